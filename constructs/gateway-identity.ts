@@ -1,0 +1,13 @@
+/**
+ * The TLS identity of a target's gateway, as Linkerd derives it from a ServiceAccount.
+ * A Link without one makes proxies send plaintext, which no gateway accepts.
+ */
+import { Default } from '../crds/wire.ts';
+
+/**
+ * Identity of the ServiceAccount `linkerd-gateway` in `linkerd-multicluster`.
+ * @param linkerdNamespace namespace of the target's control plane
+ * @param trustDomain identity trust domain of the target
+ */
+export const gatewayIdentity = (linkerdNamespace: string, trustDomain: string): string =>
+  `${Default.gatewayName}.${Default.multiclusterNamespace}.serviceaccount.identity.${linkerdNamespace}.${trustDomain}`;

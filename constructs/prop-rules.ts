@@ -1,0 +1,51 @@
+/**
+ * What Kubernetes accepts in the fields that constructs fill, applied before anything is written.
+ * Each rule takes the path and the value of a prop and says what is wrong, or nothing.
+ */
+import { addressProblem } from '../crds/gateway-address.ts';
+import { isDnsLabel, isDnsSubdomain, isServiceName } from '../crds/names.ts';
+import { fieldError } from '../crds/validate.ts';
+import type { Finding } from './invalid-props.ts';
+
+const PORT_NAME = /^(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?$/;
+
+/** A namespace, a cluster, a pod's hostname. */
+export const dnsLabel = (path: string, value: string): Finding =>
+  isDnsLabel(value)
+    ? undefined
+    : fieldError(path, value, 'is no DNS label', 'a-z, 0-9 and -, at most 63 characters, as in "west-1"');
+
+/** The name of a Service, which other than most may not start with a digit. */
+export const serviceName = (path: string, value: string): Finding =>
+  isServiceName(value)
+    ? undefined
+    : fieldError(path, value, 'is no name for a Service', 'a-z, 0-9 and -, a letter first, at most 63 characters');
+
+/** A domain such as `cluster.local`, and the name of most objects. */
+export const dnsSubdomain = (path: string, value: string): Finding =>
+  isDnsSubdomain(value)
+    ? undefined
+    : fieldError(path, value, 'is no DNS name', 'labels of a-z, 0-9 and -, joined by dots, at most 253 characters');
+
+/** A port number. */
+export const portNumber = (path: string, value: number): Finding =>
+  Number.isInteger(value) && value >= 1 && value <= 65_535
+    ? undefined
+    : fieldError(path, value, 'is not between 1 and 65535');
+
+/** A port number, or the name of a container's port. */
+export const portNumberOrName = (path: string, value: number | string): Finding => {
+  if (typeof value === 'number') return portNumber(path, value);
+  return PORT_NAME.test(value)
+    ? undefined
+    : fieldError(path, value, 'is no port name', 'a-z, 0-9 and -, at most 15 characters');
+};
+
+/** True for what is written as an IPv6 address; does not say whether it is a valid one. */
+export const isIPv6 = (address: string): boolean => address.includes(':');
+
+/** An IP address that Endpoints may hold. */
+export const ipAddress = (path: string, value: string): Finding => {
+  const problem = addressProblem(value) ?? (isIPv6(value) || /^[0-9.]+$/.test(value) ? undefined : 'is no IP address');
+  return problem === undefined ? undefined : fieldError(path, value, problem);
+};

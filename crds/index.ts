@@ -1,0 +1,61 @@
+/**
+ * The vocabulary of Linkspan: wire names, the Link's schema and types, its CRD, and the reading of a Link.
+ * What is exported here is public.
+ */
+export { type StructuralSchema, linkCrd } from './definition.ts';
+export { parseDuration, parsePort } from './duration.ts';
+export type { GatewaySettings, ProbeSettings } from './gateway-settings.ts';
+export { LABEL_SELECTOR_SCHEMA, LINK_SCHEMA, LINK_SPEC_SCHEMA, LINK_STATUS_SCHEMA } from './link.schema.ts';
+export type {
+  Condition,
+  GatewayStatus,
+  LabelSelector,
+  LabelSelectorRequirement,
+  Link,
+  LinkSpec,
+  LinkStatus,
+  MirrorCounts,
+  ObjectMeta,
+  ObjectRef,
+  ProbeSpec,
+  ServiceCondition,
+  ServiceStatus,
+} from './link.types.gen.ts';
+export {
+  LABEL_MAX_LENGTH,
+  SUBDOMAIN_MAX_LENGTH,
+  isDnsLabel,
+  isDnsSubdomain,
+  isLabelKey,
+  isLabelValue,
+  isServiceName,
+} from './names.ts';
+export { type Labels, type Selector, parseSelector } from './selector.ts';
+export { type LinkSettings, readLink } from './settings.ts';
+export {
+  type Checked,
+  type FieldError,
+  compile,
+  fieldError,
+  fieldPath,
+  formatFieldErrors,
+  validateLink,
+} from './validate.ts';
+export {
+  Annotation,
+  CredentialsSecret,
+  Default,
+  ENDPOINT_SLICE_MANAGER,
+  FIELD_MANAGER,
+  Label,
+  LinkApi,
+  OPERATOR_LEASE,
+  PROTECTED_NAMESPACES,
+  Value,
+  credentialsName,
+  federatedName,
+  mirrorName,
+  probeName,
+  remoteFqName,
+  writeLeaseName,
+} from './wire.ts';

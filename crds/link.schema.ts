@@ -1,0 +1,276 @@
+/**
+ * The Link's JSON schema: the one source of its CRD, its TypeScript types and its validators.
+ *
+ * Fields, types and defaults are those of Linkerd's own CRD; what we add is optional. Every served version has this one
+ * schema. Versions are converted by changing `apiVersion` alone, so one that knew fewer fields would drop the others from
+ * storage whenever a client writes through it, as happens with Linkerd's (its v1alpha1 has no status, no
+ * `federatedServiceSelector` and no `excluded…`). The price: a later field in an object of an old version, which Linkerd
+ * silently drops, has its effect here.
+ *
+ * The CRD refuses no Link that Linkerd's accepts. It has no CEL rule, and in `spec` no pattern and no size limit: each
+ * would refuse something that Linkerd takes. Nor has it Linkerd's `format: duration`, which Kubernetes reads otherwise
+ * than Go (`1 day` passes). Whatever can be wrong with a Link is said by `readLink`, with field, reason and remedy, in
+ * the Link's condition `Accepted`. In `matchLabels` Linkerd's CRD lets any value pass, though its controller can decode
+ * strings only: so does the CRD here, and the types and validators want strings.
+ *
+ * `title` names the generated type; the CRD leaves it out.
+ */
+
+const text = (description: string) => ({ type: 'string', description }) as const;
+
+const texts = (description: string) => ({ type: 'array', description, items: { type: 'string' } }) as const;
+
+const flag = (description: string) => ({ type: 'boolean', description }) as const;
+
+const count = (description: string) => ({ type: 'integer', description, minimum: 0 }) as const;
+
+const labelSelectorRequirement = {
+  title: 'LabelSelectorRequirement',
+  description: 'One requirement on a label',
+  type: 'object',
+  required: ['key', 'operator'],
+  properties: {
+    key: text('Label key'),
+    operator: {
+      type: 'string',
+      description: 'Relation of the label to the values',
+      enum: ['In', 'NotIn', 'Exists', 'DoesNotExist'],
+    },
+    values: texts('At least one for In and NotIn, none for Exists and DoesNotExist'),
+  },
+} as const;
+
+/** Schema of a label selector. */
+export const LABEL_SELECTOR_SCHEMA = {
+  title: 'LabelSelector',
+  description: 'Selects Services by label; all requirements must hold, and an empty selector selects nothing',
+  type: 'object',
+  properties: {
+    matchLabels: {
+      type: 'object',
+      description: 'Labels, each with the value it must have',
+      additionalProperties: { type: 'string' },
+    },
+    matchExpressions: { type: 'array', description: 'Requirements', items: labelSelectorRequirement },
+  },
+} as const;
+
+const selects = (description: string) => ({ ...LABEL_SELECTOR_SCHEMA, description }) as const;
+
+const probeSpec = {
+  title: 'ProbeSpec',
+  description: 'How the health of the gateway is probed; without a path it is not',
+  type: 'object',
+  properties: {
+    path: text("Path of the gateway's health endpoint, such as /ready"),
+    port: text("Port of the gateway's health endpoint: a number as a string"),
+    period: text('Time between probes: a Go duration such as 3s'),
+    timeout: { ...text('Time after which a probe has failed: a Go duration'), default: '30s' },
+    failureThreshold: {
+      ...text('Consecutive failures that make the gateway not alive: a number as a string'),
+      default: '3',
+    },
+  },
+} as const;
+
+/** Schema of `spec`. */
+export const LINK_SPEC_SCHEMA = {
+  title: 'LinkSpec',
+  description: 'The target cluster, how it is reached and what is mirrored from it',
+  type: 'object',
+  properties: {
+    targetClusterName: text('Name of the target cluster; mirrors are called <service>-<name>'),
+    targetClusterDomain: text('DNS domain of the target cluster; cluster.local when absent'),
+    targetClusterLinkerdNamespace: text(
+      "Namespace of Linkerd's control plane on the target cluster; linkerd when absent",
+    ),
+    clusterCredentialsSecret: text('Secret with the kubeconfig of the target cluster, in the namespace of the Link'),
+    gatewayAddress: text(
+      "Addresses of the target's gateway: IPs and host names, comma separated; without one there is no gateway",
+    ),
+    gatewayPort: text("Port of the target's gateway: a number as a string"),
+    gatewayIdentity: text("TLS identity of the target's gateway; without it proxies send plaintext"),
+    probeSpec,
+    selector: selects('Services to mirror through the gateway'),
+    remoteDiscoverySelector: selects('Services to mirror in flat mode'),
+    federatedServiceSelector: selects('Services that join the federated Service of their name'),
+    excludedAnnotations: texts('Annotations not to copy: exact keys, or prefix/*'),
+    excludedLabels: texts('Labels not to copy: exact keys, or prefix/*'),
+    enableHeadlessServices: flag("Linkspan: mirror headless Services pod by pod; the operator's default when absent"),
+    enableNamespaceCreation: flag(
+      "Linkspan: create namespaces that a mirror needs; the operator's default when absent",
+    ),
+  },
+} as const;
+
+const conditionType = {
+  type: 'string',
+  description: 'CamelCase, or prefixed as example.com/CamelCase',
+  maxLength: 316,
+  pattern:
+    '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
+} as const;
+
+const conditionFields = {
+  type: conditionType,
+  status: { type: 'string', description: 'Whether it holds', enum: ['True', 'False', 'Unknown'] },
+  reason: {
+    type: 'string',
+    description: 'CamelCase word for why',
+    minLength: 1,
+    maxLength: 1024,
+    pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+  },
+  message: text('For people; may be empty'),
+  lastTransitionTime: { type: 'string', format: 'date-time', description: 'When status last changed' },
+} as const;
+
+/** Schema of a reference to an object. */
+export const OBJECT_REF_SCHEMA = {
+  title: 'ObjectRef',
+  description: 'Names an object',
+  type: 'object',
+  required: ['name', 'namespace'],
+  properties: {
+    group: {
+      type: 'string',
+      description: 'API group',
+      default: 'core',
+      maxLength: 253,
+      pattern: '^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$',
+    },
+    kind: {
+      type: 'string',
+      description: 'Kind',
+      default: 'Service',
+      minLength: 1,
+      maxLength: 63,
+      pattern: '^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$',
+    },
+    name: { type: 'string', description: 'Name', minLength: 1, maxLength: 253 },
+    namespace: {
+      type: 'string',
+      description: 'Namespace',
+      minLength: 1,
+      maxLength: 63,
+      pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$',
+    },
+  },
+} as const;
+
+const serviceCondition = {
+  title: 'ServiceCondition',
+  description: 'One aspect of a mirrored or federated Service',
+  type: 'object',
+  required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
+  properties: {
+    ...conditionFields,
+    localRef: { ...OBJECT_REF_SCHEMA, description: 'The Service in the source cluster' },
+  },
+} as const;
+
+const serviceStatus = {
+  title: 'ServiceStatus',
+  description: 'How one Service of the target is doing',
+  type: 'object',
+  required: ['controllerName', 'remoteRef'],
+  properties: {
+    controllerName: {
+      type: 'string',
+      description: 'Who wrote this entry: domain/path',
+      minLength: 1,
+      maxLength: 253,
+      pattern:
+        "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\\/[A-Za-z0-9\\/\\-._~%!$&'()*+,;=:]+$",
+    },
+    remoteRef: { ...OBJECT_REF_SCHEMA, description: 'The Service in the target cluster' },
+    conditions: { type: 'array', description: 'Its conditions', items: serviceCondition },
+  },
+} as const;
+
+const condition = {
+  title: 'Condition',
+  description: 'One aspect of the Link',
+  type: 'object',
+  required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
+  properties: {
+    ...conditionFields,
+    observedGeneration: count('metadata.generation of the Link that this was seen at'),
+  },
+} as const;
+
+const mirrorCounts = {
+  title: 'MirrorCounts',
+  description: 'Linkspan: how many Services are mirrored',
+  type: 'object',
+  properties: {
+    total: count('Services selected on the target'),
+    ready: count('Of these, mirrored'),
+    failed: count('Of these, not mirrored; mirrorServices says why'),
+  },
+} as const;
+
+const gatewayStatus = {
+  title: 'GatewayStatus',
+  description: 'Linkspan: the gateway as it was last seen',
+  type: 'object',
+  properties: {
+    alive: flag('Verdict of the probe'),
+    addresses: texts('IPs that mirrors point at, sorted'),
+  },
+} as const;
+
+/** Schema of `status`. Patterns are Linkerd's: what passes here is not refused where Linkerd's CRD is installed. */
+export const LINK_STATUS_SCHEMA = {
+  title: 'LinkStatus',
+  description: 'What the operator has seen and done',
+  type: 'object',
+  properties: {
+    mirrorServices: { type: 'array', description: 'Mirrored Services, failures first', items: serviceStatus },
+    federatedServices: { type: 'array', description: 'Federated Services', items: serviceStatus },
+    conditions: {
+      type: 'array',
+      description: 'Linkspan: conditions of the Link',
+      items: condition,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['type'],
+    },
+    mirrors: mirrorCounts,
+    gateway: gatewayStatus,
+    observedGeneration: count('Linkspan: metadata.generation that this status describes'),
+  },
+} as const;
+
+const stringMap = (description: string) =>
+  ({ type: 'object', description, additionalProperties: { type: 'string' } }) as const;
+
+/** The part of Kubernetes' ObjectMeta that is read or written here. The API server has the whole one, whatever a CRD says. */
+const objectMeta = {
+  title: 'ObjectMeta',
+  type: 'object',
+  properties: {
+    name: text('Name'),
+    namespace: text('Namespace'),
+    uid: text("Identity over the object's lifetime"),
+    resourceVersion: text('Opaque version of the object'),
+    generation: count('Version of the spec'),
+    creationTimestamp: { type: 'string', format: 'date-time', description: 'When it was created' },
+    deletionTimestamp: { type: 'string', format: 'date-time', description: 'When its deletion was asked for' },
+    labels: stringMap('Labels'),
+    annotations: stringMap('Annotations'),
+  },
+} as const;
+
+/** Schema of a whole Link, of any served version. */
+export const LINK_SCHEMA = {
+  title: 'Link',
+  description: 'Mirrors Services of a target cluster into this one',
+  type: 'object',
+  properties: {
+    apiVersion: text('API group and version'),
+    kind: text('Kind of the object: Link'),
+    metadata: objectMeta,
+    spec: LINK_SPEC_SCHEMA,
+    status: LINK_STATUS_SCHEMA,
+  },
+} as const;

@@ -1,0 +1,134 @@
+/**
+ * The wire contract: every name, label and annotation that software we do not own reads from what we write.
+ * Linkerd's destination controller and proxies, `linkerd multicluster check|gateways`, CoreDNS and kube-proxy read
+ * these; a spelling is fixed once, here, and nothing else in the code spells one out.
+ */
+
+/** Labels on exported Services, mirrors and credentials. */
+export const Label = {
+  /** On a target Service: `"true"` exports it through the gateway, `remote-discovery` flat. */
+  exported: 'mirror.linkerd.io/exported',
+  /** On a target Service: `member` joins the federated Service of its name. */
+  federated: 'mirror.linkerd.io/federated',
+  /** `"true"` on every mirror, endpoint mirror, their Endpoints, and federated Services. */
+  mirroredService: 'mirror.linkerd.io/mirrored-service',
+  /** `"true"` on the probe Service of a Link. */
+  mirroredGateway: 'mirror.linkerd.io/mirrored-gateway',
+  /** The target cluster an object was mirrored from. */
+  clusterName: 'mirror.linkerd.io/cluster-name',
+  /** On an endpoint mirror: the headless mirror it belongs to. */
+  headlessMirrorSvcName: 'mirror.linkerd.io/headless-mirror-svc-name',
+  /** On a flat-mode mirror: the target cluster whose endpoints Linkerd's destination controller reads. */
+  remoteDiscovery: 'multicluster.linkerd.io/remote-discovery',
+  /** On a flat-mode mirror: the Service of that cluster. */
+  remoteService: 'multicluster.linkerd.io/remote-service',
+  /** On the control plane's copy of the credentials. */
+  credentialsClusterName: 'multicluster.linkerd.io/cluster-name',
+  /** `multicluster` on what belongs to the extension. */
+  extension: 'linkerd.io/extension',
+  /** Kubernetes': the Service an EndpointSlice belongs to. */
+  serviceName: 'kubernetes.io/service-name',
+  /** Kubernetes': who maintains an EndpointSlice. */
+  endpointSliceManagedBy: 'endpointslice.kubernetes.io/managed-by',
+  /** Kubernetes': on Endpoints, `"true"` keeps the EndpointSliceMirroring controller away. */
+  skipMirror: 'endpointslice.kubernetes.io/skip-mirror',
+} as const;
+
+/** Annotations on mirrors, their Endpoints, credentials and the gateway. */
+export const Annotation = {
+  /** `<service>.<namespace>.svc.<target cluster domain>`; an endpoint mirror's has `<hostname>.` before it. */
+  remoteSvcFqName: 'mirror.linkerd.io/remote-svc-fq-name',
+  /** The resourceVersion of the target Service that a mirror was rendered from. */
+  remoteResourceVersion: 'mirror.linkerd.io/remote-resource-version',
+  /** The TLS identity of the target's gateway; without it proxies send plaintext. */
+  remoteGatewayIdentity: 'mirror.linkerd.io/remote-gateway-identity',
+  /** On a federated Service: `<service>@<cluster>[,…]`. */
+  remoteDiscovery: 'multicluster.linkerd.io/remote-discovery',
+  /** On a federated Service: the local member. */
+  localDiscovery: 'multicluster.linkerd.io/local-discovery',
+  /** On the control plane's copy of the credentials. */
+  trustDomain: 'multicluster.linkerd.io/trust-domain',
+  /** On the control plane's copy of the credentials. */
+  clusterDomain: 'multicluster.linkerd.io/cluster-domain',
+  /** On the gateway Service. */
+  gatewayIdentity: 'mirror.linkerd.io/gateway-identity',
+  /** On the gateway Service: seconds, or a Go duration. */
+  probePeriod: 'mirror.linkerd.io/probe-period',
+  /** On the gateway Service. */
+  probePath: 'mirror.linkerd.io/probe-path',
+  /** On the gateway Service: `"true"`. */
+  multiclusterGateway: 'mirror.linkerd.io/multicluster-gateway',
+  /** Protocol handling of a Service's ports; always copied (rule B3). */
+  opaquePorts: 'config.linkerd.io/opaque-ports',
+  /** Ours, on a Link: `"<count>"` lets a held mass deletion go ahead (rule E6). */
+  confirmPrune: 'linkspan.dev/confirm-prune',
+  /** Ours, on a Link's Lease: the target cluster whose mirrors were written under it (rule E5). */
+  targetCluster: 'linkspan.dev/target-cluster',
+} as const;
+
+/** Values those labels take. */
+export const Value = {
+  true: 'true',
+  remoteDiscovery: 'remote-discovery',
+  federatedMember: 'member',
+  extension: 'multicluster',
+} as const;
+
+/** The Link's coordinates in the Kubernetes API. */
+export const LinkApi = {
+  group: 'multicluster.linkerd.io',
+  version: 'v1alpha3',
+  apiVersion: 'multicluster.linkerd.io/v1alpha3',
+  kind: 'Link',
+  plural: 'links',
+} as const;
+
+/** Defaults of the Link and of where things live. */
+export const Default = {
+  multiclusterNamespace: 'linkerd-multicluster',
+  controlPlaneNamespace: 'linkerd',
+  clusterDomain: 'cluster.local',
+  gatewayName: 'linkerd-gateway',
+  gatewayPort: 4143,
+  probePort: 4191,
+  probePath: '/ready',
+  probePortName: 'mc-probe',
+  gatewayPortName: 'mc-gateway',
+} as const;
+
+/** Type of the Secret that holds a target's kubeconfig, and the data key it stands under. */
+export const CredentialsSecret = {
+  type: 'mirror.linkerd.io/remote-kubeconfig',
+  key: 'kubeconfig',
+} as const;
+
+/** The field manager of every write of ours. */
+export const FIELD_MANAGER = 'linkspan';
+
+/** The Lease that elects the leading operator. */
+export const OPERATOR_LEASE = 'linkspan-operator';
+
+/** Who maintains EndpointSlices that the operator writes itself. */
+export const ENDPOINT_SLICE_MANAGER = 'linkspan.dev';
+
+/** Namespaces of Kubernetes' own, never created or written to (rule A3). */
+export const PROTECTED_NAMESPACES: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease'];
+
+/** Name of the mirror of `service` of `cluster`, and of its Endpoints. */
+export const mirrorName = (service: string, cluster: string): string => `${service}-${cluster}`;
+
+/** Name of the federated Service of `service`. */
+export const federatedName = (service: string): string => `${service}-federated`;
+
+/** Name of the probe Service of a Link, and of its Endpoints. */
+export const probeName = (link: string): string => `probe-${link}`;
+
+/** Name of the Lease that whoever writes for a Link holds; Linkerd's controller takes the same one. */
+export const writeLeaseName = (link: string): string => `service-mirror-write-${link}`;
+
+/** Name of the Secret with a target's credentials, in both its copies. */
+export const credentialsName = (cluster: string): string => `cluster-credentials-${cluster}`;
+
+/** Value of {@link Annotation.remoteSvcFqName}. */
+export const remoteFqName = (service: string, namespace: string, clusterDomain: string): string =>
+  `${service}.${namespace}.svc.${clusterDomain}`;

@@ -1,0 +1,76 @@
+// The arrows of docs/architecture.md, held by the linter: crds ← constructs ← synth, and constructs ← operator.
+import tseslint from 'typescript-eslint';
+
+/** Forbids imports whose path matches one of the patterns, with the reason. */
+const arrows = (files, ...rules) => ({
+  files,
+  rules: {
+    'no-restricted-imports': ['error', { patterns: rules.map(([regex, message]) => ({ regex, message })) }],
+  },
+});
+
+const CLUSTER = ['^@kubernetes/client-node$|^undici$', 'Only operator/kube talks to a cluster.'];
+const TEST = ['(^|/)test/', 'Nothing that ships imports from test/.'];
+const noRoom = (room, why) => [`^(\\.\\./)+${room}/`, why];
+
+export default tseslint.config(
+  { ignores: ['dist/', 'node_modules/', '**/*.gen.ts', 'test/cluster/bin/'] },
+  ...tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/no-invalid-void-type': 'off',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/no-unnecessary-type-parameters': 'off',
+      // It takes `signal.aborted` for what it was before an await.
+      '@typescript-eslint/no-unnecessary-condition': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', ignoreRestSiblings: true }],
+      '@typescript-eslint/no-extraneous-class': 'off',
+      '@typescript-eslint/unified-signatures': 'off',
+      'no-console': 'error',
+    },
+  },
+  { files: ['**/*.js'], ...tseslint.configs.disableTypeChecked },
+  // A test reads what it has just built: `!` there is the assertion, and mocks need not await.
+  {
+    files: ['test/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/require-await': 'off',
+      'no-console': 'off',
+    },
+  },
+  arrows(
+    ['crds/**/*.ts'],
+    noRoom('(constructs|operator|synth)', 'crds imports nothing of ours.'),
+    ['^cdk8s|^constructs$', 'crds is plain data: no construct library.'],
+    CLUSTER,
+    TEST,
+  ),
+  arrows(
+    ['constructs/**/*.ts'],
+    noRoom('(operator|synth)', 'constructs import crds only.'),
+    ['^node:(fs|net|http|https|process|child_process)', 'Constructs read no environment and talk to nothing.'],
+    CLUSTER,
+    TEST,
+  ),
+  arrows(['operator/**/*.ts'], noRoom('synth', 'operator does not import synth.'), CLUSTER, TEST),
+  arrows(
+    ['operator/kube/**/*.ts'],
+    noRoom('(constructs|synth|link|mirror)', 'operator/kube knows Kubernetes and nothing of links.'),
+    noRoom('crds', 'operator/kube knows Kubernetes and nothing of links.'),
+    TEST,
+  ),
+  arrows(
+    ['synth/**/*.ts'],
+    [
+      '^(\\.\\./)+operator/(?!kube/|main|config|index)',
+      'synth reaches a cluster through operator/kube, and starts the operator by operator/main.',
+    ],
+    CLUSTER,
+    TEST,
+  ),
+);

@@ -1,0 +1,272 @@
+/**
+ * From what should be and what is ours to the API calls between them: `plan` is pure, `Applier.execute` makes one call
+ * with its ownership precondition. Creation never adopts what is there, a change and a deletion touch only the very
+ * object (uid and resourceVersion) that was proven ours, and an object of somebody else's is never written at all.
+ */
+import { backoffMs } from './backoff.ts';
+import { saysTheSame, type Comparison } from './canonical.ts';
+import type { KubeClient } from './client.ts';
+import { isConflict, isNotFound } from './errors.ts';
+import { keyOf, type FieldsV1, type KubeObject, type ManagedFieldsEntry, type Resource } from './objects.ts';
+
+/** An object as it should be. */
+export interface Desired {
+  readonly of: Resource;
+  readonly object: KubeObject;
+  readonly comparison?: Comparison;
+}
+
+/** An object as it is, proven ours by whoever lists it. */
+export interface Owned {
+  readonly of: Resource;
+  readonly object: KubeObject;
+}
+
+export type Action =
+  | ({ readonly op: 'create' } & Desired)
+  | ({ readonly op: 'update'; readonly live: KubeObject } & Desired)
+  /** What cannot be changed in place: deleted, then created. */
+  | ({ readonly op: 'replace'; readonly live: KubeObject } & Desired)
+  | ({ readonly op: 'delete' } & Owned);
+
+/** What became of an action. */
+export type Outcome =
+  | { readonly result: 'written'; readonly object: KubeObject }
+  | { readonly result: 'deleted' }
+  /** Somebody else's object has the name. */
+  | { readonly result: 'foreign'; readonly object: KubeObject }
+  /** The same repair was undone over and over: it is tried again later. */
+  | { readonly result: 'deferred'; readonly afterMs: number };
+
+const idOf = (of: Resource, object: KubeObject): string => `${of.plural}/${keyOf(object)}`;
+
+/**
+ * The actions that lead from `owned` to `desired`; none if they say the same. Creations and changes come first, so
+ * that what is replaced by another name is there before the old one goes.
+ */
+export function plan(desired: readonly Desired[], owned: readonly Owned[]): readonly Action[] {
+  const live = new Map(owned.map(({ of, object }) => [idOf(of, object), object]));
+  const wanted = new Set<string>();
+  const writes: Action[] = [];
+  for (const each of desired) {
+    const id = idOf(each.of, each.object);
+    wanted.add(id);
+    const current = live.get(id);
+    if (current === undefined) writes.push({ op: 'create', ...each });
+    else if (isImmutablyDifferent(each, current)) writes.push({ op: 'replace', live: current, ...each });
+    else if (!saysTheSame(each.of, each.object, current, each.comparison)) {
+      writes.push({ op: 'update', live: current, ...each });
+    }
+  }
+  const deletions = owned
+    .filter(({ of, object }) => !wanted.has(idOf(of, object)))
+    .map(({ of, object }): Action => ({ op: 'delete', of, object }));
+  return [...writes, ...deletions];
+}
+
+/** A Service's clusterIP, and a slice's address type, are for life. */
+function isImmutablyDifferent({ of, object }: Desired, live: KubeObject): boolean {
+  const headless = (service: KubeObject & { readonly spec?: { readonly clusterIP?: string } }): boolean =>
+    service.spec?.clusterIP === 'None';
+  const family = (slice: KubeObject & { readonly addressType?: string }): unknown => slice.addressType;
+  if (of.kind === 'Service') return headless(object) !== headless(live);
+  if (of.kind === 'EndpointSlice') return family(object) !== family(live);
+  return false;
+}
+
+/** Where a write is to be seen at once: a store. */
+export interface WriteThrough {
+  wrote(object: KubeObject, basedOn: KubeObject | undefined): void;
+  deleted(object: KubeObject): void;
+}
+
+export interface ApplierOptions {
+  readonly client: KubeClient;
+  /** By plural. */
+  readonly stores: Readonly<Record<string, WriteThrough>>;
+  /** Whether an object that stands in the way of a creation is ours after all (our view was old). */
+  readonly isOurs: (object: KubeObject) => boolean;
+}
+
+/** How often one repair is repeated at once before it is spaced out; somebody else keeps undoing it. */
+const FREE_REPAIRS = 3;
+const REPAIR_BACKOFF = { baseMs: 1_000, capMs: 300_000 };
+/** After so long without a repair of an object, the next one is free again. */
+const REPAIR_MEMORY_MS = 600_000;
+
+interface Repairs {
+  readonly desired: KubeObject;
+  readonly count: number;
+  readonly notBeforeMs: number;
+}
+
+export class Applier {
+  readonly #options: ApplierOptions;
+  /** Objects that keep differing from what was last written to them, with the version left as it is. */
+  readonly #repairs = new Map<string, Repairs>();
+  readonly #left = new Map<string, { readonly resourceVersion: string | undefined; readonly desired: KubeObject }>();
+
+  constructor(options: ApplierOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes the calls of one action.
+   * @throws ApiError 409 when the object has changed since it was observed: observe and plan anew.
+   */
+  async execute(action: Action, signal: AbortSignal): Promise<Outcome> {
+    switch (action.op) {
+      case 'create':
+        return this.#create(action, undefined, signal);
+      case 'update':
+        return this.#update(action, action.live, signal);
+      case 'replace':
+        await this.#delete(action.of, action.live, signal);
+        return this.#create(action, undefined, signal);
+      case 'delete':
+        await this.#delete(action.of, action.object, signal);
+        return { result: 'deleted' };
+    }
+  }
+
+  async #create(wanted: Desired, seen: undefined, signal: AbortSignal): Promise<Outcome> {
+    const { client, isOurs } = this.#options;
+    const { of, object } = wanted;
+    try {
+      const written = await client.apply(of, withPreconditions(object, { resourceVersion: '1' }), signal);
+      this.#stored(of)?.wrote(written, seen);
+      return { result: 'written', object: written };
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      const there = await client.read(of, object.metadata.namespace, object.metadata.name, signal);
+      if (isOurs(there)) throw error;
+      return { result: 'foreign', object: there };
+    }
+  }
+
+  async #update(wanted: Desired, live: KubeObject, signal: AbortSignal): Promise<Outcome> {
+    const { of, object, comparison } = wanted;
+    const id = idOf(of, object);
+    const left = this.#left.get(id);
+    if (
+      left !== undefined &&
+      left.resourceVersion === live.metadata.resourceVersion &&
+      saysTheSame(of, object, left.desired, comparison)
+    ) {
+      return { result: 'written', object: live };
+    }
+    this.#left.delete(id);
+    const deferred = this.#deferral(id, wanted);
+    if (deferred !== undefined) return deferred;
+
+    let written = await this.#apply(wanted, live, signal);
+    if (!saysTheSame(of, object, written, comparison)) {
+      // Apply leaves what other managers own: make everything in it ours, then what is not applied goes.
+      written = await this.#apply(wanted, await this.#claim(of, written, signal), signal);
+      if (!saysTheSame(of, object, written, comparison)) {
+        // An admission webhook puts it back: leave this version alone.
+        this.#left.set(id, { resourceVersion: written.metadata.resourceVersion, desired: object });
+      }
+    }
+    this.#stored(of)?.wrote(written, live);
+    return { result: 'written', object: written };
+  }
+
+  #apply({ of, object }: Desired, live: KubeObject, signal: AbortSignal): Promise<KubeObject> {
+    const { uid, resourceVersion } = live.metadata;
+    return this.#options.client.apply(of, withPreconditions(object, { uid, resourceVersion }), signal);
+  }
+
+  /** Rewrites an object's managedFields so that every field in it is ours, content unchanged. */
+  async #claim(of: Resource, live: KubeObject, signal: AbortSignal): Promise<KubeObject> {
+    const { namespace, name, uid, resourceVersion, managedFields = [] } = live.metadata;
+    return this.#options.client.patch(
+      of,
+      { namespace, name },
+      [
+        { op: 'test', path: '/metadata/uid', value: uid },
+        { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion },
+        {
+          op: 'add',
+          path: '/metadata/managedFields',
+          value: claimed(managedFields, this.#options.client.fieldManager),
+        },
+      ],
+      signal,
+    );
+  }
+
+  async #delete(of: Resource, live: KubeObject, signal: AbortSignal): Promise<void> {
+    const { namespace, name, uid } = live.metadata;
+    try {
+      await this.#options.client.delete(of, { namespace, name }, { uid }, signal);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+    this.#forget(idOf(of, live));
+    this.#stored(of)?.deleted(live);
+  }
+
+  /** Undefined: go ahead. Counts how often the very same content had to be written to one object again. */
+  #deferral(id: string, { of, object, comparison }: Desired): Outcome | undefined {
+    const now = performance.now();
+    const before = this.#repairs.get(id);
+    const repeats =
+      before !== undefined &&
+      now - before.notBeforeMs < REPAIR_MEMORY_MS &&
+      saysTheSame(of, object, before.desired, comparison);
+    if (!repeats) {
+      this.#repairs.set(id, { desired: object, count: 0, notBeforeMs: now });
+      return undefined;
+    }
+    if (now < before.notBeforeMs) return { result: 'deferred', afterMs: before.notBeforeMs - now };
+    const count = before.count + 1;
+    const wait = count < FREE_REPAIRS ? 0 : backoffMs(count - FREE_REPAIRS, REPAIR_BACKOFF, Math.random);
+    this.#repairs.set(id, { desired: object, count, notBeforeMs: now + wait });
+    return undefined;
+  }
+
+  #forget(id: string): void {
+    this.#repairs.delete(id);
+    this.#left.delete(id);
+  }
+
+  #stored(of: Resource): WriteThrough | undefined {
+    return this.#options.stores[of.plural];
+  }
+}
+
+const withPreconditions = (
+  object: KubeObject,
+  { uid, resourceVersion }: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined },
+): KubeObject => ({
+  ...object,
+  metadata: {
+    ...object.metadata,
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  },
+});
+
+/** One entry of ours with the fields of all: what other managers wrote is then ours to remove. */
+function claimed(entries: readonly ManagedFieldsEntry[], manager: string): readonly ManagedFieldsEntry[] {
+  const whole = entries.filter(({ subresource }) => subresource === undefined || subresource === '');
+  const fieldsV1 = whole.map((entry) => entry.fieldsV1 ?? {}).reduce<FieldsV1>(union, {});
+  const first = whole[0];
+  return [
+    {
+      manager,
+      operation: 'Apply',
+      ...(first?.apiVersion === undefined ? {} : { apiVersion: first.apiVersion }),
+      fieldsType: 'FieldsV1',
+      fieldsV1,
+    },
+    ...entries.filter((entry) => !whole.includes(entry)),
+  ];
+}
+
+function union(a: FieldsV1, b: FieldsV1): FieldsV1 {
+  const merged: Record<string, FieldsV1> = { ...a };
+  for (const [path, fields] of Object.entries(b)) merged[path] = union(merged[path] ?? {}, fields);
+  return merged;
+}

@@ -1,0 +1,44 @@
+/**
+ * How long to wait before trying again, and the waiting. Delays double up to a cap and are jittered, so that many
+ * failing things do not come back in step; the randomness is an argument, so that tests decide it.
+ */
+
+export interface BackoffPolicy {
+  /** Delay after the first failure, before jitter. */
+  readonly baseMs: number;
+  /** No delay is longer. */
+  readonly capMs: number;
+}
+
+/** What a failed write of one object waits (rule H4). */
+export const RETRY_BACKOFF: BackoffPolicy = { baseMs: 200, capMs: 300_000 };
+
+/** What a broken list, watch or connection waits (rules E4, H3). */
+export const RECONNECT_BACKOFF: BackoffPolicy = { baseMs: 500, capMs: 30_000 };
+
+/**
+ * Milliseconds to wait after failure number `attempt` (0 is the first): between 50 % and 100 % of
+ * `min(capMs, baseMs · 2^attempt)`.
+ * @param random uniform in [0, 1), such as `Math.random`
+ */
+export function backoffMs(attempt: number, policy: BackoffPolicy, random: () => number): number {
+  const full = Math.min(policy.capMs, policy.baseMs * 2 ** Math.max(0, attempt));
+  return full * (0.5 + random() / 2);
+}
+
+/** Waits `ms` milliseconds; resolves early, and without an error, when the signal aborts. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve();
+      return;
+    }
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done, { once: true });
+  });
+}

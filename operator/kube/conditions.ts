@@ -1,0 +1,51 @@
+/**
+ * Kubernetes status conditions as values. The one rule that people alert on is kept here: `lastTransitionTime` moves
+ * when `status` changes and at no other time, so that "since when" is true.
+ */
+import { cut } from './errors.ts';
+
+/** A condition as `metav1.Condition` has it. */
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  /** CamelCase, for machines. */
+  readonly reason: string;
+  /** For people; at most {@link MAX_CONDITION_MESSAGE} characters. */
+  readonly message: string;
+  /** `metadata.generation` of the object that the condition was computed from. */
+  readonly observedGeneration: number;
+  /** RFC 3339, whole seconds, UTC. */
+  readonly lastTransitionTime: string;
+}
+
+export const MAX_CONDITION_MESSAGE = 1024;
+
+const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
+
+/** RFC 3339 with whole seconds, as `metav1.Time` is written. */
+export const toTime = (date: Date): string => date.toISOString().replace(/\.\d{3}Z$/, 'Z');
+
+/**
+ * The conditions with `next` put in the place of the one of its type, or last if there was none. The order stays.
+ * @throws TypeError if the reason is none that the API server accepts: that is a mistake in the program.
+ */
+export function setCondition(
+  previous: readonly Condition[],
+  next: Omit<Condition, 'lastTransitionTime'>,
+  now: Date,
+): readonly Condition[] {
+  if (next.reason.length > 1024 || !REASON.test(next.reason)) {
+    throw new TypeError(`condition ${next.type}: the reason "${cut(next.reason)}" is not CamelCase`);
+  }
+  const before = previous.find(({ type }) => type === next.type);
+  const condition: Condition = {
+    type: next.type,
+    status: next.status,
+    reason: next.reason,
+    message: cut(next.message, MAX_CONDITION_MESSAGE),
+    observedGeneration: next.observedGeneration,
+    lastTransitionTime: before?.status === next.status ? before.lastTransitionTime : toTime(now),
+  };
+  const at = before === undefined ? previous.length : previous.indexOf(before);
+  return [...previous.slice(0, at), condition, ...previous.slice(at + 1).filter(({ type }) => type !== next.type)];
+}

@@ -1,0 +1,74 @@
+/**
+ * Structured logs: one JSON object a line with a level by name and an ISO time, or the same for people's eyes. What
+ * could hold a credential is cut out by field name before it is written, wherever in the record it stands.
+ */
+import { pino, type DestinationStream } from 'pino';
+import pretty from 'pino-pretty';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const LOG_FORMATS = ['json', 'pretty'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** Writes one record; the fields come first, the message is a constant sentence. */
+export type LogFunction = (fields: Readonly<Record<string, unknown>>, message: string) => void;
+
+export interface Logger {
+  readonly debug: LogFunction;
+  readonly info: LogFunction;
+  readonly warn: LogFunction;
+  readonly error: LogFunction;
+  /** A logger whose every record carries the fields as well. */
+  child(fields: Readonly<Record<string, unknown>>): Logger;
+}
+
+export interface LoggerOptions {
+  readonly level: LogLevel;
+  readonly format: LogFormat;
+  /** @default standard output */
+  readonly destination?: DestinationStream;
+}
+
+/** Fields that may hold a credential, and so never reach a log. */
+const SECRET_FIELDS = [
+  'token',
+  'kubeconfig',
+  'authorization',
+  'Authorization',
+  'password',
+  'data',
+  'stringData',
+  'keyData',
+  'certData',
+  '["client-key-data"]',
+  '["client-certificate-data"]',
+];
+
+/** How deep in a record they are looked for. */
+const REDACTED_DEPTH = 4;
+
+const redactedPaths = (): string[] =>
+  Array.from({ length: REDACTED_DEPTH }, (_, depth) => '*.'.repeat(depth)).flatMap((prefix) =>
+    SECRET_FIELDS.map((field) => (field.startsWith('[') ? prefix.slice(0, -1) + field : prefix + field)),
+  );
+
+export function createLogger({ level, format, destination }: LoggerOptions): Logger {
+  const options = {
+    level,
+    base: null,
+    formatters: { level: (label: string) => ({ level: label }) },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: { paths: redactedPaths(), censor: '[redacted]' },
+  };
+  if (format === 'json') return pino(options, destination ?? pino.destination(1));
+  return pino(
+    options,
+    pretty({
+      destination: destination ?? 1,
+      colorize: destination === undefined && process.stdout.isTTY,
+      translateTime: 'SYS:HH:MM:ss.l',
+      sync: true,
+    }),
+  );
+}

@@ -1,0 +1,165 @@
+/**
+ * The JSON shapes of the Kubernetes objects that the operator reads and writes, as far as it reads them. Objects stay
+ * raw JSON end to end (timestamps are strings): what a field is not named here for is carried along untouched.
+ */
+
+/** Metadata of any object, as the API server sends it. */
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly managedFields?: readonly ManagedFieldsEntry[];
+}
+
+export interface ManagedFieldsEntry {
+  readonly manager?: string;
+  readonly operation?: 'Apply' | 'Update';
+  readonly apiVersion?: string;
+  readonly fieldsType?: string;
+  readonly fieldsV1?: FieldsV1;
+  readonly subresource?: string;
+}
+
+/** A set of fields: `f:` names a field, `k:` a list item by its keys, `.` the thing itself. */
+export interface FieldsV1 {
+  readonly [path: string]: FieldsV1;
+}
+
+/** Any object of the API. */
+export interface KubeObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: ObjectMeta;
+}
+
+export interface ServicePort {
+  readonly name?: string;
+  readonly protocol?: string;
+  readonly port: number;
+  readonly targetPort?: number | string;
+  readonly nodePort?: number;
+  readonly appProtocol?: string;
+}
+
+export interface Service extends KubeObject {
+  readonly spec?: {
+    readonly type?: string;
+    readonly clusterIP?: string;
+    readonly clusterIPs?: readonly string[];
+    readonly ipFamilies?: readonly string[];
+    readonly selector?: Readonly<Record<string, string>>;
+    readonly ports?: readonly ServicePort[];
+    readonly externalName?: string;
+    readonly externalIPs?: readonly string[];
+    readonly internalTrafficPolicy?: string;
+    readonly sessionAffinity?: string;
+    readonly publishNotReadyAddresses?: boolean;
+  };
+}
+
+export interface EndpointAddress {
+  readonly ip: string;
+  readonly hostname?: string;
+  readonly nodeName?: string;
+  readonly targetRef?: unknown;
+}
+
+export interface EndpointPort {
+  readonly name?: string;
+  readonly port?: number | null;
+  readonly protocol?: string;
+  readonly appProtocol?: string;
+}
+
+export interface EndpointSubset {
+  readonly addresses?: readonly EndpointAddress[];
+  readonly notReadyAddresses?: readonly EndpointAddress[];
+  readonly ports?: readonly EndpointPort[];
+}
+
+export interface Endpoints extends KubeObject {
+  readonly subsets?: readonly EndpointSubset[] | null;
+}
+
+export interface SliceEndpoint {
+  readonly addresses: readonly string[];
+  readonly conditions?: {
+    readonly ready?: boolean | null;
+    readonly serving?: boolean | null;
+    readonly terminating?: boolean | null;
+  };
+  readonly hostname?: string;
+  readonly targetRef?: unknown;
+}
+
+export interface EndpointSlice extends KubeObject {
+  readonly addressType: string;
+  readonly endpoints?: readonly SliceEndpoint[] | null;
+  readonly ports?: readonly EndpointPort[] | null;
+}
+
+export interface Secret extends KubeObject {
+  readonly type?: string;
+  /** Values are base64. */
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export interface Lease extends KubeObject {
+  readonly spec?: {
+    readonly holderIdentity?: string | null;
+    readonly leaseDurationSeconds?: number | null;
+    /** RFC 3339 with microseconds. */
+    readonly acquireTime?: string | null;
+    readonly renewTime?: string | null;
+    readonly leaseTransitions?: number | null;
+  };
+}
+
+export type Namespace = KubeObject;
+
+/** Where a kind lives in the API. */
+export interface Resource {
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
+const resource = (group: string, version: string, plural: string, kind: string, namespaced = true): Resource => ({
+  group,
+  version,
+  plural,
+  kind,
+  namespaced,
+});
+
+export const NAMESPACES = resource('', 'v1', 'namespaces', 'Namespace', false);
+export const SERVICES = resource('', 'v1', 'services', 'Service');
+export const ENDPOINTS = resource('', 'v1', 'endpoints', 'Endpoints');
+export const SECRETS = resource('', 'v1', 'secrets', 'Secret');
+export const EVENTS = resource('', 'v1', 'events', 'Event');
+export const ENDPOINT_SLICES = resource('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice');
+export const LEASES = resource('coordination.k8s.io', 'v1', 'leases', 'Lease');
+
+/** `apiVersion` of a resource's objects. */
+export const apiVersionOf = (of: Resource): string => (of.group === '' ? of.version : `${of.group}/${of.version}`);
+
+/** `namespace/name`, or `name` for what has no namespace. */
+export const keyOf = (object: { readonly metadata: { readonly namespace?: string; readonly name: string } }): string =>
+  object.metadata.namespace === undefined
+    ? object.metadata.name
+    : `${object.metadata.namespace}/${object.metadata.name}`;
+
+/** The two halves of a `namespace/name` key. */
+export function splitKey(key: string): { readonly namespace: string; readonly name: string } {
+  const slash = key.indexOf('/');
+  return { namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) };
+}

@@ -1,0 +1,128 @@
+/**
+ * From a Link's credentials Secret to a client for its target (rules E2, E3). New credentials are tried before they
+ * replace working ones; bad ones change nothing but the verdict on them. The first ones are used untried, since there
+ * is nothing to lose and a target that is down will come back.
+ */
+import { CredentialsSecret } from '../../crds/wire.ts';
+import { backoffMs, RECONNECT_BACKOFF, sleep } from '../kube/backoff.ts';
+import { type ClientHooks, KubeClient } from '../kube/client.ts';
+import { describe, isForbidden, isUnauthorized } from '../kube/errors.ts';
+import { parseTargetKubeconfig } from '../kube/kubeconfig.ts';
+import { type Secret, SERVICES } from '../kube/objects.ts';
+import { type LinkFindings, verdict } from './status.ts';
+
+export interface CredentialsOptions {
+  /** Deadline of requests to the target. */
+  readonly timeoutMs: number | undefined;
+  /** Counts the requests to the target. */
+  readonly hooks?: ClientHooks;
+  /** Selector of a list that the credentials must allow. */
+  readonly trialSelector: () => string | undefined;
+  readonly onVerdict: (found: NonNullable<LinkFindings['credentials']>) => void;
+  readonly onClient: (client: KubeClient) => void;
+}
+
+export class Credentials {
+  readonly #options: CredentialsOptions;
+  #client: KubeClient | undefined;
+  #fingerprint: string | undefined;
+  #trial = new AbortController();
+
+  constructor(options: CredentialsOptions) {
+    this.#options = options;
+  }
+
+  get client(): KubeClient | undefined {
+    return this.#client;
+  }
+
+  /** Whether the client in use is made of the Secret as it is now. */
+  get inUse(): boolean {
+    return this.#client !== undefined && !this.#pending;
+  }
+
+  #pending = false;
+
+  /** Takes up what a Secret says now, in the background; a newer call ends an older one. */
+  async use(name: string, secret: Secret | undefined, signal: AbortSignal): Promise<void> {
+    this.#trial.abort();
+    this.#trial = new AbortController();
+    const current = AbortSignal.any([signal, this.#trial.signal]);
+    this.#pending = true;
+    const found = read(name, secret);
+    if ('problem' in found) {
+      this.#options.onVerdict(found.problem);
+      return;
+    }
+    if (found.fingerprint === this.#fingerprint) {
+      this.#pending = false;
+      this.#options.onVerdict(verdict('True', 'Valid', ''));
+      return;
+    }
+    const { timeoutMs, hooks } = this.#options;
+    const client = await KubeClient.connect(found.config, {
+      ...hooks,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
+    if (this.#client !== undefined && !(await this.#tried(client, current))) {
+      await client.close();
+      return;
+    }
+    if (current.aborted) {
+      await client.close();
+      return;
+    }
+    const old = this.#client;
+    this.#client = client;
+    this.#fingerprint = found.fingerprint;
+    this.#pending = false;
+    this.#options.onVerdict(verdict('True', 'Valid', ''));
+    this.#options.onClient(client);
+    await old?.close();
+  }
+
+  async close(): Promise<void> {
+    this.#trial.abort();
+    await this.#client?.close();
+  }
+
+  /** Whether the client works: tried until it does, or until newer credentials come. */
+  async #tried(client: KubeClient, signal: AbortSignal): Promise<boolean> {
+    for (let attempt = 0; !signal.aborted; attempt += 1) {
+      try {
+        const labelSelector = this.#options.trialSelector();
+        await client.list(SERVICES, { limit: 1, labelSelector }, signal);
+        return true;
+      } catch (error) {
+        if (signal.aborted) return false;
+        const reason = isUnauthorized(error) ? 'Unauthorized' : isForbidden(error) ? 'Forbidden' : 'Untried';
+        const message = `the new credentials do not work, the old ones stay in use: ${describe(error)}`;
+        this.#options.onVerdict(verdict('False', reason, message));
+        await sleep(backoffMs(attempt, RECONNECT_BACKOFF, Math.random), signal);
+      }
+    }
+    return false;
+  }
+}
+
+type Read =
+  | { readonly problem: NonNullable<LinkFindings['credentials']> }
+  | Extract<ReturnType<typeof parseTargetKubeconfig>, { readonly ok: true }>;
+
+function read(name: string, secret: Secret | undefined): Read {
+  const no = (reason: string, message: string) => ({ problem: verdict('False', reason, message) });
+  if (secret === undefined) {
+    return no(
+      'SecretNotFound',
+      `Secret ${name} does not exist, or is not of type ${CredentialsSecret.type}: create it with the target's kubeconfig`,
+    );
+  }
+  const encoded = secret.data?.[CredentialsSecret.key];
+  if (encoded === undefined) return no('SecretInvalid', `Secret ${name} has no data key ${CredentialsSecret.key}`);
+  const parsed = parseTargetKubeconfig(Buffer.from(encoded, 'base64').toString('utf8'));
+  if (parsed.ok) return parsed;
+  const errors = parsed.errors.map(
+    ({ path, reason, remedy }) => `${path === '' ? '' : `${path} `}${reason} (${remedy})`,
+  );
+  return no('KubeconfigInvalid', `Secret ${name}, ${CredentialsSecret.key}: ${errors.join('; ')}`);
+}

@@ -1,0 +1,93 @@
+/**
+ * Is a target's gateway alive (rule F1)? Probed at once and then every period, each time on a new connection; so many
+ * failures in a row make it not alive, one success alive. The verdict is told when it is first known and when it
+ * changes, never in between.
+ */
+import { request } from 'node:http';
+import type { ProbeSettings } from '../../crds/index.ts';
+import { sleep } from '../kube/backoff.ts';
+import { describe } from '../kube/errors.ts';
+
+export interface ProbeOptions {
+  readonly settings: ProbeSettings;
+  /** Hosts to probe: one answer is enough. Asked before each probe, as addresses change. */
+  readonly hosts: () => readonly string[];
+  /** Where to connect for a host instead of the host itself: host → `address:port`. */
+  readonly connectTo: ReadonlyMap<string, { readonly host: string; readonly port: number }>;
+  readonly onVerdict: (alive: boolean, message: string) => void;
+  readonly onProbe: (ok: boolean, latencyMs: number) => void;
+}
+
+/** Probes do not move in step. */
+const JITTER = 0.1;
+
+export async function probeGateway(options: ProbeOptions, signal: AbortSignal): Promise<void> {
+  const { settings, hosts, onProbe, onVerdict } = options;
+  let failures = 0;
+  let alive: boolean | undefined;
+  while (!signal.aborted) {
+    const began = performance.now();
+    const problem = await probeAny(hosts(), options, signal);
+    if (signal.aborted) return;
+    onProbe(problem === undefined, performance.now() - began);
+    if (problem === undefined) {
+      failures = 0;
+      if (alive !== true) onVerdict(true, 'the gateway answers its probes');
+      alive = true;
+    } else {
+      failures += 1;
+      if (failures >= settings.failureThreshold && alive !== false) {
+        onVerdict(false, `${failures} probes in a row failed; the last: ${problem}`);
+        alive = false;
+      }
+    }
+    await sleep(settings.periodMs * (1 + Math.random() * JITTER), signal);
+  }
+}
+
+/** Undefined if one of the hosts answers; otherwise what went wrong. */
+async function probeAny(
+  hosts: readonly string[],
+  options: ProbeOptions,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  let problem = 'no address of the gateway is known';
+  for (const host of hosts) {
+    try {
+      await probe(host, options, signal);
+      return undefined;
+    } catch (error) {
+      problem = `${host}: ${describe(error)}`;
+      if (signal.aborted) return problem;
+    }
+  }
+  return problem;
+}
+
+/** @throws Error unless the host answers 2xx within the timeout. */
+function probe(host: string, { settings, connectTo }: ProbeOptions, signal: AbortSignal): Promise<void> {
+  const { path, port, timeoutMs } = settings;
+  const at = connectTo.get(host) ?? { host, port };
+  const deadline = AbortSignal.timeout(timeoutMs);
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      {
+        ...at,
+        path,
+        agent: false,
+        headers: { host: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`, 'user-agent': 'linkspan-probe' },
+        signal: AbortSignal.any([signal, deadline]),
+      },
+      (response) => {
+        response.resume();
+        const { statusCode = 0 } = response;
+        if (statusCode >= 200 && statusCode < 300) resolve();
+        else reject(new Error(`${path} answered ${statusCode}`));
+      },
+    );
+    outgoing.on('error', (error) => {
+      reject(deadline.aborted ? new Error(`no answer in ${timeoutMs / 1000} s`) : error);
+    });
+    outgoing.end();
+  });
+}

@@ -1,0 +1,628 @@
+/**
+ * One Link at work: its credentials, target, gateway, probe, queue and Lease, and what is found on the way, as the
+ * Link's status. A session shares nothing with another but the source cluster's stores and the names it claims there,
+ * so that a target that is down, slow or hostile is the trouble of its own Link alone (rule E1).
+ */
+import type { LinkSettings } from '../../crds/index.ts';
+import { Annotation, probeName, PROTECTED_NAMESPACES, writeLeaseName } from '../../crds/wire.ts';
+import type { OperatorConfig } from '../config.ts';
+import type { Tuning } from '../tuning.ts';
+import { Applier } from '../kube/apply.ts';
+import { sleep } from '../kube/backoff.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { describe, isConflict, isForbidden, isUnauthorized } from '../kube/errors.ts';
+import type { EventRecorder, ObjectReference } from '../kube/events.ts';
+import { LeaseLock } from '../kube/lease.ts';
+import type { Logger } from '../kube/logger.ts';
+import type { Metrics } from '../kube/metrics.ts';
+import { splitKey, type Secret } from '../kube/objects.ts';
+import { type Result, Workqueue } from '../kube/workqueue.ts';
+import type { NameClaims } from '../mirror/naming.ts';
+import type { LinkView, NamespaceState, Observed } from '../mirror/observe.ts';
+import { reconcileMirror } from '../mirror/reconcile.ts';
+import type { MirrorStatus } from '../mirror/status.ts';
+import { ownerOf, PROBE_KEY, type SourceCluster } from '../source.ts';
+import { Credentials } from './credentials.ts';
+import { type GatewayAddressState, type IpFamily, watchGatewayAddresses } from './gateway-address.ts';
+import { probeGateway } from './probe.ts';
+import { reconcileProbe } from './probe-service.ts';
+import { PruneGuard } from './prune-guard.ts';
+import { type LinkFindings, verdict } from './status.ts';
+import { Target } from './target.ts';
+
+/** What a session gets from the operator around it. */
+export interface SessionEnvironment {
+  readonly config: OperatorConfig;
+  readonly tuning: Tuning;
+  readonly client: KubeClient;
+  readonly source: SourceCluster;
+  readonly families: ReadonlySet<IpFamily>;
+  readonly claims: NameClaims;
+  readonly metrics: Metrics;
+  readonly events: EventRecorder;
+  readonly log: Logger;
+  /** The Link's status may have changed. */
+  readonly onStatus: () => void;
+  /** Claims of other sessions may be resolved otherwise now. */
+  readonly onClaimsChanged: (claimants: ReadonlySet<string>) => void;
+}
+
+type Verdict = NonNullable<LinkFindings['reachable']>;
+
+/** `removing`: the Link is gone, and everything of it is being deleted. */
+type Phase = 'serving' | 'removing';
+
+const CONFLICT_RETRY_MS = 30_000;
+/** How often the end of a removal is looked for. */
+const REMOVAL_POLL_MS = 100;
+
+export class LinkSession {
+  readonly #env: SessionEnvironment;
+  readonly #queue: Workqueue;
+  readonly #applier: Applier;
+  readonly #guard = new PruneGuard();
+  readonly #credentials: Credentials;
+  readonly #stopped = new AbortController();
+  readonly #mirrors = new Map<string, MirrorStatus>();
+  /** Since when, on the monotonic clock, a key has a change of the target's to follow. */
+  readonly #seen = new Map<string, number>();
+  readonly #repairs = new Set<string>();
+  #settings: LinkSettings;
+  #view: LinkView;
+  #phase: Phase = 'serving';
+  #target: Target | undefined;
+  #addresses: GatewayAddressState | undefined;
+  #alive: boolean | undefined;
+  #reachable: Verdict | undefined;
+  #credentialsVerdict: Verdict | undefined;
+  #gatewayVerdict: Verdict | undefined;
+  #caughtUp = false;
+  #held = false;
+  #heldBy: string | undefined;
+  #lock: LeaseLock | undefined;
+  #gatewayRun = new AbortController();
+  #probeRun = new AbortController();
+  /** Ends the queue's work ahead of the Lease. */
+  readonly #quiet = new AbortController();
+  #working: Promise<void> = Promise.resolve();
+  #locked: Promise<void> = Promise.resolve();
+
+  constructor(settings: LinkSettings, env: SessionEnvironment) {
+    this.#env = env;
+    this.#settings = settings;
+    this.#view = viewOf(settings, env.config);
+    const { metrics } = env;
+    const name = `link/${settings.name}`;
+    this.#queue = new Workqueue({
+      ...(env.tuning.retryBackoff === undefined ? {} : { backoff: env.tuning.retryBackoff }),
+      onDepth: (depth) => metrics.workqueue.depth.set({ name }, depth),
+      onAdd: () => metrics.workqueue.adds.inc({ name }),
+      onRetry: () => metrics.workqueue.retries.inc({ name }),
+      onTaken: (seconds) => metrics.workqueue.queueDuration.observe({ name }, seconds),
+    });
+    this.#applier = new Applier({
+      client: env.client,
+      stores: { services: env.source.services, endpoints: env.source.endpoints, endpointslices: env.source.slices },
+      isOurs: (object) => ownerOf(object, env.config.namespace)?.cluster === this.#settings.cluster,
+    });
+    this.#credentials = new Credentials({
+      timeoutMs: env.tuning.requestTimeoutMs,
+      hooks: metrics.clientHooks,
+      trialSelector: () => (this.#settings.selector ?? this.#settings.remoteDiscoverySelector)?.query,
+      onVerdict: (found) => this.#setCredentials(found),
+      onClient: (client) => this.#useClient(client),
+    });
+  }
+
+  get settings(): LinkSettings {
+    return this.#settings;
+  }
+
+  get cluster(): string {
+    return this.#settings.cluster;
+  }
+
+  /** Whether nothing is left to do now. For tests and readiness, not for decisions. */
+  get settled(): boolean {
+    return this.#caughtUp && this.#queue.depth === 0;
+  }
+
+  /** What is known, for the Link's status. */
+  findings(): LinkFindings {
+    const { gateway, probe, generation } = this.#settings;
+    const none = verdict('True', 'NoGateway', 'the Link has no gateway');
+    return {
+      generation,
+      accepted: verdict('True', 'Accepted', ''),
+      credentials: this.#credentialsVerdict,
+      reachable: this.#reachable,
+      resolved: gateway === undefined ? none : this.#resolvedVerdict(),
+      gatewayAlive:
+        gateway === undefined
+          ? none
+          : probe === undefined
+            ? verdict('True', 'NotProbed', 'the Link has no probeSpec.path')
+            : this.#gatewayVerdict,
+      synced: this.#syncedVerdict(),
+      pruneHeld: this.#guard.count,
+      heldBy: this.#heldBy,
+      gateway:
+        gateway === undefined
+          ? undefined
+          : { addresses: this.#addresses?.addresses ?? [], alive: probe === undefined ? true : this.#alive },
+      mirrors: this.#held ? this.#mirrors : undefined,
+    };
+  }
+
+  /** Starts; the Link's Lease is taken first, and nothing is written without it. */
+  start(): void {
+    const { config, client, log } = this.#env;
+    const { name, cluster } = this.#settings;
+    const renewEveryMs = config.leaseDurationMs / 3;
+    this.#lock = new LeaseLock({
+      client,
+      namespace: config.namespace,
+      name: writeLeaseName(name),
+      identity: config.identity,
+      leaseDurationMs: config.leaseDurationMs,
+      renewDeadlineMs: config.renewDeadlineMs,
+      retryPeriodMs: config.retryPeriodMs,
+      renewEveryMs,
+      annotations: { [Annotation.targetCluster]: cluster },
+    });
+    this.#locked = this.#lock.run(this.#stopped.signal, {
+      held: (lost) => {
+        this.#held = true;
+        this.#heldBy = undefined;
+        log.info({ link: name, cluster }, 'writing for this Link');
+        const before = this.#working;
+        this.#working = before.then(() => this.#work(AbortSignal.any([lost, this.#quiet.signal])));
+        this.#env.onStatus();
+      },
+      heldByAnother: (holder) => {
+        this.#heldBy = holder;
+        log.info({ link: name, holder }, 'another writes for this Link; standing by');
+        this.#event('Warning', 'HeldByAnother', `${holder} writes for this Link and holds its Lease`);
+        this.#env.onStatus();
+      },
+      lost: (reason) => {
+        this.#held = false;
+        log.warn({ link: name, reason }, 'no longer writing for this Link');
+        this.#env.onStatus();
+      },
+      failing: (message) => log.warn({ link: name, error: message }, 'the Lease of the Link cannot be renewed'),
+    });
+    if (this.#phase === 'serving') this.#startGateway();
+  }
+
+  /** The Link's spec changed: what differs is applied in place (rule E5). */
+  update(settings: LinkSettings): void {
+    const before = this.#settings;
+    this.#settings = settings;
+    for (const key of this.#guard.confirm(settings.confirmPrune)) this.#queue.add(key);
+    if (settings.generation === before.generation && settings.uid === before.uid) {
+      this.#env.onStatus();
+      return;
+    }
+    this.#view = viewOf(settings, this.#env.config);
+    const sameSelectors =
+      settings.selector?.query === before.selector?.query &&
+      settings.remoteDiscoverySelector?.query === before.remoteDiscoverySelector?.query;
+    if (!sameSelectors && this.#target !== undefined) this.#restartTarget();
+    if (JSON.stringify([settings.gateway, settings.probe]) !== JSON.stringify([before.gateway, before.probe])) {
+      this.#startGateway();
+    }
+    this.#enqueueAll();
+    this.#env.onStatus();
+  }
+
+  /** The credentials Secret as it is now; undefined: there is none. */
+  setCredentials(secret: Secret | undefined): void {
+    void this.#credentials.use(this.#settings.credentialsSecret, secret, this.#stopped.signal);
+  }
+
+  /** Something of ours in the source cluster changed. */
+  sourceChanged(key: string, by: 'endpoints' | 'service'): void {
+    if (by === 'endpoints' && !this.#seen.has(key)) this.#repairs.add(key);
+    this.#queue.add(key);
+  }
+
+  /** A Namespace of the source cluster came or went. */
+  namespaceChanged(namespace: string): void {
+    for (const key of this.#keys()) if (splitKey(key).namespace === namespace) this.#queue.add(key);
+  }
+
+  /** A name that this key claims may have been won or lost. */
+  claimChanged(key: string): void {
+    this.#queue.add(key);
+  }
+
+  /** Deletes everything of this Link's, then its Lease. Resolves when nothing is left, or when stopped. */
+  async remove(): Promise<void> {
+    this.#phase = 'removing';
+    if (this.#lock === undefined) this.start();
+    this.#target?.stop();
+    this.#gatewayRun.abort();
+    this.#probeRun.abort();
+    this.#enqueueAll();
+    const { source } = this.#env;
+    while (!this.#stopped.signal.aborted) {
+      await this.#queue.idle();
+      if (this.#held && source.keysOf(this.cluster).size === 0) break;
+      await sleep(REMOVAL_POLL_MS, this.#stopped.signal);
+    }
+    if (this.#stopped.signal.aborted) return;
+    this.#quiet.abort();
+    await this.#working;
+    await this.#lock?.remove(this.#stopped.signal).catch((error: unknown) => {
+      this.#env.log.warn({ link: this.#settings.name, error: describe(error) }, 'the Lease of the Link is left behind');
+    });
+    await this.stop();
+  }
+
+  /** Stops, leaving everything as it is; the Lease is released. */
+  async stop(): Promise<void> {
+    this.#gatewayRun.abort();
+    this.#probeRun.abort();
+    this.#target?.stop();
+    this.#quiet.abort();
+    await this.#working;
+    this.#stopped.abort(new Error('the session has ended'));
+    await this.#locked;
+    await this.#credentials.close();
+    const changed = new Set<string>();
+    for (const key of this.#keys()) {
+      for (const other of this.#env.claims.replace(this.#claimant(key), splitKey(key).namespace, []))
+        changed.add(other);
+    }
+    this.#env.onClaimsChanged(changed);
+    await this.#env.metrics.forgetTarget(this.cluster);
+  }
+
+  async #work(lost: AbortSignal): Promise<void> {
+    this.#enqueueAll();
+    await this.#queue.run(this.#env.config.concurrency, (key, signal) => this.#reconcile(key, signal), lost);
+  }
+
+  async #reconcile(key: string, signal: AbortSignal): Promise<Result | undefined> {
+    const { metrics, log } = this.#env;
+    const began = performance.now();
+    const since = this.#seen.get(key);
+    const repairing = this.#repairs.delete(key);
+    const controller = `link/${this.#settings.name}`;
+    try {
+      const result = key === PROBE_KEY ? await this.#reconcileProbe(signal) : await this.#reconcileMirror(key, signal);
+      const failed = result.retryAfterMs !== undefined;
+      metrics.reconcile.total.inc({ controller, result: failed ? 'error' : 'success' });
+      if (failed) metrics.reconcile.errors.inc({ controller });
+      else if (since !== undefined && this.#seen.get(key) === since) {
+        this.#seen.delete(key);
+        if (result.writes > 0) {
+          metrics.target.convergence.observe({ target_cluster_name: this.cluster }, (performance.now() - since) / 1000);
+        }
+      }
+      if (repairing && result.writes > 0 && since === undefined) {
+        metrics.target.endpointRepairs.inc({ target_cluster_name: this.cluster });
+      }
+      return result;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      metrics.reconcile.errors.inc({ controller });
+      if (!isConflict(error)) log.warn({ link: this.#settings.name, key, error: describe(error) }, 'reconcile failed');
+      return { retryAfterMs: 0 };
+    } finally {
+      metrics.reconcile.time.observe({ controller }, (performance.now() - began) / 1000);
+      this.#checkCaughtUp();
+    }
+  }
+
+  async #reconcileMirror(key: string, signal: AbortSignal): Promise<Result & { readonly writes: number }> {
+    const { status, ...result } = await reconcileMirror(
+      key,
+      {
+        observe: (of) => this.#observe(of),
+        claims: this.#env.claims,
+        claimant: (of) => this.#claimant(of),
+        onClaimsChanged: this.#env.onClaimsChanged,
+        applier: this.#applier,
+        conflictRetryMs: this.#env.tuning.conflictRetryMs ?? CONFLICT_RETRY_MS,
+      },
+      signal,
+    );
+    if (signal.aborted || status === undefined) return result;
+    const before = this.#mirrors.get(key);
+    if (status === null) this.#mirrors.delete(key);
+    else this.#mirrors.set(key, status);
+    if (before?.reason !== status?.reason || before?.message !== status?.message) {
+      if (status !== null && !status.mirrored) {
+        const { namespace, name } = status.remote;
+        this.#event('Warning', status.reason, `Service ${namespace}/${name}: ${status.message}`);
+      }
+      this.#env.onStatus();
+    }
+    return result;
+  }
+
+  async #reconcileProbe(signal: AbortSignal): Promise<Result & { readonly writes: number }> {
+    const { source, config } = this.#env;
+    return reconcileProbe(
+      {
+        settings: this.#phase === 'serving' ? this.#settings : undefined,
+        namespace: config.namespace,
+        addresses: this.#addresses?.addresses ?? [],
+        endpointsKind: config.endpoints,
+        owned: source.ownedBy({ cluster: this.cluster, key: PROBE_KEY }),
+      },
+      this.#applier,
+      signal,
+    );
+  }
+
+  #observe(key: string): { readonly observed: Observed; readonly decidable: boolean } {
+    const { source } = this.#env;
+    const { namespace, name } = splitKey(key);
+    const removing = this.#phase === 'removing';
+    const target = removing ? undefined : this.#target?.get(key);
+    const synced = removing || this.#target?.synced === true;
+    return {
+      decidable: synced && !(target === undefined && this.#guard.isHeld(key)),
+      observed: {
+        link: this.#view,
+        gateway: {
+          addresses: this.#addresses?.addresses ?? [],
+          alive: this.#settings.probe === undefined ? true : this.#alive,
+        },
+        namespace,
+        name,
+        ...(target === undefined ? {} : { target }),
+        slices: target === undefined ? undefined : this.#target?.slicesOf(key),
+        namespaceState: this.#namespaceState(namespace),
+        owned: source.ownedBy({ cluster: this.cluster, key }),
+      },
+    };
+  }
+
+  #namespaceState(namespace: string): NamespaceState {
+    const { config, source } = this.#env;
+    const allowed =
+      !PROTECTED_NAMESPACES.includes(namespace) &&
+      namespace !== config.namespace &&
+      namespace !== config.controlPlaneNamespace &&
+      (config.mirrorNamespaces === undefined || config.mirrorNamespaces.includes(namespace));
+    if (!allowed) return 'forbidden';
+    return source.hasNamespace(namespace) ? 'exists' : 'missing';
+  }
+
+  #useClient(client: KubeClient): void {
+    if (this.#phase === 'removing') return;
+    if (this.#target === undefined) {
+      this.#target = this.#makeTarget();
+      this.#target.run(client, this.#stopped.signal);
+    } else this.#target.use(client);
+  }
+
+  /** Other selectors: watched anew, while what is mirrored stays as it is until the lists are complete. */
+  #restartTarget(): void {
+    const client = this.#credentials.client;
+    this.#target?.stop();
+    this.#caughtUp = false;
+    this.#target = this.#makeTarget();
+    if (client !== undefined) this.#target.run(client, this.#stopped.signal);
+  }
+
+  #makeTarget(): Target {
+    const { log, tuning } = this.#env;
+    const link = this.#settings.name;
+    const target: Target = new Target({
+      selectors: { gateway: this.#settings.selector, flat: this.#settings.remoteDiscoverySelector },
+      timings: tuning.targetTimings,
+      onChange: (key) => {
+        if (this.#target !== target) return;
+        if (!this.#seen.has(key)) this.#seen.set(key, performance.now());
+        if (this.#guard.count > 0 && target.get(key) !== undefined && this.#guard.returned(key)) this.#env.onStatus();
+        this.#queue.add(key);
+      },
+      onRelisted: () => {
+        if (this.#target === target) this.#relisted(target);
+      },
+      onReachable: (reachable, error) => {
+        if (this.#target !== target) return;
+        this.#setReachable(reachable, error);
+      },
+      onMalformed: (what) => {
+        log.warn({ link, object: what }, 'the target sent an object that the API does not allow; left out');
+        this.#event('Warning', 'MalformedObject', `left out of what the target sent: ${what}`);
+      },
+    });
+    return target;
+  }
+
+  #relisted(target: Target): void {
+    const { source, log } = this.#env;
+    const mirroredKeys = new Set([...source.keysOf(this.cluster)].filter((key) => key !== PROBE_KEY));
+    const before = this.#guard.count;
+    const exported = target.keys();
+    const released = this.#guard.relisted(mirroredKeys, (key) => exported.has(key), this.#settings.confirmPrune);
+    if (this.#guard.count > 0 && this.#guard.count !== before) {
+      const held = this.#guard.count;
+      log.warn(
+        { link: this.#settings.name, held },
+        'the target no longer lists many mirrored Services; deletions are held back',
+      );
+      this.#event(
+        'Warning',
+        'PruneHeld',
+        `the target no longer lists ${held} of ${mirroredKeys.size} mirrored Services; nothing of them is deleted`,
+      );
+    }
+    for (const key of released) this.#queue.add(key);
+    this.#enqueueAll();
+    this.#env.onStatus();
+  }
+
+  #startGateway(): void {
+    const { config, tuning, families, metrics } = this.#env;
+    const { gateway, probe, name } = this.#settings;
+    const labels = { target_cluster_name: this.cluster };
+    this.#gatewayRun.abort();
+    this.#probeRun.abort();
+    this.#gatewayRun = new AbortController();
+    this.#probeRun = new AbortController();
+    this.#alive = undefined;
+    this.#gatewayVerdict = undefined;
+    metrics.target.gatewayEnabled.set(labels, probe === undefined ? 0 : 1);
+    if (gateway === undefined) {
+      this.#addresses = { addresses: [], problems: [] };
+      return;
+    }
+    let first: () => void = () => undefined;
+    const known = new Promise<void>((resolve) => (first = resolve));
+    void watchGatewayAddresses(
+      {
+        addresses: gateway.addresses,
+        families,
+        periodMs: config.gatewayResolvePeriodMs,
+        resolve: tuning.resolve,
+        onChange: (state) => {
+          const changed = state.addresses.join() !== this.#addresses?.addresses.join();
+          const failed = state.problems.length > 0 && (this.#addresses?.problems ?? []).length === 0;
+          this.#addresses = state;
+          if (failed) this.#event('Warning', 'GatewayNotResolved', state.problems.join('; '));
+          if (changed) this.#enqueueAll();
+          this.#env.onStatus();
+          first();
+        },
+      },
+      AbortSignal.any([this.#stopped.signal, this.#gatewayRun.signal]),
+    );
+    if (probe === undefined) return;
+    const signal = AbortSignal.any([this.#stopped.signal, this.#probeRun.signal]);
+    const service = `${probeName(name)}.${config.namespace}.svc`;
+    void known.then(() =>
+      probeGateway(
+        {
+          settings: probe,
+          hosts: () => (config.probeVia === 'service' ? [service] : (this.#addresses?.addresses ?? [])),
+          connectTo: config.probeConnectTo,
+          onVerdict: (alive, message) => this.#setAlive(alive, message),
+          onProbe: (ok, latencyMs) => {
+            metrics.target.gatewayProbes.inc({ ...labels, probe_successful: String(ok) });
+            if (!ok) return;
+            metrics.target.gatewayLatency.set(labels, latencyMs);
+            metrics.target.gatewayProbeLatency.observe(labels, latencyMs);
+          },
+        },
+        signal,
+      ),
+    );
+  }
+
+  #setAlive(alive: boolean, message: string): void {
+    this.#alive = alive;
+    this.#gatewayVerdict = verdict(alive ? 'True' : 'False', alive ? 'ProbeSucceeded' : 'ProbeFailed', message);
+    this.#env.metrics.target.gatewayAlive.set({ target_cluster_name: this.cluster }, alive ? 1 : 0);
+    this.#env.log.info({ link: this.#settings.name, alive, message }, 'verdict on the gateway');
+    this.#event(alive ? 'Normal' : 'Warning', alive ? 'GatewayAlive' : 'GatewayNotAlive', message);
+    this.#enqueueAll();
+    this.#env.onStatus();
+  }
+
+  #setReachable(reachable: boolean, error: unknown): void {
+    const { log } = this.#env;
+    const link = this.#settings.name;
+    if (reachable) {
+      this.#reachable = verdict('True', 'Connected', '');
+      log.info({ link }, 'the target can be read');
+    } else {
+      const since = new Date().toISOString();
+      const message = `${describe(error)}; existing mirrors stay as they are (since ${since})`;
+      this.#reachable = verdict('False', 'Unreachable', message);
+      log.warn({ link, error: describe(error) }, 'the target cannot be read; existing mirrors stay as they are');
+      this.#event('Warning', 'TargetUnreachable', describe(error));
+    }
+    if (isUnauthorized(error) || isForbidden(error)) {
+      const reason = isForbidden(error) ? 'Forbidden' : 'Unauthorized';
+      this.#credentialsVerdict = verdict('False', reason, describe(error));
+    } else if (reachable && this.#credentials.inUse) {
+      this.#credentialsVerdict = verdict('True', 'Valid', '');
+    }
+    this.#env.onStatus();
+  }
+
+  #setCredentials(found: Verdict): void {
+    const changed =
+      this.#credentialsVerdict?.status !== found.status || this.#credentialsVerdict.message !== found.message;
+    this.#credentialsVerdict = found;
+    if (changed && found.status === 'False') {
+      this.#env.log.warn({ link: this.#settings.name, reason: found.reason, message: found.message }, 'credentials');
+      this.#event('Warning', found.reason, found.message);
+    }
+    this.#env.onStatus();
+  }
+
+  #resolvedVerdict(): Verdict | undefined {
+    if (this.#addresses === undefined) return undefined;
+    const { addresses, problems } = this.#addresses;
+    if (problems.length === 0) return verdict('True', 'Resolved', '');
+    const kept = addresses.length === 0 ? 'no address is known' : `in use: ${addresses.join(', ')}`;
+    return verdict('False', 'LookupFailed', `${problems.join('; ')}; ${kept}`);
+  }
+
+  #syncedVerdict(): Verdict | undefined {
+    if (this.#target?.synced !== true) return undefined;
+    return this.#caughtUp
+      ? verdict('True', 'Synced', '')
+      : verdict('Unknown', 'CatchingUp', 'the first pass over what the target exports is under way');
+  }
+
+  #checkCaughtUp(): void {
+    // The key being settled is still counted.
+    if (this.#caughtUp || this.#queue.depth > 1 || this.#target?.synced !== true) return;
+    this.#caughtUp = true;
+    this.#env.onStatus();
+  }
+
+  /** Keys of everything that may need something: exported, mirrored, reported on. */
+  #keys(): ReadonlySet<string> {
+    const { source } = this.#env;
+    const exported = this.#phase === 'serving' ? (this.#target?.keys() ?? []) : [];
+    return new Set([...exported, ...source.keysOf(this.cluster), ...this.#mirrors.keys()]);
+  }
+
+  #enqueueAll(): void {
+    this.#queue.add(PROBE_KEY);
+    for (const key of this.#keys()) this.#queue.add(key);
+  }
+
+  #claimant(key: string): string {
+    return `${key}@${this.cluster}`;
+  }
+
+  #event(type: 'Normal' | 'Warning', reason: string, message: string): void {
+    this.#env.events.record(referenceOf(this.#settings), type, reason, message);
+  }
+}
+
+/** A Link as Events refer to it. */
+export const referenceOf = ({
+  name,
+  namespace,
+  uid,
+}: Pick<LinkSettings, 'name' | 'namespace' | 'uid'>): ObjectReference => ({
+  apiVersion: 'multicluster.linkerd.io/v1alpha3',
+  kind: 'Link',
+  namespace,
+  name,
+  uid,
+});
+
+const viewOf = (settings: LinkSettings, config: OperatorConfig): LinkView => ({
+  cluster: settings.cluster,
+  clusterDomain: settings.clusterDomain,
+  ...(settings.gateway === undefined ? {} : { gateway: settings.gateway }),
+  excludedLabels: settings.excludedLabels,
+  excludedAnnotations: settings.excludedAnnotations,
+  headless: settings.enableHeadlessServices ?? config.enableHeadlessServices,
+  createNamespaces: settings.enableNamespaceCreation ?? config.enableNamespaceCreation,
+  endpointsKind: config.endpoints,
+});

@@ -1,0 +1,121 @@
+/**
+ * Writes one Link's status, at most once a second and only when it says something new (rule G2). What the API server
+ * makes of it is remembered: a CRD that prunes our fields, Linkerd's own, causes no second write (rule G5).
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { backoffMs, RETRY_BACKOFF } from '../kube/backoff.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { describe, isNotFound } from '../kube/errors.ts';
+import type { Logger } from '../kube/logger.ts';
+import type { KubeObject, Resource } from '../kube/objects.ts';
+import type { LinkStatusBefore, LinkStatusPatch } from './status.ts';
+
+/** A Link, as far as its status goes. */
+export interface LinkObject extends KubeObject {
+  readonly spec?: unknown;
+  readonly status?: LinkStatusBefore;
+}
+
+export interface StatusWriterOptions {
+  readonly client: KubeClient;
+  readonly resource: Resource;
+  readonly namespace: string;
+  readonly name: string;
+  readonly log: Logger;
+  /** The Link as last seen; undefined: gone. */
+  readonly current: () => LinkObject | undefined;
+  readonly compute: (before: LinkStatusBefore) => LinkStatusPatch;
+  /** The API server dropped what Linkerd's own fields do not include. */
+  readonly onPruned: () => void;
+  /** @default 1000 */
+  readonly periodMs?: number;
+}
+
+export class StatusWriter {
+  readonly #options: StatusWriterOptions;
+  readonly #signal: AbortSignal;
+  /** What was last sent, and the status as the API server answered it. */
+  #sent: { readonly patch: LinkStatusPatch; readonly answered: LinkStatusBefore } | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #writing = false;
+  #again = false;
+  #failures = 0;
+  #lastMs = -Infinity;
+
+  constructor(options: StatusWriterOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+    signal.addEventListener('abort', () => clearTimeout(this.#timer), { once: true });
+  }
+
+  /** Something may have changed: writes soon, together with what else changes until then. */
+  schedule(): void {
+    if (this.#signal.aborted) return;
+    if (this.#writing) {
+      this.#again = true;
+      return;
+    }
+    if (this.#timer !== undefined) return;
+    const period = this.#options.periodMs ?? 1000;
+    this.#after(Math.max(period / 10, this.#lastMs + period - performance.now()));
+  }
+
+  /** Writes what is left to say, now. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!this.#writing) await this.#write();
+  }
+
+  #after(ms: number): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      void this.#write();
+    }, ms);
+  }
+
+  async #write(): Promise<void> {
+    const { client, resource, namespace, name, log, current, compute, onPruned } = this.#options;
+    const link = current();
+    if (link === undefined || this.#signal.aborted) return;
+    const live = link.status ?? {};
+    // With pruning, transition times live on only in what was sent.
+    const before: LinkStatusBefore = live.conditions === undefined ? { ...this.#sent?.patch, ...live } : live;
+    const patch = compute(before);
+    if (this.#says(patch, live)) return;
+    this.#writing = true;
+    this.#lastMs = performance.now();
+    try {
+      const target = { namespace, name, subresource: 'status' };
+      const written = await client.patch<LinkObject>(resource, target, { status: patch }, this.#signal);
+      const answered = written.status ?? {};
+      this.#sent = { patch, answered };
+      this.#failures = 0;
+      if (answered.conditions === undefined) onPruned();
+    } catch (error) {
+      if (!this.#signal.aborted && !isNotFound(error)) {
+        if (this.#failures === 0)
+          log.warn({ link: name, error: describe(error) }, 'the status of the Link cannot be written');
+        this.#after(backoffMs(this.#failures, RETRY_BACKOFF, Math.random));
+        this.#failures += 1;
+      }
+    } finally {
+      this.#writing = false;
+      if (this.#again) {
+        this.#again = false;
+        this.schedule();
+      }
+    }
+  }
+
+  /** Whether the API server has it already: as far as it keeps it. */
+  #says(patch: LinkStatusPatch, live: LinkStatusBefore): boolean {
+    const kept = Object.entries(patch).every(([field, value]) =>
+      value === null ? !(field in live) : isDeepStrictEqual((live as Readonly<Record<string, unknown>>)[field], value),
+    );
+    if (kept) return true;
+    if (this.#sent === undefined || !isDeepStrictEqual(this.#sent.patch, patch)) return false;
+    // Sent before, and not kept: pruned, or somebody else's doing. Only the latter is worth another write.
+    return this.#sent.answered.conditions === undefined || isDeepStrictEqual(this.#sent.answered, live);
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * The status of a Link as a value: what a session found, as conditions (rule G1), the gateway, and the mirrors. Pure;
+ * what is written is decided elsewhere.
+ */
+import { type Condition, setCondition, toTime } from '../kube/conditions.ts';
+import { mirrorServices, type MirrorServiceEntry, type MirrorStatus } from '../mirror/status.ts';
+
+type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>;
+
+export const verdict = (status: Verdict['status'], reason: string, message: string): Verdict => ({
+  status,
+  reason,
+  message,
+});
+
+/** What is known of a Link. A verdict that is not there is not known yet, or does not apply. */
+export interface LinkFindings {
+  readonly generation: number;
+  readonly accepted: Verdict;
+  readonly credentials: Verdict | undefined;
+  readonly reachable: Verdict | undefined;
+  readonly resolved: Verdict | undefined;
+  readonly gatewayAlive: Verdict | undefined;
+  readonly synced: Verdict | undefined;
+  /** How many deletions are held back; 0: none. */
+  readonly pruneHeld: number;
+  /** Who else writes for this Link now. */
+  readonly heldBy: string | undefined;
+  readonly gateway: { readonly addresses: readonly string[]; readonly alive: boolean | undefined } | undefined;
+  /** Undefined: another writes them, they are not ours to say. */
+  readonly mirrors: ReadonlyMap<string, MirrorStatus> | undefined;
+}
+
+/** What the operator writes of `Link.status`; fields that are not there stay as they are. */
+export interface LinkStatusPatch {
+  readonly observedGeneration: number;
+  readonly conditions: readonly Condition[];
+  readonly gateway?: { readonly addresses: readonly string[]; readonly alive?: boolean } | null;
+  readonly mirrors?: { readonly total: number; readonly ready: number; readonly failed: number };
+  readonly mirrorServices?: readonly MirrorServiceEntry[];
+}
+
+/** `Link.status` as far as it is read back. */
+export interface LinkStatusBefore {
+  readonly conditions?: readonly Condition[] | undefined;
+  readonly mirrorServices?: readonly MirrorServiceEntry[] | undefined;
+}
+
+const UNKNOWN = verdict('Unknown', 'Pending', 'not known yet');
+
+export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now: Date): LinkStatusPatch {
+  const { generation, gateway, mirrors } = findings;
+  const verdicts = verdictsOf(findings);
+  let conditions: readonly Condition[] = before.conditions ?? [];
+  for (const [type, each] of Object.entries(verdicts)) {
+    conditions = setCondition(conditions, { type, ...each, observedGeneration: generation }, now);
+  }
+  return {
+    observedGeneration: generation,
+    conditions,
+    gateway:
+      gateway === undefined
+        ? null
+        : { addresses: gateway.addresses, ...(gateway.alive === undefined ? {} : { alive: gateway.alive }) },
+    ...(mirrors === undefined
+      ? {}
+      : {
+          mirrors: counts(mirrors.values()),
+          mirrorServices: mirrorServices(mirrors.values(), before.mirrorServices ?? [], toTime(now)),
+        }),
+  };
+}
+
+function verdictsOf(findings: LinkFindings): Readonly<Record<string, Verdict>> {
+  const { accepted, pruneHeld } = findings;
+  const all = {
+    Accepted: accepted,
+    CredentialsValid: findings.credentials ?? UNKNOWN,
+    TargetReachable: findings.reachable ?? UNKNOWN,
+    GatewayResolved: findings.resolved ?? UNKNOWN,
+    GatewayAlive: findings.gatewayAlive ?? UNKNOWN,
+    Synced: findings.synced ?? UNKNOWN,
+    PruneHeld:
+      pruneHeld === 0
+        ? verdict('False', 'NothingHeld', '')
+        : verdict(
+            'True',
+            'MassDeletion',
+            `the target no longer lists ${pruneHeld} mirrored Services; nothing of them is deleted. To delete their mirrors, annotate the Link with linkspan.dev/confirm-prune="${pruneHeld}"; it resolves by itself when the target lists them again`,
+          ),
+  };
+  return { ...all, Ready: ready(all, findings) };
+}
+
+/** The first thing that keeps a Link from working, or that it works. */
+function ready(all: Readonly<Record<string, Verdict>>, { heldBy, pruneHeld }: LinkFindings): Verdict {
+  if (heldBy !== undefined) {
+    return verdict(
+      'False',
+      'HeldByAnother',
+      `${heldBy} writes for this Link and holds its Lease; stop it to hand the Link over`,
+    );
+  }
+  for (const [type, { status, reason, message }] of Object.entries(all)) {
+    if (type !== 'PruneHeld' && status === 'False') return verdict('False', reason, message);
+  }
+  if (pruneHeld > 0)
+    return verdict('False', 'PruneHeld', `${pruneHeld} deletions are held back; see condition PruneHeld`);
+  // Without a verdict on the gateway its mirrors are as they were.
+  const pending = Object.entries(all).find(([type, { status }]) => status === 'Unknown' && type !== 'GatewayAlive');
+  if (pending !== undefined) return verdict('Unknown', 'Pending', `${pending[0]} is not known yet`);
+  return verdict('True', 'Ready', 'the mirrors follow the target');
+}
+
+function counts(mirrors: Iterable<MirrorStatus>): NonNullable<LinkStatusPatch['mirrors']> {
+  let total = 0;
+  let ready = 0;
+  for (const { mirrored } of mirrors) {
+    total += 1;
+    if (mirrored) ready += 1;
+  }
+  return { total, ready, failed: total - ready };
+}

@@ -1,0 +1,379 @@
+/**
+ * What a target cluster exports to one Link: watches its Services by the Link's selectors and their EndpointSlices,
+ * and nothing else, so that what is not exported costs nothing. A session of its own for each Link: own connections,
+ * own backoff; what happens to it happens to no other.
+ *
+ * Kubernetes copies a Service's labels to its slices, so one labelled watch finds them; slices that others made are
+ * found by the Service's name, with a second watch over just the Services that need it.
+ */
+import type { Selector } from '../../crds/selector.ts';
+import { compile } from '../../crds/validate.ts';
+import { Label } from '../../crds/wire.ts';
+import type { KubeClient } from '../kube/client.ts';
+import {
+  ENDPOINT_SLICES,
+  keyOf,
+  type EndpointSlice,
+  type KubeObject,
+  type Service,
+  SERVICES,
+} from '../kube/objects.ts';
+import { Reflector, type ReflectorState, type ReflectorTimings } from '../kube/reflector.ts';
+import { type Change, Store } from '../kube/store.ts';
+import type { MirrorMode } from '../mirror/observe.ts';
+
+export interface TargetSelectors {
+  readonly gateway: Selector | undefined;
+  readonly flat: Selector | undefined;
+}
+
+export interface TargetOptions {
+  readonly selectors: TargetSelectors;
+  readonly timings?: Partial<ReflectorTimings> | undefined;
+  /** A target Service, or what is behind it, may have changed: `namespace/name`. */
+  readonly onChange: (key: string) => void;
+  /** The exported Services were listed anew, and all lists are complete. */
+  readonly onRelisted: () => void;
+  /** The target can be read, or cannot since this error; said on each change. */
+  readonly onReachable: (reachable: boolean, error: unknown) => void;
+  /** Something was left out since it is not what the API says it is. */
+  readonly onMalformed: (what: string) => void;
+}
+
+/** How long changes to the set of Services looked up by name are collected before the watch is made anew. */
+const BY_NAME_SETTLE_MS = 250;
+/**
+ * With two selectors a Service that moves from one to the other leaves the first watch before it enters the second;
+ * its mirror must not be torn down in between.
+ */
+const LEFT_SETTLE_MS = 250;
+
+/** The two watches of EndpointSlices. */
+const LABELLED = 'endpointslices';
+const BY_NAME = 'endpointslices by name';
+
+interface Watched<T extends KubeObject> {
+  readonly store: Store<T>;
+  readonly reflector: Reflector<T>;
+  readonly stop: AbortController;
+}
+
+export class Target {
+  readonly #options: TargetOptions;
+  readonly #states = new Map<string, ReflectorState>();
+  readonly #selectors: TargetSelectors;
+  #client: KubeClient | undefined;
+  #signal: AbortSignal | undefined;
+  #gateway: Watched<Service> | undefined;
+  #flat: Watched<Service> | undefined;
+  #slices: Watched<EndpointSlice> | undefined;
+  #byName: (Watched<EndpointSlice> & { readonly names: ReadonlySet<string> }) | undefined;
+  #byNameTimer: NodeJS.Timeout | undefined;
+  #reachable: boolean | undefined;
+
+  constructor(options: TargetOptions) {
+    this.#options = options;
+    this.#selectors = options.selectors;
+  }
+
+  /** Whether every exported Service is known: only then is a Service that is not there known to be gone. */
+  get synced(): boolean {
+    return (this.#gateway?.store.synced ?? true) && (this.#flat?.store.synced ?? true) && this.#client !== undefined;
+  }
+
+  /** The exported Service, and how; flat mode wins (rule A1). */
+  get(key: string): { readonly service: Service; readonly mode: MirrorMode } | undefined {
+    const flat = this.#flat?.store.get(key);
+    if (flat !== undefined) return { service: flat, mode: 'remote-discovery' };
+    const gateway = this.#gateway?.store.get(key);
+    return gateway === undefined ? undefined : { service: gateway, mode: 'gateway' };
+  }
+
+  /** Keys of all exported Services, in either mode. */
+  keys(): ReadonlySet<string> {
+    const keys = new Set<string>();
+    for (const watched of [this.#gateway, this.#flat]) {
+      for (const service of watched?.store.values() ?? []) keys.add(keyOf(service));
+    }
+    return keys;
+  }
+
+  /** The slices behind a Service; undefined while it is not known which there are. */
+  slicesOf(key: string): readonly EndpointSlice[] | undefined {
+    const labelled = this.#slices?.store.by('service', key) ?? [];
+    const service = this.#gateway?.store.get(key);
+    if (service === undefined) return labelled;
+    if (!this.#needsByName(service)) return labelled;
+    const { name } = service.metadata;
+    if (this.#byName?.names.has(name) !== true || !this.#byName.store.synced) {
+      return undefined;
+    }
+    const found = new Map(labelled.map((slice) => [slice.metadata.name, slice]));
+    for (const slice of this.#byName.store.by('service', key)) found.set(slice.metadata.name, slice);
+    return [...found.values()];
+  }
+
+  /** Starts watching; with what client is up to `use`. */
+  run(client: KubeClient, signal: AbortSignal): void {
+    this.#client = client;
+    this.#signal = signal;
+    const { gateway, flat } = this.#selectors;
+    const two = gateway !== undefined && flat !== undefined;
+    if (gateway !== undefined) {
+      this.#gateway = this.#watchServices('services', gateway.query, two);
+      this.#slices = this.#watchSlices(LABELLED, gateway.query);
+    }
+    if (flat !== undefined) this.#flat = this.#watchServices('flat services', flat.query, two);
+    // Nothing is selected: that is known without asking.
+    if (gateway === undefined && flat === undefined) this.#options.onRelisted();
+  }
+
+  /** Goes on with another client, from where the watches are. */
+  use(client: KubeClient): void {
+    this.#client = client;
+    for (const watched of [this.#gateway, this.#flat, this.#slices, this.#byName]) watched?.reflector.reconnect();
+  }
+
+  stop(): void {
+    clearTimeout(this.#byNameTimer);
+    for (const watched of [this.#gateway, this.#flat, this.#slices, this.#byName]) watched?.stop.abort();
+  }
+
+  #watchServices(id: string, labelSelector: string, two: boolean): Watched<Service> {
+    const store = new Store<Service>({
+      trim: (object) => this.#checked('Service', checkService, trimService, object),
+      onRelisted: () => {
+        if (this.synced) this.#options.onRelisted();
+      },
+      onChange: ({ key, after }) => {
+        this.#byNameChanged();
+        if (after === undefined && two) {
+          setTimeout(() => {
+            if (this.#signal?.aborted === false) this.#options.onChange(key);
+          }, LEFT_SETTLE_MS);
+        } else this.#options.onChange(key);
+      },
+    });
+    return this.#watch(id, store, SERVICES, labelSelector);
+  }
+
+  #watchSlices(id: string, labelSelector: string): Watched<EndpointSlice> {
+    const store: Store<EndpointSlice> = new Store<EndpointSlice>({
+      trim: (object) => this.#checked('EndpointSlice', checkSlice, trimSlice, object),
+      indexes: { service: serviceKeys },
+      onRelisted: () => {
+        this.#byNameChanged();
+        for (const service of this.#gateway?.store.values() ?? []) {
+          // A list of slices by name says nothing of the Services whose slices are labelled.
+          if (id === LABELLED || this.#needsByName(service)) this.#options.onChange(keyOf(service));
+        }
+      },
+      onChange: ({ before, after }: Change<EndpointSlice>) => {
+        if (this.#sliceStores().every(({ synced }) => synced)) this.#byNameChanged();
+        for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) this.#options.onChange(key);
+      },
+    });
+    return this.#watch(id, store, ENDPOINT_SLICES, labelSelector);
+  }
+
+  #watch<T extends KubeObject>(
+    id: string,
+    store: Store<T>,
+    resource: typeof SERVICES,
+    labelSelector: string,
+  ): Watched<T> {
+    const stop = new AbortController();
+    const reflector = new Reflector<T>({
+      client: () => {
+        if (this.#client === undefined) throw new Error('no client');
+        return this.#client;
+      },
+      resource,
+      select: { labelSelector },
+      sink: store,
+      ...(this.#options.timings === undefined ? {} : { timings: this.#options.timings }),
+      onState: (state) => this.#told(id, state),
+    });
+    const signal = this.#signal === undefined ? stop.signal : AbortSignal.any([this.#signal, stop.signal]);
+    void reflector.run(signal);
+    return { store, reflector, stop };
+  }
+
+  #told(id: string, state: ReflectorState): void {
+    this.#states.set(id, state);
+    const failing = [...this.#states.values()].find(({ connected }) => !connected);
+    const reachable = failing === undefined;
+    if (reachable === this.#reachable) return;
+    this.#reachable = reachable;
+    this.#options.onReachable(reachable, failing?.connected === false ? failing.error : undefined);
+  }
+
+  #sliceStores(): readonly Store<EndpointSlice>[] {
+    return [this.#slices?.store, this.#byName?.store].filter((store) => store !== undefined);
+  }
+
+  /** Services without a selector, and those that no labelled slice was found for. */
+  #needsByName(service: Service): boolean {
+    if (Object.keys(service.spec?.selector ?? {}).length === 0) return true;
+    return (this.#slices?.store.by('service', keyOf(service)) ?? []).length === 0;
+  }
+
+  #byNameChanged(): void {
+    if (this.#byNameTimer !== undefined) return;
+    this.#byNameTimer = setTimeout(() => {
+      this.#byNameTimer = undefined;
+      this.#rewatchByName();
+    }, BY_NAME_SETTLE_MS);
+  }
+
+  #rewatchByName(): void {
+    if (this.#signal?.aborted !== false) return;
+    if (this.#gateway?.store.synced !== true || this.#slices?.store.synced !== true) return;
+    const names = new Set<string>();
+    for (const service of this.#gateway.store.values()) {
+      if (this.#needsByName(service)) names.add(service.metadata.name);
+    }
+    const before = this.#byName;
+    // Names no longer needed are dropped with the next change: watching a few too many is cheaper than a new list.
+    if (before === undefined ? names.size === 0 : [...names].every((name) => before.names.has(name))) return;
+    before?.stop.abort();
+    this.#states.delete(BY_NAME);
+    const query = `${Label.serviceName} in (${[...names].sort().join(',')})`;
+    this.#byName = { ...this.#watchSlices(BY_NAME, query), names };
+  }
+
+  #checked<T extends KubeObject>(
+    kind: string,
+    check: ReturnType<typeof compile<T>>,
+    trim: (object: T) => T,
+    object: T,
+  ): T | undefined {
+    const checked = check(object);
+    if (checked.ok) return trim(checked.value);
+    const [first] = checked.errors;
+    this.#options.onMalformed(`${kind} ${nameOf(object)}: ${first?.path ?? ''} ${first?.reason ?? ''}`);
+    return undefined;
+  }
+}
+
+function nameOf(object: unknown): string {
+  const { metadata } = (object ?? {}) as {
+    readonly metadata?: { readonly namespace?: unknown; readonly name?: unknown };
+  };
+  return `${String(metadata?.namespace)}/${String(metadata?.name)}`.slice(0, 128);
+}
+
+function serviceKeys(slice: EndpointSlice | undefined): readonly string[] {
+  const service = slice?.metadata.labels?.[Label.serviceName];
+  return slice === undefined || service === undefined ? [] : [`${slice.metadata.namespace ?? ''}/${service}`];
+}
+
+function trimService({ metadata, spec = {} }: Service): Service {
+  const { name, namespace, uid, resourceVersion, creationTimestamp, labels, annotations } = metadata;
+  const { type, clusterIP, selector, ports, publishNotReadyAddresses } = spec;
+  return {
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp, labels, annotations },
+    spec: { type, clusterIP, selector, ports, publishNotReadyAddresses },
+  } as Service;
+}
+
+/** Addresses in the target mean nothing here: only hostnames, readiness and ports are kept. */
+function trimSlice({ metadata, addressType, endpoints, ports }: EndpointSlice): EndpointSlice {
+  const { name, namespace, uid, resourceVersion, labels = {} } = metadata;
+  const service = labels[Label.serviceName];
+  return {
+    metadata: {
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+      labels: service === undefined ? {} : { [Label.serviceName]: service },
+    },
+    addressType,
+    endpoints: (endpoints ?? []).map(({ conditions, hostname }) => ({ addresses: [], conditions, hostname })),
+    ports,
+  } as EndpointSlice;
+}
+
+const TEXT = { type: 'string', maxLength: 253 };
+const TEXTS = { type: 'object', additionalProperties: { type: 'string' } };
+const METADATA = {
+  type: 'object',
+  required: ['name', 'namespace', 'resourceVersion'],
+  properties: {
+    name: { ...TEXT, minLength: 1, pattern: '^[^/%]+$' },
+    namespace: { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' },
+    uid: TEXT,
+    resourceVersion: TEXT,
+    creationTimestamp: TEXT,
+    labels: TEXTS,
+    annotations: TEXTS,
+  },
+};
+const PORT = { type: 'integer', minimum: 0, maximum: 65_535 };
+const PORT_PROPERTIES = { name: TEXT, protocol: { enum: ['TCP', 'UDP', 'SCTP'] }, appProtocol: TEXT };
+
+/** The parts of a Service that are read, as the API has them. */
+const checkService = compile<Service>({
+  type: 'object',
+  required: ['metadata'],
+  properties: {
+    metadata: METADATA,
+    spec: {
+      type: 'object',
+      properties: {
+        type: TEXT,
+        clusterIP: TEXT,
+        selector: TEXTS,
+        publishNotReadyAddresses: { type: 'boolean' },
+        ports: {
+          type: 'array',
+          maxItems: 1000,
+          items: {
+            type: 'object',
+            required: ['port'],
+            properties: { ...PORT_PROPERTIES, port: PORT, targetPort: { anyOf: [PORT, TEXT] } },
+          },
+        },
+      },
+    },
+  },
+});
+
+const OPTIONAL_BOOLEAN = { anyOf: [{ type: 'boolean' }, { type: 'null' }] };
+
+/** The parts of an EndpointSlice that are read, as the API has them. */
+const checkSlice = compile<EndpointSlice>({
+  type: 'object',
+  required: ['metadata', 'addressType'],
+  properties: {
+    metadata: METADATA,
+    addressType: TEXT,
+    endpoints: {
+      anyOf: [
+        { type: 'null' },
+        {
+          type: 'array',
+          maxItems: 10_000,
+          items: {
+            type: 'object',
+            properties: {
+              hostname: { anyOf: [TEXT, { type: 'null' }] },
+              conditions: { type: 'object', properties: { ready: OPTIONAL_BOOLEAN } },
+            },
+          },
+        },
+      ],
+    },
+    ports: {
+      anyOf: [
+        { type: 'null' },
+        {
+          type: 'array',
+          maxItems: 1000,
+          items: { type: 'object', properties: { ...PORT_PROPERTIES, port: { anyOf: [PORT, { type: 'null' }] } } },
+        },
+      ],
+    },
+  },
+});

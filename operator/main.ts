@@ -1,0 +1,137 @@
+/**
+ * The operator as a process: connects, serves its admin port, waits until it leads, works while it leads, and stops in
+ * order. Signals, exit codes and command lines are its caller's.
+ */
+import type { OperatorConfig } from './config.ts';
+import { type AdminServer, type ReadyCheck, startAdmin } from './kube/admin.ts';
+import { KubeClient } from './kube/client.ts';
+import { EventRecorder } from './kube/events.ts';
+import { loadSourceKubeconfig } from './kube/kubeconfig.ts';
+import { LeaseLock } from './kube/lease.ts';
+import type { Logger } from './kube/logger.ts';
+import { createMetrics } from './kube/metrics.ts';
+import { OPERATOR_LEASE } from '../crds/wire.ts';
+import { Manager } from './manager.ts';
+import type { Tuning } from './tuning.ts';
+
+export interface RunOptions {
+  readonly config: OperatorConfig;
+  readonly log: Logger;
+  /** Stops the operator: mirrors stay, Leases are released. */
+  readonly signal: AbortSignal;
+  readonly tuning?: Tuning;
+  /** Told when the admin port is open. */
+  readonly onListening?: (address: AdminServer['address']) => void;
+  /** Handed the operator at work; for tests. */
+  readonly onLeading?: (manager: Manager) => void;
+}
+
+/** The Lease was lost: another may lead now, and this process must end. */
+export class LeadershipLostError extends Error {
+  override readonly name = 'LeadershipLostError';
+}
+
+/** What is left to do after the signal must end in this time. */
+const STOP_DEADLINE_MS = 4_500;
+
+/**
+ * Runs until the signal aborts.
+ * @throws TerminalError if the kubeconfig is unusable, LeadershipLostError if leadership was lost, Error if the admin
+ *   address cannot be bound
+ */
+export async function runOperator(options: RunOptions): Promise<void> {
+  const { config, log, signal, tuning = {} } = options;
+  const metrics = createMetrics();
+  const client = await KubeClient.connect(loadSourceKubeconfig(config), {
+    userAgent: 'linkspan-operator',
+    connections: Math.max(32, config.concurrency * 2),
+    ...metrics.clientHooks,
+    ...(tuning.requestTimeoutMs === undefined ? {} : { timeoutMs: tuning.requestTimeoutMs }),
+  });
+  const events = new EventRecorder({
+    client,
+    namespace: config.namespace,
+    component: 'linkspan',
+    instance: config.identity,
+    log,
+  });
+  let manager: Manager | undefined;
+  const admin = await startAdmin({
+    ...config.adminAddress,
+    registry: metrics.registry,
+    live: () => true,
+    ready: () => {
+      const checks: ReadyCheck[] =
+        manager === undefined
+          ? [{ name: 'standing by', ok: true }]
+          : [{ name: 'synced', ok: manager.synced, message: 'the source cluster has not been listed yet' }];
+      return { ok: checks.every(({ ok }) => ok), checks };
+    },
+  });
+  options.onListening?.(admin.address);
+  log.info({ ...admin.address, server: client.server, namespace: config.namespace }, 'linkspan operator is up');
+
+  const lead = async (until: AbortSignal): Promise<void> => {
+    manager = new Manager({ config, tuning, client, metrics, events, log });
+    options.onLeading?.(manager);
+    metrics.leader.set({ name: OPERATOR_LEASE }, 1);
+    await manager.run(until);
+    manager = undefined;
+    metrics.leader.set({ name: OPERATOR_LEASE }, 0);
+  };
+  try {
+    if (config.leaderElect) await whileLeading(options, client, lead);
+    else await lead(signal);
+  } finally {
+    await Promise.race([
+      Promise.all([events.close(STOP_DEADLINE_MS), admin.close()]),
+      new Promise((resolve) => setTimeout(resolve, STOP_DEADLINE_MS).unref()),
+    ]);
+    await client.close();
+    log.info({}, 'linkspan operator has stopped');
+  }
+}
+
+/** Leads once: until the signal aborts, or the Lease is lost. */
+async function whileLeading(
+  { config, log, signal }: RunOptions,
+  client: KubeClient,
+  lead: (until: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const lock = new LeaseLock({
+    client,
+    namespace: config.namespace,
+    name: OPERATOR_LEASE,
+    identity: config.identity,
+    leaseDurationMs: config.leaseDurationMs,
+    renewDeadlineMs: config.renewDeadlineMs,
+    retryPeriodMs: config.retryPeriodMs,
+  });
+  const ended = new AbortController();
+  let leading: Promise<void> = Promise.resolve();
+  let failure: Error | undefined;
+  const running = lock.run(ended.signal, {
+    held: (lost) => {
+      log.info({ lease: OPERATOR_LEASE, identity: config.identity }, 'leading');
+      leading = lead(AbortSignal.any([lost, signal]));
+    },
+    heldByAnother: (holder) => log.info({ holder }, 'standing by'),
+    lost: (reason) => {
+      failure = new LeadershipLostError(`lost Lease ${OPERATOR_LEASE}: ${reason}`);
+      ended.abort();
+    },
+    failing: (message) =>
+      log.warn({ lease: OPERATOR_LEASE, error: message }, 'the Lease cannot be acquired or renewed'),
+  });
+  await new Promise<void>((resolve) => {
+    for (const each of [signal, ended.signal]) {
+      if (each.aborted) resolve();
+      each.addEventListener('abort', () => resolve(), { once: true });
+    }
+  });
+  // Writers come to rest before the Lease is let go.
+  await leading;
+  ended.abort();
+  await running;
+  if (failure !== undefined) throw failure;
+}

@@ -1,0 +1,91 @@
+/**
+ * The status of mirrors as `Link.status.mirrorServices` has it: Linkerd's fields, failures first, bounded, and with
+ * transition times that move only on a transition. Pure.
+ */
+import { mirrorName } from '../../crds/wire.ts';
+import type { Refusal } from './shape.ts';
+
+/** How one target Service is doing. */
+export interface MirrorStatus {
+  readonly remote: { readonly namespace: string; readonly name: string };
+  /** Name of the mirror. */
+  readonly local: string;
+  readonly mirrored: boolean;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export const mirrored = (remote: MirrorStatus['remote'], cluster: string, message: string): MirrorStatus => ({
+  remote,
+  local: mirrorName(remote.name, cluster),
+  mirrored: true,
+  reason: 'Mirrored',
+  message,
+});
+
+export const notMirrored = (
+  remote: MirrorStatus['remote'],
+  cluster: string,
+  { reason, message }: Refusal,
+): MirrorStatus => ({ remote, local: mirrorName(remote.name, cluster), mirrored: false, reason, message });
+
+/** One entry of `Link.status.mirrorServices`. */
+export interface MirrorServiceEntry {
+  readonly controllerName: string;
+  readonly remoteRef: ObjectRef;
+  readonly conditions: readonly {
+    readonly type: 'Mirrored';
+    readonly status: 'True' | 'False';
+    readonly reason: string;
+    readonly message: string;
+    readonly lastTransitionTime: string;
+    readonly localRef: ObjectRef;
+  }[];
+}
+
+interface ObjectRef {
+  readonly name: string;
+  readonly namespace: string;
+  readonly kind: string;
+  readonly group: string;
+}
+
+/** Most entries that are listed: a Link must fit into etcd, whatever the target exports. */
+export const MAX_ENTRIES = 500;
+/** Longest message of an entry. */
+const MAX_MESSAGE = 512;
+
+export const CONTROLLER_NAME = 'linkspan.dev/operator';
+
+/** The entries for a Link's mirrors, failures first, then by namespace and name. */
+export function mirrorServices(
+  statuses: Iterable<MirrorStatus>,
+  previous: readonly MirrorServiceEntry[],
+  now: string,
+): readonly MirrorServiceEntry[] {
+  const sorted = [...statuses].sort((a, b) => {
+    if (a.mirrored !== b.mirrored) return a.mirrored ? 1 : -1;
+    return compare(a.remote.namespace, b.remote.namespace) || compare(a.remote.name, b.remote.name);
+  });
+  const before = new Map(previous.map((entry) => [`${entry.remoteRef.namespace}/${entry.remoteRef.name}`, entry]));
+  return sorted.slice(0, MAX_ENTRIES).map(({ remote, local, mirrored: ok, reason, message }) => {
+    const status = ok ? 'True' : 'False';
+    const was = before.get(`${remote.namespace}/${remote.name}`)?.conditions[0];
+    return {
+      controllerName: CONTROLLER_NAME,
+      remoteRef: { ...remote, kind: 'Service', group: '' },
+      conditions: [
+        {
+          type: 'Mirrored',
+          status,
+          reason,
+          message: message.slice(0, MAX_MESSAGE),
+          lastTransitionTime: was?.status === status ? was.lastTransitionTime : now,
+          localRef: { name: local, namespace: remote.namespace, kind: 'Service', group: '' },
+        },
+      ],
+    };
+  });
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

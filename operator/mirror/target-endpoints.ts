@@ -1,0 +1,108 @@
+/**
+ * What a target Service's EndpointSlices say, as far as mirrors care: is anything ready, which hostnames are there,
+ * and on which ports each listens. Slices come from the target and are read with suspicion: an endpoint without a
+ * hostname, with an empty one, or without ports is ordinary, and none of them stops the others.
+ */
+import type { EndpointPort, HeadlessMirrorSubset } from '../../constructs/index.ts';
+import { isDnsLabel } from '../../crds/names.ts';
+import type { EndpointSlice, Service } from '../kube/objects.ts';
+
+/** One named pod behind a headless Service. */
+export interface TargetHost {
+  readonly hostname: string;
+  /** Ready, or published although it is not. */
+  readonly listed: boolean;
+  readonly ports: readonly EndpointPort[];
+}
+
+/** Hostnames that listen on the same ports. */
+export interface TargetSubset {
+  readonly hostnames: readonly string[];
+  readonly ports: readonly EndpointPort[];
+}
+
+export interface TargetEndpoints {
+  /** Whether there is any endpoint, ready or not. */
+  readonly any: boolean;
+  readonly anyReady: boolean;
+  /** By hostname. */
+  readonly hosts: ReadonlyMap<string, TargetHost>;
+  /** The hosts that are listed, by ports. */
+  readonly subsets: readonly TargetSubset[];
+}
+
+/** Reads the slices of one Service. */
+export function readSlices(service: Service, slices: readonly EndpointSlice[]): TargetEndpoints {
+  const publishAll = service.spec?.publishNotReadyAddresses === true;
+  const hosts = new Map<string, TargetHost>();
+  const subsets = new Map<string, { hostnames: Set<string>; ports: readonly EndpointPort[] }>();
+  let any = false;
+  let anyReady = false;
+  for (const slice of slices) {
+    // Names are for ExternalName-like Services: nothing routes to them.
+    if (slice.addressType === 'FQDN') continue;
+    const ports = endpointPorts(slice, service);
+    const portsKey = JSON.stringify(ports);
+    for (const { conditions, hostname } of slice.endpoints ?? []) {
+      // Unknown readiness is to be read as ready.
+      const listed = publishAll || (conditions?.ready ?? true);
+      any = true;
+      anyReady ||= listed;
+      if (hostname === undefined || !isDnsLabel(hostname)) continue;
+      const known = hosts.get(hostname);
+      hosts.set(hostname, {
+        hostname,
+        listed: listed || known?.listed === true,
+        ports: known === undefined ? ports : mergePorts(known.ports, ports),
+      });
+      if (!listed) continue;
+      const subset = subsets.get(portsKey) ?? { hostnames: new Set<string>(), ports };
+      subset.hostnames.add(hostname);
+      subsets.set(portsKey, subset);
+    }
+  }
+  return {
+    any,
+    anyReady,
+    hosts,
+    subsets: [...subsets.values()].map(({ hostnames, ports }) => ({ hostnames: [...hostnames], ports })),
+  };
+}
+
+/** The headless mirror's subsets: each listed hostname at its endpoint mirror's ClusterIP, those that have one. */
+export function mirrorSubsets(
+  subsets: readonly TargetSubset[],
+  clusterIPs: ReadonlyMap<string, string>,
+): readonly HeadlessMirrorSubset[] {
+  return subsets.map(({ hostnames, ports }) => ({
+    ports,
+    addresses: hostnames.flatMap((hostname) => {
+      const ip = clusterIPs.get(hostname);
+      return ip === undefined ? [] : [{ hostname, ip }];
+    }),
+  }));
+}
+
+/** A slice without ports stands for all of them: then the Service's are meant. */
+function endpointPorts(slice: EndpointSlice, service: Service): readonly EndpointPort[] {
+  const given = (slice.ports ?? []).filter(({ port }) => typeof port === 'number');
+  if (given.length > 0) return sortPorts(given as EndpointPort[]);
+  return sortPorts(
+    (service.spec?.ports ?? []).map(({ targetPort, port, ...rest }) => ({
+      ...(rest as Omit<EndpointPort, 'port'>),
+      port: typeof targetPort === 'number' ? targetPort : port,
+    })),
+  );
+}
+
+function mergePorts(a: readonly EndpointPort[], b: readonly EndpointPort[]): readonly EndpointPort[] {
+  const merged = new Map(
+    [...a, ...b].map((port) => [`${port.name ?? ''}/${port.protocol ?? 'TCP'}/${port.port}`, port]),
+  );
+  return sortPorts([...merged.values()]);
+}
+
+const sortPorts = (ports: readonly EndpointPort[]): readonly EndpointPort[] =>
+  ports
+    .map(({ name, port, protocol, appProtocol }) => ({ name, port, protocol, appProtocol }))
+    .sort((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : (a.name ?? '') > (b.name ?? '') ? 1 : a.port - b.port));

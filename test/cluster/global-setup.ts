@@ -1,0 +1,36 @@
+/**
+ * Decides, before any test runs, which backings there are: builds the real servers where they are missing and Go is
+ * there. Without Go the run is a shorter one and ends by saying so; under CI=true a shorter run is a failed one.
+ */
+import { BACKINGS_VARIABLE, backings } from './backings.ts';
+import { missingBinaries } from './binaries.ts';
+import { buildMissing, hasGo } from './build.ts';
+
+const isCi = (): boolean => process.env['CI'] === 'true';
+
+const wants = (): boolean => {
+  const named = process.env[BACKINGS_VARIABLE];
+  return named === undefined || named === '' || backings().includes('real');
+};
+
+/** Run by vitest before the tests. */
+export const setup = async (): Promise<void> => {
+  if (wants() && missingBinaries().length > 0 && hasGo()) {
+    console.log('Building the API servers that tests run on: minutes the first time, never again.');
+    await buildMissing((line) => console.log(line));
+  }
+  const missing = missingBinaries();
+  if (missing.length > 0 && isCi()) {
+    throw new Error(`${missing.join(', ')} missing, and no Go to build them: under CI=true every suite must run`);
+  }
+  process.env[BACKINGS_VARIABLE] = backings().join(',');
+};
+
+/** Run by vitest after the last report. */
+export const teardown = (): void => {
+  if (backings().includes('real')) return;
+  console.warn(
+    '\nWARNING: nothing ran on real API servers, only on the simulated one: RBAC, the schema and CEL rules of the\n' +
+      "CRD, Kubernetes' own controllers and DNS were NOT tested. Install Go 1.26 and run `npm run cluster:build`.\n",
+  );
+};

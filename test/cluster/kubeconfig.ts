@@ -1,0 +1,35 @@
+/**
+ * The kubeconfig of a test cluster: YAML, self-contained, one context named after the cluster, token authentication.
+ * Both backings hand out this form, which is also the one that a credentials Secret holds.
+ */
+
+/** What goes into a kubeconfig. */
+export interface KubeconfigProps {
+  /** Name of the cluster, the user and the context. */
+  readonly name: string;
+  readonly server: string;
+  /** PEM, base64. */
+  readonly caData: string;
+  readonly token: string;
+}
+
+/** Renders a kubeconfig. */
+export const renderKubeconfig = ({ name, server, caData, token }: KubeconfigProps): string =>
+  `apiVersion: v1
+kind: Config
+current-context: ${name}
+clusters:
+  - name: ${name}
+    cluster:
+      server: ${server}
+      certificate-authority-data: ${caData}
+users:
+  - name: ${name}
+    user:
+      token: ${token}
+contexts:
+  - name: ${name}
+    context:
+      cluster: ${name}
+      user: ${name}
+`;

@@ -1,0 +1,81 @@
+/**
+ * What an HTTP request asks for: the verb, resource and name that authorization, faults and the audit log speak of,
+ * read from method and path as kube-apiserver's RequestInfo is.
+ */
+
+/** The verbs of the API. */
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+/** A request, in the terms of the API. */
+export interface RequestInfo {
+  readonly verb: Verb;
+  /** The user's name; empty before authentication. */
+  readonly user: string;
+  readonly userAgent: string;
+  /** Empty for the core group and for paths that are no resource. */
+  readonly group: string;
+  readonly version: string;
+  /** The plural; empty for paths that are no resource. */
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly uri: string;
+}
+
+const isTrue = (value: string | null): boolean => value === 'true' || value === '1' || value === '';
+
+function verbOf(method: string, named: boolean, query: URLSearchParams): Verb {
+  switch (method) {
+    case 'POST':
+      return 'create';
+    case 'PUT':
+      return 'update';
+    case 'PATCH':
+      return 'patch';
+    case 'DELETE':
+      return named ? 'delete' : 'deletecollection';
+    default:
+      if (query.has('watch') && isTrue(query.get('watch'))) return 'watch';
+      return named ? 'get' : 'list';
+  }
+}
+
+/** Reads a request. */
+export function readRequest(method: string, uri: string, user: string, userAgent: string): RequestInfo {
+  const url = new URL(uri, 'https://localhost');
+  const { pathname: path, searchParams: query } = url;
+  const parts = path
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decodeURIComponent);
+  const common = { user, userAgent, path, query, uri };
+  const [root, ...rest] = parts;
+  const group = root === 'apis' ? (rest.shift() ?? '') : '';
+  const version = rest.shift() ?? '';
+  if ((root !== 'api' && root !== 'apis') || rest.length === 0) {
+    return { ...common, verb: 'get', group: '', version, resource: '' };
+  }
+  let namespace: string | undefined;
+  if (rest[0] === 'namespaces' && rest.length > 2 && rest[2] !== 'status' && rest[2] !== 'finalize') {
+    [, namespace] = rest;
+    rest.splice(0, 2);
+  }
+  const [resource = '', name, subresource] = rest;
+  if (resource === 'namespaces' && name !== undefined) namespace = name;
+  return {
+    ...common,
+    verb: verbOf(method, name !== undefined, query),
+    group,
+    version,
+    resource,
+    ...(subresource === undefined ? {} : { subresource }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+  };
+}
+
+/** Whether a boolean query parameter is set. */
+export const flag = (query: URLSearchParams, name: string): boolean => query.has(name) && isTrue(query.get(name));

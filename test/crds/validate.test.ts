@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+
+import { compile, fieldError, fieldPath, formatFieldErrors, validateLink } from '../../crds/validate.ts';
+
+const complaint = (value: unknown): string => {
+  const checked = validateLink(value);
+  return checked.ok ? '' : formatFieldErrors(checked.errors);
+};
+
+describe('validateLink', () => {
+  it.each([
+    [{}],
+    [{ apiVersion: 'multicluster.linkerd.io/v1alpha1', kind: 'Link', metadata: { name: 'west' } }],
+    [{ spec: {} }],
+    [{ spec: { gatewayPort: 'not checked here', fieldOfALaterLinkerd: 1 } }],
+    [{ spec: { probeSpec: { timeout: '1 day', period: '' }, selector: { matchLabels: {} } } }],
+  ])('accepts %j, as Linkerd does', (value) => {
+    expect(validateLink(value)).toEqual({ ok: true, value });
+  });
+
+  it('accepts the status that Linkerd writes, and ours', () => {
+    const condition = {
+      type: 'Mirrored',
+      status: 'True',
+      reason: 'Mirrored',
+      message: '',
+      lastTransitionTime: '2026-08-01T10:00:00Z',
+    };
+    const service = {
+      controllerName: 'linkerd.io/service-mirror',
+      remoteRef: { name: 'web', namespace: 'shop', kind: 'Service', group: 'core' },
+      conditions: [{ ...condition, localRef: { name: 'web-west', namespace: 'shop', kind: 'Service', group: '' } }],
+    };
+    expect(complaint({ status: { mirrorServices: [service], federatedServices: [service] } })).toBe('');
+    expect(
+      complaint({
+        status: {
+          observedGeneration: 2,
+          conditions: [{ ...condition, type: 'Ready', observedGeneration: 2 }],
+          mirrors: { total: 3, ready: 2, failed: 1 },
+          gateway: { alive: true, addresses: ['192.0.2.1'] },
+        },
+      }),
+    ).toBe('');
+  });
+
+  it('leaves the value as it is', () => {
+    const value = Object.freeze({ spec: Object.freeze({ probeSpec: Object.freeze({}) }) });
+    expect(validateLink(value)).toEqual({ ok: true, value: { spec: { probeSpec: {} } } });
+  });
+
+  it.each<[unknown, string]>([
+    [null, 'null must be an object'],
+    [{ spec: [] }, 'spec: [] must be an object'],
+    [{ spec: { gatewayPort: 4143 } }, 'spec.gatewayPort: 4143 must be a string (put it in quotes: "4143")'],
+    [{ spec: { targetClusterName: null } }, 'spec.targetClusterName: null must be a string'],
+    [
+      { spec: { selector: { matchExpressions: [{ operator: 'Like' }] } } },
+      'spec.selector.matchExpressions[0].key: is required; ' +
+        'spec.selector.matchExpressions[0].operator: "Like" must be one of In, NotIn, Exists, DoesNotExist',
+    ],
+    [
+      { metadata: { annotations: { 'example.com/a~b': 1 } } },
+      'metadata.annotations["example.com/a~b"]: 1 must be a string (put it in quotes: "1")',
+    ],
+    [{ status: { mirrors: { total: -1 } } }, 'status.mirrors.total: -1 must be >= 0'],
+    [{ status: { mirrors: { total: 1.5 } } }, 'status.mirrors.total: 1.5 must be an integer'],
+  ])('refuses %j', (value, message) => {
+    expect(complaint(value)).toBe(message);
+  });
+});
+
+describe('compile', () => {
+  it('names fields from the root that it is given, and unknown ones', () => {
+    const check = compile<object>({ type: 'object', additionalProperties: false, properties: {} }, 'props');
+    expect(check({ a: 1 })).toEqual({ ok: false, errors: [{ path: 'props.a', reason: 'is unknown' }] });
+  });
+
+  it("takes Kubernetes' own keywords", () => {
+    const check = compile<object>({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true });
+    expect(check({ a: 1 }).ok).toBe(true);
+  });
+
+  it('throws on a schema that is wrong', () => {
+    expect(() => compile({ type: 'object', propertys: {} })).toThrow(/unknown keyword/);
+  });
+});
+
+describe('fieldError', () => {
+  it('quotes at most 64 characters of a value', () => {
+    expect(fieldError('a', 'x'.repeat(62), 'is long').value).toBe(`"${'x'.repeat(62)}"`);
+    expect(fieldError('a', 'x'.repeat(63), 'is long').value).toBe(`"${'x'.repeat(62)}…`);
+  });
+
+  it('quotes no value of a field that is absent', () => {
+    expect(fieldError('a', undefined, 'is required')).toEqual({ path: 'a', reason: 'is required' });
+  });
+});
+
+describe('fieldPath', () => {
+  it.each([
+    ['', 'spec', 'spec'],
+    ['spec', 'selector', 'spec.selector'],
+    ['a', 0, 'a[0]'],
+    ['labels', 'x.io/a', 'labels["x.io/a"]'],
+    ['', 'x.io/a', '["x.io/a"]'],
+  ])('joins %j and %j to %s', (parent, name, path) => {
+    expect(fieldPath(parent, name)).toBe(path);
+  });
+});

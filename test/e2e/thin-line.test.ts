@@ -1,0 +1,44 @@
+/** One ClusterIP Service through every room, from the Link to the API server, on every backing. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { onEachBacking } from '../cluster/on-each-backing.ts';
+import { eventually } from '../cluster/workload.ts';
+import { EXPORTED, service, slice } from '../support/builders.ts';
+import { type ServiceObject, World } from '../support/world.ts';
+
+onEachBacking('the line from a Link to a mirror', (backing) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.start({ backing });
+    await world.link();
+    world.operator();
+  });
+  afterAll(() => world.stop());
+
+  test('an exported Service is mirrored, follows the gateway, and goes with its export', async () => {
+    await world.west.apply(service('web', { labels: EXPORTED }));
+    await world.west.apply(slice('web'));
+    await eventually('the mirror is ready', async () => (await world.addresses('web-west'))?.[0] === '203.0.113.10');
+    const mirror = await world.get<ServiceObject>('Service', 'web-west');
+    expect(mirror?.metadata.labels).toMatchObject({
+      'mirror.linkerd.io/mirrored-service': 'true',
+      'mirror.linkerd.io/cluster-name': 'west',
+    });
+    expect(mirror?.spec.ports).toEqual([{ name: 'http', port: 80, protocol: 'TCP', targetPort: 8080 }]);
+    await world.ready();
+
+    await world.gateway.die();
+    await eventually(
+      'the mirror is not ready',
+      async () => (await world.addresses('web-west'))?.[0] === '!203.0.113.10',
+    );
+    await world.gateway.revive();
+    await eventually(
+      'the mirror is ready again',
+      async () => (await world.addresses('web-west'))?.[0] === '203.0.113.10',
+    );
+
+    await world.west.patch(service('web'), { metadata: { labels: { 'mirror.linkerd.io/exported': null } } });
+    await eventually('the mirror is gone', async () => (await world.get('Service', 'web-west')) === undefined);
+    await eventually('its Endpoints are gone', async () => (await world.get('Endpoints', 'web-west')) === undefined);
+  });
+});

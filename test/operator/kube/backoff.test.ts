@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { backoffMs, sleep } from '../../../operator/kube/backoff.ts';
+
+describe('backoffMs', () => {
+  const policy = { baseMs: 100, capMs: 1000 };
+
+  it('doubles from the base up to the cap', () => {
+    const delays = [0, 1, 2, 3, 4, 5, 2000].map((attempt) => backoffMs(attempt, policy, () => 1));
+    expect(delays).toEqual([100, 200, 400, 800, 1000, 1000, 1000]);
+  });
+
+  it('is jittered between half of the delay and all of it, whatever the attempt', () => {
+    fc.assert(
+      fc.property(fc.nat(5000), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (attempt, random) => {
+        const full = backoffMs(attempt, policy, () => 1);
+        const delay = backoffMs(attempt, policy, () => random);
+        return delay >= full / 2 && delay <= full && delay <= policy.capMs;
+      }),
+    );
+  });
+});
+
+describe('sleep', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('ends after its time', async () => {
+    const done = vi.fn();
+    void sleep(1000).then(done);
+    await vi.advanceTimersByTimeAsync(999);
+    expect(done).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(done).toHaveBeenCalledOnce();
+  });
+
+  it('ends at once, without an error, when aborted before or meanwhile, and leaves no timer', async () => {
+    const controller = new AbortController();
+    const slept = sleep(1000, controller.signal);
+    controller.abort();
+    await slept;
+    await sleep(1000, controller.signal);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
