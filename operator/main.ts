@@ -113,7 +113,10 @@ async function whileLeading(
   const running = lock.run(ended.signal, {
     held: (lost) => {
       log.info({ lease: OPERATOR_LEASE, identity: config.identity }, 'leading');
-      leading = lead(AbortSignal.any([lost, signal]));
+      leading = lead(AbortSignal.any([lost, signal])).catch((error: unknown) => {
+        failure = error instanceof Error ? error : new Error(String(error));
+        ended.abort();
+      });
     },
     heldByAnother: (holder) => log.info({ holder }, 'standing by'),
     lost: (reason) => {

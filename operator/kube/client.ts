@@ -195,6 +195,7 @@ export class KubeClient {
       let rest: Buffer[] = [];
       for await (const chunk of response.body as AsyncIterable<Buffer>) {
         heard();
+        bytes += chunk.length;
         this.#options.onRead(this.#host, chunk.length);
         let start = 0;
         for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {

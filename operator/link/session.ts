@@ -8,7 +8,7 @@ import { Annotation, probeName, PROTECTED_NAMESPACES, writeLeaseName } from '../
 import type { OperatorConfig } from '../config.ts';
 import type { Tuning } from '../tuning.ts';
 import { Applier } from '../kube/apply.ts';
-import { sleep } from '../kube/backoff.ts';
+import { RETRY_BACKOFF, sleep } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { describe, isConflict, isForbidden, isUnauthorized } from '../kube/errors.ts';
 import type { EventRecorder, ObjectReference } from '../kube/events.ts';
@@ -20,6 +20,7 @@ import { type Result, Workqueue } from '../kube/workqueue.ts';
 import type { NameClaims } from '../mirror/naming.ts';
 import type { LinkView, NamespaceState, Observed } from '../mirror/observe.ts';
 import { reconcileMirror } from '../mirror/reconcile.ts';
+import { claimsOf, shapeOf } from '../mirror/shape.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { ownerOf, PROBE_KEY, type SourceCluster } from '../source.ts';
 import { Credentials } from './credentials.ts';
@@ -150,7 +151,8 @@ export class LinkSession {
         gateway === undefined
           ? undefined
           : { addresses: this.#addresses?.addresses ?? [], alive: probe === undefined ? true : this.#alive },
-      mirrors: this.#held ? this.#mirrors : undefined,
+      // What was reported before stands until the target has been read.
+      mirrors: this.#held && this.#caughtUp ? this.#mirrors : undefined,
     };
   }
 
@@ -245,10 +247,9 @@ export class LinkSession {
     this.#gatewayRun.abort();
     this.#probeRun.abort();
     this.#enqueueAll();
-    const { source } = this.#env;
     while (!this.#stopped.signal.aborted) {
       await this.#queue.idle();
-      if (this.#held && source.keysOf(this.cluster).size === 0) break;
+      if (this.#held && !this.#hasLeftovers()) break;
       await sleep(REMOVAL_POLL_MS, this.#stopped.signal);
     }
     if (this.#stopped.signal.aborted) return;
@@ -258,6 +259,12 @@ export class LinkSession {
       this.#env.log.warn({ link: this.#settings.name, error: describe(error) }, 'the Lease of the Link is left behind');
     });
     await this.stop();
+  }
+
+  /** Whether anything is left that may be deleted. */
+  #hasLeftovers(): boolean {
+    const keys = [...this.#env.source.keysOf(this.cluster)];
+    return keys.some((key) => key === PROBE_KEY || this.#namespaceState(splitKey(key).namespace) !== 'forbidden');
   }
 
   /** Stops, leaving everything as it is; the Lease is released. */
@@ -326,6 +333,7 @@ export class LinkSession {
         onClaimsChanged: this.#env.onClaimsChanged,
         applier: this.#applier,
         conflictRetryMs: this.#env.tuning.conflictRetryMs ?? CONFLICT_RETRY_MS,
+        refusalRetryMs: (this.#env.tuning.retryBackoff ?? RETRY_BACKOFF).capMs,
       },
       signal,
     );
@@ -456,8 +464,18 @@ export class LinkSession {
       );
     }
     for (const key of released) this.#queue.add(key);
+    this.#claimNames(exported);
     this.#enqueueAll();
     this.#env.onStatus();
+  }
+
+  /** Enters every claim on a name before any of them is acted on: who wins must not depend on who is first here. */
+  #claimNames(keys: ReadonlySet<string>): void {
+    for (const key of keys) {
+      const { observed } = this.#observe(key);
+      const owner = this.#claimant(key);
+      this.#env.claims.replace(owner, observed.namespace, claimsOf(observed, shapeOf(observed), owner));
+    }
   }
 
   #startGateway(): void {

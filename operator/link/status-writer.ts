@@ -60,13 +60,6 @@ export class StatusWriter {
     this.#after(Math.max(period / 10, this.#lastMs + period - performance.now()));
   }
 
-  /** Writes what is left to say, now. */
-  async flush(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (!this.#writing) await this.#write();
-  }
-
   #after(ms: number): void {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;

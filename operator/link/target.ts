@@ -32,7 +32,7 @@ export interface TargetOptions {
   readonly timings?: Partial<ReflectorTimings> | undefined;
   /** A target Service, or what is behind it, may have changed: `namespace/name`. */
   readonly onChange: (key: string) => void;
-  /** The exported Services were listed anew, and all lists are complete. */
+  /** Exported Services, or what is behind them, were listed anew, and every exported Service is known. */
   readonly onRelisted: () => void;
   /** The target can be read, or cannot since this error; said on each change. */
   readonly onReachable: (reachable: boolean, error: unknown) => void;
@@ -167,6 +167,7 @@ export class Target {
           // A list of slices by name says nothing of the Services whose slices are labelled.
           if (id === LABELLED || this.#needsByName(service)) this.#options.onChange(keyOf(service));
         }
+        if (this.synced) this.#options.onRelisted();
       },
       onChange: ({ before, after }: Change<EndpointSlice>) => {
         if (this.#sliceStores().every(({ synced }) => synced)) this.#byNameChanged();

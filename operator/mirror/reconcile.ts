@@ -4,7 +4,7 @@
  */
 import { plan, type Action, type Applier, type Desired, type Owned } from '../kube/apply.ts';
 import { ApiError, describe, isConflict, isForbidden, isInvalid } from '../kube/errors.ts';
-import { ENDPOINT_SLICES, ENDPOINTS, keyOf, SERVICES, splitKey } from '../kube/objects.ts';
+import { ENDPOINT_SLICES, ENDPOINTS, keyOf, NAMESPACES, SERVICES, splitKey } from '../kube/objects.ts';
 import { desired, endpointsId, gatewayRefreshed, serviceId, sliceId, type Manifests } from './desired.ts';
 import type { Claim, NameClaims } from './naming.ts';
 import type { Observed, OwnedObjects } from './observe.ts';
@@ -22,6 +22,8 @@ export interface MirrorContext {
   readonly applier: Applier;
   /** How long until a name that somebody else's object has is tried again. */
   readonly conflictRetryMs: number;
+  /** How long until what only a change can mend, missing rights for one, is tried without a change. */
+  readonly refusalRetryMs: number;
 }
 
 /** What a reconcile found and did. */
@@ -52,7 +54,7 @@ export async function reconcileMirror(key: string, context: MirrorContext, signa
     const names = new Set(wanted.map(({ object }) => object.metadata.name));
     const owned = endpointsOf(first.observed.owned).filter(({ object }) => names.has(object.metadata.name));
     await execute(plan(wanted, owned), context, tally, signal);
-    return settle(undefined, tally);
+    return settle(undefined, tally, context);
   }
 
   let { shape, manifests } = render(key, first.observed, context);
@@ -73,11 +75,13 @@ export async function reconcileMirror(key: string, context: MirrorContext, signa
   }
   const endpoints = plan(manifests.endpoints, endpointsOf(observed.owned));
   await execute(endpoints.filter(isWrite), context, tally, signal);
+  // A write that met another version of the world says that ours is old: nothing is deleted on its strength.
+  if (tally.errors.some(isConflict)) return settle(undefined, tally, context);
   const gone = [...plan(manifests.services, servicesOf(observed.owned)), ...endpoints].filter((action) => {
     return action.op === 'delete' && !manifests.kept.has(idOf(action));
   });
   await execute(gone, context, tally, signal);
-  return settle(statusOf(key, observed, shape, manifests, tally), tally);
+  return settle(statusOf(key, observed, shape, manifests, tally), tally, context);
 }
 
 function render(
@@ -134,6 +138,8 @@ async function execute(
             tally.writes += 1;
             break;
           case 'foreign':
+            // A Namespace that is there is all that is asked for.
+            if (action.of === NAMESPACES) break;
             tally.refusals.push(foreign(action));
             tally.requeueAfterMs = Math.min(tally.requeueAfterMs ?? Infinity, conflictRetryMs);
             break;
@@ -177,15 +183,16 @@ function statusOf(
   return mirrored(remote, link.cluster, note ?? '');
 }
 
-/** Refusals that only a change can mend are tried at the cap as well: the rights may have been given meanwhile. */
-const CAP_MS = 300_000;
-
-function settle(status: MirrorStatus | null | undefined, { writes, errors, requeueAfterMs }: Tally): Reconciled {
+function settle(
+  status: MirrorStatus | null | undefined,
+  { writes, errors, requeueAfterMs }: Tally,
+  { refusalRetryMs }: MirrorContext,
+): Reconciled {
   const requeue = requeueAfterMs === undefined ? {} : { requeueAfterMs: jittered(requeueAfterMs) };
   if (errors.length === 0) return { status, writes, ...requeue };
   const waits = errors.map((error) => {
     if (error instanceof ApiError && error.retryAfterMs !== undefined) return error.retryAfterMs;
-    return isForbidden(error) || isInvalid(error) ? jittered(CAP_MS) : 0;
+    return isForbidden(error) || isInvalid(error) ? jittered(refusalRetryMs) : 0;
   });
   return { status, writes, ...requeue, retryAfterMs: Math.min(...waits) };
 }
