@@ -41,7 +41,7 @@ const STOP_DEADLINE_MS = 4_500;
  */
 export async function runOperator(options: RunOptions): Promise<void> {
   const { config, log, signal, tuning = {} } = options;
-  const metrics = createMetrics();
+  const metrics = createMetrics(tuning.processMetrics === undefined ? {} : { process: tuning.processMetrics });
   const client = await KubeClient.connect(loadSourceKubeconfig(config), {
     userAgent: 'linkspan-operator',
     connections: Math.max(32, config.concurrency * 2),

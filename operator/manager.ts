@@ -6,7 +6,7 @@ import { formatFieldErrors, LinkApi, type LinkSettings, readLink } from '../crds
 import { Annotation, CredentialsSecret } from '../crds/wire.ts';
 import type { OperatorConfig } from './config.ts';
 import type { KubeClient } from './kube/client.ts';
-import { describe, isForbidden, isNotFound } from './kube/errors.ts';
+import { describe } from './kube/errors.ts';
 import type { EventRecorder } from './kube/events.ts';
 import type { Logger } from './kube/logger.ts';
 import type { Metrics } from './kube/metrics.ts';
@@ -29,6 +29,7 @@ import { linkStatus, type LinkFindings, verdict } from './link/status.ts';
 import { type LinkObject, StatusWriter } from './link/status-writer.ts';
 import { NameClaims } from './mirror/naming.ts';
 import { SourceCluster } from './source.ts';
+import { sourceProblem } from './source-problem.ts';
 import type { Tuning } from './tuning.ts';
 
 export const LINKS: Resource = { ...LinkApi, namespaced: true };
@@ -95,6 +96,7 @@ export class Manager {
       onNamespace: (name) => {
         for (const session of this.#sessions()) session.namespaceChanged(name);
       },
+      onRelisted: () => this.#checkSynced(),
       onState: (what, state) => this.#told(what, state),
     });
   }
@@ -418,7 +420,7 @@ export class Manager {
       if (before !== undefined) log.info({ resource: what }, 'the source cluster can be read again');
       return;
     }
-    log.error({ resource: what, error: describe(state.error) }, sourceProblem(what, state.error, config));
+    log.error({ resource: what, error: describe(state.error) }, sourceProblem(what, state.error, config.namespace));
   }
 
   #sayPruned(name: string): void {
@@ -461,16 +463,6 @@ const leftover = (name: string, namespace: string, cluster: string): LinkSetting
   excludedLabels: [],
   excludedAnnotations: [],
 });
-
-/** What a user can do about a source cluster that cannot be read. */
-function sourceProblem(what: string, error: unknown, config: OperatorConfig): string {
-  if (what === 'links' && isNotFound(error)) {
-    return 'the Link CRD is not installed: run `linkspan crds | kubectl apply --server-side -f -`';
-  }
-  if (isForbidden(error))
-    return `the operator has no right to list and watch ${what}: apply the roles that it is deployed with`;
-  return `${what} cannot be read in the source cluster (namespace ${config.namespace}); trying again`;
-}
 
 const trimLink = (object: LinkObject): LinkObject => {
   const { name, namespace, uid, resourceVersion, generation, creationTimestamp, annotations } = object.metadata;

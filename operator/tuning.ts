@@ -21,4 +21,6 @@ export interface Tuning {
   readonly statusPeriodMs?: number;
   /** How host names of gateways are looked up. @default the system's resolver */
   readonly resolve?: Resolve;
+  /** Whether memory, CPU and event loop of the process are measured. @default true */
+  readonly processMetrics?: boolean;
 }

@@ -78,6 +78,9 @@ interface Request {
 /** How long an Authorization header is reused before the kubeconfig is asked again (token files rotate). */
 const AUTH_REFRESH_MS = 30_000;
 
+/** A server that asks to wait longer is asked again after this time (rule H4). */
+const MAX_RETRY_AFTER_MS = 300_000;
+
 export class KubeClient {
   /** URL of the API server, for messages. */
   readonly server: string;
@@ -343,7 +346,12 @@ export class KubeClient {
       body = { message: text };
     }
     const seconds = Number(response.headers['retry-after'] ?? body.details?.retryAfterSeconds);
-    const error = new ApiError(response.statusCode, body, what, seconds > 0 ? seconds * 1000 : undefined);
+    const error = new ApiError(
+      response.statusCode,
+      body,
+      what,
+      seconds > 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined,
+    );
     if (isUnauthorized(error)) this.#auth = undefined;
     return error;
   }

@@ -87,6 +87,10 @@ export const isExpired = (error: unknown): boolean =>
     error.causes.includes('ResourceVersionTooLarge') ||
     error.message.includes('Too large resource version'));
 
+/** What kind of obstacle an error is: worth saying anew when it becomes another, unlike the error of each try. */
+export const obstacleOf = (error: unknown): string =>
+  error instanceof ApiError && error.code < 500 && error.code !== 429 ? String(error.code) : 'no answer';
+
 /** The innermost message of an error, cut; for people. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return cut(String(error));

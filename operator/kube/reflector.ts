@@ -6,7 +6,7 @@
  */
 import { backoffMs, sleep } from './backoff.ts';
 import type { KubeClient, ListOptions } from './client.ts';
-import { ApiError, ConnectionError, isExpired, SilenceError, type StatusBody } from './errors.ts';
+import { ApiError, ConnectionError, isExpired, obstacleOf, SilenceError, type StatusBody } from './errors.ts';
 import type { KubeObject, Resource } from './objects.ts';
 import type { Sink } from './store.ts';
 
@@ -17,7 +17,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly select?: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
   readonly sink: Sink<T>;
   readonly timings?: Partial<ReflectorTimings>;
-  /** Told on every change between working and not, with the error; not on each try. */
+  /** Told on every change between working and not, and of what is in the way; not on each try. */
   readonly onState?: (state: ReflectorState) => void;
 }
 
@@ -45,7 +45,8 @@ export class Reflector<T extends KubeObject> {
   readonly #timings: ReflectorTimings;
   /** Where the next watch resumes; undefined: list first. */
   #resourceVersion: string | undefined;
-  #connected: boolean | undefined;
+  /** What was last told: `connected`, or the obstacle. */
+  #told: string | undefined;
   #attempt: AbortController | undefined;
 
   constructor(options: ReflectorOptions<T>) {
@@ -163,8 +164,9 @@ export class Reflector<T extends KubeObject> {
   }
 
   #tell(state: ReflectorState): void {
-    if (this.#connected === state.connected) return;
-    this.#connected = state.connected;
+    const news = state.connected ? 'connected' : obstacleOf(state.error);
+    if (this.#told === news) return;
+    this.#told = news;
     this.#options.onState?.(state);
   }
 }

@@ -52,10 +52,15 @@ interface Pending {
   readonly resourceVersion: string | undefined;
 }
 
+/** How many removals are remembered, for answers to our creations that come after them. */
+const MAX_GONE = 1000;
+
 export class Store<T extends KubeObject> implements Lister<T>, Sink<T> {
   readonly #options: StoreOptions<T>;
   readonly #indexes = new Map<string, Map<string, Map<string, T>>>();
   readonly #pending = new Map<string, Pending>();
+  /** Uids of what the watch told of as removed, the latest last. */
+  readonly #gone = new Set<string>();
   #objects = new Map<string, T>();
   #incoming: Map<string, T> | undefined;
   #synced = false;
@@ -96,6 +101,8 @@ export class Store<T extends KubeObject> implements Lister<T>, Sink<T> {
     const trimmed = this.#trim(object);
     if (trimmed === undefined) return;
     const { uid, resourceVersion } = trimmed.metadata;
+    // What we created was deleted by others, and the watch told of both before the answer came.
+    if (uid !== undefined && this.#gone.has(uid)) return;
     if (basedOn !== undefined && basedOn.metadata.resourceVersion === resourceVersion) return;
     this.#pending.set(key, { uid, resourceVersion });
     this.#set(key, trimmed);
@@ -154,17 +161,27 @@ export class Store<T extends KubeObject> implements Lister<T>, Sink<T> {
       this.#pending.delete(key);
       if (pending.resourceVersion !== undefined) return;
     }
+    // What left the selection may enter it again.
+    if (object.metadata.uid !== undefined) this.#gone.delete(object.metadata.uid);
     this.#set(key, object);
   }
 
   removed(object: T): void {
     const key = keyOf(object);
+    this.#remember(object.metadata.uid);
     const pending = this.#pending.get(key);
     if (pending !== undefined) {
       if (pending.uid !== object.metadata.uid) return;
       this.#pending.delete(key);
     }
     if (this.#objects.has(key)) this.#set(key, undefined);
+  }
+
+  #remember(uid: string | undefined): void {
+    if (uid === undefined) return;
+    this.#gone.add(uid);
+    const [oldest] = this.#gone;
+    if (this.#gone.size > MAX_GONE && oldest !== undefined) this.#gone.delete(oldest);
   }
 
   #trim(object: T): T | undefined {

@@ -75,9 +75,12 @@ export class LinkSession {
   #addresses: GatewayAddressState | undefined;
   #alive: boolean | undefined;
   #reachable: Verdict | undefined;
+  /** RFC 3339. */
+  #unreachableSince: string | undefined;
   #credentialsVerdict: Verdict | undefined;
   #gatewayVerdict: Verdict | undefined;
-  #caughtUp = false;
+  /** Keys that the first pass over what the target exports has yet to look at; undefined: it has not begun. */
+  #firstPass: Set<string> | undefined;
   #held = false;
   #heldBy: string | undefined;
   #lock: LeaseLock | undefined;
@@ -288,6 +291,8 @@ export class LinkSession {
 
   async #work(lost: AbortSignal): Promise<void> {
     this.#enqueueAll();
+    // What was queued when the Lease was lost is not queued any more.
+    if (!this.#caughtUp && this.#firstPass !== undefined) this.#firstPass = this.#everything();
     await this.#queue.run(this.#env.config.concurrency, (key, signal) => this.#reconcile(key, signal), lost);
   }
 
@@ -319,7 +324,7 @@ export class LinkSession {
       return { retryAfterMs: 0 };
     } finally {
       metrics.reconcile.time.observe({ controller }, (performance.now() - began) / 1000);
-      this.#checkCaughtUp();
+      if (this.#firstPass?.delete(key) === true && this.#caughtUp) this.#env.onStatus();
     }
   }
 
@@ -413,7 +418,7 @@ export class LinkSession {
   #restartTarget(): void {
     const client = this.#credentials.client;
     this.#target?.stop();
-    this.#caughtUp = false;
+    this.#firstPass = undefined;
     this.#target = this.#makeTarget();
     if (client !== undefined) this.#target.run(client, this.#stopped.signal);
   }
@@ -465,6 +470,7 @@ export class LinkSession {
     }
     for (const key of released) this.#queue.add(key);
     this.#claimNames(exported);
+    this.#firstPass ??= this.#everything();
     this.#enqueueAll();
     this.#env.onStatus();
   }
@@ -550,10 +556,11 @@ export class LinkSession {
     const link = this.#settings.name;
     if (reachable) {
       this.#reachable = verdict('True', 'Connected', '');
+      this.#unreachableSince = undefined;
       log.info({ link }, 'the target can be read');
     } else {
-      const since = new Date().toISOString();
-      const message = `${describe(error)}; existing mirrors stay as they are (since ${since})`;
+      this.#unreachableSince ??= new Date().toISOString();
+      const message = `${describe(error)}; existing mirrors stay as they are (since ${this.#unreachableSince})`;
       this.#reachable = verdict('False', 'Unreachable', message);
       log.warn({ link, error: describe(error) }, 'the target cannot be read; existing mirrors stay as they are');
       this.#event('Warning', 'TargetUnreachable', describe(error));
@@ -587,17 +594,11 @@ export class LinkSession {
   }
 
   #syncedVerdict(): Verdict | undefined {
-    if (this.#target?.synced !== true) return undefined;
-    return this.#caughtUp
-      ? verdict('True', 'Synced', '')
-      : verdict('Unknown', 'CatchingUp', 'the first pass over what the target exports is under way');
+    return this.#caughtUp ? verdict('True', 'Synced', '') : undefined;
   }
 
-  #checkCaughtUp(): void {
-    // The key being settled is still counted.
-    if (this.#caughtUp || this.#queue.depth > 1 || this.#target?.synced !== true) return;
-    this.#caughtUp = true;
-    this.#env.onStatus();
+  get #caughtUp(): boolean {
+    return this.#firstPass?.size === 0;
   }
 
   /** Keys of everything that may need something: exported, mirrored, reported on. */
@@ -607,9 +608,12 @@ export class LinkSession {
     return new Set([...exported, ...source.keysOf(this.cluster), ...this.#mirrors.keys()]);
   }
 
+  #everything(): Set<string> {
+    return new Set([PROBE_KEY, ...this.#keys()]);
+  }
+
   #enqueueAll(): void {
-    this.#queue.add(PROBE_KEY);
-    for (const key of this.#keys()) this.#queue.add(key);
+    for (const key of this.#everything()) this.#queue.add(key);
   }
 
   #claimant(key: string): string {

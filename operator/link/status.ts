@@ -13,7 +13,10 @@ export const verdict = (status: Verdict['status'], reason: string, message: stri
   message,
 });
 
-/** What is known of a Link. A verdict that is not there is not known yet, or does not apply. */
+/**
+ * What is known of a Link. A verdict that is not there is not known yet: what was said before of the same generation
+ * then stands, so that an operator that starts has nothing to say until it knows better.
+ */
 export interface LinkFindings {
   readonly generation: number;
   readonly accepted: Verdict;
@@ -42,6 +45,7 @@ export interface LinkStatusPatch {
 
 /** `Link.status` as far as it is read back. */
 export interface LinkStatusBefore {
+  readonly observedGeneration?: number | undefined;
   readonly conditions?: readonly Condition[] | undefined;
   readonly mirrorServices?: readonly MirrorServiceEntry[] | undefined;
 }
@@ -50,7 +54,7 @@ const UNKNOWN = verdict('Unknown', 'Pending', 'not known yet');
 
 export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now: Date): LinkStatusPatch {
   const { generation, gateway, mirrors } = findings;
-  const verdicts = verdictsOf(findings);
+  const verdicts = verdictsOf(findings, before);
   let conditions: readonly Condition[] = before.conditions ?? [];
   for (const [type, each] of Object.entries(verdicts)) {
     conditions = setCondition(conditions, { type, ...each, observedGeneration: generation }, now);
@@ -58,10 +62,7 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
   return {
     observedGeneration: generation,
     conditions,
-    gateway:
-      gateway === undefined
-        ? null
-        : { addresses: gateway.addresses, ...(gateway.alive === undefined ? {} : { alive: gateway.alive }) },
+    ...gatewayPatch(gateway, before.observedGeneration === generation),
     ...(mirrors === undefined
       ? {}
       : {
@@ -71,15 +72,25 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
   };
 }
 
-function verdictsOf(findings: LinkFindings): Readonly<Record<string, Verdict>> {
-  const { accepted, pruneHeld } = findings;
+/** Before the first verdict, what was said stands if it was said of this generation. */
+function gatewayPatch(gateway: LinkFindings['gateway'], saidBefore: boolean): Pick<LinkStatusPatch, 'gateway'> {
+  if (gateway === undefined) return { gateway: null };
+  const { addresses, alive } = gateway;
+  if (alive !== undefined) return { gateway: { addresses, alive } };
+  return saidBefore ? {} : { gateway: { addresses } };
+}
+
+function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<Record<string, Verdict>> {
+  const { accepted, generation, pruneHeld } = findings;
+  const known = (type: string, found: Verdict | undefined): Verdict =>
+    found ?? before.conditions?.find((each) => each.type === type && each.observedGeneration === generation) ?? UNKNOWN;
   const all = {
     Accepted: accepted,
-    CredentialsValid: findings.credentials ?? UNKNOWN,
-    TargetReachable: findings.reachable ?? UNKNOWN,
-    GatewayResolved: findings.resolved ?? UNKNOWN,
-    GatewayAlive: findings.gatewayAlive ?? UNKNOWN,
-    Synced: findings.synced ?? UNKNOWN,
+    CredentialsValid: known('CredentialsValid', findings.credentials),
+    TargetReachable: known('TargetReachable', findings.reachable),
+    GatewayResolved: known('GatewayResolved', findings.resolved),
+    GatewayAlive: known('GatewayAlive', findings.gatewayAlive),
+    Synced: known('Synced', findings.synced),
     PruneHeld:
       pruneHeld === 0
         ? verdict('False', 'NothingHeld', '')

@@ -10,6 +10,7 @@ import type { Selector } from '../../crds/selector.ts';
 import { compile } from '../../crds/validate.ts';
 import { Label } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { obstacleOf } from '../kube/errors.ts';
 import {
   ENDPOINT_SLICES,
   keyOf,
@@ -69,7 +70,8 @@ export class Target {
   #slices: Watched<EndpointSlice> | undefined;
   #byName: (Watched<EndpointSlice> & { readonly names: ReadonlySet<string> }) | undefined;
   #byNameTimer: NodeJS.Timeout | undefined;
-  #reachable: boolean | undefined;
+  /** What was last told: `reachable`, or the obstacle. */
+  #said: string | undefined;
 
   constructor(options: TargetOptions) {
     this.#options = options;
@@ -203,10 +205,11 @@ export class Target {
   #told(id: string, state: ReflectorState): void {
     this.#states.set(id, state);
     const failing = [...this.#states.values()].find(({ connected }) => !connected);
-    const reachable = failing === undefined;
-    if (reachable === this.#reachable) return;
-    this.#reachable = reachable;
-    this.#options.onReachable(reachable, failing?.connected === false ? failing.error : undefined);
+    const error = failing?.connected === false ? failing.error : undefined;
+    const news = failing === undefined ? 'reachable' : obstacleOf(error);
+    if (news === this.#said) return;
+    this.#said = news;
+    this.#options.onReachable(failing === undefined, error);
   }
 
   #sliceStores(): readonly Store<EndpointSlice>[] {

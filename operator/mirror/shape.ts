@@ -129,14 +129,18 @@ function invalidService(service: Service): Refusal | undefined {
   const invalid = (message: string): Refusal => ({ reason: 'InvalidService', message });
   const { labels = {}, annotations = {} } = service.metadata;
   if (service.spec?.type === 'ExternalName')
-    return invalid('a Service of type ExternalName has no endpoints to mirror');
-  if ((service.spec?.ports ?? []).length === 0) return invalid('it has no ports; a mirror needs at least one');
+    return invalid('a Service of type ExternalName has no endpoints to mirror; export the Service that it stands for');
+  if ((service.spec?.ports ?? []).length === 0)
+    return invalid('it has no ports, and a mirror needs at least one; name those that clients use');
   const foreign =
     labels[Label.mirroredService] === Value.true ||
     Label.remoteDiscovery in labels ||
     Annotation.remoteDiscovery in annotations ||
     Annotation.localDiscovery in annotations;
-  if (foreign) return invalid('it is itself a mirror or a federated Service; mirrors are not mirrored on');
+  if (foreign)
+    return invalid(
+      'it is itself a mirror or a federated Service; mirrors are not mirrored on; export the original in its own cluster',
+    );
   return undefined;
 }
 
@@ -145,7 +149,7 @@ function invalidName(name: string, cluster: string): Refusal | undefined {
   if (isServiceName(local)) return undefined;
   return {
     reason: 'InvalidName',
-    message: `its mirror would be called ${local}, which is no Service name: a DNS label of at most 63 characters that starts with a letter`,
+    message: `its mirror would be called ${local}, which is no Service name: a DNS label of at most 63 characters that starts with a letter; shorten the Service's name or the Link's targetClusterName`,
   };
 }
 
