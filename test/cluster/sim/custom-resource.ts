@@ -71,6 +71,23 @@ function prune(value: unknown, schema: Fields): void {
   }
 }
 
+/** The paths of what the schema does not know. */
+function undeclared(value: unknown, schema: Fields, path = ''): readonly string[] {
+  if (schema['x-kubernetes-preserve-unknown-fields'] === true) return [];
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    return isFields(items) ? value.flatMap((item, index) => undeclared(item, items, `${path}[${index}]`)) : [];
+  }
+  if (!isFields(value)) return [];
+  const properties = (schema.properties ?? {}) as Record<string, Fields>;
+  const others = schema.additionalProperties;
+  return Object.entries(value).flatMap(([name, field]) => {
+    const inner = properties[name] ?? (isFields(others) ? others : undefined);
+    if (inner !== undefined) return undeclared(field, inner, `${path}.${name}`);
+    return others === true ? [] : [`${path}.${name}: field not declared in schema`];
+  });
+}
+
 /** Fills in, in place, the defaults that the schema states. */
 function fillDefaults(value: unknown, schema: Fields): void {
   if (Array.isArray(value)) {
@@ -181,6 +198,10 @@ export function customResource(definition: KubeObject): Resource {
       const errors = check(object) ? [] : (check.errors ?? []);
       const shown = errors.filter(({ keyword }) => !['anyOf', 'oneOf', 'allOf', 'if'].includes(keyword));
       return [...shown.map(fieldError), ...validateMetadata(object)];
+    },
+    undeclared(object, version) {
+      const { apiVersion: _a, kind: _k, metadata: _m, ...fields } = object;
+      return undeclared(fields, schemaFor(version).root);
     },
     columnsOf: (version) =>
       byName.get(version)?.additionalPrinterColumns ?? [

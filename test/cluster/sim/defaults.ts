@@ -19,8 +19,8 @@ const items = (parent: Mutable, field: string): readonly Mutable[] => (parent[fi
 function service(object: KubeObject): void {
   const spec = section(object, 'spec');
   fill(spec, { sessionAffinity: 'None', type: 'ClusterIP' });
-  if (spec.sessionAffinity === 'ClientIP')
-    fill(spec, { sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } });
+  if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig;
+  else fill(spec, { sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } });
   if (spec.type !== 'ExternalName') fill(spec, { internalTrafficPolicy: 'Cluster' });
   if (spec.type === 'NodePort' || spec.type === 'LoadBalancer') fill(spec, { externalTrafficPolicy: 'Cluster' });
   if (spec.type === 'LoadBalancer') fill(spec, { allocateLoadBalancerNodePorts: true });
@@ -34,13 +34,14 @@ function service(object: KubeObject): void {
 
 function endpoints(object: KubeObject): void {
   for (const subset of items(object, 'subsets')) {
+    omitEmpty(subset, ['addresses', 'notReadyAddresses', 'ports']);
     for (const port of items(subset, 'ports')) fill(port, { protocol: 'TCP' });
   }
 }
 
 function endpointSlice(object: KubeObject): void {
-  object.endpoints ??= null;
-  object.ports ??= null;
+  for (const list of ['endpoints', 'ports']) if (items(object, list).length === 0) object[list] = null;
+  for (const endpoint of items(object, 'endpoints')) fill(endpoint, { conditions: {} });
   for (const port of items(object, 'ports')) fill(port, { name: '', protocol: 'TCP' });
 }
 

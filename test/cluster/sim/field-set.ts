@@ -3,7 +3,7 @@
  * server-side apply is made of. Sets are values: no operation changes its arguments.
  */
 import { sameJson } from './object.ts';
-import { childrenOf, type Shape } from './shape.ts';
+import { childrenOf, type Child, type Shape } from './shape.ts';
 
 /** A path is in the set if the node at its end is a member. */
 export interface FieldSet {
@@ -82,11 +82,13 @@ export interface Difference {
 const SAME: Difference = { added: EMPTY, modified: EMPTY, removed: EMPTY };
 
 export function compare(before: unknown, after: unknown, shape: Shape): Difference {
-  if (before === after) return SAME;
+  if (before === after || (before === undefined && after === null)) return SAME;
   if (before === undefined) return { ...SAME, added: everythingIn(after, shape) };
   if (after === undefined) return { ...SAME, removed: everythingIn(before, shape) };
-  const [old, now] = [childrenOf(before, shape), childrenOf(after, shape)];
-  if (old === undefined || now === undefined || Array.isArray(before) !== Array.isArray(after)) {
+  const old = childrenOf(before, shape);
+  // A container that was emptied is null: all in it is removed, itself it still is.
+  const now = after === null && old !== undefined ? new Map<string, Child>() : childrenOf(after, shape);
+  if (old === undefined || now === undefined || (after !== null && Array.isArray(before) !== Array.isArray(after))) {
     return sameJson(before, after) ? SAME : { ...SAME, modified: LEAF };
   }
   const found = {
@@ -105,11 +107,14 @@ export function compare(before: unknown, after: unknown, shape: Shape): Differen
   return { added: set(found.added), modified: set(found.modified), removed: set(found.removed) };
 }
 
-/** The paths of the members, as refusals word them: `.spec.ports[port=80,protocol="TCP"].name`. */
+/**
+ * The paths of the members, as refusals word them (`.spec.ports[port=80,protocol="TCP"].name`) and in their order: at
+ * each level first what is owned there, then what is owned further in.
+ */
 export function pathsOf(set: FieldSet, prefix = ''): readonly string[] {
-  const paths = set.member ? [prefix] : [];
-  for (const [step, child] of set.children) paths.push(...pathsOf(child, prefix + pathElement(step)));
-  return paths.sort();
+  const inside = [...set.children].sort(([a], [b]) => (a < b ? -1 : 1));
+  const here = inside.filter(([, child]) => child.member).map(([step]) => prefix + pathElement(step));
+  return [...here, ...inside.flatMap(([step, child]) => pathsOf(child, prefix + pathElement(step)))];
 }
 
 function pathElement(step: string): string {

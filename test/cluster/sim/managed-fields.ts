@@ -30,6 +30,8 @@ export interface Writer {
   readonly time: string;
   /** Top-level fields the request cannot write, so that it does not own them either. */
   readonly ignored: readonly string[];
+  /** Whether the kind is built in: then every object has its sections, if only empty ones, from the start. */
+  readonly builtIn: boolean;
 }
 
 interface Owner {
@@ -54,10 +56,10 @@ function owned(object: KubeObject, ignored: readonly string[] = []): Fields {
   const { apiVersion: _a, kind: _k, metadata, ...fields } = object;
   for (const field of ignored) Reflect.deleteProperty(fields, field);
   const recorded: readonly (keyof KubeObject['metadata'])[] = [...OWNED_METADATA, 'generateName'];
-  const present = recorded.filter((field) => metadata[field] !== undefined && metadata[field] !== null);
+  const present = recorded.filter((field) => metadata[field] !== undefined);
   return {
     ...fields,
-    ...(ignored.includes('metadata') || present.length === 0
+    ...(ignored.includes('metadata')
       ? {}
       : { metadata: Object.fromEntries(present.map((field) => [field, metadata[field]])) }),
   };
@@ -89,8 +91,8 @@ function own(owners: Owners, writer: Writer, set: FieldSet): void {
   owners.set(id, before !== undefined && sameSet(before.set, set) ? before : { entry: entryOf(writer), set });
 }
 
-/** What a create starts from: the sections every built-in kind has. */
-const BLANK: Fields = { metadata: {}, spec: {}, status: {} };
+/** What a create starts from. */
+const blankFor = ({ builtIn }: Writer): Fields => (builtIn ? { metadata: {}, spec: {}, status: {} } : { metadata: {} });
 
 /**
  * The record of owners after a create or an update that is no apply.
@@ -109,7 +111,7 @@ export function trackUpdate(
   if (reset || (before !== undefined && kept.length === 0 && given.length === 0)) return [];
   const owners = ownersOf(given.length > 0 && before !== undefined ? given : kept);
   const { added, modified, removed } = compare(
-    before === undefined ? BLANK : owned(before, writer.ignored),
+    before === undefined ? blankFor(writer) : owned(before, writer.ignored),
     owned(after, writer.ignored),
     shape,
   );
@@ -140,17 +142,17 @@ export function applyFields(
   const owners = ownersOf(live.metadata.managedFields ?? []);
   if (owners.size === 0 && live.metadata.uid !== undefined) {
     const first: Writer = { ...writer, manager: 'before-first-apply', operation: 'Update' };
-    own(owners, first, compare(BLANK, owned(live, writer.ignored), shape).added);
+    own(owners, first, compare(blankFor(writer), owned(live, writer.ignored), shape).added);
   }
   const self = identity(writer);
   const last = owners.get(self)?.set;
-  own(owners, writer, fieldsOf(owned(applied, writer.ignored), shape));
+  own(owners, writer, appliedSet(owned(applied, writer.ignored), shape));
 
   const [before, config] = [owned(live, writer.ignored), owned(applied, writer.ignored)];
   let after = merge(before, config, shape) as Fields;
   if (last !== undefined) {
     const all = [...owners.values()].reduce((sum, { set }) => union(sum, set), EMPTY);
-    after = prune(after, shape, last, all) as Fields;
+    after = (prune(after, shape, last, all) ?? {}) as Fields;
   }
 
   const { added, modified, removed } = compare(before, after, shape);
@@ -158,12 +160,12 @@ export function applyFields(
   const conflicts: Conflict[] = [];
   for (const [id, { entry, set }] of owners) {
     const clash = id === self ? EMPTY : intersection(set, changed);
-    if (!isEmpty(clash)) conflicts.push(...pathsOf(clash).map((path) => ({ owner: worded(entry), path })));
+    if (!isEmpty(clash)) conflicts.push(...pathsOf(clash).map((path) => ({ entry, path })));
     owners.set(id, { entry, set: difference(difference(set, clash), id === self ? EMPTY : removed) });
   }
   if (conflicts.length > 0 && !force) throw conflictError(conflicts);
 
-  const { metadata = {}, ...rest } = after;
+  const { metadata = writer.ignored.includes('metadata') ? undefined : {}, ...rest } = after;
   const kept = writer.ignored
     .map((field) => [field, live[field]])
     .filter(([field, value]) => field !== 'metadata' && value !== undefined);
@@ -172,18 +174,25 @@ export function applyFields(
     kind: live.kind,
     ...rest,
     ...(Object.fromEntries(kept) as Fields),
-    metadata: { ...live.metadata, ...defined(live.metadata, metadata as Fields), managedFields: entriesOf(owners) },
+    metadata: { ...live.metadata, ...defined(live.metadata, metadata), managedFields: entriesOf(owners) },
   };
 }
 
-/** The metadata fields that managers own, with those that are gone set to undefined. */
-const defined = (live: object, metadata: Fields): Fields => {
+/** What an apply owns; if it sets no metadata it owns none, not even that there is some. */
+function appliedSet({ metadata, ...fields }: Fields, shape: Shape): FieldSet {
+  const config = isFields(metadata) && Object.keys(metadata).length > 0 ? { ...fields, metadata } : fields;
+  return Object.keys(config).length === 0 ? EMPTY : fieldsOf(config, shape);
+}
+
+/** The metadata fields that managers own, with those that are gone set to undefined; none if the write ignores them. */
+function defined(live: object, metadata: unknown): Fields {
   const fields: Fields = {};
+  if (!isFields(metadata)) return fields;
   for (const name of OWNED_METADATA) {
     if (name in live || metadata[name] !== undefined) fields[name] = metadata[name];
   }
   return fields;
-};
+}
 
 /** Lays what is applied over what is there. */
 function merge(live: unknown, applied: unknown, shape: Shape): unknown {
@@ -203,7 +212,7 @@ function merge(live: unknown, applied: unknown, shape: Shape): unknown {
   return applied;
 }
 
-/** Items that only one side has keep their place; those that both have stand in the order applied. */
+/** Items that both have stand in the order applied; those that are only there keep their place among them. */
 function mergeKeyed(
   live: readonly unknown[],
   applied: readonly unknown[],
@@ -211,57 +220,74 @@ function mergeKeyed(
   items: Shape,
 ): unknown[] {
   const old = new Map(live.map((item) => [itemKey(item, keys), item]));
-  const wanted = new Set(applied.map((item) => itemKey(item, keys)));
+  const wanted = new Map(applied.map((item) => [itemKey(item, keys), item]));
+  const [waiting, coming] = [[...old.keys()], [...wanted.keys()]];
   const merged: unknown[] = [];
-  const waiting = [...old];
-  for (const item of applied) {
-    const key = itemKey(item, keys);
-    while (waiting.length > 0 && !wanted.has(waiting[0]![0])) merged.push(waiting.shift()![1]);
-    if (waiting[0]?.[0] === key) waiting.shift();
-    merged.push(merge(old.get(key), item, items));
+  while (waiting.length > 0 || coming.length > 0) {
+    const here = waiting[0];
+    if (here !== undefined && here !== coming[0]) {
+      const nextShared = coming.find((key) => old.has(key));
+      if (!wanted.has(here)) merged.push(old.get(here));
+      if (!wanted.has(here) || here !== nextShared) {
+        waiting.shift();
+        continue;
+      }
+    }
+    const key = coming.shift()!;
+    if (here === key) waiting.shift();
+    merged.push(merge(old.get(key), wanted.get(key), items));
   }
-  merged.push(...waiting.filter(([key]) => !wanted.has(key)).map(([, item]) => item));
   return merged;
 }
 
-/** Takes out what the manager applied last time and nobody owns now. */
+/** Takes out what the manager applied last time and nobody owns now; a container that this empties becomes null. */
 function prune(value: unknown, shape: Shape, last: FieldSet, all: FieldSet): unknown {
   const children = childrenOf(value, shape);
   if (children === undefined) return value;
   const kept: [string, unknown][] = [];
   for (const [step, child] of children) {
     const [before, now] = [last.children.get(step), all.children.get(step)];
-    if (before === undefined) kept.push([step, child.value]);
-    else if (now !== undefined) kept.push([step, prune(child.value, child.shape, before, now)]);
+    // A field stays while anything in it is owned, an item of a list only while it is owned itself.
+    const isField = step.startsWith('f:');
+    if (before === undefined || !(isField || before.member)) kept.push([step, child.value]);
+    else if (now !== undefined && (isField || now.member)) {
+      kept.push([step, prune(child.value, child.shape, before, now)]);
+    }
   }
+  if (kept.length === 0 && children.size > 0) return null;
   if (Array.isArray(value)) return kept.map(([, item]) => item);
   return Object.fromEntries(kept.map(([step, field]) => [step.slice(2), field]));
 }
 
 interface Conflict {
-  readonly owner: string;
+  readonly entry: Owner['entry'];
   readonly path: string;
 }
 
-/** An applier is known by its name alone, any other manager also by the version and time of its write. */
-const worded = ({ manager, subresource, operation, apiVersion, time }: Owner['entry']): string =>
+/** An applier is known by its name alone, any other manager also by the version it wrote. */
+const worded = ({ manager, subresource, operation, apiVersion }: Owner['entry']): string =>
   `"${manager}"${subresource === undefined ? '' : ` with subresource "${subresource}"`}${
-    operation === 'Update' ? ` using ${apiVersion} at ${time ?? ''}` : ''
+    operation === 'Update' ? ` using ${apiVersion}` : ''
   }`;
 
+/** Owners are listed in the order of their identities, as the API server writes those. */
+const place = ({ manager, operation, apiVersion, subresource }: Owner['entry']): string =>
+  JSON.stringify({ manager, operation, apiVersion: operation === 'Apply' ? undefined : apiVersion, subresource });
+
 function conflictError(conflicts: readonly Conflict[]): Error {
-  const causes = conflicts.map(({ owner, path }) => ({
+  const causes = conflicts.map(({ entry, path }) => ({
     reason: 'FieldManagerConflict',
-    message: `conflict with ${owner}`,
+    message: `conflict with ${worded(entry)}`,
     field: path,
   }));
-  const [first] = conflicts;
-  if (conflicts.length === 1) {
-    return applyConflict(`Apply failed with 1 conflict: conflict with ${first!.owner}: ${first!.path}`, causes);
+  if (causes.length === 1) {
+    const [{ message, field }] = causes as [(typeof causes)[0]];
+    return applyConflict(`Apply failed with 1 conflict: ${message}: ${field}`, causes);
   }
-  const byOwner = Map.groupBy(conflicts, ({ owner }) => owner);
-  const listed = [...byOwner.keys()]
-    .sort()
-    .map((owner) => [`conflicts with ${owner}:`, ...byOwner.get(owner)!.map(({ path }) => `- ${path}`)].join('\n'));
+  const byOwner = Map.groupBy(conflicts, ({ entry }) => place(entry));
+  const listed = [...byOwner.keys()].sort().map((key) => {
+    const ofOwner = byOwner.get(key)!;
+    return [`conflicts with ${worded(ofOwner[0]!.entry)}:`, ...ofOwner.map(({ path }) => `- ${path}`)].join('\n');
+  });
   return applyConflict(`Apply failed with ${conflicts.length} conflicts: ${listed.join('\n')}`, causes);
 }

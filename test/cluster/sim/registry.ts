@@ -66,19 +66,11 @@ const PATCHES = {
 
 const DEFAULT_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 
-/** What kubectl's typed commands begin a body in protobuf with. */
-const PROTOBUF = 'k8s\0';
-
-/**
- * Parses a body: JSON, or YAML.
- * @throws ApiError 415 for protobuf, which the simulation does not speak
- */
+/** Parses a body: JSON, or YAML. */
 export function parseBody(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    if (text.startsWith(PROTOBUF))
-      throw unsupportedMediaType('application/vnd.kubernetes.protobuf', ['application/json', 'application/yaml']);
     try {
       return loadYaml(text);
     } catch (error) {
@@ -190,13 +182,14 @@ export class Registry {
     metadata.uid = randomUUID();
     metadata.creationTimestamp = timestamp();
     if (resource.generation !== 'none') metadata.generation = 1;
+    omitEmpty(metadata);
     resource.normalize(object, options.version);
     const owners =
       applied ??
       trackUpdate(undefined, object, resource.shapeOf(options.version), this.#writer(resource, 'Update', options));
     this.#prepare(resource, object, undefined);
     this.#validate(resource, object, undefined);
-    metadata.managedFields = owners;
+    if (owners.length > 0) metadata.managedFields = owners;
     return this.#store(resource, object, undefined, options);
   }
 
@@ -325,9 +318,10 @@ export class Registry {
     if (config.metadata.managedFields !== undefined && config.metadata.managedFields !== null) {
       throw badRequest('metadata.managedFields must be nil');
     }
+    const [undeclared] = resource.undeclared?.(config, options.version) ?? [];
+    if (undeclared !== undefined) throw untyped(config, undeclared);
     const shape = resource.shapeOf(options.version);
     const writer = this.#writer(resource, 'Apply', options);
-    if (resource.custom) resource.normalize(config, options.version);
     if (old === undefined) {
       if (config.metadata.uid) {
         throw conflict(
@@ -371,8 +365,9 @@ export class Registry {
       apiVersion: groupVersion(resource.group, version),
       ...(subresource === undefined ? {} : { subresource }),
       time: timestamp(),
+      builtIn: !resource.custom,
       ignored:
-        subresource === 'status' ? ['metadata', 'spec'] : resource.subresources.includes('status') ? ['status'] : [],
+        subresource === 'status' ? statusOnly(resource) : resource.subresources.includes('status') ? ['status'] : [],
     };
   }
 
@@ -397,30 +392,27 @@ export class Registry {
     }
     let object = next;
     if (options.subresource === 'status') {
-      const { managedFields } = next.metadata;
-      object = mutable({
-        ...before,
-        metadata: { ...before.metadata, ...(managedFields ? { managedFields } : {}) },
-        status: next.status,
-      });
+      const { managedFields = before.metadata.managedFields } = next.metadata;
+      const metadata = resource.custom ? before.metadata : next.metadata;
+      object = mutable({ ...before, metadata: { ...metadata, managedFields }, status: next.status }) as KubeObject;
     } else if (resource.subresources.includes('status')) {
       object.status = mutable(before.status);
     }
+    omitEmpty(object.metadata);
     resource.normalize(object, options.version);
     const owners =
       applied ??
       trackUpdate(before, object, resource.shapeOf(options.version), this.#writer(resource, 'Update', options));
     const { labels, annotations, finalizers, ownerReferences } = object.metadata;
-    object.metadata = {
+    const metadata = {
       ...mutable(old.metadata),
-      ...{ labels, annotations, finalizers, ownerReferences },
+      labels,
+      annotations,
+      finalizers,
+      ownerReferences,
       managedFields: owners,
-    } as KubeObject['metadata'];
-    for (const field of ['labels', 'annotations', 'finalizers', 'ownerReferences', 'managedFields'] as const) {
-      const value = object.metadata[field];
-      if (value === undefined || value === null || Object.keys(value).length === 0)
-        Reflect.deleteProperty(object.metadata, field);
-    }
+    };
+    object.metadata = omitEmpty(metadata) as KubeObject['metadata'];
     this.#prepare(resource, object, old);
     this.#validate(resource, object, old);
     if (options.version !== resource.storageVersion)
@@ -534,6 +526,24 @@ export class Registry {
   }
 }
 
+/** The refusal of an apply with a field that the schema does not declare: a 500, where any other write prunes. */
+function untyped({ apiVersion, kind, metadata: { namespace = '', name } }: KubeObject, problem: string): ApiError {
+  const what = `(${namespace}/${name}; ${apiVersion}, Kind=${kind})`;
+  return new ApiError(500, '', `failed to create typed patch object ${what}: ${problem}`);
+}
+
+/** Takes out, in place, the maps and lists of metadata that have nothing in them, as decoding does. */
+function omitEmpty<T extends object>(metadata: T): T {
+  for (const [field, value] of Object.entries(metadata) as [string, unknown][]) {
+    const empty = typeof value === 'object' && Object.keys(value ?? {}).length === 0;
+    if (value === undefined || empty) Reflect.deleteProperty(metadata, field);
+  }
+  return metadata;
+}
+
+/** What a write of the status leaves alone: of a built-in kind the labels and annotations can still be changed. */
+const statusOnly = ({ custom }: Resource): readonly string[] => (custom ? ['metadata', 'spec'] : ['spec']);
+
 /** Whether a resourceVersion guards a write: "0" means any. */
 const isSet = (resourceVersion: string | undefined): boolean =>
   resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== '0';
@@ -561,19 +571,19 @@ function gracePeriod(resource: Resource, object: KubeObject, asked: number | und
   return asked ?? object.metadata.deletionGracePeriodSeconds ?? terminationGracePeriodSeconds;
 }
 
+/** Whether a change makes a new generation. */
 function contentChanged(resource: Resource, old: KubeObject, object: KubeObject): boolean {
+  const content = ({ apiVersion: _a, kind: _k, metadata: _m, status, ...fields }: KubeObject): Fields =>
+    resource.subresources.includes('status') ? fields : { ...fields, status };
   switch (resource.generation) {
     case 'none':
       return false;
     case 'spec':
       return !sameJson(old.spec, object.spec);
-    case 'content': {
-      const content = ({ apiVersion: _a, kind: _k, metadata: _m, ...fields }: KubeObject): Fields => {
-        if (resource.subresources.includes('status')) delete fields.status;
-        return fields;
-      };
+    case 'content':
       return !sameJson(content(old), content(object));
-    }
+    case 'content and labels':
+      return !sameJson([content(old), old.metadata.labels], [content(object), object.metadata.labels]);
   }
 }
 

@@ -28,14 +28,16 @@ export interface Resource {
   readonly unconditionalUpdate: boolean;
   /** Whether DELETE answers with the object instead of a Status. */
   readonly returnsDeleted: boolean;
-  /** What counts as a new generation: changes of the spec, of everything but metadata, or nothing. */
-  readonly generation: 'spec' | 'content' | 'none';
+  /** What changes of make a new generation; content is everything but metadata, and status where it is a subresource. */
+  readonly generation: 'spec' | 'content' | 'content and labels' | 'none';
   /** Whether it is defined by a CustomResourceDefinition. */
   readonly custom: boolean;
   shapeOf(version: string): Shape;
   /** Fills in, in place, what decoding fills in; drops, in place, what the schema does not know. */
   normalize(object: KubeObject, version: string): void;
   validate(object: KubeObject, old: KubeObject | undefined): readonly FieldError[];
+  /** What an apply may not contain, each with the reason: fields that a custom resource's schema does not declare. */
+  undeclared?(object: KubeObject, version: string): readonly string[];
   /** Printer columns of a custom resource; built-in kinds have theirs in table.ts. */
   columnsOf?(version: string): readonly Column[];
 }
@@ -114,10 +116,19 @@ export const PODS = core({
   generation: 'spec',
 });
 
+export const SECRETS = core({ kind: 'Secret', plural: 'secrets' });
+
+export const SERVICE_ACCOUNTS = core({
+  kind: 'ServiceAccount',
+  plural: 'serviceaccounts',
+  shortNames: ['sa'],
+  returnsDeleted: true,
+});
+
 export const ENDPOINT_SLICES = builtIn('discovery.k8s.io', 'v1', {
   kind: 'EndpointSlice',
   plural: 'endpointslices',
-  generation: 'content',
+  generation: 'content and labels',
 });
 
 export const STATEFUL_SETS = builtIn('apps', 'v1', {
@@ -156,10 +167,10 @@ export const BUILT_IN: readonly Resource[] = [
   ENDPOINTS,
   PODS,
   core({ kind: 'ConfigMap', plural: 'configmaps', shortNames: ['cm'] }),
-  core({ kind: 'Secret', plural: 'secrets' }),
+  SECRETS,
   core({ kind: 'Event', plural: 'events', shortNames: ['ev'], createOnUpdate: true }),
   core({ kind: 'Node', plural: 'nodes', shortNames: ['no'], namespaced: false, subresources: ['status'] }),
-  core({ kind: 'ServiceAccount', plural: 'serviceaccounts', shortNames: ['sa'], returnsDeleted: true }),
+  SERVICE_ACCOUNTS,
   ENDPOINT_SLICES,
   builtIn('coordination.k8s.io', 'v1', {
     kind: 'Lease',

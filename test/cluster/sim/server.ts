@@ -12,6 +12,7 @@ import { discover } from './discovery.ts';
 import { Faults, type OpenWatch } from './faults.ts';
 import { listOf } from './list.ts';
 import { freeze, mutable, textOf, type Fields, type KubeObject } from './object.ts';
+import { isProtobuf, jsonOfProtobuf } from './protobuf.ts';
 import { Authorizer, refusal, type User } from './rbac.ts';
 import { parseBody, type DeleteOptions, type Registry, type WriteOptions } from './registry.ts';
 import { flag, readRequest, type RequestInfo } from './request.ts';
@@ -112,11 +113,11 @@ export class ApiServer {
     const server = this.#server;
     if (server === undefined) return;
     this.#server = undefined;
-    this.resume();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const { watch } of this.#watches) watch.close();
     this.#watches.clear();
     for (const socket of this.#sockets) socket.destroy();
+    this.resume();
     await closed;
   }
 
@@ -147,6 +148,7 @@ export class ApiServer {
       await this.#resumed?.promise;
       const latencyMs = this.faults.latencyOf(request);
       if (latencyMs > 0) await sleep(latencyMs);
+      if (message.socket.destroyed) return;
       const failure = this.faults.failureOf(request);
       if (failure?.kind === 'status') {
         const { code, retryAfterSeconds, message: why = 'injected fault' } = failure;
@@ -224,11 +226,14 @@ export class ApiServer {
       return this.#reviewAccess(user, text);
     const resource = this.#registry.find(group, version, plural);
     const { subresource, namespace } = request;
-    if (
-      resource === undefined ||
-      (subresource !== undefined && !resource.subresources.includes(subresource as 'status'))
-    )
+    if (resource === undefined) {
+      const served = this.#registry
+        .resources()
+        .some((other) => other.group === group && other.versions.includes(version));
+      if (served) throw noSuchResource();
       return pageNotFound();
+    }
+    if (subresource !== undefined && !resource.subresources.includes(subresource as 'status')) throw noSuchResource();
     if (request.verb === 'watch') {
       this.#watch(resource, request, message, response, record);
       return undefined;
@@ -477,6 +482,11 @@ const REASONS: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
+/** The group has no such resource, or the resource no such subresource. */
+const noSuchResource = (): ApiError =>
+  new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
+
+/** There is nothing at all at the path. */
 const pageNotFound = (): Answer => ({
   code: 404,
   body: '404 page not found\n',
@@ -487,7 +497,8 @@ async function bodyOf(message: IncomingMessage): Promise<string> {
   if (message.method === 'GET') return '';
   const chunks: Buffer[] = [];
   for await (const chunk of message) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
+  const body = Buffer.concat(chunks);
+  return isProtobuf(body) ? jsonOfProtobuf(body) : body.toString('utf8');
 }
 
 const contentTypeOf = ({ headers }: IncomingMessage): string => (headers['content-type'] ?? '').split(';')[0]!.trim();

@@ -10,6 +10,7 @@ import { renderKubeconfig } from '../kubeconfig.ts';
 import type { AuditEntry, StartOptions, TestCluster } from '../types.ts';
 import { CERTIFICATE } from './certificate.ts';
 import { startControllers } from './controllers/index.ts';
+import { serviceAccountOf } from './controllers/token.ts';
 import type { Faults } from './faults.ts';
 import type { User } from './rbac.ts';
 import { Registry } from './registry.ts';
@@ -71,7 +72,7 @@ class Simulation implements SimulatedCluster {
     this.store = new Store(this.#registry);
     this.#server = new ApiServer({
       registry: this.#registry,
-      authenticate: (token) => this.#users.get(token),
+      authenticate: (token) => this.#users.get(token) ?? serviceAccountOf(this.#registry, token),
       bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
       audit: options.audit ?? true,
       random: options.random ?? Math.random,

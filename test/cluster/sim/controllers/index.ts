@@ -9,6 +9,8 @@ import {
   idOf,
   NAMESPACES,
   PODS,
+  SECRETS,
+  SERVICE_ACCOUNTS,
   SERVICES,
   STATEFUL_SETS,
   type Resource,
@@ -18,6 +20,7 @@ import { reconcileEndpoints } from './endpoints.ts';
 import { reconcileEndpointSlices, reconcileMirroredSlices } from './endpoint-slices.ts';
 import { reconcileNamespace } from './namespace.ts';
 import { reconcileStatefulSet, setOf } from './stateful-set.ts';
+import { reconcileToken, secretsOf } from './token.ts';
 import { servicesSelecting } from './writes.ts';
 
 /** A controller: what it listens to, and what it does about it. */
@@ -51,6 +54,13 @@ const CONTROLLERS: Readonly<Record<string, Controller>> = {
   },
   'endpoints-controller': { sources: [own(SERVICES), own(ENDPOINTS), pods], reconcile: reconcileEndpoints },
   'endpointslice-controller': { sources: [own(SERVICES), slices, pods], reconcile: reconcileEndpointSlices },
+  'serviceaccount-token-controller': {
+    sources: [
+      own(SECRETS),
+      { resource: SERVICE_ACCOUNTS, keys: ({ object }, registry) => secretsOf(object, registry) },
+    ],
+    reconcile: reconcileToken,
+  },
   'endpointslice-mirroring-controller': {
     sources: [own(SERVICES), own(ENDPOINTS), slices],
     reconcile: reconcileMirroredSlices,
