@@ -147,6 +147,7 @@ export class Manager {
   async #whenSynced(signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#synced = resolve;
+      if (signal.aborted) resolve();
       signal.addEventListener('abort', () => resolve(), { once: true });
       this.#checkSynced();
     });

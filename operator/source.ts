@@ -66,7 +66,7 @@ export interface SourceOptions {
   readonly onChange: (owner: Owner, by: 'endpoints' | 'service') => void;
   readonly onNamespace: (name: string) => void;
   /** A list completed: everything may be known now. */
-  readonly onRelisted: () => void;
+  readonly onRelisted?: () => void;
   readonly onState: (what: string, state: ReflectorState) => void;
 }
 
@@ -85,7 +85,7 @@ export class SourceCluster {
     this.namespaces = new Store<Namespace>({
       trim: ({ metadata: { name, resourceVersion, deletionTimestamp } }) =>
         ({ metadata: { name, resourceVersion, deletionTimestamp } }) as Namespace,
-      onRelisted: () => options.onRelisted(),
+      onRelisted: () => options.onRelisted?.(),
       onChange: ({ key, before, after }) => {
         if (isLive(before) !== isLive(after)) options.onNamespace(key);
       },
@@ -149,7 +149,7 @@ export class SourceCluster {
           return found === undefined ? [] : [found.cluster];
         },
       },
-      onRelisted: () => this.#options.onRelisted(),
+      onRelisted: () => this.#options.onRelisted?.(),
       onChange: ({ before, after }) => {
         const was = before === undefined ? undefined : owner(before);
         const is = after === undefined ? undefined : owner(after);

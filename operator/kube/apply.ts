@@ -6,7 +6,7 @@
 import { backoffMs } from './backoff.ts';
 import { saysTheSame, type Comparison } from './canonical.ts';
 import type { KubeClient } from './client.ts';
-import { isConflict, isNotFound } from './errors.ts';
+import { isConflict, isInvalid, isNotFound } from './errors.ts';
 import { keyOf, type FieldsV1, type KubeObject, type ManagedFieldsEntry, type Resource } from './objects.ts';
 
 /** An object as it should be. */
@@ -159,10 +159,10 @@ export class Applier {
     const deferred = this.#deferral(id, wanted);
     if (deferred !== undefined) return deferred;
 
-    let written = await this.#apply(wanted, live, signal);
+    let written = await this.#applyOver(wanted, live, signal);
     if (!saysTheSame(of, object, written, comparison)) {
       // Apply leaves what other managers own: make everything in it ours, then what is not applied goes.
-      written = await this.#apply(wanted, await this.#claim(of, written, signal), signal);
+      written = await this.#apply(wanted, await this.#claim(wanted, written, signal), signal);
       if (!saysTheSame(of, object, written, comparison)) {
         // An admission webhook puts it back: leave this version alone.
         this.#left.set(id, { resourceVersion: written.metadata.resourceVersion, desired: object });
@@ -172,13 +172,32 @@ export class Applier {
     return { result: 'written', object: written };
   }
 
+  /**
+   * Applies over an object that others may have written to. What theirs is would stay beside ours, and the two may not
+   * go together (two ports of one name): what is refused for that is made ours first, so that it goes.
+   */
+  async #applyOver(wanted: Desired, live: KubeObject, signal: AbortSignal): Promise<KubeObject> {
+    try {
+      return await this.#apply(wanted, live, signal);
+    } catch (error) {
+      if (!isInvalid(error)) throw error;
+      const { namespace, name, uid, resourceVersion } = live.metadata;
+      const now = await this.#options.client.read(wanted.of, namespace, name, signal);
+      const same = now.metadata.uid === uid && now.metadata.resourceVersion === resourceVersion;
+      const { managedFields = [] } = now.metadata;
+      if (!same || managedFields.every(({ manager }) => manager === this.#options.client.fieldManager)) throw error;
+      return this.#apply(wanted, await this.#claim(wanted, now, signal), signal);
+    }
+  }
+
   #apply({ of, object }: Desired, live: KubeObject, signal: AbortSignal): Promise<KubeObject> {
     const { uid, resourceVersion } = live.metadata;
     return this.#options.client.apply(of, withPreconditions(object, { uid, resourceVersion }), signal);
   }
 
-  /** Rewrites an object's managedFields so that every field in it is ours, content unchanged. */
-  async #claim(of: Resource, live: KubeObject, signal: AbortSignal): Promise<KubeObject> {
+  /** Rewrites an object's managedFields so that every field that counts in it is ours, content unchanged. */
+  async #claim({ of, comparison }: Desired, live: KubeObject, signal: AbortSignal): Promise<KubeObject> {
+    const { fieldManager } = this.#options.client;
     const { namespace, name, uid, resourceVersion, managedFields = [] } = live.metadata;
     return this.#options.client.patch(
       of,
@@ -189,7 +208,7 @@ export class Applier {
         {
           op: 'add',
           path: '/metadata/managedFields',
-          value: claimed(managedFields, this.#options.client.fieldManager),
+          value: claimed(managedFields, fieldManager, comparison?.extraMetadata === 'ignored'),
         },
       ],
       signal,
@@ -248,10 +267,20 @@ const withPreconditions = (
   },
 });
 
-/** One entry of ours with the fields of all: what other managers wrote is then ours to remove. */
-function claimed(entries: readonly ManagedFieldsEntry[], manager: string): readonly ManagedFieldsEntry[] {
+/**
+ * One entry of ours with the fields of all: what other managers wrote is then ours to remove. Their metadata stays
+ * theirs if it may stay on the object.
+ */
+function claimed(
+  entries: readonly ManagedFieldsEntry[],
+  manager: string,
+  sparesMetadata: boolean,
+): readonly ManagedFieldsEntry[] {
   const whole = entries.filter(({ subresource }) => subresource === undefined || subresource === '');
-  const fieldsV1 = whole.map((entry) => entry.fieldsV1 ?? {}).reduce<FieldsV1>(union, {});
+  const spared = sparesMetadata ? whole.filter((entry) => entry.manager !== manager) : [];
+  const fieldsV1 = whole
+    .map((entry) => (spared.includes(entry) ? withoutMetadata(entry.fieldsV1) : (entry.fieldsV1 ?? {})))
+    .reduce<FieldsV1>(union, {});
   const first = whole[0];
   return [
     {
@@ -261,9 +290,17 @@ function claimed(entries: readonly ManagedFieldsEntry[], manager: string): reado
       fieldsType: 'FieldsV1',
       fieldsV1,
     },
+    ...spared.flatMap((entry) => {
+      const metadata = entry.fieldsV1?.[METADATA];
+      return metadata === undefined ? [] : [{ ...entry, fieldsV1: { [METADATA]: metadata } }];
+    }),
     ...entries.filter((entry) => !whole.includes(entry)),
   ];
 }
+
+const METADATA = 'f:metadata';
+
+const withoutMetadata = ({ [METADATA]: _, ...fields }: FieldsV1 = {}): FieldsV1 => fields;
 
 function union(a: FieldsV1, b: FieldsV1): FieldsV1 {
   const merged: Record<string, FieldsV1> = { ...a };

@@ -323,6 +323,8 @@ export class KubeClient {
     const { onResponse } = this.#options;
     try {
       const response = await pool.request(options);
+      // Destroyed between its headers and the reading of its body, it would have nobody to tell, and end the process.
+      response.body.on('error', () => undefined);
       onResponse(this.#host, options.method, String(response.statusCode));
       return response;
     } catch (error) {

@@ -4,7 +4,7 @@
  */
 import { GatewayProbe, render, type EndpointsKind } from '../../constructs/index.ts';
 import type { LinkSettings } from '../../crds/index.ts';
-import { type Applier, type Desired, plan } from '../kube/apply.ts';
+import { type Action, type Applier, type Desired, plan } from '../kube/apply.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from '../kube/objects.ts';
 import type { Result } from '../kube/workqueue.ts';
 import type { OwnedObjects } from '../mirror/observe.ts';
@@ -43,24 +43,43 @@ export function desiredProbe({ settings, namespace, addresses, endpointsKind }: 
   }));
 }
 
+/** @param conflictRetryMs how long until a name that somebody else's object has is tried again */
 export async function reconcileProbe(
   observed: ProbeObserved,
   applier: Applier,
+  conflictRetryMs: number,
   signal: AbortSignal,
 ): Promise<Result & { readonly writes: number }> {
   const { owned, settings, addresses } = observed;
   // Before the first lookup nothing is known to be wrong with the addresses that are there.
   if (settings?.gateway !== undefined && addresses.length === 0) return { writes: 0 };
-  const actions = plan(desiredProbe(observed), [
-    ...owned.services.map((object) => ({ of: SERVICES, object })),
-    ...owned.endpoints.map((object) => ({ of: ENDPOINTS, object })),
-    ...owned.slices.map((object) => ({ of: ENDPOINT_SLICES, object })),
-  ]);
-  let requeueAfterMs: number | undefined;
-  for (const action of actions) {
-    const outcome = await applier.execute(action, signal);
-    if (outcome.result === 'deferred') requeueAfterMs = outcome.afterMs;
-    if (outcome.result === 'foreign') requeueAfterMs = 30_000;
-  }
-  return { writes: actions.length, ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }) };
+  const wanted = desiredProbe(observed);
+  const tally = { writes: 0, requeueAfterMs: undefined as number | undefined };
+  let foreign = false;
+  const execute = async (actions: readonly Action[]): Promise<void> => {
+    for (const action of actions) {
+      const outcome = await applier.execute(action, signal);
+      tally.writes += 1;
+      if (outcome.result === 'deferred') tally.requeueAfterMs = outcome.afterMs;
+      if (outcome.result === 'foreign') {
+        tally.requeueAfterMs = conflictRetryMs;
+        foreign ||= action.of === SERVICES;
+      }
+    }
+  };
+  await execute(
+    plan(
+      wanted.filter(({ of }) => of === SERVICES),
+      owned.services.map((object) => ({ of: SERVICES, object })),
+    ),
+  );
+  // Somebody else's Service of that name never gets endpoints of ours.
+  await execute(
+    plan(foreign ? [] : wanted.filter(({ of }) => of !== SERVICES), [
+      ...owned.endpoints.map((object) => ({ of: ENDPOINTS, object })),
+      ...owned.slices.map((object) => ({ of: ENDPOINT_SLICES, object })),
+    ]),
+  );
+  const { writes, requeueAfterMs } = tally;
+  return { writes, ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }) };
 }

@@ -347,7 +347,8 @@ export class LinkSession {
     if (status === null) this.#mirrors.delete(key);
     else this.#mirrors.set(key, status);
     if (before?.reason !== status?.reason || before?.message !== status?.message) {
-      if (status !== null && !status.mirrored) {
+      // Waiting is no trouble; the status tells of it.
+      if (status !== null && !status.mirrored && status.reason !== 'WaitingForEndpoints') {
         const { namespace, name } = status.remote;
         this.#event('Warning', status.reason, `Service ${namespace}/${name}: ${status.message}`);
       }
@@ -357,7 +358,7 @@ export class LinkSession {
   }
 
   async #reconcileProbe(signal: AbortSignal): Promise<Result & { readonly writes: number }> {
-    const { source, config } = this.#env;
+    const { source, config, tuning } = this.#env;
     return reconcileProbe(
       {
         settings: this.#phase === 'serving' ? this.#settings : undefined,
@@ -367,6 +368,7 @@ export class LinkSession {
         owned: source.ownedBy({ cluster: this.cluster, key: PROBE_KEY }),
       },
       this.#applier,
+      tuning.conflictRetryMs ?? CONFLICT_RETRY_MS,
       signal,
     );
   }

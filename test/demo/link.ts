@@ -1,0 +1,37 @@
+/**
+ * The Link from east to west, as a user says it: two constructs. What the demo prints of it is the source of the
+ * function that makes it.
+ */
+import type { Chart } from 'cdk8s';
+import { type ApiJson, Link, LinkCredentials, render } from '../../constructs/index.ts';
+
+/** How west is reached. */
+interface Target {
+  readonly server: string;
+  readonly caData: string;
+  readonly token: string;
+}
+
+const compose = (chart: Chart, west: Target): void => {
+  new LinkCredentials(chart, 'credentials', {
+    cluster: 'west',
+    ...west, // its URL, CA and token
+    copies: 'link',
+  });
+
+  new Link(chart, 'link', {
+    targetClusterName: 'west',
+    gatewayAddresses: ['203.0.113.10'],
+    probe: { period: '500ms', timeout: '1s', failureThreshold: 3 },
+  });
+};
+
+/** The body of that function. */
+export const LINK_SOURCE: readonly string[] = compose
+  .toString()
+  .split('\n')
+  .slice(1, -1)
+  .map((line) => line.slice(2));
+
+/** What the constructs render: a Secret and a Link. */
+export const linkToWest = (west: Target): readonly ApiJson[] => render((chart) => compose(chart, west));
