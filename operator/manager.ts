@@ -25,7 +25,7 @@ import { Store } from './kube/store.ts';
 import { Workqueue } from './kube/workqueue.ts';
 import type { IpFamily } from './link/gateway-address.ts';
 import { LinkSession, referenceOf, type SessionEnvironment } from './link/session.ts';
-import { linkStatus, type LinkFindings, verdict } from './link/status.ts';
+import { linkStatus, type LinkFindings, type LinkStatusPatch, verdict } from './link/status.ts';
 import { type LinkObject, StatusWriter } from './link/status-writer.ts';
 import { NameClaims } from './mirror/naming.ts';
 import { SourceCluster } from './source.ts';
@@ -191,7 +191,7 @@ export class Manager {
     const found = this.#winner(name);
     const record = this.#records.get(name);
     if (found === undefined) {
-      if (record !== undefined) await this.#linkGone(name, record);
+      if (record !== undefined) await this.#linkGone(name, record, signal);
       return;
     }
     const current = record ?? this.#makeRecord(name);
@@ -234,7 +234,7 @@ export class Manager {
   }
 
   /** The Link was deleted: so is what it left, unless another Link has its cluster now. */
-  async #linkGone(name: string, record: LinkRecord): Promise<void> {
+  async #linkGone(name: string, record: LinkRecord, signal: AbortSignal): Promise<void> {
     if (record.removing) return;
     if (record.session !== undefined && !this.#isClaimed(record.session.cluster)) {
       this.#remove(name, record);
@@ -242,6 +242,8 @@ export class Manager {
     }
     this.#records.delete(name);
     await this.#end(record);
+    // One that was never valid here may have been served by the operator before.
+    if (record.session === undefined && record.accepted.status === 'False') await this.#findLeftovers(signal, name);
   }
 
   #remove(name: string, record: LinkRecord): void {
@@ -299,7 +301,11 @@ export class Manager {
           log,
           ...(tuning.statusPeriodMs === undefined ? {} : { periodMs: tuning.statusPeriodMs }),
           current: () => this.#links.get(`${config.namespace}/${name}`),
-          compute: (was) => linkStatus(this.#findings(name, record), was, new Date()),
+          compute: (was) => {
+            const status = linkStatus(this.#findings(name, record), was, new Date());
+            if (record.session !== undefined) this.#measure(record.session.cluster, status);
+            return status;
+          },
           onPruned: () => this.#sayPruned(name),
         },
         ended.signal,
@@ -325,6 +331,19 @@ export class Manager {
       gateway: undefined,
       mirrors: undefined,
     };
+  }
+
+  #measure(cluster: string, { conditions, mirrors }: LinkStatusPatch): void {
+    const { target } = this.#options.metrics;
+    const labels = { target_cluster_name: cluster };
+    for (const { type, status } of conditions) {
+      for (const each of ['True', 'False', 'Unknown']) {
+        target.linkCondition.set({ ...labels, type, status: each }, each === status ? 1 : 0);
+      }
+    }
+    if (mirrors === undefined) return;
+    target.mirrors.set({ ...labels, state: 'ready' }, mirrors.ready);
+    target.mirrors.set({ ...labels, state: 'failed' }, mirrors.failed);
   }
 
   #giveSecret(record: LinkRecord): void {
@@ -373,7 +392,7 @@ export class Manager {
   }
 
   /** Links that were deleted, or got another cluster, while no operator ran: their Leases tell of them. */
-  async #findLeftovers(signal: AbortSignal): Promise<void> {
+  async #findLeftovers(signal: AbortSignal, only?: string): Promise<void> {
     const { client, config, log } = this.#options;
     let leases: readonly Lease[];
     try {
@@ -387,6 +406,7 @@ export class Manager {
       const cluster = metadata.annotations?.[Annotation.targetCluster];
       if (cluster === undefined || !metadata.name.startsWith(LEASE_PREFIX)) continue;
       const name = metadata.name.slice(LEASE_PREFIX.length);
+      if (only !== undefined && name !== only) continue;
       const found = this.#reads.get(name);
       // A Link that cannot be read now says nothing about what it left.
       if (found !== undefined && 'problem' in found) continue;

@@ -11,6 +11,8 @@ export interface Tuning {
   readonly sourceTimings?: Partial<ReflectorTimings>;
   /** Of watches in target clusters. */
   readonly targetTimings?: Partial<ReflectorTimings>;
+  /** How long the slices of a newly exported Service may take to carry its labels. @default 2000 */
+  readonly labelCopyMs?: number;
   /** Of keys whose reconcile failed. @default 100 ms to 5 min */
   readonly retryBackoff?: BackoffPolicy;
   /** How long until a name that somebody else's object has is tried again. @default 30000 */

@@ -38,7 +38,7 @@ function canonical(
 ): readonly unknown[] {
   const { labels = {}, annotations = {} } = object.metadata;
   const kept = (key: string, among: Readonly<Record<string, string>> | undefined): boolean =>
-    restrict === undefined || (among !== undefined && key in among);
+    restrict === undefined || (among !== undefined && Object.hasOwn(among, key));
   return [
     sortedEntries(labels, (key) => kept(key, restrict?.labels)),
     sortedEntries(

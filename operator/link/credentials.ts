@@ -118,7 +118,11 @@ function read(name: string, secret: Secret | undefined): Read {
     );
   }
   const encoded = secret.data?.[CredentialsSecret.key];
-  if (encoded === undefined) return no('SecretInvalid', `Secret ${name} has no data key ${CredentialsSecret.key}: put the target's kubeconfig there`);
+  if (encoded === undefined)
+    return no(
+      'SecretInvalid',
+      `Secret ${name} has no data key ${CredentialsSecret.key}: put the target's kubeconfig there`,
+    );
   const parsed = parseTargetKubeconfig(Buffer.from(encoded, 'base64').toString('utf8'));
   if (parsed.ok) return parsed;
   const errors = parsed.errors.map(

@@ -1,6 +1,6 @@
 /**
  * Keeps a Link's probe Service and its endpoints true: there while the Link has a gateway that is probed (rule F4).
- * Others may put labels and annotations of theirs on it, as Linkerd's chart does; these stay.
+ * Others may put labels and annotations of theirs on the Service, as Linkerd's chart does; these stay.
  */
 import { GatewayProbe, render, type EndpointsKind } from '../../constructs/index.ts';
 import type { LinkSettings } from '../../crds/index.ts';
@@ -39,7 +39,7 @@ export function desiredProbe({ settings, namespace, addresses, endpointsKind }: 
   return objects.map((object) => ({
     of: KINDS[object.kind as keyof typeof KINDS],
     object,
-    comparison: { extraMetadata: 'ignored' },
+    ...(object.kind === 'Service' ? { comparison: { extraMetadata: 'ignored' as const } } : {}),
   }));
 }
 
@@ -49,7 +49,7 @@ export async function reconcileProbe(
   applier: Applier,
   conflictRetryMs: number,
   signal: AbortSignal,
-): Promise<Result & { readonly writes: number }> {
+): Promise<Result & { readonly writes: number; readonly foreign?: boolean }> {
   const { owned, settings, addresses } = observed;
   // Before the first lookup nothing is known to be wrong with the addresses that are there.
   if (settings?.gateway !== undefined && addresses.length === 0) return { writes: 0 };
@@ -81,5 +81,5 @@ export async function reconcileProbe(
     ]),
   );
   const { writes, requeueAfterMs } = tally;
-  return { writes, ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }) };
+  return { writes, foreign, ...(requeueAfterMs === undefined ? {} : { requeueAfterMs }) };
 }

@@ -3,6 +3,7 @@
  * Link's status. A session shares nothing with another but the source cluster's stores and the names it claims there,
  * so that a target that is down, slow or hostile is the trouble of its own Link alone (rule E1).
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import { Annotation, probeName, PROTECTED_NAMESPACES, writeLeaseName } from '../../crds/wire.ts';
 import type { OperatorConfig } from '../config.ts';
@@ -73,6 +74,11 @@ export class LinkSession {
   #phase: Phase = 'serving';
   #target: Target | undefined;
   #addresses: GatewayAddressState | undefined;
+  /**
+   * What endpoints lead to: taken over from the Link as a whole once its addresses are known, so that no mirror ever
+   * has the addresses of one gateway with the port or identity of another.
+   */
+  #gateway: (NonNullable<LinkView['gateway']> & { readonly addresses: readonly string[] }) | undefined;
   #alive: boolean | undefined;
   #reachable: Verdict | undefined;
   /** RFC 3339. */
@@ -302,6 +308,7 @@ export class LinkSession {
     const since = this.#seen.get(key);
     const repairing = this.#repairs.delete(key);
     const controller = `link/${this.#settings.name}`;
+    metrics.reconcile.activeWorkers.inc({ controller });
     try {
       const result = key === PROBE_KEY ? await this.#reconcileProbe(signal) : await this.#reconcileMirror(key, signal);
       const failed = result.retryAfterMs !== undefined;
@@ -323,7 +330,10 @@ export class LinkSession {
       if (!isConflict(error)) log.warn({ link: this.#settings.name, key, error: describe(error) }, 'reconcile failed');
       return { retryAfterMs: 0 };
     } finally {
-      metrics.reconcile.time.observe({ controller }, (performance.now() - began) / 1000);
+      const seconds = (performance.now() - began) / 1000;
+      metrics.reconcile.activeWorkers.dec({ controller });
+      metrics.reconcile.time.observe({ controller }, seconds);
+      metrics.workqueue.workDuration.observe({ name: controller }, seconds);
       if (this.#firstPass?.delete(key) === true && this.#caughtUp) this.#env.onStatus();
     }
   }
@@ -359,11 +369,11 @@ export class LinkSession {
 
   async #reconcileProbe(signal: AbortSignal): Promise<Result & { readonly writes: number }> {
     const { source, config, tuning } = this.#env;
-    return reconcileProbe(
+    const { foreign, ...result } = await reconcileProbe(
       {
         settings: this.#phase === 'serving' ? this.#settings : undefined,
         namespace: config.namespace,
-        addresses: this.#addresses?.addresses ?? [],
+        addresses: this.#gateway?.addresses ?? [],
         endpointsKind: config.endpoints,
         owned: source.ownedBy({ cluster: this.cluster, key: PROBE_KEY }),
       },
@@ -371,6 +381,15 @@ export class LinkSession {
       tuning.conflictRetryMs ?? CONFLICT_RETRY_MS,
       signal,
     );
+    if (foreign === true) {
+      const name = `${config.namespace}/${probeName(this.#settings.name)}`;
+      this.#event(
+        'Warning',
+        'NameConflict',
+        `Service ${name} exists and is not the probe Service of this Link; rename or remove it`,
+      );
+    }
+    return result;
   }
 
   #observe(key: string): { readonly observed: Observed; readonly decidable: boolean } {
@@ -382,9 +401,9 @@ export class LinkSession {
     return {
       decidable: synced && !(target === undefined && this.#guard.isHeld(key)),
       observed: {
-        link: this.#view,
+        link: this.#linkView(),
         gateway: {
-          addresses: this.#addresses?.addresses ?? [],
+          addresses: this.#gateway?.addresses ?? [],
           alive: this.#settings.probe === undefined ? true : this.#alive,
         },
         namespace,
@@ -395,6 +414,12 @@ export class LinkSession {
         owned: source.ownedBy({ cluster: this.cluster, key }),
       },
     };
+  }
+
+  #linkView(): LinkView {
+    if (this.#gateway === undefined) return this.#view;
+    const { addresses: _, ...gateway } = this.#gateway;
+    return { ...this.#view, gateway };
   }
 
   #namespaceState(namespace: string): NamespaceState {
@@ -431,6 +456,7 @@ export class LinkSession {
     const target: Target = new Target({
       selectors: { gateway: this.#settings.selector, flat: this.#settings.remoteDiscoverySelector },
       timings: tuning.targetTimings,
+      labelCopyMs: tuning.labelCopyMs,
       onChange: (key) => {
         if (this.#target !== target) return;
         if (!this.#seen.has(key)) this.#seen.set(key, performance.now());
@@ -499,6 +525,7 @@ export class LinkSession {
     metrics.target.gatewayEnabled.set(labels, probe === undefined ? 0 : 1);
     if (gateway === undefined) {
       this.#addresses = { addresses: [], problems: [] };
+      this.#gateway = undefined;
       return;
     }
     let first: () => void = () => undefined;
@@ -510,7 +537,11 @@ export class LinkSession {
         periodMs: config.gatewayResolvePeriodMs,
         resolve: tuning.resolve,
         onChange: (state) => {
-          const changed = state.addresses.join() !== this.#addresses?.addresses.join();
+          const { addresses } = state;
+          // A lookup that failed gives no reason to leave what is in use.
+          const next = addresses.length > 0 || this.#gateway === undefined ? { ...gateway, addresses } : this.#gateway;
+          const changed = !isDeepStrictEqual(next, this.#gateway);
+          this.#gateway = next;
           const failed = state.problems.length > 0 && (this.#addresses?.problems ?? []).length === 0;
           this.#addresses = state;
           if (failed) this.#event('Warning', 'GatewayNotResolved', state.problems.join('; '));
@@ -528,7 +559,7 @@ export class LinkSession {
       probeGateway(
         {
           settings: probe,
-          hosts: () => (config.probeVia === 'service' ? [service] : (this.#addresses?.addresses ?? [])),
+          hosts: () => (config.probeVia === 'service' ? [service] : (this.#gateway?.addresses ?? [])),
           connectTo: config.probeConnectTo,
           onVerdict: (alive, message) => this.#setAlive(alive, message),
           onProbe: (ok, latencyMs) => {

@@ -31,6 +31,11 @@ export interface StatusWriterOptions {
   readonly periodMs?: number;
 }
 
+/** A status that is long, or an API server that is slow, is written less often: a tenth of the time at most. */
+const IDLE_RATIO = 10;
+/** But at least once in so many periods. */
+const MAX_PERIODS = 5;
+
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
   readonly #signal: AbortSignal;
@@ -40,7 +45,8 @@ export class StatusWriter {
   #writing = false;
   #again = false;
   #failures = 0;
-  #lastMs = -Infinity;
+  /** When the next write may be made, on the monotonic clock. */
+  #dueMs = -Infinity;
 
   constructor(options: StatusWriterOptions, signal: AbortSignal) {
     this.#options = options;
@@ -57,7 +63,7 @@ export class StatusWriter {
     }
     if (this.#timer !== undefined) return;
     const period = this.#options.periodMs ?? 1000;
-    this.#after(Math.max(period / 10, this.#lastMs + period - performance.now()));
+    this.#after(Math.max(period / 10, this.#dueMs - performance.now()));
   }
 
   #after(ms: number): void {
@@ -77,7 +83,7 @@ export class StatusWriter {
     const patch = compute(before);
     if (this.#says(patch, live)) return;
     this.#writing = true;
-    this.#lastMs = performance.now();
+    const beganMs = performance.now();
     try {
       const target = { namespace, name, subresource: 'status' };
       const written = await client.patch<LinkObject>(resource, target, { status: patch }, this.#signal);
@@ -93,6 +99,9 @@ export class StatusWriter {
         this.#failures += 1;
       }
     } finally {
+      const { periodMs = 1000 } = this.#options;
+      const tookMs = performance.now() - beganMs;
+      this.#dueMs = beganMs + Math.max(periodMs, Math.min(tookMs * IDLE_RATIO, periodMs * MAX_PERIODS));
       this.#writing = false;
       if (this.#again) {
         this.#again = false;

@@ -14,6 +14,7 @@ import { obstacleOf } from '../kube/errors.ts';
 import {
   ENDPOINT_SLICES,
   keyOf,
+  splitKey,
   type EndpointSlice,
   type KubeObject,
   type Service,
@@ -31,6 +32,8 @@ export interface TargetSelectors {
 export interface TargetOptions {
   readonly selectors: TargetSelectors;
   readonly timings?: Partial<ReflectorTimings> | undefined;
+  /** How long a Service's slices may take to carry its labels, before they are looked up by name. @default 2000 */
+  readonly labelCopyMs?: number | undefined;
   /** A target Service, or what is behind it, may have changed: `namespace/name`. */
   readonly onChange: (key: string) => void;
   /** Exported Services, or what is behind them, were listed anew, and every exported Service is known. */
@@ -43,6 +46,8 @@ export interface TargetOptions {
 
 /** How long changes to the set of Services looked up by name are collected before the watch is made anew. */
 const BY_NAME_SETTLE_MS = 250;
+/** Kubernetes' controller copies a label within milliseconds, and within seconds under load. */
+const LABEL_COPY_MS = 2_000;
 /**
  * With two selectors a Service that moves from one to the other leaves the first watch before it enters the second;
  * its mirror must not be torn down in between.
@@ -70,6 +75,11 @@ export class Target {
   #slices: Watched<EndpointSlice> | undefined;
   #byName: (Watched<EndpointSlice> & { readonly names: ReadonlySet<string> }) | undefined;
   #byNameTimer: NodeJS.Timeout | undefined;
+  #byNameDueMs = Infinity;
+  /** When labelled slices of any Service were last given up, on the monotonic clock. */
+  #gaveUpMs = -Infinity;
+  /** Since when, on the monotonic clock, Services with a selector have had no labelled slice. */
+  #unlabelledSince: ReadonlyMap<string, number> = new Map();
   /** What was last told: `reachable`, or the obstacle. */
   #said: string | undefined;
 
@@ -218,26 +228,46 @@ export class Target {
 
   /** Services without a selector, and those that no labelled slice was found for. */
   #needsByName(service: Service): boolean {
-    if (Object.keys(service.spec?.selector ?? {}).length === 0) return true;
+    if (!hasSelector(service)) return true;
     return (this.#slices?.store.by('service', keyOf(service)) ?? []).length === 0;
   }
 
-  #byNameChanged(): void {
-    if (this.#byNameTimer !== undefined) return;
+  #byNameChanged(settleMs = BY_NAME_SETTLE_MS): void {
+    const dueMs = performance.now() + settleMs;
+    if (this.#byNameDueMs <= dueMs) return;
+    clearTimeout(this.#byNameTimer);
+    this.#byNameDueMs = dueMs;
     this.#byNameTimer = setTimeout(() => {
-      this.#byNameTimer = undefined;
+      this.#byNameDueMs = Infinity;
       this.#rewatchByName();
-    }, BY_NAME_SETTLE_MS);
+    }, settleMs);
   }
 
   #rewatchByName(): void {
     if (this.#signal?.aborted !== false) return;
     if (this.#gateway?.store.synced !== true || this.#slices?.store.synced !== true) return;
-    const names = new Set<string>();
-    for (const service of this.#gateway.store.values()) {
-      if (this.#needsByName(service)) names.add(service.metadata.name);
-    }
+    const { labelCopyMs = LABEL_COPY_MS } = this.#options;
+    const now = performance.now();
     const before = this.#byName;
+    const names = new Set<string>();
+    const waiting = new Map<string, number>();
+    for (const service of this.#gateway.store.values()) {
+      if (!this.#needsByName(service)) continue;
+      const [key, { name }] = [keyOf(service), service.metadata];
+      if (!hasSelector(service) || before?.names.has(name) === true) names.add(name);
+      else waiting.set(key, this.#unlabelledSince.get(key) ?? now);
+    }
+    // A target that is late with many labels must not have the watch made anew for each of them.
+    if (now - this.#gaveUpMs >= labelCopyMs) {
+      for (const [key, since] of waiting) {
+        if (now - since < labelCopyMs) continue;
+        names.add(splitKey(key).name);
+        waiting.delete(key);
+        this.#gaveUpMs = now;
+      }
+    }
+    this.#unlabelledSince = waiting;
+    if (waiting.size > 0) this.#byNameChanged(labelCopyMs);
     // Names no longer needed are dropped with the next change: watching a few too many is cheaper than a new list.
     if (before === undefined ? names.size === 0 : [...names].every((name) => before.names.has(name))) return;
     before?.stop.abort();
@@ -259,6 +289,8 @@ export class Target {
     return undefined;
   }
 }
+
+const hasSelector = ({ spec }: Service): boolean => Object.keys(spec?.selector ?? {}).length > 0;
 
 function nameOf(object: unknown): string {
   const { metadata } = (object ?? {}) as {

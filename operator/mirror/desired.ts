@@ -7,6 +7,7 @@ import { EndpointMirror, HeadlessMirror, MirrorService, render, type ApiJson } f
 import type { GatewayEndpoints, MirrorPort } from '../../constructs/index.ts';
 import { Annotation, Label, mirrorName, Value } from '../../crds/wire.ts';
 import type { Desired } from '../kube/apply.ts';
+import { describe } from '../kube/errors.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
@@ -98,18 +99,20 @@ function headless(
   const { endpoints } = shape;
   const refusals: Refusal[] = [];
   const clusterIPs = new Map<string, string>();
-  const objects = render((chart) => {
-    for (const host of hostsOf(shape)) {
-      const given = names.get(claimId(owner, host.hostname));
-      if (given === undefined || 'lostTo' in given) {
-        refusals.push(lost(observed, given?.lostTo, host.hostname));
-        continue;
-      }
-      const there = services.get(given.name);
-      const ip = there?.spec?.clusterIP;
-      if (ip !== undefined && ip !== '' && ip !== 'None') clusterIPs.set(host.hostname, ip);
-      try {
-        new EndpointMirror(chart, `endpoint-${host.hostname}`, {
+  const objects: ApiJson[] = [];
+  for (const host of hostsOf(shape)) {
+    const given = names.get(claimId(owner, host.hostname));
+    if (given === undefined || 'lostTo' in given) {
+      refusals.push(lost(observed, given?.lostTo, host.hostname));
+      continue;
+    }
+    const there = services.get(given.name);
+    const ip = there?.spec?.clusterIP;
+    if (ip !== undefined && ip !== '' && ip !== 'None') clusterIPs.set(host.hostname, ip);
+    try {
+      // A chart of its own for each pod: a construct tree of a thousand pods costs more than a thousand small ones.
+      const rendered = render((chart) => {
+        new EndpointMirror(chart, 'mirror', {
           ...common(observed, shape.service),
           hostname: host.hostname,
           name: given.name,
@@ -117,10 +120,13 @@ function headless(
           endpoints:
             there === undefined ? undefined : gatewayEndpoints(observed, given.name, endpoints?.anyReady === true),
         });
-      } catch (error) {
-        refusals.push({ reason: 'InvalidService', message: error instanceof Error ? error.message : String(error) });
-      }
+      });
+      objects.push(...rendered);
+    } catch (error) {
+      refusals.push({ reason: 'InvalidService', message: describe(error) });
     }
+  }
+  const mirror = render((chart) => {
     new HeadlessMirror(chart, 'mirror', {
       ...common(observed, shape.service),
       endpoints:
@@ -135,7 +141,7 @@ function headless(
   });
   return {
     ...NOTHING,
-    ...split(objects),
+    ...split([...objects, ...mirror]),
     refusals,
     kept: endpoints === undefined ? allBut(namesOf(owned), serviceId(local)) : new Set(),
   };

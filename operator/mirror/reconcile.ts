@@ -144,6 +144,10 @@ async function execute(
             tally.requeueAfterMs = Math.min(tally.requeueAfterMs ?? Infinity, conflictRetryMs);
             break;
           case 'deferred':
+            tally.refusals.push({
+              reason: 'Error',
+              message: `${action.of.kind} ${keyOf(action.object)} is changed by somebody else again and again; it is put right less and less often. Find out who writes it`,
+            });
             tally.requeueAfterMs = Math.min(tally.requeueAfterMs ?? Infinity, outcome.afterMs);
             break;
         }

@@ -6,6 +6,7 @@ export class TestGateway {
   #server: Server | undefined;
   #port = 0;
   #probes = 0;
+  readonly #hosts = new Set<string>();
 
   /** Where to connect: `127.0.0.1:PORT`, the same over its deaths. */
   get address(): { readonly host: string; readonly port: number } {
@@ -17,10 +18,16 @@ export class TestGateway {
     return this.#probes;
   }
 
+  /** The `Host` headers of probes so far: `name:port`, each once. */
+  get hosts(): readonly string[] {
+    return [...this.#hosts];
+  }
+
   async revive(): Promise<void> {
     if (this.#server !== undefined) return;
-    const server = createServer((_, response) => {
+    const server = createServer(({ headers }, response) => {
       this.#probes += 1;
+      this.#hosts.add(headers.host ?? '');
       response.end('ok');
     });
     await new Promise<void>((resolve, reject) => {

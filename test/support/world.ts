@@ -23,7 +23,11 @@ export const FAST: Tuning = {
   conflictRetryMs: 500,
   requestTimeoutMs: 5_000,
   statusPeriodMs: 200,
+  labelCopyMs: 0,
 };
+
+/** Flags for Leases that a busy machine does not lose: for all tests but those of Leases. */
+export const LASTING_LEASE = { leaseDuration: '30s', renewDeadline: '20s', retryPeriod: '200ms' };
 
 export interface WorldOptions {
   readonly backing: Backing;

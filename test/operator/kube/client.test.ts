@@ -1,0 +1,255 @@
+import { KubeConfig } from '@kubernetes/client-node';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { type ClientOptions, KubeClient, type WatchEvent } from '../../../operator/kube/client.ts';
+import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
+import { ENDPOINT_SLICES, type KubeObject, NAMESPACES, SERVICES } from '../../../operator/kube/objects.ts';
+
+interface Seen {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: unknown;
+}
+
+let server: Server;
+let seen: Seen[];
+let respond: (request: Seen, response: ServerResponse) => void;
+const clients: KubeClient[] = [];
+
+beforeEach(async () => {
+  seen = [];
+  respond = (_, response) => response.end('{}');
+  server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    request.on('end', () => {
+      const body: unknown = text === '' ? undefined : JSON.parse(text);
+      const one = { method: request.method, url: request.url, headers: request.headers, body };
+      seen.push(one);
+      respond(one, response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+async function connect(options: ClientOptions = {}, path = ''): Promise<KubeClient> {
+  const config = new KubeConfig();
+  const { port } = server.address() as AddressInfo;
+  config.loadFromClusterAndUser(
+    { name: 'c', server: `http://127.0.0.1:${port}${path}`, skipTLSVerify: true },
+    { name: 'u', token: 'secret-token' },
+  );
+  const client = await KubeClient.connect(config, options);
+  clients.push(client);
+  return client;
+}
+
+const answer = (response: ServerResponse, code: number, body: object | string, headers: Record<string, string> = {}) =>
+  response.writeHead(code, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
+
+const never = new AbortController().signal;
+const service = { metadata: { namespace: 'shop', name: 'web', resourceVersion: '1' } };
+
+describe('a request', () => {
+  it('is authenticated, and says who asks', async () => {
+    await (await connect({ userAgent: 'me' })).get('/version');
+    expect(seen[0]?.headers).toMatchObject({ authorization: 'Bearer secret-token', 'user-agent': 'me' });
+  });
+
+  test.each([
+    [
+      'of the core group',
+      (c: KubeClient) => c.read(SERVICES, 'shop', 'web'),
+      'GET /api/v1/namespaces/shop/services/web',
+    ],
+    [
+      'of another group',
+      (c: KubeClient) => c.list(ENDPOINT_SLICES, { labelSelector: 'a in (b,c)', limit: 5, continue: undefined }),
+      'GET /apis/discovery.k8s.io/v1/endpointslices?labelSelector=a%20in%20(b%2Cc)&limit=5',
+    ],
+    [
+      'of what has no namespace',
+      (c: KubeClient) => c.read(NAMESPACES, undefined, 'shop'),
+      'GET /api/v1/namespaces/shop',
+    ],
+    [
+      'with a hostile name stays in its path',
+      (c: KubeClient) => c.read(SERVICES, 'shop', '../../secrets/x?y'),
+      'GET /api/v1/namespaces/shop/services/..%2F..%2Fsecrets%2Fx%3Fy',
+    ],
+    [
+      'to apply',
+      (c: KubeClient) => c.apply(SERVICES, service),
+      'PATCH /api/v1/namespaces/shop/services/web?fieldManager=linkspan&force=true',
+    ],
+    [
+      'to a subresource',
+      (c: KubeClient) => c.patch(SERVICES, { namespace: 'shop', name: 'web', subresource: 'status' }, {}),
+      'PATCH /api/v1/namespaces/shop/services/web/status?fieldManager=linkspan',
+    ],
+  ])('%s', async (_, request, expected) => {
+    await request(await connect());
+    expect(`${seen[0]?.method ?? ''} ${seen[0]?.url ?? ''}`).toBe(expected);
+  });
+
+  it('keeps the path of a server behind a proxy', async () => {
+    await (await connect({}, '/k8s/clusters/c-1/')).read(SERVICES, 'shop', 'web');
+    expect(seen[0]?.url).toBe('/k8s/clusters/c-1/api/v1/namespaces/shop/services/web');
+  });
+
+  it('to apply says the kind, and keeps the object as it is', async () => {
+    await (await connect()).apply(SERVICES, service);
+    expect(seen[0]?.headers['content-type']).toBe('application/apply-patch+yaml');
+    expect(seen[0]?.body).toEqual({ apiVersion: 'v1', kind: 'Service', ...service });
+  });
+
+  it('to delete insists on its preconditions', async () => {
+    await (await connect()).delete(SERVICES, { namespace: 'shop', name: 'web' }, { uid: 'u1' });
+    expect(seen[0]).toMatchObject({ method: 'DELETE', body: { preconditions: { uid: 'u1' } } });
+  });
+
+  test.each([
+    [{ op: 'test' }, 'application/merge-patch+json'],
+    [[{ op: 'test' }], 'application/json-patch+json'],
+  ])('to patch with %j is of type %s', async (patch, type) => {
+    await (await connect()).patch(SERVICES, { namespace: 'shop', name: 'web' }, patch);
+    expect(seen[0]?.headers['content-type']).toBe(type);
+  });
+});
+
+describe('an answer that is a refusal', () => {
+  it('becomes an ApiError with its reason, what was tried and no secret', async () => {
+    respond = (_, response) => answer(response, 409, { reason: 'Conflict', message: 'changed' });
+    const error = await (await connect()).read(SERVICES, 'shop', 'web').catch((e: unknown) => e as ApiError);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ code: 409, reason: 'Conflict', message: 'get Service shop/web: changed (409)' });
+    expect(JSON.stringify(error)).not.toContain('secret-token');
+  });
+
+  test.each([
+    ['in seconds', '7', 7_000],
+    ['longer than any wait of ours', '100000000000', 300_000],
+    ['as a date, which is not understood', 'Wed, 21 Oct 2026 07:28:00 GMT', undefined],
+    ['of nothing', '0', undefined],
+  ])('asks to wait %s (H4)', async (_, header, expected) => {
+    respond = (__, response) => answer(response, 429, 'slow down', { 'retry-after': header });
+    const error = await (await connect()).get('/x').catch((e: unknown) => e as ApiError);
+    expect(error).toMatchObject({ code: 429, retryAfterMs: expected });
+  });
+
+  it('may be no JSON, as of a proxy', async () => {
+    respond = (_, response) => answer(response, 502, '<html>Bad Gateway</html>');
+    await expect((await connect()).get('/x')).rejects.toThrow('<html>Bad Gateway</html> (502)');
+  });
+});
+
+describe('no answer', () => {
+  it('within the deadline is a ConnectionError that says where', async () => {
+    respond = () => undefined;
+    const client = await connect({ timeoutMs: 50 });
+    await expect(client.get('/x')).rejects.toThrow(ConnectionError);
+    await expect(client.get('/x')).rejects.toThrow(client.server);
+  });
+
+  it('for a connection that breaks is a ConnectionError', async () => {
+    respond = (_, response) => response.destroy();
+    await expect((await connect()).get('/x')).rejects.toThrow(ConnectionError);
+  });
+
+  it('of JSON is a ConnectionError', async () => {
+    respond = (_, response) => response.end('hello');
+    await expect((await connect()).get('/x')).rejects.toThrow('the answer is no JSON');
+  });
+
+  it('for a caller who no longer waits is the reason of the caller', async () => {
+    respond = () => undefined;
+    const stop = new AbortController();
+    const pending = (await connect()).get('/x', stop.signal);
+    stop.abort(new Error('enough'));
+    await expect(pending).rejects.toThrow('enough');
+  });
+});
+
+describe('a watch', () => {
+  const options = { resourceVersion: '5', timeoutSeconds: 300, idleTimeoutMs: 5_000, signal: never };
+  const line = (name: string): string => `${JSON.stringify({ type: 'ADDED', object: { metadata: { name } } })}\n`;
+
+  const collect = async (events: AsyncIterable<WatchEvent<KubeObject>>): Promise<readonly string[]> => {
+    const names: string[] = [];
+    for await (const { object } of events) names.push(object.metadata.name);
+    return names;
+  };
+
+  it('is asked for from a version, with bookmarks', async () => {
+    await collect((await connect()).watch(SERVICES, { ...options, namespace: 'shop', labelSelector: 'a' })).catch(
+      () => [],
+    );
+    const { pathname, searchParams } = new URL(seen[0]?.url ?? '', 'http://x');
+    expect(pathname).toBe('/api/v1/namespaces/shop/services');
+    expect(Object.fromEntries(searchParams)).toEqual({
+      labelSelector: 'a',
+      resourceVersion: '5',
+      timeoutSeconds: '300',
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+    });
+  });
+
+  it('yields events whichever way their bytes are cut', async () => {
+    const bytes = Buffer.from(['ä'.repeat(50), 'b', 'c'].map(line).join(''));
+    respond = (_, response) => {
+      response.writeHead(200);
+      const send = (at: number): void => {
+        if (at >= bytes.length) response.end();
+        else response.write(bytes.subarray(at, at + 7), () => send(at + 7));
+      };
+      send(0);
+    };
+    expect(await collect((await connect()).watch(SERVICES, options))).toEqual(['ä'.repeat(50), 'b', 'c']);
+  });
+
+  it('that is refused says so before it counts as open', async () => {
+    respond = (_, response) => answer(response, 410, { reason: 'Expired', message: 'too old' });
+    let open = false;
+    const watch = (await connect()).watch(SERVICES, { ...options, onOpen: () => (open = true) });
+    await expect(collect(watch)).rejects.toMatchObject({ code: 410 });
+    expect(open).toBe(false);
+  });
+
+  it('that falls silent without closing ends with a ConnectionError', async () => {
+    respond = (_, response) => void response.writeHead(200).write(line('a'));
+    const names: string[] = [];
+    const watch = (await connect()).watch<KubeObject>(SERVICES, { ...options, idleTimeoutMs: 100 });
+    await expect(
+      (async () => {
+        for await (const { object } of watch) names.push(object.metadata.name);
+      })(),
+    ).rejects.toThrow('nothing heard for 0.1 s');
+    expect(names).toEqual(['a']);
+  });
+
+  it('that never opens ends after the deadline of a request', async () => {
+    respond = () => undefined;
+    await expect(collect((await connect({ timeoutMs: 50 })).watch(SERVICES, options))).rejects.toThrow(ConnectionError);
+  });
+
+  it('does not wait for requests, nor they for it', async () => {
+    const client = await connect({ connections: 1 });
+    respond = (request, response) => {
+      if (request.url?.includes('watch=true') === true) response.writeHead(200).write(line('a'));
+      else response.end('{}');
+    };
+    const watches = [1, 2, 3].map(() => client.watch(SERVICES, options));
+    await Promise.all(watches.map((watch) => watch.next()));
+    await client.get('/x');
+    await Promise.all(watches.map((watch) => watch.return(undefined)));
+  });
+});

@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { KubeClient } from '../../../operator/kube/client.ts';
+import { ApiError } from '../../../operator/kube/errors.ts';
+import type { Logger } from '../../../operator/kube/logger.ts';
+import { SERVICES } from '../../../operator/kube/objects.ts';
+import type { LinkStatusBefore, LinkStatusPatch } from '../../../operator/link/status.ts';
+import { type LinkObject, StatusWriter } from '../../../operator/link/status-writer.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+/** A Link on an API server, and a writer of its status; the writer sees what the server stores `lagMs` later. */
+function setUp({ prunes = false, lagMs = 0 } = {}) {
+  let link: LinkObject | undefined = { metadata: { name: 'west' } };
+  let stored: LinkObject | undefined = link;
+  let ready = 1;
+  let failure: Error | undefined;
+  let pruned = 0;
+  const logged: string[] = [];
+  const writes: number[] = [];
+  const compute = (before: LinkStatusBefore): LinkStatusPatch => ({
+    observedGeneration: 1,
+    conditions: before.conditions ?? [
+      {
+        type: 'Ready',
+        status: 'True',
+        reason: 'R',
+        message: '',
+        observedGeneration: 1,
+        lastTransitionTime: new Date().toISOString(),
+      },
+    ],
+    gateway: null,
+    mirrors: { total: ready, ready, failed: 0 },
+    mirrorServices: Array.from({ length: ready }, () => ({ conditions: [] })) as unknown as NonNullable<
+      LinkStatusPatch['mirrorServices']
+    >,
+  });
+  const client = {
+    patch: async (_of: unknown, _target: unknown, { status }: { status: LinkStatusPatch }) => {
+      writes.push(performance.now());
+      if (failure !== undefined) throw failure;
+      const { mirrorServices, gateway: _, ...rest } = status;
+      stored = { metadata: { name: 'west' }, status: { ...(prunes ? {} : rest), mirrorServices } };
+      const answer = stored;
+      setTimeout(() => {
+        link = answer;
+        writer.schedule();
+      }, lagMs);
+      return answer;
+    },
+  } as unknown as KubeClient;
+  const log = { warn: (_: unknown, message: string) => logged.push(message) } as unknown as Logger;
+  const stop = new AbortController();
+  const writer: StatusWriter = new StatusWriter(
+    {
+      client,
+      resource: SERVICES,
+      namespace: 'ns',
+      name: 'west',
+      log,
+      current: () => link,
+      compute,
+      onPruned: () => (pruned += 1),
+    },
+    stop.signal,
+  );
+  return {
+    writer,
+    writes,
+    logged,
+    stop,
+    get pruned() {
+      return pruned;
+    },
+    get stored() {
+      return stored?.status;
+    },
+    set ready(count: number) {
+      ready = count;
+      writer.schedule();
+    },
+    set failure(error: Error | undefined) {
+      failure = error;
+    },
+    set link(object: LinkObject | undefined) {
+      link = object;
+      writer.schedule();
+    },
+  };
+}
+
+describe('the writer of a Link’s status (G2)', () => {
+  it('writes soon, then at most once a second, however much changes', async () => {
+    const world = setUp();
+    for (let step = 1; step <= 500; step += 1) {
+      world.ready = step;
+      await pass(10);
+    }
+    await pass(2000);
+    expect(world.writes[0]).toBeLessThan(performance.now() - 6000);
+    expect(world.writes.length).toBeLessThanOrEqual(7);
+    const pauses = world.writes.slice(1).map((at, index) => at - world.writes[index]!);
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(999);
+    expect(world.stored).toMatchObject({ mirrors: { total: 500 } });
+  });
+
+  it('writes nothing when there is nothing new to say', async () => {
+    const world = setUp({ lagMs: 500 });
+    world.writer.schedule();
+    await pass(5000);
+    for (let again = 0; again < 10; again += 1) {
+      world.writer.schedule();
+      await pass(2000);
+    }
+    expect(world.writes).toHaveLength(1);
+  });
+
+  it('puts right what somebody else makes of it', async () => {
+    const world = setUp();
+    world.writer.schedule();
+    await pass(2000);
+    world.link = { metadata: { name: 'west' }, status: {} };
+    await pass(2000);
+    expect(world.writes).toHaveLength(2);
+  });
+
+  it('writes once on a CRD that drops our fields, says so, and never loops (G5)', async () => {
+    const world = setUp({ prunes: true });
+    world.writer.schedule();
+    for (let again = 0; again < 10; again += 1) {
+      await pass(2000);
+      world.writer.schedule();
+    }
+    expect(world.writes).toHaveLength(1);
+    expect(world.pruned).toBe(1);
+    world.ready = 2;
+    await pass(10_000);
+    expect(world.writes).toHaveLength(2);
+    expect(world.stored?.mirrorServices).toHaveLength(2);
+  });
+
+  it('tries again until it is written, warns once, and writes what is true then (H4)', async () => {
+    const world = setUp();
+    world.failure = new ApiError(500, {}, 'patch');
+    world.ready = 1;
+    await pass(60_000);
+    expect(world.writes.length).toBeGreaterThan(3);
+    expect(world.logged).toHaveLength(1);
+    world.failure = undefined;
+    world.ready = 9;
+    await pass(300_000);
+    expect(world.stored).toMatchObject({ mirrors: { total: 9 } });
+  });
+
+  it('leaves a Link that is gone alone', async () => {
+    const world = setUp();
+    world.link = undefined;
+    await pass(5000);
+    expect(world.writes).toEqual([]);
+  });
+
+  it('writes nothing after its end', async () => {
+    const world = setUp();
+    world.writer.schedule();
+    world.stop.abort();
+    world.writer.schedule();
+    await pass(5000);
+    expect(world.writes).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

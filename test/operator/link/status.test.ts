@@ -1,0 +1,119 @@
+import { describe, expect, it, test } from 'vitest';
+import { type LinkFindings, linkStatus, type LinkStatusPatch, verdict } from '../../../operator/link/status.ts';
+import { mirrored, notMirrored } from '../../../operator/mirror/status.ts';
+
+const yes = verdict('True', 'Fine', '');
+const no = verdict('False', 'Broken', 'it is broken');
+const FINE: LinkFindings = {
+  generation: 3,
+  accepted: yes,
+  credentials: yes,
+  reachable: yes,
+  resolved: yes,
+  gatewayAlive: yes,
+  synced: yes,
+  pruneHeld: 0,
+  heldBy: undefined,
+  gateway: { addresses: ['203.0.113.1'], alive: true },
+  mirrors: new Map(),
+};
+const T1 = new Date('2026-01-01T00:00:00Z');
+const T2 = new Date('2026-01-02T00:00:00Z');
+const TYPES = [
+  'Accepted',
+  'CredentialsValid',
+  'TargetReachable',
+  'GatewayResolved',
+  'GatewayAlive',
+  'Synced',
+  'PruneHeld',
+  'Ready',
+];
+
+const statusOf = (findings: Partial<LinkFindings>): LinkStatusPatch => linkStatus({ ...FINE, ...findings }, {}, T1);
+const conditionOf = ({ conditions }: LinkStatusPatch, type: string) => conditions.find((each) => each.type === type)!;
+
+describe('the conditions of a Link (G1)', () => {
+  it('are all there, each of the generation that was observed', () => {
+    const { conditions, observedGeneration } = statusOf({});
+    expect(conditions.map(({ type }) => type)).toEqual(TYPES);
+    expect(new Set(conditions.map((each) => each.observedGeneration))).toEqual(new Set([3]));
+    expect(observedGeneration).toBe(3);
+  });
+
+  test.each<[string, Partial<LinkFindings>, string, string]>([
+    ['when all is well', {}, 'True', 'Ready'],
+    ['without a verdict on the gateway, whose mirrors are as they were', { gatewayAlive: undefined }, 'True', 'Ready'],
+    ['when the gateway is not alive', { gatewayAlive: no }, 'False', 'Broken'],
+    ['when the target cannot be reached', { reachable: no }, 'False', 'Broken'],
+    ['when the credentials are bad', { credentials: no }, 'False', 'Broken'],
+    ['when deletions are held', { pruneHeld: 12 }, 'False', 'PruneHeld'],
+    ['before the target is known', { reachable: undefined }, 'Unknown', 'Pending'],
+    ['before all is synced', { synced: verdict('Unknown', 'CatchingUp', '') }, 'Unknown', 'Pending'],
+    ['when another writes for the Link (H1)', { heldBy: 'linkerd-0', reachable: no }, 'False', 'HeldByAnother'],
+    [
+      'when the Link is not accepted, first of all',
+      { accepted: no, reachable: verdict('False', 'Other', '') },
+      'False',
+      'Broken',
+    ],
+  ])('are summed up as Ready %s', (_, findings, status, reason) => {
+    expect(conditionOf(statusOf(findings), 'Ready')).toMatchObject({ status, reason });
+  });
+
+  it('name who holds the Link, and how to confirm a mass deletion', () => {
+    expect(conditionOf(statusOf({ heldBy: 'linkerd-0' }), 'Ready').message).toContain('linkerd-0');
+    expect(conditionOf(statusOf({ pruneHeld: 12 }), 'PruneHeld')).toMatchObject({
+      status: 'True',
+      message: expect.stringContaining('linkspan.dev/confirm-prune="12"') as string,
+    });
+  });
+
+  it('move their lastTransitionTime on a transition, and at no other time', () => {
+    const first = linkStatus(FINE, {}, T1);
+    const second = linkStatus({ ...FINE, gatewayAlive: no, reachable: verdict('True', 'Else', 'x') }, first, T2);
+    const times = Object.fromEntries(
+      second.conditions.map(({ type, lastTransitionTime }) => [type, lastTransitionTime]),
+    );
+    expect(times).toMatchObject({
+      TargetReachable: '2026-01-01T00:00:00Z',
+      GatewayAlive: '2026-01-02T00:00:00Z',
+      Ready: '2026-01-02T00:00:00Z',
+    });
+  });
+
+  it('leave those of others alone', () => {
+    const other = { ...conditionOf(statusOf({}), 'Ready'), type: 'Theirs' };
+    expect(linkStatus(FINE, { conditions: [other] }, T1).conditions[0]).toEqual(other);
+  });
+});
+
+describe('the rest of the status', () => {
+  const web = { namespace: 'shop', name: 'web' };
+  const mirrors = new Map([
+    ['shop/web', mirrored(web, 'west', '')],
+    ['shop/x', notMirrored({ namespace: 'shop', name: 'x' }, 'west', { reason: 'InvalidService', message: '' })],
+  ]);
+
+  it('counts all mirrors (G2)', () => {
+    expect(statusOf({ mirrors }).mirrors).toEqual({ total: 2, ready: 1, failed: 1 });
+  });
+
+  it('says nothing of mirrors that another writes', () => {
+    const patch = statusOf({ mirrors: undefined });
+    expect(patch).not.toHaveProperty('mirrors');
+    expect(patch).not.toHaveProperty('mirrorServices');
+  });
+
+  test.each<[string, LinkFindings['gateway'], LinkStatusPatch['gateway']]>([
+    [
+      'the gateway as it is',
+      { addresses: ['203.0.113.1'], alive: false },
+      { addresses: ['203.0.113.1'], alive: false },
+    ],
+    ['no verdict before there is one', { addresses: [], alive: undefined }, { addresses: [] }],
+    ['that there is none, so that an old one goes', undefined, null],
+  ])('says %s', (_, gateway, expected) => {
+    expect(statusOf({ gateway }).gateway).toEqual(expected);
+  });
+});

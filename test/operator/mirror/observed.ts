@@ -1,0 +1,75 @@
+/** Observed states, with just what a test is about spelled out: an exported Service `web` of west, in namespace shop. */
+import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
+import type { GatewayView, LinkView, Observed } from '../../../operator/mirror/observe.ts';
+
+export interface ObservedOptions extends Partial<Omit<Observed, 'link' | 'gateway' | 'target'>> {
+  readonly link?: Partial<LinkView>;
+  readonly gateway?: Partial<GatewayView>;
+  /** Null: not exported. */
+  readonly service?: Service | null;
+  readonly mode?: 'gateway' | 'remote-discovery';
+}
+
+export const targetService = (spec: Service['spec'] = {}, metadata: object = {}): Service => ({
+  metadata: {
+    name: 'web',
+    namespace: 'shop',
+    resourceVersion: '42',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    labels: { 'mirror.linkerd.io/exported': 'true' },
+    ...metadata,
+  },
+  spec: { ports: [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }], ...spec },
+});
+
+export const headlessService = (spec: Service['spec'] = {}): Service => targetService({ clusterIP: 'None', ...spec });
+
+export const targetSlice = (
+  endpoints: readonly { readonly hostname?: string; readonly ready?: boolean }[],
+  port = 8080,
+): EndpointSlice => ({
+  metadata: { name: 'web-abc', namespace: 'shop' },
+  addressType: 'IPv4',
+  endpoints: endpoints.map(({ hostname, ready = true }) => ({
+    addresses: [],
+    conditions: { ready },
+    ...(hostname === undefined ? {} : { hostname }),
+  })),
+  ports: [{ name: 'http', port, protocol: 'TCP' }],
+});
+
+export const NOTHING_OWNED = { services: [], endpoints: [], slices: [] };
+
+/** A mirror of ours as it stands in the source cluster. */
+export const ownedService = (name: string, clusterIP = '10.96.0.1'): Service => ({
+  metadata: {
+    name,
+    namespace: 'shop',
+    uid: `uid-${name}`,
+    resourceVersion: '7',
+    labels: { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' },
+  },
+  spec: { clusterIP },
+});
+
+export const observed = ({ link, gateway, service, mode = 'gateway', ...rest }: ObservedOptions = {}): Observed => ({
+  link: {
+    cluster: 'west',
+    clusterDomain: 'cluster.local',
+    gateway: { port: 4143, identity: 'gw.id' },
+    excludedLabels: [],
+    excludedAnnotations: [],
+    headless: true,
+    createNamespaces: false,
+    endpointsKind: 'endpoints',
+    ...link,
+  },
+  gateway: { addresses: ['203.0.113.1', '203.0.113.2'], alive: true, ...gateway },
+  namespace: 'shop',
+  name: 'web',
+  ...(service === null ? {} : { target: { service: service ?? targetService(), mode } }),
+  slices: [targetSlice([{}])],
+  namespaceState: 'exists',
+  owned: NOTHING_OWNED,
+  ...rest,
+});

@@ -1,0 +1,222 @@
+import { describe, expect, it, test } from 'vitest';
+import { claimsOf, hostsOf, shapeOf } from '../../../operator/mirror/shape.ts';
+import {
+  headlessService,
+  NOTHING_OWNED,
+  observed,
+  type ObservedOptions,
+  ownedService,
+  targetService,
+  targetSlice,
+} from './observed.ts';
+
+const pods = [targetSlice([{ hostname: 'web-0' }, { hostname: 'web-1', ready: false }])];
+const owned = (...names: readonly (readonly [string, string])[]) => ({
+  owned: { ...NOTHING_OWNED, services: names.map(([name, ip]) => ownedService(name, ip)) },
+});
+
+describe('a Service is mirrored', () => {
+  test.each<[string, ObservedOptions, string]>([
+    ['as ClusterIP through the gateway (A1)', {}, 'clusterIP'],
+    ['flat, when it is exported so (A1)', { mode: 'remote-discovery' }, 'flat'],
+    ['flat, also without a gateway', { mode: 'remote-discovery', link: { gateway: undefined as never } }, 'flat'],
+    ['flat, also when it is headless', { mode: 'remote-discovery', service: headlessService() }, 'flat'],
+    ['not at all, when it is not exported (A2)', { service: null }, 'absent'],
+    ['pod by pod, when an endpoint has a hostname (D1)', { service: headlessService(), slices: pods }, 'headless'],
+    [
+      'pod by pod, when the only endpoint with a hostname is not ready (D1)',
+      { service: headlessService(), slices: [targetSlice([{ hostname: 'web-0', ready: false }])] },
+      'headless',
+    ],
+    [
+      'as ClusterIP, when no endpoint of a headless one has a hostname (D2)',
+      { service: headlessService() },
+      'clusterIP',
+    ],
+    [
+      'as ClusterIP, when headless Services are not enabled',
+      { service: headlessService(), slices: pods, link: { headless: false } },
+      'clusterIP',
+    ],
+    ['as ClusterIP, when nothing is known of its endpoints', { slices: undefined }, 'clusterIP'],
+    [
+      'headless still, when scaled to zero (D2)',
+      { service: headlessService(), slices: [targetSlice([])], ...owned(['web-west', 'None']) },
+      'headless',
+    ],
+    [
+      'headless still, when its endpoints are not known',
+      { service: headlessService(), slices: undefined, ...owned(['web-west', 'None']) },
+      'headless',
+    ],
+    [
+      'as ClusterIP still, when scaled to zero',
+      { service: headlessService(), slices: [], ...owned(['web-west', '10.96.0.1']) },
+      'clusterIP',
+    ],
+    [
+      'pod by pod, when hostnames appear behind a ClusterIP mirror (D3)',
+      { service: headlessService(), slices: pods, ...owned(['web-west', '10.96.0.1']) },
+      'headless',
+    ],
+    [
+      'in a namespace that is to be created (A3)',
+      { namespaceState: 'missing', link: { createNamespaces: true } },
+      'clusterIP',
+    ],
+    [
+      'with the TCP ports of several (A5)',
+      {
+        service: targetService({
+          ports: [
+            { name: 'a', port: 1 },
+            { name: 'b', port: 2, protocol: 'UDP' },
+          ],
+        }),
+      },
+      'clusterIP',
+    ],
+  ])('%s', (_, options, kind) => {
+    expect(shapeOf(observed(options)).kind).toBe(kind);
+  });
+});
+
+describe('a Service is not mirrored', () => {
+  const mirrored = { labels: { 'mirror.linkerd.io/mirrored-service': 'true' } };
+  test.each<[string, ObservedOptions, string, 'remove' | 'leave', string]>([
+    [
+      'of type ExternalName (A4)',
+      { service: targetService({ type: 'ExternalName' }) },
+      'InvalidService',
+      'remove',
+      'ExternalName',
+    ],
+    ['without ports (A4)', { service: targetService({ ports: [] }) }, 'InvalidService', 'remove', 'no ports'],
+    [
+      'that is itself a mirror (A4)',
+      { service: targetService({}, mirrored) },
+      'InvalidService',
+      'remove',
+      'itself a mirror',
+    ],
+    [
+      'that is a flat-mode mirror (L33)',
+      { service: targetService({}, { labels: { 'multicluster.linkerd.io/remote-discovery': 'x' } }) },
+      'InvalidService',
+      'remove',
+      'itself a mirror',
+    ],
+    [
+      'that is federated (L33)',
+      { service: targetService({}, { annotations: { 'multicluster.linkerd.io/remote-discovery': 'a@b' } }) },
+      'InvalidService',
+      'remove',
+      'federated',
+    ],
+    [
+      'that is federated with a local member',
+      { service: targetService({}, { annotations: { 'multicluster.linkerd.io/local-discovery': 'a' } }) },
+      'InvalidService',
+      'remove',
+      'federated',
+    ],
+    [
+      'whose mirror would have too long a name (A4)',
+      { name: 'x'.repeat(59) },
+      'InvalidName',
+      'remove',
+      `${'x'.repeat(59)}-west`,
+    ],
+    ['whose mirror would have no valid name (A4)', { name: '0web' }, 'InvalidName', 'remove', '0web-west'],
+    [
+      'without its namespace (A3)',
+      { namespaceState: 'missing' },
+      'MissingNamespace',
+      'remove',
+      'namespace shop does not exist',
+    ],
+    [
+      'in a namespace not to be written to (A3)',
+      { namespaceState: 'forbidden' },
+      'NamespaceNotAllowed',
+      'leave',
+      'shop',
+    ],
+    [
+      'in such a namespace, even if something of ours is left there',
+      { namespaceState: 'forbidden', service: null, ...owned(['web-west', '10.96.0.1']) },
+      'NamespaceNotAllowed',
+      'leave',
+      'shop',
+    ],
+    [
+      'through a gateway that there is none of',
+      { link: { gateway: undefined as never } },
+      'WaitingForGateway',
+      'leave',
+      'gatewayAddress',
+    ],
+    [
+      'all of whose ports are UDP or SCTP (A5)',
+      {
+        service: targetService({
+          ports: [
+            { port: 53, protocol: 'UDP' },
+            { port: 9, protocol: 'SCTP' },
+          ],
+        }),
+      },
+      'InvalidService',
+      'remove',
+      'UDP or SCTP',
+    ],
+    [
+      'that is headless and has no endpoints yet (D2)',
+      { service: headlessService(), slices: [] },
+      'WaitingForEndpoints',
+      'remove',
+      'first endpoint',
+    ],
+  ])('%s', (_, options, reason, touch, message) => {
+    expect(shapeOf(observed(options))).toMatchObject({
+      kind: 'refused',
+      touch,
+      refusal: { reason, message: expect.stringContaining(message) as string },
+    });
+  });
+
+  it('nor mentioned, when it is not exported and in a forbidden namespace with nothing of ours', () => {
+    expect(shapeOf(observed({ namespaceState: 'forbidden', service: null }))).toEqual({ kind: 'absent' });
+  });
+});
+
+it('names the ports that do not cross a gateway (A5)', () => {
+  const ports = [
+    { name: 'http', port: 80 },
+    { name: 'dns', port: 53, protocol: 'UDP' },
+    { port: 9, protocol: 'SCTP' },
+  ];
+  expect(shapeOf(observed({ service: targetService({ ports }) }))).toMatchObject({
+    note: 'ports left out, as they do not cross a gateway: dns/UDP, 9/SCTP',
+  });
+});
+
+describe('the names that a shape needs', () => {
+  it('are the mirror and one of each pod, ready or not', () => {
+    const state = observed({ service: headlessService(), slices: pods });
+    const shape = shapeOf(state);
+    expect(hostsOf(shape).map(({ hostname }) => hostname)).toEqual(['web-0', 'web-1']);
+    expect(claimsOf(state, shape, 'shop/web@west').map(({ id, names }) => [id, names[0]])).toEqual([
+      ['shop/web@west', 'web-west'],
+      ['shop/web@west#web-0', 'web-0-west'],
+      ['shop/web@west#web-1', 'web-1-west'],
+    ]);
+  });
+
+  it('are none of what is not mirrored', () => {
+    for (const options of [{ service: null }, { namespaceState: 'missing' as const }]) {
+      const state = observed(options);
+      expect(claimsOf(state, shapeOf(state), 'o')).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_ENTRIES, mirrored, mirrorServices, notMirrored } from '../../../operator/mirror/status.ts';
+
+const ref = (name: string, namespace = 'shop') => ({ namespace, name });
+const ok = (name: string, namespace?: string) => mirrored(ref(name, namespace), 'west', '');
+const bad = (name: string, message = 'no ports') =>
+  notMirrored(ref(name), 'west', { reason: 'InvalidService', message });
+const T1 = '2026-01-01T00:00:00Z';
+const T2 = '2026-01-02T00:00:00Z';
+
+describe('status.mirrorServices (G2)', () => {
+  it("has Linkerd's fields", () => {
+    expect(mirrorServices([bad('web')], [], T1)).toEqual([
+      {
+        controllerName: 'linkspan.dev/operator',
+        remoteRef: { name: 'web', namespace: 'shop', kind: 'Service', group: '' },
+        conditions: [
+          {
+            type: 'Mirrored',
+            status: 'False',
+            reason: 'InvalidService',
+            message: 'no ports',
+            lastTransitionTime: T1,
+            localRef: { name: 'web-west', namespace: 'shop', kind: 'Service', group: '' },
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('lists failures first, then by namespace and name', () => {
+    const entries = mirrorServices([ok('b'), ok('a'), bad('z'), ok('c', 'a'), bad('y')], [], T1);
+    expect(entries.map(({ remoteRef }) => `${remoteRef.namespace}/${remoteRef.name}`)).toEqual([
+      'shop/y',
+      'shop/z',
+      'a/c',
+      'shop/a',
+      'shop/b',
+    ]);
+  });
+
+  it('keeps the time of the last transition until there is another', () => {
+    const first = mirrorServices([ok('web')], [], T1);
+    const again = mirrorServices([mirrored(ref('web'), 'west', 'another message')], first, T2);
+    expect(again[0]?.conditions[0]).toMatchObject({ message: 'another message', lastTransitionTime: T1 });
+    expect(mirrorServices([bad('web')], again, T2)[0]?.conditions[0]?.lastTransitionTime).toBe(T2);
+  });
+
+  it('is bounded, whatever the target exports, and drops no failure for a success (L23)', () => {
+    const many = [...Array.from({ length: 4000 }, (_, index) => ok(`s${index}`)), bad('zzz')];
+    const entries = mirrorServices(many, [], T1);
+    expect(entries).toHaveLength(MAX_ENTRIES);
+    expect(entries[0]?.remoteRef.name).toBe('zzz');
+    const long = mirrorServices(
+      many.map((each) => ({ ...each, message: 'x'.repeat(10_000) })),
+      [],
+      T1,
+    );
+    expect(JSON.stringify(long).length).toBeLessThan(600_000);
+  });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, it, test } from 'vitest';
+import type { EndpointSlice, Service, SliceEndpoint } from '../../../operator/kube/objects.ts';
+import { mirrorSubsets, readSlices } from '../../../operator/mirror/target-endpoints.ts';
+
+const service = (spec: Service['spec'] = {}): Service => ({
+  metadata: { name: 'db', namespace: 'shop' },
+  spec: { clusterIP: 'None', ports: [{ name: 'sql', port: 80, targetPort: 5432 }], ...spec },
+});
+const slice = (
+  endpoints: readonly Partial<SliceEndpoint>[] | null,
+  fields: Partial<EndpointSlice> = {},
+): EndpointSlice => ({
+  metadata: { name: 'db-x', namespace: 'shop' },
+  addressType: 'IPv4',
+  ports: [{ name: 'sql', port: 5432, protocol: 'TCP' }],
+  ...fields,
+  endpoints: endpoints?.map((each) => ({ addresses: [], ...each })) ?? null,
+});
+const pod = (hostname: string, ready: boolean | null = true): Partial<SliceEndpoint> => ({
+  hostname,
+  conditions: { ready },
+});
+
+describe('what slices say', () => {
+  test.each<[string, readonly EndpointSlice[], Service, { any: boolean; anyReady: boolean; hosts: string[] }]>([
+    ['none: nothing is there', [], service(), { any: false, anyReady: false, hosts: [] }],
+    ['an empty one: nothing is there', [slice([])], service(), { any: false, anyReady: false, hosts: [] }],
+    ['one without a list', [slice(null)], service(), { any: false, anyReady: false, hosts: [] }],
+    ['a ready pod', [slice([pod('db-0')])], service(), { any: true, anyReady: true, hosts: ['db-0'] }],
+    [
+      'a pod that is not ready',
+      [slice([pod('db-0', false)])],
+      service(),
+      { any: true, anyReady: false, hosts: ['db-0'] },
+    ],
+    [
+      'a pod of unknown readiness is ready',
+      [slice([pod('db-0', null)])],
+      service(),
+      { any: true, anyReady: true, hosts: ['db-0'] },
+    ],
+    [
+      'an endpoint without conditions is ready',
+      [slice([{ hostname: 'db-0' }])],
+      service(),
+      { any: true, anyReady: true, hosts: ['db-0'] },
+    ],
+    [
+      'a pod that is not ready but published (D5)',
+      [slice([pod('db-0', false)])],
+      service({ publishNotReadyAddresses: true }),
+      { any: true, anyReady: true, hosts: ['db-0'] },
+    ],
+    [
+      'endpoints without a hostname, or with an empty or impossible one, which stop no other (L15)',
+      [slice([{}, { hostname: '' }, { hostname: 'NO.label' }, pod('db-1')])],
+      service(),
+      { any: true, anyReady: true, hosts: ['db-1'] },
+    ],
+    [
+      'names instead of addresses, which nothing routes to',
+      [slice([pod('db-0')], { addressType: 'FQDN' })],
+      service(),
+      { any: false, anyReady: false, hosts: [] },
+    ],
+    [
+      'one pod in a slice of either family',
+      [slice([pod('db-0')]), slice([pod('db-0', false)], { addressType: 'IPv6' })],
+      service(),
+      { any: true, anyReady: true, hosts: ['db-0'] },
+    ],
+  ])('%s', (_, slices, of, expected) => {
+    const found = readSlices(of, slices);
+    expect({ any: found.any, anyReady: found.anyReady, hosts: [...found.hosts.keys()] }).toEqual(expected);
+  });
+
+  it('a host listens on the ports of its slices, not of the Service (D6)', () => {
+    const named = slice([pod('db-0')], { ports: [{ name: 'sql', port: 5433 }] });
+    expect(readSlices(service(), [named]).hosts.get('db-0')?.ports).toMatchObject([{ name: 'sql', port: 5433 }]);
+  });
+
+  it("a slice without ports stands for the Service's", () => {
+    const bare = slice([pod('db-0')], { ports: null });
+    const named = service({
+      ports: [
+        { name: 'b', port: 2, targetPort: 'web' },
+        { name: 'a', port: 1, targetPort: 9 },
+      ],
+    });
+    expect(readSlices(named, [bare]).hosts.get('db-0')?.ports).toMatchObject([
+      { name: 'a', port: 9 },
+      { name: 'b', port: 2 },
+    ]);
+  });
+
+  it('hosts on the same ports stand together, others apart, and only listed ones at all', () => {
+    const { subsets } = readSlices(service(), [
+      slice([pod('db-0'), pod('db-1', false), pod('db-2')]),
+      slice([pod('db-3')], { ports: [{ name: 'sql', port: 9999 }] }),
+    ]);
+    expect(subsets.map(({ hostnames, ports }) => [hostnames, ports[0]?.port])).toEqual([
+      [['db-0', 'db-2'], 5432],
+      [['db-3'], 9999],
+    ]);
+  });
+
+  it('the order of slices, and of ports in them, changes nothing', () => {
+    const ports = [
+      { name: 'b', port: 2 },
+      { name: 'a', port: 1 },
+    ];
+    const one = slice([pod('db-0')], { ports });
+    const two = slice([pod('db-1')], { ports: [...ports].reverse() });
+    const sets = (slices: readonly EndpointSlice[]) =>
+      readSlices(service(), slices).subsets.map(({ hostnames, ports: on }) => [[...hostnames].sort(), on]);
+    expect(sets([one, two])).toEqual(sets([two, one]));
+    expect(sets([one, two])).toHaveLength(1);
+  });
+});
+
+describe("a headless mirror's subsets", () => {
+  it('point at the ClusterIPs of endpoint mirrors, of those that have one', () => {
+    const { subsets } = readSlices(service(), [slice([pod('db-0'), pod('db-1')])]);
+    expect(mirrorSubsets(subsets, new Map([['db-1', '10.96.0.9']]))).toMatchObject([
+      { addresses: [{ hostname: 'db-1', ip: '10.96.0.9' }], ports: [{ name: 'sql', port: 5432 }] },
+    ]);
+  });
+});
