@@ -7,7 +7,15 @@ import { backoffMs } from './backoff.ts';
 import { saysTheSame, type Comparison } from './canonical.ts';
 import type { KubeClient } from './client.ts';
 import { isConflict, isInvalid, isNotFound } from './errors.ts';
-import { keyOf, type FieldsV1, type KubeObject, type ManagedFieldsEntry, type Resource } from './objects.ts';
+import {
+  keyOf,
+  type FieldsV1,
+  type KubeObject,
+  type ManagedFieldsEntry,
+  type Resource,
+  ENDPOINTS,
+  SERVICES,
+} from './objects.ts';
 
 /** An object as it should be. */
 export interface Desired {
@@ -34,7 +42,7 @@ export type Outcome =
   | { readonly result: 'written'; readonly object: KubeObject }
   | { readonly result: 'deleted' }
   /** Somebody else's object has the name. */
-  | { readonly result: 'foreign'; readonly object: KubeObject }
+  | { readonly result: 'foreign'; readonly of: Resource; readonly object: KubeObject }
   /** The same repair was undone over and over: it is tried again later. */
   | { readonly result: 'deferred'; readonly afterMs: number };
 
@@ -117,30 +125,35 @@ export class Applier {
   async execute(action: Action, signal: AbortSignal): Promise<Outcome> {
     switch (action.op) {
       case 'create':
-        return this.#create(action, undefined, signal);
+        return this.#create(action, signal);
       case 'update':
         return this.#update(action, action.live, signal);
       case 'replace':
         await this.#delete(action.of, action.live, signal);
-        return this.#create(action, undefined, signal);
+        return this.#create(action, signal);
       case 'delete':
         await this.#delete(action.of, action.object, signal);
         return { result: 'deleted' };
     }
   }
 
-  async #create(wanted: Desired, seen: undefined, signal: AbortSignal): Promise<Outcome> {
+  async #create({ of, object }: Desired, signal: AbortSignal): Promise<Outcome> {
     const { client, isOurs } = this.#options;
-    const { of, object } = wanted;
+    const { namespace, name } = object.metadata;
+    if (of === SERVICES) {
+      // With a Service the API server deletes the Endpoints of its name: it must not come to be over somebody else's.
+      const endpoints = await client.read(ENDPOINTS, namespace, name, signal).catch(unlessNotFound);
+      if (endpoints !== undefined && !isOurs(endpoints)) return { result: 'foreign', of: ENDPOINTS, object: endpoints };
+    }
     try {
       const written = await client.apply(of, withPreconditions(object, { resourceVersion: '1' }), signal);
-      this.#stored(of)?.wrote(written, seen);
+      this.#stored(of)?.wrote(written, undefined);
       return { result: 'written', object: written };
     } catch (error) {
       if (!isConflict(error)) throw error;
-      const there = await client.read(of, object.metadata.namespace, object.metadata.name, signal);
+      const there = await client.read(of, namespace, name, signal);
       if (isOurs(there)) throw error;
-      return { result: 'foreign', object: there };
+      return { result: 'foreign', of, object: there };
     }
   }
 
@@ -254,6 +267,10 @@ export class Applier {
     return this.#options.stores[of.plural];
   }
 }
+
+const unlessNotFound = (error: unknown): undefined => {
+  if (!isNotFound(error)) throw error;
+};
 
 const withPreconditions = (
   object: KubeObject,

@@ -115,7 +115,9 @@ export class KubeClient {
       keepAlive: true,
       keepAliveInitialDelay: 15_000,
     } as NonNullable<Pool.Options['connect']>;
-    const pool = { connect, keepAliveTimeout: 60_000, bodyTimeout: 0, headersTimeout: 0 };
+    // HTTP/1.1: a connection for each watch is meant, and undici's HTTP/2 sessions, destroyed while streams are open,
+    // now and then emit an error that nobody can handle, which ends the process.
+    const pool = { connect, allowH2: false, keepAliveTimeout: 60_000, bodyTimeout: 0, headersTimeout: 0 };
     this.#requests = new Pool(server.origin, { ...pool, connections: this.#options.connections });
     // A watch occupies its connection: they have a pool without a limit, so that none waits for another.
     this.#watches = new Pool(server.origin, { ...pool, connections: null });

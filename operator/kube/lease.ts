@@ -153,7 +153,7 @@ export class LeaseLock {
     let waitMs = this.#renewEveryMs;
     const failing = onceEach(handlers);
     for (;;) {
-      await sleep(Math.min(waitMs, this.#leftMs(sinceMs)), stop);
+      await sleep(Math.max(0, Math.min(waitMs, this.#leftMs(sinceMs))), stop);
       if (stop.aborted) return undefined;
       const leftMs = this.#leftMs(sinceMs);
       if (leftMs <= 0) return `not renewed for ${this.#lostAfterMs / 1000} s${failing.suffix()}`;

@@ -93,7 +93,10 @@ export class Store<T extends KubeObject> implements Lister<T>, Sink<T> {
     return found === undefined ? [] : [...found.values()];
   }
 
-  /** Records an object as the API server answered our write, made on the strength of `basedOn`. */
+  /**
+   * Records an object as the API server answered our write, made on the strength of `basedOn`. Nobody is told: whoever
+   * wrote it knows.
+   */
   wrote(object: T, basedOn: T | undefined): void {
     const key = keyOf(object);
     // The watch was faster than the answer: what it told is this write or something after it.
@@ -105,15 +108,15 @@ export class Store<T extends KubeObject> implements Lister<T>, Sink<T> {
     if (uid !== undefined && this.#gone.has(uid)) return;
     if (basedOn !== undefined && basedOn.metadata.resourceVersion === resourceVersion) return;
     this.#pending.set(key, { uid, resourceVersion });
-    this.#set(key, trimmed);
+    this.#put(key, trimmed);
   }
 
-  /** Records that our deletion of `object` was accepted. */
+  /** Records that our deletion of `object` was accepted. Nobody is told. */
   deleted(object: T): void {
     const key = keyOf(object);
     if (this.#objects.get(key) !== object) return;
     this.#pending.set(key, { uid: object.metadata.uid, resourceVersion: undefined });
-    this.#set(key, undefined);
+    this.#put(key, undefined);
   }
 
   init(): void {
@@ -189,11 +192,16 @@ export class Store<T extends KubeObject> implements Lister<T>, Sink<T> {
   }
 
   #set(key: string, after: T | undefined): void {
+    const change = this.#put(key, after);
+    this.#options.onChange?.(change);
+  }
+
+  #put(key: string, after: T | undefined): Change<T> {
     const change = { key, before: this.#objects.get(key), after };
     if (after === undefined) this.#objects.delete(key);
     else this.#objects.set(key, after);
     this.#file(change);
-    this.#options.onChange?.(change);
+    return change;
   }
 
   #file({ key, before, after }: Change<T>): void {

@@ -2,7 +2,7 @@
  * Makes one target Service's mirrors true: observe, desired, plan, execute, and the status as a value. It is given a
  * key, not an event; a Service that is gone is the same path with nothing desired.
  */
-import { plan, type Action, type Applier, type Desired, type Owned } from '../kube/apply.ts';
+import { plan, type Action, type Applier, type Owned } from '../kube/apply.ts';
 import { ApiError, describe, isConflict, isForbidden, isInvalid } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, keyOf, NAMESPACES, SERVICES, splitKey } from '../kube/objects.ts';
 import { desired, endpointsId, gatewayRefreshed, serviceId, sliceId, type Manifests } from './desired.ts';
@@ -140,7 +140,7 @@ async function execute(
           case 'foreign':
             // A Namespace that is there is all that is asked for.
             if (action.of === NAMESPACES) break;
-            tally.refusals.push(foreign(action));
+            tally.refusals.push(foreign(outcome));
             tally.requeueAfterMs = Math.min(tally.requeueAfterMs ?? Infinity, conflictRetryMs);
             break;
           case 'deferred':
@@ -158,7 +158,7 @@ async function execute(
   );
 }
 
-const foreign = ({ of, object }: Desired | Action): Refusal => ({
+const foreign = ({ of, object }: Owned): Refusal => ({
   reason: 'NameConflict',
   message: `${of.kind} ${keyOf(object)} exists and is not a mirror of this cluster; it is left alone. Rename or remove it to have this Service mirrored`,
 });

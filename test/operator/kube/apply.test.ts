@@ -173,14 +173,14 @@ describe('an action', () => {
   it('to create insists that there is nothing', async () => {
     const { server, execute, told } = setUp();
     expect((await execute({ op: 'create', ...want(service('a', 80)) })).result).toBe('written');
-    expect(server.calls).toEqual(['apply a - 1']);
+    expect(server.calls).toEqual(['read', 'apply a - 1']);
     expect(told).toEqual(['wrote a on -']);
   });
 
   it("to create never touches somebody else's object, and names it (A6)", async () => {
     const theirs = live({ ...service('a', 80), metadata: { namespace: 'shop', name: 'a' } });
     const { server, execute } = setUp(theirs);
-    expect(await execute({ op: 'create', ...want(service('a', 81)) })).toEqual({ result: 'foreign', object: theirs });
+    expect(await execute({ op: 'create', ...want(service('a', 81)) })).toMatchObject({ result: 'foreign', object: theirs });
     expect(server.object).toBe(theirs);
   });
 
@@ -221,7 +221,7 @@ describe('an action', () => {
   it('to replace deletes, then creates', async () => {
     const { server, make } = setUp(live(service('a', 80)));
     await make(service('a', 80, { clusterIP: 'None' }));
-    expect(server.calls).toEqual(['delete a u1', 'apply a - 1']);
+    expect(server.calls).toEqual(['delete a u1', 'read', 'apply a - 1']);
   });
 });
 

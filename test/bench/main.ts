@@ -1,0 +1,102 @@
+/**
+ * `npm run bench`: the operator measured on real API servers, each figure beside its goal. Figures of one run compare
+ * with each other; those of different machines, or of one machine on different days, do not.
+ *
+ *     npm run bench -- [--services 1000] [--only export|single|gateway|idle] [--minutes 5] [--json] [--cpu-prof DIR]
+ */
+import { parseArgs } from 'node:util';
+import { missingBinaries } from '../cluster/binaries.ts';
+import { measureExports } from './exports.ts';
+import { measureGatewayDeath } from './gateway-death.ts';
+import { measureIdle } from './idle.ts';
+import { isOver, type Row, table } from './report.ts';
+import { measureSingleExports } from './single-export.ts';
+import { Stage } from './stage.ts';
+
+const MEASUREMENTS = ['export', 'single', 'gateway', 'idle'] as const;
+type Measurement = (typeof MEASUREMENTS)[number];
+
+const { values } = parseArgs({
+  options: {
+    services: { type: 'string', default: '1000' },
+    only: { type: 'string', multiple: true, default: [...MEASUREMENTS] },
+    minutes: { type: 'string', default: '5' },
+    json: { type: 'boolean', default: false },
+    'cpu-prof': { type: 'string' },
+  },
+});
+
+const positive = (flag: string, text: string): number => {
+  const value = Number(text);
+  if (value > 0) return value;
+  throw new RangeError(`--${flag} ${text}: must be a number above 0`);
+};
+
+const isMeasurement = (name: string): name is Measurement => MEASUREMENTS.some((each) => each === name);
+
+const run = async (): Promise<readonly Row[]> => {
+  const wanted = values.only.map((name) => {
+    if (isMeasurement(name)) return name;
+    throw new RangeError(`--only ${name}: must be one of ${MEASUREMENTS.join(', ')}`);
+  });
+  const count = Math.round(positive('services', values.services));
+  const minutes = positive('minutes', values.minutes);
+  const missing = missingBinaries();
+  if (missing.length > 0) throw new Error(`${missing.join(', ')} are not built: run \`npm run cluster:build\``);
+
+  const profile = values['cpu-prof'];
+  const stage = await Stage.set(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]);
+  const rows: Row[] = [];
+  try {
+    const services = Array.from({ length: count }, (_, index) => `web-${index}`);
+    progress(`${count} Services are started`);
+    await stage.addServices(services);
+    if (!wanted.includes('export')) await exportAll(stage, services);
+    for (const each of MEASUREMENTS.filter((name) => wanted.includes(name))) {
+      progress(`measuring: ${each}`);
+      rows.push(...(await measure(each, stage, services, minutes)));
+    }
+    return rows;
+  } finally {
+    await stage.stop();
+  }
+};
+
+const measure = (
+  what: Measurement,
+  stage: Stage,
+  services: readonly string[],
+  minutes: number,
+): Promise<readonly Row[]> => {
+  switch (what) {
+    case 'export':
+      return measureExports(stage, services);
+    case 'single':
+      return measureSingleExports(stage);
+    case 'gateway':
+      return measureGatewayDeath(stage);
+    case 'idle':
+      return measureIdle(stage, minutes);
+  }
+};
+
+const progress = (what: string): void => {
+  process.stderr.write(`${what}\n`);
+};
+
+/** What the other measurements start from. */
+const exportAll = async (stage: Stage, services: readonly string[]): Promise<void> => {
+  await stage.startOperator();
+  await stage.label(services, 'true');
+  await stage.watch.until('every mirror is ready', () => stage.watch.count('west', 'ready') >= services.length);
+};
+
+try {
+  const rows = await run();
+  const over = rows.filter(isOver).length;
+  console.log(values.json ? JSON.stringify(rows, null, 2) : table(rows));
+  if (!values.json) console.log(over === 0 ? '\nevery goal is met' : `\n${over} over their goal`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

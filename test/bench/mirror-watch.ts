@@ -1,0 +1,105 @@
+/**
+ * What the source cluster's clients see: the Endpoints of all mirrors, watched, each event with its time of arrival.
+ * The same watch stands beside every measurement, the operator's and the raw one.
+ */
+import { type Api, type KubeObject } from '../cluster/workload.ts';
+import type { EndpointsObject } from '../support/world.ts';
+
+const CLUSTER = 'mirror.linkerd.io/cluster-name';
+const MIRRORED = 'mirror.linkerd.io/mirrored-service=true';
+const ENDPOINTS = { apiVersion: 'v1', kind: 'Endpoints', labelSelector: MIRRORED };
+
+export type Readiness = 'ready' | 'notReady' | 'empty';
+
+interface Waiting {
+  readonly isSo: () => boolean;
+  readonly resolve: (atMs: number) => void;
+}
+
+const readinessOf = ({ subsets = [] }: EndpointsObject): Readiness => {
+  if (subsets.some(({ addresses = [] }) => addresses.length > 0)) return 'ready';
+  return subsets.some(({ notReadyAddresses = [] }) => notReadyAddresses.length > 0) ? 'notReady' : 'empty';
+};
+
+export class MirrorWatch {
+  readonly #stopping = new AbortController();
+  readonly #mirrors = new Map<string, { readonly cluster: string; readonly readiness: Readiness }>();
+  readonly #counts = new Map<string, number>();
+  readonly #waiting = new Set<Waiting>();
+  #running: Promise<void> = Promise.resolve();
+
+  static async start(east: Api): Promise<MirrorWatch> {
+    const watch = new MirrorWatch();
+    const { items, resourceVersion } = await east.listAll<EndpointsObject>(ENDPOINTS);
+    for (const object of items) watch.#see(object);
+    watch.#running = watch.#run(east, resourceVersion);
+    return watch;
+  }
+
+  /** How many mirrors of a target cluster there are in this state. */
+  count(cluster: string, readiness: Readiness): number {
+    return this.#counts.get(`${cluster} ${readiness}`) ?? 0;
+  }
+
+  /** How the Endpoints of one mirror are; undefined: there are none. */
+  readiness(name: string): Readiness | undefined {
+    return this.#mirrors.get(name)?.readiness;
+  }
+
+  /** When it was first seen to be so, in milliseconds since the epoch. */
+  async until(what: string, isSo: () => boolean, timeoutMs = 300_000): Promise<number> {
+    if (isSo()) return Date.now();
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`${what}: not so after ${timeoutMs / 1000} s`)), timeoutMs);
+      this.#waiting.add({
+        isSo,
+        resolve: (atMs) => {
+          clearTimeout(timer);
+          resolve(atMs);
+        },
+      });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(east: Api, resourceVersion: string): Promise<void> {
+    const { signal } = this.#stopping;
+    try {
+      for await (const { type, object } of east.watch<EndpointsObject>(ENDPOINTS, { resourceVersion }, signal)) {
+        if (type === 'DELETED') this.#forget(object);
+        else this.#see(object);
+        const now = Date.now();
+        for (const waiting of this.#waiting) {
+          if (!waiting.isSo()) continue;
+          this.#waiting.delete(waiting);
+          waiting.resolve(now);
+        }
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  #see(object: EndpointsObject): void {
+    this.#forget(object);
+    const { name, labels = {} } = object.metadata;
+    const mirror = { cluster: labels[CLUSTER] ?? '', readiness: readinessOf(object) };
+    this.#mirrors.set(name, mirror);
+    this.#add(mirror, 1);
+  }
+
+  #forget({ metadata: { name } }: KubeObject): void {
+    const before = this.#mirrors.get(name);
+    if (before === undefined) return;
+    this.#mirrors.delete(name);
+    this.#add(before, -1);
+  }
+
+  #add({ cluster, readiness }: { readonly cluster: string; readonly readiness: Readiness }, by: number): void {
+    this.#counts.set(`${cluster} ${readiness}`, this.count(cluster, readiness) + by);
+  }
+}

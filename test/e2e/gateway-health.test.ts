@@ -1,0 +1,106 @@
+/** What a gateway that is dead, or whose name cannot be looked up, makes of the mirrors. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { onEachBacking } from '../cluster/on-each-backing.ts';
+import { eventually } from '../cluster/workload.ts';
+import { EXPORTED, service, slice } from '../support/builders.ts';
+import { EndpointsHistory } from '../support/endpoints-history.ts';
+import { exportReady, GATEWAY } from '../support/exports.ts';
+import { LASTING_LEASE, type TestOperator, World } from '../support/world.ts';
+
+onEachBacking('the gateway', (backing) => {
+  let world: World;
+  let operator: TestOperator | undefined;
+  beforeAll(async () => {
+    world = await World.start({ backing });
+  });
+  beforeEach(() => world.gateway.revive());
+  afterEach(() => operator?.stop());
+  afterAll(() => world.stop());
+
+  const alive = (status: string) =>
+    eventually(`GatewayAlive is ${status}`, async () => (await world.condition('GatewayAlive'))?.status === status);
+  const shows = (name: string, ...addresses: readonly string[]) =>
+    eventually(`${name} has ${addresses.join()}`, async () => {
+      return (await world.addresses(name))?.join() === addresses.join();
+    });
+
+  test('L9 F1: dead when the operator starts, it makes mirrors not ready, and ready once it lives', async () => {
+    await world.gateway.die();
+    await world.link();
+    operator = world.operator({ flags: LASTING_LEASE });
+    await world.west.apply(service('cold', { labels: EXPORTED }));
+    await world.west.apply(slice('cold'));
+    await alive('False');
+    await shows('cold-west', `!${GATEWAY}`);
+    await world.gateway.revive();
+    await alive('True');
+    await shows('cold-west', GATEWAY);
+  });
+
+  test('L9 F2: dead over a restart, its mirrors are not ready for a moment, while new ones start ready', async () => {
+    await world.link();
+    operator = world.operator({ flags: LASTING_LEASE });
+    await exportReady(world, 'dead');
+    await world.gateway.die();
+    await shows('dead-west', `!${GATEWAY}`);
+    await operator.stop();
+
+    // Slow probes, so that there is a time before the verdict.
+    await world.link({
+      probeSpec: { path: '/ready', port: '4191', period: '1s', timeout: '1s', failureThreshold: '3' },
+    });
+    const history = await EndpointsHistory.start(world);
+    operator = world.operator({ flags: LASTING_LEASE });
+    await world.west.apply(service('born', { labels: EXPORTED }));
+    await world.west.apply(slice('born'));
+    await eventually('the verdict reaches the new mirror', async () => {
+      return history.states('born-west').at(-1) === `!${GATEWAY}`;
+    });
+    expect(history.states('born-west')).toContain(GATEWAY);
+    expect(history.states('dead-west')).not.toContain(GATEWAY);
+    expect(history.states('dead-west')).not.toContain('');
+    await history.stop();
+  });
+
+  test('L10 C2: a failing lookup keeps the addresses, and stops neither death nor life from reaching the mirrors', async () => {
+    let answer: readonly string[] | undefined = ['203.0.113.21', '203.0.113.20'];
+    const resolve = async (): Promise<readonly string[]> => {
+      if (answer === undefined) throw new Error('getaddrinfo ENOTFOUND gateway.west.example');
+      return answer;
+    };
+    const options = { flags: { ...LASTING_LEASE, gatewayResolvePeriod: '1s' }, tuning: { resolve } };
+    await world.link({ gatewayAddress: 'gateway.west.example' });
+    operator = world.operator(options);
+    await world.west.apply(service('named', { labels: EXPORTED }));
+    await world.west.apply(slice('named'));
+    await shows('named-west', '203.0.113.20', '203.0.113.21');
+
+    // Death, then the lookup; life while the lookup fails; death again while it fails.
+    await world.gateway.die();
+    answer = undefined;
+    await shows('named-west', '!203.0.113.20', '!203.0.113.21');
+    const failed = await eventually('the failing lookup is reported', async () => {
+      const condition = await world.condition('GatewayResolved');
+      return condition?.status === 'False' ? condition : undefined;
+    });
+    expect(failed.message).toContain('gateway.west.example');
+    await world.gateway.revive();
+    await shows('named-west', '203.0.113.20', '203.0.113.21');
+    await world.gateway.die();
+    await shows('named-west', '!203.0.113.20', '!203.0.113.21');
+
+    // A restart knows no answer at all: what the mirrors have stays, and still follows the gateway.
+    await operator.stop();
+    operator = world.operator(options);
+    await world.gateway.revive();
+    await shows('named-west', '203.0.113.20', '203.0.113.21');
+    await world.gateway.die();
+    await shows('named-west', '!203.0.113.20', '!203.0.113.21');
+
+    answer = ['203.0.113.22'];
+    await shows('named-west', '!203.0.113.22');
+    await eventually('the lookup is reported as working', async () => {
+      return (await world.condition('GatewayResolved'))?.status === 'True';
+    });
+  });
+});
