@@ -229,9 +229,10 @@ export class Applier {
   }
 
   async #delete(of: Resource, live: KubeObject, signal: AbortSignal): Promise<void> {
-    const { namespace, name, uid } = live.metadata;
+    const { namespace, name, uid, resourceVersion } = live.metadata;
     try {
-      await this.#options.client.delete(of, { namespace, name }, { uid }, signal);
+      // By its version too: an object may stop being ours between looking and deleting.
+      await this.#options.client.delete(of, { namespace, name }, { uid, resourceVersion }, signal);
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }

@@ -3,7 +3,6 @@
  * Link's status. A session shares nothing with another but the source cluster's stores and the names it claims there,
  * so that a target that is down, slow or hostile is the trouble of its own Link alone (rule E1).
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import { Annotation, probeName, PROTECTED_NAMESPACES, writeLeaseName } from '../../crds/wire.ts';
 import type { OperatorConfig } from '../config.ts';
@@ -25,8 +24,8 @@ import { claimsOf, shapeOf } from '../mirror/shape.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { ownerOf, PROBE_KEY, type SourceCluster } from '../source.ts';
 import { Credentials } from './credentials.ts';
-import { type GatewayAddressState, type IpFamily, watchGatewayAddresses } from './gateway-address.ts';
-import { probeGateway } from './probe.ts';
+import { Gateway } from './gateway.ts';
+import type { IpFamily } from './gateway-address.ts';
 import { reconcileProbe } from './probe-service.ts';
 import { PruneGuard } from './prune-guard.ts';
 import { type LinkFindings, verdict } from './status.ts';
@@ -70,28 +69,19 @@ export class LinkSession {
   readonly #seen = new Map<string, number>();
   readonly #repairs = new Set<string>();
   #settings: LinkSettings;
-  #view: LinkView;
+  #view: Omit<LinkView, 'gateway'>;
   #phase: Phase = 'serving';
   #target: Target | undefined;
-  #addresses: GatewayAddressState | undefined;
-  /**
-   * What endpoints lead to: taken over from the Link as a whole once its addresses are known, so that no mirror ever
-   * has the addresses of one gateway with the port or identity of another.
-   */
-  #gateway: (NonNullable<LinkView['gateway']> & { readonly addresses: readonly string[] }) | undefined;
-  #alive: boolean | undefined;
+  readonly #gateway: Gateway;
   #reachable: Verdict | undefined;
   /** RFC 3339. */
   #unreachableSince: string | undefined;
   #credentialsVerdict: Verdict | undefined;
-  #gatewayVerdict: Verdict | undefined;
   /** Keys that the first pass over what the target exports has yet to look at; undefined: it has not begun. */
   #firstPass: Set<string> | undefined;
   #held = false;
   #heldBy: string | undefined;
   #lock: LeaseLock | undefined;
-  #gatewayRun = new AbortController();
-  #probeRun = new AbortController();
   /** Ends the queue's work ahead of the Lease. */
   readonly #quiet = new AbortController();
   #working: Promise<void> = Promise.resolve();
@@ -114,6 +104,16 @@ export class LinkSession {
       client: env.client,
       stores: { services: env.source.services, endpoints: env.source.endpoints, endpointslices: env.source.slices },
       isOurs: (object) => ownerOf(object, env.config.namespace)?.cluster === this.#settings.cluster,
+    });
+    this.#gateway = new Gateway({
+      config: env.config,
+      families: env.families,
+      resolve: env.tuning.resolve,
+      metrics,
+      log: env.log,
+      onEvent: (type, reason, message) => this.#event(type, reason, message),
+      onChange: () => this.#enqueueAll(),
+      onStatus: () => env.onStatus(),
     });
     this.#credentials = new Credentials({
       timeoutMs: env.tuning.requestTimeoutMs,
@@ -139,27 +139,15 @@ export class LinkSession {
 
   /** What is known, for the Link's status. */
   findings(): LinkFindings {
-    const { gateway, probe, generation } = this.#settings;
-    const none = verdict('True', 'NoGateway', 'the Link has no gateway');
     return {
-      generation,
+      ...this.#gateway.findings(),
+      generation: this.#settings.generation,
       accepted: verdict('True', 'Accepted', ''),
       credentials: this.#credentialsVerdict,
       reachable: this.#reachable,
-      resolved: gateway === undefined ? none : this.#resolvedVerdict(),
-      gatewayAlive:
-        gateway === undefined
-          ? none
-          : probe === undefined
-            ? verdict('True', 'NotProbed', 'the Link has no probeSpec.path')
-            : this.#gatewayVerdict,
       synced: this.#syncedVerdict(),
       pruneHeld: this.#guard.count,
       heldBy: this.#heldBy,
-      gateway:
-        gateway === undefined
-          ? undefined
-          : { addresses: this.#addresses?.addresses ?? [], alive: probe === undefined ? true : this.#alive },
       // What was reported before stands until the target has been read.
       mirrors: this.#held && this.#caughtUp ? this.#mirrors : undefined,
     };
@@ -203,7 +191,7 @@ export class LinkSession {
       },
       failing: (message) => log.warn({ link: name, error: message }, 'the Lease of the Link cannot be renewed'),
     });
-    if (this.#phase === 'serving') this.#startGateway();
+    if (this.#phase === 'serving') this.#gateway.start(this.#settings);
   }
 
   /** The Link's spec changed: what differs is applied in place (rule E5). */
@@ -221,7 +209,7 @@ export class LinkSession {
       settings.remoteDiscoverySelector?.query === before.remoteDiscoverySelector?.query;
     if (!sameSelectors && this.#target !== undefined) this.#restartTarget();
     if (JSON.stringify([settings.gateway, settings.probe]) !== JSON.stringify([before.gateway, before.probe])) {
-      this.#startGateway();
+      this.#gateway.start(settings);
     }
     this.#enqueueAll();
     this.#env.onStatus();
@@ -253,8 +241,7 @@ export class LinkSession {
     this.#phase = 'removing';
     if (this.#lock === undefined) this.start();
     this.#target?.stop();
-    this.#gatewayRun.abort();
-    this.#probeRun.abort();
+    this.#gateway.stop();
     this.#enqueueAll();
     while (!this.#stopped.signal.aborted) {
       await this.#queue.idle();
@@ -278,8 +265,7 @@ export class LinkSession {
 
   /** Stops, leaving everything as it is; the Lease is released. */
   async stop(): Promise<void> {
-    this.#gatewayRun.abort();
-    this.#probeRun.abort();
+    this.#gateway.stop();
     this.#target?.stop();
     this.#quiet.abort();
     await this.#working;
@@ -373,7 +359,7 @@ export class LinkSession {
       {
         settings: this.#phase === 'serving' ? this.#settings : undefined,
         namespace: config.namespace,
-        addresses: this.#gateway?.addresses ?? [],
+        addresses: this.#gateway.view.addresses,
         endpointsKind: config.endpoints,
         owned: source.ownedBy({ cluster: this.cluster, key: PROBE_KEY }),
       },
@@ -401,11 +387,8 @@ export class LinkSession {
     return {
       decidable: synced && !(target === undefined && this.#guard.isHeld(key)),
       observed: {
-        link: this.#linkView(),
-        gateway: {
-          addresses: this.#gateway?.addresses ?? [],
-          alive: this.#settings.probe === undefined ? true : this.#alive,
-        },
+        link: { ...this.#view, ...gatewayOf(this.#gateway) },
+        gateway: this.#gateway.view,
         namespace,
         name,
         ...(target === undefined ? {} : { target }),
@@ -414,12 +397,6 @@ export class LinkSession {
         owned: source.ownedBy({ cluster: this.cluster, key }),
       },
     };
-  }
-
-  #linkView(): LinkView {
-    if (this.#gateway === undefined) return this.#view;
-    const { addresses: _, ...gateway } = this.#gateway;
-    return { ...this.#view, gateway };
   }
 
   #namespaceState(namespace: string): NamespaceState {
@@ -505,83 +482,14 @@ export class LinkSession {
 
   /** Enters every claim on a name before any of them is acted on: who wins must not depend on who is first here. */
   #claimNames(keys: ReadonlySet<string>): void {
+    const affected = new Set<string>();
     for (const key of keys) {
       const { observed } = this.#observe(key);
       const owner = this.#claimant(key);
-      this.#env.claims.replace(owner, observed.namespace, claimsOf(observed, shapeOf(observed), owner));
+      const claims = claimsOf(observed, shapeOf(observed), owner);
+      for (const other of this.#env.claims.replace(owner, observed.namespace, claims)) affected.add(other);
     }
-  }
-
-  #startGateway(): void {
-    const { config, tuning, families, metrics } = this.#env;
-    const { gateway, probe, name } = this.#settings;
-    const labels = { target_cluster_name: this.cluster };
-    this.#gatewayRun.abort();
-    this.#probeRun.abort();
-    this.#gatewayRun = new AbortController();
-    this.#probeRun = new AbortController();
-    this.#alive = undefined;
-    this.#gatewayVerdict = undefined;
-    metrics.target.gatewayEnabled.set(labels, probe === undefined ? 0 : 1);
-    if (gateway === undefined) {
-      this.#addresses = { addresses: [], problems: [] };
-      this.#gateway = undefined;
-      return;
-    }
-    let first: () => void = () => undefined;
-    const known = new Promise<void>((resolve) => (first = resolve));
-    void watchGatewayAddresses(
-      {
-        addresses: gateway.addresses,
-        families,
-        periodMs: config.gatewayResolvePeriodMs,
-        resolve: tuning.resolve,
-        onChange: (state) => {
-          const { addresses } = state;
-          // A lookup that failed gives no reason to leave what is in use.
-          const next = addresses.length > 0 || this.#gateway === undefined ? { ...gateway, addresses } : this.#gateway;
-          const changed = !isDeepStrictEqual(next, this.#gateway);
-          this.#gateway = next;
-          const failed = state.problems.length > 0 && (this.#addresses?.problems ?? []).length === 0;
-          this.#addresses = state;
-          if (failed) this.#event('Warning', 'GatewayNotResolved', state.problems.join('; '));
-          if (changed) this.#enqueueAll();
-          this.#env.onStatus();
-          first();
-        },
-      },
-      AbortSignal.any([this.#stopped.signal, this.#gatewayRun.signal]),
-    );
-    if (probe === undefined) return;
-    const signal = AbortSignal.any([this.#stopped.signal, this.#probeRun.signal]);
-    const service = `${probeName(name)}.${config.namespace}.svc`;
-    void known.then(() =>
-      probeGateway(
-        {
-          settings: probe,
-          hosts: () => (config.probeVia === 'service' ? [service] : (this.#gateway?.addresses ?? [])),
-          connectTo: config.probeConnectTo,
-          onVerdict: (alive, message) => this.#setAlive(alive, message),
-          onProbe: (ok, latencyMs) => {
-            metrics.target.gatewayProbes.inc({ ...labels, probe_successful: String(ok) });
-            if (!ok) return;
-            metrics.target.gatewayLatency.set(labels, latencyMs);
-            metrics.target.gatewayProbeLatency.observe(labels, latencyMs);
-          },
-        },
-        signal,
-      ),
-    );
-  }
-
-  #setAlive(alive: boolean, message: string): void {
-    this.#alive = alive;
-    this.#gatewayVerdict = verdict(alive ? 'True' : 'False', alive ? 'ProbeSucceeded' : 'ProbeFailed', message);
-    this.#env.metrics.target.gatewayAlive.set({ target_cluster_name: this.cluster }, alive ? 1 : 0);
-    this.#env.log.info({ link: this.#settings.name, alive, message }, 'verdict on the gateway');
-    this.#event(alive ? 'Normal' : 'Warning', alive ? 'GatewayAlive' : 'GatewayNotAlive', message);
-    this.#enqueueAll();
-    this.#env.onStatus();
+    this.#env.onClaimsChanged(affected);
   }
 
   #setReachable(reachable: boolean, error: unknown): void {
@@ -616,14 +524,6 @@ export class LinkSession {
       this.#event('Warning', found.reason, found.message);
     }
     this.#env.onStatus();
-  }
-
-  #resolvedVerdict(): Verdict | undefined {
-    if (this.#addresses === undefined) return undefined;
-    const { addresses, problems } = this.#addresses;
-    if (problems.length === 0) return verdict('True', 'Resolved', '');
-    const kept = addresses.length === 0 ? 'no address is known' : `in use: ${addresses.join(', ')}`;
-    return verdict('False', 'LookupFailed', `${problems.join('; ')}; ${kept}`);
   }
 
   #syncedVerdict(): Verdict | undefined {
@@ -671,10 +571,12 @@ export const referenceOf = ({
   uid,
 });
 
-const viewOf = (settings: LinkSettings, config: OperatorConfig): LinkView => ({
+const gatewayOf = ({ settings }: Gateway): Pick<LinkView, 'gateway'> =>
+  settings === undefined ? {} : { gateway: settings };
+
+const viewOf = (settings: LinkSettings, config: OperatorConfig): Omit<LinkView, 'gateway'> => ({
   cluster: settings.cluster,
   clusterDomain: settings.clusterDomain,
-  ...(settings.gateway === undefined ? {} : { gateway: settings.gateway }),
   excludedLabels: settings.excludedLabels,
   excludedAnnotations: settings.excludedAnnotations,
   headless: settings.enableHeadlessServices ?? config.enableHeadlessServices,

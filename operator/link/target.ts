@@ -7,8 +7,6 @@
  * found by the Service's name, with a second watch over just the Services that need it.
  */
 import type { Selector } from '../../crds/selector.ts';
-import { compile } from '../../crds/validate.ts';
-import { Label } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { obstacleOf } from '../kube/errors.ts';
 import {
@@ -23,6 +21,8 @@ import {
 import { Reflector, type ReflectorState, type ReflectorTimings } from '../kube/reflector.ts';
 import { type Change, Store } from '../kube/store.ts';
 import type { MirrorMode } from '../mirror/observe.ts';
+import { SlicesByName } from './slices-by-name.ts';
+import { type Read, readService, readSlice, serviceKeys } from './target-objects.ts';
 
 export interface TargetSelectors {
   readonly gateway: Selector | undefined;
@@ -60,8 +60,8 @@ const BY_NAME = 'endpointslices by name';
 
 interface Watched<T extends KubeObject> {
   readonly store: Store<T>;
-  readonly reflector: Reflector<T>;
-  readonly stop: AbortController;
+  reconnect(): void;
+  stop(): void;
 }
 
 export class Target {
@@ -73,7 +73,7 @@ export class Target {
   #gateway: Watched<Service> | undefined;
   #flat: Watched<Service> | undefined;
   #slices: Watched<EndpointSlice> | undefined;
-  #byName: (Watched<EndpointSlice> & { readonly names: ReadonlySet<string> }) | undefined;
+  readonly #byName = new SlicesByName((query, shard) => this.#watchSlices(`${BY_NAME} ${shard}`, query));
   #byNameTimer: NodeJS.Timeout | undefined;
   #byNameDueMs = Infinity;
   /** When labelled slices of any Service were last given up, on the monotonic clock. */
@@ -117,11 +117,10 @@ export class Target {
     if (service === undefined) return labelled;
     if (!this.#needsByName(service)) return labelled;
     const { name } = service.metadata;
-    if (this.#byName?.names.has(name) !== true || !this.#byName.store.synced) {
-      return undefined;
-    }
+    const named = this.#byName.of(key, name);
+    if (named === undefined) return undefined;
     const found = new Map(labelled.map((slice) => [slice.metadata.name, slice]));
-    for (const slice of this.#byName.store.by('service', key)) found.set(slice.metadata.name, slice);
+    for (const slice of named) found.set(slice.metadata.name, slice);
     return [...found.values()];
   }
 
@@ -143,17 +142,17 @@ export class Target {
   /** Goes on with another client, from where the watches are. */
   use(client: KubeClient): void {
     this.#client = client;
-    for (const watched of [this.#gateway, this.#flat, this.#slices, this.#byName]) watched?.reflector.reconnect();
+    for (const watched of [this.#gateway, this.#flat, this.#slices, this.#byName]) watched?.reconnect();
   }
 
   stop(): void {
     clearTimeout(this.#byNameTimer);
-    for (const watched of [this.#gateway, this.#flat, this.#slices, this.#byName]) watched?.stop.abort();
+    for (const watched of [this.#gateway, this.#flat, this.#slices, this.#byName]) watched?.stop();
   }
 
   #watchServices(id: string, labelSelector: string, two: boolean): Watched<Service> {
     const store = new Store<Service>({
-      trim: (object) => this.#checked('Service', checkService, trimService, object),
+      trim: (object) => this.#checked(readService(object)),
       onRelisted: () => {
         if (this.synced) this.#options.onRelisted();
       },
@@ -171,7 +170,7 @@ export class Target {
 
   #watchSlices(id: string, labelSelector: string): Watched<EndpointSlice> {
     const store: Store<EndpointSlice> = new Store<EndpointSlice>({
-      trim: (object) => this.#checked('EndpointSlice', checkSlice, trimSlice, object),
+      trim: (object) => this.#checked(readSlice(object)),
       indexes: { service: serviceKeys },
       onRelisted: () => {
         this.#byNameChanged();
@@ -182,7 +181,7 @@ export class Target {
         if (this.synced) this.#options.onRelisted();
       },
       onChange: ({ before, after }: Change<EndpointSlice>) => {
-        if (this.#sliceStores().every(({ synced }) => synced)) this.#byNameChanged();
+        if (this.#slices?.store.synced === true && this.#byName.synced) this.#byNameChanged();
         for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) this.#options.onChange(key);
       },
     });
@@ -209,7 +208,14 @@ export class Target {
     });
     const signal = this.#signal === undefined ? stop.signal : AbortSignal.any([this.#signal, stop.signal]);
     void reflector.run(signal);
-    return { store, reflector, stop };
+    return {
+      store,
+      reconnect: () => reflector.reconnect(),
+      stop: () => {
+        stop.abort();
+        this.#states.delete(id);
+      },
+    };
   }
 
   #told(id: string, state: ReflectorState): void {
@@ -220,10 +226,6 @@ export class Target {
     if (news === this.#said) return;
     this.#said = news;
     this.#options.onReachable(failing === undefined, error);
-  }
-
-  #sliceStores(): readonly Store<EndpointSlice>[] {
-    return [this.#slices?.store, this.#byName?.store].filter((store) => store !== undefined);
   }
 
   /** Services without a selector, and those that no labelled slice was found for. */
@@ -248,13 +250,12 @@ export class Target {
     if (this.#gateway?.store.synced !== true || this.#slices?.store.synced !== true) return;
     const { labelCopyMs = LABEL_COPY_MS } = this.#options;
     const now = performance.now();
-    const before = this.#byName;
     const names = new Set<string>();
     const waiting = new Map<string, number>();
     for (const service of this.#gateway.store.values()) {
       if (!this.#needsByName(service)) continue;
       const [key, { name }] = [keyOf(service), service.metadata];
-      if (!hasSelector(service) || before?.names.has(name) === true) names.add(name);
+      if (!hasSelector(service) || this.#byName.has(name)) names.add(name);
       else waiting.set(key, this.#unlabelledSince.get(key) ?? now);
     }
     // A target that is late with many labels must not have the watch made anew for each of them.
@@ -268,148 +269,14 @@ export class Target {
     }
     this.#unlabelledSince = waiting;
     if (waiting.size > 0) this.#byNameChanged(labelCopyMs);
-    // Names no longer needed are dropped with the next change: watching a few too many is cheaper than a new list.
-    if (before === undefined ? names.size === 0 : [...names].every((name) => before.names.has(name))) return;
-    before?.stop.abort();
-    this.#states.delete(BY_NAME);
-    const query = `${Label.serviceName} in (${[...names].sort().join(',')})`;
-    this.#byName = { ...this.#watchSlices(BY_NAME, query), names };
+    this.#byName.want(names);
   }
 
-  #checked<T extends KubeObject>(
-    kind: string,
-    check: ReturnType<typeof compile<T>>,
-    trim: (object: T) => T,
-    object: T,
-  ): T | undefined {
-    const checked = check(object);
-    if (checked.ok) return trim(checked.value);
-    const [first] = checked.errors;
-    this.#options.onMalformed(`${kind} ${nameOf(object)}: ${first?.path ?? ''} ${first?.reason ?? ''}`);
+  #checked<T extends KubeObject>(read: Read<T>): T | undefined {
+    if ('object' in read) return read.object;
+    this.#options.onMalformed(read.malformed);
     return undefined;
   }
 }
 
 const hasSelector = ({ spec }: Service): boolean => Object.keys(spec?.selector ?? {}).length > 0;
-
-function nameOf(object: unknown): string {
-  const { metadata } = (object ?? {}) as {
-    readonly metadata?: { readonly namespace?: unknown; readonly name?: unknown };
-  };
-  return `${String(metadata?.namespace)}/${String(metadata?.name)}`.slice(0, 128);
-}
-
-function serviceKeys(slice: EndpointSlice | undefined): readonly string[] {
-  const service = slice?.metadata.labels?.[Label.serviceName];
-  return slice === undefined || service === undefined ? [] : [`${slice.metadata.namespace ?? ''}/${service}`];
-}
-
-function trimService({ metadata, spec = {} }: Service): Service {
-  const { name, namespace, uid, resourceVersion, creationTimestamp, labels, annotations } = metadata;
-  const { type, clusterIP, selector, ports, publishNotReadyAddresses } = spec;
-  return {
-    metadata: { name, namespace, uid, resourceVersion, creationTimestamp, labels, annotations },
-    spec: { type, clusterIP, selector, ports, publishNotReadyAddresses },
-  } as Service;
-}
-
-/** Addresses in the target mean nothing here: only hostnames, readiness and ports are kept. */
-function trimSlice({ metadata, addressType, endpoints, ports }: EndpointSlice): EndpointSlice {
-  const { name, namespace, uid, resourceVersion, labels = {} } = metadata;
-  const service = labels[Label.serviceName];
-  return {
-    metadata: {
-      name,
-      namespace,
-      uid,
-      resourceVersion,
-      labels: service === undefined ? {} : { [Label.serviceName]: service },
-    },
-    addressType,
-    endpoints: (endpoints ?? []).map(({ conditions, hostname }) => ({ addresses: [], conditions, hostname })),
-    ports,
-  } as EndpointSlice;
-}
-
-const TEXT = { type: 'string', maxLength: 253 };
-const TEXTS = { type: 'object', additionalProperties: { type: 'string' } };
-const METADATA = {
-  type: 'object',
-  required: ['name', 'namespace', 'resourceVersion'],
-  properties: {
-    name: { ...TEXT, minLength: 1, pattern: '^[^/%]+$' },
-    namespace: { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' },
-    uid: TEXT,
-    resourceVersion: TEXT,
-    creationTimestamp: TEXT,
-    labels: TEXTS,
-    annotations: TEXTS,
-  },
-};
-const PORT = { type: 'integer', minimum: 0, maximum: 65_535 };
-const PORT_PROPERTIES = { name: TEXT, protocol: { enum: ['TCP', 'UDP', 'SCTP'] }, appProtocol: TEXT };
-
-/** The parts of a Service that are read, as the API has them. */
-const checkService = compile<Service>({
-  type: 'object',
-  required: ['metadata'],
-  properties: {
-    metadata: METADATA,
-    spec: {
-      type: 'object',
-      properties: {
-        type: TEXT,
-        clusterIP: TEXT,
-        selector: TEXTS,
-        publishNotReadyAddresses: { type: 'boolean' },
-        ports: {
-          type: 'array',
-          maxItems: 1000,
-          items: {
-            type: 'object',
-            required: ['port'],
-            properties: { ...PORT_PROPERTIES, port: PORT, targetPort: { anyOf: [PORT, TEXT] } },
-          },
-        },
-      },
-    },
-  },
-});
-
-const OPTIONAL_BOOLEAN = { anyOf: [{ type: 'boolean' }, { type: 'null' }] };
-
-/** The parts of an EndpointSlice that are read, as the API has them. */
-const checkSlice = compile<EndpointSlice>({
-  type: 'object',
-  required: ['metadata', 'addressType'],
-  properties: {
-    metadata: METADATA,
-    addressType: TEXT,
-    endpoints: {
-      anyOf: [
-        { type: 'null' },
-        {
-          type: 'array',
-          maxItems: 10_000,
-          items: {
-            type: 'object',
-            properties: {
-              hostname: { anyOf: [TEXT, { type: 'null' }] },
-              conditions: { type: 'object', properties: { ready: OPTIONAL_BOOLEAN } },
-            },
-          },
-        },
-      ],
-    },
-    ports: {
-      anyOf: [
-        { type: 'null' },
-        {
-          type: 'array',
-          maxItems: 1000,
-          items: { type: 'object', properties: { ...PORT_PROPERTIES, port: { anyOf: [PORT, { type: 'null' }] } } },
-        },
-      ],
-    },
-  },
-});

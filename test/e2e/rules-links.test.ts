@@ -90,8 +90,8 @@ onEachBacking('several Links', (backing) => {
     expect(said.message).toMatch(/since \d{4}-/);
     await exported(world.west, 'meanwhile');
     await addressesAre(world, 'meanwhile-west', [GATEWAY]);
-    expect((await world.condition('Ready', 'west'))?.status).toBe('True');
-    expect((await world.condition('Ready', 'north'))?.status).toBe('False');
+    await conditionIs(world, 'Ready', 'True', 'west');
+    await conditionIs(world, 'Ready', 'False', 'north');
     const now = await world.get('Endpoints', 'web-north');
     expect(now?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
 
