@@ -34,11 +34,14 @@ interface Contender {
   readonly claim: Claim;
 }
 
+/** An id so that it sorts by its name first: `foo@bar-west` before `foo-bar@west`. */
+const byName = (id: string): string => id.replace(/[@#]/g, ' ');
+
 /** Whether `a` goes before `b`. */
 const beats = (a: Contender, b: Contender): boolean => {
   if ((a.rank === 0) !== (b.rank === 0)) return a.rank === 0;
   if (a.claim.since !== b.claim.since) return a.claim.since < b.claim.since;
-  return a.claim.id < b.claim.id;
+  return byName(a.claim.id) < byName(b.claim.id);
 };
 
 /** The claims of every Link's sessions on local names. */

@@ -180,7 +180,10 @@ describe('an action', () => {
   it("to create never touches somebody else's object, and names it (A6)", async () => {
     const theirs = live({ ...service('a', 80), metadata: { namespace: 'shop', name: 'a' } });
     const { server, execute } = setUp(theirs);
-    expect(await execute({ op: 'create', ...want(service('a', 81)) })).toMatchObject({ result: 'foreign', object: theirs });
+    expect(await execute({ op: 'create', ...want(service('a', 81)) })).toMatchObject({
+      result: 'foreign',
+      object: theirs,
+    });
     expect(server.object).toBe(theirs);
   });
 

@@ -30,7 +30,7 @@ describe('who gets a name that several want (A7)', () => {
     [
       'of equally old ones the first by name',
       [claim('shop/foo@bar-east', older, 'foo-bar-east'), claim('shop/foo-bar@east', older, 'foo-bar-east')],
-      { 'shop/foo-bar@east': 'foo-bar-east', 'shop/foo@bar-east': '!shop/foo-bar@east' },
+      { 'shop/foo-bar@east': '!shop/foo@bar-east', 'shop/foo@bar-east': 'foo-bar-east' },
     ],
     [
       'a Service web-0 that is older than the pod web-0 of a headless one, which takes its long name',

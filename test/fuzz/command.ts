@@ -1,0 +1,347 @@
+/**
+ * What happens in a history: one plain value for each thing that users, targets, gateways, networks and processes do.
+ * A history is a list of these, so it can be printed, kept as a regression, and shrunk by leaving some out.
+ */
+import fc from 'fast-check';
+
+/** The two Links, and so the two targets. */
+export const LINKS = ['west', 'bar'] as const;
+export type LinkName = (typeof LINKS)[number];
+
+/** `foo-bar` on `west` and `foo` on `bar-west` want one name. */
+export const CLUSTER_OF: Readonly<Record<LinkName, string>> = { west: 'west', bar: 'bar-west' };
+/** What Link `bar` may call its target instead. */
+export const OTHER_CLUSTER = 'far';
+
+export const NAMESPACES = ['shop', 'till'] as const;
+/** So many that losing them is a mass deletion (E6). */
+export const MANY: readonly string[] = Array.from({ length: 12 }, (_, index) => `many-${index}`);
+const LONG_NAME = 'n'.repeat(60);
+
+export type Kind = 'clusterIP' | 'headless' | 'selectorless' | 'external';
+export type Export = 'true' | 'false' | 'remote-discovery' | 'none';
+
+export interface PodState {
+  /** Empty: the pod has no name of its own. */
+  readonly hostname: string;
+  readonly ready: boolean;
+}
+
+/** A Service of a target. */
+interface Of {
+  readonly link: LinkName;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export type Command =
+  | ({
+      readonly do: 'put service';
+      readonly kind: Kind;
+      readonly exported: Export;
+      /** Index into {@link PORTS}. */
+      readonly ports: number;
+      /** Value of a label and an annotation that are copied. */
+      readonly tag: string;
+      readonly publishNotReady: boolean;
+    } & Of)
+  | ({ readonly do: 'remove service' } & Of)
+  /** A dozen exported Services; and every Service gone at once and unheard of, as after a restore of no backup. */
+  | { readonly do: 'put many' | 'lose all'; readonly link: LinkName }
+  | ({ readonly do: 'export'; readonly exported: Export } & Of)
+  | ({ readonly do: 'set pods'; readonly pods: readonly PodState[] } & Of)
+  | ({ readonly do: 'set slice'; readonly pods: readonly PodState[] } & Of)
+  | {
+      readonly do: 'put foreign';
+      readonly kind: 'Service' | 'Endpoints';
+      readonly namespace: string;
+      readonly name: string;
+      readonly labels: 'none' | 'mirror' | 'of another cluster';
+    }
+  | {
+      readonly do: 'remove foreign';
+      readonly kind: 'Service' | 'Endpoints';
+      readonly namespace: string;
+      readonly name: string;
+    }
+  | {
+      readonly do: 'edit mirror';
+      readonly kind: 'Service' | 'Endpoints' | 'EndpointSlice';
+      /** Which of those there are, modulo their number. */
+      readonly index: number;
+      readonly how: 'delete' | 'label' | 'annotation' | 'content' | 'disown';
+    }
+  | { readonly do: 'put namespace' | 'remove namespace'; readonly namespace: string }
+  | { readonly do: 'kill gateway' | 'revive gateway'; readonly link: LinkName }
+  | { readonly do: 'edit link'; readonly link: LinkName; readonly edit: LinkEdit }
+  | { readonly do: 'remove link' | 'put link'; readonly link: LinkName }
+  | {
+      readonly do: 'put secret';
+      readonly link: LinkName;
+      readonly as: 'good' | 'renewed' | 'garbage' | 'unauthorized' | 'absent';
+    }
+  | { readonly do: 'stop operator' | 'kill operator' | 'start operator' }
+  | {
+      readonly do: 'fail';
+      readonly at: 'east' | LinkName;
+      readonly how: Failing;
+      readonly fraction: number;
+      readonly times: number;
+    }
+  | {
+      readonly do: 'drop watches' | 'expire watches' | 'silence watches' | 'delay' | 'heal';
+      readonly at: 'east' | LinkName;
+    }
+  | { readonly do: 'wait'; readonly ms: number };
+
+export type Failing = '409' | '429' | '503' | 'drop before' | 'drop after' | 'hang after';
+
+export type LinkEdit =
+  | { readonly field: 'gatewayAddress'; readonly value: string }
+  | { readonly field: 'gatewayPort'; readonly value: string }
+  | { readonly field: 'gatewayIdentity'; readonly value: string }
+  | { readonly field: 'selector'; readonly value: 'value' | 'exists' | 'empty' }
+  | { readonly field: 'remoteDiscoverySelector'; readonly value: 'value' | 'empty' }
+  | { readonly field: 'enableHeadlessServices'; readonly value: boolean }
+  | { readonly field: 'enableNamespaceCreation'; readonly value: boolean }
+  | { readonly field: 'probe'; readonly value: boolean }
+  | { readonly field: 'excluded'; readonly value: boolean }
+  | { readonly field: 'period'; readonly value: '0s' | '50ms' }
+  | { readonly field: 'targetClusterName'; readonly value: string };
+
+/** How the operator of a history is set up, and what happens. */
+export interface History {
+  readonly endpoints: 'endpoints' | 'slices';
+  readonly commands: readonly Command[];
+}
+
+/** Ports that a Service of a history may have. */
+export const PORTS: readonly (readonly object[])[] = [
+  [{ name: 'http', port: 80, protocol: 'TCP', targetPort: 8080 }],
+  [
+    { name: 'http', port: 80, protocol: 'TCP', targetPort: 8080 },
+    { name: 'grpc', port: 9000, protocol: 'TCP', targetPort: 9090, appProtocol: 'kubernetes.io/h2c' },
+  ],
+  [
+    { name: 'http', port: 80, protocol: 'TCP', targetPort: 8080 },
+    { name: 'dns', port: 53, protocol: 'UDP', targetPort: 5353 },
+  ],
+  [{ port: 80, protocol: 'TCP', targetPort: 8081 }],
+  [{ name: 'dns', port: 53, protocol: 'UDP', targetPort: 5353 }],
+];
+
+const link = fc.constantFrom(...LINKS);
+
+/** Few Services, so that what happens to one happens to others: most want names that others want too. */
+const of: fc.Arbitrary<Of> = fc
+  .tuple(
+    fc.oneof(
+      {
+        weight: 20,
+        arbitrary: fc.constantFrom<readonly [LinkName, string]>(
+          ...(['web', 'web', 'web', 'web-0', 'alt', 'foo-bar', 'foo-bar'] as const).map(
+            (name) => ['west', name] as const,
+          ),
+          ...(['foo', 'foo', 'web'] as const).map((name) => ['bar', name] as const),
+        ),
+      },
+      { weight: 1, arbitrary: fc.constant(['west', LONG_NAME] as const) },
+    ),
+    fc.oneof(
+      { weight: 16, arbitrary: fc.constant('shop') },
+      { weight: 3, arbitrary: fc.constant('till') },
+      { weight: 1, arbitrary: fc.constantFrom('kube-system', 'linkerd-multicluster') },
+    ),
+  )
+  .map(([[target, name], namespace]) => ({ link: target, namespace, name }));
+const exported = fc.constantFrom<Export>('true', 'true', 'true', 'true', 'remote-discovery', 'false', 'none');
+const pods = fc.array(
+  fc.record({
+    hostname: fc.constantFrom('web-0', 'web-0', 'web-1', 'web-1', 'web-2', ''),
+    ready: fc.constantFrom(true, true, false),
+  }),
+  { maxLength: 3 },
+);
+const index = fc.nat({ max: 7 });
+const foreignNames = ['web-west', 'web-west', 'web-0-west', 'web-1-west', 'foo-bar-west', 'web-bar-west', 'alt-west'];
+const foreign = {
+  kind: fc.constantFrom<'Service' | 'Endpoints'>('Service', 'Service', 'Endpoints'),
+  ...{ namespace: fc.constantFrom('shop', 'shop', 'shop', 'till'), name: fc.constantFrom(...foreignNames) },
+};
+const foreignProbe = {
+  kind: fc.constantFrom<'Service' | 'Endpoints'>('Service', 'Endpoints'),
+  ...{ namespace: fc.constant('linkerd-multicluster'), name: fc.constantFrom('probe-west', 'probe-bar') },
+};
+const foreignLabels = fc.constantFrom<'none' | 'mirror' | 'of another cluster'>('none', 'mirror', 'of another cluster');
+const at = fc.constantFrom<'east' | LinkName>('east', 'east', 'west', 'bar');
+
+const edit = fc.oneof(
+  fc.record({
+    field: fc.constant('gatewayAddress' as const),
+    value: fc.constantFrom('203.0.113.10', '203.0.113.11', '203.0.113.11,203.0.113.10'),
+  }),
+  fc.record({ field: fc.constant('gatewayPort' as const), value: fc.constantFrom('4143', '30143') }),
+  fc.record({
+    field: fc.constant('gatewayIdentity' as const),
+    value: fc.constantFrom('gateway.one', 'gateway.two', ''),
+  }),
+  fc.record({ field: fc.constant('selector' as const), value: fc.constantFrom('value', 'exists', 'empty') }),
+  fc.record({ field: fc.constant('remoteDiscoverySelector' as const), value: fc.constantFrom('value', 'empty') }),
+  fc.record({ field: fc.constant('enableHeadlessServices' as const), value: fc.boolean() }),
+  fc.record({ field: fc.constant('enableNamespaceCreation' as const), value: fc.boolean() }),
+  fc.record({ field: fc.constant('probe' as const), value: fc.boolean() }),
+  fc.record({ field: fc.constant('excluded' as const), value: fc.boolean() }),
+  fc.record({ field: fc.constant('period' as const), value: fc.constantFrom('0s', '50ms') }),
+) as fc.Arbitrary<LinkEdit>;
+
+/** A command about one Service. */
+const about = <T extends object>(fields: { readonly [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T & Of> =>
+  fc.tuple(fc.record(fields), of).map(([rest, which]) => ({ ...(rest as T), ...which }));
+
+const doing = <T extends string>(what: T) => ({ do: fc.constant(what) });
+
+const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
+  [
+    16,
+    about({
+      ...doing('put service'),
+      kind: fc.constantFrom<Kind>(
+        'clusterIP',
+        'clusterIP',
+        'headless',
+        'headless',
+        'headless',
+        'selectorless',
+        'external',
+      ),
+      exported,
+      ports: fc.nat({ max: PORTS.length - 1 }),
+      tag: fc.constantFrom('a', 'b'),
+      publishNotReady: fc.constantFrom(false, false, true),
+    }),
+  ],
+  [4, about(doing('remove service'))],
+  [8, about({ ...doing('export'), exported })],
+  [1, fc.record({ ...doing('put many'), link: fc.constant('west' as const) })],
+  [2, fc.record({ ...doing('lose all'), link: fc.constant('west' as const) })],
+  [12, about({ ...doing('set pods'), pods })],
+  [4, about({ ...doing('set slice'), pods })],
+  [10, fc.record({ ...doing('put foreign'), ...foreign, labels: foreignLabels })],
+  [1, fc.record({ ...doing('put foreign'), ...foreignProbe, labels: foreignLabels })],
+  [6, fc.record({ ...doing('remove foreign'), ...foreign })],
+  [1, fc.record({ ...doing('remove foreign'), ...foreignProbe })],
+  [
+    8,
+    fc.record({
+      ...doing('edit mirror'),
+      kind: fc.constantFrom<'Service' | 'Endpoints' | 'EndpointSlice'>(
+        'Service',
+        'Service',
+        'Endpoints',
+        'EndpointSlice',
+      ),
+      index,
+      how: fc.constantFrom<'delete' | 'label' | 'annotation' | 'content' | 'disown'>(
+        ...(['delete', 'delete', 'label', 'annotation', 'content', 'disown'] as const),
+      ),
+    }),
+  ],
+  [
+    3,
+    fc.record({ do: fc.constantFrom('put namespace', 'remove namespace'), namespace: fc.constantFrom(...NAMESPACES) }),
+  ],
+  [4, fc.record({ do: fc.constantFrom('kill gateway', 'revive gateway'), link })],
+  [6, fc.record({ ...doing('edit link'), link, edit })],
+  [
+    2,
+    fc.record({
+      ...doing('edit link'),
+      link: fc.constant('bar' as const),
+      edit: fc.record({
+        field: fc.constant('targetClusterName' as const),
+        value: fc.constantFrom(CLUSTER_OF.bar, OTHER_CLUSTER),
+      }),
+    }),
+  ],
+  [4, fc.record({ do: fc.constantFrom('remove link', 'put link', 'put link'), link })],
+  [
+    4,
+    fc.record({
+      ...doing('put secret'),
+      link,
+      as: fc.constantFrom<'good' | 'renewed' | 'garbage' | 'unauthorized' | 'absent'>(
+        ...(['good', 'renewed', 'renewed', 'garbage', 'unauthorized', 'absent'] as const),
+      ),
+    }),
+  ],
+  [7, fc.record({ do: fc.constantFrom('stop operator', 'kill operator', 'start operator', 'start operator') })],
+  [
+    7,
+    fc.record({
+      ...doing('fail'),
+      at,
+      how: fc.constantFrom<Failing>(
+        '409',
+        '409',
+        '429',
+        '503',
+        '503',
+        'drop before',
+        'drop after',
+        'drop after',
+        'hang after',
+      ),
+      fraction: fc.constantFrom(1, 0.5, 0.3),
+      times: fc.constantFrom(1, 2, 4, 8),
+    }),
+  ],
+  [
+    4,
+    fc.record({
+      do: fc.constantFrom(
+        'drop watches',
+        'drop watches',
+        'expire watches',
+        'expire watches',
+        'silence watches',
+        'delay',
+        'heal',
+      ),
+      at,
+    }),
+  ],
+  [14, fc.record({ ...doing('wait'), ms: fc.constantFrom(5, 20, 60, 120) })],
+];
+
+const command: fc.Arbitrary<Command> = fc.oneof(
+  ...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary: arbitrary })),
+);
+
+/** What is there to begin with: exported Services, most with pods, and now and then somebody's own of such a name. */
+const beginning: fc.Arbitrary<readonly Command[]> = fc
+  .tuple(
+    fc.array(fc.record({ ...doing('put foreign'), ...foreign, labels: foreignLabels }), { maxLength: 2 }),
+    fc.array(fc.tuple(of, fc.constantFrom<Kind>('clusterIP', 'headless', 'headless'), pods), {
+      minLength: 2,
+      maxLength: 5,
+      size: 'max',
+    }),
+  )
+  .map(([own, services]) => [
+    ...own,
+    ...services.flatMap(([which, kind, behind]): Command[] => [
+      { do: 'put service', ...which, kind, exported: 'true', ports: 0, tag: 'a', publishNotReady: false },
+      { do: 'set pods', ...which, pods: behind },
+    ]),
+  ]);
+
+/** Any history. */
+export const histories: fc.Arbitrary<History> = fc.record({
+  endpoints: fc.constantFrom('endpoints', 'endpoints', 'slices'),
+  commands: fc
+    .tuple(beginning, fc.array(command, { minLength: 6, maxLength: 24, size: 'max' }))
+    .map(([first, others]) => [...first, ...others]),
+});
+
+/** The history of a seed: always the same one. */
+export const historyOf = (seed: number): History => fc.sample(histories, { seed, numRuns: 1 })[0]!;

@@ -1,0 +1,95 @@
+/**
+ * Looks on while a history happens: whatever the operator writes in the source cluster must be its own, where it may
+ * write, of a kind it may write. Judged on storage, in the step in which a write takes effect, so that nothing that is
+ * answered with an error counts, and nothing that took effect unseen is missed.
+ */
+import type { KubeObject } from '../cluster/sim/object.ts';
+import type { Resource } from '../cluster/sim/resources.ts';
+import type { StorageEvent } from '../cluster/sim/storage.ts';
+import type { HistoryCluster } from './cluster.ts';
+import { CLUSTER_OF, NAMESPACES, OTHER_CLUSTER } from './command.ts';
+
+const OPERATOR_NAMESPACE = 'linkerd-multicluster';
+const CLUSTERS: ReadonlySet<string> = new Set([...Object.values(CLUSTER_OF), OTHER_CLUSTER]);
+
+export class Judge {
+  readonly #east: HistoryCluster;
+  readonly #complaints: string[] = [];
+  readonly #writes: string[] = [];
+  /** Whether any Link has ever asked for namespaces to be made. */
+  namespacesMayBeMade = false;
+
+  constructor(east: HistoryCluster) {
+    this.#east = east;
+    east.onForeignWrite((resource, event) => this.#saw(resource, event));
+  }
+
+  /** What must not have happened, and did. */
+  get complaints(): readonly string[] {
+    return this.#complaints;
+  }
+
+  /** The operator's writes so far, of all that is not a Lease or an Event. */
+  get writes(): readonly string[] {
+    return this.#writes;
+  }
+
+  complain(what: string): void {
+    this.#complaints.push(what);
+  }
+
+  /** Whether an object is a mirror, or a probe Service, of a Link of ours (rule A6). */
+  isOurs({ metadata: { name, namespace, labels = {} } }: KubeObject): boolean {
+    if (!CLUSTERS.has(labels['mirror.linkerd.io/cluster-name'] ?? '')) return false;
+    if (labels['mirror.linkerd.io/mirrored-service'] === 'true') return true;
+    const service = labels['kubernetes.io/service-name'] ?? name;
+    return namespace === OPERATOR_NAMESPACE && service.startsWith('probe-');
+  }
+
+  #saw({ plural }: Resource, { type, object, previous }: StorageEvent): void {
+    const { namespace = '', name } = object.metadata;
+    const what = `${type} ${plural} ${namespace}/${name}`;
+    switch (plural) {
+      case 'leases':
+      case 'events':
+        if (namespace !== OPERATOR_NAMESPACE) this.complain(`${what}: outside the operator's namespace`);
+        return;
+      case 'links':
+        this.#writes.push(what);
+        if (type !== 'MODIFIED' || previous?.metadata.generation !== object.metadata.generation) {
+          this.complain(`${what}: more than its status`);
+        }
+        return;
+      case 'namespaces':
+        // What is being deleted is emptied and removed by Kubernetes.
+        if (previous?.metadata.deletionTimestamp !== undefined) return;
+        this.#writes.push(what);
+        if (type !== 'ADDED') this.complain(`${what}: a namespace is only ever created`);
+        if (!this.namespacesMayBeMade) this.complain(`${what}: nobody asked for it`);
+        if (!NAMESPACES.some((allowed) => allowed === name)) this.complain(`${what}: may not be created`);
+        return;
+      case 'services':
+      case 'endpoints':
+      case 'endpointslices':
+        if (type === 'DELETED' && this.#isTerminating(namespace)) return;
+        this.#writes.push(what);
+        if (previous !== undefined && !this.isOurs(previous)) this.complain(`${what}: was somebody else's`);
+        if (!this.isOurs(object)) this.complain(`${what}: does not say that it is ours`);
+        if (!this.#mayWrite(object)) this.complain(`${what}: outside the namespaces that may be written to`);
+        return;
+      default:
+        this.complain(`${what}: a kind that is never written`);
+    }
+  }
+
+  #mayWrite({ metadata: { namespace, name, labels = {} } }: KubeObject): boolean {
+    const service = labels['kubernetes.io/service-name'] ?? name;
+    if (namespace === OPERATOR_NAMESPACE) return service === 'probe-west' || service === 'probe-bar';
+    return NAMESPACES.some((allowed) => allowed === namespace);
+  }
+
+  #isTerminating(namespace: string): boolean {
+    const found = this.#east.get('v1', 'Namespace', undefined, namespace);
+    return found === undefined || found.metadata.deletionTimestamp !== undefined;
+  }
+}

@@ -1,0 +1,53 @@
+/** Histories that once failed, shrunk: each the fewest commands that showed a defect, and the rule it broke. */
+import { expect, test } from 'vitest';
+import type { Command } from './command.ts';
+import { run } from './run.ts';
+
+const EXPORTED = { kind: 'clusterIP', exported: 'true', ports: 0, tag: 'a', publishNotReady: false } as const;
+
+const REGRESSIONS: readonly (readonly [string, readonly Command[]])[] = [
+  [
+    "a user's own Service of the probe Service's name gets no endpoints of ours (A6)",
+    [
+      {
+        do: 'put foreign',
+        kind: 'Service',
+        namespace: 'linkerd-multicluster',
+        name: 'probe-bar',
+        labels: 'none',
+      },
+    ],
+  ],
+  [
+    'an identity that is taken from the Link goes from the endpoints of its probe Service (C4)',
+    [
+      { do: 'wait', ms: 1000 },
+      { do: 'edit link', link: 'west', edit: { field: 'gatewayIdentity', value: '' } },
+    ],
+  ],
+  [
+    'a name that a target which is heard of late wins is given up by the one that had it (A7)',
+    [
+      { do: 'fail', at: 'west', how: 'drop before', fraction: 1, times: 8 },
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'foo', ...EXPORTED },
+      { do: 'put service', link: 'west', namespace: 'shop', name: 'foo-bar', ...EXPORTED },
+    ],
+  ],
+  [
+    'a mirror that a user makes his own while its Link is removed is not deleted (A6)',
+    [
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'foo', ...EXPORTED },
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'web', ...EXPORTED },
+      { do: 'wait', ms: 1000 },
+      { do: 'remove link', link: 'bar' },
+      { do: 'edit mirror', kind: 'Service', index: 3, how: 'disown' },
+    ],
+  ],
+  ['an operator that is stopped before it has begun stops (H2)', [{ do: 'stop operator' }]],
+];
+
+test.concurrent.each(REGRESSIONS)('%s', { timeout: 120_000 }, async (_, commands) => {
+  for (const endpoints of ['endpoints', 'slices'] as const) {
+    expect(await run({ endpoints, commands }, 1)).toBeUndefined();
+  }
+});

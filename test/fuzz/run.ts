@@ -1,0 +1,187 @@
+/**
+ * Runs histories: plays one, lets everything recover, and waits for rest; then what is there must be what the oracle
+ * says, and stay so without a write. Many histories run at once, since most of a history is waiting; one that fails
+ * is shrunk to the fewest commands that still fail.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { type Command, type History, historyOf, LINKS } from './command.ts';
+import { expected, found, type LinkState, type SourceState } from './oracle.ts';
+import { Stage } from './stage.ts';
+
+/** How long the source cluster must be without a write to be at rest. */
+const REST_MS = 350;
+/** Within this it must have come to rest after the last command. */
+const DEADLINE_MS = 60_000;
+const POLL_MS = 50;
+/** How long a user looks at a held deletion before it is confirmed. */
+const CONFIRM_MS = 500;
+
+export interface Failure {
+  readonly problems: readonly string[];
+  /** What the operator logged, the last lines. */
+  readonly log: readonly string[];
+}
+
+/** Plays one history. @returns what is wrong, or undefined */
+export async function run(history: History, seed: number): Promise<Failure | undefined> {
+  const stage = new Stage(history, randomOf(seed));
+  const problems: string[] = [];
+  try {
+    await stage.start();
+    for (const command of history.commands) {
+      await stage.play(command);
+      // What has been asked of servers gets on its way before the next thing happens.
+      await new Promise(setImmediate);
+    }
+    await stage.calm();
+    problems.push(...(await rest(stage)));
+  } finally {
+    await stage.stop();
+  }
+  problems.push(...stage.judge.complaints);
+  return problems.length === 0 ? undefined : { problems, log: stage.logged.slice(-60) };
+}
+
+/** Waits until what is there is right and stays so. @returns what is wrong at the deadline */
+async function rest(stage: Stage): Promise<readonly string[]> {
+  const deadline = performance.now() + DEADLINE_MS;
+  let confirmAt = performance.now() + CONFIRM_MS;
+  let last = 'it never was right';
+  for (;;) {
+    const problems = differences(stage);
+    if (stage.judge.complaints.length > 0) return [];
+    if (problems.length === 0) {
+      const before = stage.judge.writes.length;
+      await sleep(REST_MS);
+      const after = stage.judge.writes.slice(before);
+      if (after.length === 0 && differences(stage).length === 0) return [];
+      last = `right, but writing went on: ${after.join('; ')}`;
+    }
+    if (performance.now() > confirmAt) {
+      stage.confirmPrunes();
+      confirmAt = performance.now() + CONFIRM_MS;
+    }
+    if (performance.now() > deadline) return problems.length > 0 ? problems : [last];
+    await sleep(POLL_MS);
+  }
+}
+
+/** What is not as the oracle says. */
+function differences(stage: Stage): readonly string[] {
+  const { east, targets, judge, history } = stage;
+  const links = LINKS.flatMap((name): LinkState[] => {
+    const link = stage.linkOf(name);
+    if (link === undefined) return [];
+    return [
+      {
+        name,
+        spec: link.spec as LinkState['spec'],
+        gatewayAlive: stage.isAlive(name),
+        services: targets[name].list('v1', 'Service').filter(({ metadata }) => metadata.namespace !== 'default'),
+        slices: targets[name].list('discovery.k8s.io/v1', 'EndpointSlice'),
+      },
+    ];
+  });
+  const endpoints = east.list('v1', 'Endpoints');
+  const slices = east.list('discovery.k8s.io/v1', 'EndpointSlice');
+  const source: SourceState = {
+    endpointsKind: history.endpoints,
+    namespaces: new Set(
+      east
+        .list('v1', 'Namespace')
+        .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+        .map(({ metadata }) => metadata.name),
+    ),
+    services: east.list('v1', 'Service'),
+    endpoints,
+    slices,
+  };
+  const want = expected(links, source);
+  const have = found(history.endpoints, source.services, endpoints, slices, (object) => judge.isOurs(object));
+  const problems: string[] = [];
+  for (const [id, body] of want.objects) {
+    if (!have.has(id)) problems.push(`${id} is missing`);
+    else if (!isDeepStrictEqual(have.get(id), body)) {
+      problems.push(`${id} is\n    ${JSON.stringify(have.get(id))}\n  and should be\n    ${JSON.stringify(body)}`);
+    }
+  }
+  for (const id of have.keys()) if (!want.objects.has(id)) problems.push(`${id} should not be there`);
+  for (const name of want.namespaces) {
+    if (!source.namespaces.has(name)) problems.push(`Namespace ${name} is missing`);
+  }
+  for (const name of LINKS.filter((each) => want.counts.has(each))) {
+    const { total, ready } = want.counts.get(name)!;
+    const status = stage.linkOf(name)?.['status'] as { mirrors?: object } | undefined;
+    const counts = { total, ready, failed: total - ready };
+    if (!isDeepStrictEqual({ ...status?.mirrors }, counts)) {
+      problems.push(`Link ${name} counts ${JSON.stringify(status?.mirrors)}, not ${JSON.stringify(counts)}`);
+    }
+  }
+  return problems;
+}
+
+/** Runs the histories of `count` seeds from `seed` on, some at once. @returns the failures, by seed */
+export async function runMany(
+  { seed, count, concurrency }: { readonly seed: number; readonly count: number; readonly concurrency: number },
+  onDone: (seed: number, failure: Failure | undefined) => void = () => undefined,
+): Promise<ReadonlyMap<number, Failure>> {
+  const failures = new Map<number, Failure>();
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < count) {
+      const current = seed + next++;
+      const failure = await run(historyOf(current), current);
+      if (failure !== undefined) failures.set(current, failure);
+      onDone(current, failure);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  return failures;
+}
+
+/** Tries to fail with ever fewer commands; a candidate has `tries` attempts, as timing may save it. */
+export async function shrink(
+  history: History,
+  seed: number,
+  { tries = 3, budgetMs = 300_000 }: { readonly tries?: number; readonly budgetMs?: number } = {},
+): Promise<History> {
+  const deadline = performance.now() + budgetMs;
+  const fails = async (commands: readonly Command[]): Promise<boolean> => {
+    const attempts = await Promise.all(
+      Array.from({ length: tries }, (_, attempt) => run({ ...history, commands }, seed + attempt)),
+    );
+    return attempts.some((failure) => failure !== undefined);
+  };
+  let { commands } = history;
+  for (let size = Math.ceil(commands.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let from = 0; from < commands.length && performance.now() < deadline;) {
+      const fewer = commands.toSpliced(from, size);
+      if (await fails(fewer)) commands = fewer;
+      else from += size;
+    }
+  }
+  return { ...history, commands };
+}
+
+/** A failure as a person reads it: how to see it again, what is wrong, and the history. */
+export const report = (seed: number, { problems, log }: Failure, history: History): string =>
+  [
+    `history ${seed} fails; see it again with: npm run fuzz -- --histories 1 --seed ${seed}`,
+    ...problems.map((problem) => `  ${problem}`),
+    `shrunk to ${history.commands.length} commands (${history.endpoints}):`,
+    ...history.commands.map((command) => `  ${JSON.stringify(command)},`),
+    'the operator said last:',
+    ...log.map((line) => `  ${line.slice(0, 300)}`),
+  ].join('\n');
+
+/** mulberry32: a small seeded generator, uniform in [0, 1). */
+function randomOf(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

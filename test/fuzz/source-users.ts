@@ -1,0 +1,82 @@
+/**
+ * What users do in the source cluster with what is not theirs to do: own objects under names that mirrors want, and
+ * edits and deletions of mirrors.
+ */
+import type { KubeObject } from '../cluster/sim/object.ts';
+import type { HistoryCluster } from './cluster.ts';
+import type { Command } from './command.ts';
+
+type Of<T extends Command['do']> = Omit<Extract<Command, { do: T }>, 'do'>;
+
+export function putForeign(east: HistoryCluster, { kind, namespace, name, labels }: Of<'put foreign'>): void {
+  const there = east.get('v1', kind, namespace, name);
+  const home = east.get('v1', 'Namespace', undefined, namespace);
+  if (there !== undefined || home === undefined || home.metadata.deletionTimestamp !== undefined) return;
+  east.put({
+    apiVersion: 'v1',
+    kind,
+    metadata: {
+      ...{ name, namespace },
+      labels: {
+        ...(labels === 'none' ? {} : { 'mirror.linkerd.io/mirrored-service': 'true' }),
+        ...(labels === 'of another cluster' ? { 'mirror.linkerd.io/cluster-name': 'north' } : {}),
+      },
+    },
+    ...(kind === 'Service'
+      ? { spec: { ports: [{ port: 1234 }], selector: { app: 'own' } } }
+      : { subsets: [{ addresses: [{ ip: '192.0.2.9' }], ports: [{ port: 1234 }] }] }),
+  });
+}
+
+/** @param isOurs whether an object is a mirror */
+export function editMirror(
+  east: HistoryCluster,
+  { kind, index, how }: Of<'edit mirror'>,
+  isOurs: (object: KubeObject) => boolean,
+): void {
+  const apiVersion = kind === 'EndpointSlice' ? 'discovery.k8s.io/v1' : 'v1';
+  const ours = east
+    .list(apiVersion, kind)
+    .filter((object) => isOurs(object) && object.metadata.deletionTimestamp === undefined);
+  const object = ours[index % Math.max(1, ours.length)];
+  if (object === undefined) return;
+  const { metadata, ...rest } = object;
+  const { name, namespace, labels = {}, annotations = {} } = metadata;
+  switch (how) {
+    case 'delete':
+      east.remove(apiVersion, kind, namespace, name);
+      break;
+    case 'label':
+      east.put({ ...rest, metadata: { ...metadata, labels: { ...labels, 'example.com/edited': 'x' } } });
+      break;
+    case 'annotation':
+      east.put({
+        ...rest,
+        metadata: { ...metadata, annotations: { ...annotations, 'mirror.linkerd.io/remote-svc-fq-name': 'edited' } },
+      });
+      break;
+    case 'content':
+      east.put({ ...rest, metadata, ...edited(object) });
+      break;
+    case 'disown': {
+      const { 'mirror.linkerd.io/cluster-name': _, ...others } = labels;
+      east.put({ ...rest, metadata: { ...metadata, labels: others } });
+    }
+  }
+}
+
+/** What a user breaks in the content of an object. */
+const edited = (object: KubeObject): object => {
+  switch (object.kind) {
+    case 'Service':
+      return {
+        spec: { ...(object.spec as object), ports: [{ name: 'edited', port: 81, protocol: 'TCP', targetPort: 81 }] },
+      };
+    case 'Endpoints':
+      return {
+        subsets: [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ name: 'edited', port: 81, protocol: 'TCP' }] }],
+      };
+    default:
+      return { endpoints: [{ addresses: ['192.0.2.1'], conditions: { ready: true } }] };
+  }
+};

@@ -1,0 +1,113 @@
+/**
+ * What users and Kubernetes do in a target: Services come, change their kind and their export, and go; pods come, get
+ * ready, and go; slices are made by hand.
+ */
+import type { KubeObject } from '../cluster/sim/object.ts';
+import type { HistoryCluster } from './cluster.ts';
+import { type Command, type Export, type PodState, PORTS } from './command.ts';
+
+export const EXPORT_LABEL = 'mirror.linkerd.io/exported';
+
+type Of<T extends Command['do']> = Omit<Extract<Command, { do: T }>, 'do' | 'link'>;
+
+type Labels = Record<string, string>;
+
+export function putService(target: HistoryCluster, command: Of<'put service'>): void {
+  const { namespace, name, kind, exported, ports, tag, publishNotReady } = command;
+  const clusterIP = kind === 'headless' ? { clusterIP: 'None' } : {};
+  const there = target.get('v1', 'Service', namespace, name);
+  // A Service's clusterIP is for life: another kind is another Service.
+  if (there !== undefined && kindOf(there) !== kind) target.remove('v1', 'Service', namespace, name);
+  const live = target.get('v1', 'Service', namespace, name)?.spec as { clusterIP?: string } | undefined;
+  target.put({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {
+      name,
+      namespace,
+      labels: { ...exportLabels(exported), 'example.com/tag': tag, 'app.kubernetes.io/managed-by': 'Helm' },
+      annotations: { 'example.com/note': tag, 'config.linkerd.io/opaque-ports': '9000', 'excluded.io/note': tag },
+    },
+    spec: {
+      ...(live?.clusterIP === undefined ? {} : { clusterIP: live.clusterIP }),
+      ...clusterIP,
+      ...(kind === 'external' ? { type: 'ExternalName', externalName: 'example.com' } : { ports: PORTS[ports] }),
+      ...(kind === 'selectorless' || kind === 'external' ? {} : { selector: { app: name } }),
+      ...(publishNotReady ? { publishNotReadyAddresses: true } : {}),
+    },
+  });
+}
+
+/** Changes a Service's export label, and nothing else. */
+export function setExport(target: HistoryCluster, { namespace, name, exported }: Of<'export'>): void {
+  const there = target.get('v1', 'Service', namespace, name);
+  if (there === undefined) return;
+  const { [EXPORT_LABEL]: _, ...labels } = there.metadata.labels ?? {};
+  target.put({
+    ...there,
+    metadata: { ...there.metadata, labels: { ...labels, ...exportLabels(exported) } },
+  });
+}
+
+/** The pods behind a Service become these: others go, as a StatefulSet is scaled. */
+export function setPods(target: HistoryCluster, { namespace, name, pods }: Of<'set pods'>): void {
+  const wanted = new Map(named(pods).map((pod, index) => [`${name.slice(0, 20)}.${pod.hostname || index}`, pod]));
+  for (const { metadata } of target.list('v1', 'Pod')) {
+    const isBehind = metadata.namespace === namespace && metadata.labels?.['app'] === name;
+    if (isBehind && !wanted.has(metadata.name)) target.remove('v1', 'Pod', namespace, metadata.name);
+  }
+  for (const [index, [pod, { hostname, ready }]] of [...wanted].entries()) {
+    target.put({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: pod, namespace, labels: { app: name } },
+      spec: {
+        containers: [{ name: 'main', image: 'main' }],
+        nodeName: 'node',
+        ...(hostname === '' ? {} : { hostname, subdomain: name }),
+      },
+      status: {
+        phase: 'Running',
+        podIP: `10.244.0.${index + 1}`,
+        podIPs: [{ ip: `10.244.0.${index + 1}` }],
+        conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+      },
+    });
+  }
+}
+
+/** A slice made by hand, for a Service without a selector; without an endpoint it goes. */
+export function setSlice(target: HistoryCluster, { namespace, name, pods }: Of<'set slice'>): void {
+  const service = target.get('v1', 'Service', namespace, name);
+  if (service === undefined || kindOf(service) !== 'selectorless') return;
+  const slice = `${name}-by-hand`;
+  if (pods.length === 0) {
+    target.remove('discovery.k8s.io/v1', 'EndpointSlice', namespace, slice);
+    return;
+  }
+  target.put({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name: slice, namespace, labels: { 'kubernetes.io/service-name': name } },
+    addressType: 'IPv4',
+    endpoints: named(pods).map(({ hostname, ready }, index) => ({
+      addresses: [`10.244.1.${index + 1}`],
+      conditions: { ready },
+      ...(hostname === '' ? {} : { hostname }),
+    })),
+    ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+  });
+}
+
+const exportLabels = (exported: Export): Labels => (exported === 'none' ? {} : { [EXPORT_LABEL]: exported });
+
+const kindOf = (service: KubeObject): string => {
+  const { type, clusterIP, selector } = service.spec as { type?: string; clusterIP?: string; selector?: Labels };
+  if (type === 'ExternalName') return 'external';
+  if (clusterIP === 'None') return 'headless';
+  return Object.keys(selector ?? {}).length === 0 ? 'selectorless' : 'clusterIP';
+};
+
+/** Each hostname once. */
+const named = (pods: readonly PodState[]): readonly PodState[] =>
+  pods.filter(({ hostname }, at) => hostname === '' || pods.findIndex((other) => other.hostname === hostname) === at);
