@@ -6,7 +6,7 @@ import type { OperatorConfig } from './config.ts';
 import { type AdminServer, type ReadyCheck, startAdmin } from './kube/admin.ts';
 import { KubeClient } from './kube/client.ts';
 import { EventRecorder } from './kube/events.ts';
-import { loadSourceKubeconfig } from './kube/kubeconfig.ts';
+import { loadSourceKubeconfig } from './kube/source-kubeconfig.ts';
 import { LeaseLock } from './kube/lease.ts';
 import type { Logger } from './kube/logger.ts';
 import { createMetrics } from './kube/metrics.ts';

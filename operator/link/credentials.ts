@@ -7,7 +7,7 @@ import { CredentialsSecret } from '../../crds/wire.ts';
 import { backoffMs, RECONNECT_BACKOFF, sleep } from '../kube/backoff.ts';
 import { type ClientHooks, KubeClient } from '../kube/client.ts';
 import { describe, isForbidden, isUnauthorized } from '../kube/errors.ts';
-import { parseTargetKubeconfig } from '../kube/kubeconfig.ts';
+import { parseTargetKubeconfig } from '../kube/target-kubeconfig.ts';
 import { type Secret, SERVICES } from '../kube/objects.ts';
 import { type LinkFindings, verdict } from './status.ts';
 

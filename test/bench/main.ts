@@ -4,6 +4,7 @@
  *
  *     npm run bench -- [--services 1000] [--only export|single|gateway|idle] [--minutes 5] [--json] [--cpu-prof DIR]
  */
+import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { missingBinaries } from '../cluster/binaries.ts';
 import { measureExports } from './exports.ts';
@@ -44,6 +45,8 @@ const run = async (): Promise<readonly Row[]> => {
   const missing = missingBinaries();
   if (missing.length > 0) throw new Error(`${missing.join(', ')} are not built: run \`npm run cluster:build\``);
 
+  progress('the package is built');
+  execFileSync('npm', ['run', '--silent', 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
   const profile = values['cpu-prof'];
   const stage = await Stage.set(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]);
   const rows: Row[] = [];

@@ -7,7 +7,11 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const CLI = fileURLToPath(new URL('../../synth/cli.ts', import.meta.url));
+/** What is shipped, not its sources: node would keep the compiler that strips their types in memory. */
+const CLI = fileURLToPath(new URL('../../dist/synth/cli.js', import.meta.url));
+
+/** As the operator's Deployment sets it: a small young generation, which a process that mostly waits does not miss. */
+const NODE_FLAGS = ['--max-semi-space-size=1'];
 
 /** One line of its log. */
 export interface LogEntry {
@@ -45,7 +49,7 @@ export class OperatorProcess {
   static async start(flags: readonly string[], nodeFlags: readonly string[] = []): Promise<OperatorProcess> {
     const child = spawn(
       process.execPath,
-      [...nodeFlags, CLI, 'operator', '--admin-address=127.0.0.1:0', '--log-format=json', ...flags],
+      [...NODE_FLAGS, ...nodeFlags, CLI, 'operator', '--admin-address=127.0.0.1:0', '--log-format=json', ...flags],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const operator = new OperatorProcess(child);

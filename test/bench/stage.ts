@@ -4,7 +4,7 @@
  */
 import { linkCrd } from '../../crds/index.ts';
 import { KubeClient } from '../../operator/kube/client.ts';
-import { loadSourceKubeconfig } from '../../operator/kube/kubeconfig.ts';
+import { loadSourceKubeconfig } from '../../operator/kube/source-kubeconfig.ts';
 import { startCluster, type TestCluster } from '../cluster/index.ts';
 import {
   type Api,

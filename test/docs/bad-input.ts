@@ -7,7 +7,7 @@ import { Command, CommanderError } from 'commander';
 import { formatFieldErrors, readLink } from '../../crds/index.ts';
 import { addOperatorFlags, configErrorMessage, type FlagValue, parseOperatorConfig } from '../../operator/config.ts';
 import { ApiError, ConnectionError, TerminalError } from '../../operator/kube/errors.ts';
-import { loadSourceKubeconfig } from '../../operator/kube/kubeconfig.ts';
+import { loadSourceKubeconfig } from '../../operator/kube/source-kubeconfig.ts';
 import type { EndpointSlice, Secret, Service } from '../../operator/kube/objects.ts';
 import { Credentials } from '../../operator/link/credentials.ts';
 import type { Observed } from '../../operator/mirror/observe.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { KubeClient } from '../../operator/kube/client.ts';
-import { loadSourceKubeconfig } from '../../operator/kube/kubeconfig.ts';
+import { loadSourceKubeconfig } from '../../operator/kube/source-kubeconfig.ts';
 import type { EndpointSlice, KubeObject } from '../../operator/kube/objects.ts';
 import { ownerOf, PROBE_KEY, SourceCluster } from '../../operator/source.ts';
 import type { ObjectRef } from '../cluster/workload.ts';

@@ -4,11 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  MAX_KUBECONFIG_BYTES,
-  loadSourceKubeconfig,
-  parseTargetKubeconfig,
-} from '../../../operator/kube/kubeconfig.ts';
+import { loadSourceKubeconfig } from '../../../operator/kube/source-kubeconfig.ts';
+import { MAX_KUBECONFIG_BYTES, parseTargetKubeconfig } from '../../../operator/kube/target-kubeconfig.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../cluster/sim/certificate.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseSelector } from '../../../crds/selector.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
-import { loadSourceKubeconfig } from '../../../operator/kube/kubeconfig.ts';
+import { loadSourceKubeconfig } from '../../../operator/kube/source-kubeconfig.ts';
 import { Target } from '../../../operator/link/target.ts';
 import type { ObjectRef } from '../../cluster/workload.ts';
 import { eventually } from '../../cluster/eventually.ts';

@@ -1,21 +1,12 @@
 /**
- * Kubeconfigs: our own cluster's, which an administrator gave us and may use all that kubeconfigs can do, and those
- * from Secrets, which are data from outside. Of the latter nothing reaches client-node but values that were checked
- * here, since client-node runs programs and reads files that a kubeconfig names. No message repeats what it holds.
+ * Kubeconfigs from Secrets: data from outside. Nothing of one reaches client-node but values that were checked here,
+ * since client-node runs programs and reads files that a kubeconfig names. No message repeats what it holds.
  */
-import { KubeConfig, findHomeDir, loadYaml } from '@kubernetes/client-node';
+import { KubeConfig, loadYaml } from '@kubernetes/client-node';
 import { Ajv, type ErrorObject } from 'ajv';
 import { X509Certificate, createHash, createPrivateKey } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { TerminalError, cut, describe } from './errors.ts';
-
-export interface SourceKubeconfigOptions {
-  /** Path of a file. @default in-cluster credentials if there are any, else $KUBECONFIG, else ~/.kube/config */
-  readonly kubeconfig?: string | undefined;
-  /** @default the current context */
-  readonly context?: string | undefined;
-}
+import { cut } from './errors.ts';
+import { readable } from './unreadable.ts';
 
 /** What is wrong with one field of a kubeconfig, without its value. */
 export interface KubeconfigError {
@@ -41,68 +32,6 @@ export const MAX_KUBECONFIG_BYTES = 256 * 1024;
 
 /** Most errors that are reported of one kubeconfig. */
 const MAX_ERRORS = 20;
-
-const IN_CLUSTER_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
-
-/**
- * The kubeconfig of the source cluster.
- * @throws TerminalError `InvalidKubeconfig`, with the file or context that is missing, and the contexts that there are.
- */
-export function loadSourceKubeconfig({ kubeconfig, context }: SourceKubeconfigOptions): KubeConfig {
-  const config = new KubeConfig();
-  const origin = load(config, kubeconfig, context);
-  if (context !== undefined) config.setCurrentContext(context);
-  const name = config.getCurrentContext();
-  const contexts = config.getContexts().map((one) => one.name);
-  const known = contexts.length === 0 ? 'it has none' : `it has ${cut(contexts.join(', '))}`;
-  if (!name) throw invalid(`${origin} has no current context: name one with --context (${known})`);
-  const found = config.getContextObject(name);
-  if (found === null) throw invalid(`${origin} has no context "${cut(name)}" (${known})`);
-  if (config.getCurrentCluster() === null) {
-    throw invalid(`${origin}: context "${cut(name)}" names cluster "${cut(found.cluster)}", which is not there`);
-  }
-  if (config.getCurrentUser() === null) {
-    throw invalid(`${origin}: context "${cut(name)}" names user "${cut(found.user)}", which is not there`);
-  }
-  return config;
-}
-
-/** Loads it, and says from where. */
-function load(config: KubeConfig, file: string | undefined, context: string | undefined): string {
-  const attempt = (origin: string, from: () => void): string => {
-    try {
-      from();
-    } catch (error) {
-      throw invalid(`${origin} cannot be read: ${readable(error)}`);
-    }
-    return origin;
-  };
-  if (file !== undefined) return attempt(`kubeconfig ${file}`, () => config.loadFromFile(file));
-  if (context === undefined && process.env['KUBERNETES_SERVICE_HOST'] && existsSync(IN_CLUSTER_TOKEN)) {
-    return attempt('the in-cluster configuration', () => config.loadFromCluster());
-  }
-  const named = process.env['KUBECONFIG'];
-  if (named) return attempt(`kubeconfig ${named} (from KUBECONFIG)`, () => config.loadFromDefault());
-  const usual = join(findHomeDir() ?? '', '.kube', 'config');
-  // client-node would go on to http://localhost:8080, which is nobody's cluster.
-  if (!existsSync(usual)) {
-    throw invalid(`no kubeconfig: not in a cluster, KUBECONFIG is not set, and there is no ${usual}; use --kubeconfig`);
-  }
-  return attempt(`kubeconfig ${usual}`, () => config.loadFromFile(usual));
-}
-
-const invalid = (message: string): TerminalError => new TerminalError('InvalidKubeconfig', message);
-
-/**
- * A parser's complaint without the excerpt that it carries: that may hold a token.
- */
-function readable(error: unknown): string {
-  if (!(error instanceof Error)) return 'it is not valid';
-  if (error.name !== 'YAMLException') return describe(error);
-  const { reason, mark } = error as { reason?: unknown; mark?: { line?: unknown } };
-  const line = typeof mark?.line === 'number' ? ` (line ${mark.line + 1})` : '';
-  return `it is no valid YAML: ${typeof reason === 'string' ? cut(reason, 80) : 'syntax error'}${line}`;
-}
 
 /** What {@link SCHEMA} lets through. */
 interface TargetKubeconfig {
