@@ -5,9 +5,13 @@
 import { Default } from '../crds/wire.ts';
 
 /**
- * Identity of the ServiceAccount `linkerd-gateway` in `linkerd-multicluster`.
+ * Identity of the ServiceAccount `linkerd-gateway`.
  * @param linkerdNamespace namespace of the target's control plane
  * @param trustDomain identity trust domain of the target
+ * @param namespace namespace of the gateway
  */
-export const gatewayIdentity = (linkerdNamespace: string, trustDomain: string): string =>
-  `${Default.gatewayName}.${Default.multiclusterNamespace}.serviceaccount.identity.${linkerdNamespace}.${trustDomain}`;
+export const gatewayIdentity = (
+  linkerdNamespace: string,
+  trustDomain: string,
+  namespace: string = Default.multiclusterNamespace,
+): string => `${Default.gatewayName}.${namespace}.serviceaccount.identity.${linkerdNamespace}.${trustDomain}`;

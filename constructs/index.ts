@@ -1,12 +1,18 @@
 /**
  * The constructs of Linkspan: everything a cdk8s chart needs to say a Link, its credentials and its mirrors.
  */
+export type { Backend, BackendRef, BackendsProps } from './backend.ts';
 export { copiedAnnotations, copiedLabels, type Metadata } from './copied-metadata.ts';
 export { EndpointMirror, type EndpointMirrorProps } from './endpoint-mirror.ts';
 export type { EndpointsKind } from './endpoints-object.ts';
+export { type ExportOptions, Exported } from './exported.ts';
 export type { GatewayEndpoints } from './gateway-endpoints.ts';
 export { gatewayIdentity } from './gateway-identity.ts';
+export { GatewayPolicy, type GatewayPolicyProps } from './gateway-policy.ts';
 export { GatewayProbe, type GatewayProbeProps } from './gateway-probe.ts';
+export type { GatewayServiceProps } from './gateway-service.ts';
+export { Gateway, type GatewayProps } from './gateway.ts';
+export { Grant, type Grantee, type GrantProps, type PolicyRule } from './grant.ts';
 export {
   HeadlessMirror,
   type HeadlessMirrorAddress,
@@ -19,9 +25,16 @@ export { LinkCrd } from './link-crd.ts';
 export { LinkCredentials, type LinkCredentialsProps } from './link-credentials.ts';
 export { Link, type LinkProbe, type LinkProps } from './link.ts';
 export { crossesGateway, type EndpointPort, type MirrorPort, type Protocol } from './mirror-port.ts';
+export { MirrorOperator, type MirrorOperatorProps } from './mirror-operator.ts';
 export { type MirrorMode, MirrorService, type MirrorServiceProps } from './mirror-service.ts';
+export { Multicluster, type MulticlusterProps } from './multicluster.ts';
+export type { OperatorSettings } from './operator-args.ts';
+export type { PodPlacementProps, Resources, Toleration, TopologySpread } from './pod-placement.ts';
+export { RemoteAccess, type RemoteAccessProps } from './remote-access.ts';
 export { type ApiJson, render } from './render.ts';
+export { ServiceRoute, type ServiceRouteProps } from './service-route.ts';
 export type { TargetServiceProps } from './target-service.ts';
+export { TrafficSplit, type TrafficSplitProps } from './traffic-split.ts';
 
 export type { LabelSelector } from '../crds/link.types.gen.ts';
 export type { FieldError } from '../crds/validate.ts';
@@ -34,5 +47,7 @@ export {
   LinkApi,
   mirrorName,
   probeName,
+  remoteAccessName,
+  tokenSecretName,
   Value,
 } from '../crds/wire.ts';

@@ -12,6 +12,7 @@ import { type FieldError, fieldError } from '../crds/validate.ts';
 import { credentialsName, Default, Label, LinkApi, Value } from '../crds/wire.ts';
 import { InvalidPropsError } from './invalid-props.ts';
 import { gatewayIdentity } from './gateway-identity.ts';
+import { goDuration } from './go-duration.ts';
 
 /** How the health of a target's gateway is probed. */
 export interface LinkProbe {
@@ -206,12 +207,6 @@ const probeSpec = ({
   timeout: goDuration(timeout),
   failureThreshold: String(failureThreshold),
 });
-
-const goDuration = (duration: Duration | string): string => {
-  if (typeof duration === 'string') return duration;
-  const ms = duration.toMilliseconds();
-  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
-};
 
 /** A finding on a field of the spec, under the name of the prop that it comes from. */
 const byProp = (error: FieldError): FieldError => ({

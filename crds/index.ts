@@ -30,6 +30,7 @@ export {
   isLabelValue,
   isServiceName,
 } from './names.ts';
+export { isCidr, isIpAddress } from './network.ts';
 export { type Labels, type Selector, parseSelector } from './selector.ts';
 export { type LinkSettings, readLink } from './settings.ts';
 export {
@@ -50,12 +51,18 @@ export {
   Label,
   LinkApi,
   OPERATOR_LEASE,
+  OPERATOR_NAME,
+  OperatorPort,
   PROTECTED_NAMESPACES,
+  PolicyApi,
+  RouteApi,
   Value,
   credentialsName,
   federatedName,
   mirrorName,
   probeName,
+  remoteAccessName,
   remoteFqName,
+  tokenSecretName,
   writeLeaseName,
 } from './wire.ts';

@@ -32,6 +32,10 @@ export const Label = {
   endpointSliceManagedBy: 'endpointslice.kubernetes.io/managed-by',
   /** Kubernetes': on Endpoints, `"true"` keeps the EndpointSliceMirroring controller away. */
   skipMirror: 'endpointslice.kubernetes.io/skip-mirror',
+  /** On the gateway's pods: what its Service and its policy select by. */
+  app: 'app',
+  /** On pods that `linkerd multicluster gateways` asks for metrics: `controller`. */
+  component: 'component',
 } as const;
 
 /** Annotations on mirrors, their Endpoints, credentials and the gateway. */
@@ -60,6 +64,20 @@ export const Annotation = {
   multiclusterGateway: 'mirror.linkerd.io/multicluster-gateway',
   /** Protocol handling of a Service's ports; always copied (rule B3). */
   opaquePorts: 'config.linkerd.io/opaque-ports',
+  /** On a pod: `enabled` has Linkerd's proxy put into it. */
+  inject: 'linkerd.io/inject',
+  /** On the gateway's pods: `"true"` lets the proxy forward what arrives for another Service. */
+  enableGateway: 'config.linkerd.io/enable-gateway',
+  /** On the gateway's pods: ports whose clients must have a mesh identity. */
+  requireIdentityPorts: 'config.linkerd.io/proxy-require-identity-inbound-ports',
+  /** On the gateway's pods: what the proxy allows where no policy says otherwise. */
+  defaultInboundPolicy: 'config.linkerd.io/default-inbound-policy',
+  /** Kubernetes', on a token Secret: the ServiceAccount whose token it gets. */
+  serviceAccountName: 'kubernetes.io/service-account.name',
+  /** Ours, on the gateway's NetworkAuthentication: `any` if it was given no source clusters' CIDRs. */
+  sourceNetworks: 'linkspan.dev/source-networks',
+  /** Ours, on a TrafficSplit or an HTTPRoute: its backends in the order in which to fall back on them. */
+  failover: 'linkspan.dev/failover',
   /** Ours, on a Link: `"<count>"` lets a held mass deletion go ahead (rule E6). */
   confirmPrune: 'linkspan.dev/confirm-prune',
   /** Ours, on a Link's Lease: the target cluster whose mirrors were written under it (rule E5). */
@@ -72,6 +90,7 @@ export const Value = {
   remoteDiscovery: 'remote-discovery',
   federatedMember: 'member',
   extension: 'multicluster',
+  component: 'controller',
 } as const;
 
 /** The Link's coordinates in the Kubernetes API. */
@@ -81,6 +100,27 @@ export const LinkApi = {
   apiVersion: 'multicluster.linkerd.io/v1alpha3',
   kind: 'Link',
   plural: 'links',
+} as const;
+
+/** Linkerd's authorization policy; each kind at the version that Linkerd's own multicluster chart writes. */
+export const PolicyApi = {
+  group: 'policy.linkerd.io',
+  server: 'policy.linkerd.io/v1beta3',
+  authorization: 'policy.linkerd.io/v1alpha1',
+  /** Name of the gateway's MeshTLSAuthentication. */
+  anyMeshed: 'any-meshed',
+  /** Name of the gateway's NetworkAuthentication. */
+  sourceCluster: 'source-cluster',
+  /** Name of the container port that Linkerd's proxy takes traffic on. */
+  proxyPortName: 'linkerd-proxy',
+} as const;
+
+/** Where requests to one Service are divided among several: SMI's TrafficSplit, Gateway API's HTTPRoute. */
+export const RouteApi = {
+  trafficSplit: 'split.smi-spec.io/v1alpha2',
+  httpRoute: 'gateway.networking.k8s.io/v1',
+  /** As Linkerd's parentRefs spell the core group. */
+  coreGroup: 'core',
 } as const;
 
 /** Defaults of the Link and of where things live. */
@@ -108,6 +148,15 @@ export const FIELD_MANAGER = 'linkspan';
 /** The Lease that elects the leading operator. */
 export const OPERATOR_LEASE = 'linkspan-operator';
 
+/** Name of the operator's Deployment, ServiceAccount, roles and Service. */
+export const OPERATOR_NAME = 'linkspan-operator';
+
+/** The operator's admin port: `linkerd multicluster gateways` looks for a port whose name ends in `-admin`. */
+export const OperatorPort = { name: 'linkspan-admin', number: 9999 } as const;
+
+/** The operator's container: `linkerd multicluster gateways` asks none of another name. */
+export const OPERATOR_CONTAINER = 'controller';
+
 /** Who maintains EndpointSlices that the operator writes itself. */
 export const ENDPOINT_SLICE_MANAGER = 'linkspan.dev';
 
@@ -132,3 +181,10 @@ export const credentialsName = (cluster: string): string => `cluster-credentials
 /** Value of {@link Annotation.remoteSvcFqName}. */
 export const remoteFqName = (service: string, namespace: string, clusterDomain: string): string =>
   `${service}.${namespace}.svc.${clusterDomain}`;
+
+/** Name of the ServiceAccount that a source cluster reads this one by, and of its roles. */
+export const remoteAccessName = (sourceCluster: string): string =>
+  `linkerd-service-mirror-remote-access-${sourceCluster}`;
+
+/** Name of the Secret with the token of a ServiceAccount. */
+export const tokenSecretName = (serviceAccount: string): string => `${serviceAccount}-token`;

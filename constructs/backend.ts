@@ -1,0 +1,72 @@
+/**
+ * Where requests to a Service are sent: Services of this cluster and mirrors of those of others, with weights. The same
+ * for a TrafficSplit and for an HTTPRoute.
+ */
+import { fieldError } from '../crds/validate.ts';
+import { Annotation, mirrorName } from '../crds/wire.ts';
+import type { Finding } from './invalid-props.ts';
+import { serviceName } from './prop-rules.ts';
+
+/** A Service, here or in another cluster. */
+export interface BackendRef {
+  /** Name of the Service, in the cluster that it is of. */
+  readonly service: string;
+  /**
+   * The target cluster that it is of: its mirror here is what is sent to.
+   * @default - this cluster
+   */
+  readonly cluster?: string | undefined;
+}
+
+/** A Service that gets a share of the requests. */
+export interface Backend extends BackendRef {
+  /** Share, in proportion to those of the others: a whole number up to 1,000,000; 0 for none. */
+  readonly weight: number;
+}
+
+/** What requests to a Service are divided into, and how what fails is to be replaced. */
+export interface BackendsProps {
+  /** At least one; each Service once. */
+  readonly backends: readonly Backend[];
+  /**
+   * Backends in the order in which to fall back on them: kept with the object as an annotation, for a controller that
+   * changes weights by it.
+   * @default - not said
+   */
+  readonly failover?: readonly BackendRef[] | undefined;
+}
+
+const MAX_WEIGHT = 1_000_000;
+
+/** Name of the Service in this cluster. */
+export const backendName = ({ service, cluster }: BackendRef): string =>
+  cluster === undefined ? service : mirrorName(service, cluster);
+
+/** The annotations that keep the order of failover. */
+export const failoverAnnotations = (failover: readonly BackendRef[] | undefined) =>
+  failover === undefined ? {} : { annotations: { [Annotation.failover]: failover.map(backendName).join(',') } };
+
+/** What is wrong with backends and their order. */
+export const backendFindings = ({ backends, failover = [] }: BackendsProps): readonly Finding[] => {
+  const names = backends.map(backendName);
+  const order = failover.map(backendName);
+  return [
+    backends.length === 0 ? fieldError('backends', backends, 'sends requests nowhere') : undefined,
+    backends.length > 0 && backends.every(({ weight }) => weight === 0)
+      ? fieldError('backends', undefined, 'have no weight: requests are sent nowhere')
+      : undefined,
+    ...backends.flatMap(({ weight }, index) => [
+      serviceName(`backends[${index}].service`, names[index] ?? ''),
+      names.indexOf(names[index] ?? '') < index
+        ? fieldError(`backends[${index}].service`, names[index], 'is there twice')
+        : undefined,
+      Number.isInteger(weight) && weight >= 0 && weight <= MAX_WEIGHT
+        ? undefined
+        : fieldError(`backends[${index}].weight`, weight, `is no whole number from 0 to ${MAX_WEIGHT}`),
+    ]),
+    ...order.map((name, index) => {
+      if (!names.includes(name)) return fieldError(`failover[${index}].service`, name, 'is none of the backends');
+      return order.indexOf(name) < index ? fieldError(`failover[${index}].service`, name, 'is there twice') : undefined;
+    }),
+  ];
+};

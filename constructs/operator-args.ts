@@ -1,0 +1,150 @@
+/**
+ * The operator's flags as props: numbers, durations and lists instead of text. Only what is given becomes an argument,
+ * so that an operator that is upgraded follows its own defaults.
+ */
+import type { Duration } from 'cdk8s';
+import { parseDuration } from '../crds/duration.ts';
+import { fieldError } from '../crds/validate.ts';
+import type { EndpointsKind } from './endpoints-object.ts';
+import { goDuration } from './go-duration.ts';
+import type { Finding } from './invalid-props.ts';
+import { dnsLabel } from './prop-rules.ts';
+
+/** Settings of the operator. */
+export interface OperatorSettings {
+  /**
+   * Mirror headless Services pod by pod, for Links that do not say.
+   * @default false
+   */
+  readonly enableHeadlessServices?: boolean | undefined;
+  /**
+   * Create namespaces that mirrors need, for Links that do not say; gives the operator the right to.
+   * @default false
+   */
+  readonly enableNamespaceCreation?: boolean | undefined;
+  /**
+   * The only namespaces that mirrors are written to: the operator gets the right to write in these alone, by a Role in
+   * each. They must exist.
+   * @default - all but those of Kubernetes, of the control plane and of the operator, by a ClusterRole
+   */
+  readonly mirrorNamespaces?: readonly string[] | undefined;
+  /**
+   * What to write for a mirror: v1 Endpoints, or EndpointSlices.
+   * @default endpoints
+   */
+  readonly endpoints?: EndpointsKind | undefined;
+  /**
+   * Probe gateways through the probe Service, by Linkerd's proxy, or directly.
+   * @default - service for an operator in the mesh, else address
+   */
+  readonly probeVia?: 'service' | 'address' | undefined;
+  /**
+   * How often host names of gateways are resolved anew: a Duration, or a Go duration.
+   * @default 60s
+   */
+  readonly gatewayResolvePeriod?: Duration | string | undefined;
+  /**
+   * How long a Lease that is not renewed still has its holder: whole seconds.
+   * @default 30s
+   */
+  readonly leaseDuration?: Duration | string | undefined;
+  /**
+   * How long a renewal is tried before the Lease counts as lost; less than `leaseDuration`.
+   * @default 10s
+   */
+  readonly renewDeadline?: Duration | string | undefined;
+  /**
+   * Wait between tries to acquire or renew a Lease; less than `renewDeadline`, divided by 1.2.
+   * @default 2s
+   */
+  readonly retryPeriod?: Duration | string | undefined;
+  /**
+   * Reconciles at once per Link: 1 to 256.
+   * @default 16
+   */
+  readonly concurrency?: number | undefined;
+  /** @default info */
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error' | undefined;
+  /** @default json */
+  readonly logFormat?: 'json' | 'pretty' | undefined;
+}
+
+/** Arguments that say what the settings do; `=` joins each to its value. */
+export const operatorArgs = (settings: OperatorSettings): readonly string[] => {
+  const duration = (value: Duration | string | undefined) => (value === undefined ? undefined : goDuration(value));
+  const flags: Readonly<Record<string, string | number | undefined>> = {
+    'mirror-namespaces': settings.mirrorNamespaces?.join(','),
+    endpoints: settings.endpoints,
+    'probe-via': settings.probeVia,
+    'gateway-resolve-period': duration(settings.gatewayResolvePeriod),
+    'lease-duration': duration(settings.leaseDuration),
+    'renew-deadline': duration(settings.renewDeadline),
+    'retry-period': duration(settings.retryPeriod),
+    concurrency: settings.concurrency,
+    'log-level': settings.logLevel,
+    'log-format': settings.logFormat,
+  };
+  return [
+    ...(settings.enableHeadlessServices ? ['--enable-headless-services'] : []),
+    ...(settings.enableNamespaceCreation ? ['--enable-namespace-creation'] : []),
+    ...Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])),
+  ];
+};
+
+const HOUR_MS = 3_600_000;
+
+/** What the operator would refuse in its settings. */
+export const operatorSettingsFindings = (settings: OperatorSettings): readonly Finding[] => {
+  const { mirrorNamespaces, enableNamespaceCreation, concurrency = 16 } = settings;
+  const lease = readDuration('leaseDuration', settings.leaseDuration ?? '30s', 1000);
+  const renew = readDuration('renewDeadline', settings.renewDeadline ?? '10s', 100);
+  const retry = readDuration('retryPeriod', settings.retryPeriod ?? '2s', 10);
+  return [
+    mirrorNamespaces?.length === 0
+      ? fieldError('mirrorNamespaces', mirrorNamespaces, 'lets nothing be mirrored', 'name namespaces, or leave it out')
+      : undefined,
+    ...(mirrorNamespaces ?? []).map((name, index) => dnsLabel(`mirrorNamespaces[${index}]`, name)),
+    new Set(mirrorNamespaces).size < (mirrorNamespaces?.length ?? 0)
+      ? fieldError('mirrorNamespaces', mirrorNamespaces, 'names a namespace twice')
+      : undefined,
+    mirrorNamespaces !== undefined && enableNamespaceCreation
+      ? fieldError(
+          'enableNamespaceCreation',
+          true,
+          'does not go with mirrorNamespaces, whose Roles are in namespaces that exist',
+        )
+      : undefined,
+    readDuration('gatewayResolvePeriod', settings.gatewayResolvePeriod ?? '60s', 1000).finding,
+    lease.finding,
+    lease.finding === undefined && lease.ms % 1000 !== 0
+      ? fieldError('leaseDuration', goDuration(settings.leaseDuration ?? ''), 'is no whole number of seconds')
+      : undefined,
+    renew.finding,
+    renew.ms >= lease.ms
+      ? fieldError('renewDeadline', `${renew.ms}ms`, `is not less than the lease duration of ${lease.ms}ms`)
+      : undefined,
+    retry.finding,
+    retry.ms * 1.2 >= renew.ms
+      ? fieldError('retryPeriod', `${retry.ms}ms`, `is too long for the renew deadline of ${renew.ms}ms`)
+      : undefined,
+    Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 256
+      ? undefined
+      : fieldError('concurrency', concurrency, 'is no whole number from 1 to 256'),
+  ];
+};
+
+/** NaN, which compares with nothing, for what is refused: it is complained about once. */
+const readDuration = (
+  path: string,
+  value: Duration | string,
+  leastMs: number,
+): { readonly ms: number; readonly finding?: Finding } => {
+  const text = goDuration(value);
+  try {
+    const ms = parseDuration(text);
+    if (ms >= leastMs && ms <= HOUR_MS) return { ms };
+    return { ms: NaN, finding: fieldError(path, text, `is not between ${leastMs}ms and 1h`) };
+  } catch (error) {
+    return { ms: NaN, finding: fieldError(path, text, (error as Error).message, 'a Go duration, as in 1m30s') };
+  }
+};

@@ -1,0 +1,88 @@
+import { ApiObject, App, Chart } from 'cdk8s';
+import { Deployment, Service } from 'cdk8s-plus-27';
+import { Construct } from 'constructs';
+import { expect, test } from 'vitest';
+
+import { Exported } from '../../constructs/exported.ts';
+import { Gateway } from '../../constructs/gateway.ts';
+import { MirrorService } from '../../constructs/mirror-service.ts';
+import type { ApiJson } from '../../constructs/render.ts';
+
+const EXPORTED = 'mirror.linkerd.io/exported';
+
+const chart = () => new Chart(new App(), 'shop');
+
+const service = (scope: Construct, name: string, labels: Record<string, string> = {}) =>
+  new ApiObject(scope, name, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, labels },
+    spec: { ports: [{ port: 80 }] },
+  });
+
+/** By name of the Service, the value of its label. */
+const exportsOf = (of: Chart): Readonly<Record<string, string | undefined>> =>
+  Object.fromEntries(
+    (of.toJson() as ApiJson[])
+      .filter(({ kind }) => kind === 'Service')
+      .map(({ metadata }) => [metadata.name, metadata.labels?.[EXPORTED]]),
+  );
+
+test('a Service of cdk8s-plus is exported, and what it selects is not touched', () => {
+  const shop = chart();
+  const web = new Deployment(shop, 'web', { containers: [{ image: 'nginx', portNumber: 80 }] });
+  Exported.of(new Service(shop, 'service', { metadata: { name: 'web' }, selector: web, ports: [{ port: 80 }] }));
+
+  expect(exportsOf(shop)).toEqual({ web: 'true' });
+  const deployment = (shop.toJson() as ApiJson[]).find(({ kind }) => kind === 'Deployment')!;
+  expect(JSON.stringify(deployment)).not.toContain(EXPORTED);
+});
+
+test('every Service of a tree is exported, also those that are added to it later', () => {
+  const shop = chart();
+  const team = new Construct(shop, 'team');
+  service(team, 'early');
+  Exported.of(team);
+  service(new Construct(team, 'deep'), 'late');
+  service(shop, 'outside');
+
+  expect(exportsOf(shop)).toEqual({ early: 'true', late: 'true', outside: undefined });
+});
+
+test('the nearer of two exports holds, in whichever order they are said', () => {
+  const shop = chart();
+  const team = new Construct(shop, 'team');
+  const flat = service(team, 'flat');
+  service(team, 'plain');
+  Exported.of(flat, { mode: 'remote-discovery' });
+  Exported.of(team);
+
+  expect(exportsOf(shop)).toEqual({ flat: 'remote-discovery', plain: 'true' });
+});
+
+test('said twice of one construct, the last holds', () => {
+  const shop = chart();
+  service(shop, 'web');
+  Exported.of(shop);
+  Exported.of(shop, { mode: 'remote-discovery' });
+
+  expect(exportsOf(shop)).toEqual({ web: 'remote-discovery' });
+  expect(exportsOf(shop)).toEqual({ web: 'remote-discovery' });
+});
+
+test('what a Service says by itself holds', () => {
+  const shop = chart();
+  service(shop, 'kept', { [EXPORTED]: 'false' });
+  Exported.of(shop);
+
+  expect(exportsOf(shop)).toEqual({ kept: 'false' });
+});
+
+test('A4: mirrors and the gateway are never exported', () => {
+  const shop = chart();
+  new MirrorService(shop, 'mirror', { service: 'web', namespace: 'shop', cluster: 'west', ports: [{ port: 80 }] });
+  new Gateway(shop, 'gateway');
+  Exported.of(shop);
+
+  expect(exportsOf(shop)).toEqual({ 'web-west': undefined, 'linkerd-gateway': undefined });
+});

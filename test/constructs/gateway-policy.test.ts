@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+
+import { GatewayPolicy, type GatewayPolicyProps } from '../../constructs/gateway-policy.ts';
+import { render } from '../../constructs/render.ts';
+import { errorsOf } from './errors-of.ts';
+
+const policy = (props?: GatewayPolicyProps) =>
+  render((chart) => {
+    new GatewayPolicy(chart, 'policy', props);
+  });
+
+const METADATA = {
+  name: 'linkerd-gateway',
+  namespace: 'linkerd-multicluster',
+  labels: { app: 'linkerd-gateway', 'linkerd.io/extension': 'multicluster' },
+};
+const GROUP = 'policy.linkerd.io';
+
+test('a policy lets in clients of the mesh from the networks of the source clusters, and requires both', () => {
+  expect(policy({ sourceNetworks: ['198.51.100.0/24', '2001:db8::/32'] })).toEqual([
+    {
+      apiVersion: 'policy.linkerd.io/v1beta3',
+      kind: 'Server',
+      metadata: METADATA,
+      spec: { podSelector: { matchLabels: { app: 'linkerd-gateway' } }, port: 'linkerd-proxy' },
+    },
+    {
+      apiVersion: 'policy.linkerd.io/v1alpha1',
+      kind: 'AuthorizationPolicy',
+      metadata: METADATA,
+      spec: {
+        targetRef: { group: GROUP, kind: 'Server', name: 'linkerd-gateway' },
+        requiredAuthenticationRefs: [
+          { group: GROUP, kind: 'MeshTLSAuthentication', name: 'any-meshed', namespace: 'linkerd-multicluster' },
+          { group: GROUP, kind: 'NetworkAuthentication', name: 'source-cluster', namespace: 'linkerd-multicluster' },
+        ],
+      },
+    },
+    {
+      apiVersion: 'policy.linkerd.io/v1alpha1',
+      kind: 'MeshTLSAuthentication',
+      metadata: { ...METADATA, name: 'any-meshed' },
+      spec: { identities: ['*'] },
+    },
+    {
+      apiVersion: 'policy.linkerd.io/v1alpha1',
+      kind: 'NetworkAuthentication',
+      metadata: { ...METADATA, name: 'source-cluster' },
+      spec: { networks: [{ cidr: '198.51.100.0/24' }, { cidr: '2001:db8::/32' }] },
+    },
+  ]);
+});
+
+test('a policy without networks lets in all, and says so where it is read', () => {
+  expect(policy({ namespace: 'mesh' })[3]).toEqual({
+    apiVersion: 'policy.linkerd.io/v1alpha1',
+    kind: 'NetworkAuthentication',
+    metadata: {
+      ...METADATA,
+      name: 'source-cluster',
+      namespace: 'mesh',
+      annotations: { 'linkspan.dev/source-networks': 'any' },
+    },
+    spec: { networks: [{ cidr: '0.0.0.0/0' }, { cidr: '::/0' }] },
+  });
+});
+
+test('a policy with what is no network is refused with every reason at once', () => {
+  expect(
+    errorsOf(() => policy({ namespace: 'a.b', sourceNetworks: ['10.0.0.0/33', '10.0.0/8', '::/129', '10.0.0.0/08'] })),
+  ).toEqual([
+    'namespace: "a.b" is no DNS label',
+    'sourceNetworks[0]: "10.0.0.0/33" is no network in CIDR notation',
+    'sourceNetworks[1]: "10.0.0/8" is no network in CIDR notation',
+    'sourceNetworks[2]: "::/129" is no network in CIDR notation',
+    'sourceNetworks[3]: "10.0.0.0/08" is no network in CIDR notation',
+  ]);
+  expect(errorsOf(() => policy({ sourceNetworks: [] }))).toEqual(['sourceNetworks: [] lets nobody in']);
+});

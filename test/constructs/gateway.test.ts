@@ -1,0 +1,306 @@
+import { App, Chart, JsonPatch } from 'cdk8s';
+import { describe, expect, test } from 'vitest';
+
+import { Gateway, type GatewayProps } from '../../constructs/gateway.ts';
+import { type ApiJson, render } from '../../constructs/render.ts';
+import { errorsOf } from './errors-of.ts';
+
+const gateway = (props?: GatewayProps): Readonly<Record<string, ApiJson>> =>
+  Object.fromEntries(
+    render((chart) => {
+      new Gateway(chart, 'gateway', props);
+    }).map((object) => [object.kind, object]),
+  );
+
+const LABELS = { app: 'linkerd-gateway', 'linkerd.io/extension': 'multicluster' };
+const METADATA = { name: 'linkerd-gateway', namespace: 'linkerd-multicluster', labels: LABELS };
+
+describe('a gateway', () => {
+  test('is what the contract says, three times over', () => {
+    expect(Object.values(gateway())).toEqual([
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: METADATA },
+      {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: METADATA,
+        spec: {
+          replicas: 3,
+          selector: { matchLabels: LABELS },
+          template: {
+            metadata: {
+              labels: LABELS,
+              annotations: {
+                'linkerd.io/inject': 'enabled',
+                'config.linkerd.io/enable-gateway': 'true',
+                'config.linkerd.io/proxy-require-identity-inbound-ports': '4143',
+                'config.linkerd.io/default-inbound-policy': 'all-authenticated',
+              },
+            },
+            spec: {
+              serviceAccountName: 'linkerd-gateway',
+              automountServiceAccountToken: false,
+              securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
+              containers: [
+                {
+                  name: 'pause',
+                  image: 'registry.k8s.io/pause:3.10',
+                  resources: { requests: { cpu: '1m', memory: '4Mi' } },
+                  securityContext: {
+                    allowPrivilegeEscalation: false,
+                    capabilities: { drop: ['ALL'] },
+                    readOnlyRootFilesystem: true,
+                    runAsNonRoot: true,
+                    runAsUser: 65535,
+                    runAsGroup: 65535,
+                    seccompProfile: { type: 'RuntimeDefault' },
+                  },
+                },
+              ],
+              affinity: {
+                podAntiAffinity: {
+                  preferredDuringSchedulingIgnoredDuringExecution: [
+                    {
+                      weight: 100,
+                      podAffinityTerm: {
+                        topologyKey: 'kubernetes.io/hostname',
+                        labelSelector: { matchLabels: LABELS },
+                      },
+                    },
+                  ],
+                },
+              },
+              topologySpreadConstraints: [
+                {
+                  topologyKey: 'topology.kubernetes.io/zone',
+                  maxSkew: 1,
+                  whenUnsatisfiable: 'ScheduleAnyway',
+                  labelSelector: { matchLabels: LABELS },
+                },
+              ],
+            },
+          },
+        },
+      },
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: {
+          ...METADATA,
+          annotations: {
+            'mirror.linkerd.io/gateway-identity':
+              'linkerd-gateway.linkerd-multicluster.serviceaccount.identity.linkerd.cluster.local',
+            'mirror.linkerd.io/probe-period': '3',
+            'mirror.linkerd.io/probe-path': '/ready',
+            'mirror.linkerd.io/multicluster-gateway': 'true',
+          },
+        },
+        spec: {
+          type: 'LoadBalancer',
+          selector: { app: 'linkerd-gateway' },
+          ports: [
+            { name: 'mc-gateway', protocol: 'TCP', port: 4143, targetPort: 4143 },
+            { name: 'mc-probe', protocol: 'TCP', port: 4191, targetPort: 4191 },
+          ],
+        },
+      },
+      {
+        apiVersion: 'policy/v1',
+        kind: 'PodDisruptionBudget',
+        metadata: METADATA,
+        spec: { maxUnavailable: 1, selector: { matchLabels: LABELS } },
+      },
+    ]);
+  });
+
+  test('takes every setting of its load balancer', () => {
+    const { Service } = gateway({
+      namespace: 'mesh',
+      linkerdNamespace: 'l5d',
+      trustDomain: 'west.example.com',
+      probePath: '/live',
+      probePeriod: '1m30s',
+      service: {
+        loadBalancerClass: 'example.com/internal',
+        loadBalancerIP: '203.0.113.7',
+        loadBalancerSourceRanges: ['198.51.100.0/24', '2001:db8::/32'],
+        externalTrafficPolicy: 'Local',
+        healthCheckNodePort: 30100,
+        port: 443,
+        probePort: 8443,
+        nodePort: 30143,
+        probeNodePort: 30191,
+        annotations: { 'service.beta.kubernetes.io/aws-load-balancer-type': 'nlb' },
+      },
+    });
+
+    expect(Service).toMatchObject({
+      metadata: {
+        namespace: 'mesh',
+        annotations: {
+          'service.beta.kubernetes.io/aws-load-balancer-type': 'nlb',
+          'mirror.linkerd.io/gateway-identity': 'linkerd-gateway.mesh.serviceaccount.identity.l5d.west.example.com',
+          'mirror.linkerd.io/probe-period': '1m30s',
+          'mirror.linkerd.io/probe-path': '/live',
+        },
+      },
+      spec: {
+        type: 'LoadBalancer',
+        loadBalancerClass: 'example.com/internal',
+        loadBalancerIP: '203.0.113.7',
+        loadBalancerSourceRanges: ['198.51.100.0/24', '2001:db8::/32'],
+        externalTrafficPolicy: 'Local',
+        healthCheckNodePort: 30100,
+        // Whatever ports it is reached by, the proxy listens on its own.
+        ports: [
+          { name: 'mc-gateway', protocol: 'TCP', port: 443, targetPort: 4143, nodePort: 30143 },
+          { name: 'mc-probe', protocol: 'TCP', port: 8443, targetPort: 4191, nodePort: 30191 },
+        ],
+      },
+    });
+    expect(Service!.spec).not.toHaveProperty('annotations');
+  });
+
+  test('can be reached by node ports', () => {
+    const { Service } = gateway({ service: { type: 'NodePort', nodePort: 30143, probeNodePort: 30191 } });
+
+    expect(Service!.spec).toMatchObject({ type: 'NodePort', ports: [{ nodePort: 30143 }, { nodePort: 30191 }] });
+  });
+
+  test('takes every setting of where its pods run', () => {
+    const { Deployment } = gateway({
+      replicas: 5,
+      antiAffinity: 'required',
+      topologySpread: [{ topologyKey: 'rack', maxSkew: 2, whenUnsatisfiable: 'DoNotSchedule' }],
+      nodeSelector: { pool: 'edge' },
+      tolerations: [{ key: 'edge', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 }],
+      resources: { requests: { cpu: '10m' }, limits: { memory: '16Mi' } },
+      image: 'registry.example/pause:1',
+    });
+
+    expect(Deployment!.spec).toMatchObject({
+      replicas: 5,
+      template: {
+        spec: {
+          containers: [
+            {
+              image: 'registry.example/pause:1',
+              resources: { requests: { cpu: '10m' }, limits: { memory: '16Mi' } },
+            },
+          ],
+          affinity: {
+            podAntiAffinity: {
+              requiredDuringSchedulingIgnoredDuringExecution: [
+                { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: LABELS } },
+              ],
+            },
+          },
+          topologySpreadConstraints: [
+            {
+              topologyKey: 'rack',
+              maxSkew: 2,
+              whenUnsatisfiable: 'DoNotSchedule',
+              labelSelector: { matchLabels: LABELS },
+            },
+          ],
+          nodeSelector: { pool: 'edge' },
+          tolerations: [{ key: 'edge', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 }],
+        },
+      },
+    });
+  });
+
+  test('of one replica has no budget that a drain could not get past', () => {
+    expect(gateway({ replicas: 1, antiAffinity: 'none' })).not.toHaveProperty('PodDisruptionBudget');
+  });
+
+  test('says its identity to the Links that lead to it, and takes patches', () => {
+    const chart = new Chart(new App(), 'mesh', { namespace: 'mesh' });
+    const made = new Gateway(chart, 'gateway');
+    made.service.addJsonPatch(JsonPatch.add('/spec/allocateLoadBalancerNodePorts', false));
+
+    expect(made.identity).toBe('linkerd-gateway.mesh.serviceaccount.identity.linkerd.cluster.local');
+    expect(made.service.toJson()).toHaveProperty('spec.allocateLoadBalancerNodePorts', false);
+  });
+});
+
+describe('an invalid gateway', () => {
+  test('is refused with every reason at once', () => {
+    expect(
+      errorsOf(() =>
+        gateway({
+          namespace: 'Mesh',
+          linkerdNamespace: 'l.5',
+          trustDomain: 'a..b',
+          probePath: 'ready',
+          probePeriod: 0.5,
+          image: '',
+          replicas: -1,
+          topologySpread: [{ topologyKey: '-', maxSkew: 0 }],
+          nodeSelector: { pool: 'a b' },
+          tolerations: [{ value: 'x' }, { key: 'a', operator: 'Exists', value: 'b', tolerationSeconds: 1 }],
+          resources: { requests: { cpu: 'much' }, limits: { memory: '1 Gi' } },
+          service: {
+            loadBalancerClass: 'a b',
+            loadBalancerIP: 'west.example',
+            loadBalancerSourceRanges: ['198.51.100.0'],
+            healthCheckNodePort: 30143,
+            port: 0,
+            probePort: 70000,
+            nodePort: 30143,
+            annotations: { 'mirror.linkerd.io/probe-path': '/x', 'a b': 'c' },
+          },
+        }),
+      ),
+    ).toEqual([
+      'namespace: "Mesh" is no DNS label',
+      'linkerdNamespace: "l.5" is no DNS label',
+      'trustDomain: "a..b" is no DNS name',
+      'service.loadBalancerClass: "a b" is no name of a class',
+      'service.loadBalancerIP: "west.example" is no IP address',
+      'service.loadBalancerSourceRanges[0]: "198.51.100.0" is no network in CIDR notation',
+      'service.healthCheckNodePort: 30143 goes with type LoadBalancer and externalTrafficPolicy Local only',
+      'service.port: 0 is not between 1 and 65535',
+      'service.probePort: 70000 is not between 1 and 65535',
+      'service: [30143,30143] has one node port for two purposes',
+      'service.annotations["mirror.linkerd.io/probe-path"]: "/x" is the gateway\'s own',
+      'service.annotations["a b"]: "c" is no key of an annotation',
+      'probePath: "ready" is no path',
+      'probePeriod: 0.5 is no time between probes',
+      'image: "" is empty',
+      'replicas: -1 is no whole number of 0 or more',
+      'topologySpread[0].topologyKey: "-" is no key of a label',
+      'topologySpread[0].maxSkew: 0 is no whole number of 1 or more',
+      'nodeSelector.pool: "a b" is no label of a node',
+      'tolerations[0].key: is required, unless operator is Exists',
+      'tolerations[1].value: "b" does not go with operator Exists',
+      'tolerations[1].tolerationSeconds: 1 goes with effect NoExecute only',
+      'resources.requests.cpu: "much" is no quantity',
+      'resources.limits.memory: "1 Gi" is no quantity',
+    ]);
+  });
+
+  test('is refused if it asks a ClusterIP Service for what load balancers and node ports have', () => {
+    expect(
+      errorsOf(() =>
+        gateway({
+          service: {
+            type: 'ClusterIP',
+            loadBalancerIP: '203.0.113.7',
+            loadBalancerSourceRanges: [],
+            externalTrafficPolicy: 'Local',
+            nodePort: 30143,
+            probeNodePort: 30191,
+            port: 4191,
+          },
+        }),
+      ),
+    ).toEqual([
+      'service.loadBalancerIP: "203.0.113.7" goes with type LoadBalancer only',
+      'service.loadBalancerSourceRanges: [] goes with type LoadBalancer only',
+      'service.externalTrafficPolicy: "Local" goes with types LoadBalancer and NodePort only',
+      'service.probePort: 4191 is the port of the gateway itself',
+      'service.nodePort: 30143 goes with types LoadBalancer and NodePort only',
+      'service.probeNodePort: 30191 goes with types LoadBalancer and NodePort only',
+    ]);
+  });
+});

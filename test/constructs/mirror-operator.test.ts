@@ -1,0 +1,350 @@
+import { Duration, JsonPatch } from 'cdk8s';
+import { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+
+import { MirrorOperator, type MirrorOperatorProps } from '../../constructs/mirror-operator.ts';
+import { type ApiJson, render } from '../../constructs/render.ts';
+import { addOperatorFlags, type FlagValue, OPERATOR_FLAGS, parseOperatorConfig } from '../../operator/config.ts';
+import { errorsOf } from './errors-of.ts';
+
+const operator = (props: Partial<MirrorOperatorProps> = {}): readonly ApiJson[] =>
+  render((chart) => {
+    new MirrorOperator(chart, 'operator', { image: 'registry.example/linkspan:0.1.0', ...props });
+  });
+
+const the = (kind: string, objects: readonly ApiJson[]): ApiJson => objects.find((object) => object.kind === kind)!;
+
+interface Deployment {
+  readonly spec: {
+    readonly template: {
+      readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+      readonly spec: { readonly containers: readonly { readonly args: readonly string[] }[] };
+    };
+  };
+}
+
+const deploymentOf = (objects: readonly ApiJson[]) => the('Deployment', objects) as unknown as Deployment;
+
+/** What the operator makes of the arguments in the manifest. */
+const configOf = (objects: readonly ApiJson[]) => {
+  const [, ...args] = deploymentOf(objects).spec.template.spec.containers[0]!.args;
+  const flags = addOperatorFlags(new Command()).parse(args, { from: 'user' }).opts<Record<string, FlagValue>>();
+  const parsed = parseOperatorConfig(flags, { POD_NAME: 'linkspan-operator-0' });
+  expect(parsed).toMatchObject({ ok: true });
+  return parsed.ok ? parsed.config : undefined;
+};
+
+const PODS = { 'app.kubernetes.io/name': 'linkspan', 'app.kubernetes.io/component': 'operator' };
+const LABELS = { ...PODS, 'linkerd.io/extension': 'multicluster' };
+const METADATA = { name: 'linkspan-operator', namespace: 'linkerd-multicluster', labels: LABELS };
+const RBAC = 'rbac.authorization.k8s.io';
+const READ = ['list', 'watch'];
+const WRITE = ['get', 'create', 'patch', 'delete'];
+const READ_RULES = [
+  { apiGroups: [''], resources: ['services', 'endpoints', 'namespaces'], verbs: READ },
+  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: READ },
+];
+const MIRROR_RULES = [
+  { apiGroups: [''], resources: ['services'], verbs: WRITE },
+  { apiGroups: [''], resources: ['endpoints'], verbs: WRITE },
+  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['delete'] },
+];
+const OWN_RULES = [
+  { apiGroups: ['multicluster.linkerd.io'], resources: ['links'], verbs: READ },
+  { apiGroups: ['multicluster.linkerd.io'], resources: ['links/status'], verbs: ['patch'] },
+  { apiGroups: [''], resources: ['secrets'], verbs: READ },
+  { apiGroups: [''], resources: ['events'], verbs: ['get', 'create', 'patch'] },
+  {
+    apiGroups: ['coordination.k8s.io'],
+    resources: ['leases'],
+    verbs: ['get', 'list', 'create', 'update', 'delete'],
+  },
+];
+
+const granted = (kind: 'ClusterRole' | 'Role', rules: readonly object[], namespace?: string) => [
+  {
+    apiVersion: `${RBAC}/v1`,
+    kind,
+    metadata: { name: 'linkspan-operator', labels: LABELS, ...(namespace !== undefined && { namespace }) },
+    rules,
+  },
+  {
+    apiVersion: `${RBAC}/v1`,
+    kind: `${kind}Binding`,
+    metadata: { name: 'linkspan-operator', labels: LABELS, ...(namespace !== undefined && { namespace }) },
+    roleRef: { apiGroup: RBAC, kind, name: 'linkspan-operator' },
+    subjects: [{ kind: 'ServiceAccount', name: 'linkspan-operator', namespace: 'linkerd-multicluster' }],
+  },
+];
+
+describe('an operator', () => {
+  test('runs twice, restricted, probed and found by Prometheus, with the rights that it needs', () => {
+    expect(operator()).toEqual([
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: METADATA, automountServiceAccountToken: false },
+      {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: METADATA,
+        spec: {
+          replicas: 2,
+          selector: { matchLabels: PODS },
+          template: {
+            metadata: { labels: LABELS, annotations: { 'linkerd.io/inject': 'enabled' } },
+            spec: {
+              serviceAccountName: 'linkspan-operator',
+              automountServiceAccountToken: true,
+              securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
+              containers: [
+                {
+                  name: 'controller',
+                  image: 'registry.example/linkspan:0.1.0',
+                  args: [
+                    'operator',
+                    '--namespace=linkerd-multicluster',
+                    '--control-plane-namespace=linkerd',
+                    '--admin-address=0.0.0.0:9999',
+                  ],
+                  env: [
+                    { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+                    { name: 'POD_IPS', valueFrom: { fieldRef: { fieldPath: 'status.podIPs' } } },
+                  ],
+                  ports: [{ name: 'linkspan-admin', containerPort: 9999, protocol: 'TCP' }],
+                  livenessProbe: { httpGet: { path: '/healthz', port: 'linkspan-admin' }, initialDelaySeconds: 10 },
+                  readinessProbe: { httpGet: { path: '/readyz', port: 'linkspan-admin' } },
+                  resources: { requests: { cpu: '20m', memory: '128Mi' } },
+                  securityContext: {
+                    allowPrivilegeEscalation: false,
+                    capabilities: { drop: ['ALL'] },
+                    readOnlyRootFilesystem: true,
+                    runAsNonRoot: true,
+                    runAsUser: 65532,
+                    runAsGroup: 65532,
+                    seccompProfile: { type: 'RuntimeDefault' },
+                  },
+                },
+              ],
+              affinity: {
+                podAntiAffinity: {
+                  preferredDuringSchedulingIgnoredDuringExecution: [
+                    {
+                      weight: 100,
+                      podAffinityTerm: { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: PODS } },
+                    },
+                  ],
+                },
+              },
+              topologySpreadConstraints: [
+                {
+                  topologyKey: 'topology.kubernetes.io/zone',
+                  maxSkew: 1,
+                  whenUnsatisfiable: 'ScheduleAnyway',
+                  labelSelector: { matchLabels: PODS },
+                },
+              ],
+            },
+          },
+        },
+      },
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: METADATA,
+        spec: {
+          type: 'ClusterIP',
+          selector: PODS,
+          ports: [{ name: 'linkspan-admin', protocol: 'TCP', port: 9999, targetPort: 9999 }],
+        },
+      },
+      {
+        apiVersion: 'policy/v1',
+        kind: 'PodDisruptionBudget',
+        metadata: METADATA,
+        spec: { maxUnavailable: 1, selector: { matchLabels: PODS } },
+      },
+      {
+        apiVersion: 'networking.k8s.io/v1',
+        kind: 'NetworkPolicy',
+        metadata: METADATA,
+        spec: {
+          podSelector: { matchLabels: PODS },
+          policyTypes: ['Ingress'],
+          ingress: [{ ports: [9999, 4143, 4191].map((port) => ({ protocol: 'TCP', port })) }],
+        },
+      },
+      ...granted('ClusterRole', [...READ_RULES, ...MIRROR_RULES]),
+      ...granted('Role', OWN_RULES, 'linkerd-multicluster'),
+    ]);
+  });
+
+  test('is found by `linkerd multicluster gateways` once it is said which clusters it links to', () => {
+    const { metadata } = deploymentOf(operator({ targetClusters: ['west', 'north'] })).spec.template;
+
+    expect(metadata.labels).toEqual({
+      ...LABELS,
+      component: 'controller',
+      'mirror.linkerd.io/cluster-name': 'west',
+    });
+  });
+
+  test('H6: limited to namespaces, may write in these and its own, and only read elsewhere', () => {
+    const objects = operator({ mirrorNamespaces: ['shop', 'bank'] });
+
+    expect(objects.filter(({ apiVersion }) => apiVersion.startsWith(RBAC))).toEqual([
+      ...granted('ClusterRole', READ_RULES),
+      ...granted('Role', [...OWN_RULES, ...MIRROR_RULES], 'linkerd-multicluster'),
+      ...granted('Role', MIRROR_RULES, 'shop'),
+      ...granted('Role', MIRROR_RULES, 'bank'),
+    ]);
+    expect(configOf(objects)).toMatchObject({ mirrorNamespaces: ['shop', 'bank'] });
+  });
+
+  test('H6: has rights on slices if it writes slices, and on namespaces if it makes them', () => {
+    const role = the('ClusterRole', operator({ endpoints: 'slices', enableNamespaceCreation: true }));
+
+    expect(role).toHaveProperty('rules', [
+      ...READ_RULES,
+      { apiGroups: [''], resources: ['services'], verbs: WRITE },
+      { apiGroups: [''], resources: ['endpoints'], verbs: ['get', 'delete'] },
+      { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: WRITE },
+      { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'create', 'patch'] },
+    ]);
+  });
+
+  test('is told by its props what its flags say', () => {
+    const objects = operator({
+      namespace: 'mesh',
+      linkerdNamespace: 'l5d',
+      enableHeadlessServices: true,
+      enableNamespaceCreation: true,
+      endpoints: 'slices',
+      probeVia: 'address',
+      gatewayResolvePeriod: Duration.minutes(2),
+      leaseDuration: '1m',
+      renewDeadline: Duration.seconds(20),
+      retryPeriod: Duration.millis(500),
+      concurrency: 32,
+      logLevel: 'debug',
+      logFormat: 'pretty',
+      adminPort: 8080,
+      adminHost: '::',
+    });
+
+    expect(configOf(objects)).toMatchObject({
+      namespace: 'mesh',
+      controlPlaneNamespace: 'l5d',
+      enableHeadlessServices: true,
+      enableNamespaceCreation: true,
+      endpoints: 'slices',
+      probeVia: 'address',
+      gatewayResolvePeriodMs: 120_000,
+      leaseDurationMs: 60_000,
+      renewDeadlineMs: 20_000,
+      retryPeriodMs: 500,
+      concurrency: 32,
+      logLevel: 'debug',
+      logFormat: 'pretty',
+      adminAddress: { host: '::', port: 8080 },
+    });
+  });
+
+  test('has a prop for each flag but those for tests and for running outside of a cluster', () => {
+    const without = ['--kubeconfig', '--context', '--identity', '--probe-connect-to', '--leader-elect'];
+    const rendered = operator({
+      enableHeadlessServices: true,
+      enableNamespaceCreation: true,
+      endpoints: 'slices',
+      probeVia: 'address',
+      gatewayResolvePeriod: '60s',
+      leaseDuration: '30s',
+      renewDeadline: '10s',
+      retryPeriod: '2s',
+      concurrency: 16,
+      logLevel: 'info',
+      logFormat: 'json',
+    });
+    const named = operator({ mirrorNamespaces: ['shop'] });
+    const args = [rendered, named].flatMap((objects) => deploymentOf(objects).spec.template.spec.containers[0]!.args);
+    const flags = new Set(args.slice(1).map((arg) => arg.split('=')[0]!));
+
+    const missing = Object.values(OPERATOR_FLAGS)
+      .map(({ flag }) => flag)
+      .filter((flag) => !flags.has(flag));
+    expect(missing.sort()).toEqual(without.sort());
+  });
+
+  test('outside of the mesh probes gateways directly', () => {
+    const objects = operator({ meshed: false });
+
+    expect(deploymentOf(objects).spec.template.metadata).toHaveProperty('annotations', {
+      'linkerd.io/inject': 'disabled',
+    });
+    expect(configOf(objects)).toMatchObject({ probeVia: 'address' });
+  });
+
+  test('lets in whom it is told to', () => {
+    const from = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }];
+
+    expect(the('NetworkPolicy', operator({ networkPolicy: { from } })).spec).toMatchObject({ ingress: [{ from }] });
+    expect(operator({ networkPolicy: false }).some(({ kind }) => kind === 'NetworkPolicy')).toBe(false);
+  });
+
+  test('takes patches', () => {
+    const objects = render((chart) => {
+      new MirrorOperator(chart, 'operator', { image: 'linkspan' }).deployment.addJsonPatch(
+        JsonPatch.add('/spec/template/spec/priorityClassName', 'system-cluster-critical'),
+      );
+    });
+
+    expect(the('Deployment', objects)).toHaveProperty(
+      'spec.template.spec.priorityClassName',
+      'system-cluster-critical',
+    );
+  });
+});
+
+describe('an invalid operator', () => {
+  test('is refused with every reason at once', () => {
+    expect(
+      errorsOf(() =>
+        operator({
+          image: '',
+          namespace: 'Mesh',
+          linkerdNamespace: 'l.5',
+          targetClusters: ['West'],
+          adminPort: 0,
+          mirrorNamespaces: ['kube-system', 'l.5', 'shop', 'shop'],
+          enableNamespaceCreation: true,
+          gatewayResolvePeriod: '1ms',
+          leaseDuration: '1500ms',
+          renewDeadline: '2s',
+          retryPeriod: 'soon',
+          concurrency: 0,
+          replicas: 1.5,
+        }),
+      ),
+    ).toEqual([
+      'image: "" is no reference to an image',
+      'namespace: "Mesh" is no DNS label',
+      'linkerdNamespace: "l.5" is no DNS label',
+      'targetClusters[0]: "West" is no DNS label',
+      'adminPort: 0 is not between 1 and 65535',
+      'mirrorNamespaces[1]: "l.5" is no DNS label',
+      'mirrorNamespaces: ["kube-system","l.5","shop","shop"] names a namespace twice',
+      'enableNamespaceCreation: true does not go with mirrorNamespaces, whose Roles are in namespaces that exist',
+      'gatewayResolvePeriod: "1ms" is not between 1000ms and 1h',
+      'leaseDuration: "1500ms" is no whole number of seconds',
+      'renewDeadline: "2000ms" is not less than the lease duration of 1500ms',
+      'retryPeriod: "soon" is no duration',
+      'concurrency: 0 is no whole number from 1 to 256',
+      'mirrorNamespaces[0]: "kube-system" is never written to',
+      'mirrorNamespaces[1]: "l.5" is never written to',
+      'replicas: 1.5 is no whole number of 0 or more',
+    ]);
+    expect(errorsOf(() => operator({ mirrorNamespaces: [] }))).toEqual([
+      'mirrorNamespaces: [] lets nothing be mirrored',
+    ]);
+    expect(errorsOf(() => operator({ retryPeriod: '9s' }))).toEqual([
+      'retryPeriod: "9000ms" is too long for the renew deadline of 10000ms',
+    ]);
+  });
+});

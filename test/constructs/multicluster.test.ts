@@ -1,0 +1,154 @@
+import { App, Chart } from 'cdk8s';
+import { describe, expect, test } from 'vitest';
+
+import { Gateway } from '../../constructs/gateway.ts';
+import { GatewayPolicy } from '../../constructs/gateway-policy.ts';
+import { LinkCrd } from '../../constructs/link-crd.ts';
+import { Link } from '../../constructs/link.ts';
+import { MirrorOperator } from '../../constructs/mirror-operator.ts';
+import { Multicluster, type MulticlusterProps } from '../../constructs/multicluster.ts';
+import { RemoteAccess } from '../../constructs/remote-access.ts';
+import { render } from '../../constructs/render.ts';
+import { errorsOf } from './errors-of.ts';
+
+const multicluster = (props?: MulticlusterProps) =>
+  render((chart) => {
+    new Multicluster(chart, 'multicluster', props);
+  });
+
+const NAMESPACE = {
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name: 'linkerd-multicluster', labels: { 'linkerd.io/extension': 'multicluster' } },
+};
+
+const byName = (objects: readonly object[]): readonly string[] =>
+  objects.map((object) => JSON.stringify(object)).sort();
+
+describe("a cluster's side of multi-cluster", () => {
+  test('is all of its parts as they are by themselves, with what they have in common said once', () => {
+    const sourceNetworks = ['198.51.100.0/24'];
+    const west = { targetClusterName: 'west', gatewayAddresses: ['203.0.113.7'] };
+    const north = { targetClusterName: 'north' };
+    const made = multicluster({
+      namespace: 'mesh',
+      linkerdNamespace: 'l5d',
+      trustDomain: 'east.example.com',
+      gateway: { replicas: 2, service: { type: 'NodePort' } },
+      sourceNetworks,
+      sources: [{ sourceCluster: 'west' }, { sourceCluster: 'north', flat: true, token: 'none' }],
+      operator: { image: 'linkspan:1', enableHeadlessServices: true },
+      links: [west, north],
+    });
+    const parts = render((chart) => {
+      const common = { namespace: 'mesh', linkerdNamespace: 'l5d' };
+      new Gateway(chart, 'a', {
+        ...common,
+        trustDomain: 'east.example.com',
+        replicas: 2,
+        service: { type: 'NodePort' },
+      });
+      new GatewayPolicy(chart, 'b', { namespace: 'mesh', sourceNetworks });
+      new RemoteAccess(chart, 'c', { namespace: 'mesh', sourceCluster: 'west' });
+      new RemoteAccess(chart, 'd', { namespace: 'mesh', sourceCluster: 'north', flat: true, token: 'none' });
+      new LinkCrd(chart, 'e');
+      new MirrorOperator(chart, 'f', {
+        ...common,
+        image: 'linkspan:1',
+        enableHeadlessServices: true,
+        targetClusters: ['west', 'north'],
+      });
+      new Link(chart, 'g', { ...west, metadata: { namespace: 'mesh' } });
+      new Link(chart, 'h', { ...north, metadata: { namespace: 'mesh' } });
+    });
+
+    expect(made[0]).toEqual({ ...NAMESPACE, metadata: { ...NAMESPACE.metadata, name: 'mesh' } });
+    expect(byName(made.slice(1))).toEqual(byName(parts));
+  });
+
+  test('lists what others need before those others', () => {
+    const kinds = multicluster({ operator: { image: 'linkspan' }, links: [{ targetClusterName: 'west' }] }).map(
+      ({ kind }) => kind,
+    );
+
+    expect(kinds[0]).toBe('Namespace');
+    expect(kinds.indexOf('CustomResourceDefinition')).toBeLessThan(kinds.indexOf('Link'));
+  });
+
+  test('by default is that of a target: a gateway that any mesh client may use', () => {
+    const kinds = multicluster().map(({ kind }) => kind);
+
+    expect(kinds.sort()).toEqual([
+      'AuthorizationPolicy',
+      'Deployment',
+      'MeshTLSAuthentication',
+      'Namespace',
+      'NetworkAuthentication',
+      'PodDisruptionBudget',
+      'Server',
+      'Service',
+      'ServiceAccount',
+    ]);
+  });
+
+  test('of a source only has no gateway, and no CRD if that is kept elsewhere', () => {
+    const objects = multicluster({ gateway: false, crd: false, links: [{ targetClusterName: 'west' }] });
+
+    expect(objects.map(({ kind }) => kind)).toEqual(['Namespace', 'Link']);
+  });
+
+  test('exposes its parts', () => {
+    const chart = new Chart(new App(), 'mesh', { namespace: 'mesh' });
+    const made = new Multicluster(chart, 'multicluster', {
+      sources: [{ sourceCluster: 'west' }],
+      operator: { image: 'linkspan' },
+      links: [{ targetClusterName: 'west' }],
+    });
+
+    expect(made.namespace.metadata.name).toBe('mesh');
+    expect(made.gateway?.namespace).toBe('mesh');
+    expect(made.gatewayPolicy?.server.metadata.namespace).toBe('mesh');
+    expect(made.remoteAccess.map(({ name }) => name)).toEqual(['linkerd-service-mirror-remote-access-west']);
+    expect(made.operator?.namespace).toBe('mesh');
+    expect(made.links.map(({ namespace }) => namespace)).toEqual(['mesh']);
+    expect(made.crd).toBeDefined();
+  });
+});
+
+describe("an invalid cluster's side", () => {
+  test('is refused for what is wrong with all its parts at once, by the paths of its own props', () => {
+    expect(
+      errorsOf(() =>
+        multicluster({
+          linkerdNamespace: 'l.5',
+          gateway: { replicas: -1 },
+          sourceNetworks: ['all'],
+          sources: [{ sourceCluster: 'West', name: 'west' }],
+          operator: { image: '' },
+          links: [{ targetClusterName: 'west', gatewayAddresses: ['203.0.113.7'], gatewayPort: 0 }],
+        }),
+      ),
+    ).toEqual([
+      'linkerdNamespace: "l.5" is no DNS label',
+      'gateway.replicas: -1 is no whole number of 0 or more',
+      'sourceNetworks[0]: "all" is no network in CIDR notation',
+      'sources[0].sourceCluster: "West" is no DNS label',
+      'operator.image: "" is no reference to an image',
+      'links[0].gatewayPort: "0" is not between 1 and 65535',
+    ]);
+  });
+
+  test('is refused if it names a cluster twice', () => {
+    expect(
+      errorsOf(() =>
+        multicluster({
+          sources: [{ sourceCluster: 'west' }, { sourceCluster: 'west' }],
+          links: [{ targetClusterName: 'north' }, { targetClusterName: 'north' }],
+        }),
+      ),
+    ).toEqual([
+      'sources[1]: "linkerd-service-mirror-remote-access-west" is there twice',
+      'links[1]: "north" is there twice',
+    ]);
+  });
+});

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+
+import { RemoteAccess, type RemoteAccessProps } from '../../constructs/remote-access.ts';
+import { render } from '../../constructs/render.ts';
+import { errorsOf } from './errors-of.ts';
+
+const access = (props: Partial<RemoteAccessProps> = {}) =>
+  render((chart) => {
+    new RemoteAccess(chart, 'access', { sourceCluster: 'east', ...props });
+  });
+
+const NAME = 'linkerd-service-mirror-remote-access-east';
+const LABELS = { 'linkerd.io/extension': 'multicluster' };
+const READ = ['list', 'watch'];
+const EXPORTS = [
+  { apiGroups: [''], resources: ['services'], verbs: READ },
+  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: READ },
+];
+
+test('H6: a source cluster may list and watch Services and EndpointSlices, and nothing else', () => {
+  expect(access()).toEqual([
+    {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: NAME, namespace: 'linkerd-multicluster', labels: LABELS },
+      automountServiceAccountToken: false,
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'kubernetes.io/service-account-token',
+      metadata: {
+        name: `${NAME}-token`,
+        namespace: 'linkerd-multicluster',
+        labels: LABELS,
+        annotations: { 'kubernetes.io/service-account.name': NAME },
+      },
+    },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: NAME, labels: LABELS },
+      rules: EXPORTS,
+    },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name: NAME, labels: LABELS },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: NAME },
+      subjects: [{ kind: 'ServiceAccount', name: NAME, namespace: 'linkerd-multicluster' }],
+    },
+  ]);
+});
+
+test("flat mode adds what Linkerd's destination controller reads", () => {
+  expect(access({ flat: true }).find(({ kind }) => kind === 'ClusterRole')).toHaveProperty('rules', [
+    ...EXPORTS,
+    { apiGroups: [''], resources: ['pods'], verbs: READ },
+    { apiGroups: ['apps'], resources: ['replicasets'], verbs: READ },
+    { apiGroups: ['batch'], resources: ['jobs'], verbs: READ },
+    { apiGroups: ['policy.linkerd.io'], resources: ['servers'], verbs: READ },
+  ]);
+});
+
+test('an account for short-lived tokens has no Secret, and any name it is given', () => {
+  const objects = access({ token: 'none', name: 'reader', namespace: 'mesh' });
+
+  expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+    'ServiceAccount reader',
+    'ClusterRole reader',
+    'ClusterRoleBinding reader',
+  ]);
+  expect(objects[2]).toHaveProperty('subjects', [{ kind: 'ServiceAccount', name: 'reader', namespace: 'mesh' }]);
+});
+
+test('an account with invalid props is refused with every reason at once', () => {
+  expect(errorsOf(() => access({ sourceCluster: 'East', namespace: 'a.b' }))).toEqual([
+    'sourceCluster: "East" is no DNS label',
+    'name: "linkerd-service-mirror-remote-access-East" is no DNS name',
+    'namespace: "a.b" is no DNS label',
+  ]);
+});

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+
+import { render } from '../../constructs/render.ts';
+import { ServiceRoute, type ServiceRouteProps } from '../../constructs/service-route.ts';
+import { errorsOf } from './errors-of.ts';
+
+const route = (props: Partial<ServiceRouteProps> = {}) =>
+  render((chart) => {
+    new ServiceRoute(chart, 'route', {
+      service: 'podinfo',
+      port: 9898,
+      backends: [
+        { service: 'podinfo', weight: 50 },
+        { service: 'podinfo', cluster: 'west', weight: 50 },
+      ],
+      ...props,
+    });
+  });
+
+test('a route divides HTTP requests to a Service between it and its mirror', () => {
+  expect(route()).toEqual([
+    {
+      apiVersion: 'gateway.networking.k8s.io/v1',
+      kind: 'HTTPRoute',
+      metadata: { name: 'podinfo' },
+      spec: {
+        parentRefs: [{ group: 'core', kind: 'Service', name: 'podinfo', port: 9898 }],
+        rules: [
+          {
+            backendRefs: [
+              { name: 'podinfo', port: 9898, weight: 50 },
+              { name: 'podinfo-west', port: 9898, weight: 50 },
+            ],
+          },
+        ],
+      },
+    },
+  ]);
+});
+
+test('a route keeps the order of failover beside it', () => {
+  const failover = [{ service: 'podinfo', cluster: 'west' }, { service: 'podinfo' }];
+
+  expect(route({ name: 'split', namespace: 'test', failover })[0]!.metadata).toEqual({
+    name: 'split',
+    namespace: 'test',
+    annotations: { 'linkspan.dev/failover': 'podinfo-west,podinfo' },
+  });
+});
+
+test('a route with invalid props is refused with every reason at once', () => {
+  expect(
+    errorsOf(() =>
+      route({ service: '1', port: 0, name: 'A', namespace: 'a.b', backends: [], failover: [{ service: 'podinfo' }] }),
+    ),
+  ).toEqual([
+    'service: "1" is no name for a Service',
+    'port: 0 is not between 1 and 65535',
+    'name: "A" is no DNS name',
+    'namespace: "a.b" is no DNS label',
+    'backends: [] sends requests nowhere',
+    'failover[0].service: "podinfo" is none of the backends',
+  ]);
+});

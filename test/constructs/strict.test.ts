@@ -1,0 +1,187 @@
+/**
+ * What every construct renders is accepted by a real API server that refuses unknown fields, and applied again it
+ * changes nothing: what Argo CD and `kubectl diff` would otherwise show for ever.
+ */
+import { Service } from 'cdk8s-plus-27';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EndpointMirror } from '../../constructs/endpoint-mirror.ts';
+import { Exported } from '../../constructs/exported.ts';
+import { GatewayProbe } from '../../constructs/gateway-probe.ts';
+import { HeadlessMirror } from '../../constructs/headless-mirror.ts';
+import { LinkCredentials } from '../../constructs/link-credentials.ts';
+import { MirrorService } from '../../constructs/mirror-service.ts';
+import { Multicluster, type MulticlusterProps } from '../../constructs/multicluster.ts';
+import { type ApiJson, render } from '../../constructs/render.ts';
+import { ServiceRoute } from '../../constructs/service-route.ts';
+import { TrafficSplit } from '../../constructs/traffic-split.ts';
+import { linkCrd } from '../../crds/index.ts';
+import { CERTIFICATE } from '../cluster/sim/certificate.ts';
+import { startCluster, type TestCluster } from '../cluster/index.ts';
+import { onReal } from '../cluster/on-each-backing.ts';
+import { type Api, api, installCrd, type KubeObject, objectPath, type ObjectRef } from '../cluster/workload.ts';
+import { namespace } from '../support/builders.ts';
+import { meshCrds } from '../support/mesh-crds.ts';
+
+type Compose = Parameters<typeof render>[0];
+
+const multicluster =
+  (props: MulticlusterProps): Compose =>
+  (chart) => {
+    new Multicluster(chart, 'multicluster', props);
+  };
+
+const GATEWAY = { addresses: ['203.0.113.10', '2001:db8::10'], port: 4143, identity: 'gateway.identity' };
+const TARGET = { service: 'web', namespace: 'shop', cluster: 'west' };
+const PORTS = [{ name: 'http', port: 80, targetPort: 8080, appProtocol: 'kubernetes.io/h2c' }];
+const BACKENDS = [
+  { service: 'podinfo', weight: 50 },
+  { service: 'podinfo', cluster: 'west', weight: 50 },
+];
+
+const compositions: Readonly<Record<string, Compose>> = {
+  'a cluster that is target and source': multicluster({
+    sourceNetworks: ['198.51.100.0/24'],
+    sources: [{ sourceCluster: 'west' }, { sourceCluster: 'north', flat: true, token: 'none' }],
+    operator: { image: 'linkspan:test', enableNamespaceCreation: true, endpoints: 'slices' },
+    links: [{ targetClusterName: 'west', gatewayAddresses: ['203.0.113.7'] }, { targetClusterName: 'north' }],
+  }),
+  'a gateway with every setting': multicluster({
+    namespace: 'mesh',
+    gateway: {
+      replicas: 5,
+      antiAffinity: 'required',
+      topologySpread: [{ topologyKey: 'rack', maxSkew: 2, whenUnsatisfiable: 'DoNotSchedule' }],
+      nodeSelector: { pool: 'edge' },
+      tolerations: [{ operator: 'Exists' }, { key: 'edge', value: 'a', effect: 'NoExecute', tolerationSeconds: 60 }],
+      resources: { requests: { cpu: '10m', memory: '1.5Mi' }, limits: { memory: '16Mi' } },
+      service: {
+        loadBalancerClass: 'example.com/internal',
+        loadBalancerIP: '203.0.113.7',
+        loadBalancerSourceRanges: ['198.51.100.0/24', '2001:db8::/32'],
+        externalTrafficPolicy: 'Local',
+        healthCheckNodePort: 30100,
+        port: 443,
+        probePort: 8443,
+        nodePort: 30143,
+        probeNodePort: 30191,
+        annotations: { 'service.beta.kubernetes.io/aws-load-balancer-type': 'nlb' },
+      },
+    },
+  }),
+  'an operator with every setting': multicluster({
+    namespace: 'mesh2',
+    gateway: { service: { type: 'NodePort' } },
+    operator: {
+      image: 'linkspan:test',
+      imagePullPolicy: 'Always',
+      meshed: false,
+      mirrorNamespaces: ['shop'],
+      adminHost: '::',
+      adminPort: 8080,
+      networkPolicy: { from: [{ namespaceSelector: { matchLabels: { team: 'monitoring' } } }] },
+      replicas: 3,
+      antiAffinity: 'none',
+      topologySpread: [],
+    },
+  }),
+  'a mirror': (chart) => {
+    new MirrorService(chart, 'mirror', { ...TARGET, ports: PORTS, endpoints: GATEWAY });
+  },
+  'a mirror with slices': (chart) => {
+    const endpoints = { ...GATEWAY, kind: 'slices' as const };
+    new MirrorService(chart, 'mirror', { ...TARGET, service: 'sliced', ports: PORTS, endpoints });
+  },
+  'a mirror in flat mode': (chart) => {
+    new MirrorService(chart, 'mirror', { ...TARGET, service: 'flat', ports: PORTS, mode: 'remote-discovery' });
+  },
+  'a headless mirror': (chart) => {
+    const ports = [{ name: 'http', port: 8080 }];
+    const subsets = [{ addresses: [{ hostname: 'db-0', ip: '10.96.7.7' }], ports }];
+    new HeadlessMirror(chart, 'mirror', { ...TARGET, service: 'db', ports: PORTS, endpoints: { subsets } });
+    new EndpointMirror(chart, 'endpoint', { ...TARGET, service: 'db', hostname: 'db-0', ports, endpoints: GATEWAY });
+  },
+  'a probe': (chart) => {
+    new GatewayProbe(chart, 'probe', { link: 'west', cluster: 'west', ...GATEWAY, port: 4191 });
+  },
+  credentials: (chart) => {
+    new LinkCredentials(chart, 'credentials', {
+      cluster: 'west',
+      server: 'https://203.0.113.9:6443',
+      caData: Buffer.from(CERTIFICATE).toString('base64'),
+      token: 'secret',
+    });
+  },
+  'an exported Service, split and routed': (chart) => {
+    const service = new Service(chart, 'service', {
+      metadata: { name: 'podinfo', namespace: 'shop' },
+      ports: [{ port: 9898 }],
+    });
+    Exported.of(service);
+    const common = { service: 'podinfo', namespace: 'shop', backends: BACKENDS, failover: BACKENDS };
+    new TrafficSplit(chart, 'split', common);
+    new ServiceRoute(chart, 'route', { ...common, port: 9898 });
+  },
+};
+
+onReal('what the constructs render', () => {
+  let cluster: TestCluster;
+  let client: Api;
+  beforeAll(async () => {
+    cluster = await startCluster({ backing: 'real', name: 'strict', audit: false });
+    client = api(cluster);
+    for (const crd of [linkCrd as unknown as ObjectRef, ...meshCrds]) await installCrd(cluster, crd);
+    for (const name of ['shop', 'linkerd', 'linkerd-multicluster']) await client.apply(namespace(name));
+  });
+  afterAll(async () => {
+    await client.close();
+    await cluster.stop();
+  });
+
+  const apply = async (object: ApiJson, query: Readonly<Record<string, string>> = {}): Promise<KubeObject> => {
+    const { code, body } = await client.request<KubeObject>('PATCH', objectPath(object), {
+      query: { fieldManager: 'gitops', force: true, fieldValidation: 'Strict', ...query },
+      body: object,
+      contentType: 'application/apply-patch+yaml',
+    });
+    expect(code, JSON.stringify(body)).toBeOneOf([200, 201]);
+    return body;
+  };
+
+  test.each(Object.entries(compositions))(
+    'is accepted to the last field, and stays as it is: %s',
+    async (_, compose) => {
+      for (const object of render(compose)) {
+        await apply(object, { dryRun: 'All' });
+        const { metadata } = await apply(object);
+        const again = await apply(object);
+        expect(again.metadata.resourceVersion, `${object.kind} ${metadata.name}`).toBe(metadata.resourceVersion);
+      }
+    },
+  );
+
+  test('is refused if a field is misspelt, whichever kind it is', async () => {
+    for (const object of render(compositions['a cluster that is target and source']!)) {
+      if (object.spec === undefined || object.kind === 'CustomResourceDefinition') continue;
+      const misspelt = { ...object, spec: { ...object.spec, podSelektor: {} } };
+      await expect(apply(misspelt, { dryRun: 'All' }), object.kind).rejects.toThrow('podSelektor');
+    }
+  });
+
+  test('runs where only pods of the restricted security standard may', async () => {
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+    await client.apply({ ...namespace('strict'), metadata: { name: 'strict', labels } } as ObjectRef);
+    for (const object of render(compositions['a cluster that is target and source']!)) {
+      if (object.kind !== 'Deployment') continue;
+      const { template } = object.spec as { readonly template: { readonly metadata: object; readonly spec: object } };
+      const pod = {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        spec: template.spec,
+        metadata: { ...template.metadata, name: object.metadata.name, namespace: 'strict' },
+      };
+      await apply(pod, { dryRun: 'All' });
+      const unrestricted = { ...pod, spec: { ...pod.spec, hostNetwork: true } };
+      await expect(apply(unrestricted, { dryRun: 'All' })).rejects.toThrow('violates PodSecurity');
+    }
+  });
+});

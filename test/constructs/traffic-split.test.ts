@@ -1,0 +1,84 @@
+import { App, Chart } from 'cdk8s';
+import { expect, test } from 'vitest';
+
+import { render } from '../../constructs/render.ts';
+import { TrafficSplit, type TrafficSplitProps } from '../../constructs/traffic-split.ts';
+import { errorsOf } from './errors-of.ts';
+
+const PODINFO: TrafficSplitProps = {
+  service: 'podinfo',
+  backends: [
+    { service: 'podinfo', weight: 50 },
+    { service: 'podinfo', cluster: 'west', weight: 50 },
+  ],
+};
+
+const split = (props: Partial<TrafficSplitProps> = {}) =>
+  render((chart) => {
+    new TrafficSplit(chart, 'split', { ...PODINFO, ...props });
+  });
+
+test('a split divides requests between a Service and its mirror', () => {
+  expect(split()).toEqual([
+    {
+      apiVersion: 'split.smi-spec.io/v1alpha2',
+      kind: 'TrafficSplit',
+      metadata: { name: 'podinfo' },
+      spec: {
+        service: 'podinfo',
+        backends: [
+          { service: 'podinfo', weight: 50 },
+          { service: 'podinfo-west', weight: 50 },
+        ],
+      },
+    },
+  ]);
+});
+
+test('a split keeps the order of failover beside it', () => {
+  const failover = [{ service: 'podinfo' }, { service: 'podinfo', cluster: 'west' }];
+
+  expect(split({ name: 'podinfo-failover', namespace: 'test', failover })[0]!.metadata).toEqual({
+    name: 'podinfo-failover',
+    namespace: 'test',
+    annotations: { 'linkspan.dev/failover': 'podinfo,podinfo-west' },
+  });
+});
+
+test("a split lives in the chart's namespace where the chart has one", () => {
+  const chart = new Chart(new App(), 'test', { namespace: 'test' });
+
+  expect(new TrafficSplit(chart, 'split', PODINFO).trafficSplit.metadata.namespace).toBe('test');
+});
+
+test('a split with invalid props is refused with every reason at once', () => {
+  expect(
+    errorsOf(() =>
+      split({
+        service: 'Podinfo',
+        name: 'a..b',
+        namespace: 'a.b',
+        backends: [
+          { service: 'podinfo', weight: -1 },
+          { service: 'podinfo', weight: 0.5 },
+          { service: 'podinfo', cluster: 'West', weight: 1 },
+        ],
+        failover: [{ service: 'podinfo' }, { service: 'podinfo' }, { service: 'other' }],
+      }),
+    ),
+  ).toEqual([
+    'service: "Podinfo" is no name for a Service',
+    'name: "a..b" is no DNS name',
+    'namespace: "a.b" is no DNS label',
+    'backends[0].weight: -1 is no whole number from 0 to 1000000',
+    'backends[1].service: "podinfo" is there twice',
+    'backends[1].weight: 0.5 is no whole number from 0 to 1000000',
+    'backends[2].service: "podinfo-West" is no name for a Service',
+    'failover[1].service: "podinfo" is there twice',
+    'failover[2].service: "other" is none of the backends',
+  ]);
+  expect(errorsOf(() => split({ backends: [] }))).toEqual(['backends: [] sends requests nowhere']);
+  expect(errorsOf(() => split({ backends: [{ service: 'podinfo', weight: 0 }] }))).toEqual([
+    'backends: have no weight: requests are sent nowhere',
+  ]);
+});
