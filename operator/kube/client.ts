@@ -6,6 +6,7 @@
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { RequestOptions as HttpsOptions } from 'node:https';
 import { type Dispatcher, Pool } from 'undici';
+import { sleep } from './backoff.ts';
 import { ApiError, ConnectionError, describe, isUnauthorized, SilenceError, type StatusBody } from './errors.ts';
 import { apiVersionOf, type KubeObject, type Resource } from './objects.ts';
 
@@ -74,6 +75,9 @@ interface Request {
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number;
 }
+
+/** How long requests under way may take when a client is closed, before they are cut off. */
+const CLOSE_GRACE_MS = 500;
 
 /** How long an Authorization header is reused before the kubeconfig is asked again (token files rotate). */
 const AUTH_REFRESH_MS = 30_000;
@@ -298,9 +302,18 @@ export class KubeClient {
     });
   }
 
-  /** Closes the connections; requests under way fail. */
+  /** Closes the connections; requests still under way after a grace fail. */
   async close(): Promise<void> {
-    await Promise.all([this.#requests.destroy(), this.#watches.destroy()]);
+    await Promise.all(
+      [this.#requests, this.#watches].map(async (pool) => {
+        // What is under way has mostly been given up by now: it gets the time to end by itself.
+        const closed = pool.close().catch(() => undefined);
+        const ended = new AbortController();
+        await Promise.race([closed, sleep(CLOSE_GRACE_MS, ended.signal)]);
+        ended.abort();
+        await pool.destroy();
+      }),
+    );
   }
 
   async #json<T>(request: Request): Promise<T> {
