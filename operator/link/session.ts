@@ -217,7 +217,9 @@ export class LinkSession {
 
   /** The credentials Secret as it is now; undefined: there is none. */
   setCredentials(secret: Secret | undefined): void {
-    void this.#credentials.use(this.#settings.credentialsSecret, secret, this.#stopped.signal);
+    this.#credentials
+      .use(this.#settings.credentialsSecret, secret, this.#stopped.signal)
+      .catch((error: unknown) => this.#setCredentials(verdict('False', 'CredentialsUnusable', describe(error))));
   }
 
   /** Something of ours in the source cluster changed. */

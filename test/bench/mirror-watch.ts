@@ -30,9 +30,7 @@ export class MirrorWatch {
 
   static async start(east: Api): Promise<MirrorWatch> {
     const watch = new MirrorWatch();
-    const { items, resourceVersion } = await east.listAll<EndpointsObject>(ENDPOINTS);
-    for (const object of items) watch.#see(object);
-    watch.#running = watch.#run(east, resourceVersion);
+    watch.#running = watch.#run(east, await watch.#list(east));
     return watch;
   }
 
@@ -66,21 +64,40 @@ export class MirrorWatch {
     await this.#running;
   }
 
-  async #run(east: Api, resourceVersion: string): Promise<void> {
+  /** An API server ends the watch of a client that is too slow for it, as this one is on a busy machine. */
+  async #run(east: Api, listed: string): Promise<void> {
     const { signal } = this.#stopping;
-    try {
-      for await (const { type, object } of east.watch<EndpointsObject>(ENDPOINTS, { resourceVersion }, signal)) {
-        if (type === 'DELETED') this.#forget(object);
-        else this.#see(object);
-        const now = Date.now();
-        for (const waiting of this.#waiting) {
-          if (!waiting.isSo()) continue;
-          this.#waiting.delete(waiting);
-          waiting.resolve(now);
+    let resourceVersion = listed;
+    while (!signal.aborted) {
+      try {
+        for await (const { type, object } of east.watch<EndpointsObject>(ENDPOINTS, { resourceVersion }, signal)) {
+          if (type === 'ERROR') break;
+          if (type === 'DELETED') this.#forget(object);
+          else this.#see(object);
+          this.#tell();
         }
+        resourceVersion = await this.#list(east);
+        this.#tell();
+      } catch (error) {
+        if (!signal.aborted) process.stderr.write(`the mirrors are watched anew: ${String(error)}\n`);
       }
-    } catch (error) {
-      if (!signal.aborted) throw error;
+    }
+  }
+
+  async #list(east: Api): Promise<string> {
+    const { items, resourceVersion } = await east.listAll<EndpointsObject>(ENDPOINTS);
+    this.#mirrors.clear();
+    this.#counts.clear();
+    for (const object of items) this.#see(object);
+    return resourceVersion;
+  }
+
+  #tell(): void {
+    const now = Date.now();
+    for (const waiting of this.#waiting) {
+      if (!waiting.isSo()) continue;
+      this.#waiting.delete(waiting);
+      waiting.resolve(now);
     }
   }
 
