@@ -43,7 +43,8 @@ export class Exported {
   }
 }
 
-const isExportable = (construct: IConstruct): construct is ApiObject =>
+/** Whether a construct is a Service that other clusters may use: no mirror, and nothing of the extension. */
+export const isExportable = (construct: IConstruct): construct is ApiObject =>
   ApiObject.isApiObject(construct) &&
   construct.kind === 'Service' &&
   construct.apiVersion === 'v1' &&

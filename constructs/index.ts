@@ -2,10 +2,25 @@
  * The constructs of Linkspan: everything a cdk8s chart needs to say a Link, its credentials and its mirrors.
  */
 export type { Backend, BackendRef, BackendsProps } from './backend.ts';
+export {
+  type ApiServer,
+  type ClusterCredentials,
+  ClusterSet,
+  type ClusterSetCluster,
+  type ClusterSetMember,
+  type ClusterSetProps,
+} from './cluster-set.ts';
 export { copiedAnnotations, copiedLabels, type Metadata } from './copied-metadata.ts';
+export {
+  CredentialsReference,
+  type CredentialsReferenceProps,
+  type SecretStoreRef,
+  type StoredToken,
+} from './credentials-reference.ts';
 export { EndpointMirror, type EndpointMirrorProps } from './endpoint-mirror.ts';
 export type { EndpointsKind } from './endpoints-object.ts';
 export { type ExportOptions, Exported } from './exported.ts';
+export { Federated } from './federated.ts';
 export type { GatewayEndpoints } from './gateway-endpoints.ts';
 export { gatewayIdentity } from './gateway-identity.ts';
 export { GatewayPolicy, type GatewayPolicyProps } from './gateway-policy.ts';
@@ -34,6 +49,7 @@ export { RemoteAccess, type RemoteAccessProps } from './remote-access.ts';
 export { type ApiJson, render } from './render.ts';
 export { ServiceRoute, type ServiceRouteProps } from './service-route.ts';
 export type { TargetServiceProps } from './target-service.ts';
+export type { ClusterPair, Topology } from './topology.ts';
 export { TrafficSplit, type TrafficSplitProps } from './traffic-split.ts';
 
 export type { LabelSelector } from '../crds/link.types.gen.ts';

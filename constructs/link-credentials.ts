@@ -115,7 +115,14 @@ export class LinkCredentials extends Construct {
   }
 }
 
-const kubeconfig = ({ cluster, server, caData, token, tlsServerName }: LinkCredentialsProps): string =>
+/** The kubeconfig as text. */
+export const kubeconfig = ({
+  cluster,
+  server,
+  caData,
+  token,
+  tlsServerName,
+}: Pick<LinkCredentialsProps, 'cluster' | 'server' | 'caData' | 'token' | 'tlsServerName'>): string =>
   Yaml.stringify({
     apiVersion: 'v1',
     kind: 'Config',
@@ -134,14 +141,16 @@ const kubeconfig = ({ cluster, server, caData, token, tlsServerName }: LinkCrede
     'current-context': cluster,
   });
 
-const serverUrl = (path: string, value: string): Finding => {
+/** URL of an API server that credentials may be sent to. */
+export const serverUrl = (path: string, value: string): Finding => {
   const url = URL.parse(value);
   if (url?.protocol !== 'https:') return fieldError(path, value, 'is no https URL', 'as in https://203.0.113.7:6443');
   if (url.username || url.password) return fieldError(path, undefined, 'holds a user name or password');
   return undefined;
 };
 
-const caCertificates = (path: string, value: string): Finding => {
+/** PEM certificates in base64. */
+export const caCertificates = (path: string, value: string): Finding => {
   const pem = /^[A-Za-z0-9+/]+={0,2}$/.test(value) ? Buffer.from(value, 'base64').toString('latin1') : '';
   return /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.test(pem)
     ? undefined

@@ -2,6 +2,7 @@
  * The vocabulary of Linkspan: wire names, the Link's schema and types, its CRD, and the reading of a Link.
  * What is exported here is public.
  */
+export { CLUSTER_SET_SCHEMA } from './cluster-set.schema.ts';
 export { type StructuralSchema, linkCrd } from './definition.ts';
 export { parseDuration, parsePort } from './duration.ts';
 export type { GatewaySettings, ProbeSettings } from './gateway-settings.ts';

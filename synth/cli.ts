@@ -8,6 +8,7 @@ import { Command, CommanderError } from 'commander';
 
 import { crdsCommand } from './crds.ts';
 import { operatorCommand } from './operator.ts';
+import { synthCommand } from './synth.ts';
 
 const USAGE_ERROR = 2;
 
@@ -19,7 +20,7 @@ const program = new Command('linkspan')
   .showHelpAfterError('(see linkspan --help)')
   .exitOverride();
 
-const commands: readonly Command[] = [crdsCommand(), operatorCommand()];
+const commands: readonly Command[] = [crdsCommand(), operatorCommand(), synthCommand()];
 for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
 
 // A reader that has seen enough (`| head`) is no failure.

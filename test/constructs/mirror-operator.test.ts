@@ -107,6 +107,7 @@ describe('an operator', () => {
                   env: [
                     { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
                     { name: 'POD_IPS', valueFrom: { fieldRef: { fieldPath: 'status.podIPs' } } },
+                    { name: 'NODE_OPTIONS', value: '--max-semi-space-size=1' },
                   ],
                   ports: [{ name: 'linkspan-admin', containerPort: 9999, protocol: 'TCP' }],
                   livenessProbe: { httpGet: { path: '/healthz', port: 'linkspan-admin' }, initialDelaySeconds: 10 },

@@ -4,6 +4,7 @@
  */
 import { Service } from 'cdk8s-plus-27';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CredentialsReference } from '../../constructs/credentials-reference.ts';
 import { EndpointMirror } from '../../constructs/endpoint-mirror.ts';
 import { Exported } from '../../constructs/exported.ts';
 import { GatewayProbe } from '../../constructs/gateway-probe.ts';
@@ -109,6 +110,13 @@ const compositions: Readonly<Record<string, Compose>> = {
       server: 'https://203.0.113.9:6443',
       caData: Buffer.from(CERTIFICATE).toString('base64'),
       token: 'secret',
+    });
+  },
+  'a placeholder of credentials': (chart) => {
+    new CredentialsReference(chart, 'credentials', {
+      cluster: 'north',
+      server: 'https://203.0.113.9:6443',
+      caData: Buffer.from(CERTIFICATE).toString('base64'),
     });
   },
   'an exported Service, split and routed': (chart) => {

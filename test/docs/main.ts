@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import { flagsTable } from '../../synth/flags-table.ts';
 import { badInputPage } from './bad-input.ts';
+import { constructsPage } from './constructs.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -13,6 +14,7 @@ export const documents = async (): Promise<ReadonlyMap<string, string>> => {
   const pages: readonly (readonly [string, string])[] = [
     ['README.md', readme.replace(/<!-- flags -->.*<!-- \/flags -->/s, () => table)],
     ['docs/bad-input.md', await badInputPage()],
+    ['docs/constructs.md', await constructsPage()],
   ];
   const formatted = pages.map(async ([path, text]) => {
     const options = await resolveConfig(new URL(path, root));

@@ -1,0 +1,112 @@
+/**
+ * What is wrong with a set of clusters, by the path that it was written at: the rules that the parts it is made of
+ * cannot know, and those that they would tell by names of their own.
+ */
+import { addressProblem } from '../crds/gateway-address.ts';
+import { fieldError } from '../crds/validate.ts';
+import { Default } from '../crds/wire.ts';
+import { cidr } from './cidr.ts';
+import type { ClusterCredentials, ClusterSetMember, ClusterSetProps } from './cluster-set.ts';
+import type { Finding } from './invalid-props.ts';
+import { caCertificates, serverUrl } from './link-credentials.ts';
+import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
+
+/** What is wrong with the set as a whole. */
+export const setFindings = ({
+  members,
+  credentials,
+  flat,
+  namespace,
+  linkerdNamespace,
+}: ClusterSetProps): Finding[] => {
+  const names = members.map(({ name }) => name);
+  return [
+    members.length === 0 ? fieldError('members', members, 'is empty', 'at least one cluster') : undefined,
+    ...names.map((name, index) =>
+      names.indexOf(name) < index ? fieldError(`members[${index}].name`, name, 'is there twice') : undefined,
+    ),
+    namespace === undefined ? undefined : dnsLabel('namespace', namespace),
+    linkerdNamespace === undefined ? undefined : dnsLabel('linkerdNamespace', linkerdNamespace),
+    flat === true &&
+    (namespace ?? Default.multiclusterNamespace) === (linkerdNamespace ?? Default.controlPlaneNamespace)
+      ? fieldError('namespace', namespace, "is the control plane's: two Secrets of one name in each cluster")
+      : undefined,
+    ...credentialsFindings(credentials ?? { type: 'left-out' }),
+  ];
+};
+
+const credentialsFindings = ({ type, store, keyPrefix }: ClusterCredentials): readonly Finding[] => {
+  const external = 'external-secret';
+  if (type === external) {
+    return [
+      store === undefined
+        ? fieldError('credentials.store', undefined, `is required, since type is ${external}`)
+        : dnsSubdomain('credentials.store.name', store.name),
+      keyPrefix === '' ? fieldError('credentials.keyPrefix', '', 'is empty') : undefined,
+    ];
+  }
+  return Object.entries({ store, keyPrefix }).map(([field, value]) =>
+    value === undefined ? undefined : fieldError(`credentials.${field}`, value, `is for type ${external}`, 'remove it'),
+  );
+};
+
+/** What is wrong with one member, whether by itself or for its part in the set. */
+export const memberFindings = (
+  path: string,
+  { name, clusterDomain, trustDomain, gatewayAddresses, gateway, apiServer, networks }: ClusterSetMember,
+  { flat, credentials = { type: 'left-out' } }: ClusterSetProps,
+  isTarget: boolean,
+): readonly Finding[] => [
+  dnsLabel(`${path}.name`, name),
+  clusterDomain === undefined ? undefined : dnsSubdomain(`${path}.clusterDomain`, clusterDomain),
+  trustDomain === undefined ? undefined : dnsSubdomain(`${path}.trustDomain`, trustDomain),
+  ...addressFindings(`${path}.gatewayAddresses`, gatewayAddresses, isTarget && flat !== true),
+  ...(gateway === undefined ? [] : gatewayFindings(`${path}.gateway`, gateway, gatewayAddresses !== undefined)),
+  ...(apiServer === undefined
+    ? [
+        isTarget && credentials.type !== 'left-out'
+          ? fieldError(`${path}.apiServer`, undefined, 'is required, since credentials refer to it')
+          : undefined,
+      ]
+    : [
+        serverUrl(`${path}.apiServer.url`, apiServer.url),
+        caCertificates(`${path}.apiServer.caData`, apiServer.caData),
+        apiServer.tlsServerName === undefined
+          ? undefined
+          : dnsSubdomain(`${path}.apiServer.tlsServerName`, apiServer.tlsServerName),
+      ]),
+  networks?.length === 0
+    ? fieldError(`${path}.networks`, networks, 'is empty', 'name networks, or leave it out for any')
+    : undefined,
+  ...(networks ?? []).map((network, index) => cidr(`${path}.networks[${index}]`, network)),
+];
+
+const addressFindings = (
+  path: string,
+  addresses: readonly string[] | undefined,
+  isRequired: boolean,
+): readonly Finding[] => {
+  if (addresses === undefined || addresses.length === 0) {
+    if (addresses === undefined && !isRequired) return [];
+    return [fieldError(path, addresses, 'is required: other clusters reach it by its gateway', 'at least one address')];
+  }
+  return addresses.map((address, index) => {
+    const problem = addressProblem(address);
+    return problem === undefined ? undefined : fieldError(`${path}[${index}]`, address, problem);
+  });
+};
+
+const gatewayFindings = (
+  path: string,
+  { service: { type, nodePort, probeNodePort } = {} }: NonNullable<ClusterSetMember['gateway']>,
+  isAddressed: boolean,
+): readonly Finding[] => {
+  if (!isAddressed) return [fieldError(path, undefined, 'has no addresses', 'write gatewayAddresses, or remove it')];
+  if (type !== 'NodePort') return [];
+  // Kubernetes would pick the ports, and Links could not know them.
+  return Object.entries({ nodePort, probeNodePort }).map(([field, port]) =>
+    port === undefined
+      ? fieldError(`${path}.service.${field}`, undefined, 'is required: Links to a NodePort gateway name it')
+      : undefined,
+  );
+};

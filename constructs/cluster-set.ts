@@ -1,0 +1,294 @@
+/**
+ * Clusters that use each other's Services: who they are and how they are linked, said once. Each gets a chart of its own
+ * with its side of every pair that it is in. All that the two sides of a pair must agree on (names of Secrets, identity
+ * and ports of the gateway, networks of its policy) comes from one place, and so cannot disagree.
+ *
+ * No token is ever rendered: see {@link ClusterCredentials}.
+ */
+import { Chart } from 'cdk8s';
+import { Construct } from 'constructs';
+import type { FieldError } from '../crds/validate.ts';
+import { Default } from '../crds/wire.ts';
+import { memberFindings, setFindings } from './cluster-set-findings.ts';
+import { CredentialsReference, type SecretStoreRef } from './credentials-reference.ts';
+import { gatewayIdentity } from './gateway-identity.ts';
+import type { GatewayProps } from './gateway.ts';
+import { InvalidPropsError, refuse } from './invalid-props.ts';
+import type { LinkProps } from './link.ts';
+import type { MirrorOperatorProps } from './mirror-operator.ts';
+import { Multicluster } from './multicluster.ts';
+import { type ClusterPair, linkedPairs, type Topology, topologyFindings } from './topology.ts';
+
+/** What all parts of a cluster have in common is said of the member or of the set. */
+type Common = 'namespace' | 'linkerdNamespace' | 'trustDomain';
+
+/** How a cluster's API server is reached from the others. */
+export interface ApiServer {
+  /** URL; https. */
+  readonly url: string;
+  /** CA certificates: PEM, in base64, as `certificate-authority-data` of a kubeconfig. */
+  readonly caData: string;
+  /**
+   * Name in the server's certificate, where it is not the host of the URL.
+   * @default - the host of the URL
+   */
+  readonly tlsServerName?: string | undefined;
+}
+
+/** One cluster of a {@link ClusterSet}. */
+export interface ClusterSetMember {
+  /** Name of the cluster: that of the Links to it, and the end of the names of its mirrors. */
+  readonly name: string;
+  /**
+   * DNS domain of the cluster.
+   * @default cluster.local
+   */
+  readonly clusterDomain?: string | undefined;
+  /**
+   * Identity trust domain of its Linkerd.
+   * @default - the cluster domain
+   */
+  readonly trustDomain?: string | undefined;
+  /**
+   * IP addresses of its gateway, or host names that it is going to have.
+   * @default - none: nothing is mirrored from it but on a flat network
+   */
+  readonly gatewayAddresses?: readonly string[] | undefined;
+  /**
+   * Its gateway, where other clusters use it.
+   * @default - a LoadBalancer with three replicas
+   */
+  readonly gateway?: Omit<GatewayProps, Common> | undefined;
+  /**
+   * Its API server, as other clusters reach it.
+   * @default - not known: credentials must be left out
+   */
+  readonly apiServer?: ApiServer | undefined;
+  /**
+   * Networks in CIDR notation that its requests to gateways come from.
+   * @default - any, and the gateways that it uses are open to all networks
+   */
+  readonly networks?: readonly string[] | undefined;
+}
+
+/** What stands for the credentials of targets in what is rendered. */
+export interface ClusterCredentials {
+  /**
+   * `external-secret`: an ExternalSecret that puts the token in; `placeholder`: a Secret without a token, which the
+   * operator refuses until it is filled; `left-out`: nothing.
+   */
+  readonly type: 'external-secret' | 'placeholder' | 'left-out';
+  /**
+   * The store of tokens, for `external-secret`.
+   * @default - none
+   */
+  readonly store?: SecretStoreRef | undefined;
+  /**
+   * For `external-secret`: tokens are under `<keyPrefix>/<source>/<target>`.
+   * @default linkspan
+   */
+  readonly keyPrefix?: string | undefined;
+}
+
+/** Properties of {@link ClusterSet}. */
+export interface ClusterSetProps {
+  /** The clusters; each name once. */
+  readonly members: readonly ClusterSetMember[];
+  /**
+   * How they are linked.
+   * @default - full mesh
+   */
+  readonly topology?: Topology | undefined;
+  /** The operator, in every cluster that has a target. */
+  readonly operator: Omit<MirrorOperatorProps, Common | 'targetClusters'>;
+  /**
+   * What stands for the credentials of targets.
+   * @default - left out
+   */
+  readonly credentials?: ClusterCredentials | undefined;
+  /**
+   * Whether pods reach those of other clusters, for flat and federated mode. Accounts then may read what Linkerd's
+   * destination controller needs, and credentials have a copy beside it; otherwise Links select neither mode.
+   * @default false
+   */
+  readonly flat?: boolean | undefined;
+  /**
+   * Namespace of the multicluster extension, in every cluster.
+   * @default linkerd-multicluster
+   */
+  readonly namespace?: string | undefined;
+  /**
+   * Namespace of Linkerd's control plane, in every cluster.
+   * @default linkerd
+   */
+  readonly linkerdNamespace?: string | undefined;
+}
+
+/** What was made for one member. */
+export interface ClusterSetCluster {
+  readonly name: string;
+  /** The chart, called as the cluster is. */
+  readonly chart: Chart;
+  readonly multicluster: Multicluster;
+  /** In the order of the Links; empty if credentials are left out. */
+  readonly credentials: readonly CredentialsReference[];
+}
+
+/**
+ * For every member a chart with its `Multicluster`, and references to the credentials of its targets.
+ * @throws InvalidPropsError naming everything that any part of any cluster refuses, by the member that it is said of
+ */
+export class ClusterSet extends Construct {
+  /** In the order of `members`. */
+  readonly clusters: readonly ClusterSetCluster[];
+  /** Who mirrors from whom. */
+  readonly pairs: readonly ClusterPair[];
+
+  constructor(scope: Construct, id: string, props: ClusterSetProps) {
+    super(scope, id);
+    const { members, topology = { type: 'full-mesh' } } = props;
+    const names = members.map(({ name }) => name);
+    this.pairs = linkedPairs(topology, names);
+    const links = new Neighbours(members, this.pairs);
+    const refusing = `ClusterSet ${this.node.path}`;
+    refuse(refusing, [
+      ...setFindings(props),
+      ...topologyFindings('topology', topology, names),
+      ...members.flatMap((member, index) =>
+        memberFindings(`members[${index}]`, member, props, links.sourcesOf(member).length > 0),
+      ),
+    ]);
+
+    const errors = new Map<string, FieldError>();
+    const clusters: ClusterSetCluster[] = [];
+    for (const [index, member] of members.entries()) {
+      const { name } = member;
+      const chart = new Chart(this, name);
+      try {
+        const sources = links.sourcesOf(member);
+        const targets = links.targetsOf(member);
+        const multicluster = new Multicluster(chart, 'Multicluster', side(member, sources, targets, props));
+        clusters.push({ name, chart, multicluster, credentials: references(chart, name, targets, props) });
+      } catch (error) {
+        if (!(error instanceof InvalidPropsError)) throw error;
+        for (const each of error.errors) {
+          // The operator's props are those of all clusters: said once.
+          const path = each.path.startsWith('operator.') ? each.path : `members[${index}].${each.path}`;
+          errors.set(path, { ...each, path });
+        }
+      }
+    }
+    // What a Link refuses comes from its target's gateway, which has said so in the words of the member.
+    const causes = [...errors.values()].filter(({ path }) => !/^members\[\d+\]\.links\[/.test(path));
+    refuse(refusing, causes.length > 0 ? causes : [...errors.values()]);
+    this.clusters = clusters;
+  }
+}
+
+/** The pairs, by either of their ends. */
+class Neighbours {
+  readonly #sources = new Map<string, ClusterSetMember[]>();
+  readonly #targets = new Map<string, ClusterSetMember[]>();
+
+  constructor(members: readonly ClusterSetMember[], pairs: readonly ClusterPair[]) {
+    const byName = new Map(members.map((member) => [member.name, member]));
+    for (const { name } of members) {
+      this.#sources.set(name, []);
+      this.#targets.set(name, []);
+    }
+    for (const pair of pairs) {
+      const source = byName.get(pair.source);
+      const target = byName.get(pair.target);
+      if (source !== undefined) this.#sources.get(pair.target)?.push(source);
+      if (target !== undefined) this.#targets.get(pair.source)?.push(target);
+    }
+  }
+
+  sourcesOf({ name }: ClusterSetMember): readonly ClusterSetMember[] {
+    return this.#sources.get(name) ?? [];
+  }
+
+  targetsOf({ name }: ClusterSetMember): readonly ClusterSetMember[] {
+    return this.#targets.get(name) ?? [];
+  }
+}
+
+/** One cluster's side of all pairs that it is in. */
+const side = (
+  member: ClusterSetMember,
+  sources: readonly ClusterSetMember[],
+  targets: readonly ClusterSetMember[],
+  { operator, flat = false, namespace = Default.multiclusterNamespace, linkerdNamespace }: ClusterSetProps,
+) => ({
+  namespace,
+  linkerdNamespace,
+  trustDomain: trustDomainOf(member),
+  gateway: sources.length > 0 && member.gatewayAddresses !== undefined ? (member.gateway ?? {}) : (false as const),
+  sourceNetworks: networksOf(sources),
+  sources: sources.map(({ name }) => ({ sourceCluster: name, flat })),
+  operator: targets.length > 0 ? operator : undefined,
+  links: targets.map((target) => linkTo(target, flat, namespace, linkerdNamespace)),
+});
+
+const linkTo = (
+  target: ClusterSetMember,
+  flat: boolean,
+  namespace: string,
+  linkerdNamespace: string = Default.controlPlaneNamespace,
+): LinkProps => {
+  const { service = {}, probePath, probePeriod } = target.gateway ?? {};
+  const onNodes = service.type === 'NodePort';
+  return {
+    targetClusterName: target.name,
+    targetClusterDomain: target.clusterDomain,
+    targetClusterLinkerdNamespace: linkerdNamespace,
+    ...(target.gatewayAddresses !== undefined && {
+      gatewayAddresses: target.gatewayAddresses,
+      gatewayPort: onNodes ? service.nodePort : service.port,
+      gatewayIdentity: gatewayIdentity(linkerdNamespace, trustDomainOf(target), namespace),
+      probe: {
+        path: probePath,
+        port: onNodes ? service.probeNodePort : service.probePort,
+        period: typeof probePeriod === 'number' ? `${probePeriod}s` : probePeriod,
+      },
+    }),
+    ...(!flat && { remoteDiscoverySelector: {}, federatedServiceSelector: {} }),
+  };
+};
+
+const references = (
+  chart: Chart,
+  source: string,
+  targets: readonly ClusterSetMember[],
+  { credentials, flat = false, namespace, linkerdNamespace }: ClusterSetProps,
+): readonly CredentialsReference[] => {
+  if (credentials === undefined || credentials.type === 'left-out') return [];
+  const { store, keyPrefix = KEY_PREFIX } = credentials;
+  return targets.flatMap((target) => {
+    const { name, apiServer, clusterDomain } = target;
+    if (apiServer === undefined) return [];
+    return new CredentialsReference(chart, `Credentials-${name}`, {
+      cluster: name,
+      server: apiServer.url,
+      caData: apiServer.caData,
+      tlsServerName: apiServer.tlsServerName,
+      clusterDomain,
+      trustDomain: trustDomainOf(target),
+      linkNamespace: namespace,
+      controlPlaneNamespace: linkerdNamespace,
+      copies: flat ? 'both' : 'link',
+      token: store && { store, key: `${keyPrefix}/${source}/${name}` },
+    });
+  });
+};
+
+const KEY_PREFIX = 'linkspan';
+
+const trustDomainOf = ({ trustDomain, clusterDomain = Default.clusterDomain }: ClusterSetMember): string =>
+  trustDomain ?? clusterDomain;
+
+/** Undefined, for all networks, if any of the clusters may come from anywhere. */
+const networksOf = (sources: readonly ClusterSetMember[]): readonly string[] | undefined =>
+  sources.some(({ networks }) => networks === undefined)
+    ? undefined
+    : [...new Set(sources.flatMap(({ networks = [] }) => networks))].sort();

@@ -1,0 +1,148 @@
+/**
+ * The credentials of a target cluster as they may stand in Git: everything of the kubeconfig but its token. Either
+ * external-secrets puts the token in, from a store that the team fills, or the team does so itself before it applies.
+ * Until then the operator refuses the kubeconfig, and the Link says that its token is empty.
+ */
+import { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
+import { fieldError } from '../crds/validate.ts';
+import { Annotation, credentialsName, CredentialsSecret, Default, Label } from '../crds/wire.ts';
+import { type Finding, refuse } from './invalid-props.ts';
+import { caCertificates, kubeconfig, type LinkCredentialsProps, serverUrl } from './link-credentials.ts';
+import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
+
+/** The store of external-secrets that holds tokens. */
+export interface SecretStoreRef {
+  /** Name of the store. */
+  readonly name: string;
+  /** @default ClusterSecretStore */
+  readonly kind?: 'ClusterSecretStore' | 'SecretStore' | undefined;
+}
+
+/** Where the store has the token. */
+export interface StoredToken {
+  readonly store: SecretStoreRef;
+  /** Key of the token in the store. */
+  readonly key: string;
+  /**
+   * Property of that key's value.
+   * @default - the whole value is the token
+   */
+  readonly property?: string | undefined;
+}
+
+/** Properties of {@link CredentialsReference}: those of LinkCredentials, with the token's place for the token. */
+export interface CredentialsReferenceProps extends Omit<LinkCredentialsProps, 'token'> {
+  /**
+   * Where external-secrets finds the token.
+   * @default - nowhere: a Secret without a token is rendered, which the operator refuses until it is filled
+   */
+  readonly token?: StoredToken | undefined;
+}
+
+/** What external-secrets replaces by the token. */
+const TOKEN = '{{ .token | trim }}';
+
+/**
+ * ExternalSecret, or Secret without a token, `cluster-credentials-<cluster>`: one for each copy of the credentials.
+ * @throws InvalidPropsError naming every prop that the kubeconfig or the reference cannot have
+ */
+export class CredentialsReference extends Construct {
+  /** Name of the Secrets, and of the ExternalSecrets that they are made by. */
+  readonly name: string;
+  /** For the Secret that the operator reads. */
+  readonly linkSecret: ApiObject;
+  /** For the Secret that Linkerd's destination controller reads; undefined if only the Link's was asked for. */
+  readonly controlPlaneSecret: ApiObject | undefined;
+
+  constructor(scope: Construct, id: string, props: CredentialsReferenceProps) {
+    super(scope, id);
+    const {
+      cluster,
+      clusterDomain = Default.clusterDomain,
+      trustDomain = clusterDomain,
+      linkNamespace = Default.multiclusterNamespace,
+      controlPlaneNamespace = Default.controlPlaneNamespace,
+      copies = 'both',
+      token,
+    } = props;
+    const name = credentialsName(cluster);
+    this.name = name;
+    refuse(`CredentialsReference ${linkNamespace}/${name}`, [
+      dnsLabel('cluster', cluster),
+      serverUrl('server', props.server),
+      caCertificates('caData', props.caData),
+      props.tlsServerName === undefined ? undefined : dnsSubdomain('tlsServerName', props.tlsServerName),
+      dnsSubdomain('clusterDomain', clusterDomain),
+      dnsSubdomain('trustDomain', trustDomain),
+      dnsLabel('linkNamespace', linkNamespace),
+      dnsLabel('controlPlaneNamespace', controlPlaneNamespace),
+      copies === 'both' && linkNamespace === controlPlaneNamespace
+        ? fieldError('controlPlaneNamespace', controlPlaneNamespace, "is the Link's: two Secrets of one name")
+        : undefined,
+      ...(token === undefined ? [] : storedTokenFindings('token', token)),
+    ]);
+
+    const text = kubeconfig({ ...props, token: token === undefined ? '' : TOKEN });
+    const make = (id: string, namespace: string, metadata: SecretMetadata = {}): ApiObject =>
+      new ApiObject(
+        this,
+        id,
+        token === undefined
+          ? placeholder(name, namespace, text, metadata)
+          : external(name, namespace, text, metadata, token),
+      );
+    this.linkSecret = make('Resource', linkNamespace);
+    this.controlPlaneSecret =
+      copies === 'both'
+        ? make('ControlPlane', controlPlaneNamespace, {
+            labels: { [Label.credentialsClusterName]: cluster },
+            annotations: { [Annotation.trustDomain]: trustDomain, [Annotation.clusterDomain]: clusterDomain },
+          })
+        : undefined;
+  }
+}
+
+const storedTokenFindings = (path: string, { store, key }: StoredToken): readonly Finding[] => [
+  dnsSubdomain(`${path}.store.name`, store.name),
+  key === '' ? fieldError(`${path}.key`, key, 'is empty') : undefined,
+];
+
+interface SecretMetadata {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+const placeholder = (name: string, namespace: string, text: string, metadata: SecretMetadata) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  type: CredentialsSecret.type,
+  metadata: { name, namespace, ...metadata },
+  // Not as data, which is base64: this is what a person fills in.
+  stringData: { [CredentialsSecret.key]: text },
+});
+
+const external = (
+  name: string,
+  namespace: string,
+  text: string,
+  metadata: SecretMetadata,
+  { store, key, property }: StoredToken,
+) => ({
+  apiVersion: 'external-secrets.io/v1',
+  kind: 'ExternalSecret',
+  metadata: { name, namespace },
+  spec: {
+    secretStoreRef: { name: store.name, kind: store.kind ?? 'ClusterSecretStore' },
+    target: {
+      name,
+      template: {
+        engineVersion: 'v2',
+        type: CredentialsSecret.type,
+        metadata,
+        data: { [CredentialsSecret.key]: text },
+      },
+    },
+    data: [{ secretKey: 'token', remoteRef: { key, property } }],
+  },
+});

@@ -1,0 +1,110 @@
+/**
+ * The output folder: made to hold just the files of a tree, beside those of others. A list of what was written is kept
+ * in it, so that files which are no longer wanted can be told from files that somebody else put there: the former are
+ * removed, the latter never touched. Nothing is written before everything has been looked at.
+ */
+import { mkdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+import type { Tree } from './cluster-tree.ts';
+
+/** The list of what was written, in the output folder: one path a line, sorted. */
+export const MANIFEST = '.linkspan-synth';
+
+/** One file of the output folder that is not as the tree has it. */
+export interface FileChange {
+  /** Path below the output folder. */
+  readonly path: string;
+  /** Undefined if it is not there. */
+  readonly before: string | undefined;
+  /** Undefined if it is to be removed. */
+  readonly after: string | undefined;
+}
+
+/** A file that is in the way, or a list of files that leads out of the folder. */
+export class OutputFolderError extends Error {
+  override readonly name = 'OutputFolderError';
+}
+
+/**
+ * What must change for `folder` to be the tree, sorted by path.
+ * @throws OutputFolderError if a file that was not written by us is where one must be
+ */
+export const treeChanges = async (folder: string, tree: Tree): Promise<readonly FileChange[]> => {
+  const written = new Set(lines(await contentOf(join(folder, MANIFEST))));
+  for (const path of written) {
+    if (!INSIDE.test(path)) {
+      throw new OutputFolderError(`${join(folder, MANIFEST)}: ${path} is no path in the folder (remove that line)`);
+    }
+  }
+  const wanted = new Map(tree).set(MANIFEST, listing(tree.keys()));
+  const changes: FileChange[] = [];
+  const foreign: string[] = [];
+  for (const path of [...new Set([...wanted.keys(), ...written])].sort()) {
+    const before = await contentOf(join(folder, path));
+    const after = wanted.get(path);
+    if (before === after) continue;
+    if (before !== undefined && path !== MANIFEST && !written.has(path)) foreign.push(path);
+    changes.push({ path, before, after });
+  }
+  if (foreign.length > 0) {
+    throw new OutputFolderError(
+      `${folder}: ${foreign.join(', ')}: not written by linkspan synth, and in its way (move it, or remove it)`,
+    );
+  }
+  return changes;
+};
+
+/** Makes the changes. Folders that become empty are removed. Interrupted, it is made good by the next time. */
+export const writeChanges = async (folder: string, changes: readonly FileChange[]): Promise<void> => {
+  const manifest = changes.find(({ path }) => path === MANIFEST);
+  if (manifest !== undefined) {
+    const either = new Set([...lines(manifest.before), ...lines(manifest.after)]);
+    await writeFile(join(await made(folder), MANIFEST), listing(either));
+  }
+  for (const { path, after } of changes) {
+    if (path === MANIFEST) continue;
+    const file = join(folder, path);
+    if (after === undefined) {
+      await rm(file);
+      await removeIfEmpty(dirname(file));
+    } else {
+      await made(dirname(file));
+      await writeFile(file, after);
+    }
+  }
+  if (manifest?.after !== undefined) await writeFile(join(folder, MANIFEST), manifest.after);
+};
+
+/** `<cluster>/<file>`: nothing that leads elsewhere. */
+const INSIDE = /^[a-z0-9][-a-z0-9]*\/(?!\.\.?$)[^/\\]+$/;
+
+const lines = (text: string | undefined): readonly string[] => (text ?? '').split('\n').filter((line) => line !== '');
+
+const listing = (paths: Iterable<string>): string =>
+  [...paths]
+    .sort()
+    .map((path) => `${path}\n`)
+    .join('');
+
+const made = async (folder: string): Promise<string> => {
+  await mkdir(folder, { recursive: true });
+  return folder;
+};
+
+const contentOf = async (file: string): Promise<string | undefined> => {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+const removeIfEmpty = async (folder: string): Promise<void> => {
+  try {
+    await rmdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error;
+  }
+};

@@ -1,0 +1,231 @@
+import { App, Testing } from 'cdk8s';
+import { describe, expect, test } from 'vitest';
+
+import { ClusterSet, type ClusterSetMember, type ClusterSetProps } from '../../constructs/cluster-set.ts';
+import type { ApiJson } from '../../constructs/render.ts';
+import { validateLink } from '../../crds/validate.ts';
+import { parseTargetKubeconfig } from '../../operator/kube/target-kubeconfig.ts';
+import { CERTIFICATE } from '../cluster/sim/certificate.ts';
+import { errorsOf } from './errors-of.ts';
+
+const caData = Buffer.from(CERTIFICATE).toString('base64');
+
+const member = (name: string, more: Partial<ClusterSetMember> = {}): ClusterSetMember => ({
+  name,
+  clusterDomain: `${name}.example.com`,
+  gatewayAddresses: [`gateway.${name}.example.com`],
+  apiServer: { url: `https://api.${name}.example.com:6443`, caData },
+  ...more,
+});
+
+const OPERATOR = { image: 'linkspan:1' };
+const THREE = [member('east'), member('north'), member('west')];
+
+const clusterSet = (props: Partial<ClusterSetProps> = {}) =>
+  new ClusterSet(new App(), 'set', { members: THREE, operator: OPERATOR, ...props });
+
+const objectsOf = (set: ClusterSet, cluster: string): readonly ApiJson[] =>
+  Testing.synth(set.clusters.find(({ name }) => name === cluster)!.chart) as ApiJson[];
+
+const ofKind = (objects: readonly ApiJson[], kind: string) => objects.filter((object) => object.kind === kind);
+
+const namesOf = (objects: readonly ApiJson[], kind: string) =>
+  ofKind(objects, kind).map(({ metadata }) => metadata.name);
+
+/** Where each cluster mirrors from. */
+const linksOf = (set: ClusterSet): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(set.clusters.map(({ name, multicluster }) => [name, multicluster.links.map((link) => link.name)]));
+
+describe('a set of clusters', () => {
+  test('in full mesh links each with each', () => {
+    expect(linksOf(clusterSet())).toEqual({
+      east: ['north', 'west'],
+      north: ['east', 'west'],
+      west: ['east', 'north'],
+    });
+  });
+
+  test('with a hub links each spoke with the hub, both ways, and no spoke with another', () => {
+    expect(linksOf(clusterSet({ topology: { type: 'hub-and-spokes', hubs: ['north'] } }))).toEqual({
+      east: ['north'],
+      north: ['east', 'west'],
+      west: ['north'],
+    });
+  });
+
+  test('by pairs gives a source the operator, a target the gateway, and a cluster in no pair neither', () => {
+    const set = clusterSet({ topology: { type: 'pairs', pairs: [{ source: 'east', target: 'west' }] } });
+    expect(linksOf(set)).toEqual({ east: ['west'], north: [], west: [] });
+    const made = set.clusters.map(({ name, multicluster: { operator, gateway, remoteAccess } }) => [
+      name,
+      operator !== undefined,
+      gateway !== undefined,
+      remoteAccess.map((access) => access.name),
+    ]);
+    expect(made).toEqual([
+      ['east', true, false, []],
+      ['north', false, false, []],
+      ['west', false, true, ['linkerd-service-mirror-remote-access-east']],
+    ]);
+  });
+
+  test('gives a target what its sources need, each an account of its own, and lets in their networks alone', () => {
+    const members = [
+      member('east', { networks: ['10.2.0.0/16', '10.1.0.0/16'] }),
+      member('north', { networks: ['10.1.0.0/16'] }),
+      member('west'),
+    ];
+    const west = objectsOf(clusterSet({ members }), 'west');
+    expect(namesOf(west, 'ServiceAccount')).toEqual([
+      'linkerd-gateway',
+      'linkerd-service-mirror-remote-access-east',
+      'linkerd-service-mirror-remote-access-north',
+      'linkspan-operator',
+    ]);
+    expect(ofKind(west, 'NetworkAuthentication')).toMatchObject([
+      { spec: { networks: [{ cidr: '10.1.0.0/16' }, { cidr: '10.2.0.0/16' }] } },
+    ]);
+    // East and north are open, since west may come from anywhere, and say so.
+    expect(ofKind(objectsOf(clusterSet({ members }), 'east'), 'NetworkAuthentication')).toMatchObject([
+      { metadata: { annotations: { 'linkspan.dev/source-networks': 'any' } } },
+    ]);
+  });
+
+  test('has Links and the gateway that they lead to agree', () => {
+    const west = member('west', {
+      trustDomain: 'mesh.example.com',
+      gateway: {
+        probePath: '/health',
+        probePeriod: 5,
+        service: { type: 'NodePort', nodePort: 30_043, probeNodePort: 30_091 },
+      },
+    });
+    const set = clusterSet({ members: [member('east'), west], namespace: 'multi', linkerdNamespace: 'l5d' });
+    const [link] = ofKind(objectsOf(set, 'east'), 'Link');
+    expect(validateLink(link)).toMatchObject({ ok: true });
+    expect(link).toMatchObject({
+      metadata: { name: 'west', namespace: 'multi' },
+      spec: {
+        targetClusterDomain: 'west.example.com',
+        gatewayAddress: 'gateway.west.example.com',
+        gatewayPort: '30043',
+        gatewayIdentity: set.clusters[1]!.multicluster.gateway!.identity,
+        probeSpec: { path: '/health', port: '30091', period: '5s' },
+        // Nothing reads credentials beside the control plane, so no Service may need them.
+        remoteDiscoverySelector: {},
+        federatedServiceSelector: {},
+      },
+    });
+  });
+
+  test('on a flat network needs no gateways, and lets accounts read what the destination controller needs', () => {
+    const { gatewayAddresses: _, ...east } = member('east');
+    const set = clusterSet({ members: [east, member('west')], flat: true, credentials: { type: 'placeholder' } });
+    const made = objectsOf(set, 'west');
+    const [link] = ofKind(made, 'Link') as [ApiJson & { readonly spec: object }];
+    expect(link.spec).not.toHaveProperty('gatewayAddress');
+    expect(link).toMatchObject({ spec: { remoteDiscoverySelector: { matchLabels: {} } } });
+    expect(set.clusters[0]!.multicluster.gateway).toBeUndefined();
+    expect(JSON.stringify(ofKind(made, 'ClusterRole'))).toContain('replicasets');
+    const copies = ofKind(made, 'Secret').filter(({ metadata }) => metadata.name === 'cluster-credentials-east');
+    expect(copies.map(({ metadata }) => metadata.namespace)).toEqual(['linkerd-multicluster', 'linkerd']);
+    expect(copies[1]).toMatchObject({
+      metadata: {
+        labels: { 'multicluster.linkerd.io/cluster-name': 'east' },
+        annotations: { 'multicluster.linkerd.io/cluster-domain': 'east.example.com' },
+      },
+    });
+  });
+});
+
+describe('credentials in Git', () => {
+  test('are left out unless asked for', () => {
+    const made = objectsOf(clusterSet(), 'east');
+    expect(JSON.stringify(made)).not.toContain('remote-kubeconfig');
+  });
+
+  test('as placeholders are refused by the operator for their empty token, and for nothing else', () => {
+    const made = objectsOf(clusterSet({ credentials: { type: 'placeholder' } }), 'east');
+    const placeholders = ofKind(made, 'Secret').filter(({ type }) => type === 'mirror.linkerd.io/remote-kubeconfig');
+    expect(placeholders.map(({ metadata }) => metadata.name)).toEqual([
+      'cluster-credentials-north',
+      'cluster-credentials-west',
+    ]);
+    const { kubeconfig } = placeholders[0]!['stringData'] as { readonly kubeconfig: string };
+    expect(parseTargetKubeconfig(kubeconfig)).toMatchObject({
+      ok: false,
+      errors: [{ path: 'users[0].user.token', reason: 'is empty' }],
+    });
+    expect(parseTargetKubeconfig(kubeconfig.replace('token: ""', 'token: abc'))).toMatchObject({
+      ok: true,
+      server: 'https://api.north.example.com:6443',
+    });
+  });
+
+  test('as ExternalSecrets become kubeconfigs that the operator takes once the token is in', () => {
+    const set = clusterSet({
+      credentials: { type: 'external-secret', store: { name: 'vault' }, keyPrefix: 'teams/mesh' },
+    });
+    const [external] = ofKind(objectsOf(set, 'east'), 'ExternalSecret') as unknown as readonly {
+      readonly spec: { readonly target: { readonly template: { readonly data: { readonly kubeconfig: string } } } };
+    }[];
+    expect(external).toMatchObject({
+      apiVersion: 'external-secrets.io/v1',
+      metadata: { name: 'cluster-credentials-north', namespace: 'linkerd-multicluster' },
+      spec: {
+        secretStoreRef: { name: 'vault', kind: 'ClusterSecretStore' },
+        target: { name: 'cluster-credentials-north', template: { type: 'mirror.linkerd.io/remote-kubeconfig' } },
+        data: [{ secretKey: 'token', remoteRef: { key: 'teams/mesh/east/north' } }],
+      },
+    });
+    const filled = external!.spec.target.template.data.kubeconfig.replace('{{ .token | trim }}', 'abc');
+    expect(parseTargetKubeconfig(filled)).toMatchObject({ ok: true });
+  });
+});
+
+describe('what a set cannot be is refused', () => {
+  test('all at once, by the path of the member', () => {
+    const { gatewayAddresses: _, ...west } = member('west', { networks: ['10.0.0.0/33'], gateway: {} });
+    const members = [
+      member('East', {
+        clusterDomain: 'east.local',
+        gatewayAddresses: ['127.0.0.1'],
+        apiServer: { url: 'http://api', caData: 'no' },
+      }),
+      west,
+      member('west', { gateway: { service: { type: 'NodePort' } } }),
+    ];
+    expect(errorsOf(() => clusterSet({ members, credentials: { type: 'external-secret' } }))).toEqual([
+      'members[2].name: "west" is there twice',
+      'credentials.store: is required, since type is external-secret',
+      'members[0].name: "East" is no DNS label',
+      'members[0].gatewayAddresses[0]: "127.0.0.1" is a loopback, link-local or unspecified address, which Endpoints cannot hold',
+      'members[0].apiServer.url: "http://api" is no https URL',
+      'members[0].apiServer.caData: is no base64 of PEM certificates',
+      'members[1].gatewayAddresses: is required: other clusters reach it by its gateway',
+      'members[1].gateway: has no addresses',
+      'members[1].networks[0]: "10.0.0.0/33" is no network in CIDR notation',
+      'members[2].gateway.service.nodePort: is required: Links to a NodePort gateway name it',
+      'members[2].gateway.service.probeNodePort: is required: Links to a NodePort gateway name it',
+    ]);
+  });
+
+  test("in the words of the part that refuses, the operator's once for all clusters", () => {
+    const members = [member('east', { gateway: { probePath: 'ready' } }), member('west')];
+    expect(errorsOf(() => clusterSet({ members, operator: { image: '' } }))).toEqual([
+      'members[0].gateway.probePath: "ready" is no path',
+      'operator.image: "" is no reference to an image',
+    ]);
+  });
+
+  test('if its topology names strangers, or says what is of another type', () => {
+    expect(
+      errorsOf(() =>
+        clusterSet({ topology: { type: 'pairs', hubs: ['east'], pairs: [{ source: 'south', target: 'west' }] } }),
+      ),
+    ).toEqual(['topology.hubs: ["east"] is for type hub-and-spokes', 'topology.pairs[0].source: "south" is no member']);
+    expect(errorsOf(() => clusterSet({ topology: { type: 'hub-and-spokes' } }))).toEqual([
+      'topology.hubs: is required, since type is hub-and-spokes',
+    ]);
+  });
+});

@@ -1,0 +1,50 @@
+/**
+ * What the examples render is accepted by a real API server that refuses unknown fields, and applied again it changes
+ * nothing.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ApiJson } from '../../constructs/render.ts';
+import { startCluster, type TestCluster } from '../cluster/index.ts';
+import { onReal } from '../cluster/on-each-backing.ts';
+import { type Api, api, installCrd, type KubeObject, objectPath } from '../cluster/workload.ts';
+import { namespace } from '../support/builders.ts';
+import { meshCrds } from '../support/mesh-crds.ts';
+import { EXAMPLE_NAMES, synthesize } from './synthesize.ts';
+
+onReal('what the examples render', () => {
+  let cluster: TestCluster;
+  let client: Api;
+  beforeAll(async () => {
+    cluster = await startCluster({ backing: 'real', name: 'examples', audit: false });
+    client = api(cluster);
+    for (const crd of meshCrds) await installCrd(cluster, crd);
+    await client.apply(namespace('test'));
+  });
+  afterAll(async () => {
+    await client.close();
+    await cluster.stop();
+  });
+
+  const apply = async (object: ApiJson): Promise<KubeObject> => {
+    const { code, body } = await client.request<KubeObject>('PATCH', objectPath(object), {
+      query: { fieldManager: 'gitops', force: true, fieldValidation: 'Strict' },
+      body: object,
+      contentType: 'application/apply-patch+yaml',
+    });
+    expect(code, JSON.stringify(body)).toBeOneOf([200, 201]);
+    return body;
+  };
+
+  test.each(EXAMPLE_NAMES)('is accepted to the last field, and stays as it is: %s', async (name) => {
+    for (const { file, objects } of await synthesize(name)) {
+      expect(objects.length, file).toBeGreaterThan(1);
+      for (const object of objects) {
+        const { resourceVersion } = (await apply(object)).metadata;
+        const again = await apply(object);
+        expect(again.metadata.resourceVersion, `${object.kind} ${object.metadata.name}`).toBe(resourceVersion);
+      }
+      // The next file may be of another cluster.
+      for (const object of objects) await client.request('DELETE', objectPath(object));
+    }
+  });
+});
