@@ -6,7 +6,7 @@ import type { OperatorConfig } from './config.ts';
 import { type AdminServer, type ReadyCheck, startAdmin } from './kube/admin.ts';
 import { KubeClient } from './kube/client.ts';
 import { EventRecorder } from './kube/events.ts';
-import { loadSourceKubeconfig } from './kube/source-kubeconfig.ts';
+import { sourceAccess } from './kube/source-access.ts';
 import { LeaseLock } from './kube/lease.ts';
 import type { Logger } from './kube/logger.ts';
 import { createMetrics } from './kube/metrics.ts';
@@ -42,7 +42,7 @@ const STOP_DEADLINE_MS = 4_500;
 export async function runOperator(options: RunOptions): Promise<void> {
   const { config, log, signal, tuning = {} } = options;
   const metrics = createMetrics(tuning.processMetrics === undefined ? {} : { process: tuning.processMetrics });
-  const client = await KubeClient.connect(loadSourceKubeconfig(config), {
+  const client = new KubeClient(await sourceAccess(config), {
     userAgent: 'linkspan-operator',
     connections: Math.max(32, config.concurrency * 2),
     ...metrics.clientHooks,

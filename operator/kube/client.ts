@@ -1,12 +1,11 @@
 /**
- * Raw-JSON requests to one API server over pooled connections. client-node contributes the kubeconfig and its
- * authentication; requests are made here, because its object API drops fields that it does not know and opens a TLS
- * connection for each request. Every request has a deadline, and every watch ends when it has been silent too long.
+ * Raw-JSON requests to one API server over pooled connections. They are made here, because client-node's object API
+ * drops fields that it does not know and opens a TLS connection for each request. Every request has a deadline, and
+ * every watch ends when it has been silent too long.
  */
-import type { KubeConfig } from '@kubernetes/client-node';
-import type { RequestOptions as HttpsOptions } from 'node:https';
 import { type Dispatcher, Pool } from 'undici';
 import { sleep } from './backoff.ts';
+import type { ClusterAccess } from './cluster-access.ts';
 import { ApiError, ConnectionError, describe, isUnauthorized, SilenceError, type StatusBody } from './errors.ts';
 import { apiVersionOf, type KubeObject, type Resource } from './objects.ts';
 
@@ -79,7 +78,7 @@ interface Request {
 /** How long requests under way may take when a client is closed, before they are cut off. */
 const CLOSE_GRACE_MS = 500;
 
-/** How long an Authorization header is reused before the kubeconfig is asked again (token files rotate). */
+/** How long an Authorization header is reused before it is asked for again. */
 const AUTH_REFRESH_MS = 30_000;
 
 /** A server that asks to wait longer is asked again after this time (rule H4). */
@@ -88,7 +87,7 @@ const MAX_RETRY_AFTER_MS = 300_000;
 export class KubeClient {
   /** URL of the API server, for messages. */
   readonly server: string;
-  readonly #config: KubeConfig;
+  readonly #access: ClusterAccess;
   readonly #basePath: string;
   readonly #requests: Pool;
   readonly #watches: Pool;
@@ -96,8 +95,10 @@ export class KubeClient {
   readonly #host: string;
   #auth: { readonly headers: Record<string, string>; readonly untilMs: number } | undefined;
 
-  private constructor(config: KubeConfig, server: URL, tls: HttpsOptions, options: ClientOptions) {
-    this.#config = config;
+  constructor(access: ClusterAccess, options: ClientOptions = {}) {
+    const { tls } = access;
+    const server = new URL(access.server);
+    this.#access = access;
     this.server = server.origin;
     this.#host = server.host;
     this.#basePath = server.pathname.replace(/\/$/, '');
@@ -125,18 +126,6 @@ export class KubeClient {
     this.#requests = new Pool(server.origin, { ...pool, connections: this.#options.connections });
     // A watch occupies its connection: they have a pool without a limit, so that none waits for another.
     this.#watches = new Pool(server.origin, { ...pool, connections: null });
-  }
-
-  /**
-   * A client for the current context of a kubeconfig.
-   * @throws Error if the kubeconfig has no current cluster, or its credentials cannot be read.
-   */
-  static async connect(config: KubeConfig, options: ClientOptions = {}): Promise<KubeClient> {
-    const cluster = config.getCurrentCluster();
-    if (cluster === null) throw new Error(`the kubeconfig has no cluster for context "${config.getCurrentContext()}"`);
-    const tls: HttpsOptions = {};
-    await config.applyToHTTPSOptions(tls);
-    return new KubeClient(config, new URL(cluster.server), tls, options);
   }
 
   /** The field manager of this client's writes. */
@@ -383,13 +372,11 @@ export class KubeClient {
 
   async #headers(): Promise<Record<string, string>> {
     if (this.#auth === undefined || this.#auth.untilMs < performance.now()) {
-      const options: HttpsOptions = { headers: {} };
-      await this.#config.applyToHTTPSOptions(options);
-      const headers: Record<string, string> = { accept: 'application/json', 'user-agent': this.#options.userAgent };
-      for (const [name, value] of Object.entries(options.headers as Record<string, string>)) headers[name] = value;
-      if (typeof options.auth === 'string') {
-        headers['authorization'] = `Basic ${Buffer.from(options.auth).toString('base64')}`;
-      }
+      const headers = {
+        accept: 'application/json',
+        'user-agent': this.#options.userAgent,
+        ...(await this.#access.authorization()),
+      };
       this.#auth = { headers, untilMs: performance.now() + AUTH_REFRESH_MS };
     }
     return this.#auth.headers;

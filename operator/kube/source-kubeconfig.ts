@@ -1,21 +1,21 @@
 /**
- * The kubeconfig of our own cluster, which an administrator gave us and which may use all that kubeconfigs can do. No
- * message repeats what it holds.
+ * The kubeconfig of our own cluster, which an administrator gave us and which may use all that kubeconfigs can do:
+ * client-node knows how. No message repeats what it holds.
  */
 import { findHomeDir, KubeConfig } from '@kubernetes/client-node';
 import { existsSync } from 'node:fs';
+import type { RequestOptions as HttpsOptions } from 'node:https';
 import { join } from 'node:path';
+import type { ClusterAccess, TlsMaterial } from './cluster-access.ts';
 import { cut, TerminalError } from './errors.ts';
 import { readable } from './unreadable.ts';
 
 export interface SourceKubeconfigOptions {
-  /** Path of a file. @default in-cluster credentials if there are any, else $KUBECONFIG, else ~/.kube/config */
+  /** Path of a file. @default $KUBECONFIG, else ~/.kube/config */
   readonly kubeconfig?: string | undefined;
   /** @default the current context */
   readonly context?: string | undefined;
 }
-
-const IN_CLUSTER_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
 /**
  * The kubeconfig of the source cluster.
@@ -23,7 +23,7 @@ const IN_CLUSTER_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
  */
 export function loadSourceKubeconfig({ kubeconfig, context }: SourceKubeconfigOptions): KubeConfig {
   const config = new KubeConfig();
-  const origin = load(config, kubeconfig, context);
+  const origin = load(config, kubeconfig);
   if (context !== undefined) config.setCurrentContext(context);
   const name = config.getCurrentContext();
   const contexts = config.getContexts().map((one) => one.name);
@@ -40,8 +40,34 @@ export function loadSourceKubeconfig({ kubeconfig, context }: SourceKubeconfigOp
   return config;
 }
 
+/**
+ * What a client needs of a kubeconfig, at its current context.
+ * @throws TerminalError `InvalidKubeconfig` if its credentials cannot be read
+ */
+export async function kubeconfigAccess(config: KubeConfig): Promise<ClusterAccess> {
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) throw invalid(`the kubeconfig has no cluster for context "${config.getCurrentContext()}"`);
+  const { ca, cert, key, servername, rejectUnauthorized } = await applied(config);
+  return {
+    server: cluster.server,
+    tls: { ca, cert, key, servername, rejectUnauthorized } as TlsMaterial,
+    authorization: async () => {
+      const { headers, auth } = await applied(config);
+      const basic = typeof auth === 'string' && { authorization: `Basic ${Buffer.from(auth).toString('base64')}` };
+      return { ...(headers as Record<string, string>), ...basic };
+    },
+  };
+}
+
+/** What requests are made with, as client-node has it: it reads files and runs programs that the kubeconfig names. */
+async function applied(config: KubeConfig): Promise<HttpsOptions> {
+  const options: HttpsOptions = { headers: {} };
+  await config.applyToHTTPSOptions(options);
+  return options;
+}
+
 /** Loads it, and says from where. */
-function load(config: KubeConfig, file: string | undefined, context: string | undefined): string {
+function load(config: KubeConfig, file: string | undefined): string {
   const attempt = (origin: string, from: () => void): string => {
     try {
       from();
@@ -51,9 +77,6 @@ function load(config: KubeConfig, file: string | undefined, context: string | un
     return origin;
   };
   if (file !== undefined) return attempt(`kubeconfig ${file}`, () => config.loadFromFile(file));
-  if (context === undefined && process.env['KUBERNETES_SERVICE_HOST'] && existsSync(IN_CLUSTER_TOKEN)) {
-    return attempt('the in-cluster configuration', () => config.loadFromCluster());
-  }
   const named = process.env['KUBECONFIG'];
   if (named) return attempt(`kubeconfig ${named} (from KUBECONFIG)`, () => config.loadFromDefault());
   const usual = join(findHomeDir() ?? '', '.kube', 'config');

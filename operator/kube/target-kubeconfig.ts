@@ -1,12 +1,12 @@
 /**
- * Kubeconfigs from Secrets: data from outside. Nothing of one reaches client-node but values that were checked here,
- * since client-node runs programs and reads files that a kubeconfig names. No message repeats what it holds.
+ * Kubeconfigs from Secrets: data from outside. A client is made of the values that were checked here and of nothing
+ * else: no program is run and no file is read for one. No message repeats what it holds.
  */
-import { KubeConfig, loadYaml } from '@kubernetes/client-node';
 import { Ajv, type ErrorObject } from 'ajv';
 import { X509Certificate, createHash, createPrivateKey } from 'node:crypto';
+import { bearer, type ClusterAccess } from './cluster-access.ts';
 import { cut } from './errors.ts';
-import { readable } from './unreadable.ts';
+import { parseYaml } from './yaml.ts';
 
 /** What is wrong with one field of a kubeconfig, without its value. */
 export interface KubeconfigError {
@@ -19,9 +19,7 @@ export interface KubeconfigError {
 export type Checked =
   | {
       readonly ok: true;
-      readonly config: KubeConfig;
-      /** URL of the API server. */
-      readonly server: string;
+      readonly access: ClusterAccess;
       /** SHA-256 of the text, in hex: differs when anything does. */
       readonly fingerprint: string;
     }
@@ -232,11 +230,12 @@ export function parseTargetKubeconfig(text: string): Checked {
   }
   let document: unknown;
   try {
-    // An alias makes a small text a large document; no writer of kubeconfigs needs one.
-    document = loadYaml<unknown>(text, { maxAliases: 0 });
+    document = parseYaml(text);
   } catch (error) {
-    const reason = error instanceof Error && error.name === 'YAMLException' ? readable(error) : 'it is no kubeconfig';
-    return refuse('', reason, FLATTEN);
+    return refuse('', (error as Error).message, FLATTEN);
+  }
+  if (!isMap(document) || (document['kind'] ?? 'Config') !== 'Config') {
+    return refuse('', 'it is no kubeconfig', FLATTEN);
   }
   if (!accepts(document)) {
     return { ok: false, errors: (accepts.errors ?? []).filter(isTold).slice(0, MAX_ERRORS).map(explain) };
@@ -245,7 +244,7 @@ export function parseTargetKubeconfig(text: string): Checked {
   if (broken.length > 0) return { ok: false, errors: broken };
   return {
     ok: true,
-    ...targetConfig(document),
+    access: accessOf(document),
     fingerprint: createHash('sha256').update(text).digest('hex'),
   };
 }
@@ -254,6 +253,9 @@ const refuse = (path: string, reason: string, remedy: string): Checked => ({
   ok: false,
   errors: [{ path, reason, remedy }],
 });
+
+const isMap = (document: unknown): document is Readonly<Record<string, unknown>> =>
+  typeof document === 'object' && document !== null && !Array.isArray(document);
 
 /** References that lead nowhere, and a key that is another certificate's. */
 function inconsistencies(document: TargetKubeconfig): readonly KubeconfigError[] {
@@ -283,28 +285,21 @@ function inconsistencies(document: TargetKubeconfig): readonly KubeconfigError[]
   return errors;
 }
 
-function targetConfig(document: TargetKubeconfig): { readonly config: KubeConfig; readonly server: string } {
+function accessOf(document: TargetKubeconfig): ClusterAccess {
   const { cluster } = document.clusters[0];
-  const { user } = document.users[0];
+  const { token, 'client-certificate-data': cert, 'client-key-data': key } = document.users[0].user;
   const url = new URL(withScheme(cluster.server));
-  const server = url.origin + url.pathname.replace(/\/+$/, '');
-  const config = new KubeConfig();
-  config.loadFromClusterAndUser(
-    {
-      name: 'target',
-      server,
-      caData: unspaced(cluster['certificate-authority-data']),
-      skipTLSVerify: false,
-      ...(cluster['tls-server-name'] !== undefined && { tlsServerName: cluster['tls-server-name'] }),
+  const headers = token === undefined ? {} : bearer(token);
+  return {
+    server: url.origin + url.pathname.replace(/\/+$/, ''),
+    tls: {
+      ca: decode(cluster['certificate-authority-data']),
+      cert: cert && decode(cert),
+      key: key && decode(key),
+      servername: cluster['tls-server-name'],
     },
-    {
-      name: 'target',
-      ...(user.token !== undefined && { token: user.token }),
-      ...(user['client-certificate-data'] !== undefined && { certData: unspaced(user['client-certificate-data']) }),
-      ...(user['client-key-data'] !== undefined && { keyData: unspaced(user['client-key-data']) }),
-    },
-  );
-  return { config, server };
+    authorization: () => Promise.resolve(headers),
+  };
 }
 
 /** Whether an error says something that another does not say better: `anyOf` sums up the ones of its branches. */

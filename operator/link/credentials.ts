@@ -60,7 +60,7 @@ export class Credentials {
       return;
     }
     const { timeoutMs, hooks } = this.#options;
-    const client = await KubeClient.connect(found.config, {
+    const client = new KubeClient(found.access, {
       ...hooks,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });

@@ -4,7 +4,7 @@
  */
 import { linkCrd } from '../../crds/index.ts';
 import { KubeClient } from '../../operator/kube/client.ts';
-import { loadSourceKubeconfig } from '../../operator/kube/source-kubeconfig.ts';
+import { sourceAccess } from '../../operator/kube/source-access.ts';
 import { startCluster, type TestCluster } from '../cluster/index.ts';
 import {
   type Api,
@@ -86,8 +86,8 @@ export class Stage {
     await east.apply(credentials('west', westCluster.kubeconfig));
     const probeSpec = { path: '/ready', port: '4191', period: '1s', timeout: '1s', failureThreshold: '3' };
     await east.apply(link('west', { probeSpec }));
-    const config = loadSourceKubeconfig({ kubeconfig: eastCluster.kubeconfigFile });
-    const client = await KubeClient.connect(config, { connections: 32 });
+    const access = await sourceAccess({ kubeconfig: eastCluster.kubeconfigFile });
+    const client = new KubeClient(access, { connections: 32 });
     const watch = await MirrorWatch.start(east);
     return new Stage({ eastCluster, westCluster, east, west, gateway, watch, client }, kubelet, nodeFlags);
   }

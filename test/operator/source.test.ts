@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { KubeClient } from '../../operator/kube/client.ts';
-import { loadSourceKubeconfig } from '../../operator/kube/source-kubeconfig.ts';
+import { sourceAccess } from '../../operator/kube/source-access.ts';
 import type { EndpointSlice, KubeObject } from '../../operator/kube/objects.ts';
 import { ownerOf, PROBE_KEY, SourceCluster } from '../../operator/source.ts';
 import type { ObjectRef } from '../cluster/workload.ts';
@@ -86,7 +86,7 @@ describe('the source cluster', () => {
     cluster = await startSimulated({ name: 'east' });
     for (const name of ['shop', LINKS]) put(namespace(name));
     put(service('web-west', { labels: MIRROR, selector: null }));
-    client = await KubeClient.connect(loadSourceKubeconfig({ kubeconfig: cluster.kubeconfigFile }));
+    client = new KubeClient(await sourceAccess({ kubeconfig: cluster.kubeconfigFile }));
     source = new SourceCluster({
       client,
       namespace: LINKS,

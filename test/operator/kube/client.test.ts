@@ -1,7 +1,7 @@
-import { KubeConfig } from '@kubernetes/client-node';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { bearer } from '../../../operator/kube/cluster-access.ts';
 import { type ClientOptions, KubeClient, type WatchEvent } from '../../../operator/kube/client.ts';
 import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
 import { ENDPOINT_SLICES, type KubeObject, NAMESPACES, SERVICES } from '../../../operator/kube/objects.ts';
@@ -40,14 +40,16 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-async function connect(options: ClientOptions = {}, path = ''): Promise<KubeClient> {
-  const config = new KubeConfig();
+function connect(options: ClientOptions = {}, path = ''): KubeClient {
   const { port } = server.address() as AddressInfo;
-  config.loadFromClusterAndUser(
-    { name: 'c', server: `http://127.0.0.1:${port}${path}`, skipTLSVerify: true },
-    { name: 'u', token: 'secret-token' },
+  const client = new KubeClient(
+    {
+      server: `http://127.0.0.1:${port}${path}`,
+      tls: {},
+      authorization: () => Promise.resolve(bearer('secret-token')),
+    },
+    options,
   );
-  const client = await KubeClient.connect(config, options);
   clients.push(client);
   return client;
 }
@@ -60,7 +62,7 @@ const service = { metadata: { namespace: 'shop', name: 'web', resourceVersion: '
 
 describe('a request', () => {
   it('is authenticated, and says who asks', async () => {
-    await (await connect({ userAgent: 'me' })).get('/version');
+    await connect({ userAgent: 'me' }).get('/version');
     expect(seen[0]?.headers).toMatchObject({ authorization: 'Bearer secret-token', 'user-agent': 'me' });
   });
 
@@ -96,23 +98,23 @@ describe('a request', () => {
       'PATCH /api/v1/namespaces/shop/services/web/status?fieldManager=linkspan',
     ],
   ])('%s', async (_, request, expected) => {
-    await request(await connect());
+    await request(connect());
     expect(`${seen[0]?.method ?? ''} ${seen[0]?.url ?? ''}`).toBe(expected);
   });
 
   it('keeps the path of a server behind a proxy', async () => {
-    await (await connect({}, '/k8s/clusters/c-1/')).read(SERVICES, 'shop', 'web');
+    await connect({}, '/k8s/clusters/c-1/').read(SERVICES, 'shop', 'web');
     expect(seen[0]?.url).toBe('/k8s/clusters/c-1/api/v1/namespaces/shop/services/web');
   });
 
   it('to apply says the kind, and keeps the object as it is', async () => {
-    await (await connect()).apply(SERVICES, service);
+    await connect().apply(SERVICES, service);
     expect(seen[0]?.headers['content-type']).toBe('application/apply-patch+yaml');
     expect(seen[0]?.body).toEqual({ apiVersion: 'v1', kind: 'Service', ...service });
   });
 
   it('to delete insists on its preconditions', async () => {
-    await (await connect()).delete(SERVICES, { namespace: 'shop', name: 'web' }, { uid: 'u1' });
+    await connect().delete(SERVICES, { namespace: 'shop', name: 'web' }, { uid: 'u1' });
     expect(seen[0]).toMatchObject({ method: 'DELETE', body: { preconditions: { uid: 'u1' } } });
   });
 
@@ -120,7 +122,7 @@ describe('a request', () => {
     [{ op: 'test' }, 'application/merge-patch+json'],
     [[{ op: 'test' }], 'application/json-patch+json'],
   ])('to patch with %j is of type %s', async (patch, type) => {
-    await (await connect()).patch(SERVICES, { namespace: 'shop', name: 'web' }, patch);
+    await connect().patch(SERVICES, { namespace: 'shop', name: 'web' }, patch);
     expect(seen[0]?.headers['content-type']).toBe(type);
   });
 });
@@ -128,7 +130,9 @@ describe('a request', () => {
 describe('an answer that is a refusal', () => {
   it('becomes an ApiError with its reason, what was tried and no secret', async () => {
     respond = (_, response) => answer(response, 409, { reason: 'Conflict', message: 'changed' });
-    const error = await (await connect()).read(SERVICES, 'shop', 'web').catch((e: unknown) => e as ApiError);
+    const error = await connect()
+      .read(SERVICES, 'shop', 'web')
+      .catch((e: unknown) => e as ApiError);
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ code: 409, reason: 'Conflict', message: 'get Service shop/web: changed (409)' });
     expect(JSON.stringify(error)).not.toContain('secret-token');
@@ -141,38 +145,40 @@ describe('an answer that is a refusal', () => {
     ['of nothing', '0', undefined],
   ])('asks to wait %s (H4)', async (_, header, expected) => {
     respond = (__, response) => answer(response, 429, 'slow down', { 'retry-after': header });
-    const error = await (await connect()).get('/x').catch((e: unknown) => e as ApiError);
+    const error = await connect()
+      .get('/x')
+      .catch((e: unknown) => e as ApiError);
     expect(error).toMatchObject({ code: 429, retryAfterMs: expected });
   });
 
   it('may be no JSON, as of a proxy', async () => {
     respond = (_, response) => answer(response, 502, '<html>Bad Gateway</html>');
-    await expect((await connect()).get('/x')).rejects.toThrow('<html>Bad Gateway</html> (502)');
+    await expect(connect().get('/x')).rejects.toThrow('<html>Bad Gateway</html> (502)');
   });
 });
 
 describe('no answer', () => {
   it('within the deadline is a ConnectionError that says where', async () => {
     respond = () => undefined;
-    const client = await connect({ timeoutMs: 50 });
+    const client = connect({ timeoutMs: 50 });
     await expect(client.get('/x')).rejects.toThrow(ConnectionError);
     await expect(client.get('/x')).rejects.toThrow(client.server);
   });
 
   it('for a connection that breaks is a ConnectionError', async () => {
     respond = (_, response) => response.destroy();
-    await expect((await connect()).get('/x')).rejects.toThrow(ConnectionError);
+    await expect(connect().get('/x')).rejects.toThrow(ConnectionError);
   });
 
   it('of JSON is a ConnectionError', async () => {
     respond = (_, response) => response.end('hello');
-    await expect((await connect()).get('/x')).rejects.toThrow('the answer is no JSON');
+    await expect(connect().get('/x')).rejects.toThrow('the answer is no JSON');
   });
 
   it('for a caller who no longer waits is the reason of the caller', async () => {
     respond = () => undefined;
     const stop = new AbortController();
-    const pending = (await connect()).get('/x', stop.signal);
+    const pending = connect().get('/x', stop.signal);
     stop.abort(new Error('enough'));
     await expect(pending).rejects.toThrow('enough');
   });
@@ -189,9 +195,7 @@ describe('a watch', () => {
   };
 
   it('is asked for from a version, with bookmarks', async () => {
-    await collect((await connect()).watch(SERVICES, { ...options, namespace: 'shop', labelSelector: 'a' })).catch(
-      () => [],
-    );
+    await collect(connect().watch(SERVICES, { ...options, namespace: 'shop', labelSelector: 'a' })).catch(() => []);
     const { pathname, searchParams } = new URL(seen[0]?.url ?? '', 'http://x');
     expect(pathname).toBe('/api/v1/namespaces/shop/services');
     expect(Object.fromEntries(searchParams)).toEqual({
@@ -213,13 +217,13 @@ describe('a watch', () => {
       };
       send(0);
     };
-    expect(await collect((await connect()).watch(SERVICES, options))).toEqual(['ä'.repeat(50), 'b', 'c']);
+    expect(await collect(connect().watch(SERVICES, options))).toEqual(['ä'.repeat(50), 'b', 'c']);
   });
 
   it('that is refused says so before it counts as open', async () => {
     respond = (_, response) => answer(response, 410, { reason: 'Expired', message: 'too old' });
     let open = false;
-    const watch = (await connect()).watch(SERVICES, { ...options, onOpen: () => (open = true) });
+    const watch = connect().watch(SERVICES, { ...options, onOpen: () => (open = true) });
     await expect(collect(watch)).rejects.toMatchObject({ code: 410 });
     expect(open).toBe(false);
   });
@@ -227,7 +231,7 @@ describe('a watch', () => {
   it('that falls silent without closing ends with a ConnectionError', async () => {
     respond = (_, response) => void response.writeHead(200).write(line('a'));
     const names: string[] = [];
-    const watch = (await connect()).watch<KubeObject>(SERVICES, { ...options, idleTimeoutMs: 100 });
+    const watch = connect().watch<KubeObject>(SERVICES, { ...options, idleTimeoutMs: 100 });
     await expect(
       (async () => {
         for await (const { object } of watch) names.push(object.metadata.name);
@@ -238,11 +242,11 @@ describe('a watch', () => {
 
   it('that never opens ends after the deadline of a request', async () => {
     respond = () => undefined;
-    await expect(collect((await connect({ timeoutMs: 50 })).watch(SERVICES, options))).rejects.toThrow(ConnectionError);
+    await expect(collect(connect({ timeoutMs: 50 }).watch(SERVICES, options))).rejects.toThrow(ConnectionError);
   });
 
   it('does not wait for requests, nor they for it', async () => {
-    const client = await connect({ connections: 1 });
+    const client = connect({ connections: 1 });
     respond = (request, response) => {
       if (request.url?.includes('watch=true') === true) response.writeHead(200).write(line('a'));
       else response.end('{}');

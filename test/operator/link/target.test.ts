@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseSelector } from '../../../crds/selector.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
-import { loadSourceKubeconfig } from '../../../operator/kube/source-kubeconfig.ts';
+import { sourceAccess } from '../../../operator/kube/source-access.ts';
 import { Target } from '../../../operator/link/target.ts';
 import type { ObjectRef } from '../../cluster/workload.ts';
 import { eventually } from '../../cluster/eventually.ts';
@@ -15,7 +15,7 @@ const stops: Target[] = [];
 beforeEach(async () => {
   cluster = await startSimulated({ name: 'west' });
   put(namespace('shop'));
-  client = await KubeClient.connect(loadSourceKubeconfig({ kubeconfig: cluster.kubeconfigFile }));
+  client = new KubeClient(await sourceAccess({ kubeconfig: cluster.kubeconfigFile }));
 });
 afterEach(async () => {
   for (const target of stops.splice(0)) target.stop();
