@@ -8,7 +8,7 @@ import { Default } from '../crds/wire.ts';
 import { cidr } from './cidr.ts';
 import type { ClusterCredentials, ClusterSetMember, ClusterSetProps } from './cluster-set.ts';
 import type { Finding } from './invalid-props.ts';
-import { caCertificates, serverUrl } from './link-credentials.ts';
+import { caCertificates, serverUrl } from './credentials-secret.ts';
 import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
 
 /** What is wrong with the set as a whole. */

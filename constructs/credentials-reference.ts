@@ -6,10 +6,16 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { fieldError } from '../crds/validate.ts';
-import { Annotation, credentialsName, CredentialsSecret, Default, Label } from '../crds/wire.ts';
+import { CredentialsSecret } from '../crds/wire.ts';
+import {
+  credentialsCopies,
+  credentialsFindings,
+  type CredentialsProps,
+  kubeconfig,
+  type SecretMetadata,
+} from './credentials-secret.ts';
 import { type Finding, refuse } from './invalid-props.ts';
-import { caCertificates, kubeconfig, type LinkCredentialsProps, serverUrl } from './link-credentials.ts';
-import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
+import { dnsSubdomain } from './prop-rules.ts';
 
 /** The store of external-secrets that holds tokens. */
 export interface SecretStoreRef {
@@ -32,7 +38,7 @@ export interface StoredToken {
 }
 
 /** Properties of {@link CredentialsReference}: those of LinkCredentials, with the token's place for the token. */
-export interface CredentialsReferenceProps extends Omit<LinkCredentialsProps, 'token'> {
+export interface CredentialsReferenceProps extends CredentialsProps {
   /**
    * Where external-secrets finds the token.
    * @default - nowhere: a Secret without a token is rendered, which the operator refuses until it is filled
@@ -57,49 +63,19 @@ export class CredentialsReference extends Construct {
 
   constructor(scope: Construct, id: string, props: CredentialsReferenceProps) {
     super(scope, id);
-    const {
-      cluster,
-      clusterDomain = Default.clusterDomain,
-      trustDomain = clusterDomain,
-      linkNamespace = Default.multiclusterNamespace,
-      controlPlaneNamespace = Default.controlPlaneNamespace,
-      copies = 'both',
-      token,
-    } = props;
-    const name = credentialsName(cluster);
-    this.name = name;
-    refuse(`CredentialsReference ${linkNamespace}/${name}`, [
-      dnsLabel('cluster', cluster),
-      serverUrl('server', props.server),
-      caCertificates('caData', props.caData),
-      props.tlsServerName === undefined ? undefined : dnsSubdomain('tlsServerName', props.tlsServerName),
-      dnsSubdomain('clusterDomain', clusterDomain),
-      dnsSubdomain('trustDomain', trustDomain),
-      dnsLabel('linkNamespace', linkNamespace),
-      dnsLabel('controlPlaneNamespace', controlPlaneNamespace),
-      copies === 'both' && linkNamespace === controlPlaneNamespace
-        ? fieldError('controlPlaneNamespace', controlPlaneNamespace, "is the Link's: two Secrets of one name")
-        : undefined,
+    const { token } = props;
+    const { link, controlPlane } = credentialsCopies(props);
+    this.name = link.name;
+    refuse(`CredentialsReference ${link.namespace}/${link.name}`, [
+      ...credentialsFindings(props),
       ...(token === undefined ? [] : storedTokenFindings('token', token)),
     ]);
 
     const text = kubeconfig({ ...props, token: token === undefined ? '' : TOKEN });
-    const make = (id: string, namespace: string, metadata: SecretMetadata = {}): ApiObject =>
-      new ApiObject(
-        this,
-        id,
-        token === undefined
-          ? placeholder(name, namespace, text, metadata)
-          : external(name, namespace, text, metadata, token),
-      );
-    this.linkSecret = make('Resource', linkNamespace);
-    this.controlPlaneSecret =
-      copies === 'both'
-        ? make('ControlPlane', controlPlaneNamespace, {
-            labels: { [Label.credentialsClusterName]: cluster },
-            annotations: { [Annotation.trustDomain]: trustDomain, [Annotation.clusterDomain]: clusterDomain },
-          })
-        : undefined;
+    const make = (id: string, metadata: SecretMetadata): ApiObject =>
+      new ApiObject(this, id, token === undefined ? placeholder(text, metadata) : external(text, metadata, token));
+    this.linkSecret = make('Resource', link);
+    this.controlPlaneSecret = controlPlane && make('ControlPlane', controlPlane);
   }
 }
 
@@ -108,25 +84,18 @@ const storedTokenFindings = (path: string, { store, key }: StoredToken): readonl
   key === '' ? fieldError(`${path}.key`, key, 'is empty') : undefined,
 ];
 
-interface SecretMetadata {
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-}
-
-const placeholder = (name: string, namespace: string, text: string, metadata: SecretMetadata) => ({
+const placeholder = (text: string, metadata: SecretMetadata) => ({
   apiVersion: 'v1',
   kind: 'Secret',
   type: CredentialsSecret.type,
-  metadata: { name, namespace, ...metadata },
+  metadata,
   // Not as data, which is base64: this is what a person fills in.
   stringData: { [CredentialsSecret.key]: text },
 });
 
 const external = (
-  name: string,
-  namespace: string,
   text: string,
-  metadata: SecretMetadata,
+  { name, namespace, ...metadata }: SecretMetadata,
   { store, key, property }: StoredToken,
 ) => ({
   apiVersion: 'external-secrets.io/v1',

@@ -17,6 +17,7 @@ export {
   type SecretStoreRef,
   type StoredToken,
 } from './credentials-reference.ts';
+export type { CredentialsProps } from './credentials-secret.ts';
 export { EndpointMirror, type EndpointMirrorProps } from './endpoint-mirror.ts';
 export type { EndpointsKind } from './endpoints-object.ts';
 export { type ExportOptions, Exported } from './exported.ts';

@@ -158,7 +158,7 @@ describe('credentials in Git', () => {
     });
     expect(parseTargetKubeconfig(kubeconfig.replace('token: ""', 'token: abc'))).toMatchObject({
       ok: true,
-      server: 'https://api.north.example.com:6443',
+      access: { server: 'https://api.north.example.com:6443' },
     });
   });
 

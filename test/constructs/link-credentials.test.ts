@@ -113,13 +113,13 @@ describe('invalid credentials', () => {
       'cluster: "West" is no DNS label',
       'server: "http://203.0.113.7" is no https URL',
       'caData: is no base64 of PEM certificates',
-      'token: is empty',
       'tlsServerName: "*" is no DNS name',
       'clusterDomain: "." is no DNS name',
       'trustDomain: "-" is no DNS name',
       'linkNamespace: "a.b" is no DNS label',
       'controlPlaneNamespace: "a.b" is no DNS label',
       'controlPlaneNamespace: "a.b" is the Link\'s: two Secrets of one name',
+      'token: is empty',
     ]);
   });
 
