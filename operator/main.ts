@@ -42,6 +42,8 @@ const STOP_DEADLINE_MS = 4_500;
 export async function runOperator(options: RunOptions): Promise<void> {
   const { config, log, signal, tuning = {} } = options;
   const metrics = createMetrics(tuning.processMetrics === undefined ? {} : { process: tuning.processMetrics });
+  // From the start, as that no replica leads must be told from that there is none.
+  metrics.leader.set({ name: OPERATOR_LEASE }, 0);
   const client = new KubeClient(await sourceAccess(config), {
     userAgent: 'linkspan-operator',
     connections: Math.max(32, config.concurrency * 2),

@@ -63,7 +63,7 @@ export function createMetrics(options: MetricsOptions = {}) {
       WORK_BUCKETS,
       TARGET,
     ),
-    /** `state` is `ready` or `failed`. */
+    /** `state` is `ready`, `waiting` (headless, for endpoints) or `failed`. */
     mirrors: gauge('linkspan_mirrors', 'Mirrors of the target by state', TARGET, 'state'),
     /** 1 for the status that the condition has, 0 for the others. */
     linkCondition: gauge('linkspan_link_condition', 'Conditions of the Link of the target', TARGET, 'type', 'status'),

@@ -29,6 +29,12 @@ export const notMirrored = (
   { reason, message }: Refusal,
 ): MirrorStatus => ({ remote, local: mirrorName(remote.name, cluster), mirrored: false, reason, message });
 
+/** What a mirror counts as. A headless Service without endpoints is waited for, which is no trouble. */
+export const mirrorState = (status: MirrorStatus): 'ready' | 'waiting' | 'failed' => {
+  if (status.mirrored) return 'ready';
+  return status.reason === 'WaitingForEndpoints' ? 'waiting' : 'failed';
+};
+
 /** One entry of `Link.status.mirrorServices`. */
 export interface MirrorServiceEntry {
   readonly controllerName: string;

@@ -280,6 +280,8 @@ onEachBacking('what is said of a Link', (backing) => {
       /^gateway_probes\{target_cluster_name="west",probe_successful="false"\} [1-9]/m,
       /^# TYPE service_mirror_endpoint_repairs counter$/m,
       /^linkspan_convergence_seconds_count\{target_cluster_name="west"\} [1-9]/m,
+      /^linkspan_mirrors\{target_cluster_name="west",state="ready"\} [0-9]+$/m,
+      /^linkspan_link_condition\{target_cluster_name="west",type="Ready",status="(True|False|Unknown)"\} 1$/m,
       /^controller_runtime_reconcile_total\{controller="link\/west",result="success"\} [1-9]/m,
       /^workqueue_adds_total\{name="link\/west"\} [1-9]/m,
       /^leader_election_master_status\{name="linkspan-operator"\} 1$/m,
@@ -329,6 +331,13 @@ describe.runIf(backings().includes('simulated'))('the admin port [simulated]', (
         await eventually('it is ready', async () => (await ask(operator, '/readyz')).code === 200);
       }
       expect(standby.manager).toBeUndefined();
+      // That nobody leads can be told from that there is nobody.
+      expect((await ask(leader, '/metrics')).text).toContain(
+        'leader_election_master_status{name="linkspan-operator"} 1',
+      );
+      expect((await ask(standby, '/metrics')).text).toContain(
+        'leader_election_master_status{name="linkspan-operator"} 0',
+      );
     } finally {
       await world.stop();
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_ENTRIES, mirrored, mirrorServices, notMirrored } from '../../../operator/mirror/status.ts';
+import { MAX_ENTRIES, mirrored, mirrorServices, mirrorState, notMirrored } from '../../../operator/mirror/status.ts';
 
 const ref = (name: string, namespace = 'shop') => ({ namespace, name });
 const ok = (name: string, namespace?: string) => mirrored(ref(name, namespace), 'west', '');
@@ -7,6 +7,15 @@ const bad = (name: string, message = 'no ports') =>
   notMirrored(ref(name), 'west', { reason: 'InvalidService', message });
 const T1 = '2026-01-01T00:00:00Z';
 const T2 = '2026-01-02T00:00:00Z';
+
+describe('the state of a mirror', () => {
+  it('is failed only if something is wrong', () => {
+    expect(mirrorState(ok('web'))).toBe('ready');
+    expect(mirrorState(bad('web'))).toBe('failed');
+    const waits = { reason: 'WaitingForEndpoints', message: 'no endpoints' } as const;
+    expect(mirrorState(notMirrored(ref('db'), 'west', waits))).toBe('waiting');
+  });
+});
 
 describe('status.mirrorServices (G2)', () => {
   it("has Linkerd's fields", () => {

@@ -1,0 +1,131 @@
+/**
+ * Alerts on Links and their operator, for a Prometheus of the Prometheus Operator. They aggregate over the operator's
+ * replicas, and keep quiet while it restarts, hands over or waits: see alert-rules.ts.
+ */
+import { ApiObject, Chart } from 'cdk8s';
+import { Construct } from 'constructs';
+import { fieldError } from '../crds/validate.ts';
+import { Default } from '../crds/wire.ts';
+import { ALERT_RULES, type AlertName, type AlertRule } from './alert-rules.ts';
+import { type Finding, refuse } from './invalid-props.ts';
+import { labelsFindings, MONITORING_API, prometheusDuration } from './monitoring-props.ts';
+import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
+
+/** What may be otherwise of one alert. */
+export interface AlertSettings {
+  /**
+   * For how long it must be so, as a Prometheus duration such as `5m`.
+   * @default - of each alert its own, from 5 to 15 minutes
+   */
+  readonly for?: string | undefined;
+  /**
+   * Label `severity` of the alert.
+   * @default - critical if requests fail or nobody leads, else warning
+   */
+  readonly severity?: string | undefined;
+  /**
+   * The value that it is about when exceeded: mirrors for MirrorsFailed, seconds for ConvergenceSlow, the part of all
+   * for ReconcileErrors. The others have none.
+   * @default - 0 mirrors, 30 s, 0.5
+   */
+  readonly threshold?: number | undefined;
+}
+
+/** Properties of {@link Alerts}. */
+export interface AlertsProps {
+  /**
+   * Name of the PrometheusRule.
+   * @default linkspan
+   */
+  readonly name?: string | undefined;
+  /**
+   * Namespace of the PrometheusRule.
+   * @default - the chart's, else `linkerd-multicluster`
+   */
+  readonly namespace?: string | undefined;
+  /**
+   * Labels that Prometheus selects its rules by, as in `{ release: 'kube-prometheus-stack' }`.
+   * @default - none
+   */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /**
+   * What is otherwise of each alert; false leaves it out.
+   * @default - all alerts as they are
+   */
+  readonly alerts?: { readonly [Name in AlertName]?: false | AlertSettings | undefined } | undefined;
+}
+
+/**
+ * A `monitoring.coreos.com/v1` PrometheusRule. It belongs where the operator runs: it tells of its absence too.
+ * @throws InvalidPropsError naming every prop that the API server or Prometheus would refuse
+ */
+export class Alerts extends Construct {
+  /** Name of the PrometheusRule. */
+  readonly name: string;
+  /** The PrometheusRule. */
+  readonly prometheusRule: ApiObject;
+
+  constructor(scope: Construct, id: string, props: AlertsProps = {}) {
+    super(scope, id);
+    const { name = 'linkspan', labels, alerts = {} } = props;
+    const namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    this.name = name;
+    refuse(`Alerts ${namespace}/${name}`, [
+      dnsSubdomain('name', name),
+      dnsLabel('namespace', namespace),
+      ...labelsFindings('labels', labels),
+      ...Object.entries(alerts).flatMap(([alert, settings]) => settingsFindings(alert, settings)),
+    ]);
+
+    const rules: Readonly<Record<AlertName, AlertRule>> = ALERT_RULES;
+    this.prometheusRule = new ApiObject(this, 'Resource', {
+      apiVersion: MONITORING_API,
+      kind: 'PrometheusRule',
+      metadata: { name, namespace, ...(labels !== undefined && { labels }) },
+      spec: {
+        groups: [
+          {
+            name: 'linkspan',
+            rules: (Object.keys(rules) as AlertName[]).flatMap((alert) => {
+              const settings = alerts[alert] ?? {};
+              return settings === false ? [] : rule(alert, rules[alert], settings);
+            }),
+          },
+        ],
+      },
+    });
+  }
+}
+
+const rule = (alert: AlertName, defaults: AlertRule, settings: AlertSettings): object => {
+  const threshold = settings.threshold ?? defaults.threshold;
+  return {
+    alert: `Linkspan${alert}`,
+    expr: threshold === undefined ? defaults.expr : `${defaults.expr} > ${threshold}`,
+    for: settings.for ?? defaults.for,
+    labels: { severity: settings.severity ?? defaults.severity },
+    annotations: { summary: defaults.summary, description: defaults.description },
+  };
+};
+
+const settingsFindings = (alert: string, settings: AlertSettings | false = {}): readonly Finding[] => {
+  const path = `alerts.${alert}`;
+  const known: AlertRule | undefined = (ALERT_RULES as Readonly<Record<string, AlertRule>>)[alert];
+  if (known === undefined) {
+    return [fieldError(path, undefined, 'is no alert', `one of ${Object.keys(ALERT_RULES).join(', ')}`)];
+  }
+  if (settings === false) return [];
+  const { for: duration, severity, threshold } = settings;
+  return [
+    prometheusDuration(`${path}.for`, duration),
+    severity === '' ? fieldError(`${path}.severity`, severity, 'is empty') : undefined,
+    threshold === undefined ? undefined : thresholdFinding(`${path}.threshold`, threshold, known),
+  ];
+};
+
+const thresholdFinding = (path: string, threshold: number, known: AlertRule): Finding => {
+  if (known.threshold === undefined) return fieldError(path, threshold, 'is of no effect: the alert has none');
+  return Number.isFinite(threshold) && threshold >= 0
+    ? undefined
+    : fieldError(path, threshold, 'is no number of 0 or more');
+};

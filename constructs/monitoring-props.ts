@@ -1,0 +1,31 @@
+/**
+ * What the constructs for Prometheus and Grafana have in common: the API that the Prometheus Operator reads, and the
+ * rules for the props that its objects are found and timed by.
+ */
+import { isLabelKey, isLabelValue } from '../crds/names.ts';
+import { fieldError, fieldPath } from '../crds/validate.ts';
+import type { Finding } from './invalid-props.ts';
+
+/** Of PrometheusRule and ServiceMonitor. */
+export const MONITORING_API = 'monitoring.coreos.com/v1';
+
+/** Units from long to short, each at most once, as both the CRDs and Prometheus itself have it. */
+const PROMETHEUS_DURATION = /^(?=\d)(\d+y)?(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?$/;
+
+/** A duration as Prometheus writes it: other than Go's, it has days and no fractions. */
+export const prometheusDuration = (path: string, value: string | undefined): Finding =>
+  value === undefined || PROMETHEUS_DURATION.test(value)
+    ? undefined
+    : fieldError(path, value, 'is no duration of Prometheus', 'whole numbers with units, as in "90s" or "1h30m"');
+
+/** Key and value of a label. */
+export const labelFindings = (path: string, key: string, value: string): readonly Finding[] => [
+  isLabelKey(key) ? undefined : fieldError(path, key, 'is no key of a label'),
+  isLabelValue(value)
+    ? undefined
+    : fieldError(path, value, 'is no value of a label', 'letters, digits, -, _ and ., at most 63 characters'),
+];
+
+/** Labels that objects are selected by. */
+export const labelsFindings = (path: string, all: Readonly<Record<string, string>> = {}): readonly Finding[] =>
+  Object.entries(all).flatMap(([key, value]) => labelFindings(fieldPath(path, key), key, value));
