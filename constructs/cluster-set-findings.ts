@@ -9,7 +9,7 @@ import { cidr } from './cidr.ts';
 import type { ClusterCredentials, ClusterSetMember, ClusterSetProps } from './cluster-set.ts';
 import type { Finding } from './invalid-props.ts';
 import { caCertificates, serverUrl } from './credentials-secret.ts';
-import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
+import { dnsLabel, dnsSubdomain, nameList } from './prop-rules.ts';
 
 /** What is wrong with the set as a whole. */
 export const setFindings = ({
@@ -53,7 +53,16 @@ const credentialsFindings = ({ type, store, keyPrefix }: ClusterCredentials): re
 /** What is wrong with one member, whether by itself or for its part in the set. */
 export const memberFindings = (
   path: string,
-  { name, clusterDomain, trustDomain, gatewayAddresses, gateway, apiServer, networks }: ClusterSetMember,
+  {
+    name,
+    clusterDomain,
+    trustDomain,
+    gatewayAddresses,
+    gateway,
+    apiServer,
+    exportNamespaces,
+    networks,
+  }: ClusterSetMember,
   { flat, credentials = { type: 'left-out' } }: ClusterSetProps,
   isTarget: boolean,
 ): readonly Finding[] => [
@@ -75,6 +84,15 @@ export const memberFindings = (
           ? undefined
           : dnsSubdomain(`${path}.apiServer.tlsServerName`, apiServer.tlsServerName),
       ]),
+  ...nameList(`${path}.exportNamespaces`, exportNamespaces, dnsLabel, 'namespace', 'lets nothing be exported'),
+  exportNamespaces !== undefined && flat === true
+    ? fieldError(
+        `${path}.exportNamespaces`,
+        exportNamespaces,
+        "does not go with flat: Linkerd's destination controller reads whole clusters",
+        'remove it',
+      )
+    : undefined,
   networks?.length === 0
     ? fieldError(`${path}.networks`, networks, 'is empty', 'name networks, or leave it out for any')
     : undefined,

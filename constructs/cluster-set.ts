@@ -16,7 +16,7 @@ import type { GatewayProps } from './gateway.ts';
 import { InvalidPropsError, refuse } from './invalid-props.ts';
 import type { LinkProps } from './link.ts';
 import type { MirrorOperatorProps } from './mirror-operator.ts';
-import { Multicluster } from './multicluster.ts';
+import { Multicluster, type MulticlusterProps } from './multicluster.ts';
 import { type ClusterPair, linkedPairs, type Topology, topologyFindings } from './topology.ts';
 
 /** What all parts of a cluster have in common is said of the member or of the set. */
@@ -65,6 +65,11 @@ export interface ClusterSetMember {
    */
   readonly apiServer?: ApiServer | undefined;
   /**
+   * The only namespaces that other clusters may read, and so mirror from: their accounts have a Role in each of them.
+   * @default - all; not for a flat network, on which Linkerd's destination controller reads whole clusters
+   */
+  readonly exportNamespaces?: readonly string[] | undefined;
+  /**
    * Networks in CIDR notation that its requests to gateways come from.
    * @default - any, and the gateways that it uses are open to all networks
    */
@@ -101,6 +106,11 @@ export interface ClusterSetProps {
   readonly topology?: Topology | undefined;
   /** The operator, in every cluster that has a target. */
   readonly operator: Omit<MirrorOperatorProps, Common | 'targetClusters'>;
+  /**
+   * What Prometheus and Grafana get of each operator; it takes the Prometheus Operator's CRDs.
+   * @default - none
+   */
+  readonly monitoring?: MulticlusterProps['monitoring'];
   /**
    * What stands for the credentials of targets.
    * @default - left out
@@ -172,8 +182,8 @@ export class ClusterSet extends Construct {
       } catch (error) {
         if (!(error instanceof InvalidPropsError)) throw error;
         for (const each of error.errors) {
-          // The operator's props are those of all clusters: said once.
-          const path = each.path.startsWith('operator.') ? each.path : `members[${index}].${each.path}`;
+          // The props of the operator and its monitoring are those of all clusters: said once.
+          const path = /^(operator|monitoring)\./.test(each.path) ? each.path : `members[${index}].${each.path}`;
           errors.set(path, { ...each, path });
         }
       }
@@ -218,15 +228,15 @@ const side = (
   member: ClusterSetMember,
   sources: readonly ClusterSetMember[],
   targets: readonly ClusterSetMember[],
-  { operator, flat = false, namespace = Default.multiclusterNamespace, linkerdNamespace }: ClusterSetProps,
+  { operator, monitoring, flat = false, namespace = Default.multiclusterNamespace, linkerdNamespace }: ClusterSetProps,
 ) => ({
   namespace,
   linkerdNamespace,
   trustDomain: trustDomainOf(member),
   gateway: sources.length > 0 && member.gatewayAddresses !== undefined ? (member.gateway ?? {}) : (false as const),
   sourceNetworks: networksOf(sources),
-  sources: sources.map(({ name }) => ({ sourceCluster: name, flat })),
-  operator: targets.length > 0 ? operator : undefined,
+  sources: sources.map(({ name }) => ({ sourceCluster: name, flat, namespaces: member.exportNamespaces })),
+  ...(targets.length > 0 && { operator, monitoring }),
   links: targets.map((target) => linkTo(target, flat, namespace, linkerdNamespace)),
 });
 
@@ -242,6 +252,7 @@ const linkTo = (
     targetClusterName: target.name,
     targetClusterDomain: target.clusterDomain,
     targetClusterLinkerdNamespace: linkerdNamespace,
+    targetNamespaces: target.exportNamespaces,
     ...(target.gatewayAddresses !== undefined && {
       gatewayAddresses: target.gatewayAddresses,
       gatewayPort: onNodes ? service.nodePort : service.port,

@@ -6,6 +6,7 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { Label, mirrorName } from '../crds/wire.ts';
+import { staticFinding, type StaticEndpointsProps } from './endpoints-in-git.ts';
 import { endpointsObjects } from './endpoints-object.ts';
 import { type GatewayEndpoints, gatewayFindings, gatewaySubset } from './gateway-endpoints.ts';
 import { refuse } from './invalid-props.ts';
@@ -20,7 +21,7 @@ import {
 } from './target-service.ts';
 
 /** Properties of {@link EndpointMirror}. */
-export interface EndpointMirrorProps extends TargetServiceProps {
+export interface EndpointMirrorProps extends TargetServiceProps, StaticEndpointsProps {
   /** Hostname of the pod, as its headless Service publishes it. */
   readonly hostname: string;
   /** Ports of the target endpoint (not of the Service); UDP and SCTP ports are left out (rule A5). */
@@ -60,6 +61,7 @@ export class EndpointMirror extends Construct {
       dnsLabel('hostname', hostname),
       ...portFindings(ports, props.ports),
       ...(endpoints ? gatewayFindings(endpoints) : []),
+      staticFinding(props, endpoints),
     ]);
 
     const labels = {
@@ -79,6 +81,7 @@ export class EndpointMirror extends Construct {
           labels,
           annotations: endpointsAnnotations(props, endpoints.identity, host),
           kind: endpoints.kind,
+          static: props.static,
           subsets: [gatewaySubset(endpoints, ports)],
         })
       : [];

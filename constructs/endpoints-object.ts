@@ -6,6 +6,7 @@
 import { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { ENDPOINT_SLICE_MANAGER, Label } from '../crds/wire.ts';
+import { keepOutOfGit, type StaticEndpointsProps } from './endpoints-in-git.ts';
 import type { EndpointPort } from './mirror-port.ts';
 import { isIPv6 } from './prop-rules.ts';
 
@@ -27,7 +28,7 @@ export interface EndpointsSubset {
 }
 
 /** Properties of {@link endpointsObjects}. */
-export interface EndpointsObjectProps {
+export interface EndpointsObjectProps extends StaticEndpointsProps {
   /** Name of the Service, and of its Endpoints. */
   readonly name: string;
   readonly namespace: string;
@@ -38,9 +39,17 @@ export interface EndpointsObjectProps {
   readonly subsets: readonly EndpointsSubset[];
 }
 
-/** Renders the addresses of a Service: one Endpoints object, or as many EndpointSlices as there are families and subsets. */
+/**
+ * Renders the addresses of a Service: one Endpoints object, or as many EndpointSlices as there are families and subsets.
+ * To synthesize them for Git is an error, unless they are static.
+ */
 export const endpointsObjects = (scope: Construct, props: EndpointsObjectProps): readonly ApiObject[] => {
-  const kind = props.kind ?? 'endpoints';
+  const objects = objectsOf(props.kind ?? 'endpoints', scope, props);
+  for (const object of objects) keepOutOfGit(object, props);
+  return objects;
+};
+
+const objectsOf = (kind: EndpointsKind, scope: Construct, props: EndpointsObjectProps): readonly ApiObject[] => {
   switch (kind) {
     case 'endpoints':
       return [endpoints(scope, props)];

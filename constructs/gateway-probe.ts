@@ -5,6 +5,7 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { Annotation, Default, Label, probeName, Value } from '../crds/wire.ts';
+import type { StaticEndpointsProps } from './endpoints-in-git.ts';
 import { type EndpointsKind, endpointsObjects } from './endpoints-object.ts';
 import { gatewayFindings, gatewaySubset } from './gateway-endpoints.ts';
 import { refuse } from './invalid-props.ts';
@@ -12,7 +13,7 @@ import { servicePorts } from './mirror-port.ts';
 import { dnsLabel, serviceName } from './prop-rules.ts';
 
 /** Properties of {@link GatewayProbe}. */
-export interface GatewayProbeProps {
+export interface GatewayProbeProps extends StaticEndpointsProps {
   /** Name of the Link. */
   readonly link: string;
   /** Name of the target cluster. */
@@ -82,6 +83,7 @@ export class GatewayProbe extends Construct {
       labels: { [Label.clusterName]: cluster },
       annotations: identity ? { [Annotation.remoteGatewayIdentity]: identity } : {},
       kind: props.kind,
+      static: props.static,
       subsets: [gatewaySubset({ addresses, port }, ports)],
     });
   }

@@ -11,7 +11,17 @@ export interface PolicyRule {
   readonly group: string;
   /** Plurals, with `/status` and the like where that is meant. */
   readonly resources: readonly string[];
+  /**
+   * Names of the only objects that are meant; what is listed or watched must then be selected by name.
+   * @default - all
+   */
+  readonly resourceNames?: readonly string[] | undefined;
   readonly verbs: readonly string[];
+  /**
+   * What the verbs are for, in words; it is not rendered.
+   * @default - not said
+   */
+  readonly why?: string | undefined;
 }
 
 /** The ServiceAccount that is given rights. */
@@ -36,6 +46,10 @@ const RBAC = 'rbac.authorization.k8s.io';
 
 /** A Role or ClusterRole, and its binding, both called as the ServiceAccount is. */
 export class Grant extends Construct {
+  /** What is granted. */
+  readonly rules: readonly PolicyRule[];
+  /** Namespace of the rights; undefined for the whole cluster. */
+  readonly namespace: string | undefined;
   /** The Role or the ClusterRole. */
   readonly role: ApiObject;
   /** The RoleBinding or the ClusterRoleBinding. */
@@ -43,13 +57,20 @@ export class Grant extends Construct {
 
   constructor(scope: Construct, id: string, { to, rules, namespace, labels }: GrantProps) {
     super(scope, id);
+    this.rules = rules;
+    this.namespace = namespace;
     const kind = namespace === undefined ? 'ClusterRole' : 'Role';
     const metadata = { name: to.name, labels, ...(namespace !== undefined && { namespace }) };
     this.role = new ApiObject(this, 'Resource', {
       apiVersion: `${RBAC}/v1`,
       kind,
       metadata,
-      rules: rules.map(({ group, resources, verbs }) => ({ apiGroups: [group], resources, verbs })),
+      rules: rules.map(({ group, resources, resourceNames, verbs }) => ({
+        apiGroups: [group],
+        resources,
+        ...(resourceNames && { resourceNames }),
+        verbs,
+      })),
     });
     this.binding = new ApiObject(this, 'Binding', {
       apiVersion: `${RBAC}/v1`,

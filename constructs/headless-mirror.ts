@@ -6,6 +6,7 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { mirrorName } from '../crds/wire.ts';
+import { staticFinding, type StaticEndpointsProps } from './endpoints-in-git.ts';
 import { type EndpointsKind, endpointsObjects, type EndpointsSubset } from './endpoints-object.ts';
 import { type Finding, refuse } from './invalid-props.ts';
 import { crossesGateway, type EndpointPort, type MirrorPort, portFindings, servicePorts } from './mirror-port.ts';
@@ -51,7 +52,7 @@ export interface HeadlessMirrorEndpoints {
 }
 
 /** Properties of {@link HeadlessMirror}. */
-export interface HeadlessMirrorProps extends TargetServiceProps {
+export interface HeadlessMirrorProps extends TargetServiceProps, StaticEndpointsProps {
   /** Ports of the target Service; UDP and SCTP ports are left out (rule A5). */
   readonly ports: readonly MirrorPort[];
   /**
@@ -85,6 +86,7 @@ export class HeadlessMirror extends Construct {
       ...targetServiceFindings(props, this.name),
       ...portFindings(ports, this.omittedPorts),
       ...(endpoints?.subsets ?? []).flatMap(subsetFindings),
+      staticFinding(props, endpoints),
     ]);
 
     const labels = mirrorLabels(props);
@@ -101,6 +103,7 @@ export class HeadlessMirror extends Construct {
           labels,
           annotations: endpointsAnnotations(props, endpoints.identity),
           kind: endpoints.kind,
+          static: props.static,
           subsets: orderedSubsets(endpoints.subsets),
         })
       : [];

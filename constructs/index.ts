@@ -1,6 +1,9 @@
 /**
  * The constructs of Linkspan: everything a cdk8s chart needs to say a Link, its credentials and its mirrors.
  */
+export type { AlertName } from './alert-rules.ts';
+export { Alerts, type AlertSettings, type AlertsProps } from './alerts.ts';
+export { ArgoCd, type ArgoCdDestination, type ArgoCdProps, type AutomatedSync } from './argo-cd.ts';
 export type { Backend, BackendRef, BackendsProps } from './backend.ts';
 export {
   type ApiServer,
@@ -18,7 +21,9 @@ export {
   type StoredToken,
 } from './credentials-reference.ts';
 export type { CredentialsProps } from './credentials-secret.ts';
+export { Dashboard, type DashboardProps } from './dashboard.ts';
 export { EndpointMirror, type EndpointMirrorProps } from './endpoint-mirror.ts';
+export type { StaticEndpointsProps } from './endpoints-in-git.ts';
 export type { EndpointsKind } from './endpoints-object.ts';
 export { type ExportOptions, Exported } from './exported.ts';
 export { Federated } from './federated.ts';
@@ -43,6 +48,8 @@ export { Link, type LinkProbe, type LinkProps } from './link.ts';
 export { crossesGateway, type EndpointPort, type MirrorPort, type Protocol } from './mirror-port.ts';
 export { MirrorOperator, type MirrorOperatorProps } from './mirror-operator.ts';
 export { type MirrorMode, MirrorService, type MirrorServiceProps } from './mirror-service.ts';
+export { Monitor, type MonitorProps } from './monitor.ts';
+export { Monitoring, type MonitoringProps } from './monitoring.ts';
 export { Multicluster, type MulticlusterProps } from './multicluster.ts';
 export type { OperatorSettings } from './operator-args.ts';
 export type { PodPlacementProps, Resources, Toleration, TopologySpread } from './pod-placement.ts';

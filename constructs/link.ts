@@ -62,6 +62,12 @@ export interface LinkProps {
    */
   readonly clusterCredentialsSecret?: string | undefined;
   /**
+   * The only namespaces of the target cluster that are read, as its RemoteAccess has them in `namespaces`. Linkerd's own
+   * CRD drops this.
+   * @default - all
+   */
+  readonly targetNamespaces?: readonly string[] | undefined;
+  /**
    * IP addresses and host names of the target's gateway.
    * @default - no gateway: flat and federated mode only
    */
@@ -179,6 +185,7 @@ const linkSpec = (props: LinkProps): Spec => {
     targetClusterDomain: domain,
     targetClusterLinkerdNamespace: linkerdNamespace,
     clusterCredentialsSecret: props.clusterCredentialsSecret ?? credentialsName(props.targetClusterName),
+    targetNamespaces: props.targetNamespaces && [...props.targetNamespaces],
     ...gateway,
     ...(props.selector && { selector: props.selector }),
     remoteDiscoverySelector: props.remoteDiscoverySelector ?? {

@@ -20,8 +20,8 @@ import {
 } from '../crds/wire.ts';
 import { Grant, type PolicyRule } from './grant.ts';
 import { type Finding, refuse } from './invalid-props.ts';
-import { operatorArgs, type OperatorSettings, operatorSettingsFindings } from './operator-args.ts';
-import { mirrorRules, namespaceRules, ownRules, readRules } from './operator-rules.ts';
+import { listedSecrets, operatorArgs, type OperatorSettings, operatorSettingsFindings } from './operator-args.ts';
+import { mirrorRules, namespaceRules, ownRules, readRules, watchNamespacesRules } from './operator-rules.ts';
 import { podDisruptionBudget, podPlacement, podPlacementFindings, type PodPlacementProps } from './pod-placement.ts';
 import { dnsLabel, portNumber } from './prop-rules.ts';
 import { restrictedContainer, restrictedPod } from './restricted.ts';
@@ -99,7 +99,7 @@ export class MirrorOperator extends Construct {
   readonly podDisruptionBudget: ApiObject | undefined;
   /** Who may connect; undefined if that is not restricted. */
   readonly networkPolicy: ApiObject | undefined;
-  /** The rights: in the whole cluster first, then in the operator's namespace, then in those of mirrors. */
+  /** The rights: in the whole cluster and in the operator's namespace, or in that and in each of those of mirrors. */
   readonly grants: readonly Grant[];
 
   constructor(scope: Construct, id: string, props: MirrorOperatorProps) {
@@ -180,18 +180,19 @@ export class MirrorOperator extends Construct {
     this.grants = this.#grants(props);
   }
 
-  #grants({ mirrorNamespaces, endpoints = 'endpoints', enableNamespaceCreation }: MirrorOperatorProps) {
+  #grants(props: MirrorOperatorProps) {
+    const { mirrorNamespaces, endpoints = 'endpoints', enableNamespaceCreation } = props;
     const grant = (id: string, rules: readonly PolicyRule[], namespace?: string) =>
       new Grant(this, id, { to: { name: OPERATOR_NAME, namespace: this.namespace }, rules, namespace, labels: LABELS });
-    const mirrors = mirrorRules(endpoints);
-    const creation = enableNamespaceCreation ? namespaceRules : [];
+    const mirrors = [...readRules, ...mirrorRules(endpoints)];
+    const own = ownRules(listedSecrets(props));
     if (mirrorNamespaces === undefined) {
-      return [grant('Cluster', [...readRules, ...mirrors, ...creation]), grant('Own', ownRules, this.namespace)];
+      const namespaces = [...watchNamespacesRules, ...(enableNamespaceCreation ? namespaceRules : [])];
+      return [grant('Cluster', [...mirrors, ...namespaces]), grant('Own', own, this.namespace)];
     }
     return [
-      grant('Cluster', readRules),
       // Probe Services are here.
-      grant('Own', [...ownRules, ...mirrors], this.namespace),
+      grant('Own', [...own, ...mirrors], this.namespace),
       ...mirrorNamespaces.map((namespace) => grant(`Mirrors-${namespace}`, mirrors, namespace)),
     ];
   }

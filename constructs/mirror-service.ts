@@ -7,6 +7,7 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { fieldError } from '../crds/validate.ts';
 import { Label, mirrorName } from '../crds/wire.ts';
+import { staticFinding, type StaticEndpointsProps } from './endpoints-in-git.ts';
 import { endpointsObjects } from './endpoints-object.ts';
 import { type GatewayEndpoints, gatewayFindings, gatewaySubset } from './gateway-endpoints.ts';
 import { refuse } from './invalid-props.ts';
@@ -23,7 +24,7 @@ import {
 export type MirrorMode = 'gateway' | 'remote-discovery';
 
 /** Properties of {@link MirrorService}. */
-export interface MirrorServiceProps extends TargetServiceProps {
+export interface MirrorServiceProps extends TargetServiceProps, StaticEndpointsProps {
   /** Ports of the target Service; in gateway mode UDP and SCTP ports are left out (rule A5). */
   readonly ports: readonly MirrorPort[];
   /** @default gateway */
@@ -61,6 +62,7 @@ export class MirrorService extends Construct {
       ...portFindings(ports, this.omittedPorts),
       ...(endpoints ? gatewayFindings(endpoints) : []),
       flat && endpoints ? fieldError('endpoints', endpoints, 'are not for a mirror in flat mode') : undefined,
+      staticFinding(props, endpoints),
     ]);
 
     const labels = mirrorLabels(props);
@@ -82,6 +84,7 @@ export class MirrorService extends Construct {
           labels,
           annotations: endpointsAnnotations(props, endpoints.identity),
           kind: endpoints.kind,
+          static: props.static,
           subsets: [gatewaySubset(endpoints, ports)],
         })
       : [];

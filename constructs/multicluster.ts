@@ -5,14 +5,16 @@
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
-import { type FieldError, fieldError } from '../crds/validate.ts';
-import { Default, Label, Value } from '../crds/wire.ts';
+import { isDnsSubdomain } from '../crds/names.ts';
+import { fieldError } from '../crds/validate.ts';
+import { credentialsName, Default, Label, Value } from '../crds/wire.ts';
 import { GatewayPolicy } from './gateway-policy.ts';
 import { Gateway, type GatewayProps } from './gateway.ts';
-import { InvalidPropsError } from './invalid-props.ts';
 import { LinkCrd } from './link-crd.ts';
 import { Link, type LinkProps } from './link.ts';
 import { MirrorOperator, type MirrorOperatorProps } from './mirror-operator.ts';
+import { Monitoring, type MonitoringProps } from './monitoring.ts';
+import { Parts } from './parts.ts';
 import { RemoteAccess, type RemoteAccessProps } from './remote-access.ts';
 
 /** What all parts have in common is said once. */
@@ -51,10 +53,16 @@ export interface MulticlusterProps {
    */
   readonly sources?: readonly Omit<RemoteAccessProps, Common>[] | undefined;
   /**
-   * The operator, for a cluster that has Links.
+   * The operator, for a cluster that has Links. It may read the Secrets of `links` alone; where Links are made elsewhere
+   * too, its `credentialsSecrets` says which more, or `any`.
    * @default - none: mirrors are kept by Linkerd's controller, or there are none
    */
   readonly operator?: Omit<MirrorOperatorProps, Common> | undefined;
+  /**
+   * What Prometheus and Grafana get of the operator; it takes the Prometheus Operator's CRDs.
+   * @default - none
+   */
+  readonly monitoring?: Omit<MonitoringProps, 'operator'> | undefined;
   /**
    * The Links to target clusters; their credentials are kept elsewhere.
    * @default - none
@@ -80,6 +88,7 @@ export class Multicluster extends Construct {
   readonly remoteAccess: readonly RemoteAccess[];
   readonly crd: LinkCrd | undefined;
   readonly operator: MirrorOperator | undefined;
+  readonly monitoring: Monitoring | undefined;
   /** In the order of `links`. */
   readonly links: readonly Link[];
 
@@ -87,7 +96,7 @@ export class Multicluster extends Construct {
     super(scope, id);
     const { linkerdNamespace, trustDomain, gateway = {}, sources = [], links = [] } = props;
     const namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
-    const parts = new Parts();
+    const parts = new Parts(COMMON_PROPS);
     const common = { namespace, linkerdNamespace, trustDomain };
     this.namespace = new ApiObject(this, 'Resource', {
       apiVersion: 'v1',
@@ -108,11 +117,13 @@ export class Multicluster extends Construct {
     const { operator } = props;
     if (operator !== undefined) {
       const targetClusters = operator.targetClusters ?? links.map(({ targetClusterName }) => targetClusterName);
+      const credentialsSecrets = secretsOf(links, operator.credentialsSecrets);
       this.operator = parts.make(
         'operator.',
-        () => new MirrorOperator(this, 'Operator', { ...operator, ...common, targetClusters }),
+        () => new MirrorOperator(this, 'Operator', { ...operator, ...common, targetClusters, credentialsSecrets }),
       );
     }
+    this.monitoring = this.#monitoring(parts, props);
     this.links = parts.makeEach('links', links, (link, index) => {
       return new Link(this, `Link${index}`, { ...link, metadata: { ...link.metadata, namespace } });
     });
@@ -132,46 +143,26 @@ export class Multicluster extends Construct {
     }
     for (const link of this.links) if (this.crd !== undefined) link.node.addDependency(this.crd);
   }
-}
 
-/** Makes parts one by one and collects what they refuse, so that it can be said all at once. */
-class Parts {
-  readonly #errors: FieldError[] = [];
-  readonly #said = new Set<string>();
-
-  /** Undefined if the part refuses its props; their paths get the prefix. */
-  make<T>(prefix: string, part: () => T): T | undefined {
-    try {
-      return part();
-    } catch (error) {
-      if (!(error instanceof InvalidPropsError)) throw error;
-      for (const each of error.errors) {
-        const path = COMMON_PROPS.has(each.path) ? each.path : `${prefix}${each.path}`;
-        // What all parts are given is refused by each of them.
-        if (this.#said.has(path)) continue;
-        this.#said.add(path);
-        this.#errors.push({ ...each, path });
-      }
-      return undefined;
-    }
-  }
-
-  makeEach<P, T>(path: string, all: readonly P[], part: (props: P, index: number) => T): readonly T[] {
-    return all
-      .map((props, index) => this.make(`${path}[${index}].`, () => part(props, index)))
-      .filter((made) => made !== undefined);
-  }
-
-  /** Takes note of names that are there twice. */
-  distinct(path: string, names: readonly string[]): void {
-    for (const [index, name] of names.entries()) {
-      if (names.indexOf(name) < index) this.#errors.push(fieldError(`${path}[${index}]`, name, 'is there twice'));
-    }
-  }
-
-  refuse(construct: string): void {
-    if (this.#errors.length > 0) throw new InvalidPropsError(construct, this.#errors);
+  #monitoring(parts: Parts, { monitoring, operator: wanted }: MulticlusterProps): Monitoring | undefined {
+    const { operator } = this;
+    if (monitoring === undefined) return undefined;
+    if (wanted === undefined) parts.refuses(fieldError('monitoring', undefined, 'is of no operator', 'give it one'));
+    return operator && parts.make('monitoring.', () => new Monitoring(this, 'Monitoring', { operator, ...monitoring }));
   }
 }
+
+/** The Secrets that Links have their credentials in, but for names that the Links refuse, and others that are given. */
+const secretsOf = (
+  links: readonly LinkProps[],
+  given: MirrorOperatorProps['credentialsSecrets'] = [],
+): MirrorOperatorProps['credentialsSecrets'] => {
+  if (given === 'any') return given;
+  const names = links.map(
+    ({ clusterCredentialsSecret, targetClusterName }) => clusterCredentialsSecret ?? credentialsName(targetClusterName),
+  );
+  const all = new Set([...given, ...names.filter(isDnsSubdomain)]);
+  return all.size > 0 ? [...all] : 'any';
+};
 
 const COMMON_PROPS: ReadonlySet<string> = new Set<Common>(['namespace', 'linkerdNamespace', 'trustDomain']);

@@ -8,7 +8,7 @@ import { fieldError } from '../crds/validate.ts';
 import type { EndpointsKind } from './endpoints-object.ts';
 import { goDuration } from './go-duration.ts';
 import type { Finding } from './invalid-props.ts';
-import { dnsLabel } from './prop-rules.ts';
+import { dnsLabel, dnsSubdomain, nameList } from './prop-rules.ts';
 
 /** Settings of the operator. */
 export interface OperatorSettings {
@@ -23,11 +23,17 @@ export interface OperatorSettings {
    */
   readonly enableNamespaceCreation?: boolean | undefined;
   /**
-   * The only namespaces that mirrors are written to: the operator gets the right to write in these alone, by a Role in
-   * each. They must exist.
+   * The only namespaces that mirrors are written to: the operator gets the right to read and write in these alone, by
+   * a Role in each. They must exist for that; one that does not is mirrored into once it does, and its Role with it.
    * @default - all but those of Kubernetes, of the control plane and of the operator, by a ClusterRole
    */
   readonly mirrorNamespaces?: readonly string[] | undefined;
+  /**
+   * Names of the only Secrets that the operator may read, each watched by its name; `any` for all in its namespace, for
+   * Links that are made elsewhere or later.
+   * @default - any; where Multicluster knows the Links, the Secrets of these
+   */
+  readonly credentialsSecrets?: 'any' | readonly string[] | undefined;
   /**
    * What to write for a mirror: v1 Endpoints, or EndpointSlices.
    * @default endpoints
@@ -74,6 +80,7 @@ export const operatorArgs = (settings: OperatorSettings): readonly string[] => {
   const duration = (value: Duration | string | undefined) => (value === undefined ? undefined : goDuration(value));
   const flags: Readonly<Record<string, string | number | undefined>> = {
     'mirror-namespaces': settings.mirrorNamespaces?.join(','),
+    'credentials-secrets': listedSecrets(settings)?.join(','),
     endpoints: settings.endpoints,
     'probe-via': settings.probeVia,
     'gateway-resolve-period': duration(settings.gatewayResolvePeriod),
@@ -91,22 +98,22 @@ export const operatorArgs = (settings: OperatorSettings): readonly string[] => {
   ];
 };
 
+/** Names of the only Secrets that may be read; undefined for all of the namespace. */
+export const listedSecrets = ({ credentialsSecrets }: OperatorSettings): readonly string[] | undefined =>
+  credentialsSecrets === 'any' ? undefined : credentialsSecrets;
+
 const HOUR_MS = 3_600_000;
 
 /** What the operator would refuse in its settings. */
 export const operatorSettingsFindings = (settings: OperatorSettings): readonly Finding[] => {
   const { mirrorNamespaces, enableNamespaceCreation, concurrency = 16 } = settings;
+  const secrets = listedSecrets(settings);
   const lease = readDuration('leaseDuration', settings.leaseDuration ?? '30s', 1000);
   const renew = readDuration('renewDeadline', settings.renewDeadline ?? '10s', 100);
   const retry = readDuration('retryPeriod', settings.retryPeriod ?? '2s', 10);
   return [
-    mirrorNamespaces?.length === 0
-      ? fieldError('mirrorNamespaces', mirrorNamespaces, 'lets nothing be mirrored', 'name namespaces, or leave it out')
-      : undefined,
-    ...(mirrorNamespaces ?? []).map((name, index) => dnsLabel(`mirrorNamespaces[${index}]`, name)),
-    new Set(mirrorNamespaces).size < (mirrorNamespaces?.length ?? 0)
-      ? fieldError('mirrorNamespaces', mirrorNamespaces, 'names a namespace twice')
-      : undefined,
+    ...nameList('mirrorNamespaces', mirrorNamespaces, dnsLabel, 'namespace', 'lets nothing be mirrored'),
+    ...nameList('credentialsSecrets', secrets, dnsSubdomain, 'Secret', 'lets no credentials be read'),
     mirrorNamespaces !== undefined && enableNamespaceCreation
       ? fieldError(
           'enableNamespaceCreation',

@@ -27,6 +27,26 @@ export const dnsSubdomain = (path: string, value: string): Finding =>
     ? undefined
     : fieldError(path, value, 'is no DNS name', 'labels of a-z, 0-9 and -, joined by dots, at most 253 characters');
 
+/**
+ * A list of names, each once and by its rule. It may be left out, but not be empty.
+ * @param what a name is of, as in `namespace`
+ * @param empty what an empty list does, as in `lets nothing be mirrored`
+ */
+export const nameList = (
+  path: string,
+  names: readonly string[] | undefined,
+  rule: (path: string, value: string) => Finding,
+  what: string,
+  empty: string,
+): readonly Finding[] => {
+  if (names === undefined) return [];
+  if (names.length === 0) return [fieldError(path, names, empty, `name ${what}s, or leave it out`)];
+  return [
+    ...names.map((name, index) => rule(`${path}[${index}]`, name)),
+    new Set(names).size < names.length ? fieldError(path, names, `names a ${what} twice`) : undefined,
+  ];
+};
+
 /** A port number. */
 export const portNumber = (path: string, value: number): Finding =>
   Number.isInteger(value) && value >= 1 && value <= 65_535

@@ -8,7 +8,7 @@ import { Construct } from 'constructs';
 import { Annotation, Default, Label, remoteAccessName, tokenSecretName, Value } from '../crds/wire.ts';
 import { Grant, type PolicyRule } from './grant.ts';
 import { refuse } from './invalid-props.ts';
-import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
+import { dnsLabel, dnsSubdomain, nameList } from './prop-rules.ts';
 
 /** Properties of {@link RemoteAccess}. */
 export interface RemoteAccessProps {
@@ -30,6 +30,13 @@ export interface RemoteAccessProps {
    */
   readonly flat?: boolean | undefined;
   /**
+   * The only namespaces that may be read, by a Role in each; they must exist. Links to here then name them as
+   * `targetNamespaces`. Linkerd's destination controller reads whole clusters: where it is to use the account as well,
+   * leave this out.
+   * @default - the whole cluster, by a ClusterRole
+   */
+  readonly namespaces?: readonly string[] | undefined;
+  /**
    * `secret`: a token that lasts until its Secret is deleted; `none`: for short-lived ones, from the TokenRequest API.
    * @default secret
    */
@@ -37,33 +44,40 @@ export interface RemoteAccessProps {
 }
 
 const READ = ['list', 'watch'];
-const EXPORTS: readonly PolicyRule[] = [
-  { group: '', resources: ['services'], verbs: READ },
-  { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: READ },
+
+/** What the operator reads in a target. */
+const exportRules: readonly PolicyRule[] = [
+  { group: '', resources: ['services'], verbs: READ, why: 'the operator finds what is exported, by label' },
+  {
+    group: 'discovery.k8s.io',
+    resources: ['endpointslices'],
+    verbs: READ,
+    why: 'the operator sees whether anything behind an export is ready, and the host names of StatefulSets',
+  },
 ];
+
 /** Endpoints are not among them: with EndpointSlices, which is Linkerd's default, it does not ask for them. */
-const PODS: readonly PolicyRule[] = [
-  { group: '', resources: ['pods'], verbs: READ },
-  { group: 'apps', resources: ['replicasets'], verbs: READ },
-  { group: 'batch', resources: ['jobs'], verbs: READ },
-  { group: 'policy.linkerd.io', resources: ['servers'], verbs: READ },
+const destinationRules: readonly PolicyRule[] = [
+  { group: '', resources: ['pods'], verbs: READ, why: 'Linkerd finds the pods behind an address' },
+  { group: 'apps', resources: ['replicasets'], verbs: READ, why: 'Linkerd names the Deployment that a pod is of' },
+  { group: 'batch', resources: ['jobs'], verbs: READ, why: 'Linkerd names the CronJob that a pod is of' },
+  { group: 'policy.linkerd.io', resources: ['servers'], verbs: READ, why: 'Linkerd knows the protocol of a port' },
 ];
 
 /**
- * ServiceAccount, ClusterRole and binding, and a token Secret unless told otherwise.
+ * ServiceAccount, ClusterRole and binding, or a Role and binding in each namespace, and a token Secret unless told
+ * otherwise.
  * @throws InvalidPropsError naming every prop that the API server would refuse
  */
 export class RemoteAccess extends Construct {
-  /** Name of the ServiceAccount, the ClusterRole and its binding. */
+  /** Name of the ServiceAccount, its roles and their bindings. */
   readonly name: string;
   /** The ServiceAccount. */
   readonly serviceAccount: ApiObject;
   /** The Secret that Kubernetes puts the token into; undefined if none was asked for. */
   readonly tokenSecret: ApiObject | undefined;
-  /** The ClusterRole. */
-  readonly role: ApiObject;
-  /** The ClusterRoleBinding. */
-  readonly binding: ApiObject;
+  /** The rights: in the whole cluster, or in each of the namespaces. */
+  readonly grants: readonly Grant[];
 
   constructor(scope: Construct, id: string, props: RemoteAccessProps) {
     super(scope, id);
@@ -74,6 +88,7 @@ export class RemoteAccess extends Construct {
       dnsLabel('sourceCluster', sourceCluster),
       dnsSubdomain('name', this.name),
       dnsLabel('namespace', namespace),
+      ...nameList('namespaces', props.namespaces, dnsLabel, 'namespace', 'lets nothing be read'),
     ]);
 
     const labels = { [Label.extension]: Value.extension };
@@ -97,9 +112,9 @@ export class RemoteAccess extends Construct {
             },
           })
         : undefined;
-    const rules = flat ? [...EXPORTS, ...PODS] : EXPORTS;
-    const grant = new Grant(this, 'Exports', { to: { name: this.name, namespace }, rules, labels });
-    this.role = grant.role;
-    this.binding = grant.binding;
+    const rules = flat ? [...exportRules, ...destinationRules] : exportRules;
+    const grant = (id: string, within?: string) =>
+      new Grant(this, id, { to: { name: this.name, namespace }, rules, namespace: within, labels });
+    this.grants = props.namespaces?.map((each) => grant(`Exports-${each}`, each)) ?? [grant('Exports')];
   }
 }

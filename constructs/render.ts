@@ -4,6 +4,7 @@
  * One mirror with its endpoints takes about 50 µs.
  */
 import { App, Chart } from 'cdk8s';
+import { renderInMemory } from './endpoints-in-git.ts';
 
 /** A Kubernetes object as JSON. */
 export interface ApiJson {
@@ -24,7 +25,9 @@ export interface ApiJson {
  * @throws InvalidPropsError from a construct's constructor, or an Error with what the nodes' validations say
  */
 export const render = (compose: (chart: Chart) => void): ApiJson[] => {
-  const chart = new Chart(new App(), 'render');
+  const app = new App();
+  renderInMemory(app);
+  const chart = new Chart(app, 'render');
   compose(chart);
   return chart.toJson() as ApiJson[];
 };

@@ -1,7 +1,8 @@
 /**
- * The JSON schema of a cluster file, `linkspan.yaml`: the props of a ClusterSet as YAML has them, for editors and for
- * `linkspan synth`. It says which fields there are and of what type; what they may hold is said by the constructs, in
- * whose words it is then refused. Unknown fields are refused here, since a misspelt one would be silently without effect.
+ * The JSON schema of a cluster file, `linkspan.yaml`: the props of a ClusterSet, and of an ArgoCd, as YAML has them, for
+ * editors and for `linkspan synth`. It says which fields there are and of what type; what they may hold is said by the
+ * constructs, in whose words it is then refused. Unknown fields are refused here, since a misspelt one would be silently
+ * without effect.
  */
 
 const text = (description: string) => ({ type: 'string', description }) as const;
@@ -23,6 +24,10 @@ const object = <const P extends object, const R extends readonly (keyof P)[]>(
   properties: P,
   ...required: R
 ) => ({ type: 'object', description, additionalProperties: false, required, properties }) as const;
+
+/** False, or else; the complaints about what is there are those of the schema that it was meant to meet. */
+const falseOr = <const S extends object>(description: string, schema: S) =>
+  ({ description, if: { type: 'boolean' }, then: { enum: [false] }, else: schema }) as const;
 
 /** Props of a Deployment's size and place. */
 const placement = {
@@ -97,9 +102,48 @@ const member = object(
       'url',
       'caData',
     ),
+    exportNamespaces: texts('The only namespaces that other clusters may read; default all; not for a flat network'),
     networks: texts('Networks in CIDR notation that its requests to gateways come from; default any'),
   },
   'name',
+);
+
+const labelSelector = (description: string) =>
+  object(description, {
+    matchLabels: map('Labels that it has'),
+    matchExpressions: {
+      type: 'array',
+      description: 'Requirements',
+      items: object(
+        'A requirement',
+        {
+          key: text('Key of the label'),
+          operator: choice('How it is compared', 'In', 'NotIn', 'Exists', 'DoesNotExist'),
+          values: texts('Values, for In and NotIn'),
+        },
+        'key',
+        'operator',
+      ),
+    },
+  });
+
+const networkPolicy = falseOr(
+  'Who may connect to the pods; false for no NetworkPolicy, default anybody, to the ports in use',
+  object(
+    'A NetworkPolicy',
+    {
+      from: {
+        type: 'array',
+        description: 'Peers that may connect',
+        items: object('A peer', {
+          podSelector: labelSelector('Pods; an empty selector is all of them'),
+          namespaceSelector: labelSelector('Namespaces; an empty selector is all of them'),
+          ipBlock: object('A network', { cidr: text('In CIDR notation'), except: texts('Parts that may not') }, 'cidr'),
+        }),
+      },
+    },
+    'from',
+  ),
 );
 
 const operator = object(
@@ -110,10 +154,12 @@ const operator = object(
     imagePullPolicy: choice("Default the kubelet's", 'Always', 'IfNotPresent', 'Never'),
     meshed: flag("Whether Linkerd's proxy is put into the pods; default true"),
     adminPort: integer('Port of /healthz, /readyz and /metrics; default 9999'),
+    networkPolicy,
     adminHost: choice('Address that the admin port listens on', '0.0.0.0', '::'),
     enableHeadlessServices: flag('Mirror headless Services pod by pod; default false'),
     enableNamespaceCreation: flag('Create namespaces that mirrors need; default false'),
-    mirrorNamespaces: texts('The only namespaces that mirrors are written to'),
+    mirrorNamespaces: texts('The only namespaces that are read and written to for mirrors'),
+    credentialsSecrets: choice('Default those that the Links name, and no others; any for Links made elsewhere', 'any'),
     endpoints: choice('What to write for a mirror; default endpoints', 'endpoints', 'slices'),
     probeVia: choice('How gateways are probed', 'service', 'address'),
     gatewayResolvePeriod: text('How often host names of gateways are resolved anew; default 60s'),
@@ -125,6 +171,63 @@ const operator = object(
     logFormat: choice('Default json', 'json', 'pretty'),
   },
   'image',
+);
+
+const monitoring = object('What Prometheus and Grafana get of each operator; default none', {
+  labels: map('Labels that Prometheus selects its ServiceMonitors and rules by'),
+  monitor: flag('Whether there is a ServiceMonitor; default true'),
+  alerts: falseOr('What is otherwise of each alert; false for no alerts, default all as they are', {
+    type: 'object',
+    description: 'Alerts by their names, without the Linkspan that these start with',
+    additionalProperties: falseOr(
+      'What is otherwise of an alert; false leaves it out',
+      object('Settings of an alert', {
+        for: text('For how long it must be so, as in 5m'),
+        severity: text('Label severity of the alert'),
+        threshold: { type: 'number', description: 'The value that it is about when exceeded' },
+      }),
+    ),
+  }),
+  dashboard: falseOr(
+    "How Grafana's sidecar finds the dashboard; false for none, default by its usual label",
+    object('A dashboard', {
+      name: text('Name of the ConfigMap; default linkspan-dashboard'),
+      namespace: text("Namespace of the ConfigMap; default the operator's"),
+      label: text('Label that the sidecar looks for; default grafana_dashboard'),
+      labelValue: text('Value of that label; default 1'),
+      folder: text('Folder in Grafana'),
+    }),
+  ),
+});
+
+const argoCd = object(
+  'Applications for Argo CD, one for the folder of each cluster; default none',
+  {
+    repoUrl: text('URL of the Git repository'),
+    revision: text('Branch, tag or commit; default HEAD'),
+    path: text('Folder of the repository that is written to, empty for its root; default clusters'),
+    namespace: text('Namespace of Argo CD; default argocd'),
+    project: text('Name of the project, and the start of the names of Applications; default linkspan'),
+    destinations: {
+      type: 'object',
+      description: 'Clusters by their names here; default each is registered in Argo CD by that name',
+      additionalProperties: object('A cluster as it is registered in Argo CD, by one of its name and its URL', {
+        name: text('Name of the cluster'),
+        server: text('URL of the API server; https'),
+      }),
+    },
+    applications: choice('An Application each, or an ApplicationSet; default each', 'each', 'application-set'),
+    automated: falseOr(
+      'How a commit is synced without being asked; false for only when asked',
+      object('An automated sync', {
+        prune: flag('Whether it removes what is no longer in Git; default true'),
+        selfHeal: flag('Whether it puts right what was changed in the cluster; default true'),
+      }),
+    ),
+    root: flag('Whether there is an Application for the Applications; default true'),
+    health: flag("Whether the health of Links is written into Argo CD's own ConfigMap; default false"),
+  },
+  'repoUrl',
 );
 
 /** Schema of a cluster file. */
@@ -159,6 +262,7 @@ export const CLUSTER_SET_SCHEMA = {
         'type',
       ),
       operator,
+      monitoring,
       credentials: object(
         'What stands for the credentials of targets, whose tokens are never written; default left out',
         {
@@ -183,6 +287,7 @@ export const CLUSTER_SET_SCHEMA = {
       flat: flag('Whether pods reach those of other clusters, for flat and federated mode; default false'),
       namespace: text('Namespace of the multicluster extension; default linkerd-multicluster'),
       linkerdNamespace: text("Namespace of Linkerd's control plane; default linkerd"),
+      argoCd,
     },
     'members',
     'operator',

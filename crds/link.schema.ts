@@ -96,6 +96,9 @@ export const LINK_SPEC_SCHEMA = {
     federatedServiceSelector: selects('Services that join the federated Service of their name'),
     excludedAnnotations: texts('Annotations not to copy: exact keys, or prefix/*'),
     excludedLabels: texts('Labels not to copy: exact keys, or prefix/*'),
+    targetNamespaces: texts(
+      'Linkspan: the only namespaces of the target cluster that are read, for credentials that are limited to them; all when absent',
+    ),
     enableHeadlessServices: flag("Linkspan: mirror headless Services pod by pod; the operator's default when absent"),
     enableNamespaceCreation: flag(
       "Linkspan: create namespaces that a mirror needs; the operator's default when absent",

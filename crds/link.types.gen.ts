@@ -105,6 +105,10 @@ export interface LinkSpec {
    */
   readonly excludedLabels?: readonly string[];
   /**
+   * Linkspan: the only namespaces of the target cluster that are read, for credentials that are limited to them; all when absent
+   */
+  readonly targetNamespaces?: readonly string[];
+  /**
    * Linkspan: mirror headless Services pod by pod; the operator's default when absent
    */
   readonly enableHeadlessServices?: boolean;

@@ -26,6 +26,8 @@ export interface LinkSettings {
   readonly linkerdNamespace: string;
   /** Name of the Secret with the target's kubeconfig, in the Link's namespace. */
   readonly credentialsSecret: string;
+  /** The only namespaces of the target that are read; absent: all. At least one, each once. */
+  readonly targetNamespaces?: readonly string[];
   /** Absent: no gateway. */
   readonly gateway?: GatewaySettings;
   /** Absent: no gateway, or one that is not probed. */
@@ -68,6 +70,7 @@ export const readLink = (object: unknown): Checked<LinkSettings> => {
   const clusterDomain = readName(spec, 'targetClusterDomain', Default.clusterDomain, report);
   const linkerdNamespace = readName(spec, 'targetClusterLinkerdNamespace', Default.controlPlaneNamespace, report);
   const credentialsSecret = readName(spec, 'clusterCredentialsSecret', credentialsName(cluster), report);
+  const targetNamespaces = readNamespaces(spec, report);
   const gateway = readGateway(spec, report);
   const probe = gateway && readProbe(spec, metadata.name ?? '', report);
   const selector = readSelector(spec, 'selector', report);
@@ -88,6 +91,7 @@ export const readLink = (object: unknown): Checked<LinkSettings> => {
       clusterDomain,
       linkerdNamespace,
       credentialsSecret,
+      ...(targetNamespaces && { targetNamespaces }),
       ...(gateway && { gateway }),
       ...(probe && { probe }),
       ...(selector && { selector }),
@@ -123,6 +127,22 @@ const readName = (spec: LinkSpec, field: keyof typeof NAMES, fallback: string | 
   }
   if (fallback === undefined) report(fieldError(`spec.${field}`, written, 'is required', remedy));
   return fallback ?? '';
+};
+
+/** Namespaces to read; absent: all. */
+const readNamespaces = (spec: LinkSpec, report: Report): readonly string[] | undefined => {
+  const path = 'spec.targetNamespaces';
+  const names: unknown = spec.targetNamespaces;
+  if (!Array.isArray(names)) return undefined;
+  if (names.length === 0) {
+    report(fieldError(path, names, 'lets nothing be mirrored', 'name namespaces, or leave it out for all'));
+  }
+  for (const [index, name] of names.entries()) {
+    const at = `${path}[${index}]`;
+    if (!isDnsLabel(String(name))) report(fieldError(at, name, 'is no namespace', LABEL_REMEDY));
+    else if (names.indexOf(name) < index) report(fieldError(at, name, 'is there twice', 'name it once'));
+  }
+  return names.map(String);
 };
 
 type SelectorField = 'selector' | 'remoteDiscoverySelector' | 'federatedServiceSelector';

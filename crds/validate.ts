@@ -80,11 +80,15 @@ export const compile = <T>(schema: object, root = ''): ((value: unknown) => Chec
   return (value) =>
     validate(value)
       ? { ok: true, value }
-      : { ok: false, errors: (validate.errors ?? []).map((error) => toFieldError(error, value, root)) };
+      : { ok: false, errors: findings(validate.errors ?? []).map((error) => toFieldError(error, value, root)) };
 };
 
 /** Checks a whole Link against its schema: types only. What the fields say is `readLink`'s. */
 export const validateLink: (value: unknown) => Checked<Link> = compile<Link>(LINK_SCHEMA);
+
+/** Of a condition ajv also says that it failed, besides what failed in its branch. */
+const findings = (errors: readonly ErrorObject[]): readonly ErrorObject[] =>
+  errors.filter(({ keyword }) => keyword !== 'if');
 
 const toFieldError = (error: ErrorObject, value: unknown, root: string): FieldError => {
   const path = toPath(error.instancePath, value, root);

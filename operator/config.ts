@@ -5,8 +5,8 @@
 import { type Command, Option } from 'commander';
 import { hostname } from 'node:os';
 import { parseDuration, parsePort } from '../crds/duration.ts';
-import { isDnsLabel } from '../crds/names.ts';
-import { Default } from '../crds/wire.ts';
+import { isDnsLabel, isDnsSubdomain } from '../crds/names.ts';
+import { CredentialsSecret, Default } from '../crds/wire.ts';
 import { cut } from './kube/errors.ts';
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './kube/logger.ts';
 
@@ -37,8 +37,10 @@ export interface OperatorConfig {
   readonly enableHeadlessServices: boolean;
   /** Default for Links that do not say. */
   readonly enableNamespaceCreation: boolean;
-  /** The only namespaces that may be written to; undefined for all but the protected ones. */
+  /** The only namespaces that may be read and written to; undefined for all but the protected ones. */
   readonly mirrorNamespaces: readonly string[] | undefined;
+  /** The only Secrets that credentials are read from; undefined for all of the type. */
+  readonly credentialsSecrets: readonly string[] | undefined;
   readonly endpoints: EndpointsKind;
   readonly probeVia: ProbeVia;
   /** By probe host, in lower case: where to connect instead. */
@@ -79,6 +81,11 @@ const text = (value: string): string => value;
 
 const dnsLabel = (value: string): string => {
   if (!isDnsLabel(value)) throw new RangeError('is no DNS label');
+  return value;
+};
+
+const secretName = (value: string): string => {
+  if (!isDnsSubdomain(value)) throw new RangeError('is no name of a Secret');
   return value;
 };
 
@@ -209,10 +216,18 @@ export const OPERATOR_FLAGS: { readonly [Key in keyof OperatorConfig]: OperatorF
   mirrorNamespaces: {
     flag: '--mirror-namespaces',
     argument: 'LIST',
-    description: 'the only namespaces that may be written to, separated by commas',
+    description: 'the only namespaces that are read and written to for mirrors, separated by commas',
     defaultDescription: 'all but those of Kubernetes, of the control plane and of the operator',
     remedy: 'give names of namespaces, separated by commas',
     parse: (value) => items(value).map(dnsLabel),
+  },
+  credentialsSecrets: {
+    flag: '--credentials-secrets',
+    argument: 'LIST',
+    description: 'the only Secrets that credentials are read from, each watched by its name, separated by commas',
+    defaultDescription: `all of type ${CredentialsSecret.type}`,
+    remedy: 'give names of Secrets, separated by commas',
+    parse: (value) => items(value).map(secretName),
   },
   endpoints: {
     flag: '--endpoints',
@@ -395,6 +410,15 @@ export function parseOperatorConfig(
   }
   if (config.retryPeriodMs * 1.2 >= config.renewDeadlineMs) {
     blame('retryPeriodMs', `is too long for the renew deadline of ${config.renewDeadlineMs / 1000}s`);
+  }
+  if (config.mirrorNamespaces !== undefined && config.enableNamespaceCreation) {
+    errors.push({
+      source: OPERATOR_FLAGS.enableNamespaceCreation.flag,
+      value: 'true',
+      ...given.get('enableNamespaceCreation'),
+      reason: 'does not go with --mirror-namespaces, which must exist',
+      remedy: 'create them, or leave one of the two out',
+    });
   }
   const warnings = unknownVariables(env);
   return errors.length === 0 ? { ok: true, config, warnings } : { ok: false, errors, warnings };

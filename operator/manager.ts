@@ -21,15 +21,17 @@ import {
   splitKey,
 } from './kube/objects.ts';
 import { Reflector, type ReflectorState } from './kube/reflector.ts';
-import { Store } from './kube/store.ts';
+import { PartitionedStore, sinksOf } from './kube/partitioned-store.ts';
+import { Store, type StoreOptions } from './kube/store.ts';
 import { Workqueue } from './kube/workqueue.ts';
 import type { IpFamily } from './link/gateway-address.ts';
 import { LinkSession, referenceOf, type SessionEnvironment } from './link/session.ts';
 import { linkStatus, type LinkFindings, type LinkStatusPatch, verdict } from './link/status.ts';
 import { type LinkObject, StatusWriter } from './link/status-writer.ts';
 import { NameClaims } from './mirror/naming.ts';
+import { mirrorState } from './mirror/status.ts';
 import { SourceCluster } from './source.ts';
-import { sourceProblem } from './source-problem.ts';
+import { sourceProblem, unreadableNamespace } from './source-problem.ts';
 import type { Tuning } from './tuning.ts';
 
 export const LINKS: Resource = { ...LinkApi, namespaced: true };
@@ -67,11 +69,12 @@ export class Manager {
   readonly #reads = new Map<string, Read>();
   readonly #queue = new Workqueue();
   readonly #links: Store<LinkObject>;
-  readonly #secrets: Store<Secret>;
+  readonly #secrets: Store<Secret> | PartitionedStore<Secret>;
   readonly #source: SourceCluster;
   readonly #states = new Map<string, ReflectorState>();
   #families: ReadonlySet<IpFamily> = new Set(['IPv4']);
   #synced: () => void = () => undefined;
+  #signal: AbortSignal = AbortSignal.abort();
   #started = false;
   #pruningSaid = false;
 
@@ -83,19 +86,23 @@ export class Manager {
       onRelisted: () => this.#checkSynced(),
       onChange: ({ key, before, after }) => this.#linkChanged(key, before, after),
     });
-    this.#secrets = new Store<Secret>({
+    const secrets: StoreOptions<Secret> = {
       trim: trimSecret,
       onRelisted: () => this.#checkSynced(),
       onChange: ({ key }) => this.#secretChanged(splitKey(key).name),
-    });
+    };
+    this.#secrets =
+      config.credentialsSecrets === undefined
+        ? new Store(secrets)
+        : new PartitionedStore('name', config.credentialsSecrets, secrets);
     this.#source = new SourceCluster({
       client,
       namespace: config.namespace,
+      mirrorNamespaces: config.mirrorNamespaces,
       timings: tuning.sourceTimings,
       onChange: (owner, by) => this.#sessionOf(owner.cluster)?.sourceChanged(owner.key, by),
-      onNamespace: (name) => {
-        for (const session of this.#sessions()) session.namespaceChanged(name);
-      },
+      onNamespace: (name) => this.#namespaceChanged(name),
+      onRefused: (name, error) => this.#namespaceRefused(name, error),
       onRelisted: () => this.#checkSynced(),
       onState: (what, state) => this.#told(what, state),
     });
@@ -118,19 +125,32 @@ export class Manager {
   /** Runs until the signal aborts and everything has come to rest. */
   async run(signal: AbortSignal): Promise<void> {
     const { config, client, tuning } = this.#options;
-    const reflector = <T extends LinkObject | Secret>(of: Resource, sink: Store<T>, fieldSelector?: string) =>
+    this.#signal = signal;
+    const reflector = <T extends LinkObject | Secret>(
+      of: Resource,
+      sink: Store<T>,
+      { fieldSelector, what = of.plural }: { readonly fieldSelector?: string; readonly what?: string } = {},
+    ) =>
       new Reflector<T>({
         client: () => client,
         resource: of,
         select: { namespace: config.namespace, ...(fieldSelector === undefined ? {} : { fieldSelector }) },
         sink,
         ...(tuning.sourceTimings === undefined ? {} : { timings: tuning.sourceTimings }),
-        onState: (state) => this.#told(of.plural, state),
+        onState: (state) => this.#told(what, state),
       });
+    const ofType = `type=${CredentialsSecret.type}`;
     const running = [
       this.#source.run(signal),
       reflector(LINKS, this.#links).run(signal),
-      reflector(SECRETS, this.#secrets, `type=${CredentialsSecret.type}`).run(signal),
+      ...sinksOf(this.#secrets).map(([name, sink]) => {
+        // By name, RBAC grants it for that one Secret.
+        const only =
+          name === undefined
+            ? { fieldSelector: ofType }
+            : { fieldSelector: `metadata.name=${name},${ofType}`, what: `${SECRETS.plural}/${name}` };
+        return reflector(SECRETS, sink, only).run(signal);
+      }),
     ];
     await this.#whenSynced(signal);
     if (!signal.aborted) {
@@ -178,6 +198,14 @@ export class Manager {
     // Another Link may get the cluster that this one had, or lose it.
     for (const { metadata } of this.#links.values()) this.#queue.add(metadata.name);
     this.#queue.add(name);
+  }
+
+  #namespaceChanged(name: string): void {
+    for (const session of this.#sessions()) session.namespaceChanged(name);
+    const { mirrorNamespaces } = this.#options.config;
+    if (mirrorNamespaces === undefined || !this.#started || this.#source.namespaceState(name) !== 'exists') return;
+    // Mirrors may be in it of Links that were deleted while it could not be read.
+    void this.#findLeftovers(this.#signal);
   }
 
   #secretChanged(name: string): void {
@@ -302,8 +330,9 @@ export class Manager {
           ...(tuning.statusPeriodMs === undefined ? {} : { periodMs: tuning.statusPeriodMs }),
           current: () => this.#links.get(`${config.namespace}/${name}`),
           compute: (was) => {
-            const status = linkStatus(this.#findings(name, record), was, new Date());
-            if (record.session !== undefined) this.#measure(record.session.cluster, status);
+            const findings = this.#findings(name, record);
+            const status = linkStatus(findings, was, new Date());
+            if (record.session !== undefined) this.#measure(record.session.cluster, status, findings.mirrors);
             return status;
           },
           onPruned: () => this.#sayPruned(name),
@@ -333,7 +362,7 @@ export class Manager {
     };
   }
 
-  #measure(cluster: string, { conditions, mirrors }: LinkStatusPatch): void {
+  #measure(cluster: string, { conditions }: LinkStatusPatch, mirrors: LinkFindings['mirrors']): void {
     const { target } = this.#options.metrics;
     const labels = { target_cluster_name: cluster };
     for (const { type, status } of conditions) {
@@ -342,8 +371,9 @@ export class Manager {
       }
     }
     if (mirrors === undefined) return;
-    target.mirrors.set({ ...labels, state: 'ready' }, mirrors.ready);
-    target.mirrors.set({ ...labels, state: 'failed' }, mirrors.failed);
+    const states = { ready: 0, waiting: 0, failed: 0 };
+    for (const each of mirrors.values()) states[mirrorState(each)] += 1;
+    for (const [state, count] of Object.entries(states)) target.mirrors.set({ ...labels, state }, count);
   }
 
   #giveSecret(record: LinkRecord): void {
@@ -410,7 +440,7 @@ export class Manager {
       const found = this.#reads.get(name);
       // A Link that cannot be read now says nothing about what it left.
       if (found !== undefined && 'problem' in found) continue;
-      if (this.#isClaimed(cluster)) continue;
+      if (this.#isClaimed(cluster) || this.#records.has(name)) continue;
       const record = this.#makeRecord(name);
       record.session = new LinkSession(leftover(name, config.namespace, cluster), this.#environment(name, record));
       this.#remove(name, record);
@@ -442,6 +472,16 @@ export class Manager {
       return;
     }
     log.error({ resource: what, error: describe(state.error) }, sourceProblem(what, state.error, config.namespace));
+  }
+
+  #namespaceRefused(name: string, error: unknown): void {
+    const { log, config } = this.#options;
+    if (error === undefined) {
+      log.info({ namespace: name }, 'the namespace can be read');
+      return;
+    }
+    const problem = name === config.namespace ? sourceProblem('mirrors', error, name) : unreadableNamespace(name);
+    log.error({ namespace: name, error: describe(error) }, problem);
   }
 
   #sayPruned(name: string): void {

@@ -2,6 +2,10 @@
 import { LinkApi } from '../crds/wire.ts';
 import { isForbidden, isNotFound, isUnauthorized } from './kube/errors.ts';
 
+/** Of a namespace that an operator limited to namespaces is to mirror into and may not read. */
+export const unreadableNamespace = (name: string): string =>
+  `namespace ${name} cannot be read in the source cluster: it does not exist, or the operator has no Role there; create it and apply the Role that MirrorOperator renders for it, or take it off --mirror-namespaces`;
+
 /** @param what plural of the resource that cannot be listed or watched */
 export function sourceProblem(what: string, error: unknown, namespace: string): string {
   if (what === LinkApi.plural && isNotFound(error)) {

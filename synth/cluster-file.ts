@@ -5,15 +5,25 @@
 import { App } from 'cdk8s';
 import { readFile } from 'node:fs/promises';
 
-import { ClusterSet, type ClusterSetProps, InvalidPropsError } from '../constructs/index.ts';
-import { CLUSTER_SET_SCHEMA, type Checked, compile, fieldError } from '../crds/index.ts';
+import { argoCdFindings } from '../constructs/argo-cd-findings.ts';
+import { ArgoCd, type ArgoCdProps, ClusterSet, type ClusterSetProps, InvalidPropsError } from '../constructs/index.ts';
+import { CLUSTER_SET_SCHEMA, type Checked, compile, type FieldError, fieldError } from '../crds/index.ts';
 import { parseYaml } from '../operator/kube/yaml.ts';
 
-/** The schema names the fields of the props, and some of them with fewer types. */
-const check = compile<ClusterSetProps>(CLUSTER_SET_SCHEMA);
+/** What a cluster file says. */
+export interface ClusterFile {
+  readonly clusterSet: ClusterSet;
+  /** Undefined if it has no section `argoCd`. */
+  readonly argoCd: ArgoCd | undefined;
+}
 
-/** The ClusterSet that a cluster file says. Never throws for what is in the file, or for want of it. */
-export const readClusterFile = async (file: string): Promise<Checked<ClusterSet>> => {
+type Document = ClusterSetProps & { readonly argoCd?: Omit<ArgoCdProps, 'clusterSet'> };
+
+/** The schema names the fields of the props, and some of them with fewer types. */
+const check = compile<Document>(CLUSTER_SET_SCHEMA);
+
+/** What a cluster file says. Never throws for what is in the file, or for want of it. */
+export const readClusterFile = async (file: string): Promise<Checked<ClusterFile>> => {
   try {
     return parseClusterFile(await readFile(file, 'utf8'));
   } catch (error) {
@@ -23,8 +33,8 @@ export const readClusterFile = async (file: string): Promise<Checked<ClusterSet>
   }
 };
 
-/** The ClusterSet that the text of a cluster file says. */
-export const parseClusterFile = (text: string): Checked<ClusterSet> => {
+/** What the text of a cluster file says. */
+export const parseClusterFile = (text: string): Checked<ClusterFile> => {
   let document: unknown;
   try {
     document = parseYaml(text);
@@ -35,14 +45,30 @@ export const parseClusterFile = (text: string): Checked<ClusterSet> => {
     return refused('is no map of fields', 'write members: and operator:, as the schema says');
   }
   const checked = check(document);
-  if (!checked.ok) return checked;
+  return checked.ok ? compose(checked.value) : checked;
+};
+
+const compose = ({ argoCd, ...props }: Document): Checked<ClusterFile> => {
+  const app = new App();
+  const errors = argoCd === undefined ? [] : argoCdErrors(argoCd, props);
   try {
-    return { ok: true, value: new ClusterSet(new App(), 'clusters', checked.value) };
+    const clusterSet = new ClusterSet(app, 'clusters', props);
+    if (errors.length > 0) return { ok: false, errors };
+    return { ok: true, value: { clusterSet, argoCd: argoCd && new ArgoCd(app, 'argocd', { ...argoCd, clusterSet }) } };
   } catch (error) {
     if (!(error instanceof InvalidPropsError)) throw error;
-    return { ok: false, errors: error.errors };
+    return { ok: false, errors: [...error.errors, ...errors] };
   }
 };
+
+/** Without a set, so that they are said beside what is wrong with the set. */
+const argoCdErrors = (argoCd: NonNullable<Document['argoCd']>, { members }: ClusterSetProps): readonly FieldError[] =>
+  argoCdFindings(
+    argoCd,
+    members.map(({ name }) => name),
+  )
+    .filter((finding) => finding !== undefined)
+    .map((finding) => ({ ...finding, path: `argoCd.${finding.path}`.replace(/^argoCd\.clusterSet\./, '') }));
 
 const refused = (reason: string, remedy?: string): Checked<never> => ({
   ok: false,

@@ -4,26 +4,28 @@
  */
 import { ApiObject, type Chart, Yaml } from 'cdk8s';
 
-import type { ApiJson, ClusterSet } from '../constructs/index.ts';
+import type { ApiJson, ArgoCd, ClusterSet } from '../constructs/index.ts';
+import { syncWave } from '../constructs/sync-waves.ts';
 
 /** Path below the output folder, with `/`, to content. */
 export type Tree = ReadonlyMap<string, string>;
 
-/** An object that must not be in Git, or two that would be one file. */
+/** Two objects that would be one file. */
 export class UnfitForGitError extends Error {
   override readonly name = 'UnfitForGitError';
 }
 
-/** The files of all clusters of a set, each in the folder that is called as it is. */
-export const clusterSetTree = ({ clusters }: ClusterSet): Tree =>
-  new Map(
-    clusters.flatMap(({ name, chart, multicluster }) => [...clusterTree(chart, name, multicluster.namespace.name)]),
-  );
+/** The files of all clusters of a set, each in the folder that is called as it is, and those for Argo CD in `argocd`. */
+export const clusterSetTree = ({ clusters }: ClusterSet, argoCd?: ArgoCd): Tree =>
+  new Map([
+    ...clusters.flatMap(({ name, chart, multicluster }) => [...clusterTree(chart, name, multicluster.namespace.name)]),
+    ...(argoCd === undefined ? [] : clusterTree(argoCd.chart, argoCd.chart.node.id, argoCd.namespace)),
+  ]);
 
 /**
  * The files of the objects in a chart, below `folder`.
  * @param namespace what is in this one, or in none, is called without its namespace
- * @throws UnfitForGitError for Endpoints and EndpointSlices
+ * @throws UnfitForGitError for two objects of one kind and name
  * @throws Error with what the validations of the chart's constructs say
  */
 export const clusterTree = (chart: Chart, folder: string, namespace: string): Tree => {
@@ -35,7 +37,6 @@ export const clusterTree = (chart: Chart, folder: string, namespace: string): Tr
   for (const construct of constructs) {
     if (!ApiObject.isApiObject(construct)) continue;
     const object = construct.toJson() as ApiJson;
-    refuseEndpoints(folder, object);
     const path = `${folder}/${fileName(object, namespace)}`;
     if (tree.has(path)) throw new UnfitForGitError(`${path}: two objects of one kind and name (rename one of them)`);
     tree.set(path, Yaml.stringify(object));
@@ -46,26 +47,5 @@ export const clusterTree = (chart: Chart, folder: string, namespace: string): Tr
 /** `<wave>-<kind>-<name>[.<namespace>].yaml` */
 const fileName = ({ kind, metadata: { name, namespace } }: ApiJson, usual: string): string => {
   const elsewhere = namespace === undefined || namespace === usual ? '' : `.${namespace}`;
-  return `${WAVES[kind] ?? WORKLOAD}-${kind.toLowerCase()}-${name}${elsewhere}.yaml`;
-};
-
-/** What others need comes before them; within a wave the order does not matter. */
-const WAVES: Readonly<Record<string, number>> = {
-  CustomResourceDefinition: 0,
-  Namespace: 0,
-  ServiceAccount: 1,
-  ClusterRole: 1,
-  ClusterRoleBinding: 1,
-  Role: 1,
-  RoleBinding: 1,
-  Link: 3,
-};
-const WORKLOAD = 2;
-
-const refuseEndpoints = (folder: string, { kind, metadata: { name, namespace = '' } }: ApiJson): void => {
-  if (kind !== 'Endpoints' && kind !== 'EndpointSlice') return;
-  throw new UnfitForGitError(
-    `${folder}: ${kind} ${namespace}/${name} must not be in Git: Argo CD leaves ${kind} out without a word, and the ` +
-      'mirror would have no endpoints (render a Link instead, and let the operator write the mirror)',
-  );
+  return `${syncWave(kind)}-${kind.toLowerCase()}-${name}${elsewhere}.yaml`;
 };

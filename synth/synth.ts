@@ -1,5 +1,6 @@
 /**
- * `linkspan synth`: from a cluster file to one folder of manifests per cluster, the same bytes each time. With `--check`
+ * `linkspan synth`: from a cluster file to one folder of manifests per cluster, and one for Argo CD, the same bytes each
+ * time. With `--check`
  * nothing is written: it prints what would change and exits 1 if anything would, which is a gate for CI. A file that
  * cannot be made sense of exits 2 with everything that is wrong with it, and nothing is written.
  */
@@ -35,13 +36,14 @@ export const synthCommand = (): Command =>
         await print(`${JSON.stringify(CLUSTER_SET_SCHEMA, undefined, 2)}\n`);
         return;
       }
-      const set = await readClusterFile(flags.file);
-      if (!set.ok) {
-        fail(set.errors.map((error) => `${flags.file}: ${formatFieldErrors([error])}`));
+      const read = await readClusterFile(flags.file);
+      if (!read.ok) {
+        fail(read.errors.map((error) => `${flags.file}: ${formatFieldErrors([error])}`));
         return;
       }
       try {
-        const changes = await treeChanges(flags.output, clusterSetTree(set.value));
+        const { clusterSet, argoCd } = read.value;
+        const changes = await treeChanges(flags.output, clusterSetTree(clusterSet, argoCd));
         if (flags.check) await report(changes);
         else await writeChanges(flags.output, changes);
       } catch (error) {

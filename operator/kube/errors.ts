@@ -17,6 +17,8 @@ export interface StatusBody {
   readonly reason?: string;
   readonly message?: string;
   readonly details?: {
+    /** Of what the error is about: a resource, in the plural. */
+    readonly kind?: string;
     readonly retryAfterSeconds?: number;
     readonly causes?: readonly { readonly reason?: string; readonly message?: string; readonly field?: string }[];
   };
@@ -32,6 +34,8 @@ export class ApiError extends Error {
   /** How long the server asked us to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   readonly causes: readonly string[];
+  /** Plural of what the error is about, where the server says so. */
+  readonly kind: string | undefined;
 
   constructor(code: number, body: StatusBody, what: string, retryAfterMs?: number) {
     super(`${what}: ${cut(body.message ?? body.reason ?? `HTTP ${code}`)} (${code})`);
@@ -39,6 +43,7 @@ export class ApiError extends Error {
     this.reason = body.reason ?? '';
     this.retryAfterMs = retryAfterMs;
     this.causes = (body.details?.causes ?? []).map((cause) => cause.reason ?? '');
+    this.kind = body.details?.kind;
   }
 }
 
@@ -78,6 +83,11 @@ export const isConflict = (error: unknown): error is ApiError => hasCode(error, 
 export const isForbidden = (error: unknown): error is ApiError => hasCode(error, 403);
 export const isUnauthorized = (error: unknown): error is ApiError => hasCode(error, 401);
 export const isInvalid = (error: unknown): error is ApiError => hasCode(error, 422) || hasCode(error, 400);
+
+/** The namespace that was to be written to is not there, or is on its way out. */
+export const isNamespaceGone = (error: unknown): error is ApiError =>
+  (isNotFound(error) && error.kind === 'namespaces') ||
+  (isForbidden(error) && error.causes.includes('NamespaceTerminating'));
 
 /** The resourceVersion or continue token is no longer served: list again. */
 export const isExpired = (error: unknown): boolean =>

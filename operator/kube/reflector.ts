@@ -48,6 +48,7 @@ export class Reflector<T extends KubeObject> {
   /** What was last told: `connected`, or the obstacle. */
   #told: string | undefined;
   #attempt: AbortController | undefined;
+  #relist = false;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -61,6 +62,8 @@ export class Reflector<T extends KubeObject> {
       const attempt = new AbortController();
       this.#attempt = attempt;
       const either = AbortSignal.any([signal, attempt.signal]);
+      if (this.#relist) this.#resourceVersion = undefined;
+      this.#relist = false;
       try {
         if (this.#resourceVersion === undefined) await this.#list(either);
         else if (failures > 0) await this.#checkVersion(this.#resourceVersion, either);
@@ -90,6 +93,12 @@ export class Reflector<T extends KubeObject> {
   /** Drops the connection and makes it anew, with whatever client there is now, from where the watch was. */
   reconnect(): void {
     this.#attempt?.abort();
+  }
+
+  /** Lists anew, whatever is known. */
+  relist(): void {
+    this.#relist = true;
+    this.reconnect();
   }
 
   /**

@@ -40,8 +40,8 @@ export interface StoreOptions<T> {
   readonly indexes?: Readonly<Record<string, (object: T) => readonly string[]>>;
   /** Cuts what nobody reads, on the way in; undefined leaves the object out. */
   readonly trim?: (object: T) => T | undefined;
-  /** A list completed and was swapped in; told before the changes that it made. */
-  readonly onRelisted?: (first: boolean) => void;
+  /** A list completed and was swapped in, `lost` objects not being in it any more; told before the changes it made. */
+  readonly onRelisted?: (first: boolean, lost: number) => void;
   readonly onChange?: (change: Change<T>) => void;
 }
 
@@ -139,6 +139,7 @@ export class Store<T extends KubeObject> implements Lister<T>, Sink<T> {
     for (const [key, before] of this.#objects) {
       if (!incoming.has(key)) changes.push({ key, before, after: undefined });
     }
+    const lost = changes.length;
     for (const [key, after] of incoming) {
       const before = this.#objects.get(key);
       if (before?.metadata.resourceVersion !== after.metadata.resourceVersion) changes.push({ key, before, after });
@@ -147,7 +148,7 @@ export class Store<T extends KubeObject> implements Lister<T>, Sink<T> {
     this.#objects = incoming;
     for (const change of changes) this.#file(change);
     this.#synced = true;
-    this.#options.onRelisted?.(first);
+    this.#options.onRelisted?.(first, lost);
     for (const change of changes) this.#options.onChange?.(change);
   }
 

@@ -6,7 +6,7 @@
 import { CredentialsSecret } from '../../crds/wire.ts';
 import { backoffMs, RECONNECT_BACKOFF, sleep } from '../kube/backoff.ts';
 import { type ClientHooks, KubeClient } from '../kube/client.ts';
-import { describe, isForbidden, isUnauthorized } from '../kube/errors.ts';
+import { type ApiError, describe, isForbidden, isUnauthorized } from '../kube/errors.ts';
 import { parseTargetKubeconfig } from '../kube/target-kubeconfig.ts';
 import { type Secret, SERVICES } from '../kube/objects.ts';
 import { type LinkFindings, verdict } from './status.ts';
@@ -16,8 +16,13 @@ export interface CredentialsOptions {
   readonly timeoutMs: number | undefined;
   /** Counts the requests to the target. */
   readonly hooks?: ClientHooks;
-  /** Selector of a list that the credentials must allow. */
-  readonly trialSelector: () => string | undefined;
+  /** The only Secrets that are watched; undefined: all of the type. */
+  readonly listed?: readonly string[] | undefined;
+  /** What the credentials must allow to list: of several namespaces one is enough. */
+  readonly trial: () => {
+    readonly labelSelector: string | undefined;
+    readonly namespaces: readonly string[] | undefined;
+  };
   readonly onVerdict: (found: NonNullable<LinkFindings['credentials']>) => void;
   readonly onClient: (client: KubeClient) => void;
 }
@@ -49,7 +54,7 @@ export class Credentials {
     this.#trial = new AbortController();
     const current = AbortSignal.any([signal, this.#trial.signal]);
     this.#pending = true;
-    const found = read(name, secret);
+    const found = this.#read(name, secret);
     if ('problem' in found) {
       this.#options.onVerdict(found.problem);
       return;
@@ -90,8 +95,7 @@ export class Credentials {
   async #tried(client: KubeClient, signal: AbortSignal): Promise<boolean> {
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       try {
-        const labelSelector = this.#options.trialSelector();
-        await client.list(SERVICES, { limit: 1, labelSelector }, signal);
+        await this.#list(client, signal);
         return true;
       } catch (error) {
         if (signal.aborted) return false;
@@ -102,6 +106,34 @@ export class Credentials {
       }
     }
     return false;
+  }
+
+  /** @throws ApiError 403 if it is allowed in none of the namespaces */
+  async #list(client: KubeClient, signal: AbortSignal): Promise<void> {
+    const { labelSelector, namespaces = [undefined] } = this.#options.trial();
+    let refusal: ApiError | undefined;
+    for (const namespace of namespaces) {
+      try {
+        await client.list(SERVICES, { limit: 1, labelSelector, namespace }, signal);
+        return;
+      } catch (error) {
+        if (!isForbidden(error)) throw error;
+        refusal = error;
+      }
+    }
+    if (refusal !== undefined) throw refusal;
+  }
+
+  #read(name: string, secret: Secret | undefined): Read {
+    const { listed } = this.#options;
+    if (listed === undefined || listed.includes(name)) return read(name, secret);
+    return {
+      problem: verdict(
+        'False',
+        'SecretNotListed',
+        `Secret ${name} is not among --credentials-secrets (${listed.join(', ')}), the only ones that the operator may read: name it in credentialsSecrets of MirrorOperator, which renders the flag and the right, or put the kubeconfig into one of these`,
+      ),
+    };
   }
 }
 

@@ -26,19 +26,21 @@ export class PruneGuard {
   /**
    * The exports were listed anew.
    * @param mirrored keys that have mirrors now
+   * @param isGone whether a key is no longer exported; undefined: not known now, and what is held stays held
    * @param confirmed count that the user has confirmed, if any
    * @returns keys that were held and are held no longer
    */
   relisted(
     mirrored: ReadonlySet<string>,
-    isExported: (key: string) => boolean,
+    isGone: (key: string) => boolean | undefined,
     confirmed: number | undefined,
   ): readonly string[] {
-    const going = [...mirrored].filter((key) => !isExported(key));
+    const going = [...mirrored].filter((key) => isGone(key) === true);
     const before = [...this.#held];
     const isTooMuch = going.length > Math.max(ALWAYS, mirrored.size * PART);
     // What is held stays held: a target that is being restored lists its Services bit by bit.
-    const keep = isTooMuch ? going : going.filter((key) => this.#held.has(key));
+    const stays = [...mirrored].filter((key) => this.#held.has(key) && isGone(key) !== false);
+    const keep = isTooMuch ? [...going, ...stays] : stays;
     if (isTooMuch && before.length === 0) this.#ignored = confirmed;
     this.#held.clear();
     for (const key of keep) this.#held.add(key);

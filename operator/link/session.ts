@@ -3,6 +3,7 @@
  * Link's status. A session shares nothing with another but the source cluster's stores and the names it claims there,
  * so that a target that is down, slow or hostile is the trouble of its own Link alone (rule E1).
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import { Annotation, probeName, PROTECTED_NAMESPACES, writeLeaseName } from '../../crds/wire.ts';
 import type { OperatorConfig } from '../config.ts';
@@ -21,7 +22,7 @@ import type { NameClaims } from '../mirror/naming.ts';
 import type { LinkView, NamespaceState, Observed } from '../mirror/observe.ts';
 import { reconcileMirror } from '../mirror/reconcile.ts';
 import { claimsOf, shapeOf } from '../mirror/shape.ts';
-import type { MirrorStatus } from '../mirror/status.ts';
+import { mirrorState, type MirrorStatus } from '../mirror/status.ts';
 import { ownerOf, PROBE_KEY, type SourceCluster } from '../source.ts';
 import { Credentials } from './credentials.ts';
 import { Gateway } from './gateway.ts';
@@ -29,7 +30,8 @@ import type { IpFamily } from './gateway-address.ts';
 import { reconcileProbe } from './probe-service.ts';
 import { PruneGuard } from './prune-guard.ts';
 import { type LinkFindings, verdict } from './status.ts';
-import { Target } from './target.ts';
+import { Target, type TargetObstacle } from './target.ts';
+import { targetProblem } from './target-problem.ts';
 
 /** What a session gets from the operator around it. */
 export interface SessionEnvironment {
@@ -118,7 +120,11 @@ export class LinkSession {
     this.#credentials = new Credentials({
       timeoutMs: env.tuning.requestTimeoutMs,
       hooks: metrics.clientHooks,
-      trialSelector: () => (this.#settings.selector ?? this.#settings.remoteDiscoverySelector)?.query,
+      listed: env.config.credentialsSecrets,
+      trial: () => ({
+        labelSelector: (this.#settings.selector ?? this.#settings.remoteDiscoverySelector)?.query,
+        namespaces: this.#settings.targetNamespaces,
+      }),
       onVerdict: (found) => this.#setCredentials(found),
       onClient: (client) => this.#useClient(client),
     });
@@ -204,10 +210,11 @@ export class LinkSession {
       return;
     }
     this.#view = viewOf(settings, this.#env.config);
-    const sameSelectors =
+    const isReadAlike =
       settings.selector?.query === before.selector?.query &&
-      settings.remoteDiscoverySelector?.query === before.remoteDiscoverySelector?.query;
-    if (!sameSelectors && this.#target !== undefined) this.#restartTarget();
+      settings.remoteDiscoverySelector?.query === before.remoteDiscoverySelector?.query &&
+      isDeepStrictEqual(settings.targetNamespaces, before.targetNamespaces);
+    if (!isReadAlike && this.#target !== undefined) this.#restartTarget();
     if (JSON.stringify([settings.gateway, settings.probe]) !== JSON.stringify([before.gateway, before.probe])) {
       this.#gateway.start(settings);
     }
@@ -228,8 +235,12 @@ export class LinkSession {
     this.#queue.add(key);
   }
 
-  /** A Namespace of the source cluster came or went. */
+  /** A namespace of the source cluster came or went, can be read or cannot any more. */
   namespaceChanged(namespace: string): void {
+    // Mirrors that were not known when the target was listed count now.
+    const { config, source } = this.#env;
+    const isNewlyRead = config.mirrorNamespaces !== undefined && source.namespaceState(namespace) === 'exists';
+    if (isNewlyRead && this.#target?.synced === true) this.#countLosses(this.#target, namespace);
     for (const key of this.#keys()) if (splitKey(key).namespace === namespace) this.#queue.add(key);
   }
 
@@ -238,7 +249,10 @@ export class LinkSession {
     this.#queue.add(key);
   }
 
-  /** Deletes everything of this Link's, then its Lease. Resolves when nothing is left, or when stopped. */
+  /**
+   * Deletes everything of this Link's that can be read, and then its Lease, unless there is more that cannot. Resolves
+   * when that is done, or when stopped.
+   */
   async remove(): Promise<void> {
     this.#phase = 'removing';
     if (this.#lock === undefined) this.start();
@@ -253,16 +267,28 @@ export class LinkSession {
     if (this.#stopped.signal.aborted) return;
     this.#quiet.abort();
     await this.#working;
-    await this.#lock?.remove(this.#stopped.signal).catch((error: unknown) => {
-      this.#env.log.warn({ link: this.#settings.name, error: describe(error) }, 'the Lease of the Link is left behind');
-    });
+    const { source, log } = this.#env;
+    const link = this.#settings.name;
+    if (source.unreadable.length > 0) {
+      log.warn(
+        { link, namespaces: source.unreadable },
+        'the Lease of the Link stays, as namespaces that cannot be read may hold mirrors of it',
+      );
+    } else {
+      await this.#lock?.remove(this.#stopped.signal).catch((error: unknown) => {
+        log.warn({ link, error: describe(error) }, 'the Lease of the Link is left behind');
+      });
+    }
     await this.stop();
   }
 
   /** Whether anything is left that may be deleted. */
   #hasLeftovers(): boolean {
     const keys = [...this.#env.source.keysOf(this.cluster)];
-    return keys.some((key) => key === PROBE_KEY || this.#namespaceState(splitKey(key).namespace) !== 'forbidden');
+    return keys.some((key) => {
+      const state = this.#namespaceState(splitKey(key).namespace);
+      return key === PROBE_KEY || (state !== 'forbidden' && state !== 'unreadable');
+    });
   }
 
   /** Stops, leaving everything as it is; the Lease is released. */
@@ -314,6 +340,7 @@ export class LinkSession {
       return result;
     } catch (error) {
       if (signal.aborted) return undefined;
+      metrics.reconcile.total.inc({ controller, result: 'error' });
       metrics.reconcile.errors.inc({ controller });
       if (!isConflict(error)) log.warn({ link: this.#settings.name, key, error: describe(error) }, 'reconcile failed');
       return { retryAfterMs: 0 };
@@ -335,6 +362,7 @@ export class LinkSession {
         claimant: (of) => this.#claimant(of),
         onClaimsChanged: this.#env.onClaimsChanged,
         applier: this.#applier,
+        onRefused: (namespace) => this.#env.source.doubt(namespace),
         conflictRetryMs: this.#env.tuning.conflictRetryMs ?? CONFLICT_RETRY_MS,
         refusalRetryMs: (this.#env.tuning.retryBackoff ?? RETRY_BACKOFF).capMs,
       },
@@ -345,8 +373,7 @@ export class LinkSession {
     if (status === null) this.#mirrors.delete(key);
     else this.#mirrors.set(key, status);
     if (before?.reason !== status?.reason || before?.message !== status?.message) {
-      // Waiting is no trouble; the status tells of it.
-      if (status !== null && !status.mirrored && status.reason !== 'WaitingForEndpoints') {
+      if (status !== null && mirrorState(status) === 'failed') {
         const { namespace, name } = status.remote;
         this.#event('Warning', status.reason, `Service ${namespace}/${name}: ${status.message}`);
       }
@@ -385,9 +412,9 @@ export class LinkSession {
     const { namespace, name } = splitKey(key);
     const removing = this.#phase === 'removing';
     const target = removing ? undefined : this.#target?.get(key);
-    const synced = removing || this.#target?.synced === true;
+    const isDecided = removing || this.#target?.decides(key) === true;
     return {
-      decidable: synced && !(target === undefined && this.#guard.isHeld(key)),
+      decidable: isDecided && !(target === undefined && this.#guard.isHeld(key)),
       observed: {
         link: { ...this.#view, ...gatewayOf(this.#gateway) },
         gateway: this.#gateway.view,
@@ -409,7 +436,7 @@ export class LinkSession {
       namespace !== config.controlPlaneNamespace &&
       (config.mirrorNamespaces === undefined || config.mirrorNamespaces.includes(namespace));
     if (!allowed) return 'forbidden';
-    return source.hasNamespace(namespace) ? 'exists' : 'missing';
+    return source.namespaceState(namespace);
   }
 
   #useClient(client: KubeClient): void {
@@ -434,6 +461,7 @@ export class LinkSession {
     const link = this.#settings.name;
     const target: Target = new Target({
       selectors: { gateway: this.#settings.selector, flat: this.#settings.remoteDiscoverySelector },
+      namespaces: this.#settings.targetNamespaces,
       timings: tuning.targetTimings,
       labelCopyMs: tuning.labelCopyMs,
       onChange: (key) => {
@@ -442,12 +470,13 @@ export class LinkSession {
         if (this.#guard.count > 0 && target.get(key) !== undefined && this.#guard.returned(key)) this.#env.onStatus();
         this.#queue.add(key);
       },
-      onRelisted: () => {
-        if (this.#target === target) this.#relisted(target);
-      },
-      onReachable: (reachable, error) => {
+      onRelisted: (what) => {
         if (this.#target !== target) return;
-        this.#setReachable(reachable, error);
+        if (what === 'services') this.#countLosses(target);
+        this.#relisted(target);
+      },
+      onReachable: (obstacle) => {
+        if (this.#target === target) this.#setReachable(obstacle);
       },
       onMalformed: (what) => {
         log.warn({ link, object: what }, 'the target sent an object that the API does not allow; left out');
@@ -458,11 +487,27 @@ export class LinkSession {
   }
 
   #relisted(target: Target): void {
+    this.#claimNames(target.keys());
+    this.#firstPass ??= this.#everything();
+    this.#enqueueAll();
+    this.#env.onStatus();
+  }
+
+  /**
+   * Holds back what must not be deleted all at once (rule E6).
+   * @param within the only namespace whose mirrors are counted: those of others may be going one by one just now
+   */
+  #countLosses(target: Target, within?: string): void {
     const { source, log } = this.#env;
     const mirroredKeys = new Set([...source.keysOf(this.cluster)].filter((key) => key !== PROBE_KEY));
     const before = this.#guard.count;
     const exported = target.keys();
-    const released = this.#guard.relisted(mirroredKeys, (key) => exported.has(key), this.#settings.confirmPrune);
+    const isGone = (key: string): boolean | undefined => {
+      if (exported.has(key)) return false;
+      const isCounted = within === undefined || splitKey(key).namespace === within;
+      return isCounted && target.decides(key) ? true : undefined;
+    };
+    const released = this.#guard.relisted(mirroredKeys, isGone, this.#settings.confirmPrune);
     if (this.#guard.count > 0 && this.#guard.count !== before) {
       const held = this.#guard.count;
       log.warn(
@@ -476,10 +521,6 @@ export class LinkSession {
       );
     }
     for (const key of released) this.#queue.add(key);
-    this.#claimNames(exported);
-    this.#firstPass ??= this.#everything();
-    this.#enqueueAll();
-    this.#env.onStatus();
   }
 
   /** Enters every claim on a name before any of them is acted on: who wins must not depend on who is first here. */
@@ -494,24 +535,26 @@ export class LinkSession {
     this.#env.onClaimsChanged(affected);
   }
 
-  #setReachable(reachable: boolean, error: unknown): void {
+  #setReachable(obstacle: TargetObstacle | undefined): void {
     const { log } = this.#env;
     const link = this.#settings.name;
-    if (reachable) {
+    if (obstacle === undefined) {
       this.#reachable = verdict('True', 'Connected', '');
       this.#unreachableSince = undefined;
       log.info({ link }, 'the target can be read');
     } else {
       this.#unreachableSince ??= new Date().toISOString();
-      const message = `${describe(error)}; existing mirrors stay as they are (since ${this.#unreachableSince})`;
-      this.#reachable = verdict('False', 'Unreachable', message);
-      log.warn({ link, error: describe(error) }, 'the target cannot be read; existing mirrors stay as they are');
-      this.#event('Warning', 'TargetUnreachable', describe(error));
+      const { reason, event, problem, fate, remedy } = targetProblem(obstacle);
+      this.#reachable = verdict('False', reason, `${problem}; ${fate} (since ${this.#unreachableSince})${remedy}`);
+      log.warn({ link, error: problem }, `the target cannot be read; ${fate}`);
+      this.#event('Warning', event, problem + remedy);
     }
-    if (isUnauthorized(error) || isForbidden(error)) {
+    const error = obstacle?.error;
+    const isPartial = (obstacle?.namespaces.length ?? 0) < (this.#settings.targetNamespaces?.length ?? 0);
+    if (isUnauthorized(error) || (isForbidden(error) && !isPartial)) {
       const reason = isForbidden(error) ? 'Forbidden' : 'Unauthorized';
       this.#credentialsVerdict = verdict('False', reason, describe(error));
-    } else if (reachable && this.#credentials.inUse) {
+    } else if ((obstacle === undefined || isForbidden(error)) && this.#credentials.inUse) {
       this.#credentialsVerdict = verdict('True', 'Valid', '');
     }
     this.#env.onStatus();

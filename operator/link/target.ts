@@ -1,282 +1,156 @@
 /**
- * What a target cluster exports to one Link: watches its Services by the Link's selectors and their EndpointSlices,
- * and nothing else, so that what is not exported costs nothing. A session of its own for each Link: own connections,
- * own backoff; what happens to it happens to no other.
+ * A target cluster as one Link reads it: as a whole, or namespace by namespace, each by watches of its own, so that one
+ * that may not be read stops no other. A session of its own for each Link: own connections, own backoff; what happens
+ * to it happens to no other.
  *
- * Kubernetes copies a Service's labels to its slices, so one labelled watch finds them; slices that others made are
- * found by the Service's name, with a second watch over just the Services that need it.
+ * A list that takes Services away says how many only if all namespaces are counted (rule E6). So when one namespace
+ * has lost any, all are listed anew, and until that is done nothing is known to be gone.
  */
-import type { Selector } from '../../crds/selector.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { obstacleOf } from '../kube/errors.ts';
-import {
-  ENDPOINT_SLICES,
-  keyOf,
-  splitKey,
-  type EndpointSlice,
-  type KubeObject,
-  type Service,
-  SERVICES,
-} from '../kube/objects.ts';
-import { Reflector, type ReflectorState, type ReflectorTimings } from '../kube/reflector.ts';
-import { type Change, Store } from '../kube/store.ts';
+import { isForbidden, obstacleOf } from '../kube/errors.ts';
+import { splitKey, type EndpointSlice, type Service } from '../kube/objects.ts';
 import type { MirrorMode } from '../mirror/observe.ts';
-import { SlicesByName } from './slices-by-name.ts';
-import { type Read, readService, readSlice, serviceKeys } from './target-objects.ts';
+import { TargetPart, type TargetPartOptions } from './target-part.ts';
 
-export interface TargetSelectors {
-  readonly gateway: Selector | undefined;
-  readonly flat: Selector | undefined;
+/** What is in the way of reading a target. */
+export interface TargetObstacle {
+  readonly error: unknown;
+  /** Of several namespaces those that refuse to be read; empty: the whole target cannot be read. */
+  readonly namespaces: readonly string[];
 }
 
-export interface TargetOptions {
-  readonly selectors: TargetSelectors;
-  readonly timings?: Partial<ReflectorTimings> | undefined;
-  /** How long a Service's slices may take to carry its labels, before they are looked up by name. @default 2000 */
-  readonly labelCopyMs?: number | undefined;
-  /** A target Service, or what is behind it, may have changed: `namespace/name`. */
-  readonly onChange: (key: string) => void;
-  /** Exported Services, or what is behind them, were listed anew, and every exported Service is known. */
-  readonly onRelisted: () => void;
-  /** The target can be read, or cannot since this error; said on each change. */
-  readonly onReachable: (reachable: boolean, error: unknown) => void;
-  /** Something was left out since it is not what the API says it is. */
-  readonly onMalformed: (what: string) => void;
+export interface TargetOptions extends Omit<
+  TargetPartOptions,
+  'namespace' | 'onRelisted' | 'onSlicesRelisted' | 'onState'
+> {
+  /** The only namespaces that are read. @default - all, with one watch for each kind */
+  readonly namespaces?: readonly string[] | undefined;
+  /**
+   * Exported Services, or only what is behind them, were listed anew, and every one that can be known is. Services that
+   * went one by one before a list of slices may still have their mirrors: only a list of Services takes any away.
+   */
+  readonly onRelisted: (what: 'services' | 'slices') => void;
+  /** The target can be read (undefined), or not all of it; said on each change. */
+  readonly onReachable: (obstacle: TargetObstacle | undefined) => void;
 }
 
-/** How long changes to the set of Services looked up by name are collected before the watch is made anew. */
-const BY_NAME_SETTLE_MS = 250;
-/** Kubernetes' controller copies a label within milliseconds, and within seconds under load. */
-const LABEL_COPY_MS = 2_000;
-/**
- * With two selectors a Service that moves from one to the other leaves the first watch before it enters the second;
- * its mirror must not be torn down in between.
- */
-const LEFT_SETTLE_MS = 250;
-
-/** The two watches of EndpointSlices. */
-const LABELLED = 'endpointslices';
-const BY_NAME = 'endpointslices by name';
-
-interface Watched<T extends KubeObject> {
-  readonly store: Store<T>;
-  reconnect(): void;
-  stop(): void;
-}
+/** In place of a namespace: all of them. */
+const WHOLE = '';
 
 export class Target {
   readonly #options: TargetOptions;
-  readonly #states = new Map<string, ReflectorState>();
-  readonly #selectors: TargetSelectors;
-  #client: KubeClient | undefined;
-  #signal: AbortSignal | undefined;
-  #gateway: Watched<Service> | undefined;
-  #flat: Watched<Service> | undefined;
-  #slices: Watched<EndpointSlice> | undefined;
-  readonly #byName = new SlicesByName((query, shard) => this.#watchSlices(`${BY_NAME} ${shard}`, query));
-  #byNameTimer: NodeJS.Timeout | undefined;
-  #byNameDueMs = Infinity;
-  /** When labelled slices of any Service were last given up, on the monotonic clock. */
-  #gaveUpMs = -Infinity;
-  /** Since when, on the monotonic clock, Services with a selector have had no labelled slice. */
-  #unlabelledSince: ReadonlyMap<string, number> = new Map();
-  /** What was last told: `reachable`, or the obstacle. */
+  readonly #parts: ReadonlyMap<string, TargetPart>;
+  /** What each part was last told to be kept by. */
+  readonly #errors = new Map<string, unknown>();
+  #synced = false;
+  /** What was last told: who is kept by what. */
   #said: string | undefined;
 
   constructor(options: TargetOptions) {
     this.#options = options;
-    this.#selectors = options.selectors;
+    this.#parts = new Map((options.namespaces ?? [WHOLE]).map((namespace) => [namespace, this.#part(namespace)]));
   }
 
-  /** Whether every exported Service is known: only then is a Service that is not there known to be gone. */
+  /** Whether every exported Service that can be known is known. */
   get synced(): boolean {
-    return (this.#gateway?.store.synced ?? true) && (this.#flat?.store.synced ?? true) && this.#client !== undefined;
+    return this.#synced;
+  }
+
+  /** Whether a Service's mirror can be decided about: the Service is known, or is known not to be exported. */
+  decides(key: string): boolean {
+    const part = this.#partOf(key);
+    // What is in a namespace that the Link does not name is not exported to it.
+    if (part?.synced === false) return false;
+    return this.#synced && (this.#isCounted || part?.get(key) !== undefined);
   }
 
   /** The exported Service, and how; flat mode wins (rule A1). */
   get(key: string): { readonly service: Service; readonly mode: MirrorMode } | undefined {
-    const flat = this.#flat?.store.get(key);
-    if (flat !== undefined) return { service: flat, mode: 'remote-discovery' };
-    const gateway = this.#gateway?.store.get(key);
-    return gateway === undefined ? undefined : { service: gateway, mode: 'gateway' };
+    return this.#partOf(key)?.get(key);
   }
 
   /** Keys of all exported Services, in either mode. */
   keys(): ReadonlySet<string> {
-    const keys = new Set<string>();
-    for (const watched of [this.#gateway, this.#flat]) {
-      for (const service of watched?.store.values() ?? []) keys.add(keyOf(service));
-    }
-    return keys;
+    const whole = this.#parts.get(WHOLE);
+    return whole?.keys() ?? new Set([...this.#parts.values()].flatMap((part) => [...part.keys()]));
   }
 
   /** The slices behind a Service; undefined while it is not known which there are. */
   slicesOf(key: string): readonly EndpointSlice[] | undefined {
-    const labelled = this.#slices?.store.by('service', key) ?? [];
-    const service = this.#gateway?.store.get(key);
-    if (service === undefined) return labelled;
-    if (!this.#needsByName(service)) return labelled;
-    const { name } = service.metadata;
-    const named = this.#byName.of(key, name);
-    if (named === undefined) return undefined;
-    const found = new Map(labelled.map((slice) => [slice.metadata.name, slice]));
-    for (const slice of named) found.set(slice.metadata.name, slice);
-    return [...found.values()];
+    return this.#partOf(key)?.slicesOf(key);
   }
 
   /** Starts watching; with what client is up to `use`. */
   run(client: KubeClient, signal: AbortSignal): void {
-    this.#client = client;
-    this.#signal = signal;
-    const { gateway, flat } = this.#selectors;
-    const two = gateway !== undefined && flat !== undefined;
-    if (gateway !== undefined) {
-      this.#gateway = this.#watchServices('services', gateway.query, two);
-      this.#slices = this.#watchSlices(LABELLED, gateway.query);
-    }
-    if (flat !== undefined) this.#flat = this.#watchServices('flat services', flat.query, two);
-    // Nothing is selected: that is known without asking.
-    if (gateway === undefined && flat === undefined) this.#options.onRelisted();
+    for (const part of this.#parts.values()) part.run(client, signal);
   }
 
   /** Goes on with another client, from where the watches are. */
   use(client: KubeClient): void {
-    this.#client = client;
-    for (const watched of [this.#gateway, this.#flat, this.#slices, this.#byName]) watched?.reconnect();
+    for (const part of this.#parts.values()) part.use(client);
   }
 
   stop(): void {
-    clearTimeout(this.#byNameTimer);
-    for (const watched of [this.#gateway, this.#flat, this.#slices, this.#byName]) watched?.stop();
+    for (const part of this.#parts.values()) part.stop();
   }
 
-  #watchServices(id: string, labelSelector: string, two: boolean): Watched<Service> {
-    const store = new Store<Service>({
-      trim: (object) => this.#checked(readService(object)),
-      onRelisted: () => {
-        if (this.synced) this.#options.onRelisted();
+  #part(namespace: string): TargetPart {
+    const { selectors, timings, labelCopyMs, onChange, onMalformed } = this.#options;
+    return new TargetPart({
+      selectors,
+      timings,
+      labelCopyMs,
+      onChange,
+      onMalformed,
+      namespace: namespace === WHOLE ? undefined : namespace,
+      onRelisted: (lost) => {
+        if (lost) this.#recount(namespace);
+        if (this.#isCounted) this.#relisted('services');
       },
-      onChange: ({ key, after }) => {
-        this.#byNameChanged();
-        if (after === undefined && two) {
-          setTimeout(() => {
-            if (this.#signal?.aborted === false) this.#options.onChange(key);
-          }, LEFT_SETTLE_MS);
-        } else this.#options.onChange(key);
+      onSlicesRelisted: () => {
+        if (this.#isCounted) this.#relisted('slices');
       },
+      onState: (error) => this.#told(namespace, error),
     });
-    return this.#watch(id, store, SERVICES, labelSelector);
   }
 
-  #watchSlices(id: string, labelSelector: string): Watched<EndpointSlice> {
-    const store: Store<EndpointSlice> = new Store<EndpointSlice>({
-      trim: (object) => this.#checked(readSlice(object)),
-      indexes: { service: serviceKeys },
-      onRelisted: () => {
-        this.#byNameChanged();
-        for (const service of this.#gateway?.store.values() ?? []) {
-          // A list of slices by name says nothing of the Services whose slices are labelled.
-          if (id === LABELLED || this.#needsByName(service)) this.#options.onChange(keyOf(service));
-        }
-        if (this.synced) this.#options.onRelisted();
-      },
-      onChange: ({ before, after }: Change<EndpointSlice>) => {
-        if (this.#slices?.store.synced === true && this.#byName.synced) this.#byNameChanged();
-        for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) this.#options.onChange(key);
-      },
-    });
-    return this.#watch(id, store, ENDPOINT_SLICES, labelSelector);
+  #partOf(key: string): TargetPart | undefined {
+    return this.#parts.get(WHOLE) ?? this.#parts.get(splitKey(key).namespace);
   }
 
-  #watch<T extends KubeObject>(
-    id: string,
-    store: Store<T>,
-    resource: typeof SERVICES,
-    labelSelector: string,
-  ): Watched<T> {
-    const stop = new AbortController();
-    const reflector = new Reflector<T>({
-      client: () => {
-        if (this.#client === undefined) throw new Error('no client');
-        return this.#client;
-      },
-      resource,
-      select: { labelSelector },
-      sink: store,
-      ...(this.#options.timings === undefined ? {} : { timings: this.#options.timings }),
-      onState: (state) => this.#told(id, state),
-    });
-    const signal = this.#signal === undefined ? stop.signal : AbortSignal.any([this.#signal, stop.signal]);
-    void reflector.run(signal);
-    return {
-      store,
-      reconnect: () => reflector.reconnect(),
-      stop: () => {
-        stop.abort();
-        this.#states.delete(id);
-      },
-    };
+  /** Whether every part has given all it can: what it was asked for, or a refusal. */
+  get #isCounted(): boolean {
+    return [...this.#parts].every(([namespace, part]) => (part.synced && part.current) || this.#isRefused(namespace));
   }
 
-  #told(id: string, state: ReflectorState): void {
-    this.#states.set(id, state);
-    const failing = [...this.#states.values()].find(({ connected }) => !connected);
-    const error = failing?.connected === false ? failing.error : undefined;
-    const news = failing === undefined ? 'reachable' : obstacleOf(error);
+  #isRefused(namespace: string): boolean {
+    return namespace !== WHOLE && isForbidden(this.#errors.get(namespace));
+  }
+
+  #recount(lossy: string): void {
+    for (const [namespace, part] of this.#parts) {
+      if (namespace !== lossy && !this.#isRefused(namespace)) part.relist();
+    }
+  }
+
+  #relisted(what: 'services' | 'slices'): void {
+    // Refused by all, nothing is known of what is exported.
+    this.#synced ||= [...this.#parts.values()].some(({ synced }) => synced);
+    if (this.#synced) this.#options.onRelisted(what);
+  }
+
+  #told(namespace: string, error: unknown): void {
+    const wasCounted = this.#isCounted;
+    this.#errors.set(namespace, error);
+    if (!wasCounted && this.#isCounted) this.#relisted('services');
+    const failing = [...this.#errors].filter(([, each]) => each !== undefined);
+    const refused = failing.filter(([each]) => this.#isRefused(each)).map(([each]) => each);
+    // What keeps all of them is told before what keeps some.
+    const [first] = failing.filter(([each]) => !refused.includes(each)).concat(failing);
+    const namespaces = refused.length === failing.length ? refused : [];
+    const news = first === undefined ? 'reachable' : `${obstacleOf(first[1])} ${namespaces.join(' ')}`;
     if (news === this.#said) return;
     this.#said = news;
-    this.#options.onReachable(failing === undefined, error);
-  }
-
-  /** Services without a selector, and those that no labelled slice was found for. */
-  #needsByName(service: Service): boolean {
-    if (!hasSelector(service)) return true;
-    return (this.#slices?.store.by('service', keyOf(service)) ?? []).length === 0;
-  }
-
-  #byNameChanged(settleMs = BY_NAME_SETTLE_MS): void {
-    const dueMs = performance.now() + settleMs;
-    if (this.#byNameDueMs <= dueMs) return;
-    clearTimeout(this.#byNameTimer);
-    this.#byNameDueMs = dueMs;
-    this.#byNameTimer = setTimeout(() => {
-      this.#byNameDueMs = Infinity;
-      this.#rewatchByName();
-    }, settleMs);
-  }
-
-  #rewatchByName(): void {
-    if (this.#signal?.aborted !== false) return;
-    if (this.#gateway?.store.synced !== true || this.#slices?.store.synced !== true) return;
-    const { labelCopyMs = LABEL_COPY_MS } = this.#options;
-    const now = performance.now();
-    const names = new Set<string>();
-    const waiting = new Map<string, number>();
-    for (const service of this.#gateway.store.values()) {
-      if (!this.#needsByName(service)) continue;
-      const [key, { name }] = [keyOf(service), service.metadata];
-      if (!hasSelector(service) || this.#byName.has(name)) names.add(name);
-      else waiting.set(key, this.#unlabelledSince.get(key) ?? now);
-    }
-    // A target that is late with many labels must not have the watch made anew for each of them.
-    if (now - this.#gaveUpMs >= labelCopyMs) {
-      for (const [key, since] of waiting) {
-        if (now - since < labelCopyMs) continue;
-        names.add(splitKey(key).name);
-        waiting.delete(key);
-        this.#gaveUpMs = now;
-      }
-    }
-    this.#unlabelledSince = waiting;
-    if (waiting.size > 0) this.#byNameChanged(labelCopyMs);
-    this.#byName.want(names);
-  }
-
-  #checked<T extends KubeObject>(read: Read<T>): T | undefined {
-    if ('object' in read) return read.object;
-    this.#options.onMalformed(read.malformed);
-    return undefined;
+    this.#options.onReachable(first && { error: first[1], namespaces });
   }
 }
-
-const hasSelector = ({ spec }: Service): boolean => Object.keys(spec?.selector ?? {}).length > 0;

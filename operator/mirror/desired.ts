@@ -206,8 +206,8 @@ function addressesOf(
  * Our endpoints with just the gateway brought up to date: for a target that cannot be read. What was empty stays
  * empty, ports stay as they are, and headless mirrors point at endpoint mirrors, not at the gateway.
  */
-export function gatewayRefreshed({ link, gateway, owned }: Observed): readonly Desired[] {
-  if (link.gateway === undefined) return [];
+export function gatewayRefreshed({ link, gateway, owned, namespaceState }: Observed): readonly Desired[] {
+  if (link.gateway === undefined || namespaceState === 'forbidden' || namespaceState === 'unreadable') return [];
   const headlessNames = new Set(
     owned.services.filter(({ spec }) => spec?.clusterIP === 'None').map(({ metadata }) => metadata.name),
   );

@@ -28,8 +28,11 @@ export interface GatewayView {
 
 export type MirrorMode = 'gateway' | 'remote-discovery';
 
-/** `forbidden`: one that mirrors may never be written to. */
-export type NamespaceState = 'exists' | 'missing' | 'forbidden';
+/**
+ * `unreadable`: missing, or not to be read, so that what is there now is not known; `forbidden`: one that mirrors may
+ * never be written to.
+ */
+export type NamespaceState = 'exists' | 'missing' | 'unreadable' | 'forbidden';
 
 /** What is ours in the source cluster for one target Service. */
 export interface OwnedObjects {

@@ -3,7 +3,7 @@
  * key, not an event; a Service that is gone is the same path with nothing desired.
  */
 import { plan, type Action, type Applier, type Owned } from '../kube/apply.ts';
-import { ApiError, describe, isConflict, isForbidden, isInvalid } from '../kube/errors.ts';
+import { ApiError, describe, isConflict, isForbidden, isInvalid, isNamespaceGone } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, keyOf, NAMESPACES, SERVICES, splitKey } from '../kube/objects.ts';
 import { desired, endpointsId, gatewayRefreshed, serviceId, sliceId, type Manifests } from './desired.ts';
 import type { Claim, NameClaims } from './naming.ts';
@@ -20,7 +20,9 @@ export interface MirrorContext {
   /** Other claimants may have won or lost a name. */
   readonly onClaimsChanged: (claimants: ReadonlySet<string>) => void;
   readonly applier: Applier;
-  /** How long until a name that somebody else's object has is tried again. */
+  /** A write into a namespace was refused: it may be gone, or out of reach. */
+  readonly onRefused: (namespace: string) => void;
+  /** How long until a name that somebody else's object has, or a namespace that is gone, is tried again. */
   readonly conflictRetryMs: number;
   /** How long until what only a change can mend, missing rights for one, is tried without a change. */
   readonly refusalRetryMs: number;
@@ -124,7 +126,7 @@ function idOf({ of, object }: Action): string {
 /** Executes independent actions at once; one that fails stops no other. */
 async function execute(
   actions: readonly Action[],
-  { applier, conflictRetryMs }: MirrorContext,
+  { applier, conflictRetryMs, onRefused }: MirrorContext,
   tally: Tally,
   signal: AbortSignal,
 ): Promise<void> {
@@ -152,7 +154,12 @@ async function execute(
             break;
         }
       } catch (error) {
-        tally.errors.push(error);
+        const { namespace = '' } = action.object.metadata;
+        if (isForbidden(error) || isNamespaceGone(error)) onRefused(namespace);
+        if (isNamespaceGone(error)) {
+          tally.refusals.push(missing(namespace));
+          tally.requeueAfterMs = Math.min(tally.requeueAfterMs ?? Infinity, conflictRetryMs);
+        } else tally.errors.push(error);
       }
     }),
   );
@@ -161,6 +168,11 @@ async function execute(
 const foreign = ({ of, object }: Owned): Refusal => ({
   reason: 'NameConflict',
   message: `${of.kind} ${keyOf(object)} exists and is not a mirror of this cluster; it is left alone. Rename or remove it to have this Service mirrored`,
+});
+
+const missing = (namespace: string): Refusal => ({
+  reason: 'MissingNamespace',
+  message: `namespace ${namespace} does not exist in the source cluster, or is being deleted; create it anew, or export the Service from another`,
 });
 
 function statusOf(

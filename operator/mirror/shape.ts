@@ -4,6 +4,7 @@
 import { Annotation, Label, mirrorName, Value } from '../../crds/wire.ts';
 import { isServiceName } from '../../crds/names.ts';
 import type { Service } from '../kube/objects.ts';
+import { unreadableNamespace } from '../source-problem.ts';
 import { claimId, endpointMirrorNames, type Claim } from './naming.ts';
 import type { Observed } from './observe.ts';
 import { readSlices, type TargetEndpoints, type TargetHost } from './target-endpoints.ts';
@@ -47,8 +48,9 @@ const refused = (reason: RefusalReason, message: string, touch: 'remove' | 'leav
 
 export function shapeOf(observed: Observed): Shape {
   const { target, link, name, namespace, namespaceState } = observed;
-  if (namespaceState === 'forbidden') {
+  if (namespaceState === 'forbidden' || namespaceState === 'unreadable') {
     if (target === undefined && !ownsAnything(observed)) return { kind: 'absent' };
+    if (namespaceState === 'unreadable') return refused('MissingNamespace', unreadableNamespace(namespace), 'leave');
     return refused(
       'NamespaceNotAllowed',
       `namespace ${namespace} may not be written to: it is Kubernetes' own, the control plane's, the operator's, or not among --mirror-namespaces`,

@@ -118,6 +118,19 @@ describe('a set of clusters', () => {
     });
   });
 
+  test('H6: lets others read the namespaces that a member exports from, and has their Links read no others', () => {
+    const west = member('west', { exportNamespaces: ['shop', 'bank'] });
+    const set = clusterSet({ members: [member('east'), west] });
+    const roles = ofKind(objectsOf(set, 'west'), 'Role').filter(({ metadata }) => metadata.name.includes('remote'));
+    expect(roles.map(({ metadata }) => metadata.namespace)).toEqual(['shop', 'bank']);
+    expect(ofKind(objectsOf(set, 'east'), 'Link')).toMatchObject([{ spec: { targetNamespaces: ['shop', 'bank'] } }]);
+    expect(namesOf(objectsOf(set, 'east'), 'ClusterRole')).toEqual([
+      'linkerd-service-mirror-remote-access-west',
+      'linkspan-operator',
+    ]);
+    expect(ofKind(objectsOf(set, 'west'), 'Link')[0]).not.toHaveProperty('spec.targetNamespaces');
+  });
+
   test('on a flat network needs no gateways, and lets accounts read what the destination controller needs', () => {
     const { gatewayAddresses: _, ...east } = member('east');
     const set = clusterSet({ members: [east, member('west')], flat: true, credentials: { type: 'placeholder' } });
@@ -207,6 +220,15 @@ describe('what a set cannot be is refused', () => {
       'members[1].networks[0]: "10.0.0.0/33" is no network in CIDR notation',
       'members[2].gateway.service.nodePort: is required: Links to a NodePort gateway name it',
       'members[2].gateway.service.probeNodePort: is required: Links to a NodePort gateway name it',
+    ]);
+  });
+
+  test('if it limits what is read where all must be, or to nothing', () => {
+    const members = [member('east', { exportNamespaces: ['shop'] }), member('west', { exportNamespaces: [] })];
+    expect(errorsOf(() => clusterSet({ members, flat: true }))).toEqual([
+      'members[0].exportNamespaces: ["shop"] does not go with flat: Linkerd\'s destination controller reads whole clusters',
+      'members[1].exportNamespaces: [] lets nothing be exported',
+      "members[1].exportNamespaces: [] does not go with flat: Linkerd's destination controller reads whole clusters",
     ]);
   });
 

@@ -69,6 +69,7 @@ describe('a Link', () => {
       federatedServiceSelector: { matchLabels: { federate: 'yes' } },
       excludedLabels: ['team', 'example.com/*'],
       excludedAnnotations: [],
+      targetNamespaces: ['shop', 'bank'],
       enableHeadlessServices: true,
       enableNamespaceCreation: false,
     });
@@ -82,6 +83,7 @@ describe('a Link', () => {
         targetClusterDomain: 'west.example.com',
         targetClusterLinkerdNamespace: 'l5d',
         clusterCredentialsSecret: 'west-kubeconfig',
+        targetNamespaces: ['shop', 'bank'],
         gatewayAddress: 'gateway.west.example.com,2001:db8::7',
         gatewayPort: '30143',
         gatewayIdentity: 'gateway.identity.west',

@@ -1,4 +1,4 @@
-import { Duration, JsonPatch } from 'cdk8s';
+import { App, Chart, Duration, JsonPatch } from 'cdk8s';
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 
@@ -41,7 +41,7 @@ const RBAC = 'rbac.authorization.k8s.io';
 const READ = ['list', 'watch'];
 const WRITE = ['get', 'create', 'patch', 'delete'];
 const READ_RULES = [
-  { apiGroups: [''], resources: ['services', 'endpoints', 'namespaces'], verbs: READ },
+  { apiGroups: [''], resources: ['services', 'endpoints'], verbs: READ },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: READ },
 ];
 const MIRROR_RULES = [
@@ -49,6 +49,7 @@ const MIRROR_RULES = [
   { apiGroups: [''], resources: ['endpoints'], verbs: WRITE },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['delete'] },
 ];
+const NAMESPACE_RULES = [{ apiGroups: [''], resources: ['namespaces'], verbs: READ }];
 const OWN_RULES = [
   { apiGroups: ['multicluster.linkerd.io'], resources: ['links'], verbs: READ },
   { apiGroups: ['multicluster.linkerd.io'], resources: ['links/status'], verbs: ['patch'] },
@@ -172,7 +173,7 @@ describe('an operator', () => {
           ingress: [{ ports: [9999, 4143, 4191].map((port) => ({ protocol: 'TCP', port })) }],
         },
       },
-      ...granted('ClusterRole', [...READ_RULES, ...MIRROR_RULES]),
+      ...granted('ClusterRole', [...READ_RULES, ...MIRROR_RULES, ...NAMESPACE_RULES]),
       ...granted('Role', OWN_RULES, 'linkerd-multicluster'),
     ]);
   });
@@ -187,16 +188,32 @@ describe('an operator', () => {
     });
   });
 
-  test('H6: limited to namespaces, may write in these and its own, and only read elsewhere', () => {
+  test('H6: limited to namespaces, may read and write in these and its own, and has no right elsewhere', () => {
     const objects = operator({ mirrorNamespaces: ['shop', 'bank'] });
 
     expect(objects.filter(({ apiVersion }) => apiVersion.startsWith(RBAC))).toEqual([
-      ...granted('ClusterRole', READ_RULES),
-      ...granted('Role', [...OWN_RULES, ...MIRROR_RULES], 'linkerd-multicluster'),
-      ...granted('Role', MIRROR_RULES, 'shop'),
-      ...granted('Role', MIRROR_RULES, 'bank'),
+      ...granted('Role', [...OWN_RULES, ...READ_RULES, ...MIRROR_RULES], 'linkerd-multicluster'),
+      ...granted('Role', [...READ_RULES, ...MIRROR_RULES], 'shop'),
+      ...granted('Role', [...READ_RULES, ...MIRROR_RULES], 'bank'),
     ]);
     expect(configOf(objects)).toMatchObject({ mirrorNamespaces: ['shop', 'bank'] });
+  });
+
+  test('H6: may read the Secrets that it is given the names of and no others, and watches each by its name', () => {
+    const objects = operator({ credentialsSecrets: ['west', 'north'] });
+
+    expect(the('Role', objects)).toHaveProperty(
+      'rules',
+      OWN_RULES.map((rule) => (rule.resources[0] === 'secrets' ? { ...rule, resourceNames: ['west', 'north'] } : rule)),
+    );
+    expect(configOf(objects)).toMatchObject({ credentialsSecrets: ['west', 'north'] });
+    expect(the('Role', operator({ credentialsSecrets: 'any' }))).toHaveProperty('rules', OWN_RULES);
+  });
+
+  test('says of every right what it is for', () => {
+    const chart = new Chart(new App(), 'chart');
+    const { grants } = new MirrorOperator(chart, 'operator', { image: 'linkspan', enableNamespaceCreation: true });
+    expect(grants.flatMap(({ rules }) => rules).filter(({ why }) => why === undefined)).toEqual([]);
   });
 
   test('H6: has rights on slices if it writes slices, and on namespaces if it makes them', () => {
@@ -207,6 +224,7 @@ describe('an operator', () => {
       { apiGroups: [''], resources: ['services'], verbs: WRITE },
       { apiGroups: [''], resources: ['endpoints'], verbs: ['get', 'delete'] },
       { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: WRITE },
+      ...NAMESPACE_RULES,
       { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'create', 'patch'] },
     ]);
   });
@@ -263,7 +281,7 @@ describe('an operator', () => {
       logLevel: 'info',
       logFormat: 'json',
     });
-    const named = operator({ mirrorNamespaces: ['shop'] });
+    const named = operator({ mirrorNamespaces: ['shop'], credentialsSecrets: ['west'] });
     const args = [rendered, named].flatMap((objects) => deploymentOf(objects).spec.template.spec.containers[0]!.args);
     const flags = new Set(args.slice(1).map((arg) => arg.split('=')[0]!));
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Gateway } from '../../constructs/gateway.ts';
 import { GatewayPolicy } from '../../constructs/gateway-policy.ts';
 import { LinkCrd } from '../../constructs/link-crd.ts';
-import { Link } from '../../constructs/link.ts';
+import { Link, type LinkProps } from '../../constructs/link.ts';
 import { MirrorOperator } from '../../constructs/mirror-operator.ts';
 import { Multicluster, type MulticlusterProps } from '../../constructs/multicluster.ts';
 import { RemoteAccess } from '../../constructs/remote-access.ts';
@@ -57,6 +57,7 @@ describe("a cluster's side of multi-cluster", () => {
         image: 'linkspan:1',
         enableHeadlessServices: true,
         targetClusters: ['west', 'north'],
+        credentialsSecrets: ['cluster-credentials-west', 'cluster-credentials-north'],
       });
       new Link(chart, 'g', { ...west, metadata: { namespace: 'mesh' } });
       new Link(chart, 'h', { ...north, metadata: { namespace: 'mesh' } });
@@ -64,6 +65,25 @@ describe("a cluster's side of multi-cluster", () => {
 
     expect(made[0]).toEqual({ ...NAMESPACE, metadata: { ...NAMESPACE.metadata, name: 'mesh' } });
     expect(byName(made.slice(1))).toEqual(byName(parts));
+  });
+
+  test('H6: lets the operator read the Secrets of its Links, those it is given besides, or any', () => {
+    const secrets = (links: readonly LinkProps[], credentialsSecrets?: 'any' | readonly string[]) => {
+      const objects = multicluster({ operator: { image: 'linkspan', credentialsSecrets }, links });
+      const { rules } = objects.find(({ kind }) => kind === 'Role') as unknown as {
+        readonly rules: readonly {
+          readonly resources: readonly string[];
+          readonly resourceNames?: readonly string[];
+        }[];
+      };
+      return rules.find(({ resources }) => resources.includes('secrets'))?.resourceNames;
+    };
+    const west = { targetClusterName: 'west' };
+    const north = { targetClusterName: 'north', clusterCredentialsSecret: 'to-north' };
+    expect(secrets([west, north])).toEqual(['cluster-credentials-west', 'to-north']);
+    expect(secrets([west], ['later', 'cluster-credentials-west'])).toEqual(['later', 'cluster-credentials-west']);
+    expect(secrets([west], 'any')).toBeUndefined();
+    expect(secrets([])).toBeUndefined();
   });
 
   test('lists what others need before those others', () => {

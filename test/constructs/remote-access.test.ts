@@ -62,6 +62,28 @@ test("flat mode adds what Linkerd's destination controller reads", () => {
   ]);
 });
 
+test('H6: limited to namespaces, may read in these alone, in flat mode too', () => {
+  const roles = access({ namespaces: ['shop', 'bank'], flat: true }).filter(({ kind }) => kind.includes('Role'));
+
+  expect(roles.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`)).toEqual([
+    `Role shop/${NAME}`,
+    `RoleBinding shop/${NAME}`,
+    `Role bank/${NAME}`,
+    `RoleBinding bank/${NAME}`,
+  ]);
+  expect(roles[0]).toHaveProperty('rules', [
+    ...EXPORTS,
+    { apiGroups: [''], resources: ['pods'], verbs: READ },
+    { apiGroups: ['apps'], resources: ['replicasets'], verbs: READ },
+    { apiGroups: ['batch'], resources: ['jobs'], verbs: READ },
+    { apiGroups: ['policy.linkerd.io'], resources: ['servers'], verbs: READ },
+  ]);
+  expect(roles[3]).toMatchObject({
+    roleRef: { kind: 'Role', name: NAME },
+    subjects: [{ kind: 'ServiceAccount', name: NAME, namespace: 'linkerd-multicluster' }],
+  });
+});
+
 test('an account for short-lived tokens has no Secret, and any name it is given', () => {
   const objects = access({ token: 'none', name: 'reader', namespace: 'mesh' });
 
@@ -78,5 +100,10 @@ test('an account with invalid props is refused with every reason at once', () =>
     'sourceCluster: "East" is no DNS label',
     'name: "linkerd-service-mirror-remote-access-East" is no DNS name',
     'namespace: "a.b" is no DNS label',
+  ]);
+  expect(errorsOf(() => access({ namespaces: [] }))).toEqual(['namespaces: [] lets nothing be read']);
+  expect(errorsOf(() => access({ namespaces: ['Shop', 'bank', 'bank'] }))).toEqual([
+    'namespaces[0]: "Shop" is no DNS label',
+    'namespaces: ["Shop","bank","bank"] names a namespace twice',
   ]);
 });

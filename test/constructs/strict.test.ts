@@ -4,13 +4,17 @@
  */
 import { Service } from 'cdk8s-plus-27';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Alerts } from '../../constructs/alerts.ts';
 import { CredentialsReference } from '../../constructs/credentials-reference.ts';
+import { Dashboard } from '../../constructs/dashboard.ts';
 import { EndpointMirror } from '../../constructs/endpoint-mirror.ts';
 import { Exported } from '../../constructs/exported.ts';
 import { GatewayProbe } from '../../constructs/gateway-probe.ts';
 import { HeadlessMirror } from '../../constructs/headless-mirror.ts';
 import { LinkCredentials } from '../../constructs/link-credentials.ts';
+import { MirrorOperator } from '../../constructs/mirror-operator.ts';
 import { MirrorService } from '../../constructs/mirror-service.ts';
+import { Monitor } from '../../constructs/monitor.ts';
 import { Multicluster, type MulticlusterProps } from '../../constructs/multicluster.ts';
 import { type ApiJson, render } from '../../constructs/render.ts';
 import { ServiceRoute } from '../../constructs/service-route.ts';
@@ -19,9 +23,10 @@ import { linkCrd } from '../../crds/index.ts';
 import { CERTIFICATE } from '../cluster/sim/certificate.ts';
 import { startCluster, type TestCluster } from '../cluster/index.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
-import { type Api, api, installCrd, type KubeObject, objectPath, type ObjectRef } from '../cluster/workload.ts';
+import { type Api, api, installCrd, type KubeObject, type ObjectRef } from '../cluster/workload.ts';
 import { namespace } from '../support/builders.ts';
 import { meshCrds } from '../support/mesh-crds.ts';
+import { applyStrict, applyTwice } from '../support/strict.ts';
 
 type Compose = Parameters<typeof render>[0];
 
@@ -119,6 +124,21 @@ const compositions: Readonly<Record<string, Compose>> = {
       caData: Buffer.from(CERTIFICATE).toString('base64'),
     });
   },
+  'credentials whose token is in a store': (chart) => {
+    new CredentialsReference(chart, 'credentials', {
+      cluster: 'south',
+      server: 'https://203.0.113.9:6443',
+      caData: Buffer.from(CERTIFICATE).toString('base64'),
+      token: { store: { name: 'vault', kind: 'SecretStore' }, key: 'linkspan/east/south', property: 'token' },
+    });
+  },
+  'what watches over the operator': (chart) => {
+    const operator = new MirrorOperator(chart, 'operator', { image: 'linkspan:test' });
+    const labels = { release: 'prometheus' };
+    new Monitor(chart, 'monitor', { operator, labels, interval: '15s' });
+    new Alerts(chart, 'alerts', { labels, alerts: { LinkNotReady: { for: '1h30m', severity: 'page' } } });
+    new Dashboard(chart, 'dashboard', { folder: 'Linkerd' });
+  },
   'an exported Service, split and routed': (chart) => {
     const service = new Service(chart, 'service', {
       metadata: { name: 'podinfo', namespace: 'shop' },
@@ -145,33 +165,25 @@ onReal('what the constructs render', () => {
     await cluster.stop();
   });
 
-  const apply = async (object: ApiJson, query: Readonly<Record<string, string>> = {}): Promise<KubeObject> => {
-    const { code, body } = await client.request<KubeObject>('PATCH', objectPath(object), {
-      query: { fieldManager: 'gitops', force: true, fieldValidation: 'Strict', ...query },
-      body: object,
-      contentType: 'application/apply-patch+yaml',
-    });
-    expect(code, JSON.stringify(body)).toBeOneOf([200, 201]);
-    return body;
-  };
+  const check = (object: ApiJson): Promise<KubeObject> => applyStrict(client, object, { dryRun: 'All' });
 
   test.each(Object.entries(compositions))(
     'is accepted to the last field, and stays as it is: %s',
     async (_, compose) => {
       for (const object of render(compose)) {
-        await apply(object, { dryRun: 'All' });
-        const { metadata } = await apply(object);
-        const again = await apply(object);
-        expect(again.metadata.resourceVersion, `${object.kind} ${metadata.name}`).toBe(metadata.resourceVersion);
+        await check(object);
+        await applyTwice(client, object);
       }
     },
   );
 
   test('is refused if a field is misspelt, whichever kind it is', async () => {
-    for (const object of render(compositions['a cluster that is target and source']!)) {
+    const objects = Object.values(compositions).flatMap(render);
+    const byKind = new Map(objects.map((object) => [`${object.apiVersion} ${object.kind}`, object]));
+    for (const object of byKind.values()) {
       if (object.spec === undefined || object.kind === 'CustomResourceDefinition') continue;
       const misspelt = { ...object, spec: { ...object.spec, podSelektor: {} } };
-      await expect(apply(misspelt, { dryRun: 'All' }), object.kind).rejects.toThrow('podSelektor');
+      await expect(check(misspelt), object.kind).rejects.toThrow('podSelektor');
     }
   });
 
@@ -187,9 +199,9 @@ onReal('what the constructs render', () => {
         spec: template.spec,
         metadata: { ...template.metadata, name: object.metadata.name, namespace: 'strict' },
       };
-      await apply(pod, { dryRun: 'All' });
+      await check(pod);
       const unrestricted = { ...pod, spec: { ...pod.spec, hostNetwork: true } };
-      await expect(apply(unrestricted, { dryRun: 'All' })).rejects.toThrow('violates PodSecurity');
+      await expect(check(unrestricted)).rejects.toThrow('violates PodSecurity');
     }
   });
 });

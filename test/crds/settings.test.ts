@@ -44,6 +44,11 @@ describe('readLink', () => {
     expect(complaint(link(spec))).toBe('');
   });
 
+  it('reads the namespaces that a Link is limited to', () => {
+    expect(read(link({ ...SPEC, targetNamespaces: ['shop', 'bank'] })).targetNamespaces).toEqual(['shop', 'bank']);
+    expect(read(link(SPEC))).not.toHaveProperty('targetNamespaces');
+  });
+
   it('reads what Linkerd writes', () => {
     const metadata = { uid: 'u-1', generation: 4, creationTimestamp: '2026-08-01T10:00:00Z' };
     expect(read(link(SPEC, metadata))).toEqual({
@@ -215,6 +220,15 @@ describe('readLink refuses a Link, naming field, value, reason and remedy (E7)',
       { ...SPEC, federatedServiceSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
       'spec.federatedServiceSelector.matchExpressions[0].values: must not be empty for In (name at least one value)',
     ],
+    [
+      { ...SPEC, targetNamespaces: [] },
+      'spec.targetNamespaces: [] lets nothing be mirrored (name namespaces, or leave it out for all)',
+    ],
+    [
+      { ...SPEC, targetNamespaces: ['Shop', 'bank', 'bank'] },
+      `spec.targetNamespaces[0]: "Shop" is no namespace ${LABEL}; spec.targetNamespaces[2]: "bank" is there twice (name it once)`,
+    ],
+    [{ ...SPEC, targetNamespaces: 'shop' }, 'spec.targetNamespaces: "shop" must be an array'],
     [{ ...SPEC, excludedLabels: 'a' }, 'spec.excludedLabels: "a" must be an array'],
     [{ ...SPEC, enableHeadlessServices: 'true' }, 'spec.enableHeadlessServices: "true" must be a boolean'],
   ])('%j', (spec, message) => {

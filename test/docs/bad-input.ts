@@ -10,9 +10,11 @@ import { ApiError, ConnectionError, TerminalError } from '../../operator/kube/er
 import { loadSourceKubeconfig } from '../../operator/kube/source-kubeconfig.ts';
 import type { EndpointSlice, Secret, Service } from '../../operator/kube/objects.ts';
 import { Credentials } from '../../operator/link/credentials.ts';
+import type { TargetObstacle } from '../../operator/link/target.ts';
+import { targetProblem } from '../../operator/link/target-problem.ts';
 import type { Observed } from '../../operator/mirror/observe.ts';
 import { shapeOf } from '../../operator/mirror/shape.ts';
-import { sourceProblem } from '../../operator/source-problem.ts';
+import { sourceProblem, unreadableNamespace } from '../../operator/source-problem.ts';
 import { link, service } from '../support/builders.ts';
 import { TARGET_KUBECONFIG } from '../support/kubeconfig.ts';
 
@@ -62,16 +64,21 @@ const links: Table = {
     }),
     spec('selector with `In` and no values', { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } }),
     spec('selector with a bad label value', { selector: { matchLabels: { a: 'not a label' } } }),
+    spec('`targetNamespaces` without a name', { targetNamespaces: [] }),
+    spec('`targetNamespaces` with one that is no namespace, and one twice', {
+      targetNamespaces: ['Shop', 'bank', 'bank'],
+    }),
     spec('two things at once', { gatewayPort: '0', ...probe({ period: 'abc' }) }),
   ],
 };
 
 /** What the credentials verdict is on a Secret. */
-const secret = async (input: string, given: Partial<Secret> | undefined): Promise<Row> => {
+const secret = async (input: string, given: Partial<Secret> | undefined, listed?: readonly string[]): Promise<Row> => {
   const verdicts = new EventEmitter();
   const credentials = new Credentials({
     timeoutMs: 1000,
-    trialSelector: () => undefined,
+    listed,
+    trial: () => ({ labelSelector: undefined, namespaces: undefined }),
     onVerdict: (found) => verdicts.emit('verdict', found),
     onClient: () => undefined,
   });
@@ -99,6 +106,7 @@ const secrets = async (): Promise<Table> => ({
   rows: await Promise.all([
     secret('no Secret', undefined),
     secret('no `kubeconfig` in it', { data: {} }),
+    secret('a Secret that the operator is not told of', undefined, ['cluster-credentials-north']),
     kubeconfig('no YAML', '{ a: ['),
     kubeconfig('YAML that is no kubeconfig', 'hello'),
     kubeconfig('an http server', edited(/https:/, 'http:')),
@@ -183,6 +191,10 @@ const services: Table = {
       'a namespace that may not be written to',
       observed(service('web'), { namespace: 'kube-system', namespaceState: 'forbidden' }),
     ),
+    target(
+      'a namespace that an operator limited to namespaces cannot read',
+      observed(service('web'), { namespaceState: 'unreadable' }),
+    ),
     target('headless, without endpoints', observed(service('db', { headless: true }))),
     target('exported, but the Link has no gateway', observed(service('web'), { link: withoutGateway() })),
   ],
@@ -231,6 +243,11 @@ const commandLine: Table = {
     flags('--retry-period 10s', { retryPeriod: '10s' }),
     flags('--concurrency 0', { concurrency: '0' }),
     flags('--mirror-namespaces a,,b', { mirrorNamespaces: 'a,,b' }),
+    flags('--mirror-namespaces shop --enable-namespace-creation', {
+      mirrorNamespaces: 'shop',
+      enableNamespaceCreation: true,
+    }),
+    flags('--credentials-secrets west,../x', { credentialsSecrets: 'west,../x' }),
     flags('LINKSPAN_CONCURRENCY=many', {}, { LINKSPAN_CONCURRENCY: 'many' }),
     flags('LINKSPAN_NAMESPACES=shop', {}, { LINKSPAN_NAMESPACES: 'shop' }),
   ],
@@ -260,11 +277,33 @@ const sourceCluster: Table = {
   rows: [
     { input: 'the Link CRD is not installed', message: sourceProblem('links', answered(404), 'linkerd-multicluster') },
     { input: 'missing rights', message: sourceProblem('services', answered(403), 'linkerd-multicluster') },
+    { input: 'one of `--mirror-namespaces` that cannot be read', message: unreadableNamespace('shop') },
     { input: 'credentials that are not known', message: sourceProblem('links', answered(401), 'linkerd-multicluster') },
     {
       input: 'an API server that does not answer',
       message: sourceProblem('links', new ConnectionError('refused'), 'linkerd-multicluster'),
     },
+  ],
+};
+
+const obstacle = (input: string, given: TargetObstacle): Row => {
+  const { reason, problem, fate, remedy } = targetProblem(given);
+  return { input, message: `\`${reason}\`: ${problem}; ${fate}${remedy}` };
+};
+
+const targetCluster: Table = {
+  heading: 'The target cluster',
+  where:
+    'Condition `TargetReachable=False` with the reason and since when, and an Event. It is tried again until it is mended.',
+  rows: [
+    obstacle('an API server that does not answer', {
+      error: new ConnectionError('list services at https://api.west.example.com:6443: connect ECONNREFUSED'),
+      namespaces: [],
+    }),
+    obstacle('one of `targetNamespaces` that may not be read', {
+      error: new ApiError(403, { message: 'services is forbidden: User "east" cannot list it' }, 'list services'),
+      namespaces: ['bank'],
+    }),
   ],
 };
 
@@ -278,6 +317,7 @@ const render = ({ heading, where, rows }: Table): string => {
 export const badInput = async (): Promise<readonly Table[]> => [
   links,
   await secrets(),
+  targetCluster,
   services,
   commandLine,
   sourceKubeconfig,

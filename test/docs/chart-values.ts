@@ -98,8 +98,14 @@ export const CHART_VALUES: readonly ChartValue[] = [
   { value: 'controllerDefaults.nodeSelector', props: operator({ nodeSelector: { pool: 'edge' } }) },
   { value: 'controllerDefaults.tolerations', props: operator({ tolerations: [{ operator: 'Exists' }] }) },
   { value: 'controllerDefaults.enablePodAntiAffinity', props: operator({ antiAffinity: 'required' }) },
+  { value: 'controllerDefaults.nodeAffinity', note: `\`nodeSelector\` and \`tolerations\`, or ${PATCH}` },
   { value: 'controllerDefaults.UID, .GID', note: 'fixed: the user of the image' },
+  {
+    value: 'controllerDefaults.enableTrustRootsMirroring',
+    note: 'none: give the clusters a common trust anchor, or a bundle of theirs',
+  },
   { value: 'controllerDefaults.enablePprof', note: 'none; `/metrics` is always served' },
+  { value: 'serviceMirrorAdditionalEnv, serviceMirrorExperimentalEnv', note: `props of \`operator\`, or ${PATCH}` },
   {
     value: 'localServiceMirror.federatedServiceSelector',
     props: link({ federatedServiceSelector: { matchLabels: { federated: 'yes' } } }),

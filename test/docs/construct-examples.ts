@@ -5,8 +5,11 @@
 import type { Chart } from 'cdk8s';
 import { Service } from 'cdk8s-plus-27';
 import {
+  Alerts,
+  ArgoCd,
   ClusterSet,
   CredentialsReference,
+  Dashboard,
   EndpointMirror,
   Exported,
   Federated,
@@ -20,6 +23,8 @@ import {
   LinkCredentials,
   MirrorOperator,
   MirrorService,
+  Monitor,
+  Monitoring,
   Multicluster,
   RemoteAccess,
   ServiceRoute,
@@ -40,6 +45,16 @@ export const clusterSet = (chart: Chart): void => {
     topology: { type: 'pairs', pairs: [{ source: 'east', target: 'west' }] },
     operator: { image: 'registry.example.com/linkspan:0.1.0' },
   });
+};
+
+/** The folders that `linkspan synth` writes, for Argo CD: an Application for each cluster, the project that holds them, and one for these, so that a cluster comes and goes by a commit. Its objects are applied in waves. */
+export const argoCd = (chart: Chart): void => {
+  const clusterSet = new ClusterSet(chart, 'ClusterSet', {
+    members: [{ name: 'east' }, { name: 'west', gatewayAddresses: ['gateway.west.example.com'] }],
+    topology: { type: 'pairs', pairs: [{ source: 'east', target: 'west' }] },
+    operator: { image: 'registry.example.com/linkspan:0.1.0' },
+  });
+  new ArgoCd(chart, 'ArgoCd', { clusterSet, repoUrl: 'https://git.example.com/platform/mesh.git' });
 };
 
 /** A cluster's whole side: what lets other clusters in, and what reaches out to them. The parts are described below, and take the same props here. */
@@ -159,7 +174,7 @@ export const serviceRoute = (chart: Chart): void => {
   });
 };
 
-/** A Service of another cluster, here. The operator makes these; with `endpoints` it is complete without the operator. */
+/** A Service of another cluster, here. The operator makes these, and keeps the endpoints behind them true. In a cluster that must not run it, `static` lets synthesis write the endpoints too; what that means, and what Argo CD must be told, is said where the prop is declared. */
 export const mirrorService = (chart: Chart): void => {
   new MirrorService(chart, 'Mirror', {
     service: 'podinfo',
@@ -167,6 +182,7 @@ export const mirrorService = (chart: Chart): void => {
     cluster: 'west',
     ports: [{ name: 'http', port: 9898 }],
     endpoints: { addresses: ['203.0.113.10'], port: 4143 },
+    static: true,
   });
 };
 
@@ -180,6 +196,7 @@ export const headlessMirror = (chart: Chart): void => {
     endpoints: {
       subsets: [{ addresses: [{ hostname: 'nginx-set-0', ip: '10.43.0.17' }], ports: [{ name: 'http', port: 80 }] }],
     },
+    static: true,
   });
 };
 
@@ -196,7 +213,42 @@ export const endpointMirror = (chart: Chart): void => {
 
 /** The probe Service of a Link: the target's gateway on its probe port. */
 export const gatewayProbe = (chart: Chart): void => {
-  new GatewayProbe(chart, 'Probe', { link: 'west', cluster: 'west', port: 4191, addresses: ['203.0.113.10'] });
+  new GatewayProbe(chart, 'Probe', {
+    link: 'west',
+    cluster: 'west',
+    port: 4191,
+    addresses: ['203.0.113.10'],
+    static: true,
+  });
+};
+
+/** All that Prometheus and Grafana need of an operator, in one; `monitoring` of a ClusterSet or a Multicluster is this. */
+export const monitoring = (chart: Chart): void => {
+  const operator = new MirrorOperator(chart, 'Operator', { image: 'registry.example.com/linkspan:0.1.0' });
+  new Monitoring(chart, 'Monitoring', { operator, labels: { release: 'kube-prometheus-stack' }, dashboard: false });
+};
+
+/** Has a Prometheus of the Prometheus Operator scrape the operator. Dashboard and Alerts are over what it finds. */
+export const monitor = (chart: Chart): void => {
+  const operator = new MirrorOperator(chart, 'Operator', { image: 'registry.example.com/linkspan:0.1.0' });
+  new Monitor(chart, 'Monitor', { operator, labels: { release: 'kube-prometheus-stack' } });
+};
+
+/** The operator's metrics in Grafana: Links, gateways, mirrors, and the work behind them. Grafana's sidecar finds it by its label. The dashboard itself is left out here. */
+export const dashboard = (chart: Chart): void => {
+  new Dashboard(chart, 'Dashboard', { namespace: 'monitoring', folder: 'Linkerd' });
+};
+
+/** What to be woken for, and what to look at in the morning. Each alert can be set or left out. They belong where an operator runs: one of them tells of its absence. */
+export const alerts = (chart: Chart): void => {
+  new Alerts(chart, 'Alerts', {
+    labels: { release: 'kube-prometheus-stack' },
+    alerts: {
+      GatewayNotAlive: { for: '2m', severity: 'page' },
+      ConvergenceSlow: { threshold: 60 },
+      MirrorsFailed: false,
+    },
+  });
 };
 
 /** Rights of a ServiceAccount: a role and its binding, in the cluster or in one namespace. The other constructs are given theirs by it. */

@@ -10,6 +10,8 @@ import * as examples from './construct-examples.ts';
 
 /** YAML of more lines is folded. */
 const FOLDED = 40;
+/** Files of more characters are left out. */
+const LONG = 10_000;
 
 /** An example: what it is of, and its program. */
 export interface ConstructExample {
@@ -48,15 +50,19 @@ export const constructExamples = async (): Promise<readonly ConstructExample[]> 
   });
 };
 
-/** A CRD without its schemas, which are longer than all the rest. */
-const withoutSchemas = (object: ApiJson): ApiJson => {
+/** Without the schemas of CRDs and long files of ConfigMaps, which are longer than all the rest. */
+const shortened = (object: ApiJson): ApiJson => {
+  if (object.kind === 'ConfigMap') {
+    const files = Object.entries(object['data'] as Readonly<Record<string, string>>);
+    return { ...object, data: Object.fromEntries(files.map(([key, text]) => [key, text.length > LONG ? '…' : text])) };
+  }
   if (object.kind !== 'CustomResourceDefinition') return object;
   const spec = object['spec'] as { readonly versions: readonly { readonly name: string }[] };
   return { ...object, spec: { ...spec, versions: spec.versions.map(({ name }) => ({ name })) } };
 };
 
 const yamlBlock = (objects: readonly ApiJson[]): string => {
-  const yaml = Yaml.stringify(...objects.map(withoutSchemas)).trimEnd();
+  const yaml = Yaml.stringify(...objects.map(shortened)).trimEnd();
   const block = `\`\`\`yaml\n${yaml}\n\`\`\``;
   const lines = yaml.split('\n').length;
   if (lines <= FOLDED) return block;

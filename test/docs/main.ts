@@ -4,6 +4,7 @@ import { format, resolveConfig } from 'prettier';
 import { flagsTable } from '../../synth/flags-table.ts';
 import { badInputPage } from './bad-input.ts';
 import { constructsPage } from './constructs.ts';
+import { rightsPage } from './rights.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -15,6 +16,7 @@ export const documents = async (): Promise<ReadonlyMap<string, string>> => {
     ['README.md', readme.replace(/<!-- flags -->.*<!-- \/flags -->/s, () => table)],
     ['docs/bad-input.md', await badInputPage()],
     ['docs/constructs.md', await constructsPage()],
+    ['docs/rights.md', rightsPage()],
   ];
   const formatted = pages.map(async ([path, text]) => {
     const options = await resolveConfig(new URL(path, root));

@@ -2,26 +2,25 @@
  * H6: the operator with the rights that the constructs render, on API servers that enforce them. Everything works with
  * these rights, and every single one is needed: each is taken away in turn, and is then missed.
  */
-import { Command } from 'commander';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MirrorOperator, type MirrorOperatorProps } from '../../constructs/mirror-operator.ts';
 import { RemoteAccess } from '../../constructs/remote-access.ts';
 import { type ApiJson, render } from '../../constructs/render.ts';
-import { addOperatorFlags, type FlagValue } from '../../operator/config.ts';
 import type { AuditEntry, TestCluster } from '../cluster/index.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
 import { type Api, eventually, type ObjectRef } from '../cluster/workload.ts';
 import { credentials, EXPORTED, link, namespace, service, slice, statefulSlice } from '../support/builders.ts';
 import { hostsOf } from '../support/exports.ts';
+import { renderedOperator, serviceAccountUser } from '../support/rendered-operator.ts';
 import { LASTING_LEASE, LINKS_NAMESPACE, type TestOperator, World } from '../support/world.ts';
 
 const DEADLINE_MS = 60_000;
 const TIMEOUT_MS = 180_000;
-const OPERATOR = `system:serviceaccount:${LINKS_NAMESPACE}:linkspan-operator`;
-const REMOTE = `system:serviceaccount:${LINKS_NAMESPACE}:linkerd-service-mirror-remote-access-east`;
+const OPERATOR = serviceAccountUser(LINKS_NAMESPACE, 'linkspan-operator');
+const REMOTE = serviceAccountUser(LINKS_NAMESPACE, 'linkerd-service-mirror-remote-access-east');
 
 interface Role extends ApiJson {
   readonly rules: readonly Rule[];
@@ -30,14 +29,16 @@ interface Role extends ApiJson {
 interface Rule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
   readonly verbs: readonly string[];
 }
 
-/** One verb on one resource, granted by one role. */
+/** One verb on one resource, or on one object of it, granted by one role. */
 interface Right {
   readonly role: Role;
   readonly group: string;
   readonly resource: string;
+  readonly name: string | undefined;
   readonly verb: string;
 }
 
@@ -48,27 +49,23 @@ interface Step {
   readonly done: () => Promise<boolean>;
 }
 
-interface Deployment {
-  readonly spec: {
-    readonly template: { readonly spec: { readonly containers: readonly { readonly args: readonly string[] }[] } };
-  };
-}
-
 const isRole = (object: ApiJson): object is Role => object.kind === 'Role' || object.kind === 'ClusterRole';
 
 const rightsOf = (objects: readonly ApiJson[]): readonly Right[] =>
   objects
     .filter(isRole)
     .flatMap((role) =>
-      role.rules.flatMap(({ apiGroups, resources, verbs }) =>
-        apiGroups.flatMap((group) =>
-          resources.flatMap((resource) => verbs.map((verb) => ({ role, group, resource, verb }))),
+      role.rules.flatMap(({ apiGroups: [group = ''], resources, resourceNames = [undefined], verbs }) =>
+        resources.flatMap((resource) =>
+          resourceNames.flatMap((name) => verbs.map((verb) => ({ role, group, resource, name, verb }))),
         ),
       ),
     );
 
-const nameOf = ({ role, group, resource, verb }: Right): string =>
-  `${verb} ${resource}${group === '' ? '' : `.${group}`} (${role.kind})`;
+const nameOf = ({ role: { kind, metadata }, group, resource, name, verb }: Right): string => {
+  const what = `${resource}${group === '' ? '' : `.${group}`}${name === undefined ? '' : ` "${name}"`}`;
+  return `${verb} ${what} (${metadata.namespace === undefined ? kind : `${kind} in ${metadata.namespace}`})`;
+};
 
 /** A role without one of its rights. */
 const without = ({ role, group, resource, verb }: Right): Role => ({
@@ -92,9 +89,35 @@ const operatorObjects = (props: Partial<MirrorOperatorProps> = {}): readonly Api
     });
   });
 
-const remoteObjects = render((chart) => {
-  new RemoteAccess(chart, 'remote', { sourceCluster: 'east' });
-});
+const remoteAccess = (namespaces?: readonly string[]): readonly ApiJson[] =>
+  render((chart) => {
+    new RemoteAccess(chart, 'remote', { sourceCluster: 'east', namespaces });
+  });
+
+const remoteObjects = remoteAccess();
+
+/** Both sides limited to one namespace, and to the Secret of the one Link. */
+const LIMITED = { mirrorNamespaces: ['shop'], credentialsSecrets: ['cluster-credentials-west'] };
+const remoteLimited = remoteAccess(['shop']);
+
+const probe = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'probe-west', namespace: LINKS_NAMESPACE } };
+
+/** Whether a request that was carried out took a right. Creation by server-side apply is logged as the patch it also is. */
+const took =
+  ({ role, resource: full, group, name, verb }: Right) =>
+  (entry: AuditEntry): boolean => {
+    const [resource, subresource] = full.split('/');
+    const isVerb = entry.verb === verb || (verb === 'create' && entry.verb === 'patch' && entry.code === 201);
+    return (
+      entry.code !== 403 &&
+      isVerb &&
+      entry.group === group &&
+      entry.resource === resource &&
+      entry.subresource === subresource &&
+      entry.namespace === role.metadata.namespace &&
+      (name === undefined || entry.uri.includes(`metadata.name%3D${name}`))
+    );
+  };
 
 /** Requests of a user that were refused for want of a right; those that its own namespace's end refuses are not. */
 const refused = async (cluster: TestCluster, user: string): Promise<readonly AuditEntry[]> =>
@@ -108,6 +131,8 @@ onReal('H6: the rights that the constructs render', () => {
   let operator: TestOperator | undefined;
   /** Names of what a test makes end in its number. */
   let turn = 0;
+  /** What the Link says besides. */
+  let linkSpec: object = {};
 
   beforeAll(async () => {
     // As the Deployment sets it: it spares a look at Service default/kubernetes.
@@ -132,6 +157,7 @@ onReal('H6: the rights that the constructs render', () => {
   afterEach(async () => {
     await operator?.stop();
     operator = undefined;
+    linkSpec = {};
     await world.gateway.revive();
     await removeEverything();
   });
@@ -148,6 +174,7 @@ onReal('H6: the rights that the constructs render', () => {
       await world.east.delete({ apiVersion: 'rbac.authorization.k8s.io/v1', kind, metadata });
     }
     await world.east.delete(link('west'));
+    await world.east.delete(probe);
     for (const object of await world.east.list({ apiVersion: 'v1', kind: 'Event', namespace: LINKS_NAMESPACE })) {
       await world.east.delete(object);
     }
@@ -175,19 +202,8 @@ onReal('H6: the rights that the constructs render', () => {
       return found?.data?.token === undefined ? undefined : Buffer.from(found.data.token, 'base64').toString();
     });
 
-  /** The operator as its Deployment runs it, but for where it listens. */
   const startOperator = async (objects: readonly ApiJson[]): Promise<void> => {
-    const path = `/api/v1/namespaces/${LINKS_NAMESPACE}/serviceaccounts/linkspan-operator/token`;
-    const answer = await world.east.request<{ readonly status: { readonly token: string } }>('POST', path, {
-      body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } },
-    });
-    const kubeconfigFile = join(directory, 'operator.kubeconfig');
-    await writeFile(kubeconfigFile, world.eastCluster.kubeconfigFor(answer.body.status.token));
-    const { spec } = objects.find(({ kind }) => kind === 'Deployment') as unknown as Deployment;
-    const [subcommand, ...args] = spec.template.spec.containers[0]!.args;
-    expect(subcommand).toBe('operator');
-    const flags = addOperatorFlags(new Command()).parse(args, { from: 'user' }).opts<Record<string, FlagValue>>();
-    operator = world.operator({ kubeconfigFile, flags: { ...flags, adminAddress: '127.0.0.1:0' } });
+    operator = world.operator(await renderedOperator(world.eastCluster, world.east, objects, directory));
   };
 
   const stopOperator = async (): Promise<void> => {
@@ -197,7 +213,7 @@ onReal('H6: the rights that the constructs render', () => {
 
   const linkWest = async (): Promise<void> => {
     await world.east.apply(credentials('west', world.westCluster.kubeconfigFor(await remoteToken())));
-    await world.east.apply(link('west'));
+    await world.east.apply(link('west', linkSpec));
   };
 
   const exportService = async (name: string, within = 'shop'): Promise<void> => {
@@ -351,6 +367,41 @@ onReal('H6: the rights that the constructs render', () => {
     ];
   };
 
+  /** With rights that end at some namespaces, the operator's own is one of them: the probe Service is there. */
+  const limitedLife = (objects: readonly ApiJson[]): readonly Step[] => {
+    const [first, ...others] = wholeLife(objects) as [Step, ...Step[]];
+    const isOurs = async (): Promise<boolean> =>
+      (await world.east.get<ApiJson>(probe))?.metadata.labels?.['mirror.linkerd.io/mirrored-gateway'] === 'true';
+    return [
+      {
+        name: 'the name of the probe Service is taken',
+        act: () => world.east.apply({ ...probe, spec: { ports: [{ port: 80 }] } } as ObjectRef),
+        done: async () => true,
+      },
+      first,
+      { name: 'it is taken up when it is free', act: () => world.east.delete(probe), done: isOurs },
+      {
+        name: 'a slice of the probe Service that it wrote when it wrote slices is removed',
+        act: () => {
+          const stale = slice('probe-west', { name: 'probe-west-ipv4', namespace: LINKS_NAMESPACE });
+          const labels = {
+            'mirror.linkerd.io/cluster-name': 'west',
+            'endpointslice.kubernetes.io/managed-by': 'linkspan.dev',
+            'kubernetes.io/service-name': 'probe-west',
+          };
+          return world.east.apply({ ...stale, metadata: { ...stale.metadata, labels } } as ObjectRef);
+        },
+        done: async () => (await world.get('EndpointSlice', 'probe-west-ipv4', LINKS_NAMESPACE)) === undefined,
+      },
+      ...others,
+      {
+        name: 'the probe Service goes with the Link',
+        act: async () => undefined,
+        done: async () => (await world.east.get(probe)) === undefined,
+      },
+    ];
+  };
+
   const namespaceLife = (objects: readonly ApiJson[]): readonly Step[] => {
     const n = turn;
     return [
@@ -372,7 +423,7 @@ onReal('H6: the rights that the constructs render', () => {
           await world.west.apply(namespace(`leaving-${n}`));
           await exportService('web', `leaving-${n}`);
         },
-        done: async () => (await world.mirrorCondition('web', `leaving-${n}`))?.reason === 'Error',
+        done: async () => (await world.mirrorCondition('web', `leaving-${n}`))?.reason === 'MissingNamespace',
       },
     ];
   };
@@ -417,10 +468,15 @@ onReal('H6: the rights that the constructs render', () => {
   };
 
   /** Whether a user has a right, as the API server sees it: it learns of a changed role a moment later. */
-  const isAllowed = async (cluster: Api, user: string, { role, group, resource, verb }: Right): Promise<boolean> => {
+  const isAllowed = async (
+    cluster: Api,
+    user: string,
+    right: Omit<Right, 'role'> & { readonly role: Pick<Role, 'metadata'> },
+  ): Promise<boolean> => {
+    const { role, group, resource, name, verb } = right;
     const [plural, subresource] = resource.split('/');
     const within = role.metadata.namespace;
-    const resourceAttributes = { group, resource: plural, subresource, verb, namespace: within };
+    const resourceAttributes = { group, resource: plural, subresource, name, verb, namespace: within };
     const body = {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
@@ -438,6 +494,20 @@ onReal('H6: the rights that the constructs render', () => {
     for (const right of rightsOf(objects)) {
       const wanted = missing === undefined || nameOf(right) !== nameOf(missing);
       await eventually(nameOf(right), async () => (await isAllowed(cluster, user, right)) === wanted, DEADLINE_MS);
+    }
+  };
+
+  /** While the target is read by what `within` grants, in one namespace, and no more. */
+  const limited = async (within: () => Promise<void>): Promise<void> => {
+    linkSpec = { targetNamespaces: ['shop'] };
+    const binding = remoteObjects.find(({ kind }) => kind === 'ClusterRoleBinding')!;
+    await world.west.delete(binding);
+    try {
+      await within();
+    } finally {
+      await operator?.stop();
+      for (const object of remoteLimited.filter(({ kind }) => kind === 'RoleBinding')) await world.west.delete(object);
+      await grant(world.west, REMOTE, remoteObjects);
     }
   };
 
@@ -460,14 +530,35 @@ onReal('H6: the rights that the constructs render', () => {
       await live(namespaceLife(objects));
     });
 
-    test('where they are limited to namespaces, and no further', async () => {
-      const objects = operatorObjects({ mirrorNamespaces: ['shop'] });
+    test('where they are limited to namespaces on both sides, no further, and all of them are used', async () => {
+      const objects = operatorObjects(LIMITED);
       await grant(world.east, OPERATOR, objects);
-      await live(wholeLife(objects));
-      for (const verb of ['create', 'patch', 'delete']) {
-        const role = { ...objects.find(isRole)!, metadata: { name: 'none', namespace: 'other' } };
-        const right = { role, group: '', resource: 'services', verb };
-        expect(await isAllowed(world.east, OPERATOR, right), nameOf(right)).toBe(false);
+      await limited(async () => {
+        await grant(world.west, REMOTE, remoteLimited);
+        await live(limitedLife(objects));
+      });
+      // What is watched is logged when it ends.
+      await stopOperator();
+      const [east, west] = await Promise.all([world.eastCluster.audit(), world.westCluster.audit()]);
+      const unused = [
+        ...rightsOf(objects).filter((right) => !east.filter(({ user }) => user === OPERATOR).some(took(right))),
+        ...rightsOf(remoteLimited).filter((right) => !west.filter(({ user }) => user === REMOTE).some(took(right))),
+      ];
+      expect(unused.map(nameOf)).toEqual([]);
+      expect([...objects, ...remoteLimited].filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([]);
+    });
+
+    test.each([
+      ['to services elsewhere', 'other', 'services', undefined],
+      ['to services everywhere', undefined, 'services', undefined],
+      ['to namespaces', undefined, 'namespaces', undefined],
+      ['to other Secrets', LINKS_NAMESPACE, 'secrets', 'cluster-credentials-north'],
+      ['to Secrets elsewhere', 'shop', 'secrets', 'cluster-credentials-west'],
+    ])('where they are limited, and give none %s', async (_, within, resource, name) => {
+      await grant(world.east, OPERATOR, operatorObjects(LIMITED));
+      const role = { metadata: { name: 'none', ...(within !== undefined && { namespace: within }) } };
+      for (const verb of ['get', 'list', 'watch', 'create', 'patch', 'delete']) {
+        expect(await isAllowed(world.east, OPERATOR, { role, group: '', resource, name, verb }), verb).toBe(false);
       }
     });
   });
@@ -476,6 +567,7 @@ onReal('H6: the rights that the constructs render', () => {
     const plain = operatorObjects();
     const sliced = operatorObjects({ endpoints: 'slices' });
     const creating = operatorObjects({ enableNamespaceCreation: true });
+    const limitedObjects = operatorObjects(LIMITED);
     const names = (rights: readonly Right[]): ReadonlySet<string> => new Set(rights.map(nameOf));
     const beyondPlain = (objects: readonly ApiJson[]): readonly Right[] => {
       const known = names(rightsOf(plain));
@@ -485,12 +577,24 @@ onReal('H6: the rights that the constructs render', () => {
       ...rightsOf(plain).map((right) => ({ right, objects: plain, life: wholeLife })),
       ...beyondPlain(sliced).map((right) => ({ right, objects: sliced, life: sliceLife })),
       ...beyondPlain(creating).map((right) => ({ right, objects: creating, life: namespaceLife })),
+      ...beyondPlain(limitedObjects).map((right) => ({ right, objects: limitedObjects, life: limitedLife })),
     ].map((each) => [nameOf(each.right), each] as const);
 
     test.each(cases)('%s, in the source cluster', async (_, { right, objects, life }) => {
       await grant(world.east, OPERATOR, objects, right);
       await liveWithout(life(objects), world.eastCluster, OPERATOR, right);
     });
+
+    test.each(rightsOf(remoteLimited).map((right) => [nameOf(right), right] as const))(
+      '%s, in the target cluster',
+      async (_, right) => {
+        await grant(world.east, OPERATOR, plain);
+        await limited(async () => {
+          await grant(world.west, REMOTE, remoteLimited, right);
+          await liveWithout(wholeLife(plain), world.westCluster, REMOTE, right);
+        });
+      },
+    );
 
     const remoteCases = rightsOf(remoteObjects).map((right) => [nameOf(right), right] as const);
 

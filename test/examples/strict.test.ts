@@ -3,12 +3,12 @@
  * nothing.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ApiJson } from '../../constructs/render.ts';
 import { startCluster, type TestCluster } from '../cluster/index.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
-import { type Api, api, installCrd, type KubeObject, objectPath } from '../cluster/workload.ts';
+import { type Api, api, installCrd, objectPath } from '../cluster/workload.ts';
 import { namespace } from '../support/builders.ts';
 import { meshCrds } from '../support/mesh-crds.ts';
+import { applyTwice } from '../support/strict.ts';
 import { EXAMPLE_NAMES, synthesize } from './synthesize.ts';
 
 onReal('what the examples render', () => {
@@ -25,24 +25,10 @@ onReal('what the examples render', () => {
     await cluster.stop();
   });
 
-  const apply = async (object: ApiJson): Promise<KubeObject> => {
-    const { code, body } = await client.request<KubeObject>('PATCH', objectPath(object), {
-      query: { fieldManager: 'gitops', force: true, fieldValidation: 'Strict' },
-      body: object,
-      contentType: 'application/apply-patch+yaml',
-    });
-    expect(code, JSON.stringify(body)).toBeOneOf([200, 201]);
-    return body;
-  };
-
   test.each(EXAMPLE_NAMES)('is accepted to the last field, and stays as it is: %s', async (name) => {
     for (const { file, objects } of await synthesize(name)) {
       expect(objects.length, file).toBeGreaterThan(1);
-      for (const object of objects) {
-        const { resourceVersion } = (await apply(object)).metadata;
-        const again = await apply(object);
-        expect(again.metadata.resourceVersion, `${object.kind} ${object.metadata.name}`).toBe(resourceVersion);
-      }
+      for (const object of objects) await applyTwice(client, object);
       // The next file may be of another cluster.
       for (const object of objects) await client.request('DELETE', objectPath(object));
     }

@@ -58,7 +58,7 @@ describe("the operator's settings", () => {
   it('are given by flags', () => {
     const argv =
       '--kubeconfig f --context c --namespace a --control-plane-namespace b --identity pod-0 --enable-headless-services ' +
-      '--enable-namespace-creation --mirror-namespaces x,y --endpoints slices --probe-via address ' +
+      '--mirror-namespaces x,y --credentials-secrets a,b.c --endpoints slices --probe-via address ' +
       '--probe-connect-to Probe-East.ns=127.0.0.1:80 --probe-connect-to probe-west.ns=[::1]:81 --gateway-resolve-period 1m30s ' +
       '--admin-address [::]:0 --no-leader-elect --lease-duration 15s --renew-deadline 5s --retry-period 500ms ' +
       '--concurrency 256 --log-level debug --log-format pretty';
@@ -69,8 +69,9 @@ describe("the operator's settings", () => {
       controlPlaneNamespace: 'b',
       identity: 'pod-0',
       enableHeadlessServices: true,
-      enableNamespaceCreation: true,
+      enableNamespaceCreation: false,
       mirrorNamespaces: ['x', 'y'],
+      credentialsSecrets: ['a', 'b.c'],
       endpoints: 'slices',
       probeVia: 'address',
       probeConnectTo: new Map([
@@ -93,9 +94,10 @@ describe("the operator's settings", () => {
     const env = {
       LINKSPAN_CONCURRENCY: '3',
       LINKSPAN_LEADER_ELECT: 'false',
+      LINKSPAN_ENABLE_NAMESPACE_CREATION: 'true',
       LINKSPAN_PROBE_CONNECT_TO: 'a=b:1, c=d:2',
     };
-    expect(config([], env)).toMatchObject({ concurrency: 3, leaderElect: false });
+    expect(config([], env)).toMatchObject({ concurrency: 3, leaderElect: false, enableNamespaceCreation: true });
     expect([...config([], env).probeConnectTo.keys()]).toEqual(['a', 'c']);
     expect(config(['--concurrency', '4', '--leader-elect'], env)).toMatchObject({ concurrency: 4, leaderElect: true });
     expect(config([], { LINKSPAN_NAMESPACE: '' }).namespace).toBe('linkerd-multicluster');
@@ -115,6 +117,14 @@ describe("the operator's settings", () => {
     [
       ['--mirror-namespaces', 'a,,b'],
       '--mirror-namespaces "a,,b" has an empty item: give names of namespaces, separated by commas',
+    ],
+    [
+      ['--credentials-secrets', 'west,../x'],
+      '--credentials-secrets "west,../x" is no name of a Secret: give names of Secrets, separated by commas',
+    ],
+    [
+      ['--mirror-namespaces', 'a', '--enable-namespace-creation'],
+      '--enable-namespace-creation "true" does not go with --mirror-namespaces, which must exist: create them, or leave one of the two out',
     ],
     [['--endpoints', 'both'], '--endpoints "both" is none of endpoints, slices: give endpoints or slices'],
     [

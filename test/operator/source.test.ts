@@ -138,13 +138,97 @@ describe('the source cluster', () => {
   });
 
   it('tells of namespaces that come and go, and of nothing else about them', async () => {
-    expect(source.hasNamespace('new')).toBe(false);
+    expect(source.namespaceState('new')).toBe('missing');
     namespaces.length = 0;
     put(namespace('new'));
-    await eventually('it is there', async () => source.hasNamespace('new'));
+    await eventually('it is there', async () => source.namespaceState('new') === 'exists');
     put({ ...namespace('new'), metadata: { name: 'new', labels: { a: 'b' } } });
     cluster.store.delete('v1', 'Namespace', undefined, 'new');
-    await eventually('it is gone', async () => !source.hasNamespace('new'));
+    await eventually('it is gone', async () => source.namespaceState('new') === 'missing');
     expect(namespaces).toEqual(['new', 'new']);
+  });
+});
+
+describe('the source cluster, limited to namespaces', () => {
+  let cluster: SimulatedCluster;
+  let client: KubeClient;
+  let source: SourceCluster;
+  let running: Promise<void>;
+  const stop = new AbortController();
+  const states: string[] = [];
+  const namespaces: string[] = [];
+  const refused: string[] = [];
+  const put = (object: ObjectRef) => cluster.store.upsert({ ...object });
+  const refuse = (within: string) =>
+    cluster.faults.refuse({
+      failure: { kind: 'status', code: 403 },
+      match: ({ namespace: of }) => of === within,
+    });
+  let allow: () => void;
+
+  beforeAll(async () => {
+    cluster = await startSimulated({ name: 'east' });
+    for (const name of ['shop', 'bank', 'elsewhere', LINKS]) put(namespace(name));
+    for (const within of ['shop', 'bank', 'elsewhere']) {
+      put(service('web-west', { labels: MIRROR, selector: null, namespace: within }));
+    }
+    put(service('probe-west', { labels: PROBE, selector: null, namespace: LINKS }));
+    allow = refuse('bank');
+    client = new KubeClient(await sourceAccess({ kubeconfig: cluster.kubeconfigFile }));
+    source = new SourceCluster({
+      client,
+      namespace: LINKS,
+      mirrorNamespaces: ['shop', 'bank'],
+      timings: { backoff: { baseMs: 20, capMs: 100 } },
+      onChange: () => undefined,
+      onNamespace: (name) => namespaces.push(name),
+      onRefused: (name, error) => refused.push(`${name} ${error === undefined ? 'no more' : 'refused'}`),
+      onState: (what, { connected }) => states.push(`${what} ${String(connected)}`),
+    });
+    running = source.run(stop.signal);
+    await eventually('the source is synced', async () => source.synced);
+  });
+  afterAll(async () => {
+    stop.abort();
+    await running;
+    await client.close();
+    await cluster.stop();
+  });
+
+  it('knows what is in these and in its own, and asks for no other', async () => {
+    expect([...source.keysOf('west')].sort()).toEqual([PROBE_KEY, 'shop/web']);
+    expect(source.ownedBy(west(PROBE_KEY)).services).toHaveLength(1);
+    const asked = (await cluster.audit()).filter(({ verb }) => verb === 'list').map((entry) => entry.namespace);
+    expect(new Set(asked)).toEqual(new Set(['shop', 'bank', LINKS]));
+  });
+
+  it('does not wait for one that is refused, and knows it once it is not (A3)', async () => {
+    expect([source.namespaceState('shop'), source.namespaceState('bank')]).toEqual(['exists', 'unreadable']);
+    expect([source.unreadable, refused]).toEqual([['bank'], ['bank refused']]);
+    allow();
+    await eventually('it can be read', async () => namespaces.at(-1) === 'bank' && refused.length === 2);
+    expect([source.namespaceState('bank'), source.unreadable]).toEqual(['exists', []]);
+    expect(refused).toEqual(['bank refused', 'bank no more']);
+    expect([...source.keysOf('west')].sort()).toEqual([PROBE_KEY, 'bank/web', 'shop/web']);
+  });
+
+  it('finds out that one may not be read any more when a write makes it doubtful, and keeps what it knew', async () => {
+    const release = refuse('shop');
+    source.doubt('shop');
+    await eventually('it is found out', async () => source.namespaceState('shop') === 'unreadable');
+    expect(source.ownedBy(west('shop/web')).services).toHaveLength(1);
+    expect(source.namespaceState('bank')).toBe('exists');
+    release();
+    await eventually('it can be read again', async () => source.namespaceState('shop') === 'exists');
+  });
+
+  it('says once for each resource that the API server does not answer', async () => {
+    states.length = 0;
+    await cluster.kill();
+    await eventually('all are told', async () => states.length === 3);
+    expect(states.sort()).toEqual(['endpoints false', 'endpointslices false', 'services false']);
+    expect(source.namespaceState('shop')).toBe('exists');
+    await cluster.start();
+    await eventually('all are told', async () => states.length === 6);
   });
 });

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ClusterSetMember, ClusterSetProps, GatewayServiceProps, Topology } from '../../constructs/index.ts';
+import type {
+  AlertSettings,
+  ArgoCdDestination,
+  ArgoCdProps,
+  AutomatedSync,
+  ClusterSetMember,
+  ClusterSetProps,
+  DashboardProps,
+  GatewayServiceProps,
+  Topology,
+} from '../../constructs/index.ts';
 import { type CLUSTER_SET_SCHEMA, formatFieldErrors } from '../../crds/index.ts';
 import { parseClusterFile } from '../../synth/cluster-file.ts';
 import { clusterFile, clusterSetProps } from '../support/cluster-file.ts';
@@ -11,19 +21,26 @@ type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 type Schema = typeof CLUSTER_SET_SCHEMA.properties;
 type Member = Schema['members']['items'];
 type Gateway = Member['properties']['gateway'];
+type AlertSchema = Schema['monitoring']['properties']['alerts']['else']['additionalProperties'];
+type ArgoCdSchema = Schema['argoCd']['properties'];
 type Fields<S extends { readonly properties: object }> = keyof S['properties'];
 
 /** Held by the compiler: a prop that the schema does not have, or the other way round, is an error here. */
 const SCHEMA_HAS_THE_PROPS: {
-  readonly set: Same<Fields<typeof CLUSTER_SET_SCHEMA>, keyof ClusterSetProps>;
+  readonly set: Same<Fields<typeof CLUSTER_SET_SCHEMA>, keyof ClusterSetProps | 'argoCd'>;
   readonly member: Same<Fields<Member>, keyof ClusterSetMember>;
   readonly gateway: Same<Fields<Gateway>, keyof NonNullable<ClusterSetMember['gateway']>>;
   readonly service: Same<Fields<Gateway['properties']['service']>, keyof GatewayServiceProps>;
   readonly apiServer: Same<Fields<Member['properties']['apiServer']>, keyof NonNullable<ClusterSetMember['apiServer']>>;
   readonly topology: Same<Fields<Schema['topology']>, keyof Topology>;
-  /** Peers of a NetworkPolicy are not said in YAML. */
-  readonly operator: Same<Fields<Schema['operator']>, Exclude<keyof ClusterSetProps['operator'], 'networkPolicy'>>;
+  readonly operator: Same<Fields<Schema['operator']>, keyof ClusterSetProps['operator']>;
+  readonly monitoring: Same<Fields<Schema['monitoring']>, keyof NonNullable<ClusterSetProps['monitoring']>>;
+  readonly dashboard: Same<Fields<Schema['monitoring']['properties']['dashboard']['else']>, keyof DashboardProps>;
+  readonly alert: Same<Fields<AlertSchema['else']>, keyof AlertSettings>;
   readonly credentials: Same<Fields<Schema['credentials']>, keyof NonNullable<ClusterSetProps['credentials']>>;
+  readonly argoCd: Same<Fields<Schema['argoCd']>, Exclude<keyof ArgoCdProps, 'clusterSet'>>;
+  readonly automated: Same<Fields<ArgoCdSchema['automated']['else']>, keyof AutomatedSync>;
+  readonly destination: Same<Fields<ArgoCdSchema['destinations']['additionalProperties']>, keyof ArgoCdDestination>;
 } = {
   set: true,
   member: true,
@@ -32,8 +49,18 @@ const SCHEMA_HAS_THE_PROPS: {
   apiServer: true,
   topology: true,
   operator: true,
+  monitoring: true,
+  dashboard: true,
+  alert: true,
   credentials: true,
+  argoCd: true,
+  automated: true,
+  destination: true,
 };
+
+interface NetworkPolicy {
+  readonly spec: { readonly ingress: readonly { readonly from?: readonly object[] }[] };
+}
 
 const complaintsOf = (text: string): readonly string[] => {
   const read = parseClusterFile(text);
@@ -44,7 +71,57 @@ describe('a cluster file', () => {
   it('says what the props of a ClusterSet say, field by field', () => {
     expect(Object.values(SCHEMA_HAS_THE_PROPS)).not.toContain(false);
     const read = parseClusterFile(clusterFile(clusterSetProps(3)));
-    expect(read.ok && read.value.pairs).toHaveLength(6);
+    expect(read.ok && read.value.clusterSet.pairs).toHaveLength(6);
+  });
+
+  it.each([
+    ['by default anybody', '', [undefined]],
+    [
+      'nobody but the peers',
+      ', networkPolicy: {from: [{ipBlock: {cidr: 10.0.0.0/8}}]}',
+      [[{ ipBlock: { cidr: '10.0.0.0/8' } }]],
+    ],
+    ['anybody at all', ', networkPolicy: false', undefined],
+  ])('lets %s connect to the operator', (_, field, peers) => {
+    const read = parseClusterFile(
+      'members: [{name: east}, {name: west, gatewayAddresses: [203.0.113.7]}]\n' +
+        `topology: {type: pairs, pairs: [{source: east, target: west}]}\noperator: {image: "linkspan:1"${field}}\n`,
+    );
+    const policy = read.ok ? read.value.clusterSet.clusters[0]!.multicluster.operator!.networkPolicy : undefined;
+    const ingress = (policy?.toJson() as NetworkPolicy | undefined)?.spec.ingress;
+    expect({ ok: read.ok, peers: ingress?.map((rule) => rule.from) }).toEqual({ ok: true, peers });
+  });
+
+  it('has every operator monitored, if it says so', () => {
+    const read = parseClusterFile(
+      'members: [{name: east}, {name: west, gatewayAddresses: [203.0.113.7]}]\n' +
+        'topology: {type: pairs, pairs: [{source: east, target: west}]}\noperator: {image: "linkspan:1"}\n' +
+        'monitoring: {labels: {release: prometheus}, alerts: {PruneHeld: false, MirrorsFailed: {threshold: 5}}, dashboard: {folder: Mesh}}\n',
+    );
+    const [east, west] = read.ok ? read.value.clusterSet.clusters.map(({ multicluster }) => multicluster) : [];
+    const rules = JSON.stringify(east?.monitoring?.alerts?.prometheusRule.toJson());
+    expect(rules).toContain('> 5');
+    expect(rules).not.toContain('PruneHeld');
+    expect(east?.monitoring?.monitor?.serviceMonitor.metadata.getLabel('release')).toBe('prometheus');
+    expect(east?.monitoring?.dashboard?.configMap.metadata.toJson()).toHaveProperty(
+      'annotations.grafana_folder',
+      'Mesh',
+    );
+    expect(west).toBeDefined();
+    expect(west?.monitoring).toBeUndefined();
+  });
+
+  it('says what Argo CD is to do, and nothing of it unless asked', () => {
+    const set = 'members: [{name: east, gatewayAddresses: [203.0.113.7]}]\noperator: {image: "linkspan:1"}\n';
+    const plain = parseClusterFile(set);
+    expect(plain.ok && plain.value.argoCd).toBeUndefined();
+
+    const read = parseClusterFile(
+      `${set}argoCd: {repoUrl: "https://git.example.com/a.git", path: "", destinations: {east: {name: e}}, automated: false}\n`,
+    );
+    const application = read.ok ? (read.value.argoCd?.applications.get('east')?.toJson() as unknown) : undefined;
+    expect(application).toMatchObject({ spec: { source: { path: 'east' }, destination: { name: 'e' } } });
+    expect(application).not.toHaveProperty('spec.syncPolicy.automated');
   });
 
   it.each([
@@ -61,6 +138,39 @@ describe('a cluster file', () => {
         /^topology\.type: "ring" must be one of full-mesh, hub-and-spokes, pairs$/,
         /^operator\.image: is required$/,
       ],
+    ],
+    [
+      'asks of Argo CD and of the clusters what neither can be',
+      'members: [{name: argocd}, {name: West}]\noperator: {image: "linkspan:1"}\ntopology: {type: pairs, pairs: [{source: argocd, target: West}]}\n' +
+        'argoCd: {repoUrl: "https://u:p@git.example.com/a.git", path: ../a, destinations: {north: {name: n}, West: {}}}\n',
+      [
+        /^members\[1\]\.name: "West" is no DNS label \(.+\)$/,
+        /^members\[1\]\.gatewayAddresses: is required: .+$/,
+        /^members\[0\]\.name: "argocd" is the folder of Argo CD's own objects \(rename it\)$/,
+        /^argoCd\.repoUrl: holds a password \(register the repository with Argo CD\)$/,
+        /^argoCd\.path: "\.\.\/a" is no folder of the repository \(.+\)$/,
+        /^argoCd\.destinations\.north: "north" is no member \(one of argocd, West\)$/,
+        /^argoCd\.destinations\.West: \{\} is not one of name and server$/,
+      ],
+    ],
+    [
+      'sets alerts that there are not',
+      'members: [{name: east}, {name: west, gatewayAddresses: [203.0.113.7]}]\noperator: {image: "linkspan:1"}\n' +
+        'topology: {type: pairs, pairs: [{source: east, target: west}]}\nmonitoring: {alerts: {Doom: {for: 5m}, PruneHeld: {for: soon}}}\n',
+      [
+        /^monitoring\.alerts\.Doom: is no alert \(one of LinkNotReady, .+\)$/,
+        /^monitoring\.alerts\.PruneHeld\.for: "soon" is no duration of Prometheus \(.+\)$/,
+      ],
+    ],
+    [
+      'narrows the NetworkPolicy by what none knows',
+      'members: [{name: east}]\noperator: {image: "linkspan:1", networkPolicy: {from: [{podSelektor: {}}]}}\n',
+      [/^operator\.networkPolicy\.from\[0\]\.podSelektor: is unknown$/],
+    ],
+    [
+      'wants a NetworkPolicy without saying for whom',
+      'members: [{name: east}]\noperator: {image: "linkspan:1", networkPolicy: true}\n',
+      [/^operator\.networkPolicy: true must be one of false$/],
     ],
     [
       'has values that no cluster can have',

@@ -1,27 +1,20 @@
 import { ApiObject, App, Chart } from 'cdk8s';
 import { expect, it } from 'vitest';
 
-import { clusterTree, UnfitForGitError } from '../../synth/cluster-tree.ts';
+import { MirrorService } from '../../constructs/index.ts';
+import { clusterTree } from '../../synth/cluster-tree.ts';
 
 const treeOf = (...objects: readonly { readonly kind: string; readonly namespace?: string }[]) => {
   const chart = new Chart(new App(), 'east');
   for (const [index, { kind, namespace }] of objects.entries()) {
     new ApiObject(chart, String(index), {
-      apiVersion: kind === 'EndpointSlice' ? 'discovery.k8s.io/v1' : 'v1',
+      apiVersion: 'v1',
       kind,
       metadata: { name: 'web', ...(namespace === undefined ? {} : { namespace }) },
     });
   }
   return clusterTree(chart, 'east', 'mesh');
 };
-
-it.each(['Endpoints', 'EndpointSlice'])('%s are refused, with the reason and the way out', (kind) => {
-  expect(() => treeOf({ kind, namespace: 'app' })).toThrow(UnfitForGitError);
-  expect(() => treeOf({ kind, namespace: 'app' })).toThrow(
-    `east: ${kind} app/web must not be in Git: Argo CD leaves ${kind} out without a word, and the mirror would have ` +
-      'no endpoints (render a Link instead, and let the operator write the mirror)',
-  );
-});
 
 it('an object of another namespace is called with it, so that two of one name are two files', () => {
   expect([...treeOf({ kind: 'Secret', namespace: 'mesh' }, { kind: 'Secret', namespace: 'l5d' }).keys()]).toEqual([
@@ -40,4 +33,18 @@ it('what a construct refuses at synth is not written', () => {
   const chart = new Chart(new App(), 'east');
   chart.node.addValidation({ validate: () => ['is not so'] });
   expect(() => clusterTree(chart, 'east', 'mesh')).toThrow('east: is not so');
+});
+
+it('the endpoints of a mirror are not written, unless it is static', () => {
+  const mirror = (props: { readonly static?: boolean } = {}) => {
+    const chart = new Chart(new App(), 'east');
+    const target = { service: 'web', namespace: 'shop', cluster: 'west', ports: [{ port: 80 }] };
+    new MirrorService(chart, 'web', { ...target, endpoints: { addresses: ['203.0.113.10'], port: 4143 }, ...props });
+    return [...clusterTree(chart, 'east', 'mesh').keys()];
+  };
+  expect(() => mirror()).toThrow('east/web/Endpoints: Endpoints shop/web-west must not be in Git');
+  expect(mirror({ static: true })).toEqual([
+    'east/2-service-web-west.shop.yaml',
+    'east/2-endpoints-web-west.shop.yaml',
+  ]);
 });

@@ -120,6 +120,32 @@ describe('linkspan synth', () => {
   });
 });
 
+describe('linkspan synth for Argo CD', () => {
+  const sayToArgoCd = async (clusters: number) => {
+    const argoCd = '\nargoCd:\n  repoUrl: https://git.example.com/mesh.git\n';
+    await writeFile(join(cwd, 'linkspan.yaml'), clusterFile(clusterSetProps(clusters)) + argoCd);
+  };
+
+  it('writes its objects beside the clusters, and a member that goes takes only its own with it', async () => {
+    await sayToArgoCd(3);
+    expect(await synth()).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await readdir(join(cwd, 'clusters/argocd'))).toEqual([
+      '0-appproject-linkspan.yaml',
+      '2-application-linkspan-c01.yaml',
+      '2-application-linkspan-c02.yaml',
+      '2-application-linkspan-c03.yaml',
+      '2-application-linkspan.yaml',
+    ]);
+    expect(await synth('--check')).toEqual({ code: 0, stdout: '', stderr: '' });
+
+    await sayToArgoCd(2);
+    const { code, stdout } = await synth('--check');
+    expect(code).toBe(1);
+    const changed = [...stdout.matchAll(/^--- a\/(argocd\/.*)$/gm)].map(([, path]) => path);
+    expect(changed).toEqual(['argocd/0-appproject-linkspan.yaml', 'argocd/2-application-linkspan-c03.yaml']);
+  });
+});
+
 describe('linkspan synth --check', () => {
   it('is content with what synth wrote', async () => {
     await say(clusterSetProps(2));

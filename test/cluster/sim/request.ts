@@ -20,6 +20,8 @@ export interface RequestInfo {
   readonly subresource?: string;
   readonly namespace?: string;
   readonly name?: string;
+  /** Of a list or watch, the name that its field selector asks for; authorization takes it for the name. */
+  readonly selected?: string;
   readonly path: string;
   readonly query: URLSearchParams;
   readonly uri: string;
@@ -65,17 +67,26 @@ export function readRequest(method: string, uri: string, user: string, userAgent
   }
   const [resource = '', name, subresource] = rest;
   if (resource === 'namespaces' && name !== undefined) namespace = name;
+  const verb = verbOf(method, name !== undefined, query);
+  const selected = SELECTING.has(verb) ? selectedName(query) : undefined;
   return {
     ...common,
-    verb: verbOf(method, name !== undefined, query),
+    verb,
     group,
     version,
     resource,
     ...(subresource === undefined ? {} : { subresource }),
     ...(namespace === undefined ? {} : { namespace }),
     ...(name === undefined ? {} : { name }),
+    ...(selected === undefined ? {} : { selected }),
   };
 }
+
+const SELECTING: ReadonlySet<Verb> = new Set(['list', 'watch', 'deletecollection']);
+
+/** The one name that a field selector leaves. */
+const selectedName = (query: URLSearchParams): string | undefined =>
+  /(?:^|,)metadata\.name==?([^,]+)/.exec(query.get('fieldSelector') ?? '')?.[1];
 
 /** Whether a boolean query parameter is set. */
 export const flag = (query: URLSearchParams, name: string): boolean => query.has(name) && isTrue(query.get(name));

@@ -209,7 +209,8 @@ export class ApiServer {
   ): Answer | undefined {
     if (user === undefined) throw unauthorized();
     const { group, version, resource: plural } = request;
-    if (!this.#authorizer.allows(user, request)) {
+    const name = request.name ?? request.selected;
+    if (!this.#authorizer.allows(user, name === undefined ? request : { ...request, name })) {
       throw plural === ''
         ? new ApiError(403, 'Forbidden', `forbidden: ${refusal(user, request)}`, {})
         : forbidden({ group, plural, kind: plural }, request.name ?? '', refusal(user, request));

@@ -8,6 +8,7 @@ import {
   isExpired,
   isForbidden,
   isInvalid,
+  isNamespaceGone,
   isNotFound,
   isUnauthorized,
   MAX_FOREIGN_TEXT,
@@ -50,6 +51,14 @@ describe('ApiError', () => {
     expect(new ApiError(500, { message: 'y'.repeat(10_000) }, 'get').message.length).toBeLessThan(
       MAX_FOREIGN_TEXT + 20,
     );
+  });
+
+  it('tells a namespace that is gone from an object that is', () => {
+    const of = (code: number, details: object) => new ApiError(code, { details }, 'apply Service shop/web');
+    expect(isNamespaceGone(of(404, { kind: 'namespaces' }))).toBe(true);
+    expect(isNamespaceGone(of(404, { kind: 'services' }))).toBe(false);
+    expect(isNamespaceGone(of(403, { causes: [{ reason: 'NamespaceTerminating' }] }))).toBe(true);
+    expect(isNamespaceGone(of(403, {}))).toBe(false);
   });
 
   test.each([

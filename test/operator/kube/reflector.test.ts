@@ -290,6 +290,18 @@ describe('a reflector (H3)', () => {
     await end();
   });
 
+  it('lists anew at once when it is told to, also what it was still hearing of', async () => {
+    const { server, reflector, names, end } = setUp();
+    await pass(0);
+    server.tell(added('a', '5'));
+    server.tell(added('b', '6'));
+    reflector.relist();
+    await pass(0);
+    expect(server.requests).toEqual(['list', 'watch 1', 'list', 'watch 1']);
+    expect(names()).toEqual([]);
+    await end();
+  });
+
   it('ends when it is aborted, without a timer left', async () => {
     const server = new Server();
     server.lists = [new ConnectionError('refused')];

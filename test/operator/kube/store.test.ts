@@ -43,6 +43,19 @@ describe('a store that is listed', () => {
     expect([store.synced, store.size]).toEqual([true, 1]);
   });
 
+  it('says of each list how much is not in it any more', () => {
+    const told: unknown[] = [];
+    const store = new Store<KubeObject>({ onRelisted: (first, lost) => told.push([first, lost]) });
+    listed(store, object('a', '1'), object('b', '1'), object('c', '1'));
+    listed(store, object('a', '2'), object('d', '1'));
+    listed(store, object('a', '2'), object('d', '1'));
+    expect(told).toEqual([
+      [true, 0],
+      [false, 2],
+      [false, 0],
+    ]);
+  });
+
   it('keeps showing the old state until a new list is complete', () => {
     const { store } = setUp();
     listed(store, object('a', '1'), object('b', '1'));

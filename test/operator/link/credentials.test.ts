@@ -23,14 +23,19 @@ const withToken = (token: string): Secret => secretOf(cluster.kubeconfigFor(toke
 let clients: KubeClient[];
 let verdicts: string[];
 let credentials: Credentials;
+let trialNamespaces: readonly string[] | undefined;
+/** Secrets that are watched. */
+const LISTED = ['credentials', 'others'];
 const stop = new AbortController();
 
 beforeEach(() => {
   clients = [];
   verdicts = [];
+  trialNamespaces = undefined;
   credentials = new Credentials({
     timeoutMs: 1000,
-    trialSelector: () => undefined,
+    listed: LISTED,
+    trial: () => ({ labelSelector: undefined, namespaces: trialNamespaces }),
     onVerdict: ({ status, reason }) => verdicts.push(`${status} ${reason}`),
     onClient: (client) => clients.push(client),
   });
@@ -110,11 +115,34 @@ describe('credentials (E2)', () => {
     expect(clients).toHaveLength(2);
   });
 
+  it('are tried in the namespaces that the Link reads, of which one may refuse', async () => {
+    await use(good());
+    trialNamespaces = ['barred', 'shop'];
+    const release = cluster.faults.refuse({
+      failure: { kind: 'status', code: 403 },
+      match: ({ namespace }) => namespace !== 'shop',
+    });
+    await use(rotated());
+    expect(clients).toHaveLength(2);
+    trialNamespaces = ['barred'];
+    const trying = use(good());
+    await eventually('a verdict', async () => verdicts.at(-1) === 'False Forbidden');
+    release();
+    await trying;
+    expect(clients).toHaveLength(3);
+  });
+
+  it('in a Secret that is not watched are not read, whatever is in it', async () => {
+    await credentials.use('elsewhere', good(), stop.signal);
+    expect(verdicts).toEqual(['False SecretNotListed']);
+    expect(clients).toEqual([]);
+  });
+
   it('never show up in a verdict', async () => {
     const said: string[] = [];
     const mute = new Credentials({
       timeoutMs: 1000,
-      trialSelector: () => undefined,
+      trial: () => ({ labelSelector: undefined, namespaces: undefined }),
       onVerdict: ({ message }) => said.push(message),
       onClient: () => undefined,
     });

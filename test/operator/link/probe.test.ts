@@ -19,11 +19,11 @@ beforeEach(async () => {
   sockets = new Set();
   server = createServer((request, response) => {
     requests.push({ path: request.url, host: request.headers.host });
+    sockets.add(request.socket);
     const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
     if (answer === 'drop') request.socket.destroy();
     else if (answer !== 'hang') response.writeHead(answer).end();
   });
-  server.on('connection', (socket) => sockets.add(socket));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 

@@ -7,7 +7,7 @@ const keys = (count: number): ReadonlySet<string> =>
 /** A guard after a list that shows the first `left` of `mirrored` Services. */
 function relisted(mirrored: number, left: number, confirmed?: number) {
   const guard = new PruneGuard();
-  const released = guard.relisted(keys(mirrored), (key) => keys(left).has(key), confirmed);
+  const released = guard.relisted(keys(mirrored), (key) => !keys(left).has(key), confirmed);
   return { guard, released };
 }
 
@@ -32,10 +32,22 @@ describe('a list that takes mirrors away (E6)', () => {
 describe('what is held', () => {
   it('stays held while the target lists its Services again bit by bit', () => {
     const { guard } = relisted(100, 0);
-    const released = guard.relisted(keys(100), (key) => keys(60).has(key), undefined);
+    const released = guard.relisted(keys(100), (key) => !keys(60).has(key), undefined);
     expect(released).toHaveLength(60);
     expect(guard.count).toBe(40);
-    expect(guard.relisted(keys(100), () => true, undefined)).toHaveLength(40);
+    expect(guard.relisted(keys(100), () => false, undefined)).toHaveLength(40);
+    expect(guard.count).toBe(0);
+  });
+
+  it('stays held while it is not known whether it is gone', () => {
+    const { guard } = relisted(12, 0);
+    expect(guard.relisted(keys(12), () => undefined, undefined)).toEqual([]);
+    expect(guard.count).toBe(12);
+  });
+
+  it('is nothing of what is not known to be gone', () => {
+    const guard = new PruneGuard();
+    guard.relisted(keys(100), () => undefined, undefined);
     expect(guard.count).toBe(0);
   });
 

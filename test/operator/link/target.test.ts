@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseSelector } from '../../../crds/selector.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
 import { sourceAccess } from '../../../operator/kube/source-access.ts';
-import { Target } from '../../../operator/link/target.ts';
+import { Target, type TargetObstacle } from '../../../operator/link/target.ts';
 import type { ObjectRef } from '../../cluster/workload.ts';
 import { eventually } from '../../cluster/eventually.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/sim/start.ts';
@@ -37,24 +37,36 @@ function watching(
     gateway: EXPORTED,
     flat: EXPORTED_FLAT,
   },
+  namespaces?: readonly string[],
 ) {
   const changed: string[] = [];
   const reachable: string[] = [];
   const malformed: string[] = [];
-  let relisted = 0;
+  const lists: string[] = [];
   const stop = new AbortController();
   const target = new Target({
     selectors: { gateway: selectorOf(selectors.gateway), flat: selectorOf(selectors.flat) },
+    namespaces,
     timings: { backoff: { baseMs: 20, capMs: 100 } },
     onChange: (key) => changed.push(key),
-    onRelisted: () => (relisted += 1),
-    onReachable: (yes, error) => reachable.push(yes ? 'yes' : error instanceof Error ? error.name : 'no'),
+    onRelisted: (what) => lists.push(what),
+    onReachable: (obstacle) => reachable.push(obstacle === undefined ? 'yes' : sayingOf(obstacle)),
     onMalformed: (what) => malformed.push(what),
   });
   stops.push(target);
   target.run(client, stop.signal);
-  return { target, changed, reachable, malformed, relisted: () => relisted };
+  return {
+    target,
+    changed,
+    reachable,
+    malformed,
+    lists,
+    relisted: () => lists.filter((what) => what === 'services').length,
+  };
 }
+
+const sayingOf = ({ error, namespaces }: TargetObstacle): string =>
+  [error instanceof Error ? error.name : 'no', ...namespaces].join(' ');
 
 const names = (target: Target, key: string) =>
   target
@@ -92,6 +104,16 @@ describe('what a target exports', () => {
     put(service('web', { labels: EXPORTED }));
     await eventually('the other is told', async () => changed.includes('shop/web'));
     expect(changed).not.toContain('shop/own');
+  });
+
+  it('is not said to be listed anew when only what is behind it is (E6)', async () => {
+    const { target, lists, relisted } = watching({ gateway: EXPORTED });
+    await eventually('it is synced', async () => target.synced);
+    put(slice('manual', { labels: {} }));
+    put(service('manual', { labels: EXPORTED, selector: null }));
+    await eventually('the slice is found', async () => names(target, 'shop/manual')?.length === 1);
+    expect(lists).toContain('slices');
+    expect(relisted()).toBe(1);
   });
 
   it('does not lose a Service on its way from one mode to the other', async () => {
@@ -160,5 +182,91 @@ describe('a target that cannot be read (E4)', () => {
     await cluster.start();
     await eventually('it is reachable again', async () => reachable.length === 3);
     expect(reachable).toEqual(['yes', 'ConnectionError', 'yes']);
+  });
+});
+
+describe('a target of which only some namespaces are read', () => {
+  const refuse = (within: string, ...resources: readonly string[]) =>
+    cluster.faults.refuse({
+      failure: { kind: 'status', code: 403 },
+      match: ({ namespace: of, resource }) => of === within && (resources.length === 0 || resources.includes(resource)),
+    });
+  const lists = async (within: string): Promise<number> =>
+    (await cluster.audit()).filter(({ verb, resource, namespace: of }) => {
+      return verb === 'list' && resource === 'services' && of === within;
+    }).length;
+
+  beforeEach(() => {
+    for (const name of ['bank', 'secret']) put(namespace(name));
+    for (const within of ['shop', 'bank', 'secret']) put(service('web', { labels: EXPORTED, namespace: within }));
+  });
+
+  it('exports what is in these, and asks for no other', async () => {
+    put(slice('web', { namespace: 'bank' }));
+    const { target, reachable } = watching({ gateway: EXPORTED }, ['shop', 'bank']);
+    await eventually('it is synced', async () => target.synced && reachable.length === 1);
+    expect([...target.keys()].sort()).toEqual(['bank/web', 'shop/web']);
+    expect(target.get('bank/web')?.mode).toBe('gateway');
+    expect(target.get('secret/web')).toBeUndefined();
+    await eventually('the slice is known', async () => names(target, 'bank/web')?.join() === 'web-abcde');
+    const asked = (await cluster.audit()).map((entry) => entry.namespace);
+    expect(new Set(asked)).toEqual(new Set(['shop', 'bank']));
+  });
+
+  it('decides about those that can be read, while one is refused, and about that one once it can be (E4)', async () => {
+    const release = refuse('bank');
+    const { target, reachable, relisted } = watching({ gateway: EXPORTED }, ['shop', 'bank']);
+    await eventually('it is told', async () => reachable.at(-1) === 'ApiError bank');
+    await eventually('it is listed', async () => relisted() > 0);
+    expect([target.decides('shop/web'), target.decides('shop/gone'), target.decides('bank/web')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    release();
+    await eventually('the other is read', async () => reachable.at(-1) === 'yes' && target.decides('bank/gone'));
+    expect([...target.keys()].sort()).toEqual(['bank/web', 'shop/web']);
+  });
+
+  it('keeps what it knew of one that is refused later', async () => {
+    const { target, reachable } = watching({ gateway: EXPORTED }, ['shop', 'bank']);
+    await eventually('it is synced', async () => target.synced && target.keys().size === 2);
+    refuse('bank');
+    await cluster.kill();
+    await cluster.start();
+    await eventually('it is told', async () => reachable.at(-1) === 'ApiError bank');
+    expect([...target.keys()].sort()).toEqual(['bank/web', 'shop/web']);
+  });
+
+  it('that all refuse decides nothing', async () => {
+    for (const within of ['shop', 'bank']) refuse(within);
+    const { target, reachable, relisted } = watching({ gateway: EXPORTED }, ['shop', 'bank']);
+    await eventually('it is told', async () => reachable.at(-1) === 'ApiError shop bank');
+    expect([target.synced, target.decides('shop/web'), relisted()]).toEqual([false, false, 0]);
+  });
+
+  it('counts all of them anew before a list takes anything away (E6)', async () => {
+    const { target, relisted } = watching({ gateway: EXPORTED }, ['shop', 'bank']);
+    await eventually('it is synced', async () => target.synced && target.keys().size === 2);
+    const before = await lists('shop');
+    const barred = cluster.faults.refuse({
+      failure: { kind: 'status', code: 503 },
+      match: ({ namespace: of, verb }) => of === 'shop' && verb === 'list',
+    });
+    const listed = relisted();
+    // Only the watch of one namespace has to list anew.
+    const expired = cluster.faults.refuse({
+      failure: { kind: 'status', code: 410 },
+      match: ({ namespace: of, verb }) => of === 'bank' && verb === 'watch',
+    });
+    cluster.faults.dropWatches(({ namespace: of }) => of === 'bank');
+    cluster.store.delete('v1', 'Service', 'bank', 'web');
+    await eventually('the loss is known', async () => target.get('bank/web') === undefined);
+    expect([target.decides('bank/web'), target.decides('shop/web')]).toEqual([false, true]);
+    expect(relisted()).toBe(listed);
+    barred();
+    expired();
+    await eventually('all are counted', async () => target.decides('bank/web') && relisted() > listed);
+    expect(await lists('shop')).toBeGreaterThan(before);
   });
 });

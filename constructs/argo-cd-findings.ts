@@ -1,0 +1,71 @@
+/**
+ * What is wrong with the props of an ArgoCd. All that Argo CD matches as a pattern is refused where it holds one, so that
+ * the project permits what was written and nothing else.
+ */
+import { fieldError, fieldPath } from '../crds/validate.ts';
+import type { ArgoCdDestination, ArgoCdProps } from './argo-cd.ts';
+import type { Finding } from './invalid-props.ts';
+import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
+
+/** The folder of Argo CD's own objects, beside those of the clusters. */
+export const ARGO_CD_FOLDER = 'argocd';
+
+/** What is wrong with the props, for clusters of these names; the names themselves are `clusterSet.members[…].name`. */
+export const argoCdFindings = (
+  props: Omit<ArgoCdProps, 'clusterSet'>,
+  clusters: readonly string[],
+): readonly Finding[] => {
+  const { repoUrl, revision, path, namespace, project, destinations = {} } = props;
+  return [
+    ...clusters.map((name, index) =>
+      name === ARGO_CD_FOLDER
+        ? fieldError(`clusterSet.members[${index}].name`, name, "is the folder of Argo CD's own objects", 'rename it')
+        : undefined,
+    ),
+    repository('repoUrl', repoUrl),
+    revision === '' ? fieldError('revision', revision, 'is empty', 'a branch, a tag or a commit') : undefined,
+    path === undefined ? undefined : folder('path', path),
+    namespace === undefined ? undefined : dnsLabel('namespace', namespace),
+    project === undefined ? undefined : dnsSubdomain('project', project),
+    ...Object.entries(destinations).map(([cluster, destination]) =>
+      destinationFinding(fieldPath('destinations', cluster), cluster, destination, clusters),
+    ),
+  ];
+};
+
+const PATTERN = /[*?![\]{}\\]/;
+
+const repository = (path: string, url: string): Finding => {
+  if (url === '' || /\s/.test(url)) return fieldError(path, url, 'is no URL of a repository');
+  if (PATTERN.test(url)) return fieldError(path, url, 'is a pattern', 'name one repository');
+  return URL.parse(url)?.password
+    ? fieldError(path, undefined, 'holds a password', 'register the repository with Argo CD')
+    : undefined;
+};
+
+const folder = (path: string, value: string): Finding =>
+  value === '' || value.split('/').every((step) => /^[^\\\s]+$/.test(step) && step !== '.' && step !== '..')
+    ? undefined
+    : fieldError(path, value, 'is no folder of the repository', 'as in deploy/clusters, or empty for its root');
+
+const destinationFinding = (
+  path: string,
+  cluster: string,
+  { name, server }: ArgoCdDestination,
+  clusters: readonly string[],
+): Finding => {
+  if (!clusters.includes(cluster)) {
+    return fieldError(path, cluster, 'is no member', `one of ${clusters.join(', ')}`);
+  }
+  if ((name === undefined) === (server === undefined)) {
+    return fieldError(path, { name, server }, 'is not one of name and server');
+  }
+  if (name !== undefined && (name === '' || PATTERN.test(name))) {
+    return fieldError(`${path}.name`, name, 'is no name of a cluster', 'as it is registered in Argo CD');
+  }
+  if (server === undefined) return undefined;
+  if (PATTERN.test(server)) return fieldError(`${path}.server`, server, 'is a pattern', 'write its name instead');
+  return URL.parse(server)?.protocol === 'https:'
+    ? undefined
+    : fieldError(`${path}.server`, server, 'is no https URL', 'as it is registered in Argo CD');
+};

@@ -1,0 +1,7 @@
+/** The objects of a construct tree, as far as they are there when asked for. */
+import { ApiObject } from 'cdk8s';
+import type { IConstruct } from 'constructs';
+
+/** Every ApiObject that is `scope` or below it. */
+export const objectsIn = (scope: IConstruct): readonly ApiObject[] =>
+  scope.node.findAll().filter((each) => ApiObject.isApiObject(each));

@@ -1,0 +1,35 @@
+/** What is said about a target that cannot be read, or not all of it, and what a user can do about it. */
+import { describe } from '../kube/errors.ts';
+import type { TargetObstacle } from './target.ts';
+
+export interface TargetProblem {
+  /** Of the condition `TargetReachable`. */
+  readonly reason: 'Unreachable' | 'NamespaceForbidden';
+  /** Reason of the Event. */
+  readonly event: 'TargetUnreachable' | 'NamespaceForbidden';
+  readonly problem: string;
+  /** What becomes of mirrors meanwhile. */
+  readonly fate: string;
+  /** Begins with what ends the sentence before; may be empty. */
+  readonly remedy: string;
+}
+
+export function targetProblem({ error, namespaces }: TargetObstacle): TargetProblem {
+  if (namespaces.length === 0) {
+    return {
+      reason: 'Unreachable',
+      event: 'TargetUnreachable',
+      problem: describe(error),
+      fate: 'existing mirrors stay as they are',
+      remedy: '',
+    };
+  }
+  return {
+    reason: 'NamespaceForbidden',
+    event: 'NamespaceForbidden',
+    problem: `namespace ${namespaces.join(', ')} of the target may not be read: ${describe(error)}`,
+    fate: 'what is mirrored from there stays as it is',
+    remedy:
+      '. Create it there and apply the Role that RemoteAccess renders for it, or take it off spec.targetNamespaces',
+  };
+}
