@@ -37,7 +37,7 @@ beforeAll(async () => {
   const { overrides } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
     readonly overrides: object;
   };
-  const linkspan = `file:${await pack(directory)}`;
+  const linkspan = `file:${(await pack(directory)).tarball}`;
   await writeFile(
     join(app, 'package.json'),
     JSON.stringify({ private: true, type: 'module', dependencies: { ...dependencies, linkspan }, overrides }),

@@ -84,7 +84,8 @@ describe('the image', () => {
     await mkdir(app(), { recursive: true });
     await mkdir(join(root, 'nodejs', 'bin'), { recursive: true });
     await copyFile(process.execPath, join(root, 'nodejs', 'bin', 'node'));
-    await output(directory, 'tar', '-xzf', await pack(directory), '--strip-components', '1', '-C', app());
+    const { tarball } = await pack(directory);
+    await output(directory, 'tar', '-xzf', tarball, '--strip-components', '1', '-C', app());
     await copyFile(join(ROOT, 'package-lock.json'), app('package-lock.json'));
     await output(app(), 'npm', ...image.install, '--prefix', app(), '--prefer-offline');
     await writeFile(join(root, 'kubeconfig'), cluster.kubeconfig);

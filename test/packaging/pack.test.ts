@@ -1,25 +1,17 @@
 /**
  * The package as its users get it: packed, installed into an empty project, imported, typechecked and run from there.
- * Packed from a copy, so that the tree's own dist/ is neither read nor touched. Dependencies come from npm's cache, or
- * else from the registry.
+ * Dependencies come from npm's cache, or else from the registry.
  */
-import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { Yaml } from 'cdk8s';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CLUSTER_SET_SCHEMA } from '../../crds/cluster-set.schema.ts';
 import { linkCrd } from '../../crds/definition.ts';
+import { output, pack, type Packed, ROOT, run } from './packed.ts';
 
-const ROOT = join(import.meta.dirname, '..', '..');
-const NOT_COPIED = new Set(['.git', 'dist', 'node_modules']);
 const INSTALL_MS = 180_000;
-
-interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 interface Manifest {
   readonly version: string;
@@ -27,41 +19,6 @@ interface Manifest {
   readonly peerDependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
-
-/** What `npm pack --json` says of a tarball. */
-interface Packed {
-  readonly filename: string;
-  /** Bytes. */
-  readonly size: number;
-  readonly unpackedSize: number;
-  readonly files: readonly { readonly path: string }[];
-}
-
-/** The environment of a user's shell: without what `npm test` tells of this project, with the Node that runs this. */
-const environment: NodeJS.ProcessEnv = {
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD$|NODE_)/.test(name))),
-  ...(process.env['npm_config_cache'] !== undefined && { npm_config_cache: process.env['npm_config_cache'] }),
-  ...(process.env['npm_config_registry'] !== undefined && { npm_config_registry: process.env['npm_config_registry'] }),
-  PATH: [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
-  npm_config_update_notifier: 'false',
-};
-
-/** Runs a program to its end, whatever its exit code. */
-const run = (cwd: string, command: string, ...args: readonly string[]): Promise<Outcome> =>
-  new Promise((resolve, reject) => {
-    execFile(command, args, { cwd, env: environment, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
-      if (error === null) resolve({ code: 0, stdout, stderr });
-      else if (typeof error.code === 'number') resolve({ code: error.code, stdout, stderr });
-      else reject(new Error(`${command}: ${error.message}`, { cause: error }));
-    });
-  });
-
-/** What a program that must succeed printed. */
-const output = async (cwd: string, command: string, ...args: readonly string[]): Promise<string> => {
-  const { code, stdout, stderr } = await run(cwd, command, ...args);
-  if (code !== 0) throw new Error(`${command} ${args.join(' ')}: exit code ${code}\n${stdout}\n${stderr}`);
-  return stdout;
-};
 
 const kibibytes = (bytes: number): string => `${Math.round(bytes / 1024)} KiB`;
 
@@ -171,18 +128,12 @@ describe('the package', () => {
     manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Manifest;
     directory = await mkdtemp(join(tmpdir(), 'linkspan-pack-'));
 
-    const tree = join(directory, 'tree');
-    await cp(ROOT, tree, { recursive: true, filter: (source) => !NOT_COPIED.has(basename(source)) });
-    await symlink(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
-    const [pack] = JSON.parse(await output(tree, 'npm', 'pack', '--json', '--pack-destination', directory)) as Packed[];
-    packed = pack!;
-
+    packed = await pack(directory);
     app = join(directory, 'app');
     await mkdir(app);
     await writeFile(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }));
-    const tarball = join(directory, packed.filename);
     const flags = ['--prefix', app, '--prefer-offline', '--omit=dev', '--no-audit', '--no-fund'];
-    await output(app, 'npm', 'install', ...flags, tarball);
+    await output(app, 'npm', 'install', ...flags, packed.tarball);
 
     await writeFile(join(app, 'main.ts'), PROGRAM);
     await writeFile(join(app, 'mistakes.ts'), MISTAKES);
@@ -228,6 +179,18 @@ describe('the package', () => {
     const crd = join(directory, 'crd.yaml');
     await writeFile(crd, await output(app, 'npx', '--no', '--', 'linkspan', 'crds'));
     expect(Yaml.load(crd)).toEqual([linkCrd]);
+  });
+
+  test('is all that the example gitops needs: its folders are in step, its schema is written', async () => {
+    const repository = join(directory, 'gitops');
+    await cp(join(ROOT, 'examples', 'gitops'), repository, { recursive: true });
+    await symlink(installed(), join(repository, 'node_modules'));
+    const { code, stdout } = await run(repository, 'npx', '--no', '--', 'linkspan', 'synth', '--check');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+
+    await output(repository, 'npm', 'run', 'prepare');
+    const schema = JSON.parse(await readFile(join(repository, 'linkspan.schema.json'), 'utf8')) as unknown;
+    expect(schema).toEqual(CLUSTER_SET_SCHEMA);
   });
 
   test('has a command that refuses a flag it does not know', async () => {

@@ -20,23 +20,51 @@ const environment: NodeJS.ProcessEnv = {
   npm_config_update_notifier: 'false',
 };
 
-/** What a program printed. @throws Error with all of it if the program fails */
-export const output = (cwd: string, command: string, ...args: readonly string[]): Promise<string> =>
+/** What a program came to. */
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What `npm pack --json` says of a tarball. */
+interface Report {
+  readonly filename: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** The package, packed. */
+export interface Packed extends Report {
+  /** Path of the tarball. */
+  readonly tarball: string;
+}
+
+/** Runs a program to its end, whatever its exit code. */
+export const run = (cwd: string, command: string, ...args: readonly string[]): Promise<Outcome> =>
   new Promise((resolve, reject) => {
     execFile(command, args, { cwd, env: environment, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
-      if (error === null) resolve(stdout);
-      else reject(new Error(`${command} ${args.join(' ')}: ${error.message}\n${stdout}\n${stderr}`, { cause: error }));
+      if (error === null) resolve({ code: 0, stdout, stderr });
+      else if (typeof error.code === 'number') resolve({ code: error.code, stdout, stderr });
+      else reject(new Error(`${command}: ${error.message}`, { cause: error }));
     });
   });
 
-/** Path of the tarball, in the directory. */
-export const pack = async (directory: string): Promise<string> => {
+/** What a program printed. @throws Error with all of it if the program fails */
+export const output = async (cwd: string, command: string, ...args: readonly string[]): Promise<string> => {
+  const { code, stdout, stderr } = await run(cwd, command, ...args);
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')}: exit code ${code}\n${stdout}\n${stderr}`);
+  return stdout;
+};
+
+/** Packs into the directory. */
+export const pack = async (directory: string): Promise<Packed> => {
   const tree = join(directory, 'tree');
   await cp(ROOT, tree, { recursive: true, filter: (source) => !NOT_COPIED.has(basename(source)) });
   await symlink(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
-  const [packed] = JSON.parse(await output(tree, 'npm', 'pack', '--json', '--pack-destination', directory)) as {
-    readonly filename: string;
-  }[];
-  if (packed === undefined) throw new Error('npm pack has packed nothing');
-  return join(directory, packed.filename);
+  const [report] = JSON.parse(await output(tree, 'npm', 'pack', '--json', '--pack-destination', directory)) as Report[];
+  if (report === undefined) throw new Error('npm pack has packed nothing');
+  return { ...report, tarball: join(directory, report.filename) };
 };
