@@ -25,7 +25,7 @@ const CLUSTER = '{{ $labels.target_cluster_name }}';
 const LOOK = '`kubectl get links -A` and the conditions of the Link say more.';
 
 const condition = (type: string, status: string): string =>
-  `max by (${LINK}) (linkspan_link_condition{type="${type}",status="${status}"})`;
+  `max by (${OPERATOR}, link, target_cluster_name) (linkspan_link_condition{type="${type}",status="${status}"})`;
 
 const reconciles = (metric: string): string =>
   `sum by (${OPERATOR}, controller) (rate(${metric}{controller=~"link/.+"}[10m]))`;
@@ -38,8 +38,9 @@ export const ALERT_RULES = {
     expr: `${condition('Ready', 'True')} == 0`,
     for: '15m',
     severity: 'warning',
-    summary: `The Link to ${CLUSTER} is not ready`,
-    description: `Mirrors of ${CLUSTER} do not follow it, or not all of them. ${LOOK}`,
+    // A Link that was never accepted is of no cluster.
+    summary: 'Link {{ $labels.link }} is not ready',
+    description: `Mirrors by this Link do not follow their target, or not all of them. ${LOOK}`,
   },
   TargetUnreachable: {
     expr: `${condition('TargetReachable', 'False')} == 1`,

@@ -45,8 +45,12 @@ const OF_LINKS = `controller=~"link/.+",${OF_OPERATOR}`;
 const OF_QUEUES = `name=~"link/.+",${OF_OPERATOR}`;
 const TARGET = '{{target_cluster_name}}';
 
+/** A Link that was never accepted is of no cluster, and always shown. */
+const OF_LINK = 'target_cluster_name=~"$target|"';
+const LINK = '{{link}}';
+
 const condition = (type: string, status: string): string =>
-  `max by (target_cluster_name) (linkspan_link_condition{type="${type}",status="${status}",${OF_TARGET}})`;
+  `max by (link) (linkspan_link_condition{type="${type}",status="${status}",${OF_LINK}})`;
 
 const perTarget = (metric: string, by = 'target_cluster_name'): string => `max by (${by}) (${metric}{${OF_TARGET}})`;
 
@@ -77,10 +81,10 @@ export const DASHBOARD_SECTIONS: readonly DashboardSection[] = [
       },
       {
         title: 'Ready',
-        description: 'Whether the mirrors of each target follow it.',
+        description: 'Whether the mirrors of each Link follow its target.',
         kind: 'good-states',
         width: 9,
-        queries: [{ expr: condition('Ready', 'True'), legend: TARGET }],
+        queries: [{ expr: condition('Ready', 'True'), legend: LINK }],
       },
       {
         title: 'What is wrong',
@@ -89,10 +93,10 @@ export const DASHBOARD_SECTIONS: readonly DashboardSection[] = [
         width: 9,
         queries: [
           {
-            expr: `max by (target_cluster_name, type) (linkspan_link_condition{type!~"Ready|PruneHeld",status="False",${OF_TARGET}}) == 1`,
-            legend: `${TARGET}: not {{type}}`,
+            expr: `max by (link, type) (linkspan_link_condition{type!~"Ready|PruneHeld",status="False",${OF_LINK}}) == 1`,
+            legend: `${LINK}: not {{type}}`,
           },
-          { expr: `${condition('PruneHeld', 'True')} == 1`, legend: `${TARGET}: PruneHeld` },
+          { expr: `${condition('PruneHeld', 'True')} == 1`, legend: `${LINK}: PruneHeld` },
         ],
       },
     ],

@@ -160,7 +160,7 @@ export class Manager {
       for (const { metadata } of this.#links.values()) this.#queue.add(metadata.name);
       await this.#queue.run(8, (name) => this.#reconcileLink(name, signal), signal);
     }
-    await Promise.all([...this.#records.values()].map((record) => this.#end(record)));
+    await Promise.all([...this.#records].map(([name, record]) => this.#end(name, record)));
     await Promise.all(running);
   }
 
@@ -269,7 +269,7 @@ export class Manager {
       return;
     }
     this.#records.delete(name);
-    await this.#end(record);
+    await this.#end(name, record);
     // One that was never valid here may have been served by the operator before.
     if (record.session === undefined && record.accepted.status === 'False') await this.#findLeftovers(signal, name);
   }
@@ -332,7 +332,7 @@ export class Manager {
           compute: (was) => {
             const findings = this.#findings(name, record);
             const status = linkStatus(findings, was, new Date());
-            if (record.session !== undefined) this.#measure(record.session.cluster, status, findings.mirrors);
+            this.#measure(name, record, status, findings.mirrors);
             return status;
           },
           onPruned: () => this.#sayPruned(name),
@@ -362,18 +362,21 @@ export class Manager {
     };
   }
 
-  #measure(cluster: string, { conditions }: LinkStatusPatch, mirrors: LinkFindings['mirrors']): void {
-    const { target } = this.#options.metrics;
+  #measure(
+    name: string,
+    { session }: LinkRecord,
+    { conditions }: LinkStatusPatch,
+    mirrors: LinkFindings['mirrors'],
+  ): void {
+    const { metrics } = this.#options;
+    const found = this.#reads.get(name);
+    const cluster = session?.cluster ?? (found !== undefined && 'settings' in found ? found.settings.cluster : '');
+    metrics.sayConditions(name, cluster, conditions);
+    if (session === undefined || mirrors === undefined) return;
     const labels = { target_cluster_name: cluster };
-    for (const { type, status } of conditions) {
-      for (const each of ['True', 'False', 'Unknown']) {
-        target.linkCondition.set({ ...labels, type, status: each }, each === status ? 1 : 0);
-      }
-    }
-    if (mirrors === undefined) return;
     const states = { ready: 0, waiting: 0, failed: 0 };
     for (const each of mirrors.values()) states[mirrorState(each)] += 1;
-    for (const [state, count] of Object.entries(states)) target.mirrors.set({ ...labels, state }, count);
+    for (const [state, count] of Object.entries(states)) metrics.target.mirrors.set({ ...labels, state }, count);
   }
 
   #giveSecret(record: LinkRecord): void {
@@ -407,9 +410,10 @@ export class Manager {
     };
   }
 
-  async #end(record: LinkRecord): Promise<void> {
+  async #end(name: string, record: LinkRecord): Promise<void> {
     await record.session?.stop();
     record.ended.abort();
+    this.#options.metrics.forgetLink(name);
   }
 
   *#sessions(): IterableIterator<LinkSession> {

@@ -14,6 +14,11 @@ const LATENCY_BUCKETS_MS = [1, 10, 100, 1_000, 10_000].flatMap((unit) => [1, 2, 
 /** Seconds. */
 const WORK_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
+const STATUSES = ['True', 'False', 'Unknown'] as const;
+
+/** A condition, as far as it is measured. */
+type ConditionStatus = { readonly type: string; readonly status: (typeof STATUSES)[number] };
+
 export interface MetricsOptions {
   /** Whether memory, CPU, event loop and garbage collection of the process are measured too. @default true */
   readonly process?: boolean;
@@ -65,8 +70,14 @@ export function createMetrics(options: MetricsOptions = {}) {
     ),
     /** `state` is `ready`, `waiting` (headless, for endpoints) or `failed`. */
     mirrors: gauge('linkspan_mirrors', 'Mirrors of the target by state', TARGET, 'state'),
-    /** 1 for the status that the condition has, 0 for the others. */
-    linkCondition: gauge('linkspan_link_condition', 'Conditions of the Link of the target', TARGET, 'type', 'status'),
+  };
+
+  /** 1 for the status that a condition has, 0 for the others. */
+  const linkCondition = gauge('linkspan_link_condition', 'Conditions of the Link', 'link', TARGET, 'type', 'status');
+  const said = new Map<string, readonly Record<'link' | typeof TARGET | 'type' | 'status', string>[]>();
+  const forgetLink = (link: string): void => {
+    for (const labels of said.get(link) ?? []) linkCondition.remove(labels);
+    said.delete(link);
   };
 
   const restRequests = counter('rest_client_requests_total', 'Requests to API servers', 'code', 'method', 'host');
@@ -79,6 +90,20 @@ export function createMetrics(options: MetricsOptions = {}) {
   return {
     registry,
     target,
+    /** Conditions of a Link, in place of those that were said before; the cluster is empty where it is not known. */
+    sayConditions: (link: string, cluster: string, conditions: readonly ConditionStatus[]): void => {
+      forgetLink(link);
+      const series = conditions.flatMap(({ type, status }) =>
+        STATUSES.map((each) => ({ labels: { link, [TARGET]: cluster, type, status: each }, isSo: each === status })),
+      );
+      for (const { labels, isSo } of series) linkCondition.set(labels, isSo ? 1 : 0);
+      said.set(
+        link,
+        series.map(({ labels }) => labels),
+      );
+    },
+    /** Removes the conditions of a Link that is gone. */
+    forgetLink,
     /** `controller` names the reconcile loop; `result` is `success`, `error` or `requeue_after`. */
     reconcile: {
       total: counter('controller_runtime_reconcile_total', 'Reconciles by result', 'controller', 'result'),

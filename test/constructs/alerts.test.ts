@@ -46,7 +46,7 @@ test('there is every alert, and each says how bad it is and of what', () => {
     expect(annotations.summary, alert).not.toMatch(/\.$/);
     expect(annotations.description, alert).toMatch(/\.$/);
     if (expr.includes('target_cluster_name')) {
-      expect(annotations.summary, alert).toContain('{{ $labels.target_cluster_name }}');
+      expect(annotations.summary, alert).toMatch(/\{\{ \$labels\.(target_cluster_name|link) \}\}/);
     }
   }
 });

@@ -281,7 +281,7 @@ onEachBacking('what is said of a Link', (backing) => {
       /^# TYPE service_mirror_endpoint_repairs counter$/m,
       /^linkspan_convergence_seconds_count\{target_cluster_name="west"\} [1-9]/m,
       /^linkspan_mirrors\{target_cluster_name="west",state="ready"\} [0-9]+$/m,
-      /^linkspan_link_condition\{target_cluster_name="west",type="Ready",status="(True|False|Unknown)"\} 1$/m,
+      /^linkspan_link_condition\{link="west",target_cluster_name="west",type="Ready",status="(True|False|Unknown)"\} 1$/m,
       /^controller_runtime_reconcile_total\{controller="link\/west",result="success"\} [1-9]/m,
       /^workqueue_adds_total\{name="link\/west"\} [1-9]/m,
       /^leader_election_master_status\{name="linkspan-operator"\} 1$/m,
@@ -299,6 +299,17 @@ onEachBacking('what is said of a Link', (backing) => {
         (await ask(operator, '/metrics')).text,
       ),
     );
+  });
+
+  test('is measured of a Link that was never accepted too, until it is gone (E7)', async () => {
+    const series = async (): Promise<boolean> =>
+      /^linkspan_link_condition\{link="odd",target_cluster_name="",type="Ready",status="False"\} 1$/m.test(
+        (await ask(operator, '/metrics')).text,
+      );
+    await world.east.apply(link('odd', { targetClusterName: 'No_Label' }));
+    await eventually('it is measured', series);
+    await world.east.delete(link('odd'));
+    await eventually('it is forgotten', async () => !(await series()));
   });
 
   test('is no longer said once the Link is gone', async () => {

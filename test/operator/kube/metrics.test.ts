@@ -51,13 +51,28 @@ describe('metrics', () => {
       target.gatewayProbeLatency.observe(labels, 3);
       target.convergence.observe(labels, 0.1);
       target.mirrors.set({ ...labels, state: 'ready' }, 3);
-      target.linkCondition.set({ ...labels, type: 'Ready', status: 'True' }, 1);
     }
     const before = await registry.metrics();
     await forgetTarget('east');
     const after = await registry.metrics();
     expect(after).not.toContain('"east"');
     expect(after.match(/"west"/g)).toEqual(before.match(/"west"/g));
+  });
+
+  it('says of a Link what it was told last, and nothing once it is forgotten', async () => {
+    const { registry, sayConditions, forgetLink } = createMetrics({ process: false });
+    const series = async (): Promise<readonly string[]> =>
+      (await registry.metrics()).split('\n').filter((line) => line.startsWith('linkspan_link_condition{'));
+    sayConditions('west', '', [{ type: 'Accepted', status: 'False' }]);
+    sayConditions('north', 'north', [{ type: 'Ready', status: 'True' }]);
+    sayConditions('west', 'far-west', [{ type: 'Ready', status: 'Unknown' }]);
+    expect((await series()).filter((line) => line.includes('"west"'))).toEqual([
+      'linkspan_link_condition{link="west",target_cluster_name="far-west",type="Ready",status="True"} 0',
+      'linkspan_link_condition{link="west",target_cluster_name="far-west",type="Ready",status="False"} 0',
+      'linkspan_link_condition{link="west",target_cluster_name="far-west",type="Ready",status="Unknown"} 1',
+    ]);
+    forgetLink('west');
+    expect(await series()).toHaveLength(3);
   });
 
   it('shares nothing between two operators in one process', async () => {
