@@ -70,6 +70,8 @@ export class LinkSession {
   /** Since when, on the monotonic clock, a key has a change of the target's to follow. */
   readonly #seen = new Map<string, number>();
   readonly #repairs = new Set<string>();
+  /** Keys of Services that went one by one, no list having taken them, and whose mirrors are about to go. */
+  readonly #leaving = new Set<string>();
   #settings: LinkSettings;
   #view: Omit<LinkView, 'gateway'>;
   #phase: Phase = 'serving';
@@ -370,8 +372,10 @@ export class LinkSession {
     );
     if (signal.aborted || status === undefined) return result;
     const before = this.#mirrors.get(key);
-    if (status === null) this.#mirrors.delete(key);
-    else this.#mirrors.set(key, status);
+    if (status === null) {
+      this.#mirrors.delete(key);
+      this.#leaving.delete(key);
+    } else this.#mirrors.set(key, status);
     if (before?.reason !== status?.reason || before?.message !== status?.message) {
       if (status !== null && mirrorState(status) === 'failed') {
         const { namespace, name } = status.remote;
@@ -452,6 +456,7 @@ export class LinkSession {
     const client = this.#credentials.client;
     this.#target?.stop();
     this.#firstPass = undefined;
+    this.#leaving.clear();
     this.#target = this.#makeTarget();
     if (client !== undefined) this.#target.run(client, this.#stopped.signal);
   }
@@ -467,6 +472,8 @@ export class LinkSession {
       onChange: (key) => {
         if (this.#target !== target) return;
         if (!this.#seen.has(key)) this.#seen.set(key, performance.now());
+        if (target.get(key) === undefined && target.decides(key)) this.#leaving.add(key);
+        else this.#leaving.delete(key);
         if (this.#guard.count > 0 && target.get(key) !== undefined && this.#guard.returned(key)) this.#env.onStatus();
         this.#queue.add(key);
       },
@@ -504,6 +511,7 @@ export class LinkSession {
     const exported = target.keys();
     const isGone = (key: string): boolean | undefined => {
       if (exported.has(key)) return false;
+      if (this.#leaving.has(key)) return undefined;
       const isCounted = within === undefined || splitKey(key).namespace === within;
       return isCounted && target.decides(key) ? true : undefined;
     };

@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { backings } from '../cluster/index.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
+import type { RequestInfo } from '../cluster/sim/request.ts';
 import type { SimulatedCluster } from '../cluster/sim/start.ts';
 import { eventually, type KubeObject } from '../cluster/workload.ts';
 import { EXPORTED, link, namespace, service, slice, statefulSlice } from '../support/builders.ts';
@@ -353,6 +354,34 @@ describe.runIf(backings().includes('simulated'))('lessons L22, L24, L29, L30 [si
     await untilNothingHeld();
     expect(await identities(back)).toEqual(before.slice(0, 4));
     await confirm(null);
+  });
+
+  test('L22 E6 Services that went one by one are not held when a list comes before their mirrors are gone', async () => {
+    const names = numbered('queued', 20);
+    await mirrored(names);
+    const tried = new Set<string | undefined>();
+    const acceptDeletions = east.faults.refuse({
+      failure: { kind: 'status', code: 503 },
+      match: ({ verb, resource, name }) => {
+        const isMeant = verb === 'delete' && resource === 'services';
+        if (isMeant) tried.add(name);
+        return isMeant;
+      },
+    });
+    for (const name of names) await world.west.delete(service(name));
+    await eventually('all of them are about to go', () => Promise.resolve(tried.size === names.length));
+
+    const isWatch = ({ verb, resource }: RequestInfo): boolean => verb === 'watch' && resource === 'services';
+    const acceptWatches = west.faults.refuse({ failure: { kind: 'status', code: 503 }, match: isWatch });
+    west.faults.dropWatches(isWatch);
+    await exportReady('listed');
+    west.faults.compact();
+    acceptWatches();
+    await untilReady('listed');
+    expect((await world.condition('PruneHeld'))?.status).toBe('False');
+    acceptDeletions();
+    await Promise.all(names.map(untilGone));
+    expect((await world.condition('PruneHeld'))?.status).toBe('False');
   });
 
   test.each([500, 503, 403, 422])(
