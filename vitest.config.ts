@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // A suite of its own: npm run test:argocd.
+    exclude: ['test/argocd/**'],
     globalSetup: ['test/cluster/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,

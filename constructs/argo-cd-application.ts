@@ -40,9 +40,15 @@ export const clusterApplication = (props: ApplicationProps, charts: readonly Cha
 /** The Application of the folder that Applications are in. Deleting it leaves them. */
 export const rootApplication = (props: ApplicationProps) => ({
   metadata: metadata(props.name),
-  // Argo CD's own ConfigMap, once applied client-side, would lose all keys but ours in the migration.
-  spec: spec(props, [...SERVER_SIDE, 'ClientSideApplyMigration=false']),
+  spec: {
+    // Argo CD's own ConfigMap, once applied client-side, would lose all keys but ours in the migration.
+    ...spec(props, [...SERVER_SIDE, 'ClientSideApplyMigration=false']),
+    // What a user or Argo CD itself asks of an Application, which takes it away again when it is done.
+    ignoreDifferences: [{ group: 'argoproj.io', kind: 'Application', jsonPointers: ASKED }],
+  },
 });
+
+const ASKED = ['/metadata/annotations/argocd.argoproj.io~1refresh', '/operation'];
 
 const SERVER_SIDE = ['ServerSideApply=true'] as const;
 

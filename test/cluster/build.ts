@@ -5,18 +5,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  type Binary,
-  allBinaries,
-  buildArguments,
-  buildEnvironment,
-  cacheDir,
-  findBinary,
-  missingBinaries,
-  moduleDir,
-  packages,
-} from './binaries.ts';
+import { clusterTools } from './binaries.ts';
 import { FileLock } from './file-lock.ts';
+import type { GoTools } from './go-tools.ts';
 
 /** Says one line about the progress of a build. */
 export type Report = (line: string) => void;
@@ -26,12 +17,12 @@ export const hasGo = (): boolean => spawnSync('go', ['version'], { stdio: 'ignor
 
 /**
  * Builds what is missing, one after the other: each build already uses every core. Minutes at first (about 8 on two
- * cores), seconds when Go's own cache is warm, nothing when all is there.
+ * cores for the test clusters), seconds when Go's own cache is warm, nothing when all is there.
  * @throws Error with Go's own words when a build fails
  */
-export const buildMissing = async (report: Report): Promise<void> => {
-  if (missingBinaries().length === 0) return;
-  const dir = cacheDir();
+export const buildMissing = async (report: Report, tools: GoTools<string> = clusterTools): Promise<void> => {
+  if (tools.missing().length === 0) return;
+  const dir = tools.cacheDir();
   await mkdir(dir, { recursive: true });
   const lock = await FileLock.acquire(join(dir, '.lock'), (owner) =>
     report(`waiting for process ${owner}, which is building into ${dir}`),
@@ -39,31 +30,32 @@ export const buildMissing = async (report: Report): Promise<void> => {
   try {
     await removeLeftovers(dir);
     // Asked again: whoever held the lock may have built them.
-    for (const binary of missingBinaries()) await build(binary, dir, report);
+    for (const name of tools.missing()) await build(tools, name, dir, report);
   } finally {
     await lock.release();
   }
 };
 
-const build = async (binary: Binary, dir: string, report: Report): Promise<void> => {
-  report(`${binary}: building ${packages[binary]}`);
+const build = async (tools: GoTools<string>, name: string, dir: string, report: Report): Promise<void> => {
+  const source = tools.packageOf(name);
+  report(`${name}: building ${source}`);
   const started = performance.now();
   const scratch = join(dir, `${leftoverPrefix}${process.pid}`);
   try {
     await mkdir(scratch, { recursive: true });
-    await go([...buildArguments, '-o', join(scratch, binary), packages[binary]], binary);
-    await rename(join(scratch, binary), join(dir, binary));
+    await go(tools, ['-o', join(scratch, name), source], name);
+    await rename(join(scratch, name), join(dir, name));
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
-  report(`${binary}: built in ${((performance.now() - started) / 1000).toFixed(0)} s`);
+  report(`${name}: built in ${((performance.now() - started) / 1000).toFixed(0)} s`);
 };
 
-const go = (args: readonly string[], what: Binary): Promise<void> =>
+const go = (tools: GoTools<string>, args: readonly string[], what: string): Promise<void> =>
   new Promise((resolve, reject) => {
-    const child = spawn('go', args, {
-      cwd: moduleDir,
-      env: { ...process.env, ...buildEnvironment },
+    const child = spawn('go', [...tools.buildArguments, ...args], {
+      cwd: tools.moduleDir,
+      env: { ...process.env, ...tools.buildEnvironment },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let stderr = '';
@@ -89,7 +81,7 @@ const removeLeftovers = async (dir: string): Promise<void> => {
 if (import.meta.main) {
   try {
     await buildMissing((line) => console.log(line));
-    for (const binary of allBinaries) console.log(`${binary.padEnd(24)}${findBinary(binary) ?? 'missing'}`);
+    for (const name of clusterTools.all) console.log(`${name.padEnd(24)}${clusterTools.find(name) ?? 'missing'}`);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     process.exitCode = 1;

@@ -32,6 +32,8 @@ export interface Command {
   readonly name: string;
   readonly path: string;
   readonly args: readonly string[];
+  /** Environment variables besides those of the test process. @default none */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A directory, and processes that are killed when the test process ends. */
@@ -94,7 +96,11 @@ export class RunningProcess {
     this.#command = command;
     this.#logFile = logFile;
     const log = openSync(logFile, 'a');
-    this.#child = spawn(command.path, command.args, { stdio: ['ignore', log, log], detached: true });
+    this.#child = spawn(command.path, command.args, {
+      stdio: ['ignore', log, log],
+      detached: true,
+      env: { ...process.env, ...command.env },
+    });
     closeSync(log);
     this.#child.unref();
     this.#child.on('error', () => undefined);
