@@ -1,6 +1,7 @@
 /**
- * Generates `link.types.gen.ts` from the Link's schema: `node crds/generate.ts` writes it, `--check` exits 1 naming the
- * file when what is checked in is not what the schema says. Development only; not part of the package.
+ * Generates the types of the Link from its schema, and the schema of cluster files as JSON, for editors: `node
+ * crds/generate.ts` writes them, `--check` exits 1 naming each file that is not what its schema says. Development only; not
+ * part of the package.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { relative } from 'node:path';
@@ -8,9 +9,21 @@ import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
 import { format, resolveConfig } from 'prettier';
 
+import { CLUSTER_SET_SCHEMA } from './cluster-set.schema.ts';
 import { LABEL_SELECTOR_SCHEMA, LINK_SCHEMA, OBJECT_REF_SCHEMA } from './link.schema.ts';
 
-const FILE = fileURLToPath(new URL('link.types.gen.ts', import.meta.url));
+/** A file that is generated. */
+interface Generated {
+  readonly file: string;
+  readonly from: string;
+  readonly text: string;
+}
+
+const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+/** Source text as prettier has it. */
+const formatted = async (source: string, parser: 'typescript' | 'json'): Promise<string> =>
+  format(source, { ...(await resolveConfig(path('generate.ts'))), parser });
 
 const BANNER = `/**
  * Types of the Link, generated from \`link.schema.ts\` by \`npm run generate\`. Do not edit.
@@ -36,7 +49,7 @@ const withReadonly = (source: string): string =>
     .replace(/^(\s*)([\w$]+\??:|\[k: string\]:)/gm, '$1readonly $2')
     .replace(/\b(\w+)\[\](?=;?$)/gm, 'readonly $1[]');
 
-const generate = async (): Promise<string> => {
+const linkTypes = async (): Promise<Generated> => {
   const definitions: Record<string, Json> = {};
   for (const schema of [LABEL_SELECTOR_SCHEMA, OBJECT_REF_SCHEMA, LINK_SCHEMA]) withDefinitions(schema, definitions);
   const { Link: root, ...rest } = definitions;
@@ -45,17 +58,26 @@ const generate = async (): Promise<string> => {
     bannerComment: BANNER,
     format: false,
   });
-  return format(withReadonly(source), { ...(await resolveConfig(FILE)), parser: 'typescript' });
+  return {
+    file: path('link.types.gen.ts'),
+    from: 'link.schema.ts',
+    text: await formatted(withReadonly(source), 'typescript'),
+  };
 };
 
-const generated = await generate();
-if (process.argv.includes('--check')) {
-  const checkedIn = await readFile(FILE, 'utf8').catch(() => '');
-  if (checkedIn !== generated) {
-    const name = relative(process.cwd(), FILE);
-    process.stderr.write(`${name} is not what crds/link.schema.ts says: run \`npm run generate\`\n`);
-    process.exitCode = 1;
+const clusterSetSchema = async (): Promise<Generated> => ({
+  file: path('cluster-set.schema.gen.json'),
+  from: 'cluster-set.schema.ts',
+  text: await formatted(JSON.stringify(CLUSTER_SET_SCHEMA), 'json'),
+});
+
+for (const { file, from, text } of [await linkTypes(), await clusterSetSchema()]) {
+  if (!process.argv.includes('--check')) {
+    await writeFile(file, text);
+    continue;
   }
-} else {
-  await writeFile(FILE, generated);
+  if ((await readFile(file, 'utf8').catch(() => '')) === text) continue;
+  const name = relative(process.cwd(), file);
+  process.stderr.write(`${name} is not what crds/${from} says: run \`npm run generate\`\n`);
+  process.exitCode = 1;
 }

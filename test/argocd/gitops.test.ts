@@ -6,11 +6,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ApiJson } from '../../constructs/render.ts';
 import { SYNC_WAVE_ANNOTATION } from '../../constructs/sync-waves.ts';
 import type { AuditEntry } from '../cluster/index.ts';
 import { eventually, type KubeObject, type ObjectRef } from '../cluster/workload.ts';
 import { EXPORTED, service } from '../support/builders.ts';
 import { concurrently } from '../support/concurrently.ts';
+import { applyStrict } from '../support/strict.ts';
 import { LINKS_NAMESPACE } from '../support/world.ts';
 import { type Application, ARGOCD_NAMESPACE } from './application.ts';
 import { ARGOCD_USER, ArgoCd } from './argocd.ts';
@@ -145,6 +147,12 @@ onArgoCd('The gitops example', () => {
       const pods = beforeLinks.filter(({ resource, userAgent }) => resource === 'pods' && userAgent === KUBELET);
       // Two of the operator and three of the gateway: a wave begins when the one before is healthy.
       expect(new Set(pods.filter(({ subresource }) => subresource === 'status').map(nameOf)).size, member).toBe(5);
+    }
+  });
+
+  test('has objects of Argo CD that are accepted to the last field', async () => {
+    for (const object of await repository.objects('argocd')) {
+      await applyStrict(fleet.api(HUB), object as ApiJson, { dryRun: 'All' });
     }
   });
 

@@ -27,15 +27,18 @@ beforeAll(async () => {
 afterAll(() => rm(copy, { recursive: true }));
 
 describe('crds/generate.ts', () => {
-  it('finds the checked-in types to be what the schema says', async () => {
+  it('finds what is checked in to be what the schemas say', async () => {
     expect(await generate('--check')).toEqual({ code: 0, stderr: '' });
   });
 
-  it('names the file that drifted, and writes it anew', async () => {
-    await appendFile(join(copy, 'crds/link.types.gen.ts'), '// drift\n');
+  it.each([
+    ['link.types.gen.ts', 'link.schema.ts'],
+    ['cluster-set.schema.gen.json', 'cluster-set.schema.ts'],
+  ])('names %s when it has drifted, and writes it anew', async (file, schema) => {
+    await appendFile(join(copy, 'crds', file), '// drift\n');
     expect(await generate('--check')).toEqual({
       code: 1,
-      stderr: 'crds/link.types.gen.ts is not what crds/link.schema.ts says: run `npm run generate`\n',
+      stderr: `crds/${file} is not what crds/${schema} says: run \`npm run generate\`\n`,
     });
     await generate();
     expect(await generate('--check')).toEqual({ code: 0, stderr: '' });

@@ -142,11 +142,11 @@ describe('the package', () => {
 
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  test('holds what is built, the licence and the change log, and nothing else', () => {
+  test('holds what is built, the schema for editors, the licence and the change log, and nothing else', () => {
     const { files, filename, size, unpackedSize } = packed;
     console.log(`${filename}: ${kibibytes(size)}, ${kibibytes(unpackedSize)} unpacked, ${files.length} files`);
     const paths = files.map(({ path }) => path);
-    const built = /^dist\/(crds|constructs|operator|synth)\/.+\.(js|d\.ts)$/;
+    const built = /^dist\/(crds|constructs|operator|synth)\/.+\.(js|d\.ts|schema\.json)$/;
     const others = paths.filter((path) => !built.test(path));
     expect(others.toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
     expect(paths).not.toContainEqual(expect.stringMatching(/\.test\.|(^|\/)test\/|generate/));
@@ -181,15 +181,16 @@ describe('the package', () => {
     expect(Yaml.load(crd)).toEqual([linkCrd]);
   });
 
-  test('is all that the example gitops needs: its folders are in step, its schema is written', async () => {
+  test('is all that the example gitops needs: its folders are in step, its editor hint leads to the schema', async () => {
     const repository = join(directory, 'gitops');
     await cp(join(ROOT, 'examples', 'gitops'), repository, { recursive: true });
     await symlink(installed(), join(repository, 'node_modules'));
     const { code, stdout } = await run(repository, 'npx', '--no', '--', 'linkspan', 'synth', '--check');
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
 
-    await output(repository, 'npm', 'run', 'prepare');
-    const schema = JSON.parse(await readFile(join(repository, 'linkspan.schema.json'), 'utf8')) as unknown;
+    const [hint = ''] = (await readFile(join(repository, 'linkspan.yaml'), 'utf8')).split('\n');
+    const file = join(repository, hint.replace(/.*\$schema=/, ''));
+    const schema = JSON.parse(await readFile(file, 'utf8')) as unknown;
     expect(schema).toEqual(CLUSTER_SET_SCHEMA);
   });
 
