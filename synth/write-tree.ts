@@ -40,16 +40,18 @@ export const treeChanges = async (folder: string, tree: Tree): Promise<readonly 
   const wanted = new Map(tree).set(MANIFEST, listing(tree.keys()));
   const changes: FileChange[] = [];
   const foreign: string[] = [];
-  for (const path of [...new Set([...wanted.keys(), ...written])].sort()) {
+  const paths = [...new Set([...wanted.keys(), ...written])].sort();
+  await inBatches(paths, async (path) => {
     const before = await contentOf(join(folder, path));
     const after = wanted.get(path);
-    if (before === after) continue;
+    if (before === after) return;
     if (before !== undefined && path !== MANIFEST && !written.has(path)) foreign.push(path);
     changes.push({ path, before, after });
-  }
+  });
+  changes.sort(byPath);
   if (foreign.length > 0) {
     throw new OutputFolderError(
-      `${folder}: ${foreign.join(', ')}: not written by linkspan synth, and in its way (move it, or remove it)`,
+      `${folder}: ${foreign.sort().join(', ')}: not written by linkspan synth, and in its way (move it, or remove it)`,
     );
   }
   return changes;
@@ -62,19 +64,30 @@ export const writeChanges = async (folder: string, changes: readonly FileChange[
     const either = new Set([...lines(manifest.before), ...lines(manifest.after)]);
     await writeFile(join(await made(folder), MANIFEST), listing(either));
   }
-  for (const { path, after } of changes) {
-    if (path === MANIFEST) continue;
-    const file = join(folder, path);
-    if (after === undefined) {
-      await rm(file);
-      await removeIfEmpty(dirname(file));
-    } else {
-      await made(dirname(file));
-      await writeFile(file, after);
-    }
-  }
+  const files = changes
+    .filter(({ path }) => path !== MANIFEST)
+    .map(({ path, after }) => ({ file: join(folder, path), after }));
+  const foldersOf = (isMeant: (file: { readonly after: string | undefined }) => boolean): ReadonlySet<string> =>
+    new Set(files.filter(isMeant).map(({ file }) => dirname(file)));
+  for (const each of foldersOf(({ after }) => after !== undefined)) await made(each);
+  await inBatches(files, ({ file, after }) => (after === undefined ? rm(file) : writeFile(file, after)));
+  for (const each of foldersOf(({ after }) => after === undefined)) await removeIfEmpty(each);
   if (manifest?.after !== undefined) await writeFile(join(folder, MANIFEST), manifest.after);
 };
+
+/** How many files are open at once: enough for the disk to have something to do while we wait for it. */
+const BATCH = 64;
+
+/** @throws what the first that failed threw, once nothing is under way any more */
+const inBatches = async <T>(all: readonly T[], each: (one: T) => Promise<void>): Promise<void> => {
+  for (let start = 0; start < all.length; start += BATCH) {
+    const outcomes = await Promise.allSettled(all.slice(start, start + BATCH).map(each));
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  }
+};
+
+const byPath = (a: FileChange, b: FileChange): number => (a.path < b.path ? -1 : 1);
 
 /** `<cluster>/<file>`: nothing that leads elsewhere. */
 const INSIDE = /^[a-z0-9][-a-z0-9]*\/(?!\.\.?$)[^/\\]+$/;

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -17,12 +17,16 @@ const write = async (files: Readonly<Record<string, string>>) =>
   writeChanges(folder, await treeChanges(folder, new Map(Object.entries(files))));
 
 it('what a run that was cut short has written is known for ours by the next', async () => {
+  const inTheWay = join(folder, 'east/b.yaml');
+  await mkdir(inTheWay, { recursive: true });
   const cutShort = writeChanges(folder, [
-    { path: MANIFEST, before: undefined, after: 'east/a.yaml\n' },
+    { path: MANIFEST, before: undefined, after: 'east/a.yaml\neast/b.yaml\n' },
     { path: 'east/a.yaml', before: undefined, after: 'old\n' },
-    { path: 'east/a.yaml/b', before: undefined, after: 'cannot be written' },
+    { path: 'east/b.yaml', before: undefined, after: 'cannot be written' },
   ]);
-  await expect(cutShort).rejects.toThrow();
+  await expect(cutShort).rejects.toThrow('EISDIR');
+  expect(await readFile(join(folder, 'east/a.yaml'), 'utf8')).toBe('old\n');
+  await rmdir(inTheWay);
 
   await write({ 'east/a.yaml': 'new\n' });
   expect(await readFile(join(folder, 'east/a.yaml'), 'utf8')).toBe('new\n');
