@@ -67,7 +67,8 @@ onReal('the guides', () => {
     const typed = promisify(execFile)(requireBinary('kubectl'), command.split(' '), {
       env: { KUBECONFIG: kubeconfig, HOME: directory },
     });
-    typed.child.stdin?.end(stdin);
+    // A command that does not read its input may be gone before the input is there; how it ended is told by its exit.
+    typed.child.stdin?.on('error', () => undefined).end(stdin);
     return (await typed).stdout.trimEnd();
   };
 
