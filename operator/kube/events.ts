@@ -55,7 +55,7 @@ interface Entry {
 }
 
 /** Shortest time between two writes of one Event. */
-const WRITE_PERIOD_MS = 60_000;
+export const EVENT_PERIOD_MS = 60_000;
 
 /** Distinct Events remembered; the ones said longest ago are forgotten first. */
 const MAX_ENTRIES = 1000;
@@ -146,7 +146,7 @@ export class EventRecorder {
     for (const entry of this.#due) {
       if (this.#isClosed()) return;
       this.#due.delete(entry);
-      entry.nextWriteMs = performance.now() + WRITE_PERIOD_MS;
+      entry.nextWriteMs = performance.now() + EVENT_PERIOD_MS;
       const said = entry.pending;
       try {
         entry.count = await this.#write(entry, said);

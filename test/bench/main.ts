@@ -2,7 +2,7 @@
  * `npm run bench`: the operator measured on real API servers, each figure beside its goal. Figures of one run compare
  * with each other; those of different machines, or of one machine on different days, do not.
  *
- *     npm run bench -- [--services 1000] [--only export|single|gateway|idle] [--minutes 5] [--json] [--cpu-prof DIR]
+ *     npm run bench -- [--services 1000] [--only export|single|gateway|idle] [--minutes 5] [--json] [--cpu-prof DIR] [--as-pod]
  */
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -24,6 +24,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '5' },
     json: { type: 'boolean', default: false },
     'cpu-prof': { type: 'string' },
+    'as-pod': { type: 'boolean', default: false },
   },
 });
 
@@ -48,7 +49,10 @@ const run = async (): Promise<readonly Row[]> => {
   progress('the package is built');
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
   const profile = values['cpu-prof'];
-  const stage = await Stage.set(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]);
+  const stage = await Stage.set(
+    profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
+    values['as-pod'],
+  );
   const rows: Row[] = [];
   try {
     const services = Array.from({ length: count }, (_, index) => `web-${index}`);

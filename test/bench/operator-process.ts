@@ -45,12 +45,19 @@ export class OperatorProcess {
     });
   }
 
-  /** @param nodeFlags of the node that runs it, e.g. `--cpu-prof` */
-  static async start(flags: readonly string[], nodeFlags: readonly string[] = []): Promise<OperatorProcess> {
+  /**
+   * @param nodeFlags of the node that runs it, e.g. `--cpu-prof`
+   * @param env besides ours
+   */
+  static async start(
+    flags: readonly string[],
+    nodeFlags: readonly string[] = [],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<OperatorProcess> {
     const child = spawn(
       process.execPath,
       [...NODE_FLAGS, ...nodeFlags, CLI, 'operator', '--admin-address=127.0.0.1:0', '--log-format=json', ...flags],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
+      { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, ...env } },
     );
     const operator = new OperatorProcess(child);
     const { host, port } = await operator.logged(({ msg }) => msg === 'linkspan operator is up');

@@ -22,6 +22,7 @@ import { TestGateway } from '../support/gateway.ts';
 import { LINKS_NAMESPACE } from '../support/world.ts';
 import { MirrorWatch } from './mirror-watch.ts';
 import { OperatorProcess } from './operator-process.ts';
+import { PodAccount } from './pod-account.ts';
 
 /** What the operator does at once by default; the raw writes are given the same. */
 export const CONCURRENCY = 16;
@@ -46,12 +47,14 @@ export class Stage {
   readonly client: KubeClient;
   readonly #kubelet: Kubelet;
   readonly #nodeFlags: readonly string[];
+  readonly #account: PodAccount | undefined;
   #operator: OperatorProcess | undefined;
 
   private constructor(
     parts: Pick<Stage, 'eastCluster' | 'westCluster' | 'east' | 'west' | 'gateway' | 'watch' | 'client'>,
     kubelet: Kubelet,
     nodeFlags: readonly string[],
+    account: PodAccount | undefined,
   ) {
     this.eastCluster = parts.eastCluster;
     this.westCluster = parts.westCluster;
@@ -62,10 +65,14 @@ export class Stage {
     this.client = parts.client;
     this.#kubelet = kubelet;
     this.#nodeFlags = nodeFlags;
+    this.#account = account;
   }
 
-  /** @param nodeFlags of the operator's node */
-  static async set(nodeFlags: readonly string[]): Promise<Stage> {
+  /**
+   * @param nodeFlags of the operator's node
+   * @param asPod whether it gets its credentials as a pod does
+   */
+  static async set(nodeFlags: readonly string[], asPod: boolean): Promise<Stage> {
     const [eastCluster, westCluster] = await Promise.all([
       startCluster({ backing: 'real', name: 'east' }),
       startCluster({ backing: 'real', name: 'west', controllers: ['endpointslice-controller'], audit: false }),
@@ -89,7 +96,8 @@ export class Stage {
     const access = await sourceAccess({ kubeconfig: eastCluster.kubeconfigFile });
     const client = new KubeClient(access, { connections: 32 });
     const watch = await MirrorWatch.start(east);
-    return new Stage({ eastCluster, westCluster, east, west, gateway, watch, client }, kubelet, nodeFlags);
+    const account = asPod ? await PodAccount.mount(eastCluster) : undefined;
+    return new Stage({ eastCluster, westCluster, east, west, gateway, watch, client }, kubelet, nodeFlags, account);
   }
 
   /** The operator that runs now. */
@@ -103,12 +111,13 @@ export class Stage {
     const { host, port } = this.gateway.address;
     this.#operator = await OperatorProcess.start(
       [
-        `--kubeconfig=${this.eastCluster.kubeconfigFile}`,
+        ...(this.#account === undefined ? [`--kubeconfig=${this.eastCluster.kubeconfigFile}`] : []),
         `--probe-connect-to=probe-west.${LINKS_NAMESPACE}.svc=${host}:${port}`,
         `--concurrency=${CONCURRENCY}`,
         '--log-level=info',
       ],
       this.#nodeFlags,
+      this.#account?.env,
     );
     await this.#operator.logged(({ msg }) => msg === 'the target can be read');
     await eventually('the Link is Ready', async () => (await this.#ready()) === 'True', 60_000);
@@ -153,6 +162,7 @@ export class Stage {
 
   async stop(): Promise<void> {
     await this.stopOperator();
+    await this.#account?.unmount();
     await Promise.all([this.watch.stop(), this.#kubelet.stop(), this.client.close(), this.gateway.die()]);
     await Promise.all([this.east.close(), this.west.close()]);
     await Promise.all([this.eastCluster.stop(), this.westCluster.stop()]);

@@ -1,0 +1,34 @@
+/**
+ * The operator's access as a pod has it: the files that Kubernetes mounts and the variables that it sets. With a
+ * kubeconfig it loads client-node, which no pod does, and its memory would be another program's. Takes a user who may
+ * write the mount point; what is there already is never touched.
+ */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { TestCluster } from '../cluster/index.ts';
+
+const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+export class PodAccount {
+  /** What the process must find in its environment. */
+  readonly env: Readonly<Record<string, string>>;
+
+  private constructor(cluster: TestCluster) {
+    const { hostname, port } = new URL(cluster.server);
+    this.env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port, POD_IPS: '10.244.0.1' };
+  }
+
+  /** @throws Error if the files are there already, or may not be written */
+  static async mount(cluster: TestCluster): Promise<PodAccount> {
+    await mkdir(dirname(SERVICE_ACCOUNT), { recursive: true });
+    await mkdir(SERVICE_ACCOUNT);
+    const account = new PodAccount(cluster);
+    await writeFile(join(SERVICE_ACCOUNT, 'token'), cluster.adminToken);
+    await writeFile(join(SERVICE_ACCOUNT, 'ca.crt'), Buffer.from(cluster.caData, 'base64'));
+    return account;
+  }
+
+  async unmount(): Promise<void> {
+    await rm(SERVICE_ACCOUNT, { recursive: true });
+  }
+}
