@@ -3,7 +3,7 @@
  * their EndpointSlices, and nothing else, so that what is not exported costs nothing.
  *
  * Kubernetes copies a Service's labels to its slices, so one labelled watch finds them; slices that others made are
- * found by the Service's name, with a second watch over just the Services that need it.
+ * found by the Service's name, with a second watch over just the Services that have nobody without them.
  */
 import type { Selector } from '../../crds/selector.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -126,9 +126,9 @@ export class TargetPart {
 
   /** The slices behind a Service; undefined while it is not known which there are. */
   slicesOf(key: string): readonly EndpointSlice[] | undefined {
-    const labelled = this.#slices?.store.by('service', key) ?? [];
     const service = this.#gateway?.store.get(key);
-    if (service === undefined) return labelled;
+    if (service === undefined) return [];
+    const labelled = this.#labelled(service);
     if (!this.#needsByName(service)) return labelled;
     const { name } = service.metadata;
     const named = this.#byName.of(key, name);
@@ -254,10 +254,13 @@ export class TargetPart {
     this.#options.onState(error);
   }
 
-  /** Services without a selector, and those that no labelled slice was found for. */
+  /** Services without a selector, and those whose labelled slices, if there are any, list nobody. */
   #needsByName(service: Service): boolean {
-    if (!hasSelector(service)) return true;
-    return (this.#slices?.store.by('service', keyOf(service)) ?? []).length === 0;
+    return !hasSelector(service) || this.#labelled(service).every(({ endpoints }) => (endpoints ?? []).length === 0);
+  }
+
+  #labelled(service: Service): readonly EndpointSlice[] {
+    return this.#slices?.store.by('service', keyOf(service)) ?? [];
   }
 
   #byNameChanged(settleMs = BY_NAME_SETTLE_MS): void {
@@ -281,7 +284,9 @@ export class TargetPart {
     for (const service of this.#gateway.store.values()) {
       if (!this.#needsByName(service)) continue;
       const [key, { name }] = [keyOf(service), service.metadata];
-      if (!hasSelector(service) || this.#byName.has(name)) names.add(name);
+      // With a labelled slice, none that is to be labelled is awaited.
+      const isDue = !hasSelector(service) || this.#byName.has(name) || this.#labelled(service).length > 0;
+      if (isDue) names.add(name);
       else waiting.set(key, this.#unlabelledSince.get(key) ?? now);
     }
     // A target that is late with many labels must not have the watch made anew for each of them.

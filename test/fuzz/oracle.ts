@@ -125,9 +125,7 @@ function wishOf(link: LinkState, service: KubeObject, source: SourceState): Wish
   if (modeOf(link, service) === 'flat') return { link, service, form: 'flat', hosts: [], anyReady: false };
   if (!ports.some(isTcp)) return undefined;
 
-  const slices = link.slices.filter(
-    ({ metadata }) => metadata.namespace === namespace && metadata.labels?.['kubernetes.io/service-name'] === name,
-  );
+  const slices = slicesOf(link, service);
   const hosts = new Map<string, Host>();
   let any = false;
   let anyReady = false;
@@ -154,6 +152,17 @@ function wishOf(link: LinkState, service: KubeObject, source: SourceState): Wish
   );
   if (there === undefined) return undefined;
   return { ...wish, form: specOf(there).clusterIP === 'None' ? 'headless' : 'clusterIP' };
+}
+
+/** D9: those without the export label count where there is no selector, or those with it list nobody. */
+function slicesOf({ slices, spec }: LinkState, service: KubeObject): readonly KubeObject[] {
+  const { name, namespace } = service.metadata;
+  const all = slices.filter(
+    ({ metadata }) => metadata.namespace === namespace && metadata.labels?.['kubernetes.io/service-name'] === name,
+  );
+  const labelled = all.filter(({ metadata }) => selects(spec.selector, metadata.labels ?? {}));
+  const isListed = labelled.some((slice) => ((slice['endpoints'] ?? []) as readonly Endpoint[]).length > 0);
+  return isListed && Object.keys(specOf(service).selector ?? {}).length > 0 ? labelled : all;
 }
 
 interface Endpoint {
@@ -396,6 +405,7 @@ const specOf = (service: KubeObject) =>
     readonly clusterIP?: string;
     readonly ports?: readonly Port[];
     readonly publishNotReadyAddresses?: boolean;
+    readonly selector?: Labels;
   };
 
 const isTcp = ({ protocol = 'TCP' }: Port): boolean => protocol === 'TCP';

@@ -43,6 +43,14 @@ const REGRESSIONS: readonly (readonly [string, readonly Command[]])[] = [
       { do: 'edit mirror', kind: 'Service', index: 3, how: 'disown' },
     ],
   ],
+  [
+    "a slice made by hand counts where Kubernetes' own lists nobody, also after the Service got a selector (D9)",
+    [
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'foo', ...EXPORTED, kind: 'selectorless' },
+      { do: 'set slice', link: 'bar', namespace: 'shop', name: 'foo', pods: [{ hostname: 'web-0', ready: false }] },
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'foo', ...EXPORTED, kind: 'headless' },
+    ],
+  ],
   ['an operator that is stopped before it has begun stops (H2)', [{ do: 'stop operator' }]],
 ];
 

@@ -157,6 +157,21 @@ describe('the slices of a Service (D9)', () => {
     await eventually('both are known', async () => names(target, 'shop/web')?.join() === 'a,b');
   });
 
+  it('are those that list somebody, labelled first, for a Service with one', async () => {
+    put(service('web', { labels: EXPORTED }));
+    put({ ...slice('web', { name: 'a' }), endpoints: null } as ObjectRef);
+    put(slice('web', { name: 'b', labels: {} }));
+    const { target, changed } = watching();
+    await eventually('both are known', async () => names(target, 'shop/web')?.join() === 'a,b');
+    put(slice('web', { name: 'a' }));
+    await eventually('it is labelled', async () => names(target, 'shop/web')?.join() === 'a');
+    changed.length = 0;
+    put({ ...slice('web', { name: 'a' }), endpoints: null } as ObjectRef);
+    await eventually('both are known again, and that is told', async () => {
+      return changed.includes('shop/web') && names(target, 'shop/web')?.join() === 'a,b';
+    });
+  });
+
   it('are not known, rather than none, until they were looked for', async () => {
     const release = cluster.faults.refuse({
       failure: { kind: 'status', code: 503 },
