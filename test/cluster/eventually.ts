@@ -1,7 +1,11 @@
 /** A condition awaited with a deadline: what a test does instead of sleeping. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const POLL_MS = 25;
+/**
+ * How long to pause before the next look at what has been waited for that long: a tenth more at most, and what takes
+ * seconds is not asked for forty times in each.
+ */
+export const pauseMs = (waitedMs: number): number => Math.min(Math.max(waitedMs / 10, 20), 250);
 
 /**
  * Tries until an attempt neither throws nor returns undefined or false; returns what it returned.
@@ -12,7 +16,7 @@ export const eventually = async <T>(
   attempt: () => Promise<T | undefined | false>,
   timeoutMs = 20_000,
 ): Promise<T> => {
-  const deadline = performance.now() + timeoutMs;
+  const began = performance.now();
   for (;;) {
     let failure: unknown;
     try {
@@ -21,10 +25,11 @@ export const eventually = async <T>(
     } catch (error) {
       failure = error;
     }
-    if (performance.now() > deadline) {
+    const waitedMs = performance.now() - began;
+    if (waitedMs > timeoutMs) {
       const why = failure instanceof Error ? `: ${failure.message}` : '';
       throw new Error(`${what}: not so after ${timeoutMs} ms${why}`, { cause: failure });
     }
-    await sleep(POLL_MS);
+    await sleep(pauseMs(waitedMs));
   }
 };

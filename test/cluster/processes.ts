@@ -9,6 +9,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pauseMs } from './eventually.ts';
 
 /** Reads `+ PID` and `- PID` lines; at the end of its input, kills and removes. */
 const WATCHDOG = `
@@ -23,7 +24,6 @@ done
 rm -rf "$1"
 `;
 
-const POLL_MS = 20;
 const LOG_TAIL_CHARACTERS = 3_000;
 
 /** What a process is started with. */
@@ -132,7 +132,7 @@ export class RunningProcess {
    * @throws Error with the tail of the log when the process ends before, or is not up in time
    */
   async until(isUp: () => Promise<boolean>, timeoutMs = 60_000): Promise<void> {
-    const deadline = performance.now() + timeoutMs;
+    const began = performance.now();
     let last: unknown;
     while (this.#ending === undefined) {
       try {
@@ -140,8 +140,9 @@ export class RunningProcess {
       } catch (error) {
         last = error;
       }
-      if (performance.now() > deadline) throw this.#failure(`is not up after ${timeoutMs / 1000} s`, last);
-      await sleep(POLL_MS);
+      const waitedMs = performance.now() - began;
+      if (waitedMs > timeoutMs) throw this.#failure(`is not up after ${timeoutMs / 1000} s`, last);
+      await sleep(pauseMs(waitedMs));
     }
     throw this.#failure(`ended at its start (${this.#ending})`, last);
   }

@@ -17,6 +17,8 @@ const HOST = '127.0.0.1';
 /** Endpoints may not be on loopback: what the API server says of itself is from a range kept for documentation. */
 const ADVERTISED_ADDRESS = '192.0.2.1';
 const SERVICE_CIDR = '10.96.0.0/16';
+/** Memory for time: a server that lives for seconds need not tidy up as often. */
+const GO_ENV = { GOGC: '400' };
 
 /**
  * Starts a cluster; about 3 s on two cores.
@@ -160,6 +162,7 @@ class RealCluster implements TestCluster {
     const etcd = this.#processes.run({
       name: 'etcd',
       path: requireBinary('etcd'),
+      env: GO_ENV,
       args: [
         '--name=default',
         `--data-dir=${this.#file('etcd')}`,
@@ -179,6 +182,7 @@ class RealCluster implements TestCluster {
     this.#apiServer = this.#processes.run({
       name: 'kube-apiserver',
       path: requireBinary('kube-apiserver'),
+      env: GO_ENV,
       args: [
         `--etcd-servers=${this.#etcdUrl}`,
         `--bind-address=${HOST}`,
