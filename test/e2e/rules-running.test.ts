@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { eventually, type KubeObject } from '../cluster/workload.ts';
 import { EXPORTED, link, service, slice } from '../support/builders.ts';
@@ -13,6 +13,12 @@ const DEADLINE_MS = 60_000;
 const GATEWAY = '203.0.113.10';
 const CLI = fileURLToPath(new URL('../../synth/cli.ts', import.meta.url));
 
+const LEASES = ['linkspan-operator', 'service-mirror-write-west'].map((name) => ({
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: { namespace: LINKS_NAMESPACE, name },
+}));
+
 interface LeaseObject extends KubeObject {
   readonly spec: { readonly holderIdentity?: string | null };
 }
@@ -20,15 +26,17 @@ interface LeaseObject extends KubeObject {
 onEachBacking('the operator', (backing) => {
   let world: World;
   const children: ChildProcess[] = [];
-  beforeEach(async () => {
+  beforeAll(async () => {
     world = await World.start({ backing });
-    await world.link();
     for (const name of ['web', 'api']) await exported(name);
   });
+  beforeEach(() => world.link());
+  // Mirrors stay for the next one to take over.
   afterEach(async () => {
-    await Promise.all(children.splice(0).map((child) => end(child, 'SIGKILL')));
-    await world.stop();
+    await Promise.all([world.stopOperators(), ...children.splice(0).map((child) => end(child, 'SIGKILL'))]);
+    for (const lease of LEASES) await world.east.delete(lease);
   });
+  afterAll(() => world.stop());
 
   const exported = async (name: string): Promise<void> => {
     await world.west.apply(service(name, { labels: EXPORTED }));
@@ -122,6 +130,7 @@ onEachBacking('the operator', (backing) => {
 
   test('finds what a Link left that was deleted while no operator ran (E5)', async () => {
     const first = world.operator();
+    await isHeldBy('linkspan-0');
     await isReady('web');
     await first.stop();
     await world.east.delete(link('west'));
@@ -135,6 +144,7 @@ onEachBacking('the operator', (backing) => {
 
   test('removes what a Link left that was invalid when it started, and is then deleted (E5, E7)', async () => {
     const first = world.operator();
+    await isHeldBy('linkspan-0');
     await isReady('web');
     await first.stop();
     await world.east.patch(link('west'), { spec: { gatewayPort: 'none' } });

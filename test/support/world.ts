@@ -205,8 +205,13 @@ export class World {
       );
   }
 
-  async stop(): Promise<void> {
+  async stopOperators(): Promise<void> {
     await Promise.all([...this.#operators].map((operator) => operator.stop()));
+    this.#operators.clear();
+  }
+
+  async stop(): Promise<void> {
+    await this.stopOperators();
     await Promise.all([this.east.close(), this.west.close(), this.gateway.die()]);
     await Promise.all([this.eastCluster.stop(), this.westCluster.stop()]);
   }
