@@ -11,15 +11,27 @@ const arrows = (files, ...rules) => ({
 
 const CLUSTER = ['^@kubernetes/client-node$|^undici$', 'Only operator/kube talks to a cluster.'];
 const TEST = ['(^|/)test/', 'Nothing that ships imports from test/.'];
+const CLIENT_NODE = ['^@kubernetes/client-node$', 'It is loaded for a kubeconfig alone: see operator/kube/access.'];
 const noRoom = (room, why) => [`^(\\.\\./)+${room}/`, why];
-const KUBE = [
-  noRoom('(constructs|synth|link|mirror|crds)', 'operator/kube knows Kubernetes and nothing of links.'),
+
+/** The floors of operator/, lowest first: a folder imports from those before it, and of constructs only the mirrors. */
+const FLOORS = [['kube'], ['runtime'], ['mirror'], ['source', 'target', 'gateway'], ['link']];
+const OPERATOR = [
+  noRoom('synth', 'operator does not import synth.'),
+  noRoom('constructs/(?!mirror/index)', 'operator opens one door of constructs: constructs/mirror/index.ts.'),
   TEST,
 ];
-const CLIENT_NODE = [
-  '^@kubernetes/client-node$',
-  'Its 50 MB are loaded for a kubeconfig alone: see operator/kube/source-access.ts.',
-];
+const floors = FLOORS.flatMap((folders, floor) =>
+  folders.map((folder) => {
+    const above = FLOORS.slice(floor)
+      .flat()
+      .filter((each) => each !== folder);
+    const rules = above.length === 0 ? [] : [noRoom(`(${above.join('|')})`, `operator/${folder} stands below.`)];
+    const kube =
+      folder === 'kube' ? [noRoom('(config|crds|constructs)', 'operator/kube knows no Link.'), CLIENT_NODE] : [CLUSTER];
+    return arrows([`operator/${folder}/**/*.ts`], ...OPERATOR, ...rules, ...kube);
+  }),
+);
 
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', '**/*.gen.ts', 'test/cluster/bin/'] },
@@ -65,13 +77,13 @@ export default tseslint.config(
     CLUSTER,
     TEST,
   ),
-  arrows(['operator/**/*.ts'], noRoom('synth', 'operator does not import synth.'), CLUSTER, TEST),
-  arrows(['operator/kube/**/*.ts'], ...KUBE, CLIENT_NODE),
-  arrows(['operator/kube/source-kubeconfig.ts'], ...KUBE),
+  arrows(['operator/*.ts', 'operator/config/**/*.ts'], ...OPERATOR, CLUSTER),
+  ...floors,
+  arrows(['operator/kube/access/kubeconfig.ts'], ...OPERATOR),
   arrows(
     ['synth/**/*.ts'],
     [
-      '^(\\.\\./)+operator/(?!kube/|main|config|index)',
+      '^(\\.\\./)+operator/(?!kube/|main|config/|index)',
       'synth reaches a cluster through operator/kube, and starts the operator by operator/main.',
     ],
     CLUSTER,

@@ -7,7 +7,7 @@ import { type Chart, Lazy } from 'cdk8s';
 import { CredentialsSecret, LinkApi } from '../crds/wire.ts';
 import type { ArgoCdDestination, AutomatedSync } from './argo-cd.ts';
 import { objectsIn } from './objects-in.ts';
-import type { ApiJson } from './render.ts';
+import type { ApiJson } from './mirror/render.ts';
 
 /** Group and version of Argo CD's objects. */
 export const ARGO_CD_API = 'argoproj.io/v1alpha1';

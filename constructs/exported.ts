@@ -8,7 +8,7 @@
 import { ApiObject } from 'cdk8s';
 import type { IConstruct } from 'constructs';
 import { Label, Value } from '../crds/wire.ts';
-import type { MirrorMode } from './mirror-service.ts';
+import type { MirrorMode } from './mirror/mirror-service.ts';
 
 /** How Services are exported. */
 export interface ExportOptions {

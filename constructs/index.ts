@@ -13,7 +13,6 @@ export {
   type ClusterSetMember,
   type ClusterSetProps,
 } from './cluster-set.ts';
-export { copiedAnnotations, copiedLabels, type Metadata } from './copied-metadata.ts';
 export {
   CredentialsReference,
   type CredentialsReferenceProps,
@@ -22,45 +21,56 @@ export {
 } from './credentials-reference.ts';
 export type { CredentialsProps } from './credentials-secret.ts';
 export { Dashboard, type DashboardProps } from './dashboard.ts';
-export { EndpointMirror, type EndpointMirrorProps } from './endpoint-mirror.ts';
-export type { StaticEndpointsProps } from './endpoints-in-git.ts';
-export type { EndpointsKind } from './endpoints-object.ts';
 export { type ExportOptions, Exported } from './exported.ts';
 export { Federated } from './federated.ts';
-export type { GatewayEndpoints } from './gateway-endpoints.ts';
 export { gatewayIdentity } from './gateway-identity.ts';
 export { GatewayPolicy, type GatewayPolicyProps } from './gateway-policy.ts';
-export { GatewayProbe, type GatewayProbeProps } from './gateway-probe.ts';
 export type { GatewayServiceProps } from './gateway-service.ts';
 export { Gateway, type GatewayProps } from './gateway.ts';
 export { Grant, type Grantee, type GrantProps, type PolicyRule } from './grant.ts';
+export { InvalidPropsError } from './invalid-props.ts';
+export { LinkCrd } from './link-crd.ts';
+export { LinkCredentials, type LinkCredentialsProps } from './link-credentials.ts';
+export { Link, type LinkProbe, type LinkProps } from './link.ts';
 export {
+  type ApiJson,
+  copiedAnnotations,
+  copiedLabels,
+  crossesGateway,
+  EndpointMirror,
+  type EndpointMirrorProps,
+  type EndpointPort,
+  type EndpointsKind,
+  type GatewayEndpoints,
+  GatewayProbe,
+  type GatewayProbeProps,
   HeadlessMirror,
   type HeadlessMirrorAddress,
   type HeadlessMirrorEndpoints,
   type HeadlessMirrorProps,
   type HeadlessMirrorSubset,
-} from './headless-mirror.ts';
-export { InvalidPropsError } from './invalid-props.ts';
-export { LinkCrd } from './link-crd.ts';
-export { LinkCredentials, type LinkCredentialsProps } from './link-credentials.ts';
-export { Link, type LinkProbe, type LinkProps } from './link.ts';
-export { crossesGateway, type EndpointPort, type MirrorPort, type Protocol } from './mirror-port.ts';
+  type Metadata,
+  type MirrorMode,
+  type MirrorPort,
+  MirrorService,
+  type MirrorServiceProps,
+  type Protocol,
+  render,
+  type StaticEndpointsProps,
+  type TargetServiceProps,
+} from './mirror/index.ts';
 export { MirrorOperator, type MirrorOperatorProps } from './mirror-operator.ts';
-export { type MirrorMode, MirrorService, type MirrorServiceProps } from './mirror-service.ts';
 export { Monitor, type MonitorProps } from './monitor.ts';
 export { Monitoring, type MonitoringProps } from './monitoring.ts';
 export { Multicluster, type MulticlusterProps } from './multicluster.ts';
 export type { OperatorSettings } from './operator-args.ts';
 export type { PodPlacementProps, Resources, Toleration, TopologySpread } from './pod-placement.ts';
 export { RemoteAccess, type RemoteAccessProps } from './remote-access.ts';
-export { type ApiJson, render } from './render.ts';
 export { ServiceRoute, type ServiceRouteProps } from './service-route.ts';
-export type { TargetServiceProps } from './target-service.ts';
 export type { ClusterPair, Topology } from './topology.ts';
 export { TrafficSplit, type TrafficSplitProps } from './traffic-split.ts';
 
-export type { LabelSelector } from '../crds/link.types.gen.ts';
+export type { LabelSelector } from '../crds/link/types.gen.ts';
 export type { FieldError } from '../crds/validate.ts';
 export {
   Annotation,

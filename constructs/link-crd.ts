@@ -3,7 +3,7 @@
  */
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { linkCrd } from '../crds/definition.ts';
+import { linkCrd } from '../crds/link/definition.ts';
 
 /** CustomResourceDefinition `links.multicluster.linkerd.io`, a superset of Linkerd's: install one or the other. */
 export class LinkCrd extends Construct {

@@ -5,7 +5,7 @@
 import type { Duration } from 'cdk8s';
 import { parseDuration } from '../crds/duration.ts';
 import { fieldError } from '../crds/validate.ts';
-import type { EndpointsKind } from './endpoints-object.ts';
+import type { EndpointsKind } from './mirror/endpoints.ts';
 import { goDuration } from './go-duration.ts';
 import type { Finding } from './invalid-props.ts';
 import { dnsLabel, dnsSubdomain, nameList } from './prop-rules.ts';

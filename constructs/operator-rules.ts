@@ -4,7 +4,7 @@
  * `get` looks at what stands in the way of one.
  */
 import { LinkApi } from '../crds/wire.ts';
-import type { EndpointsKind } from './endpoints-object.ts';
+import type { EndpointsKind } from './mirror/endpoints.ts';
 import type { PolicyRule } from './grant.ts';
 
 const READ = ['list', 'watch'] as const;

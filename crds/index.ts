@@ -2,11 +2,10 @@
  * The vocabulary of Linkspan: wire names, the Link's schema and types, its CRD, and the reading of a Link.
  * What is exported here is public.
  */
-export { CLUSTER_SET_SCHEMA } from './cluster-set.schema.ts';
-export { type StructuralSchema, linkCrd } from './definition.ts';
+export { type StructuralSchema, linkCrd } from './link/definition.ts';
 export { parseDuration, parsePort } from './duration.ts';
-export type { GatewaySettings, ProbeSettings } from './gateway-settings.ts';
-export { LABEL_SELECTOR_SCHEMA, LINK_SCHEMA, LINK_SPEC_SCHEMA, LINK_STATUS_SCHEMA } from './link.schema.ts';
+export type { GatewaySettings, ProbeSettings } from './link/gateway-settings.ts';
+export { LABEL_SELECTOR_SCHEMA, LINK_SCHEMA, LINK_SPEC_SCHEMA, LINK_STATUS_SCHEMA } from './link/schema.ts';
 export type {
   Condition,
   GatewayStatus,
@@ -21,7 +20,7 @@ export type {
   ProbeSpec,
   ServiceCondition,
   ServiceStatus,
-} from './link.types.gen.ts';
+} from './link/types.gen.ts';
 export {
   LABEL_MAX_LENGTH,
   SUBDOMAIN_MAX_LENGTH,
@@ -33,7 +32,7 @@ export {
 } from './names.ts';
 export { isCidr, isIpAddress } from './network.ts';
 export { type Labels, type Selector, parseSelector } from './selector.ts';
-export { type LinkSettings, readLink } from './settings.ts';
+export { type LinkSettings, readLink } from './link/settings.ts';
 export {
   type Checked,
   type FieldError,

@@ -5,8 +5,8 @@
  */
 import { Ajv, type ErrorObject } from 'ajv';
 
-import { LINK_SCHEMA } from './link.schema.ts';
-import type { Link } from './link.types.gen.ts';
+import { LINK_SCHEMA } from './link/schema.ts';
+import type { Link } from './link/types.gen.ts';
 
 /** Most characters of a value that a {@link FieldError} quotes. */
 const VALUE_MAX_LENGTH = 64;

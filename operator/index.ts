@@ -1,4 +1,4 @@
 /** The operator as a library: `linkspan/operator`. What is exported here is public. */
-export { addOperatorFlags, envOf, OPERATOR_FLAGS, type OperatorConfig, parseOperatorConfig } from './config.ts';
-export { createLogger, type Logger, type LoggerOptions } from './kube/logger.ts';
+export { addOperatorFlags, envOf, OPERATOR_FLAGS, type OperatorConfig, parseOperatorConfig } from './config/config.ts';
+export { createLogger, type Logger, type LoggerOptions } from './runtime/logger.ts';
 export { LeadershipLostError, runOperator, type RunOptions } from './main.ts';

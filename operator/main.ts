@@ -2,17 +2,17 @@
  * The operator as a process: connects, serves its admin port, waits until it leads, works while it leads, and stops in
  * order. Signals, exit codes and command lines are its caller's.
  */
-import type { OperatorConfig } from './config.ts';
-import { type AdminServer, type ReadyCheck, startAdmin } from './kube/admin.ts';
+import type { OperatorConfig } from './config/config.ts';
+import { type AdminServer, type ReadyCheck, startAdmin } from './runtime/admin.ts';
 import { KubeClient } from './kube/client.ts';
-import { EventRecorder } from './kube/events.ts';
-import { sourceAccess } from './kube/source-access.ts';
-import { LeaseLock } from './kube/lease.ts';
-import type { Logger } from './kube/logger.ts';
-import { createMetrics } from './kube/metrics.ts';
+import { EventRecorder } from './runtime/events.ts';
+import { sourceAccess } from './kube/access/in-cluster.ts';
+import { LeaseLock } from './runtime/lease.ts';
+import type { Logger } from './runtime/logger.ts';
+import { createMetrics } from './metrics.ts';
 import { OPERATOR_LEASE } from '../crds/wire.ts';
-import { Manager } from './manager.ts';
-import type { Tuning } from './tuning.ts';
+import { Manager } from './link/manager.ts';
+import type { Tuning } from './config/tuning.ts';
 
 export interface RunOptions {
   readonly config: OperatorConfig;

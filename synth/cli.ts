@@ -6,9 +6,9 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 
-import { crdsCommand } from './crds.ts';
-import { operatorCommand } from './operator.ts';
-import { synthCommand } from './synth.ts';
+import { crdsCommand } from './commands/crds.ts';
+import { operatorCommand } from './commands/operator.ts';
+import { synthCommand } from './commands/synth.ts';
 
 const USAGE_ERROR = 2;
 

@@ -5,7 +5,7 @@
  */
 import { type Dispatcher, Pool } from 'undici';
 import { sleep } from './backoff.ts';
-import type { ClusterAccess } from './cluster-access.ts';
+import type { ClusterAccess } from './access/access.ts';
 import { ApiError, ConnectionError, describe, isUnauthorized, SilenceError, type StatusBody } from './errors.ts';
 import { apiVersionOf, type KubeObject, type Resource } from './objects.ts';
 

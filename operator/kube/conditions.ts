@@ -18,6 +18,15 @@ export interface Condition {
   readonly lastTransitionTime: string;
 }
 
+/** What a condition says, before it is put on an object. */
+export type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>;
+
+export const verdict = (status: Verdict['status'], reason: string, message: string): Verdict => ({
+  status,
+  reason,
+  message,
+});
+
 export const MAX_CONDITION_MESSAGE = 1024;
 
 const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;

@@ -6,32 +6,33 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import { Annotation, probeName, PROTECTED_NAMESPACES, writeLeaseName } from '../../crds/wire.ts';
-import type { OperatorConfig } from '../config.ts';
-import type { Tuning } from '../tuning.ts';
-import { Applier } from '../kube/apply.ts';
+import type { OperatorConfig } from '../config/config.ts';
+import type { Tuning } from '../config/tuning.ts';
+import { Applier } from '../runtime/applier.ts';
 import { RETRY_BACKOFF, sleep } from '../kube/backoff.ts';
+import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { describe, isConflict, isForbidden, isUnauthorized } from '../kube/errors.ts';
-import type { EventRecorder, ObjectReference } from '../kube/events.ts';
-import { LeaseLock } from '../kube/lease.ts';
-import type { Logger } from '../kube/logger.ts';
-import type { Metrics } from '../kube/metrics.ts';
+import type { EventRecorder, ObjectReference } from '../runtime/events.ts';
+import { LeaseLock } from '../runtime/lease.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Metrics } from '../metrics.ts';
 import { splitKey, type Secret } from '../kube/objects.ts';
-import { type Result, Workqueue } from '../kube/workqueue.ts';
-import type { NameClaims } from '../mirror/naming.ts';
-import type { LinkView, NamespaceState, Observed } from '../mirror/observe.ts';
+import { type Result, Workqueue } from '../runtime/workqueue.ts';
+import type { NameClaims } from '../mirror/names.ts';
+import type { LinkView, NamespaceState, Observed } from '../mirror/observed.ts';
 import { reconcileMirror } from '../mirror/reconcile.ts';
 import { claimsOf, shapeOf } from '../mirror/shape.ts';
 import { mirrorState, type MirrorStatus } from '../mirror/status.ts';
-import { ownerOf, PROBE_KEY, type SourceCluster } from '../source.ts';
-import { Credentials } from './credentials.ts';
-import { Gateway } from './gateway.ts';
-import type { IpFamily } from './gateway-address.ts';
-import { reconcileProbe } from './probe-service.ts';
-import { PruneGuard } from './prune-guard.ts';
-import { type LinkFindings, verdict } from './status.ts';
-import { Target, type TargetObstacle } from './target.ts';
-import { targetProblem } from './target-problem.ts';
+import { ownerOf, PROBE_KEY, type SourceCluster } from '../source/source.ts';
+import { Credentials } from '../target/credentials.ts';
+import { Gateway } from '../gateway/gateway.ts';
+import type { IpFamily } from '../gateway/addresses.ts';
+import { reconcileProbe } from '../gateway/probe-service.ts';
+import { PruneGuard } from '../target/losses.ts';
+import type { LinkFindings } from './status.ts';
+import { Target, type TargetObstacle } from '../target/target.ts';
+import { targetProblem } from '../target/advice.ts';
 
 /** What a session gets from the operator around it. */
 export interface SessionEnvironment {
@@ -49,8 +50,6 @@ export interface SessionEnvironment {
   /** Claims of other sessions may be resolved otherwise now. */
   readonly onClaimsChanged: (claimants: ReadonlySet<string>) => void;
 }
-
-type Verdict = NonNullable<LinkFindings['reachable']>;
 
 /** `removing`: the Link is gone, and everything of it is being deleted. */
 type Phase = 'serving' | 'removing';

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { backoffMs, RETRY_BACKOFF } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { describe, isNotFound } from '../kube/errors.ts';
-import type { Logger } from '../kube/logger.ts';
+import type { Logger } from '../runtime/logger.ts';
 import type { KubeObject, Resource } from '../kube/objects.ts';
 import type { LinkStatusBefore, LinkStatusPatch } from './status.ts';
 

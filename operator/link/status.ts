@@ -2,16 +2,8 @@
  * The status of a Link as a value: what a session found, as conditions (rule G1), the gateway, and the mirrors. Pure;
  * what is written is decided elsewhere.
  */
-import { type Condition, setCondition, toTime } from '../kube/conditions.ts';
+import { type Condition, setCondition, toTime, type Verdict, verdict } from '../kube/conditions.ts';
 import { mirrorServices, type MirrorServiceEntry, type MirrorStatus } from '../mirror/status.ts';
-
-type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>;
-
-export const verdict = (status: Verdict['status'], reason: string, message: string): Verdict => ({
-  status,
-  reason,
-  message,
-});
 
 /**
  * What is known of a Link. A verdict that is not there is not known yet: what was said before of the same generation

@@ -3,10 +3,10 @@
  * same constructs that users compose. Pure. Services come first; endpoints are rendered for Services that are ours,
  * since they carry ClusterIPs, and so that a name that somebody else's Service has never gets endpoints of ours.
  */
-import { EndpointMirror, HeadlessMirror, MirrorService, render, type ApiJson } from '../../constructs/index.ts';
-import type { GatewayEndpoints, MirrorPort } from '../../constructs/index.ts';
+import { EndpointMirror, HeadlessMirror, MirrorService, render, type ApiJson } from '../../constructs/mirror/index.ts';
+import type { GatewayEndpoints, MirrorPort } from '../../constructs/mirror/index.ts';
 import { Annotation, Label, mirrorName, Value } from '../../crds/wire.ts';
-import type { Desired } from '../kube/apply.ts';
+import type { Desired } from '../runtime/applier.ts';
 import { describe } from '../kube/errors.ts';
 import {
   ENDPOINT_SLICES,
@@ -17,8 +17,8 @@ import {
   type EndpointSlice,
   type Service,
 } from '../kube/objects.ts';
-import { claimId } from './naming.ts';
-import type { Observed, OwnedObjects } from './observe.ts';
+import { claimId } from './names.ts';
+import type { Observed, OwnedObjects } from './observed.ts';
 import { hostsOf, type Refusal, type Shape } from './shape.ts';
 import { mirrorSubsets } from './target-endpoints.ts';
 

@@ -2,12 +2,12 @@
  * Makes one target Service's mirrors true: observe, desired, plan, execute, and the status as a value. It is given a
  * key, not an event; a Service that is gone is the same path with nothing desired.
  */
-import { plan, type Action, type Applier, type Owned } from '../kube/apply.ts';
+import { plan, type Action, type Applier, type Owned } from '../runtime/applier.ts';
 import { ApiError, describe, isConflict, isForbidden, isInvalid, isNamespaceGone } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, keyOf, NAMESPACES, SERVICES, splitKey } from '../kube/objects.ts';
 import { desired, endpointsId, gatewayRefreshed, serviceId, sliceId, type Manifests } from './desired.ts';
-import type { Claim, NameClaims } from './naming.ts';
-import type { Observed, OwnedObjects } from './observe.ts';
+import type { Claim, NameClaims } from './names.ts';
+import type { Observed, OwnedObjects } from './observed.ts';
 import { claimsOf, shapeOf, type Refusal, type Shape } from './shape.ts';
 import { mirrored, notMirrored, type MirrorStatus } from './status.ts';
 

@@ -4,9 +4,9 @@
 import { Annotation, Label, mirrorName, Value } from '../../crds/wire.ts';
 import { isServiceName } from '../../crds/names.ts';
 import type { Service } from '../kube/objects.ts';
-import { unreadableNamespace } from '../source-problem.ts';
-import { claimId, endpointMirrorNames, type Claim } from './naming.ts';
-import type { Observed } from './observe.ts';
+import { unreadableNamespace } from './reasons.ts';
+import { claimId, endpointMirrorNames, type Claim } from './names.ts';
+import type { Observed } from './observed.ts';
 import { readSlices, type TargetEndpoints, type TargetHost } from './target-endpoints.ts';
 
 /** Reasons of the `Mirrored` condition: Linkerd's own, and those that say more than it does. */

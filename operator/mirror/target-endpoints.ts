@@ -3,7 +3,7 @@
  * and on which ports each listens. Slices come from the target and are read with suspicion: an endpoint without a
  * hostname, with an empty one, or without ports is ordinary, and none of them stops the others.
  */
-import type { EndpointPort, HeadlessMirrorSubset } from '../../constructs/index.ts';
+import type { EndpointPort, HeadlessMirrorSubset } from '../../constructs/mirror/index.ts';
 import { isDnsLabel } from '../../crds/names.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
 

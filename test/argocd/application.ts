@@ -1,5 +1,5 @@
 /** An Application of Argo CD, as far as the suite reads it, and what its status says to somebody who looks for a reason. */
-import type { KubeObject } from '../cluster/workload.ts';
+import type { KubeObject } from '../cluster/workload/index.ts';
 
 export const ARGOCD_NAMESPACE = 'argocd';
 

@@ -6,9 +6,9 @@
 import { Command } from 'commander';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { addOperatorFlags, type FlagValue } from '../../operator/config.ts';
+import { addOperatorFlags, type FlagValue } from '../../operator/config/config.ts';
 import { startCluster, type TestCluster } from '../cluster/index.ts';
-import { type Api, api, eventually, installCrd, type Kubelet, startKubelet } from '../cluster/workload.ts';
+import { type Api, api, eventually, installCrd, type Kubelet, startKubelet } from '../cluster/workload/index.ts';
 import { credentials, namespace } from '../support/builders.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { meshCrds } from '../support/mesh-crds.ts';

@@ -6,7 +6,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Yaml } from 'cdk8s';
 import type { ArgoCdProps, ClusterSetMember, ClusterSetProps } from '../../constructs/index.ts';
-import type { ObjectRef } from '../cluster/workload.ts';
+import type { ObjectRef } from '../cluster/workload/index.ts';
 import { linkspan } from '../synth/linkspan.ts';
 import { GitRepository } from './git-repository.ts';
 

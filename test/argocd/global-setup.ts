@@ -2,7 +2,7 @@
  * Decides, before any test runs, whether there is an Argo CD to run against: builds it where it is missing and Go is
  * there. Without it, or without redis, nothing is tested and the run says so; under CI=true it is a failed one.
  */
-import { hasGo, buildMissing } from '../cluster/build.ts';
+import { hasGo, buildMissing } from '../cluster/real/build.ts';
 import { AVAILABLE_VARIABLE } from './available.ts';
 import { argoCdTools, findRedis } from './tools.ts';
 

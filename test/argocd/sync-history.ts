@@ -1,5 +1,5 @@
 /** What Applications went through, however short it was: every state of sync that a watch tells of. */
-import type { Api } from '../cluster/workload.ts';
+import type { Api } from '../cluster/workload/index.ts';
 import { APPLICATION, type Application } from './application.ts';
 
 /** A watch that takes notes until it is stopped. */

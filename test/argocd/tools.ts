@@ -5,8 +5,8 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Yaml } from 'cdk8s';
-import { GoTools } from '../cluster/go-tools.ts';
-import type { ObjectRef } from '../cluster/workload.ts';
+import { GoTools } from '../cluster/real/go-tools.ts';
+import type { ObjectRef } from '../cluster/workload/index.ts';
 import { goModule } from '../support/go-module.ts';
 
 const MODULE = 'github.com/argoproj/argo-cd/v3';

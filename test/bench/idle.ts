@@ -3,7 +3,7 @@
  * Services that are not exported.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EVENT_PERIOD_MS } from '../../operator/kube/events.ts';
+import { EVENT_PERIOD_MS } from '../../operator/runtime/events.ts';
 import { service } from '../support/builders.ts';
 import { concurrently } from '../support/concurrently.ts';
 import type { Row } from './report.ts';

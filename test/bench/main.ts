@@ -6,7 +6,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { missingBinaries } from '../cluster/binaries.ts';
+import { missingBinaries } from '../cluster/real/binaries.ts';
 import { measureExports } from './exports.ts';
 import { measureGatewayDeath } from './gateway-death.ts';
 import { measureIdle } from './idle.ts';

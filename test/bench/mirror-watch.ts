@@ -2,7 +2,7 @@
  * What the source cluster's clients see: the Endpoints of all mirrors, watched, each event with its time of arrival.
  * The same watch stands beside every measurement, the operator's and the raw one.
  */
-import { type Api, type KubeObject } from '../cluster/workload.ts';
+import { type Api, type KubeObject } from '../cluster/workload/index.ts';
 import type { EndpointsObject } from '../support/world.ts';
 
 const CLUSTER = 'mirror.linkerd.io/cluster-name';

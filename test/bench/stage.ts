@@ -4,7 +4,7 @@
  */
 import { linkCrd } from '../../crds/index.ts';
 import { KubeClient } from '../../operator/kube/client.ts';
-import { sourceAccess } from '../../operator/kube/source-access.ts';
+import { sourceAccess } from '../../operator/kube/access/in-cluster.ts';
 import { startCluster, type TestCluster } from '../cluster/index.ts';
 import {
   type Api,
@@ -15,7 +15,7 @@ import {
   type KubeObject,
   type ObjectRef,
   startKubelet,
-} from '../cluster/workload.ts';
+} from '../cluster/workload/index.ts';
 import { credentials, link, namespace, service } from '../support/builders.ts';
 import { concurrently } from '../support/concurrently.ts';
 import { TestGateway } from '../support/gateway.ts';

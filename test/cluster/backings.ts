@@ -2,7 +2,7 @@
  * Which backings this run has. A test suite asks here instead of trying: what cannot run is left out once, and said
  * once, by the global set-up.
  */
-import { missingBinaries } from './binaries.ts';
+import { missingBinaries } from './real/binaries.ts';
 import type { Backing } from './types.ts';
 
 /** Names the backings of a run, separated by commas; set by the global set-up, or by hand to run on fewer. */

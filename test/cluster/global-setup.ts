@@ -3,8 +3,8 @@
  * there. Without Go the run is a shorter one and ends by saying so; under CI=true a shorter run is a failed one.
  */
 import { BACKINGS_VARIABLE, backings } from './backings.ts';
-import { missingBinaries } from './binaries.ts';
-import { buildMissing, hasGo } from './build.ts';
+import { missingBinaries } from './real/binaries.ts';
+import { buildMissing, hasGo } from './real/build.ts';
 
 const isCi = (): boolean => process.env['CI'] === 'true';
 

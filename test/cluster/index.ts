@@ -2,8 +2,8 @@
  * Test clusters: one interface over real API servers and a simulated one. Suites start theirs here, and reach them
  * through a kubeconfig as any program does.
  */
-import { startReal } from './real.ts';
-import { startSimulated } from './sim/start.ts';
+import { startReal } from './real/real.ts';
+import { startSimulated } from './simulated/start.ts';
 import type { Backing, StartOptions, TestCluster } from './types.ts';
 
 export { backings } from './backings.ts';

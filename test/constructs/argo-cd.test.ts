@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 
 import { ArgoCd, type ArgoCdProps } from '../../constructs/argo-cd.ts';
 import { ClusterSet, type ClusterSetProps } from '../../constructs/cluster-set.ts';
-import type { ApiJson } from '../../constructs/render.ts';
-import { clusterSetTree } from '../../synth/cluster-tree.ts';
+import type { ApiJson } from '../../constructs/mirror/render.ts';
+import { clusterSetTree } from '../../synth/tree/cluster-tree.ts';
 import { clusterSetProps } from '../support/cluster-file.ts';
 import { errorsOf } from './errors-of.ts';
 

@@ -2,10 +2,10 @@ import { App, Testing } from 'cdk8s';
 import { describe, expect, test } from 'vitest';
 
 import { ClusterSet, type ClusterSetMember, type ClusterSetProps } from '../../constructs/cluster-set.ts';
-import type { ApiJson } from '../../constructs/render.ts';
+import type { ApiJson } from '../../constructs/mirror/render.ts';
 import { validateLink } from '../../crds/validate.ts';
-import { parseTargetKubeconfig } from '../../operator/kube/target-kubeconfig.ts';
-import { CERTIFICATE } from '../cluster/sim/certificate.ts';
+import { parseTargetKubeconfig } from '../../operator/kube/access/secret-kubeconfig.ts';
+import { CERTIFICATE } from '../cluster/simulated/certificate.ts';
 import { errorsOf } from './errors-of.ts';
 
 const caData = Buffer.from(CERTIFICATE).toString('base64');

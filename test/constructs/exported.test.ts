@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 
 import { Exported } from '../../constructs/exported.ts';
 import { Gateway } from '../../constructs/gateway.ts';
-import { MirrorService } from '../../constructs/mirror-service.ts';
-import type { ApiJson } from '../../constructs/render.ts';
+import { MirrorService } from '../../constructs/mirror/mirror-service.ts';
+import type { ApiJson } from '../../constructs/mirror/render.ts';
 
 const EXPORTED = 'mirror.linkerd.io/exported';
 

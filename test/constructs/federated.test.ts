@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { Exported } from '../../constructs/exported.ts';
 import { Federated } from '../../constructs/federated.ts';
 import { Gateway } from '../../constructs/gateway.ts';
-import type { ApiJson } from '../../constructs/render.ts';
+import type { ApiJson } from '../../constructs/mirror/render.ts';
 
 const FEDERATED = 'mirror.linkerd.io/federated';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { GatewayPolicy, type GatewayPolicyProps } from '../../constructs/gateway-policy.ts';
-import { render } from '../../constructs/render.ts';
+import { render } from '../../constructs/mirror/render.ts';
 import { errorsOf } from './errors-of.ts';
 
 const policy = (props?: GatewayPolicyProps) =>

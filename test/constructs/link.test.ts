@@ -2,8 +2,8 @@ import { App, Chart, Duration, JsonPatch } from 'cdk8s';
 import { describe, expect, test } from 'vitest';
 
 import { Link, type LinkProps } from '../../constructs/link.ts';
-import { render } from '../../constructs/render.ts';
-import { readLink } from '../../crds/settings.ts';
+import { render } from '../../constructs/mirror/render.ts';
+import { readLink } from '../../crds/link/settings.ts';
 import { errorsOf } from './errors-of.ts';
 
 const link = (props: Partial<LinkProps> = {}) =>

@@ -3,8 +3,8 @@ import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 
 import { MirrorOperator, type MirrorOperatorProps } from '../../constructs/mirror-operator.ts';
-import { type ApiJson, render } from '../../constructs/render.ts';
-import { addOperatorFlags, type FlagValue, OPERATOR_FLAGS, parseOperatorConfig } from '../../operator/config.ts';
+import { type ApiJson, render } from '../../constructs/mirror/render.ts';
+import { addOperatorFlags, type FlagValue, OPERATOR_FLAGS, parseOperatorConfig } from '../../operator/config/config.ts';
 import { errorsOf } from './errors-of.ts';
 
 const operator = (props: Partial<MirrorOperatorProps> = {}): readonly ApiJson[] =>

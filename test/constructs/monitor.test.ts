@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MirrorOperator } from '../../constructs/mirror-operator.ts';
 import { Monitor, type MonitorProps } from '../../constructs/monitor.ts';
-import { render } from '../../constructs/render.ts';
+import { render } from '../../constructs/mirror/render.ts';
 import { errorsOf } from './errors-of.ts';
 
 const rendered = (props: Omit<MonitorProps, 'operator'> = {}) =>

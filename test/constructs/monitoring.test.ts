@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { MirrorOperator } from '../../constructs/mirror-operator.ts';
 import { Monitoring, type MonitoringProps } from '../../constructs/monitoring.ts';
 import { Multicluster } from '../../constructs/multicluster.ts';
-import { render } from '../../constructs/render.ts';
+import { render } from '../../constructs/mirror/render.ts';
 import { errorsOf } from './errors-of.ts';
 
 const OPERATOR = { image: 'linkspan:1', namespace: 'mesh' };

@@ -8,7 +8,7 @@ import { Link, type LinkProps } from '../../constructs/link.ts';
 import { MirrorOperator } from '../../constructs/mirror-operator.ts';
 import { Multicluster, type MulticlusterProps } from '../../constructs/multicluster.ts';
 import { RemoteAccess } from '../../constructs/remote-access.ts';
-import { render } from '../../constructs/render.ts';
+import { render } from '../../constructs/mirror/render.ts';
 import { errorsOf } from './errors-of.ts';
 
 const multicluster = (props?: MulticlusterProps) =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { RemoteAccess, type RemoteAccessProps } from '../../constructs/remote-access.ts';
-import { render } from '../../constructs/render.ts';
+import { render } from '../../constructs/mirror/render.ts';
 import { errorsOf } from './errors-of.ts';
 
 const access = (props: Partial<RemoteAccessProps> = {}) =>

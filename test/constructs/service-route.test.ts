@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { render } from '../../constructs/render.ts';
+import { render } from '../../constructs/mirror/render.ts';
 import { ServiceRoute, type ServiceRouteProps } from '../../constructs/service-route.ts';
 import { errorsOf } from './errors-of.ts';
 

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Backing } from '../cluster/index.ts';
-import { findBinary } from '../cluster/binaries.ts';
-import { eventually } from '../cluster/eventually.ts';
+import { findBinary } from '../cluster/real/binaries.ts';
+import { eventually } from '../cluster/workload/eventually.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 
 const MAIN = join(import.meta.dirname, 'main.ts');

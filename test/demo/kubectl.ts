@@ -12,7 +12,7 @@ import {
   collectionPath,
   type KubeObject,
   type ObjectRef,
-} from '../cluster/workload.ts';
+} from '../cluster/workload/index.ts';
 import { layOut, type Row, rowsOf, type ServerTable, TABLE_TYPE } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { until } from './until.ts';

@@ -4,7 +4,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { once } from 'node:events';
-import { buildMissing } from '../cluster/build.ts';
+import { buildMissing } from '../cluster/real/build.ts';
 import { playGuide } from './guide.ts';
 import { Stage } from './stage.ts';
 import { Terminal } from './terminal.ts';

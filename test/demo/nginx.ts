@@ -1,5 +1,5 @@
 /** What the guide deploys to west: an nginx StatefulSet behind a headless Service. */
-import type { ObjectRef } from '../cluster/workload.ts';
+import type { ObjectRef } from '../cluster/workload/index.ts';
 
 const metadata = (name: string): ObjectRef['metadata'] => ({ name, namespace: 'default' });
 const labels = { app: 'nginx' };

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Processes, RunningProcess } from '../cluster/processes.ts';
+import type { Processes, RunningProcess } from '../cluster/real/processes.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const CLI = 'synth/cli.ts';

@@ -1,7 +1,7 @@
 /** The credentials of a target: replaced by others that work, or by what does not, while mirroring runs. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import { eventually, type ObjectRef } from '../cluster/workload.ts';
+import { eventually, type ObjectRef } from '../cluster/workload/index.ts';
 import { credentials, service, slice } from '../support/builders.ts';
 import { exportReady, GATEWAY } from '../support/exports.ts';
 import { inventory } from '../support/inventory.ts';

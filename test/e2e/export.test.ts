@@ -1,9 +1,9 @@
 /** Which Services are mirrored, and when their mirrors are ready: the export label, its selectors, pods that come and go. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import type { RequestInfo } from '../cluster/sim/request.ts';
-import type { SimulatedCluster } from '../cluster/sim/start.ts';
-import { eventually } from '../cluster/workload.ts';
+import type { RequestInfo } from '../cluster/simulated/request.ts';
+import type { SimulatedCluster } from '../cluster/simulated/start.ts';
+import { eventually } from '../cluster/workload/index.ts';
 import { EXPORTED, service, slice } from '../support/builders.ts';
 import { EndpointsHistory } from '../support/endpoints-history.ts';
 import { exportHeadless, exportReady, GATEWAY, linkTo } from '../support/exports.ts';

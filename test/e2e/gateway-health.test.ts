@@ -1,7 +1,7 @@
 /** What a gateway that is dead, or whose name cannot be looked up, makes of the mirrors. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import { eventually } from '../cluster/workload.ts';
+import { eventually } from '../cluster/workload/index.ts';
 import { EXPORTED, service, slice } from '../support/builders.ts';
 import { EndpointsHistory } from '../support/endpoints-history.ts';
 import { exportReady, GATEWAY } from '../support/exports.ts';

@@ -11,8 +11,8 @@ import { promisify } from 'node:util';
 import { dumpYaml, loadYaml } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { linkCrd } from '../../crds/index.ts';
-import { requireBinary } from '../cluster/binaries.ts';
-import { resolve } from '../cluster/dns.ts';
+import { requireBinary } from '../cluster/real/binaries.ts';
+import { resolve } from '../cluster/real/dns.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
 import {
   eventually,
@@ -21,7 +21,7 @@ import {
   type KubeObject,
   type ObjectRef,
   startKubelet,
-} from '../cluster/workload.ts';
+} from '../cluster/workload/index.ts';
 import { mergedKubeconfig } from '../demo/kubeconfig.ts';
 import { credentials, link, namespace } from '../support/builders.ts';
 import { type EndpointsObject, LINKS_NAMESPACE, TestOperator, World } from '../support/world.ts';

@@ -1,8 +1,8 @@
 /** A restart of the operator over many headless mirrors: what is right is left exactly as it is. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import type { SimulatedCluster } from '../cluster/sim/start.ts';
-import { eventually } from '../cluster/workload.ts';
+import type { SimulatedCluster } from '../cluster/simulated/start.ts';
+import { eventually } from '../cluster/workload/index.ts';
 import { EXPORTED, service, statefulSlice } from '../support/builders.ts';
 import { exportReady } from '../support/exports.ts';
 import { inventory } from '../support/inventory.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readSlices } from '../../operator/mirror/target-endpoints.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import { eventually } from '../cluster/workload.ts';
+import { eventually } from '../cluster/workload/index.ts';
 import { EXPORTED, namespace, service, slice, statefulSlice } from '../support/builders.ts';
 import { exportHeadless, exportReady, GATEWAY, hostsOf } from '../support/exports.ts';
 import { identities, inventory } from '../support/inventory.ts';

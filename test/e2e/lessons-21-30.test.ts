@@ -6,9 +6,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { backings } from '../cluster/index.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import type { RequestInfo } from '../cluster/sim/request.ts';
-import type { SimulatedCluster } from '../cluster/sim/start.ts';
-import { eventually, type KubeObject } from '../cluster/workload.ts';
+import type { RequestInfo } from '../cluster/simulated/request.ts';
+import type { SimulatedCluster } from '../cluster/simulated/start.ts';
+import { eventually, type KubeObject } from '../cluster/workload/index.ts';
 import { EXPORTED, link, namespace, service, slice, statefulSlice } from '../support/builders.ts';
 import { concurrently } from '../support/concurrently.ts';
 import {

@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { backings } from '../cluster/index.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import type { SimulatedCluster } from '../cluster/sim/start.ts';
-import { eventually, type KubeObject, type ObjectRef } from '../cluster/workload.ts';
+import type { SimulatedCluster } from '../cluster/simulated/start.ts';
+import { eventually, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
 import { EXPORTED, EXPORTED_FLAT, link, namespace, service, slice, statefulSlice } from '../support/builders.ts';
 import { linkerdLinkCrd } from '../support/linkerd-crd.ts';
 import { LinkerdController } from '../support/linkerd-controller.ts';

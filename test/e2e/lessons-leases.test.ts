@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { LeadershipLostError } from '../../operator/main.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import { eventually, type KubeObject } from '../cluster/workload.ts';
+import { eventually, type KubeObject } from '../cluster/workload/index.ts';
 import { EXPORTED, service, slice } from '../support/builders.ts';
 import { LINKERD_AGENT, LinkerdController } from '../support/linkerd-controller.ts';
 import { startOperatorProcess } from '../support/operator-process.ts';

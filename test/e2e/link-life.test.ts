@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import { eventually } from '../cluster/workload.ts';
+import { eventually } from '../cluster/workload/index.ts';
 import { EXPORTED, link, service, slice } from '../support/builders.ts';
 import { exportReady, GATEWAY } from '../support/exports.ts';
 import { inventory } from '../support/inventory.ts';

@@ -1,7 +1,7 @@
 /** Names that two want: a Service of the user's own is never touched, and of two mirrors one has it by state alone. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import { eventually, type ObjectRef } from '../cluster/workload.ts';
+import { eventually, type ObjectRef } from '../cluster/workload/index.ts';
 import { EXPORTED, service, slice } from '../support/builders.ts';
 import { exportHeadless, exportReady, GATEWAY, hostsOf } from '../support/exports.ts';
 import { LASTING_LEASE, type ServiceObject, type TestOperator, World } from '../support/world.ts';

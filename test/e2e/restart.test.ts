@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import { type Api, eventually, type KubeObject, type ObjectRef } from '../cluster/workload.ts';
+import { type Api, eventually, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
 import { EXPORTED, service, slice, statefulSlice } from '../support/builders.ts';
 import { concurrently } from '../support/concurrently.ts';
 import { LINKS_NAMESPACE, type TestOperator, World } from '../support/world.ts';

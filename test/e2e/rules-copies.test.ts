@@ -1,7 +1,7 @@
 /** What a mirror takes over from its target Service, and what form it has: rules B1 to B3, C4, D2 to D9, flat mode, slices. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import { eventually, type KubeObject } from '../cluster/workload.ts';
+import { eventually, type KubeObject } from '../cluster/workload/index.ts';
 import {
   EXPORTED,
   EXPORTED_FLAT,

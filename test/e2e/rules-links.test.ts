@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { backings, startCluster, type TestCluster } from '../cluster/index.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import { api, type Api, eventually, type KubeObject } from '../cluster/workload.ts';
+import { api, type Api, eventually, type KubeObject } from '../cluster/workload/index.ts';
 import { credentials, EXPORTED, link, namespace, service, slice } from '../support/builders.ts';
 import { type LinkCondition, type LinkObject, LINKS_NAMESPACE, type TestOperator, World } from '../support/world.ts';
 

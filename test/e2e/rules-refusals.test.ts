@@ -1,7 +1,7 @@
 /** What is mirrored where, what is not and why, and who gets a name: rules A3 to A7, on every backing. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import { type Collection, eventually, type KubeObject } from '../cluster/workload.ts';
+import { type Collection, eventually, type KubeObject } from '../cluster/workload/index.ts';
 import { EXPORTED, link, namespace, service, type ServiceOptions, slice, statefulSlice } from '../support/builders.ts';
 import { type LinkCondition, type LinkObject, LINKS_NAMESPACE, type ServiceObject, World } from '../support/world.ts';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import { eventually, type KubeObject } from '../cluster/workload.ts';
+import { eventually, type KubeObject } from '../cluster/workload/index.ts';
 import { EXPORTED, link, service, slice } from '../support/builders.ts';
 import { inventory } from '../support/inventory.ts';
 import { LINKS_NAMESPACE, World } from '../support/world.ts';

@@ -1,7 +1,7 @@
 /** One ClusterIP Service through every room, from the Link to the API server, on every backing. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import { eventually } from '../cluster/workload.ts';
+import { eventually } from '../cluster/workload/index.ts';
 import { EXPORTED, service, slice } from '../support/builders.ts';
 import { type ServiceObject, World } from '../support/world.ts';
 

@@ -4,15 +4,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import { renderKubeconfig } from '../cluster/kubeconfig.ts';
-import { CERTIFICATE } from '../cluster/sim/certificate.ts';
-import { startControllers } from '../cluster/sim/controllers/index.ts';
-import type { Faults } from '../cluster/sim/faults.ts';
-import type { KubeObject } from '../cluster/sim/object.ts';
-import { Registry } from '../cluster/sim/registry.ts';
-import { idOf, type Resource } from '../cluster/sim/resources.ts';
-import { ApiServer } from '../cluster/sim/server.ts';
-import type { StorageEvent } from '../cluster/sim/storage.ts';
-import { type Manifest, Store } from '../cluster/sim/store.ts';
+import { CERTIFICATE } from '../cluster/simulated/certificate.ts';
+import { startControllers } from '../cluster/simulated/controllers/index.ts';
+import type { Faults } from '../cluster/simulated/faults.ts';
+import type { KubeObject } from '../cluster/simulated/storage/object.ts';
+import { Registry } from '../cluster/simulated/storage/registry.ts';
+import { idOf, type Resource } from '../cluster/simulated/kinds/resources.ts';
+import { ApiServer } from '../cluster/simulated/server.ts';
+import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
+import { type Manifest, Store } from '../cluster/simulated/store.ts';
 
 /** Watches hear something this often, so that a silent one is told from a quiet one. */
 const BOOKMARK_MS = 250;

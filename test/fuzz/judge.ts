@@ -3,9 +3,9 @@
  * write, of a kind it may write. Judged on storage, in the step in which a write takes effect, so that nothing that is
  * answered with an error counts, and nothing that took effect unseen is missed.
  */
-import type { KubeObject } from '../cluster/sim/object.ts';
-import type { Resource } from '../cluster/sim/resources.ts';
-import type { StorageEvent } from '../cluster/sim/storage.ts';
+import type { KubeObject } from '../cluster/simulated/storage/object.ts';
+import type { Resource } from '../cluster/simulated/kinds/resources.ts';
+import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import type { HistoryCluster } from './cluster.ts';
 import { CLUSTER_OF, NAMESPACES, OTHER_CLUSTER } from './command.ts';
 

@@ -3,7 +3,7 @@
  * both clusters. It shares no code with the operator, so that the two can only agree by both being right. Where the
  * rules let the past decide (D2: a headless Service without endpoints) what is there picks among what is allowed.
  */
-import type { KubeObject } from '../cluster/sim/object.ts';
+import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 
 export type LabelSelector = {
   readonly matchLabels?: Readonly<Record<string, string>>;

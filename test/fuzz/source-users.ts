@@ -2,7 +2,7 @@
  * What users do in the source cluster with what is not theirs to do: own objects under names that mirrors want, and
  * edits and deletions of mirrors.
  */
-import type { KubeObject } from '../cluster/sim/object.ts';
+import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { HistoryCluster } from './cluster.ts';
 import type { Command } from './command.ts';
 

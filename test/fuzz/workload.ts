@@ -2,7 +2,7 @@
  * What users and Kubernetes do in a target: Services come, change their kind and their export, and go; pods come, get
  * ready, and go; slices are made by hand.
  */
-import type { KubeObject } from '../cluster/sim/object.ts';
+import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { HistoryCluster } from './cluster.ts';
 import { type Command, type Export, type PodState, PORTS } from './command.ts';
 

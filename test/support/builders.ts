@@ -1,5 +1,5 @@
 /** Objects as users and Kubernetes write them, with just what a test is about spelled out. */
-import type { ObjectRef } from '../cluster/workload.ts';
+import type { ObjectRef } from '../cluster/workload/index.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -2,7 +2,7 @@
  * Exports put on the target and awaited in the source cluster: the step most scenarios start with, and the barrier
  * that shows the operator has seen what was done before.
  */
-import { eventually } from '../cluster/workload.ts';
+import { eventually } from '../cluster/workload/index.ts';
 import { credentials, EXPORTED, link, service, type ServiceOptions, slice, statefulSlice } from './builders.ts';
 import type { EndpointsObject, World } from './world.ts';
 

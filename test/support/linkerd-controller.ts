@@ -4,7 +4,14 @@
  * and PUT under field manager `controller`. What it does not have, such as appProtocol, the real one does not copy.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Api, api, ApiError, type KubeObject, type ObjectMeta, type ObjectRef } from '../cluster/workload.ts';
+import {
+  type Api,
+  api,
+  ApiError,
+  type KubeObject,
+  type ObjectMeta,
+  type ObjectRef,
+} from '../cluster/workload/index.ts';
 import type { TestCluster } from '../cluster/index.ts';
 
 /** Field manager of Linkerd's controller: the name of its binary. */

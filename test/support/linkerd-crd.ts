@@ -2,7 +2,7 @@
  * The Link CRD that Linkerd's own chart installs, as far as it matters: the fields of its three versions and no other,
  * so that the API server prunes whatever Linkspan adds to spec and status.
  */
-import type { ObjectRef } from '../cluster/workload.ts';
+import type { ObjectRef } from '../cluster/workload/index.ts';
 
 const STRING = { type: 'string' };
 const STRINGS = { type: 'array', items: STRING };

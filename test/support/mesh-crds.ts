@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
-import type { ObjectRef } from '../cluster/workload.ts';
+import type { ObjectRef } from '../cluster/workload/index.ts';
 import { goModule } from './go-module.ts';
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -5,10 +5,10 @@
 import { Command } from 'commander';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ApiJson } from '../../constructs/render.ts';
-import { addOperatorFlags, type FlagValue } from '../../operator/config.ts';
+import type { ApiJson } from '../../constructs/mirror/render.ts';
+import { addOperatorFlags, type FlagValue } from '../../operator/config/config.ts';
 import type { TestCluster } from '../cluster/index.ts';
-import type { Api } from '../cluster/workload.ts';
+import type { Api } from '../cluster/workload/index.ts';
 
 interface Deployment extends ApiJson {
   readonly spec: {

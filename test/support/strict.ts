@@ -1,7 +1,7 @@
 /** Server-side apply as strict as an API server can be: a field that it does not know is an error. */
 import { expect } from 'vitest';
-import type { ApiJson } from '../../constructs/render.ts';
-import { type Api, type KubeObject, objectPath } from '../cluster/workload.ts';
+import type { ApiJson } from '../../constructs/mirror/render.ts';
+import { type Api, type KubeObject, objectPath } from '../cluster/workload/index.ts';
 
 /** Applies an object, which must be accepted to the last field. */
 export const applyStrict = async (

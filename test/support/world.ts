@@ -3,13 +3,13 @@
  * process. The same on both backings; a test says what it does to the clusters, and what must become of it.
  */
 import { linkCrd } from '../../crds/index.ts';
-import { parseOperatorConfig, type FlagValue } from '../../operator/config.ts';
-import type { Logger } from '../../operator/kube/logger.ts';
+import { parseOperatorConfig, type FlagValue } from '../../operator/config/config.ts';
+import type { Logger } from '../../operator/runtime/logger.ts';
 import { runOperator } from '../../operator/main.ts';
-import type { Manager } from '../../operator/manager.ts';
-import type { Tuning } from '../../operator/tuning.ts';
+import type { Manager } from '../../operator/link/manager.ts';
+import type { Tuning } from '../../operator/config/tuning.ts';
 import { type Backing, startCluster, type StartOptions, type TestCluster } from '../cluster/index.ts';
-import { api, type Api, eventually, installCrd, type KubeObject, type ObjectRef } from '../cluster/workload.ts';
+import { api, type Api, eventually, installCrd, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
 import { credentials, link, namespace } from './builders.ts';
 import { TestGateway } from './gateway.ts';
 

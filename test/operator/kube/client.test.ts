@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { bearer } from '../../../operator/kube/cluster-access.ts';
+import { bearer } from '../../../operator/kube/access/access.ts';
 import { type ClientOptions, KubeClient, type WatchEvent } from '../../../operator/kube/client.ts';
 import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
 import { ENDPOINT_SLICES, type KubeObject, NAMESPACES, SERVICES } from '../../../operator/kube/objects.ts';

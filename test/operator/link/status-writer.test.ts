@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { KubeClient } from '../../../operator/kube/client.ts';
 import { ApiError } from '../../../operator/kube/errors.ts';
-import type { Logger } from '../../../operator/kube/logger.ts';
+import type { Logger } from '../../../operator/runtime/logger.ts';
 import { SERVICES } from '../../../operator/kube/objects.ts';
 import type { LinkStatusBefore, LinkStatusPatch } from '../../../operator/link/status.ts';
 import { type LinkObject, StatusWriter } from '../../../operator/link/status-writer.ts';

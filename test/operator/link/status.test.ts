@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { type LinkFindings, linkStatus, type LinkStatusPatch, verdict } from '../../../operator/link/status.ts';
+import { verdict } from '../../../operator/kube/conditions.ts';
+import { type LinkFindings, linkStatus, type LinkStatusPatch } from '../../../operator/link/status.ts';
 import { mirrored, notMirrored } from '../../../operator/mirror/status.ts';
 
 const yes = verdict('True', 'Fine', '');

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Endpoints, EndpointSlice, KubeObject, Service } from '../../../operator/kube/objects.ts';
 import { desired, endpointsId, gatewayRefreshed, type Manifests, serviceId } from '../../../operator/mirror/desired.ts';
-import { NameClaims } from '../../../operator/mirror/naming.ts';
+import { NameClaims } from '../../../operator/mirror/names.ts';
 import { claimsOf, shapeOf } from '../../../operator/mirror/shape.ts';
 import {
   headlessService,

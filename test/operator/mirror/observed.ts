@@ -1,6 +1,6 @@
 /** Observed states, with just what a test is about spelled out: an exported Service `web` of west, in namespace shop. */
 import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
-import type { GatewayView, LinkView, Observed } from '../../../operator/mirror/observe.ts';
+import type { GatewayView, LinkView, Observed } from '../../../operator/mirror/observed.ts';
 
 export interface ObservedOptions extends Partial<Omit<Observed, 'link' | 'gateway' | 'target'>> {
   readonly link?: Partial<LinkView>;

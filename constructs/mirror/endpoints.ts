@@ -1,0 +1,125 @@
+/**
+ * The addresses behind a Service without a selector, in either form the API has: one Endpoints object, as Linkerd's
+ * own controller writes, or EndpointSlices, one per address family and subset. Both render the same state.
+ * Addresses are sorted and deduplicated, so that equal state is an equal object.
+ */
+import { ApiObject } from 'cdk8s';
+import type { Construct } from 'constructs';
+import { ENDPOINT_SLICE_MANAGER, Label } from '../../crds/wire.ts';
+import { keepOutOfGit, type StaticEndpointsProps } from './static-endpoints.ts';
+import type { EndpointPort } from './ports.ts';
+import { isIPv6 } from '../prop-rules.ts';
+
+/** Which API object holds the addresses: v1 Endpoints, or discovery.k8s.io/v1 EndpointSlices. */
+export type EndpointsKind = 'endpoints' | 'slices';
+
+/** One address behind a Service. */
+export interface EndpointsAddress {
+  readonly ip: string;
+  readonly hostname?: string | undefined;
+}
+
+/** Addresses that share ports and readiness. */
+export interface EndpointsSubset {
+  readonly addresses: readonly EndpointsAddress[];
+  readonly ports: readonly EndpointPort[];
+  /** `absent`: nobody is there; the addresses only say which families to keep an empty slice for. */
+  readonly state: 'ready' | 'not-ready' | 'absent';
+}
+
+/** Properties of {@link endpointsObjects}. */
+export interface EndpointsObjectProps extends StaticEndpointsProps {
+  /** Name of the Service, and of its Endpoints. */
+  readonly name: string;
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** @default endpoints */
+  readonly kind?: EndpointsKind | undefined;
+  readonly subsets: readonly EndpointsSubset[];
+}
+
+/**
+ * Renders the addresses of a Service: one Endpoints object, or as many EndpointSlices as there are families and subsets.
+ * To synthesize them for Git is an error, unless they are static.
+ */
+export const endpointsObjects = (scope: Construct, props: EndpointsObjectProps): readonly ApiObject[] => {
+  const objects = objectsOf(props.kind ?? 'endpoints', scope, props);
+  for (const object of objects) keepOutOfGit(object, props);
+  return objects;
+};
+
+const objectsOf = (kind: EndpointsKind, scope: Construct, props: EndpointsObjectProps): readonly ApiObject[] => {
+  switch (kind) {
+    case 'endpoints':
+      return [endpoints(scope, props)];
+    case 'slices':
+      return [...slices(scope, props, 'IPv4'), ...slices(scope, props, 'IPv6')];
+  }
+};
+
+const endpoints = (
+  scope: Construct,
+  { name, namespace, labels, annotations, subsets }: EndpointsObjectProps,
+): ApiObject => {
+  const rendered = subsets
+    .filter(({ addresses, state }) => addresses.length > 0 && state !== 'absent')
+    .map(({ addresses, ports, state }) => ({
+      [state === 'ready' ? 'addresses' : 'notReadyAddresses']: ordered(addresses),
+      ports: ports.map((port) => endpointPort(port)),
+    }));
+  return new ApiObject(scope, 'Endpoints', {
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: { name, namespace, labels, annotations },
+    // The API server stores no empty list.
+    ...(rendered.length > 0 ? { subsets: rendered } : {}),
+  });
+};
+
+const slices = (scope: Construct, props: EndpointsObjectProps, family: 'IPv4' | 'IPv6'): readonly ApiObject[] => {
+  const { name, namespace, labels, annotations } = props;
+  return props.subsets
+    .map((subset) => ({
+      ...subset,
+      addresses: subset.addresses.filter(({ ip }) => isIPv6(ip) === (family === 'IPv6')),
+    }))
+    .filter(({ addresses }) => addresses.length > 0)
+    .map(({ addresses, ports, state }, index) => {
+      const suffix = `${family.toLowerCase()}${index === 0 ? '' : `-${index + 1}`}`;
+      return new ApiObject(scope, `EndpointSlice-${suffix}`, {
+        apiVersion: 'discovery.k8s.io/v1',
+        kind: 'EndpointSlice',
+        metadata: {
+          name: `${name}-${suffix}`,
+          namespace,
+          labels: { ...labels, [Label.serviceName]: name, [Label.endpointSliceManagedBy]: ENDPOINT_SLICE_MANAGER },
+          annotations,
+        },
+        addressType: family,
+        endpoints:
+          state === 'absent'
+            ? []
+            : ordered(addresses).map(({ ip, hostname }) => ({
+                addresses: [ip],
+                conditions: { ready: state === 'ready' },
+                hostname,
+              })),
+        // Here the API server stores an unnamed port as "", other than in Endpoints.
+        ports: ports.map((port) => ({ ...endpointPort(port), name: port.name ?? '' })),
+      });
+    });
+};
+
+const endpointPort = ({ name, port, protocol = 'TCP', appProtocol }: EndpointPort) => ({
+  name: name || undefined,
+  port,
+  protocol,
+  appProtocol: appProtocol || undefined,
+});
+
+/** By hostname, then by IP; each pair once. */
+const ordered = (addresses: readonly EndpointsAddress[]): readonly EndpointsAddress[] => {
+  const unique = new Map(addresses.map(({ ip, hostname }) => [`${hostname ?? ''} ${ip}`, { ip, hostname }]));
+  return [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, address]) => address);
+};

@@ -1,0 +1,21 @@
+/**
+ * Mirrors, endpoint mirrors and gateway probes: the constructs that the operator renders, and `render` itself. The
+ * operator imports this file and nothing else of constructs/.
+ */
+export { copiedAnnotations, copiedLabels, type Metadata } from './copied-metadata.ts';
+export { EndpointMirror, type EndpointMirrorProps } from './endpoint-mirror.ts';
+export type { EndpointsKind } from './endpoints.ts';
+export type { GatewayEndpoints } from './gateway-endpoints.ts';
+export { GatewayProbe, type GatewayProbeProps } from './gateway-probe.ts';
+export {
+  HeadlessMirror,
+  type HeadlessMirrorAddress,
+  type HeadlessMirrorEndpoints,
+  type HeadlessMirrorProps,
+  type HeadlessMirrorSubset,
+} from './headless-mirror.ts';
+export { type MirrorMode, MirrorService, type MirrorServiceProps } from './mirror-service.ts';
+export { crossesGateway, type EndpointPort, type MirrorPort, type Protocol } from './ports.ts';
+export { type ApiJson, render } from './render.ts';
+export type { StaticEndpointsProps } from './static-endpoints.ts';
+export type { TargetServiceProps } from './target-service.ts';

@@ -1,0 +1,48 @@
+/**
+ * Endpoints in Git are lost on the way: Argo CD's own configuration leaves them out, calls the Application Synced all the
+ * same, and there is a Service with nothing behind it. So synthesis refuses them, unless a static mirror is asked for.
+ * What is rendered in memory is applied as it is, and never is in Git.
+ */
+import type { ApiObject, App } from 'cdk8s';
+import { fieldError } from '../../crds/validate.ts';
+import type { Finding } from '../invalid-props.ts';
+
+/** What a construct with endpoints can be told of Git. */
+export interface StaticEndpointsProps {
+  /**
+   * Whether the endpoints may be synthesized, and so be in Git: a static mirror, for a cluster that must not run the
+   * operator. It stays as it was rendered: it follows neither the health of the target's gateway nor the pods behind the
+   * target Service, and sends requests to a gateway that is dead.
+   *
+   * `kubectl apply` and Flux apply such endpoints. Argo CD does not, as installed since 3.0: `resource.exclusions` in its
+   * ConfigMap `argocd-cm` names the kinds Endpoints and EndpointSlice (groups "" and discovery.k8s.io). Take the kind that
+   * is rendered out of that entry; from then on Argo CD watches all objects of that kind, in every cluster that it serves.
+   * @default false: to synthesize endpoints is an error
+   */
+  readonly static?: boolean | undefined;
+}
+
+/** Set in the context of an app that is rendered in memory. */
+const IN_MEMORY = 'linkspan.dev/in-memory';
+
+/** Says of an app without charts that what it renders is not written to Git. */
+export const renderInMemory = (app: App): void => app.node.setContext(IN_MEMORY, true);
+
+/** Fails the synthesis of endpoints, unless they are static or rendered in memory. */
+export const keepOutOfGit = (endpoints: ApiObject, { static: isStatic = false }: StaticEndpointsProps): void => {
+  if (isStatic || endpoints.node.tryGetContext(IN_MEMORY) === true) return;
+  const { kind, name, metadata } = endpoints;
+  endpoints.node.addValidation({
+    validate: () => [
+      `${kind} ${metadata.namespace ?? ''}/${name} must not be in Git: Argo CD leaves ${kind} out and says Synced all ` +
+        'the same, and the Service would have nothing behind it (render a Link instead, and let the operator write the ' +
+        'mirror; where no operator may run, set static: true, and read there what Argo CD must be told)',
+    ],
+  });
+};
+
+/** What is wrong with `static` where there may be no endpoints. */
+export const staticFinding = ({ static: isStatic = false }: StaticEndpointsProps, endpoints: unknown): Finding =>
+  isStatic && endpoints === undefined
+    ? fieldError('static', true, 'is for a mirror with endpoints', 'give endpoints, or remove it')
+    : undefined;

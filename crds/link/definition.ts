@@ -1,0 +1,79 @@
+/**
+ * The Link's CustomResourceDefinition, derived from its JSON schema. A superset of Linkerd's: v1alpha1 and v1alpha2 are
+ * served, v1alpha3 is stored, and all three have one schema, for the reason that `link.schema.ts` gives. Plain JSON, in
+ * which no object stands twice, so that its YAML needs no anchors.
+ */
+import { LINK_SCHEMA } from './schema.ts';
+import { Label, LinkApi, Value } from '../wire.ts';
+
+/** A structural schema, as `openAPIV3Schema` takes it. */
+export type StructuralSchema = Readonly<Record<string, unknown>>;
+
+const LINK_STRUCTURE = {
+  ...LINK_SCHEMA,
+  // The API server knows what metadata is, and refuses a CRD that says so.
+  properties: { ...LINK_SCHEMA.properties, metadata: { type: 'object' } },
+};
+
+/**
+ * A copy of a schema as the API server takes it: without the `title`s that only name types, and with a map of strings as
+ * an object whose fields are kept, which is what Linkerd's CRD makes of `matchLabels`.
+ */
+const structural = (schema: object): StructuralSchema =>
+  Object.fromEntries(
+    Object.entries(schema)
+      .filter(([key]) => key !== 'title')
+      .map(([key, value]: [string, unknown]) => {
+        switch (key) {
+          case 'additionalProperties':
+            return ['x-kubernetes-preserve-unknown-fields', true];
+          case 'properties':
+            return [key, mapValues(value as Readonly<Record<string, object>>, structural)];
+          case 'items':
+            return [key, structural(value as object)];
+          default:
+            return [key, structuredClone(value)];
+        }
+      }),
+  );
+
+const mapValues = <T, U>(fields: Readonly<Record<string, T>>, map: (value: T) => U): Readonly<Record<string, U>> =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, map(value)]));
+
+const conditionStatus = (type: string): string => `.status.conditions[?(@.type=="${type}")].status`;
+
+const version = (name: string) => ({
+  name,
+  served: true,
+  storage: name === LinkApi.version,
+  schema: { openAPIV3Schema: structural(LINK_STRUCTURE) },
+  subresources: { status: {} },
+  additionalPrinterColumns: [
+    { name: 'Target', type: 'string', jsonPath: '.spec.targetClusterName', description: 'Target cluster' },
+    { name: 'Ready', type: 'string', jsonPath: conditionStatus('Ready'), description: 'Whether all is well' },
+    {
+      name: 'Gateway',
+      type: 'string',
+      jsonPath: conditionStatus('GatewayAlive'),
+      description: 'Whether the gateway answers',
+    },
+    { name: 'Mirrors', type: 'integer', jsonPath: '.status.mirrors.total', description: 'Services selected' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+});
+
+/** The manifest of the CustomResourceDefinition of the Link. */
+export const linkCrd = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: {
+    name: `${LinkApi.plural}.${LinkApi.group}`,
+    labels: { [Label.extension]: Value.extension },
+  },
+  spec: {
+    group: LinkApi.group,
+    names: { plural: LinkApi.plural, singular: 'link', kind: LinkApi.kind, listKind: 'LinkList' },
+    scope: 'Namespaced',
+    versions: ['v1alpha1', 'v1alpha2', LinkApi.version].map(version),
+  },
+} as const;

@@ -1,0 +1,173 @@
+/**
+ * A Link's gateway as it is found: where it is, and whether it is alive. What endpoints lead to is taken over from the
+ * Link as a whole, once the addresses are known: no mirror ever has the addresses of one gateway with the port or
+ * identity of another, and a lookup that fails is no reason to leave what is in use.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { type GatewaySettings, type LinkSettings, probeName } from '../../crds/index.ts';
+import type { OperatorConfig } from '../config/config.ts';
+import { type Verdict, verdict } from '../kube/conditions.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Metrics } from '../metrics.ts';
+import type { GatewayView, LinkView } from '../mirror/observed.ts';
+import { type GatewayAddressState, type IpFamily, type Resolve, watchGatewayAddresses } from './addresses.ts';
+import { probeGateway } from './probe.ts';
+
+/** What is known of a gateway, for the Link's status; an undefined verdict is not known yet. */
+export interface GatewayFindings {
+  readonly resolved: Verdict | undefined;
+  readonly gatewayAlive: Verdict | undefined;
+  /** Undefined: the Link has no gateway. */
+  readonly gateway: GatewayView | undefined;
+}
+
+export interface GatewayOptions {
+  readonly config: OperatorConfig;
+  readonly families: ReadonlySet<IpFamily>;
+  readonly resolve: Resolve | undefined;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly onEvent: (type: 'Normal' | 'Warning', reason: string, message: string) => void;
+  /** Endpoints must lead elsewhere, or be ready or not. */
+  readonly onChange: () => void;
+  /** What is known of the gateway may have changed. */
+  readonly onStatus: () => void;
+}
+
+export class Gateway {
+  readonly #options: GatewayOptions;
+  #settings: Pick<LinkSettings, 'name' | 'cluster' | 'gateway' | 'probe'> | undefined;
+  /** Ends the lookups and probes of the settings before. */
+  #run = new AbortController();
+  #lookup: GatewayAddressState | undefined;
+  #inUse: (NonNullable<LinkView['gateway']> & Pick<GatewayView, 'addresses'>) | undefined;
+  #alive: boolean | undefined;
+  #verdict: Verdict | undefined;
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+  }
+
+  /** Port and identity that endpoints lead to; undefined before the addresses were ever known. */
+  get settings(): LinkView['gateway'] {
+    if (this.#inUse === undefined) return this.#settings?.gateway;
+    const { addresses: _, ...settings } = this.#inUse;
+    return settings;
+  }
+
+  get view(): GatewayView {
+    const isProbed = this.#settings?.probe !== undefined;
+    return { addresses: this.#inUse?.addresses ?? [], alive: isProbed ? this.#alive : true };
+  }
+
+  findings(): GatewayFindings {
+    const { gateway, probe } = this.#settings ?? {};
+    if (gateway === undefined) {
+      const none = verdict('True', 'NoGateway', 'the Link has no gateway');
+      return { resolved: none, gatewayAlive: none, gateway: undefined };
+    }
+    return {
+      resolved: this.#resolved(),
+      gatewayAlive:
+        probe === undefined ? verdict('True', 'NotProbed', 'the Link has no probeSpec.path') : this.#verdict,
+      gateway: this.view,
+    };
+  }
+
+  /** Looks for the gateway that a Link has now; what was known of another before stays in use until it is found. */
+  start(settings: LinkSettings): void {
+    this.stop();
+    this.#run = new AbortController();
+    this.#settings = settings;
+    this.#alive = undefined;
+    this.#verdict = undefined;
+    const { signal } = this.#run;
+    const { gateway, probe } = settings;
+    this.#options.metrics.target.gatewayEnabled.set(this.#labels, probe === undefined ? 0 : 1);
+    if (gateway === undefined) {
+      this.#lookup = undefined;
+      this.#inUse = undefined;
+      return;
+    }
+    const { families, resolve, config } = this.#options;
+    const { promise: known, resolve: first } = Promise.withResolvers<void>();
+    void watchGatewayAddresses(
+      {
+        addresses: gateway.addresses,
+        families,
+        periodMs: config.gatewayResolvePeriodMs,
+        resolve,
+        onChange: (state) => {
+          this.#found(gateway, state);
+          first();
+        },
+      },
+      signal,
+    );
+    // Through the probe Service, or to the addresses: both want them known.
+    void known.then(() => this.#probe(signal));
+  }
+
+  stop(): void {
+    this.#run.abort();
+  }
+
+  #found(gateway: GatewaySettings, state: GatewayAddressState): void {
+    const { addresses, problems } = state;
+    const next = addresses.length > 0 || this.#inUse === undefined ? { ...gateway, addresses } : this.#inUse;
+    const isNew = !isDeepStrictEqual(next, this.#inUse);
+    const failed = problems.length > 0 && (this.#lookup?.problems ?? []).length === 0;
+    this.#inUse = next;
+    this.#lookup = state;
+    if (failed) this.#options.onEvent('Warning', 'GatewayNotResolved', problems.join('; '));
+    if (isNew) this.#options.onChange();
+    this.#options.onStatus();
+  }
+
+  async #probe(signal: AbortSignal): Promise<void> {
+    const { config, metrics } = this.#options;
+    const { name = '', probe } = this.#settings ?? {};
+    if (probe === undefined) return;
+    const service = `${probeName(name)}.${config.namespace}.svc`;
+    const labels = this.#labels;
+    await probeGateway(
+      {
+        settings: probe,
+        hosts: () => (config.probeVia === 'service' ? [service] : (this.#inUse?.addresses ?? [])),
+        connectTo: config.probeConnectTo,
+        onVerdict: (alive, message) => this.#setAlive(alive, message),
+        onProbe: (ok, latencyMs) => {
+          metrics.target.gatewayProbes.inc({ ...labels, probe_successful: String(ok) });
+          if (!ok) return;
+          metrics.target.gatewayLatency.set(labels, latencyMs);
+          metrics.target.gatewayProbeLatency.observe(labels, latencyMs);
+        },
+      },
+      signal,
+    );
+  }
+
+  #setAlive(alive: boolean, message: string): void {
+    const { metrics, log, onEvent, onChange, onStatus } = this.#options;
+    this.#alive = alive;
+    this.#verdict = verdict(alive ? 'True' : 'False', alive ? 'ProbeSucceeded' : 'ProbeFailed', message);
+    metrics.target.gatewayAlive.set(this.#labels, alive ? 1 : 0);
+    log.info({ link: this.#settings?.name, alive, message }, 'verdict on the gateway');
+    onEvent(alive ? 'Normal' : 'Warning', alive ? 'GatewayAlive' : 'GatewayNotAlive', message);
+    onChange();
+    onStatus();
+  }
+
+  #resolved(): Verdict | undefined {
+    if (this.#lookup === undefined) return undefined;
+    const { problems } = this.#lookup;
+    if (problems.length === 0) return verdict('True', 'Resolved', '');
+    const { addresses } = this.view;
+    const kept = addresses.length === 0 ? 'no address is known' : `in use: ${addresses.join(', ')}`;
+    return verdict('False', 'LookupFailed', `${problems.join('; ')}; ${kept}`);
+  }
+
+  get #labels(): { readonly target_cluster_name: string } {
+    return { target_cluster_name: this.#settings?.cluster ?? '' };
+  }
+}

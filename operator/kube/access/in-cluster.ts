@@ -1,0 +1,47 @@
+/**
+ * Access to our own cluster: in a pod by the files that Kubernetes puts there, elsewhere by a kubeconfig. client-node is
+ * loaded for a kubeconfig alone.
+ */
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
+import { bearer, type ClusterAccess } from './access.ts';
+import { TerminalError } from '../errors.ts';
+import type { SourceKubeconfigOptions } from './kubeconfig.ts';
+import { readable } from './parse-error.ts';
+
+/** Where Kubernetes puts the token of a pod's ServiceAccount, and the CA of its API server. */
+const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/**
+ * Access by what the options name; by default the pod's own, else as kubectl has it.
+ * @throws TerminalError `InvalidKubeconfig`, with what is missing and what to do
+ */
+export async function sourceAccess(options: SourceKubeconfigOptions): Promise<ClusterAccess> {
+  const named = options.kubeconfig !== undefined || options.context !== undefined;
+  if (!named && process.env['KUBERNETES_SERVICE_HOST'] && existsSync(`${SERVICE_ACCOUNT}/token`)) {
+    return inClusterAccess();
+  }
+  const { kubeconfigAccess, loadSourceKubeconfig } = await import('./kubeconfig.ts');
+  return kubeconfigAccess(loadSourceKubeconfig(options));
+}
+
+/** @param folder of the files `token` and `ca.crt`; for tests */
+export async function inClusterAccess(folder = SERVICE_ACCOUNT): Promise<ClusterAccess> {
+  const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '443' } = process.env;
+  const token = async (): Promise<string> => (await readFile(`${folder}/token`, 'utf8')).trim();
+  try {
+    // Read once now, so that a pod without a token says so at its start.
+    const [ca] = await Promise.all([readFile(`${folder}/ca.crt`, 'utf8'), token()]);
+    return {
+      server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+      tls: { ca },
+      authorization: async () => bearer(await token()),
+    };
+  } catch (error) {
+    throw new TerminalError(
+      'InvalidKubeconfig',
+      `the in-cluster configuration cannot be read: ${readable(error)}; let the pod mount its ServiceAccount's token, or use --kubeconfig`,
+    );
+  }
+}

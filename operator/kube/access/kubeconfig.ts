@@ -1,0 +1,90 @@
+/**
+ * The kubeconfig of our own cluster, which an administrator gave us and which may use all that kubeconfigs can do:
+ * client-node knows how. No message repeats what it holds.
+ */
+import { findHomeDir, KubeConfig } from '@kubernetes/client-node';
+import { existsSync } from 'node:fs';
+import type { RequestOptions as HttpsOptions } from 'node:https';
+import { join } from 'node:path';
+import type { ClusterAccess, TlsMaterial } from './access.ts';
+import { cut, TerminalError } from '../errors.ts';
+import { readable } from './parse-error.ts';
+
+export interface SourceKubeconfigOptions {
+  /** Path of a file. @default $KUBECONFIG, else ~/.kube/config */
+  readonly kubeconfig?: string | undefined;
+  /** @default the current context */
+  readonly context?: string | undefined;
+}
+
+/**
+ * The kubeconfig of the source cluster.
+ * @throws TerminalError `InvalidKubeconfig`, with the file or context that is missing, and the contexts that there are.
+ */
+export function loadSourceKubeconfig({ kubeconfig, context }: SourceKubeconfigOptions): KubeConfig {
+  const config = new KubeConfig();
+  const origin = load(config, kubeconfig);
+  if (context !== undefined) config.setCurrentContext(context);
+  const name = config.getCurrentContext();
+  const contexts = config.getContexts().map((one) => one.name);
+  const known = contexts.length === 0 ? 'it has none' : `it has ${cut(contexts.join(', '))}`;
+  if (!name) throw invalid(`${origin} has no current context: name one with --context (${known})`);
+  const found = config.getContextObject(name);
+  if (found === null) throw invalid(`${origin} has no context "${cut(name)}" (${known})`);
+  if (config.getCurrentCluster() === null) {
+    throw invalid(`${origin}: context "${cut(name)}" names cluster "${cut(found.cluster)}", which is not there`);
+  }
+  if (config.getCurrentUser() === null) {
+    throw invalid(`${origin}: context "${cut(name)}" names user "${cut(found.user)}", which is not there`);
+  }
+  return config;
+}
+
+/**
+ * What a client needs of a kubeconfig, at its current context.
+ * @throws TerminalError `InvalidKubeconfig` if its credentials cannot be read
+ */
+export async function kubeconfigAccess(config: KubeConfig): Promise<ClusterAccess> {
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) throw invalid(`the kubeconfig has no cluster for context "${config.getCurrentContext()}"`);
+  const { ca, cert, key, servername, rejectUnauthorized } = await applied(config);
+  return {
+    server: cluster.server,
+    tls: { ca, cert, key, servername, rejectUnauthorized } as TlsMaterial,
+    authorization: async () => {
+      const { headers, auth } = await applied(config);
+      const basic = typeof auth === 'string' && { authorization: `Basic ${Buffer.from(auth).toString('base64')}` };
+      return { ...(headers as Record<string, string>), ...basic };
+    },
+  };
+}
+
+/** What requests are made with, as client-node has it: it reads files and runs programs that the kubeconfig names. */
+async function applied(config: KubeConfig): Promise<HttpsOptions> {
+  const options: HttpsOptions = { headers: {} };
+  await config.applyToHTTPSOptions(options);
+  return options;
+}
+
+/** Loads it, and says from where. */
+function load(config: KubeConfig, file: string | undefined): string {
+  const attempt = (origin: string, from: () => void): string => {
+    try {
+      from();
+    } catch (error) {
+      throw invalid(`${origin} cannot be read: ${readable(error)}`);
+    }
+    return origin;
+  };
+  if (file !== undefined) return attempt(`kubeconfig ${file}`, () => config.loadFromFile(file));
+  const named = process.env['KUBECONFIG'];
+  if (named) return attempt(`kubeconfig ${named} (from KUBECONFIG)`, () => config.loadFromDefault());
+  const usual = join(findHomeDir() ?? '', '.kube', 'config');
+  // client-node would go on to http://localhost:8080, which is nobody's cluster.
+  if (!existsSync(usual)) {
+    throw invalid(`no kubeconfig: not in a cluster, KUBECONFIG is not set, and there is no ${usual}; use --kubeconfig`);
+  }
+  return attempt(`kubeconfig ${usual}`, () => config.loadFromFile(usual));
+}
+
+const invalid = (message: string): TerminalError => new TerminalError('InvalidKubeconfig', message);

@@ -1,0 +1,144 @@
+/**
+ * The metrics of one operator, in a registry of its own. Names are either Linkerd's, which `linkerd multicluster
+ * gateways` and its dashboards read, or those of controller-runtime and client-go, which people have dashboards for;
+ * only what has no name in the field starts with `linkspan_`.
+ */
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { ClientHooks } from './kube/client.ts';
+
+const TARGET = 'target_cluster_name';
+
+/** Milliseconds; Linkerd's, so that its dashboards keep working. */
+const LATENCY_BUCKETS_MS = [1, 10, 100, 1_000, 10_000].flatMap((unit) => [1, 2, 3, 4, 5].map((n) => n * unit));
+
+/** Seconds. */
+const WORK_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+const STATUSES = ['True', 'False', 'Unknown'] as const;
+
+/** A condition, as far as it is measured. */
+type ConditionStatus = { readonly type: string; readonly status: (typeof STATUSES)[number] };
+
+export interface MetricsOptions {
+  /** Whether memory, CPU, event loop and garbage collection of the process are measured too. @default true */
+  readonly process?: boolean;
+}
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** The metrics of one operator; nothing global is touched. */
+export function createMetrics(options: MetricsOptions = {}) {
+  const registry = new Registry();
+  const registers = [registry];
+  if (options.process ?? true) collectDefaultMetrics({ register: registry });
+
+  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Gauge<L>({ name, help, labelNames, registers });
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter<L>({ name, help, labelNames, registers });
+  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
+    new Histogram<L>({ name, help, buckets, labelNames, registers });
+
+  /** Of one target cluster, all with label `target_cluster_name`; they go with {@link forgetTarget}. */
+  const target = {
+    /** 1 alive, 0 not. */
+    gatewayAlive: gauge('gateway_alive', 'Whether the gateway of the target answers its probes (1) or not (0)', TARGET),
+    /** 1 when the Link has a gateway that is probed, 0 when not. */
+    gatewayEnabled: gauge('gateway_enabled', 'Whether the Link of the target has a gateway (1) or not (0)', TARGET),
+    /** Milliseconds. */
+    gatewayLatency: gauge('gateway_latency', 'Latency of the last probe of the gateway, in milliseconds', TARGET),
+    /** Milliseconds. */
+    gatewayProbeLatency: histogram(
+      'gateway_probe_latency_ms',
+      'Latency of probes of the gateway, in milliseconds',
+      LATENCY_BUCKETS_MS,
+      TARGET,
+    ),
+    /** `probe_successful` is `true` or `false`. */
+    gatewayProbes: counter('gateway_probes', 'Probes of the gateway', TARGET, 'probe_successful'),
+    endpointRepairs: counter(
+      'service_mirror_endpoint_repairs',
+      'Endpoints of mirrors that were edited or deleted by others and put right',
+      TARGET,
+    ),
+    /** Seconds. */
+    convergence: histogram(
+      'linkspan_convergence_seconds',
+      'From a change being seen in the target to the last write that it caused',
+      WORK_BUCKETS,
+      TARGET,
+    ),
+    /** `state` is `ready`, `waiting` (headless, for endpoints) or `failed`. */
+    mirrors: gauge('linkspan_mirrors', 'Mirrors of the target by state', TARGET, 'state'),
+  };
+
+  /** 1 for the status that a condition has, 0 for the others. */
+  const linkCondition = gauge('linkspan_link_condition', 'Conditions of the Link', 'link', TARGET, 'type', 'status');
+  const said = new Map<string, readonly Record<'link' | typeof TARGET | 'type' | 'status', string>[]>();
+  const forgetLink = (link: string): void => {
+    for (const labels of said.get(link) ?? []) linkCondition.remove(labels);
+    said.delete(link);
+  };
+
+  const restRequests = counter('rest_client_requests_total', 'Requests to API servers', 'code', 'method', 'host');
+  const bytesRead = counter(
+    'linkspan_http_bytes_read_total',
+    'Bytes of response bodies read from API servers, watches included',
+    'host',
+  );
+
+  return {
+    registry,
+    target,
+    /** Conditions of a Link, in place of those that were said before; the cluster is empty where it is not known. */
+    sayConditions: (link: string, cluster: string, conditions: readonly ConditionStatus[]): void => {
+      forgetLink(link);
+      const series = conditions.flatMap(({ type, status }) =>
+        STATUSES.map((each) => ({ labels: { link, [TARGET]: cluster, type, status: each }, isSo: each === status })),
+      );
+      for (const { labels, isSo } of series) linkCondition.set(labels, isSo ? 1 : 0);
+      said.set(
+        link,
+        series.map(({ labels }) => labels),
+      );
+    },
+    /** Removes the conditions of a Link that is gone. */
+    forgetLink,
+    /** `controller` names the reconcile loop; `result` is `success`, `error` or `requeue_after`. */
+    reconcile: {
+      total: counter('controller_runtime_reconcile_total', 'Reconciles by result', 'controller', 'result'),
+      errors: counter('controller_runtime_reconcile_errors_total', 'Reconciles that failed', 'controller'),
+      /** Seconds. */
+      time: histogram('controller_runtime_reconcile_time_seconds', 'Time a reconcile took', WORK_BUCKETS, 'controller'),
+      activeWorkers: gauge('controller_runtime_active_workers', 'Reconciles under way', 'controller'),
+    },
+    /** `name` is the queue's. */
+    workqueue: {
+      depth: gauge('workqueue_depth', 'Keys waiting in the workqueue', 'name'),
+      adds: counter('workqueue_adds_total', 'Keys added to the workqueue', 'name'),
+      retries: counter('workqueue_retries_total', 'Keys added again after a failure', 'name'),
+      /** Seconds. */
+      queueDuration: histogram('workqueue_queue_duration_seconds', 'Time a key waited', WORK_BUCKETS, 'name'),
+      /** Seconds. */
+      workDuration: histogram('workqueue_work_duration_seconds', 'Time a key was worked on', WORK_BUCKETS, 'name'),
+    },
+    /** 1 while this process leads; `name` is the Lease's. */
+    leader: gauge('leader_election_master_status', 'Whether this process holds the Lease (1) or not (0)', 'name'),
+    /** What clients are to be given, so that their requests are counted. */
+    clientHooks: {
+      onResponse: (host, method, code) => restRequests.inc({ host, method, code }),
+      onRead: (host, bytes) => bytesRead.inc({ host }, bytes),
+    } satisfies ClientHooks,
+    /** Removes every series of a target cluster: call it when its Link goes. */
+    forgetTarget: async (cluster: string): Promise<void> => {
+      for (const metric of Object.values(target) as Gauge[]) {
+        const { values } = await metric.get();
+        for (const { labels } of values) {
+          if (labels[TARGET] !== cluster) continue;
+          // A histogram's values carry the bucket beside the labels that it is removed by.
+          metric.remove(Object.fromEntries(Object.entries(labels).filter(([name]) => name !== 'le')));
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,333 @@
+/**
+ * Mutual exclusion by a coordination.k8s.io/v1 Lease, with the protocol of client-go's leader election: whoever speaks
+ * that protocol, Linkerd's controller among them, and a LeaseLock never hold one Lease at once. Time is measured on
+ * this process' monotonic clock only, so no clock that jumps or differs can end a Lease early or make it last.
+ */
+import { sleep } from '../kube/backoff.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { ConnectionError, describe, isConflict, isNotFound } from '../kube/errors.ts';
+import { LEASES, type Lease } from '../kube/objects.ts';
+
+export interface LeaseLockOptions {
+  readonly client: Pick<KubeClient, 'read' | 'create' | 'replace' | 'delete'>;
+  readonly namespace: string;
+  readonly name: string;
+  /** Who we are in `spec.holderIdentity`: the name of the pod. The same identity after a restart is the same holder. */
+  readonly identity: string;
+  /** How long a Lease that is not renewed remains its holder's. On the wire it is rounded up to whole seconds. */
+  readonly leaseDurationMs: number;
+  /** How long a renewal is tried before the Lease counts as lost; less than `leaseDurationMs`. */
+  readonly renewDeadlineMs: number;
+  /** Wait between tries to acquire, and between tries of one renewal; less than `renewDeadlineMs`. */
+  readonly retryPeriodMs: number;
+  /** Wait between renewals. @default retryPeriodMs */
+  readonly renewEveryMs?: number;
+  /** Put on the Lease with each renewal, beside the annotations that are there; they stay when it is released. */
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+export interface LeaseHandlers {
+  /** We hold it until `lost` aborts, which it does before the Lease can have expired and before it is released. */
+  held(lost: AbortSignal): void;
+  /** Somebody else holds it. Said once for each holder. */
+  heldByAnother?(holder: string): void;
+  /** It was lost against our will; `lost` has aborted, and from now on it is being acquired again. */
+  lost(reason: string): void;
+  /** A request failed and will be tried again. Said once for each different failure. */
+  failing?(message: string): void;
+}
+
+/** A Lease that is ours. */
+interface Held {
+  readonly holder: 'us';
+  readonly lease: Lease;
+  /** When the write that made it so was sent, on the monotonic clock. */
+  readonly sinceMs: number;
+}
+
+interface HeldByAnother {
+  readonly holder: 'another';
+  readonly identity: string;
+  /** Until it expires, unless it is renewed. */
+  readonly remainingMs: number;
+}
+
+/** The part of a Lease's duration after which it counts as lost in any case; in the rest, writers come to an end. */
+const LOST_AFTER = 0.9;
+
+/** Longest that releasing or removing takes. */
+const LEAVE_DEADLINE_MS = 2_000;
+
+/** Candidates for a Lease that expires try for it within this time. */
+const CONTENTION_MS = 100;
+
+/** Waits grow by up to this part, at random, so that candidates do not move in step. */
+const JITTER = 0.2;
+
+export class LeaseLock {
+  readonly #options: LeaseLockOptions;
+  readonly #renewEveryMs: number;
+  /** Without a renewal for this long, the Lease counts as lost. */
+  readonly #lostAfterMs: number;
+  /** Deadline of one attempt; as in client-go, two of them fit into a renewal. */
+  readonly #attemptMs: number;
+  readonly #removal = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  /** Another's Lease as we saw it last, and when we first saw it so. */
+  #observed: { readonly record: string; readonly atMs: number } | undefined;
+
+  /** @throws RangeError if the durations do not fit into each other. */
+  constructor(options: LeaseLockOptions) {
+    const { leaseDurationMs, renewDeadlineMs, retryPeriodMs, renewEveryMs = retryPeriodMs } = options;
+    if (!(renewDeadlineMs < leaseDurationMs) || !(retryPeriodMs < renewDeadlineMs) || !(retryPeriodMs > 0)) {
+      throw new RangeError('a Lease needs retryPeriodMs < renewDeadlineMs < leaseDurationMs');
+    }
+    if (!(renewEveryMs < leaseDurationMs * LOST_AFTER)) {
+      throw new RangeError(`a Lease of ${leaseDurationMs} ms cannot be renewed only every ${renewEveryMs} ms`);
+    }
+    this.#options = options;
+    this.#renewEveryMs = renewEveryMs;
+    this.#lostAfterMs = Math.min(renewEveryMs + renewDeadlineMs, leaseDurationMs * LOST_AFTER);
+    this.#attemptMs = renewDeadlineMs / 2;
+  }
+
+  /**
+   * Acquires the Lease, keeps it, and acquires it again when it was lost, until `signal` aborts; then releases it, in
+   * 2 s at most. Never rejects for what a cluster does. Stop what writes under the Lease before aborting `signal`: the
+   * `lost` signal aborts then, but a release does not wait for those who heed it.
+   */
+  async run(signal: AbortSignal, handlers: LeaseHandlers): Promise<void> {
+    this.#running = this.#hold(AbortSignal.any([signal, this.#removal.signal]), handlers);
+    await this.#running;
+    if (this.#removal.signal.aborted) return;
+    await this.#leave('release').catch((error: unknown) => handlers.failing?.(describe(error)));
+  }
+
+  /**
+   * Ends {@link run} for good and deletes the Lease, if it is ours. Aborting `signal` gives up.
+   * @throws ApiError or ConnectionError if it could not be deleted within 2 s; it then expires by itself.
+   */
+  async remove(signal: AbortSignal): Promise<void> {
+    this.#removal.abort();
+    await this.#running;
+    await this.#leave('delete', signal);
+  }
+
+  async #hold(stop: AbortSignal, handlers: LeaseHandlers): Promise<void> {
+    for (;;) {
+      const held = await this.#acquire(stop, handlers);
+      if (held === undefined) return;
+      const lost = new AbortController();
+      handlers.held(lost.signal);
+      const reason = await this.#keep(held, stop, handlers);
+      lost.abort(new Error(`Lease ${this.#key}: ${reason ?? 'released'}`));
+      if (reason === undefined) return;
+      handlers.lost(reason);
+    }
+  }
+
+  /** Tries until the Lease is ours; undefined when stopped. */
+  async #acquire(stop: AbortSignal, handlers: LeaseHandlers): Promise<Held | undefined> {
+    let holder: string | undefined;
+    const failing = onceEach(handlers);
+    while (!stop.aborted) {
+      let waitMs = jittered(this.#options.retryPeriodMs);
+      try {
+        const attempt = await within(this.#attemptMs, stop, (signal) => this.#attempt(signal));
+        if (attempt.holder === 'us') return attempt;
+        if (attempt.identity !== holder) handlers.heldByAnother?.((holder = attempt.identity));
+        waitMs = Math.min(waitMs, attempt.remainingMs + Math.random() * CONTENTION_MS);
+        failing.over();
+      } catch (error) {
+        if (!isConflict(error) && !isAborted(stop)) failing.by(error);
+      }
+      await sleep(waitMs, stop);
+    }
+    return undefined;
+  }
+
+  /** Renews until the Lease is lost, and says why; undefined when stopped. */
+  async #keep(held: Held, stop: AbortSignal, handlers: LeaseHandlers): Promise<string | undefined> {
+    let { sinceMs } = held;
+    let known: Lease | undefined = held.lease;
+    let waitMs = this.#renewEveryMs;
+    const failing = onceEach(handlers);
+    for (;;) {
+      await sleep(Math.max(0, Math.min(waitMs, this.#leftMs(sinceMs))), stop);
+      if (stop.aborted) return undefined;
+      const leftMs = this.#leftMs(sinceMs);
+      if (leftMs <= 0) return `not renewed for ${this.#lostAfterMs / 1000} s${failing.suffix()}`;
+      try {
+        const renewal = await within(Math.min(this.#attemptMs, leftMs), stop, (signal) =>
+          this.#attempt(signal, held, known),
+        );
+        if (renewal.holder === 'another') return `taken by ${renewal.identity}`;
+        known = renewal.lease;
+        sinceMs = renewal.sinceMs;
+        waitMs = this.#renewEveryMs;
+        failing.over();
+      } catch (error) {
+        if (isAborted(stop)) return undefined;
+        // The write may have been done all the same: look before the next one.
+        known = undefined;
+        const changed = isConflict(error) || isNotFound(error);
+        waitMs = jittered(changed ? this.#options.retryPeriodMs / 4 : this.#options.retryPeriodMs);
+        if (!changed) failing.by(error);
+      }
+    }
+  }
+
+  #leftMs(sinceMs: number): number {
+    return sinceMs + this.#lostAfterMs - performance.now();
+  }
+
+  /**
+   * One attempt to make the Lease ours, or to keep it so if `held` says that it was: then what has become another's is
+   * never taken back in passing, since that would hide that it was lost. `known` saves the look at what is there.
+   * @throws ApiError or ConnectionError
+   */
+  async #attempt(signal: AbortSignal, held?: Held, known?: Lease): Promise<Held | HeldByAnother> {
+    const { client, namespace, name, annotations } = this.#options;
+    const lease = known ?? (await this.#read(signal));
+    const identity = lease?.spec?.holderIdentity ?? '';
+    if (lease !== undefined && identity !== '' && identity !== this.#options.identity) {
+      const remainingMs = this.#remainingMs(lease);
+      if (held !== undefined || remainingMs > 0) return { holder: 'another', identity, remainingMs };
+    }
+    const sinceMs = performance.now();
+    const spec = this.#heldSpec(lease?.spec);
+    const written =
+      lease === undefined
+        ? await client.create<Lease>(
+            LEASES,
+            named({ namespace, name, ...(annotations && { annotations }) }, spec),
+            signal,
+          )
+        : await client.replace<Lease>(
+            LEASES,
+            named({ ...lease.metadata, annotations: { ...lease.metadata.annotations, ...annotations } }, spec),
+            signal,
+          );
+    return { holder: 'us', lease: written, sinceMs };
+  }
+
+  #heldSpec(before: Lease['spec']): NonNullable<Lease['spec']> {
+    const now = microTime(new Date());
+    const ours = before?.holderIdentity === this.#options.identity;
+    return {
+      ...before,
+      holderIdentity: this.#options.identity,
+      leaseDurationSeconds: Math.ceil(this.#options.leaseDurationMs / 1000),
+      acquireTime: (ours ? before.acquireTime : undefined) ?? now,
+      renewTime: now,
+      leaseTransitions: (before?.leaseTransitions ?? 0) + (ours || before === undefined ? 0 : 1),
+    };
+  }
+
+  /** How long another's Lease has to remain as it is before we may take it. */
+  #remainingMs(lease: Lease): number {
+    const record = JSON.stringify([lease.metadata.uid, lease.spec]);
+    if (this.#observed?.record !== record) this.#observed = { record, atMs: performance.now() };
+    const seconds = lease.spec?.leaseDurationSeconds ?? 0;
+    const durationMs = seconds > 0 ? seconds * 1000 : this.#options.leaseDurationMs;
+    return this.#observed.atMs + durationMs - performance.now();
+  }
+
+  /** Releases or deletes the Lease if it is ours, as often as it takes within the deadline. */
+  async #leave(how: 'release' | 'delete', signal?: AbortSignal): Promise<void> {
+    let failure: unknown;
+    try {
+      await within(LEAVE_DEADLINE_MS, signal, async (leaving) => {
+        while (!leaving.aborted) {
+          try {
+            await this.#leaveOnce(how, leaving);
+            return;
+          } catch (error) {
+            if (isNotFound(error)) return;
+            if (!isAborted(leaving)) failure = error;
+            await sleep(jittered(50), leaving);
+          }
+        }
+      });
+    } catch (error) {
+      throw failure ?? error;
+    }
+  }
+
+  async #leaveOnce(how: 'release' | 'delete', signal: AbortSignal): Promise<void> {
+    const { client, identity, namespace, name } = this.#options;
+    const lease = await this.#read(signal);
+    if (lease?.spec?.holderIdentity !== identity) return;
+    if (how === 'delete') {
+      const { uid, resourceVersion } = lease.metadata;
+      await client.delete(LEASES, { namespace, name }, { uid, resourceVersion }, signal);
+      return;
+    }
+    const now = microTime(new Date());
+    const vacant = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
+    await client.replace<Lease>(LEASES, named(lease.metadata, { ...lease.spec, ...vacant }), signal);
+  }
+
+  async #read(signal: AbortSignal): Promise<Lease | undefined> {
+    try {
+      return await this.#options.client.read<Lease>(LEASES, this.#options.namespace, this.#options.name, signal);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  get #key(): string {
+    return `${this.#options.namespace}/${this.#options.name}`;
+  }
+}
+
+const named = (metadata: Lease['metadata'], spec: NonNullable<Lease['spec']>): Lease => ({ metadata, spec });
+
+const jittered = (ms: number): number => ms * (1 + JITTER * Math.random());
+
+/** For the look after a wait, when the look before it says nothing any more. */
+const isAborted = (signal: AbortSignal): boolean => signal.aborted;
+
+/** RFC 3339 with microseconds, as `metav1.MicroTime` is read: any other number of digits is refused. */
+const microTime = (date: Date): string => date.toISOString().replace('Z', '000Z');
+
+/** Repeats a failure only when it differs from the one before. */
+function onceEach(handlers: LeaseHandlers) {
+  let last: string | undefined;
+  return {
+    by: (error: unknown) => {
+      const message = describe(error);
+      if (message !== last) handlers.failing?.(message);
+      last = message;
+    },
+    over: () => {
+      last = undefined;
+    },
+    suffix: () => (last === undefined ? '' : `: ${last}`),
+  };
+}
+
+/** Does the work, but waits for it no longer than `ms`, nor beyond the abort of `outer`, whatever the work does then. */
+async function within<T>(
+  ms: number,
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  const end = (reason: Error) => {
+    controller.abort(reason);
+    reject(reason);
+  };
+  const stop = () => end(new ConnectionError('given up'));
+  const timer = setTimeout(() => end(new ConnectionError('no answer in time')), ms);
+  outer?.addEventListener('abort', stop, { once: true });
+  if (outer?.aborted === true) stop();
+  try {
+    return await Promise.race([ended, work(controller.signal)]);
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener('abort', stop);
+  }
+}

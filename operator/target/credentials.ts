@@ -1,0 +1,162 @@
+/**
+ * From a Link's credentials Secret to a client for its target (rules E2, E3). New credentials are tried before they
+ * replace working ones; bad ones change nothing but the verdict on them. The first ones are used untried, since there
+ * is nothing to lose and a target that is down will come back.
+ */
+import { CredentialsSecret } from '../../crds/wire.ts';
+import { backoffMs, RECONNECT_BACKOFF, sleep } from '../kube/backoff.ts';
+import { type ClientHooks, KubeClient } from '../kube/client.ts';
+import { type Verdict, verdict } from '../kube/conditions.ts';
+import { type ApiError, describe, isForbidden, isUnauthorized } from '../kube/errors.ts';
+import { parseTargetKubeconfig } from '../kube/access/secret-kubeconfig.ts';
+import { type Secret, SERVICES } from '../kube/objects.ts';
+
+export interface CredentialsOptions {
+  /** Deadline of requests to the target. */
+  readonly timeoutMs: number | undefined;
+  /** Counts the requests to the target. */
+  readonly hooks?: ClientHooks;
+  /** The only Secrets that are watched; undefined: all of the type. */
+  readonly listed?: readonly string[] | undefined;
+  /** What the credentials must allow to list: of several namespaces one is enough. */
+  readonly trial: () => {
+    readonly labelSelector: string | undefined;
+    readonly namespaces: readonly string[] | undefined;
+  };
+  readonly onVerdict: (found: Verdict) => void;
+  readonly onClient: (client: KubeClient) => void;
+}
+
+export class Credentials {
+  readonly #options: CredentialsOptions;
+  #client: KubeClient | undefined;
+  #fingerprint: string | undefined;
+  #trial = new AbortController();
+
+  constructor(options: CredentialsOptions) {
+    this.#options = options;
+  }
+
+  get client(): KubeClient | undefined {
+    return this.#client;
+  }
+
+  /** Whether the client in use is made of the Secret as it is now. */
+  get inUse(): boolean {
+    return this.#client !== undefined && !this.#pending;
+  }
+
+  #pending = false;
+
+  /** Takes up what a Secret says now, in the background; a newer call ends an older one. */
+  async use(name: string, secret: Secret | undefined, signal: AbortSignal): Promise<void> {
+    this.#trial.abort();
+    this.#trial = new AbortController();
+    const current = AbortSignal.any([signal, this.#trial.signal]);
+    this.#pending = true;
+    const found = this.#read(name, secret);
+    if ('problem' in found) {
+      this.#options.onVerdict(found.problem);
+      return;
+    }
+    if (found.fingerprint === this.#fingerprint) {
+      this.#pending = false;
+      this.#options.onVerdict(verdict('True', 'Valid', ''));
+      return;
+    }
+    const { timeoutMs, hooks } = this.#options;
+    const client = new KubeClient(found.access, {
+      ...hooks,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
+    if (this.#client !== undefined && !(await this.#tried(client, current))) {
+      await client.close();
+      return;
+    }
+    if (current.aborted) {
+      await client.close();
+      return;
+    }
+    const old = this.#client;
+    this.#client = client;
+    this.#fingerprint = found.fingerprint;
+    this.#pending = false;
+    this.#options.onVerdict(verdict('True', 'Valid', ''));
+    this.#options.onClient(client);
+    await old?.close();
+  }
+
+  async close(): Promise<void> {
+    this.#trial.abort();
+    await this.#client?.close();
+  }
+
+  /** Whether the client works: tried until it does, or until newer credentials come. */
+  async #tried(client: KubeClient, signal: AbortSignal): Promise<boolean> {
+    for (let attempt = 0; !signal.aborted; attempt += 1) {
+      try {
+        await this.#list(client, signal);
+        return true;
+      } catch (error) {
+        if (signal.aborted) return false;
+        const reason = isUnauthorized(error) ? 'Unauthorized' : isForbidden(error) ? 'Forbidden' : 'Untried';
+        const message = `the new credentials do not work, the old ones stay in use: ${describe(error)}`;
+        this.#options.onVerdict(verdict('False', reason, message));
+        await sleep(backoffMs(attempt, RECONNECT_BACKOFF, Math.random), signal);
+      }
+    }
+    return false;
+  }
+
+  /** @throws ApiError 403 if it is allowed in none of the namespaces */
+  async #list(client: KubeClient, signal: AbortSignal): Promise<void> {
+    const { labelSelector, namespaces = [undefined] } = this.#options.trial();
+    let refusal: ApiError | undefined;
+    for (const namespace of namespaces) {
+      try {
+        await client.list(SERVICES, { limit: 1, labelSelector, namespace }, signal);
+        return;
+      } catch (error) {
+        if (!isForbidden(error)) throw error;
+        refusal = error;
+      }
+    }
+    if (refusal !== undefined) throw refusal;
+  }
+
+  #read(name: string, secret: Secret | undefined): Read {
+    const { listed } = this.#options;
+    if (listed === undefined || listed.includes(name)) return read(name, secret);
+    return {
+      problem: verdict(
+        'False',
+        'SecretNotListed',
+        `Secret ${name} is not among --credentials-secrets (${listed.join(', ')}), the only ones that the operator may read: name it in credentialsSecrets of MirrorOperator, which renders the flag and the right, or put the kubeconfig into one of these`,
+      ),
+    };
+  }
+}
+
+type Read = { readonly problem: Verdict } | Extract<ReturnType<typeof parseTargetKubeconfig>, { readonly ok: true }>;
+
+function read(name: string, secret: Secret | undefined): Read {
+  const no = (reason: string, message: string) => ({ problem: verdict('False', reason, message) });
+  if (secret === undefined) {
+    return no(
+      'SecretNotFound',
+      `Secret ${name} does not exist, or is not of type ${CredentialsSecret.type}: create it with the target's kubeconfig`,
+    );
+  }
+  const encoded = secret.data?.[CredentialsSecret.key];
+  if (encoded === undefined)
+    return no(
+      'SecretInvalid',
+      `Secret ${name} has no data key ${CredentialsSecret.key}: put the target's kubeconfig there`,
+    );
+  const parsed = parseTargetKubeconfig(Buffer.from(encoded, 'base64').toString('utf8'));
+  if (parsed.ok) return parsed;
+  const errors = parsed.errors.map(
+    ({ path, reason, remedy }) => `${path === '' ? '' : `${path} `}${reason} (${remedy})`,
+  );
+  return no('KubeconfigInvalid', `Secret ${name}, ${CredentialsSecret.key}: ${errors.join('; ')}`);
+}

@@ -1,0 +1,83 @@
+/**
+ * The cluster file, `linkspan.yaml`: read whole before anything is made of it. What is wrong is said all at once, each
+ * by path, value, reason and remedy.
+ */
+import { App } from 'cdk8s';
+import { readFile } from 'node:fs/promises';
+
+import { argoCdFindings } from '../../constructs/argo-cd-findings.ts';
+import {
+  ArgoCd,
+  type ArgoCdProps,
+  ClusterSet,
+  type ClusterSetProps,
+  InvalidPropsError,
+} from '../../constructs/index.ts';
+import { type Checked, compile, type FieldError, fieldError } from '../../crds/index.ts';
+import { parseYaml } from '../../operator/kube/access/yaml.ts';
+import { CLUSTER_SET_SCHEMA } from './schema.ts';
+
+/** What a cluster file says. */
+export interface ClusterFile {
+  readonly clusterSet: ClusterSet;
+  /** Undefined if it has no section `argoCd`. */
+  readonly argoCd: ArgoCd | undefined;
+}
+
+type Document = ClusterSetProps & { readonly argoCd?: Omit<ArgoCdProps, 'clusterSet'> };
+
+/** The schema names the fields of the props, and some of them with fewer types. */
+const check = compile<Document>(CLUSTER_SET_SCHEMA);
+
+/** What a cluster file says. Never throws for what is in the file, or for want of it. */
+export const readClusterFile = async (file: string): Promise<Checked<ClusterFile>> => {
+  try {
+    return parseClusterFile(await readFile(file, 'utf8'));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    return refused(`cannot be read: ${code}`, 'name the cluster file with --file');
+  }
+};
+
+/** What the text of a cluster file says. */
+export const parseClusterFile = (text: string): Checked<ClusterFile> => {
+  let document: unknown;
+  try {
+    document = parseYaml(text);
+  } catch (error) {
+    return refused(error instanceof Error ? error.message : String(error));
+  }
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) {
+    return refused('is no map of fields', 'write members: and operator:, as the schema says');
+  }
+  const checked = check(document);
+  return checked.ok ? compose(checked.value) : checked;
+};
+
+const compose = ({ argoCd, ...props }: Document): Checked<ClusterFile> => {
+  const app = new App();
+  const errors = argoCd === undefined ? [] : argoCdErrors(argoCd, props);
+  try {
+    const clusterSet = new ClusterSet(app, 'clusters', props);
+    if (errors.length > 0) return { ok: false, errors };
+    return { ok: true, value: { clusterSet, argoCd: argoCd && new ArgoCd(app, 'argocd', { ...argoCd, clusterSet }) } };
+  } catch (error) {
+    if (!(error instanceof InvalidPropsError)) throw error;
+    return { ok: false, errors: [...error.errors, ...errors] };
+  }
+};
+
+/** Without a set, so that they are said beside what is wrong with the set. */
+const argoCdErrors = (argoCd: NonNullable<Document['argoCd']>, { members }: ClusterSetProps): readonly FieldError[] =>
+  argoCdFindings(
+    argoCd,
+    members.map(({ name }) => name),
+  )
+    .filter((finding) => finding !== undefined)
+    .map((finding) => ({ ...finding, path: `argoCd.${finding.path}`.replace(/^argoCd\.clusterSet\./, '') }));
+
+const refused = (reason: string, remedy?: string): Checked<never> => ({
+  ok: false,
+  errors: [fieldError('', undefined, reason, remedy)],
+});

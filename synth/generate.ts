@@ -1,0 +1,83 @@
+/**
+ * Generates the types of the Link from its schema, and the schema of cluster files as JSON, for editors: `node
+ * synth/generate.ts` writes them, `--check` exits 1 naming each file that is not what its schema says. Development only; not
+ * part of the package.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { compile } from 'json-schema-to-typescript';
+import { format, resolveConfig } from 'prettier';
+
+import { LABEL_SELECTOR_SCHEMA, LINK_SCHEMA, OBJECT_REF_SCHEMA } from '../crds/link/schema.ts';
+import { CLUSTER_SET_SCHEMA } from './cluster-file/schema.ts';
+
+/** A file that is generated. */
+interface Generated {
+  readonly file: string;
+  readonly from: string;
+  readonly text: string;
+}
+
+const path = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
+
+/** Source text as prettier has it. */
+const formatted = async (source: string, parser: 'typescript' | 'json'): Promise<string> =>
+  format(source, { ...(await resolveConfig(path('synth/generate.ts'))), parser });
+
+const BANNER = `/**
+ * Types of the Link, generated from \`schema.ts\` by \`npm run generate\`. Do not edit.
+ */`;
+
+type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+
+/** Moves each titled schema to `definitions`, so that one that is used twice becomes one type. */
+const withDefinitions = (schema: Json, definitions: Record<string, Json>): Json => {
+  if (Array.isArray(schema)) return schema.map((item: Json) => withDefinitions(item, definitions));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const fields = Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [key, withDefinitions(value, definitions)]),
+  );
+  if (typeof fields.title !== 'string') return fields;
+  definitions[fields.title] ??= fields;
+  return { $ref: `#/definitions/${fields.title}` };
+};
+
+/** Marks every property and array as read-only, which json-schema-to-typescript has no option for. */
+const withReadonly = (source: string): string =>
+  source
+    .replace(/^(\s*)([\w$]+\??:|\[k: string\]:)/gm, '$1readonly $2')
+    .replace(/\b(\w+)\[\](?=;?$)/gm, 'readonly $1[]');
+
+const linkTypes = async (): Promise<Generated> => {
+  const definitions: Record<string, Json> = {};
+  for (const schema of [LABEL_SELECTOR_SCHEMA, OBJECT_REF_SCHEMA, LINK_SCHEMA]) withDefinitions(schema, definitions);
+  const { Link: root, ...rest } = definitions;
+  const source = await compile({ ...(root as object), definitions: rest } as Parameters<typeof compile>[0], 'Link', {
+    additionalProperties: false,
+    bannerComment: BANNER,
+    format: false,
+  });
+  return {
+    file: path('crds/link/types.gen.ts'),
+    from: 'crds/link/schema.ts',
+    text: await formatted(withReadonly(source), 'typescript'),
+  };
+};
+
+const clusterSetSchema = async (): Promise<Generated> => ({
+  file: path('synth/cluster-file/schema.gen.json'),
+  from: 'synth/cluster-file/schema.ts',
+  text: await formatted(JSON.stringify(CLUSTER_SET_SCHEMA), 'json'),
+});
+
+for (const { file, from, text } of [await linkTypes(), await clusterSetSchema()]) {
+  if (!process.argv.includes('--check')) {
+    await writeFile(file, text);
+    continue;
+  }
+  if ((await readFile(file, 'utf8').catch(() => '')) === text) continue;
+  const name = relative(process.cwd(), file);
+  process.stderr.write(`${name} is not what ${from} says: run \`npm run generate\`\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,101 @@
+/**
+ * Reads the audit log that a kube-apiserver writes, as entries in the form both backings share. The requests by which
+ * the test cluster itself asks how far the log has come are left out.
+ */
+import { open, stat } from 'node:fs/promises';
+import type { AuditEntry } from '../types.ts';
+
+/** As much of an `audit.k8s.io/v1` Event as is used. */
+interface AuditEvent {
+  readonly requestURI: string;
+  readonly verb: string;
+  readonly user: { readonly username?: string };
+  readonly userAgent?: string;
+  readonly objectRef?: {
+    readonly apiGroup?: string;
+    readonly resource?: string;
+    readonly subresource?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+  };
+  readonly responseStatus?: { readonly code?: number };
+}
+
+const MARKER_URI = '/version?marker=';
+
+/** What is logged: every request when it is complete, but for those that the API server makes to itself. */
+export const auditPolicy = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived', 'ResponseStarted'],
+  rules: [{ level: 'None', users: ['system:apiserver'] }, { level: 'Metadata' }],
+};
+
+/** The audit log in one file. */
+export class AuditLog {
+  readonly file: string;
+  #from = 0;
+
+  constructor(file: string) {
+    this.file = file;
+  }
+
+  /** What a kube-apiserver is told in order to write this log, under a policy in a file. */
+  flags(policyFile: string): readonly string[] {
+    return [
+      `--audit-policy-file=${policyFile}`,
+      `--audit-log-path=${this.file}`,
+      '--audit-log-mode=blocking',
+      // Never rotated: entries are read from where the last clear() left off.
+      '--audit-log-maxsize=10000',
+    ];
+  }
+
+  /** Entries since the last {@link clear}, oldest first. */
+  async read(): Promise<readonly AuditEntry[]> {
+    const events = (await this.#text()).split('\n').filter((line) => line !== '');
+    return events
+      .map((line) => JSON.parse(line) as AuditEvent)
+      .filter((event) => !event.requestURI.startsWith(MARKER_URI))
+      .map(toEntry);
+  }
+
+  /** Forgets the entries so far. */
+  async clear(): Promise<void> {
+    this.#from = await stat(this.file).then(
+      ({ size }) => size,
+      () => 0,
+    );
+  }
+
+  /** Whether the request with this marker has been logged. */
+  async reached(marker: string): Promise<boolean> {
+    return (await this.#text()).includes(MARKER_URI + marker);
+  }
+
+  /** Whole lines only: the last one may be half written. */
+  async #text(): Promise<string> {
+    const file = await open(this.file);
+    try {
+      const { size } = await file.stat();
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(size - this.#from), 0, size - this.#from, this.#from);
+      const text = buffer.toString('utf8', 0, bytesRead);
+      return text.slice(0, text.lastIndexOf('\n') + 1);
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+const toEntry = ({ requestURI, verb, user, userAgent, objectRef, responseStatus }: AuditEvent): AuditEntry => ({
+  verb,
+  user: user.username ?? '',
+  userAgent: userAgent ?? '',
+  group: objectRef?.apiGroup ?? '',
+  resource: objectRef?.resource ?? '',
+  ...(objectRef?.subresource !== undefined && { subresource: objectRef.subresource }),
+  ...(objectRef?.namespace !== undefined && { namespace: objectRef.namespace }),
+  ...(objectRef?.name !== undefined && { name: objectRef.name }),
+  code: responseStatus?.code ?? 0,
+  uri: requestURI,
+});

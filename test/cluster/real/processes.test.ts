@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { expect, it } from 'vitest';
+import { eventually } from '../workload/eventually.ts';
+import { Processes } from './processes.ts';
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const sleeper = { name: 'sleeper', path: '/bin/sh', args: ['-c', 'exec sleep 600'] };
+
+it('leaves no process and no file behind when the test process is killed outright', async () => {
+  const program = `
+    import { Processes } from ${JSON.stringify(new URL('processes.ts', import.meta.url).href)};
+    const processes = new Processes('orphans');
+    const pids = [1, 2, 3].map(() => processes.run(${JSON.stringify(sleeper)}));
+    await pids[1].kill();
+    pids[2].signal('SIGSTOP');
+    console.log(JSON.stringify({ dir: processes.dir, pids: [pids[0].pid, pids[2].pid] }));
+    setInterval(() => undefined, 1000);
+  `;
+  const parent = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await createInterface(parent.stdout)[Symbol.asyncIterator]().next()).value!.split('\n');
+  const { dir, pids } = JSON.parse(line!) as { dir: string; pids: readonly number[] };
+  expect([...pids.map(isAlive), existsSync(dir)]).toEqual([true, true, true]);
+
+  parent.kill('SIGKILL');
+  await eventually('nothing is left', async () => !pids.some(isAlive) && !existsSync(dir));
+});
+
+it('says why a server did not come up, in the words of its log', async () => {
+  const processes = new Processes('failing');
+  const failing = processes.run({ name: 'etcd', path: '/bin/sh', args: ['-c', 'echo address in use >&2; exit 3'] });
+  await expect(failing.until(async () => false)).rejects.toThrow(
+    'etcd ended at its start (exit code 3); the end of its log:\naddress in use',
+  );
+  await processes.close();
+  expect(existsSync(processes.dir)).toBe(false);
+});

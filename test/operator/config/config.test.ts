@@ -1,0 +1,211 @@
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import {
+  OPERATOR_FLAGS,
+  addOperatorFlags,
+  configErrorMessage,
+  envOf,
+  parseOperatorConfig,
+  type FlagValue,
+} from '../../../operator/config/config.ts';
+
+/** The outcome of a command line and an environment. */
+function parse(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const command = addOperatorFlags(new Command())
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
+  command.parse([...argv], { from: 'user' });
+  return parseOperatorConfig(command.opts<Record<string, FlagValue>>(), env, () => 'machine');
+}
+
+const config = (argv: readonly string[], env?: Readonly<Record<string, string>>) => {
+  const parsed = parse(argv, env);
+  if (!parsed.ok) throw new Error(parsed.errors.map(configErrorMessage).join('\n'));
+  return parsed.config;
+};
+
+const messages = (argv: readonly string[], env?: Readonly<Record<string, string>>) => {
+  const parsed = parse(argv, env);
+  return parsed.ok ? [] : parsed.errors.map(configErrorMessage);
+};
+
+describe("the operator's settings", () => {
+  it('have defaults for all that is not given', () => {
+    expect(config([])).toEqual({
+      kubeconfig: undefined,
+      context: undefined,
+      namespace: 'linkerd-multicluster',
+      controlPlaneNamespace: 'linkerd',
+      identity: 'machine',
+      enableHeadlessServices: false,
+      enableNamespaceCreation: false,
+      mirrorNamespaces: undefined,
+      endpoints: 'endpoints',
+      probeVia: 'service',
+      probeConnectTo: new Map(),
+      gatewayResolvePeriodMs: 60_000,
+      adminAddress: { host: '0.0.0.0', port: 9999 },
+      leaderElect: true,
+      leaseDurationMs: 30_000,
+      renewDeadlineMs: 10_000,
+      retryPeriodMs: 2_000,
+      concurrency: 16,
+      logLevel: 'info',
+      logFormat: 'json',
+    });
+  });
+
+  it('are given by flags', () => {
+    const argv =
+      '--kubeconfig f --context c --namespace a --control-plane-namespace b --identity pod-0 --enable-headless-services ' +
+      '--mirror-namespaces x,y --credentials-secrets a,b.c --endpoints slices --probe-via address ' +
+      '--probe-connect-to Probe-East.ns=127.0.0.1:80 --probe-connect-to probe-west.ns=[::1]:81 --gateway-resolve-period 1m30s ' +
+      '--admin-address [::]:0 --no-leader-elect --lease-duration 15s --renew-deadline 5s --retry-period 500ms ' +
+      '--concurrency 256 --log-level debug --log-format pretty';
+    expect(config(argv.split(' '))).toEqual({
+      kubeconfig: 'f',
+      context: 'c',
+      namespace: 'a',
+      controlPlaneNamespace: 'b',
+      identity: 'pod-0',
+      enableHeadlessServices: true,
+      enableNamespaceCreation: false,
+      mirrorNamespaces: ['x', 'y'],
+      credentialsSecrets: ['a', 'b.c'],
+      endpoints: 'slices',
+      probeVia: 'address',
+      probeConnectTo: new Map([
+        ['probe-east.ns', { host: '127.0.0.1', port: 80 }],
+        ['probe-west.ns', { host: '::1', port: 81 }],
+      ]),
+      gatewayResolvePeriodMs: 90_000,
+      adminAddress: { host: '::', port: 0 },
+      leaderElect: false,
+      leaseDurationMs: 15_000,
+      renewDeadlineMs: 5_000,
+      retryPeriodMs: 500,
+      concurrency: 256,
+      logLevel: 'debug',
+      logFormat: 'pretty',
+    });
+  });
+
+  it('are given by variables too, each the twin of a flag, which wins', () => {
+    const env = {
+      LINKSPAN_CONCURRENCY: '3',
+      LINKSPAN_LEADER_ELECT: 'false',
+      LINKSPAN_ENABLE_NAMESPACE_CREATION: 'true',
+      LINKSPAN_PROBE_CONNECT_TO: 'a=b:1, c=d:2',
+    };
+    expect(config([], env)).toMatchObject({ concurrency: 3, leaderElect: false, enableNamespaceCreation: true });
+    expect([...config([], env).probeConnectTo.keys()]).toEqual(['a', 'c']);
+    expect(config(['--concurrency', '4', '--leader-elect'], env)).toMatchObject({ concurrency: 4, leaderElect: true });
+    expect(config([], { LINKSPAN_NAMESPACE: '' }).namespace).toBe('linkerd-multicluster');
+  });
+
+  it('hold Leases in the name of the pod, else of the machine', () => {
+    expect(config([], { POD_NAME: 'pod-1' }).identity).toBe('pod-1');
+    expect(config([], { POD_NAME: 'pod-1', LINKSPAN_IDENTITY: 'x' }).identity).toBe('x');
+    expect(config(['--identity', 'y'], { LINKSPAN_IDENTITY: 'x' }).identity).toBe('y');
+  });
+
+  it.each([
+    [['--concurrency', '0'], '--concurrency "0" is not between 1 and 256: give a whole number from 1 to 256'],
+    [['--concurrency', 'many'], '--concurrency "many" is no whole number: give a whole number from 1 to 256'],
+    [['--namespace', 'No_Label'], '--namespace "No_Label" is no DNS label: give the name of a namespace'],
+    [['--namespace', ''], '--namespace "" is empty: give the name of a namespace'],
+    [
+      ['--mirror-namespaces', 'a,,b'],
+      '--mirror-namespaces "a,,b" has an empty item: give names of namespaces, separated by commas',
+    ],
+    [
+      ['--credentials-secrets', 'west,../x'],
+      '--credentials-secrets "west,../x" is no name of a Secret: give names of Secrets, separated by commas',
+    ],
+    [
+      ['--mirror-namespaces', 'a', '--enable-namespace-creation'],
+      '--enable-namespace-creation "true" does not go with --mirror-namespaces, which must exist: create them, or leave one of the two out',
+    ],
+    [['--endpoints', 'both'], '--endpoints "both" is none of endpoints, slices: give endpoints or slices'],
+    [
+      ['--probe-connect-to', 'a:1'],
+      '--probe-connect-to "a:1" is no HOST=ADDR:PORT: give HOST=ADDR:PORT, each host once',
+    ],
+    [
+      ['--probe-connect-to', 'a=b:0'],
+      '--probe-connect-to "a=b:0" has a port that is not between 1 and 65535: give HOST=ADDR:PORT, each host once',
+    ],
+    [
+      ['--probe-connect-to', 'a=b:1', '--probe-connect-to', 'A=c:1'],
+      '--probe-connect-to "a=b:1,A=c:1" names a host twice: give HOST=ADDR:PORT, each host once',
+    ],
+    [
+      ['--admin-address', '9999'],
+      '--admin-address "9999" is no HOST:PORT: give HOST:PORT such as 0.0.0.0:9999 or [::]:9999',
+    ],
+    [
+      ['--admin-address', '::1:80'],
+      '--admin-address "::1:80" is no HOST:PORT: give HOST:PORT such as 0.0.0.0:9999 or [::]:9999',
+    ],
+    [
+      ['--gateway-resolve-period', '60'],
+      '--gateway-resolve-period "60" lacks a unit: give a Go duration such as 60s, from 1s to 1h',
+    ],
+    [
+      ['--gateway-resolve-period', '0s'],
+      '--gateway-resolve-period "0s" is less than 1s: give a Go duration such as 60s, from 1s to 1h',
+    ],
+    [
+      ['--lease-duration', '15.5s'],
+      '--lease-duration "15.5s" is no whole number of seconds: give a Go duration such as 30s, of whole seconds, from 1s to 1h',
+    ],
+    [
+      ['--renew-deadline', '30s'],
+      '--renew-deadline "30s" is not less than the lease duration of 30s: give a Go duration such as 10s, less than --lease-duration',
+    ],
+    [
+      ['--retry-period', '9s'],
+      '--retry-period "9s" is too long for the renew deadline of 10s: give a Go duration such as 2s, less than --renew-deadline divided by 1.2',
+    ],
+    [
+      ['--log-level', 'loud'],
+      '--log-level "loud" is none of debug, info, warn, error: give one of debug, info, warn, error',
+    ],
+  ])('are refused with value, reason and remedy: %j', (argv, message) => {
+    expect(messages(argv)).toEqual([message]);
+  });
+
+  it('are refused all at once, naming the variable where that is to blame', () => {
+    expect(
+      messages(['--concurrency', '0'], { LINKSPAN_LEADER_ELECT: 'maybe', LINKSPAN_RENEW_DEADLINE: '40s' }),
+    ).toEqual([
+      expect.stringMatching(/^LINKSPAN_LEADER_ELECT "maybe" /),
+      expect.stringMatching(/^--concurrency "0" /),
+      expect.stringMatching(/^LINKSPAN_RENEW_DEADLINE "40s" is not less than the lease duration of 30s/),
+    ]);
+  });
+
+  it('warn about variables that mean nothing, but not about those of a Service called linkspan', () => {
+    const env = {
+      LINKSPAN_CONCURENCY: '3',
+      LINKSPAN_SERVICE_HOST: '192.0.2.1',
+      LINKSPAN_PORT: 'tcp://192.0.2.1:80',
+      LINKSPAN_OPERATOR_PORT_9999_TCP_ADDR: '192.0.2.1',
+    };
+    expect(parse([], env).warnings).toEqual([
+      'the variable LINKSPAN_CONCURENCY means nothing to the operator: see "linkspan operator --help"',
+    ]);
+  });
+
+  it('leave flags that do not exist to the command line', () => {
+    expect(() => parse(['--concurency', '3'])).toThrow("unknown option '--concurency'");
+  });
+
+  it('are all in the help, with default and variable', () => {
+    const help = addOperatorFlags(new Command()).helpInformation().replaceAll(/\s+/g, ' ');
+    for (const flag of Object.values(OPERATOR_FLAGS)) {
+      expect(help).toContain(flag.flag);
+      expect(help).toContain(`env: ${envOf(flag)})`);
+    }
+  });
+});

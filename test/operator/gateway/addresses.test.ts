@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
+import {
+  type GatewayAddressOptions,
+  type GatewayAddressState,
+  type IpFamily,
+  type Resolve,
+  watchGatewayAddresses,
+} from '../../../operator/gateway/addresses.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const PERIOD_MS = 60_000;
+const IPV4: ReadonlySet<IpFamily> = new Set(['IPv4']);
+
+/** Watches addresses; `states` is what was told. */
+function watching(addresses: readonly string[], resolve: Resolve, options: Partial<GatewayAddressOptions> = {}) {
+  const states: GatewayAddressState[] = [];
+  const stop = new AbortController();
+  const done = watchGatewayAddresses(
+    { addresses, families: IPV4, periodMs: PERIOD_MS, resolve, onChange: (state) => states.push(state), ...options },
+    stop.signal,
+  );
+  return { states, stop, done };
+}
+
+const never: Resolve = () => Promise.reject(new Error('not to be asked'));
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+describe('the addresses of a gateway (C2)', () => {
+  test.each<[string, readonly string[], readonly IpFamily[], readonly string[], number]>([
+    ['IPs stand for themselves, sorted', ['203.0.113.9', '203.0.113.10'], ['IPv4'], ['203.0.113.10', '203.0.113.9'], 0],
+    [
+      'all answers to a name are used, once',
+      ['gw.example', '203.0.113.1'],
+      ['IPv4'],
+      ['203.0.113.1', '203.0.113.2'],
+      0,
+    ],
+    ['families that the cluster does not have are left out (L25)', ['both.example'], ['IPv4'], ['203.0.113.1'], 0],
+    ['both families, where there are both', ['both.example'], ['IPv4', 'IPv6'], ['2001:db8::1', '203.0.113.1'], 0],
+    ['none of a usable family is a problem', ['six.example'], ['IPv4'], [], 1],
+    [
+      'what endpoints may not hold is a problem, and the rest is used',
+      ['127.0.0.1', '203.0.113.1'],
+      ['IPv4'],
+      ['203.0.113.1'],
+      1,
+    ],
+    ['an answer of nothing is a problem', ['empty.example'], ['IPv4'], [], 1],
+  ])('%s', async (_, addresses, families, expected, problems) => {
+    const answers: Readonly<Record<string, readonly string[]>> = {
+      'gw.example': ['203.0.113.2', '203.0.113.1', '203.0.113.2'],
+      'both.example': ['2001:db8::1', '203.0.113.1'],
+      'six.example': ['2001:db8::1'],
+      'empty.example': [],
+    };
+    const { states, stop, done } = watching(addresses, async (host) => answers[host]!, { families: new Set(families) });
+    await pass(0);
+    stop.abort();
+    await done;
+    expect(states.map((state) => [state.addresses, state.problems.length])).toEqual([[expected, problems]]);
+  });
+
+  it('are asked for once if they are IPs', async () => {
+    const { done, states } = watching(['203.0.113.1'], never);
+    await done;
+    expect(states).toHaveLength(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('are looked up anew every period, and told when they change', async () => {
+    let answer = ['203.0.113.1'];
+    const { states, stop, done } = watching(['gw.example'], async () => answer);
+    await pass(3 * PERIOD_MS);
+    expect(states).toHaveLength(1);
+    answer = ['203.0.113.2', '203.0.113.1'];
+    await pass(PERIOD_MS);
+    expect(states.at(-1)).toEqual({ addresses: ['203.0.113.1', '203.0.113.2'], problems: [] });
+    stop.abort();
+    await done;
+  });
+
+  it('stay as they were when a lookup fails, which is told, as is its end', async () => {
+    let failing = false;
+    const { states, stop, done } = watching(['gw.example'], async () => {
+      if (failing) throw new Error('SERVFAIL');
+      return ['203.0.113.1'];
+    });
+    await pass(0);
+    failing = true;
+    await pass(2 * PERIOD_MS);
+    expect(states.at(-1)).toEqual({ addresses: ['203.0.113.1'], problems: ['gw.example: SERVFAIL'] });
+    failing = false;
+    await pass(PERIOD_MS);
+    expect(states.map(({ problems }) => problems.length)).toEqual([0, 1, 0]);
+    stop.abort();
+    await done;
+  });
+
+  it('are told even if one name of several never answers', async () => {
+    const { states, stop, done } = watching(['dead.example', '203.0.113.1'], () => new Promise(() => undefined));
+    await pass(10_000);
+    expect(states).toEqual([{ addresses: ['203.0.113.1'], problems: ['dead.example: no answer in 5 s'] }]);
+    stop.abort();
+    await done;
+  });
+});

@@ -1,0 +1,295 @@
+import { describe, expect, it, test } from 'vitest';
+import { type Action, Applier, type Desired, type Owned, plan } from '../../../operator/runtime/applier.ts';
+import type { KubeClient } from '../../../operator/kube/client.ts';
+import { ApiError } from '../../../operator/kube/errors.ts';
+import {
+  ENDPOINT_SLICES,
+  type KubeObject,
+  type ManagedFieldsEntry,
+  type Service,
+  SERVICES,
+} from '../../../operator/kube/objects.ts';
+
+const OURS = { owner: 'us' };
+
+const service = (
+  name: string,
+  port: number,
+  extra: { labels?: Record<string, string>; clusterIP?: string } = {},
+): Service => ({
+  metadata: { namespace: 'shop', name, labels: { ...OURS, ...extra.labels } },
+  spec: { ports: [{ port }], ...(extra.clusterIP === undefined ? {} : { clusterIP: extra.clusterIP }) },
+});
+const live = (object: Service, resourceVersion = '7', uid = 'u1'): Service => ({
+  ...object,
+  metadata: { ...object.metadata, uid, resourceVersion },
+});
+const want = (object: KubeObject): Desired => ({ of: SERVICES, object });
+const own = (object: KubeObject): Owned => ({ of: SERVICES, object });
+const slice = (name: string, addressType: string): KubeObject & { addressType: string } => ({
+  metadata: { name },
+  addressType,
+});
+
+describe('plan', () => {
+  test.each<[string, readonly Desired[], readonly Owned[], readonly string[]]>([
+    ['nothing, of nothing', [], [], []],
+    ['nothing, when all is as it should be (C5)', [want(service('a', 80))], [own(live(service('a', 80)))], []],
+    ['a creation', [want(service('a', 80))], [], ['create a']],
+    ['a change', [want(service('a', 81))], [own(live(service('a', 80)))], ['update a']],
+    ['a deletion', [], [own(live(service('a', 80)))], ['delete a']],
+    [
+      'a replacement, as a clusterIP is for life (D3)',
+      [want(service('a', 80, { clusterIP: 'None' }))],
+      [own(live(service('a', 80)))],
+      ['replace a'],
+    ],
+    [
+      'no replacement for an allocated clusterIP',
+      [want(service('a', 80))],
+      [own(live(service('a', 80, { clusterIP: '10.0.0.9' })))],
+      [],
+    ],
+    [
+      'deletions after all else',
+      [want(service('b', 80)), want(service('c', 81))],
+      [own(live(service('a', 80))), own(live(service('c', 80)))],
+      ['create b', 'update c', 'delete a'],
+    ],
+    [
+      'a replacement of a slice of another family',
+      [{ of: ENDPOINT_SLICES, object: slice('a', 'IPv6') }],
+      [{ of: ENDPOINT_SLICES, object: slice('a', 'IPv4') }],
+      ['replace a'],
+    ],
+    [
+      'by kind and name: a slice is no Service',
+      [{ of: ENDPOINT_SLICES, object: slice('a', 'IPv4') }],
+      [own(live(service('a', 80)))],
+      ['create a', 'delete a'],
+    ],
+  ])('is %s', (_, desired, owned, expected) => {
+    expect(plan(desired, owned).map(({ op, object }) => `${op} ${object.metadata.name}`)).toEqual(expected);
+  });
+});
+
+/** A store-like API server with one Service, by the rules that apply relies on. */
+class Server {
+  readonly calls: string[] = [];
+  object: Service | undefined;
+  /** What admission makes of each write. */
+  admission: (object: Service) => Service = (object) => object;
+  #version = 100;
+
+  readonly client = {
+    fieldManager: 'linkspan',
+    apply: async (_of: unknown, object: Service) => {
+      const { uid, resourceVersion, name } = object.metadata;
+      this.calls.push(`apply ${name} ${uid ?? '-'} ${resourceVersion ?? '-'}`);
+      const there = this.object;
+      if (
+        there === undefined
+          ? uid !== undefined
+          : resourceVersion !== there.metadata.resourceVersion || (uid ?? there.metadata.uid) !== there.metadata.uid
+      ) {
+        throw new ApiError(409, { reason: 'Conflict' }, 'apply');
+      }
+      // Labels that other managers own stay.
+      const kept = Object.fromEntries(
+        Object.entries(there?.metadata.labels ?? {}).filter(([key]) => this.#ownedByOthers(there!, key)),
+      );
+      return this.#write({
+        ...object,
+        metadata: {
+          ...object.metadata,
+          uid: there?.metadata.uid ?? 'u-new',
+          labels: { ...kept, ...object.metadata.labels },
+          managedFields: there?.metadata.managedFields ?? [],
+        },
+      });
+    },
+    patch: async (_of: unknown, _target: unknown, operations: readonly { path: string; value: unknown }[]) => {
+      this.calls.push('claim');
+      const managedFields = operations.find(({ path }) => path === '/metadata/managedFields')!
+        .value as readonly ManagedFieldsEntry[];
+      return this.#write({ ...this.object!, metadata: { ...this.object!.metadata, managedFields } });
+    },
+    read: async () => {
+      this.calls.push('read');
+      return this.object!;
+    },
+    delete: async (_of: unknown, { name }: { name: string }, { uid }: { uid?: string }) => {
+      this.calls.push(`delete ${name} ${uid ?? '-'}`);
+      if (this.object === undefined) throw new ApiError(404, {}, 'delete');
+      if (uid !== this.object.metadata.uid) throw new ApiError(409, {}, 'delete');
+      this.object = undefined;
+    },
+  } as unknown as KubeClient;
+
+  #ownedByOthers({ metadata: { managedFields = [] } }: Service, label: string): boolean {
+    return managedFields.some(({ manager, fieldsV1 }) => {
+      const labels = fieldsV1?.['f:metadata']?.['f:labels'];
+      return manager !== 'linkspan' && labels !== undefined && `f:${label}` in labels;
+    });
+  }
+
+  #write(object: Service): Service {
+    this.#version += 1;
+    const admitted = this.admission(object);
+    this.object = { ...admitted, metadata: { ...admitted.metadata, resourceVersion: String(this.#version) } };
+    return this.object;
+  }
+}
+
+function setUp(object?: Service) {
+  const server = new Server();
+  server.object = object;
+  const told: string[] = [];
+  const applier = new Applier({
+    client: server.client,
+    stores: {
+      services: {
+        wrote: ({ metadata }, basedOn) =>
+          told.push(`wrote ${metadata.name} on ${basedOn?.metadata.resourceVersion ?? '-'}`),
+        deleted: ({ metadata }) => told.push(`deleted ${metadata.name}`),
+      },
+    },
+    isOurs: ({ metadata }) => metadata.labels?.['owner'] === 'us',
+  });
+  const execute = (action: Action) => applier.execute(action, new AbortController().signal);
+  /** What a reconcile does: from what there is to what is wanted. */
+  const make = async (...wanted: readonly Service[]) => {
+    const there = server.object;
+    const results: string[] = [];
+    for (const action of plan(wanted.map(want), there === undefined ? [] : [own(there)])) {
+      results.push((await execute(action)).result);
+    }
+    return results;
+  };
+  return { server, applier, told, execute, make };
+}
+
+describe('an action', () => {
+  it('to create insists that there is nothing', async () => {
+    const { server, execute, told } = setUp();
+    expect((await execute({ op: 'create', ...want(service('a', 80)) })).result).toBe('written');
+    expect(server.calls).toEqual(['read', 'apply a - 1']);
+    expect(told).toEqual(['wrote a on -']);
+  });
+
+  it("to create never touches somebody else's object, and names it (A6)", async () => {
+    const theirs = live({ ...service('a', 80), metadata: { namespace: 'shop', name: 'a' } });
+    const { server, execute } = setUp(theirs);
+    expect(await execute({ op: 'create', ...want(service('a', 81)) })).toMatchObject({
+      result: 'foreign',
+      object: theirs,
+    });
+    expect(server.object).toBe(theirs);
+  });
+
+  it('to create that finds an object of ours fails, to be planned anew', async () => {
+    const { execute } = setUp(live(service('a', 80)));
+    await expect(execute({ op: 'create', ...want(service('a', 81)) })).rejects.toMatchObject({ code: 409 });
+  });
+
+  it('to change insists on the very object and version that were seen', async () => {
+    const { server, make, told } = setUp(live(service('a', 80)));
+    await make(service('a', 81));
+    expect(server.calls).toEqual(['apply a u1 7']);
+    expect(told).toEqual(['wrote a on 7']);
+  });
+
+  it('to change an object that has changed since fails', async () => {
+    const { server, execute } = setUp(live(service('a', 80)));
+    const action: Action = { op: 'update', live: live(service('a', 80), '6'), ...want(service('a', 81)) };
+    await expect(execute(action)).rejects.toMatchObject({ code: 409 });
+    expect(server.object?.spec?.ports).toEqual([{ port: 80 }]);
+  });
+
+  it('to delete insists on the uid, and is content if it is gone', async () => {
+    const { server, execute, told } = setUp(live(service('a', 80)));
+    const action: Action = { op: 'delete', ...own(live(service('a', 80))) };
+    await execute(action);
+    await execute(action);
+    expect(server.calls).toEqual(['delete a u1', 'delete a u1']);
+    expect(told).toEqual(['deleted a', 'deleted a']);
+  });
+
+  it('to delete what has become another object fails', async () => {
+    const { server, execute } = setUp(live(service('a', 80), '9', 'u2'));
+    await expect(execute({ op: 'delete', ...own(live(service('a', 80))) })).rejects.toMatchObject({ code: 409 });
+    expect(server.object?.metadata.uid).toBe('u2');
+  });
+
+  it('to replace deletes, then creates', async () => {
+    const { server, make } = setUp(live(service('a', 80)));
+    await make(service('a', 80, { clusterIP: 'None' }));
+    expect(server.calls).toEqual(['delete a u1', 'read', 'apply a - 1']);
+  });
+});
+
+describe('what another field manager has left (A8)', () => {
+  const fieldsV1 = { 'f:metadata': { 'f:labels': { 'f:stale': {}, 'f:owner': {} } } };
+  const foreign: Service = {
+    ...live(service('a', 80, { labels: { stale: 'x' } })),
+    metadata: {
+      ...live(service('a', 80, { labels: { stale: 'x' } })).metadata,
+      managedFields: [
+        { manager: 'service-mirror', operation: 'Update', apiVersion: 'v1', fieldsV1 },
+        { manager: 'kubelet', operation: 'Update', subresource: 'status', fieldsV1: {} },
+      ],
+    },
+  };
+
+  it('goes, in place, and its status entries stay', async () => {
+    const { server, make, told } = setUp(foreign);
+    await make(service('a', 80));
+    expect(server.object?.metadata).toMatchObject({ uid: 'u1', labels: OURS });
+    expect(server.object?.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['linkspan', 'kubelet']);
+    expect(told).toEqual(['wrote a on 7']);
+  });
+
+  it('is left alone when it says what we want', async () => {
+    const { server, make } = setUp(foreign);
+    expect(await make(service('a', 80, { labels: { stale: 'x' } }))).toEqual([]);
+    expect(server.calls).toEqual([]);
+  });
+});
+
+describe('somebody who undoes what we write', () => {
+  it('by an admission webhook is left alone, until the object or what we want changes', async () => {
+    const { server, make } = setUp(live(service('a', 80)));
+    server.admission = (object) => ({
+      ...object,
+      metadata: { ...object.metadata, labels: { ...object.metadata.labels, injected: 'x' } },
+    });
+    await make(service('a', 81));
+    const writes = server.calls.length;
+    await make(service('a', 81));
+    await make(service('a', 81));
+    expect(server.calls).toHaveLength(writes);
+    await make(service('a', 82));
+    expect(server.calls.length).toBeGreaterThan(writes);
+    expect(server.object?.spec?.ports).toEqual([{ port: 82 }]);
+  });
+
+  it('again and again is put right at once a few times, then less and less often', async () => {
+    const { server, make } = setUp(live(service('a', 80)));
+    const results: string[] = [];
+    for (let undone = 0; undone < 10; undone += 1) {
+      results.push(...(await make(service('a', 81))));
+      server.object = live(service('a', 80), `x${undone}`);
+    }
+    expect(results.slice(0, 4)).toEqual(['written', 'written', 'written', 'written']);
+    expect(results.at(-1)).toBe('deferred');
+  });
+
+  it('does not slow down a change of what we want', async () => {
+    const { server, make } = setUp(live(service('a', 80)));
+    for (let undone = 0; undone < 10; undone += 1) {
+      await make(service('a', 81));
+      server.object = live(service('a', 80), `x${undone}`);
+    }
+    expect(await make(service('a', 82))).toEqual(['written']);
+  });
+});

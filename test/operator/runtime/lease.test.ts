@@ -1,0 +1,419 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
+import { LeaseLock, type LeaseHandlers, type LeaseLockOptions } from '../../../operator/runtime/lease.ts';
+import type { Lease } from '../../../operator/kube/objects.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+type Client = LeaseLockOptions['client'];
+
+/** One Lease, as an API server keeps it; `answer` decides how it behaves. */
+class LeaseServer {
+  lease: Lease | undefined;
+  writes = 0;
+  /** `stall` never answers; `lose` does the write and never answers; `fail` answers 500. */
+  answer: 'well' | 'stall' | 'lose' | 'fail' = 'well';
+  #version = 0;
+
+  put(spec: Lease['spec'], metadata: Partial<Lease['metadata']> = {}): void {
+    const uid = this.lease?.metadata.uid ?? `uid-${this.#version}`;
+    this.lease = {
+      metadata: {
+        name: 'lock',
+        namespace: 'ns',
+        ...this.lease?.metadata,
+        uid,
+        ...metadata,
+        resourceVersion: `${++this.#version}`,
+      },
+      ...(spec !== undefined && { spec }),
+    };
+  }
+
+  readonly client = {
+    read: (_of: unknown, _namespace: unknown, _name: unknown, signal?: AbortSignal) =>
+      this.#respond(signal, false, () => this.#there('get')),
+    create: (_of: unknown, object: Lease, signal?: AbortSignal) =>
+      this.#respond(signal, true, () => {
+        if (this.lease !== undefined) throw new ApiError(409, { reason: 'AlreadyExists' }, 'create');
+        this.put(object.spec, object.metadata);
+        return this.#there('create');
+      }),
+    replace: (_of: unknown, object: Lease, signal?: AbortSignal) =>
+      this.#respond(signal, true, () => {
+        if (this.#there('update').metadata.resourceVersion !== object.metadata.resourceVersion) {
+          throw new ApiError(409, { reason: 'Conflict' }, 'update');
+        }
+        this.put(object.spec, object.metadata);
+        return this.#there('update');
+      }),
+    delete: (_of: unknown, _target: unknown, { uid, resourceVersion }: Record<string, unknown>, signal?: AbortSignal) =>
+      this.#respond(signal, true, () => {
+        const { metadata } = this.#there('delete');
+        if (metadata.uid !== uid || metadata.resourceVersion !== resourceVersion) {
+          throw new ApiError(409, { reason: 'Conflict' }, 'delete');
+        }
+        this.lease = undefined;
+      }),
+  } as unknown as Client;
+
+  #there(what: string): Lease {
+    if (this.lease === undefined) throw new ApiError(404, { reason: 'NotFound' }, what);
+    return this.lease;
+  }
+
+  async #respond<T>(signal: AbortSignal | undefined, isWrite: boolean, act: () => T): Promise<T> {
+    const { answer } = this;
+    if (answer === 'fail') throw new ApiError(500, {}, 'request');
+    const result = answer === 'stall' ? undefined : act();
+    if (isWrite && answer !== 'stall') this.writes += 1;
+    if (answer === 'well') return result as T;
+    return new Promise((_, reject) => {
+      signal?.addEventListener('abort', () => reject(new ConnectionError('aborted')), { once: true });
+    });
+  }
+}
+
+/** A lock that runs, and a record of what it said. */
+function run(server: LeaseServer, over: Partial<LeaseLockOptions> = {}) {
+  const lock = new LeaseLock({
+    client: server.client,
+    namespace: 'ns',
+    name: 'lock',
+    identity: 'us',
+    leaseDurationMs: 30_000,
+    renewDeadlineMs: 10_000,
+    retryPeriodMs: 2_000,
+    ...over,
+  });
+  const said: string[] = [];
+  const state: { holds: boolean; lostAt: number | undefined } = { holds: false, lostAt: undefined };
+  const handlers: LeaseHandlers = {
+    held: (lost) => {
+      said.push('held');
+      state.holds = true;
+      lost.addEventListener('abort', () => {
+        state.holds = false;
+        state.lostAt = performance.now();
+      });
+    },
+    heldByAnother: (holder) => said.push(`held by ${holder}`),
+    lost: (reason) => said.push(`lost: ${reason}`),
+    failing: (message) => said.push(`failing: ${message}`),
+  };
+  const stop = new AbortController();
+  const ended = lock.run(stop.signal, handlers);
+  return { lock, said, state, stop, ended };
+}
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+describe('acquiring', () => {
+  it('creates the Lease when there is none, in the form that client-go reads', async () => {
+    vi.setSystemTime('2026-01-01T12:00:00.123Z');
+    const server = new LeaseServer();
+    const { said } = run(server);
+    await pass(0);
+    expect(said).toEqual(['held']);
+    expect(server.lease?.spec).toEqual({
+      holderIdentity: 'us',
+      leaseDurationSeconds: 30,
+      acquireTime: '2026-01-01T12:00:00.123000Z',
+      renewTime: '2026-01-01T12:00:00.123000Z',
+      leaseTransitions: 0,
+    });
+  });
+
+  it('takes a Lease without a spec', async () => {
+    const server = new LeaseServer();
+    server.put(undefined);
+    const { said } = run(server);
+    await pass(0);
+    expect(said).toEqual(['held']);
+    expect(server.lease?.spec?.leaseTransitions).toBe(0);
+  });
+
+  it('takes a released Lease at once and counts the transition', async () => {
+    const server = new LeaseServer();
+    server.put({ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 4 });
+    run(server);
+    await pass(0);
+    expect(server.lease?.spec).toMatchObject({ holderIdentity: 'us', leaseTransitions: 5 });
+  });
+
+  it('regains its own Lease at once after a restart, as the same holding', async () => {
+    const server = new LeaseServer();
+    const acquireTime = '2025-12-31T00:00:00.000000Z';
+    server.put({ holderIdentity: 'us', leaseDurationSeconds: 30, acquireTime, leaseTransitions: 4 });
+    const { said } = run(server);
+    await pass(0);
+    expect(said).toEqual(['held']);
+    expect(server.lease?.spec).toMatchObject({ acquireTime, leaseTransitions: 4 });
+  });
+
+  it('leaves the Lease of another that is renewed, however wrong its clock, and names the holder once (H1)', async () => {
+    const server = new LeaseServer();
+    const theirs = (n: number) => ({
+      holderIdentity: 'other',
+      leaseDurationSeconds: 30,
+      renewTime: `1999-01-01T00:00:${String(n).padStart(2, '0')}.000000Z`,
+    });
+    server.put(theirs(0));
+    const { said } = run(server);
+    for (let n = 1; n <= 20; n += 1) {
+      await pass(29_000);
+      server.put(theirs(n));
+    }
+    expect(said).toEqual(['held by other']);
+  });
+
+  it('takes the Lease of another as soon as it was seen unchanged for its duration, and no sooner (H1)', async () => {
+    const server = new LeaseServer();
+    server.put({ holderIdentity: 'other', leaseDurationSeconds: 30, renewTime: '2099-01-01T00:00:00.000000Z' });
+    const { state } = run(server, { retryPeriodMs: 8_000 });
+    await pass(29_900);
+    expect(state.holds).toBe(false);
+    await pass(300);
+    expect(state.holds).toBe(true);
+  });
+
+  it('is not hurried by a wall clock that jumps', async () => {
+    const server = new LeaseServer();
+    server.put({ holderIdentity: 'other', leaseDurationSeconds: 30, renewTime: new Date().toISOString() });
+    const { state } = run(server);
+    await pass(5_000);
+    vi.setSystemTime(Date.now() + 86_400_000);
+    await pass(20_000);
+    expect(state.holds).toBe(false);
+  });
+
+  it('lets one of two candidates have it', async () => {
+    const server = new LeaseServer();
+    const [one, two] = [run(server, { identity: 'one' }), run(server, { identity: 'two' })];
+    await pass(60_000);
+    expect([one.state.holds, two.state.holds].filter(Boolean)).toHaveLength(1);
+  });
+
+  it('goes on trying while requests fail, and says so once', async () => {
+    const server = new LeaseServer();
+    server.answer = 'fail';
+    const { said } = run(server);
+    await pass(60_000);
+    expect(said).toEqual(['failing: request: HTTP 500 (500)']);
+    server.answer = 'well';
+    await pass(2_500);
+    expect(said.at(-1)).toBe('held');
+  });
+});
+
+describe('keeping', () => {
+  it('renews every retry period, or as often as asked', async () => {
+    const [often, seldom] = [new LeaseServer(), new LeaseServer()];
+    run(often);
+    run(seldom, { renewEveryMs: 10_000 });
+    await pass(60_000);
+    expect(often.writes).toBe(31);
+    expect(seldom.writes).toBe(7);
+    expect(seldom.lease?.spec?.leaseTransitions).toBe(0);
+  });
+
+  it('keeps what others put on the Lease, and its own annotations, also when released', async () => {
+    const server = new LeaseServer();
+    server.put({}, { labels: { app: 'x' }, annotations: { theirs: '1', ours: 'old' } });
+    const { stop, ended } = run(server, { annotations: { ours: '2' } });
+    await pass(10_000);
+    server.put(server.lease?.spec, { annotations: { theirs: '3' } });
+    await pass(10_000);
+    const expected = { labels: { app: 'x' }, annotations: { theirs: '3', ours: '2' } };
+    expect(server.lease?.metadata).toMatchObject(expected);
+    stop.abort();
+    await ended;
+    expect(server.lease?.metadata).toMatchObject(expected);
+    expect(server.lease?.spec?.holderIdentity).toBe('');
+  });
+
+  it('is lost before it can have expired when the server stalls, and regained when it is back (H1, L21)', async () => {
+    const server = new LeaseServer();
+    const { said, state } = run(server);
+    await pass(20_100);
+    server.answer = 'stall';
+    await pass(15_000);
+    expect(state.holds).toBe(false);
+    expect(state.lostAt! - 20_000).toBeLessThan(30_000);
+    expect(said).toEqual(['held', 'failing: no answer in time', 'lost: not renewed for 12 s: no answer in time']);
+    server.answer = 'well';
+    await pass(10_000);
+    expect(state.holds).toBe(true);
+    expect(server.lease?.spec?.leaseTransitions).toBe(0);
+  });
+
+  it('outlives a stall that is shorter than the renew deadline', async () => {
+    const server = new LeaseServer();
+    const { said, state } = run(server);
+    await pass(20_100);
+    server.answer = 'stall';
+    await pass(6_000);
+    server.answer = 'well';
+    await pass(20_000);
+    expect(state.holds).toBe(true);
+    expect(said.filter((line) => !line.startsWith('failing'))).toEqual(['held']);
+  });
+
+  it('goes on with a renewal that was done but not answered', async () => {
+    const server = new LeaseServer();
+    const { state, said } = run(server);
+    await pass(3_000);
+    server.answer = 'lose';
+    await pass(4_000);
+    server.answer = 'well';
+    await pass(60_000);
+    expect(state.holds).toBe(true);
+    expect(said.some((line) => line.startsWith('lost'))).toBe(false);
+  });
+
+  it('is lost at once when taken by another, who is then waited for', async () => {
+    const server = new LeaseServer();
+    const { said, state } = run(server);
+    await pass(5_000);
+    server.put({ holderIdentity: 'thief', leaseDurationSeconds: 30 });
+    await pass(3_000);
+    expect(state.holds).toBe(false);
+    expect(said.filter((line) => !line.startsWith('failing'))).toEqual([
+      'held',
+      'lost: taken by thief',
+      'held by thief',
+    ]);
+    await pass(31_000);
+    expect(state.holds).toBe(true);
+  });
+
+  it('is lost when a backup of the cluster brings back its former holder', async () => {
+    const server = new LeaseServer();
+    const former = { holderIdentity: 'former', leaseDurationSeconds: 30, renewTime: '2026-01-01T12:00:00.000000Z' };
+    server.put(former);
+    const { said, state } = run(server);
+    await pass(60_000);
+    expect(state.holds).toBe(true);
+    server.put(former);
+    await pass(3_000);
+    expect(said).toContain('lost: taken by former');
+  });
+
+  it('is created anew when it was deleted, without being lost', async () => {
+    const server = new LeaseServer();
+    const { said, state } = run(server);
+    await pass(5_000);
+    server.lease = undefined;
+    await pass(5_000);
+    expect(server.lease).toMatchObject({ spec: { holderIdentity: 'us' } });
+    expect(state.holds).toBe(true);
+    expect(said.some((line) => line.startsWith('lost'))).toBe(false);
+  });
+
+  it('is taken over by another, that never holds it at the same time, after the holder froze', async () => {
+    const server = new LeaseServer();
+    const one = run(server, { identity: 'one' });
+    await pass(1_000);
+    const frozen = new LeaseServer();
+    frozen.answer = 'stall';
+    // From here on, the first one's requests go nowhere.
+    Object.assign(server.client as object, { ...frozen.client });
+    const two = run({ client: new LeaseView(server) } as unknown as LeaseServer, { identity: 'two' });
+    for (let second = 0; second < 60; second += 1) {
+      await pass(1_000);
+      expect(one.state.holds && two.state.holds).toBe(false);
+    }
+    expect(two.state.holds).toBe(true);
+  });
+});
+
+/** The same Lease over another connection. */
+class LeaseView {
+  constructor(server: LeaseServer) {
+    const fresh = new LeaseServer();
+    Object.defineProperty(fresh, 'lease', { get: () => server.lease, set: (lease: Lease) => (server.lease = lease) });
+    Object.assign(this, fresh.client);
+  }
+}
+
+describe('leaving', () => {
+  it('releases as client-go does, after the lost signal and without calling it lost (H2)', async () => {
+    const server = new LeaseServer();
+    const { stop, ended, said, state } = run(server);
+    await pass(5_000);
+    const before = server.lease;
+    stop.abort();
+    await ended;
+    expect(state.holds).toBe(false);
+    expect(said).toEqual(['held']);
+    expect(server.lease?.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 0 });
+    expect(server.lease?.metadata.uid).toBe(before?.metadata.uid);
+  });
+
+  it('leaves the Lease of another alone', async () => {
+    const server = new LeaseServer();
+    server.put({ holderIdentity: 'other', leaseDurationSeconds: 30 });
+    const { stop, ended } = run(server);
+    await pass(5_000);
+    stop.abort();
+    await ended;
+    expect(server.writes).toBe(0);
+  });
+
+  it('releases what an interrupted try had acquired', async () => {
+    const server = new LeaseServer();
+    server.answer = 'lose';
+    const { stop, ended } = run(server);
+    await pass(100);
+    server.put({ holderIdentity: 'us', leaseDurationSeconds: 30 });
+    server.answer = 'well';
+    stop.abort();
+    await ended;
+    expect(server.lease?.spec?.holderIdentity).toBe('');
+  });
+
+  it('ends within 2 s though the server does not answer (H2)', async () => {
+    const server = new LeaseServer();
+    const { stop, ended } = run(server);
+    await pass(5_000);
+    server.answer = 'stall';
+    stop.abort();
+    const done = vi.fn();
+    void ended.then(done);
+    await pass(2_000);
+    expect(done).toHaveBeenCalledOnce();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('removes the Lease it holds, and only that one', async () => {
+    const [ours, theirs] = [new LeaseServer(), new LeaseServer()];
+    theirs.put({ holderIdentity: 'other', leaseDurationSeconds: 30 });
+    const [holder, candidate] = [run(ours), run(theirs)];
+    await pass(5_000);
+    for (const { lock, ended } of [holder, candidate]) {
+      await lock.remove(new AbortController().signal);
+      await ended;
+    }
+    expect(holder.state.holds).toBe(false);
+    expect(ours.lease).toBeUndefined();
+    expect(theirs.lease?.spec?.holderIdentity).toBe('other');
+  });
+
+  it('says why a Lease could not be removed', async () => {
+    const server = new LeaseServer();
+    const { lock } = run(server);
+    await pass(5_000);
+    server.answer = 'fail';
+    const removed = expect(lock.remove(new AbortController().signal)).rejects.toThrow('HTTP 500');
+    await pass(2_000);
+    await removed;
+  });
+});
+
+it('refuses durations that do not fit into each other', () => {
+  const lock = (over: Partial<LeaseLockOptions>) => () => run(new LeaseServer(), over);
+  expect(lock({ renewDeadlineMs: 30_000 })).toThrow(RangeError);
+  expect(lock({ retryPeriodMs: 10_000 })).toThrow(RangeError);
+  expect(lock({ renewEveryMs: 28_000 })).toThrow(RangeError);
+});

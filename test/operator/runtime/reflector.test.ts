@@ -1,0 +1,313 @@
+import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
+import type { KubeClient, List, ListOptions, WatchEvent, WatchOptions } from '../../../operator/kube/client.ts';
+import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
+import { type KubeObject, SERVICES } from '../../../operator/kube/objects.ts';
+import { Reflector, type ReflectorState } from '../../../operator/runtime/reflector.ts';
+import { Store } from '../../../operator/runtime/store.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const object = (name: string, resourceVersion: string): KubeObject => ({ metadata: { name, resourceVersion } });
+const added = (name: string, version: string): WatchEvent<KubeObject> => ({
+  type: 'ADDED',
+  object: object(name, version),
+});
+const bookmark = (version: string): WatchEvent<KubeObject> => ({ type: 'BOOKMARK', object: object('', version) });
+const expired = (): ApiError => new ApiError(410, { reason: 'Expired' }, 'watch');
+
+/** What a watch does next: tell of an event, fail, or end as the server ends it. */
+type Step = WatchEvent<KubeObject> | Error | 'end';
+
+/** An API server of which a test decides every answer. */
+class Server {
+  readonly requests: string[] = [];
+  /** Answers to lists, in order; the last stands for all that follow. */
+  lists: (List<KubeObject> | Error)[] = [{ metadata: { resourceVersion: '1' }, items: [] }];
+  #watch: { readonly push: (step: Step) => void } | undefined;
+  /** Answers new watches, before they are open. */
+  refusal: Error | undefined;
+
+  readonly client = {
+    list: async (_of: unknown, options: ListOptions) => {
+      if (options.resourceVersion !== undefined) {
+        this.requests.push(`check ${options.resourceVersion}`);
+        if (this.refusal !== undefined) throw this.refusal;
+        return { metadata: { resourceVersion: options.resourceVersion }, items: [] };
+      }
+      this.requests.push(`list ${options.continue ?? ''}`.trim());
+      const answer = this.lists.length > 1 ? this.lists.shift()! : this.lists[0]!;
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    watch: (_of: unknown, options: WatchOptions) => this.#watching(options),
+  } as unknown as KubeClient;
+
+  /** The open watch hears this. */
+  tell(step: Step): void {
+    if (this.#watch === undefined) throw new Error('no watch is open');
+    this.#watch.push(step);
+  }
+
+  async *#watching({ resourceVersion, signal, onOpen }: WatchOptions): AsyncGenerator<WatchEvent<KubeObject>> {
+    this.requests.push(`watch ${resourceVersion}`);
+    if (this.refusal !== undefined) throw this.refusal;
+    onOpen?.();
+    const steps: Step[] = [];
+    let wake: () => void = () => undefined;
+    this.#watch = {
+      push: (step) => {
+        steps.push(step);
+        wake();
+      },
+    };
+    signal.addEventListener('abort', () => wake(), { once: true });
+    for (;;) {
+      const step = steps.shift();
+      if (signal.aborted) throw signal.reason;
+      if (step === 'end') return;
+      if (step instanceof Error) throw step;
+      if (step === undefined) await new Promise<void>((resolve) => (wake = resolve));
+      else yield step;
+    }
+  }
+}
+
+function setUp(server = new Server()) {
+  const store = new Store<KubeObject>();
+  const states: ReflectorState[] = [];
+  const reflector = new Reflector({
+    client: () => server.client,
+    resource: SERVICES,
+    sink: store,
+    onState: (state) => states.push(state),
+  });
+  const stop = new AbortController();
+  const running = reflector.run(stop.signal);
+  const end = async () => {
+    stop.abort();
+    await running;
+  };
+  return {
+    server,
+    store,
+    states,
+    reflector,
+    end,
+    names: () => [...store.values()].map(({ metadata }) => metadata.name),
+  };
+}
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+describe('a reflector (H3)', () => {
+  it('lists page by page, then watches from the version of the list', async () => {
+    const server = new Server();
+    server.lists = [
+      { metadata: { resourceVersion: '7', continue: 'more' }, items: [object('a', '3')] },
+      { metadata: { resourceVersion: '7', continue: '' }, items: [object('b', '4')] },
+    ];
+    const { names, end } = setUp(server);
+    await pass(0);
+    expect(names()).toEqual(['a', 'b']);
+    expect(server.requests).toEqual(['list', 'list more', 'watch 7']);
+    await end();
+  });
+
+  it('follows the events of the watch, and resumes after the last one, bookmarks included', async () => {
+    const { server, names, end } = setUp();
+    await pass(0);
+    server.tell(added('a', '5'));
+    server.tell(added('b', '6'));
+    server.tell({ type: 'DELETED', object: object('a', '7') });
+    server.tell(bookmark('40'));
+    server.tell('end');
+    await pass(0);
+    expect(names()).toEqual(['b']);
+    expect(server.requests).toEqual(['list', 'watch 1', 'watch 40']);
+    await end();
+  });
+
+  test.each([
+    ['the answer to a watch', (server: Server) => server.tell(expired())],
+    [
+      'an event of a watch',
+      (server: Server) =>
+        server.tell({ type: 'ERROR', object: { code: 410, reason: 'Expired' } as unknown as KubeObject }),
+    ],
+  ])('lists anew at once when %s says that the version has expired', async (_, expire) => {
+    const { server, names, states, end } = setUp();
+    await pass(0);
+    server.tell(added('gone', '5'));
+    await pass(0);
+    server.lists = [{ metadata: { resourceVersion: '90' }, items: [object('new', '80')] }];
+    expire(server);
+    await pass(0);
+    expect(names()).toEqual(['new']);
+    expect(server.requests).toEqual(['list', 'watch 1', 'list', 'watch 90']);
+    expect(states).toEqual([{ connected: true }]);
+    await end();
+  });
+
+  it('begins a list anew that expires half way, and shows nothing of the half (L29)', async () => {
+    const server = new Server();
+    server.lists = [
+      { metadata: { resourceVersion: '7', continue: 'more' }, items: [object('ghost', '3')] },
+      expired(),
+      { metadata: { resourceVersion: '9' }, items: [object('a', '8')] },
+    ];
+    const { names, end } = setUp(server);
+    await pass(0);
+    expect(names()).toEqual(['a']);
+    expect(server.requests).toEqual(['list', 'list more', 'list', 'watch 9']);
+    await end();
+  });
+
+  it('does not hammer a server on which everything has expired', async () => {
+    const server = new Server();
+    server.lists = [expired()];
+    const { end } = setUp(server);
+    await pass(10_000);
+    expect(server.requests.length).toBeLessThan(20);
+    await end();
+  });
+
+  it('lists anew when the server has yet to reach where the watch was, as after a restore (L22)', async () => {
+    const { server, names, end } = setUp();
+    await pass(0);
+    server.tell(added('a', '5000'));
+    await pass(0);
+    server.lists = [{ metadata: { resourceVersion: '9' }, items: [object('old', '8')] }];
+    server.refusal = new ApiError(504, { message: 'Too large resource version: 5000, current: 9' }, 'list');
+    server.tell(new ConnectionError('reset'));
+    await pass(600);
+    server.refusal = undefined;
+    await pass(60_000);
+    expect(names()).toEqual(['old']);
+    expect(server.requests.at(-1)).toBe('watch 9');
+    await end();
+  });
+
+  it('goes on from where it was when a connection fails, after a pause that grows to its cap, without limit', async () => {
+    const { server, store, end } = setUp();
+    await pass(0);
+    server.tell(added('a', '5'));
+    await pass(0);
+    server.refusal = new ConnectionError('refused');
+    server.tell(new ConnectionError('reset'));
+    await pass(1_000);
+    expect(server.requests.slice(2)).toContain('check 5');
+    const before = server.requests.length;
+    await pass(3_600_000);
+    const tries = server.requests.length - before;
+    // Between 15 and 30 s each.
+    expect(tries).toBeGreaterThan(110);
+    expect(tries).toBeLessThan(250);
+    expect(store.size).toBe(1);
+    server.refusal = undefined;
+    await pass(30_000);
+    server.tell(added('b', '6'));
+    await pass(0);
+    expect(store.size).toBe(2);
+    expect(server.requests.at(-1)).toBe('watch 5');
+    expect(server.requests.filter((each) => each === 'list')).toHaveLength(1);
+    await end();
+  });
+
+  it('waits as long as the server asks', async () => {
+    const server = new Server();
+    server.lists = [new ApiError(429, {}, 'list', 60_000), { metadata: { resourceVersion: '1' }, items: [] }];
+    const { end } = setUp(server);
+    await pass(59_000);
+    expect(server.requests).toEqual(['list']);
+    await pass(2_000);
+    expect(server.requests).toEqual(['list', 'list', 'watch 1']);
+    await end();
+  });
+
+  it('takes a watch that ends as soon as it is opened for a failure', async () => {
+    const { server, states, end } = setUp();
+    await pass(0);
+    server.tell('end');
+    await pass(0);
+    expect(states.at(-1)?.connected).toBe(false);
+    expect(server.requests).toEqual(['list', 'watch 1']);
+    await pass(1000);
+    expect(server.requests).toEqual(['list', 'watch 1', 'check 1', 'watch 1']);
+    await end();
+  });
+
+  it('says once that it is connected, and once that it is not, with the error (E4)', async () => {
+    const { server, states, end } = setUp();
+    await pass(0);
+    const refusal = new ConnectionError('refused');
+    server.refusal = refusal;
+    server.tell(refusal);
+    await pass(600_000);
+    expect(states).toEqual([{ connected: true }, { connected: false, error: refusal }]);
+    server.refusal = undefined;
+    await pass(60_000);
+    expect(states.at(-1)).toEqual({ connected: true });
+    expect(states).toHaveLength(3);
+    await end();
+  });
+
+  it('says so when what stands in its way becomes something else', async () => {
+    const server = new Server();
+    server.lists = [new ConnectionError('refused')];
+    const { states, end } = setUp(server);
+    await pass(60_000);
+    const unauthorized = new ApiError(401, { reason: 'Unauthorized' }, 'list');
+    server.lists = [unauthorized];
+    await pass(60_000);
+    expect(states.map((state) => !state.connected && state.error)).toEqual([
+      new ConnectionError('refused'),
+      unauthorized,
+    ]);
+    await end();
+  });
+
+  it('reconnects at once, from where it was, when it is told to', async () => {
+    const { server, reflector, states, end } = setUp();
+    await pass(0);
+    server.tell(added('a', '5'));
+    await pass(0);
+    reflector.reconnect();
+    await pass(0);
+    expect(server.requests).toEqual(['list', 'watch 1', 'watch 5']);
+    expect(states).toEqual([{ connected: true }]);
+    await end();
+  });
+
+  it('reconnects at once also when it waits after a failure', async () => {
+    const server = new Server();
+    server.lists = [new ApiError(401, {}, 'list', 300_000), { metadata: { resourceVersion: '1' }, items: [] }];
+    const { reflector, store, end } = setUp(server);
+    await pass(0);
+    reflector.reconnect();
+    await pass(0);
+    expect(store.synced).toBe(true);
+    await end();
+  });
+
+  it('lists anew at once when it is told to, also what it was still hearing of', async () => {
+    const { server, reflector, names, end } = setUp();
+    await pass(0);
+    server.tell(added('a', '5'));
+    server.tell(added('b', '6'));
+    reflector.relist();
+    await pass(0);
+    expect(server.requests).toEqual(['list', 'watch 1', 'list', 'watch 1']);
+    expect(names()).toEqual([]);
+    await end();
+  });
+
+  it('ends when it is aborted, without a timer left', async () => {
+    const server = new Server();
+    server.lists = [new ConnectionError('refused')];
+    const { end } = setUp(server);
+    await pass(0);
+    await end();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,304 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../operator/kube/objects.ts';
+import { type Change, Store } from '../../../operator/runtime/store.ts';
+
+const object = (
+  name: string,
+  resourceVersion: string,
+  labels: Record<string, string> = {},
+  uid = `uid-${name}`,
+): KubeObject => ({
+  metadata: { namespace: 'shop', name, uid, resourceVersion, labels },
+});
+
+const listed = <T extends KubeObject>(store: Store<T>, ...objects: readonly T[]): void => {
+  store.init();
+  for (const each of objects) store.listed(each);
+  store.initDone();
+};
+
+/** A store filed by label `app`, and the changes it told of. */
+function setUp() {
+  const changes: string[] = [];
+  const store = new Store<KubeObject>({
+    indexes: { app: ({ metadata }) => (metadata.labels?.['app'] === undefined ? [] : [metadata.labels['app']]) },
+    onChange: ({ key, before, after }: Change<KubeObject>) => {
+      changes.push(`${key} ${before?.metadata.resourceVersion ?? '-'}→${after?.metadata.resourceVersion ?? '-'}`);
+    },
+  });
+  return { store, changes };
+}
+
+const version = (store: Store<KubeObject>, name: string): string | undefined =>
+  store.get(`shop/${name}`)?.metadata.resourceVersion;
+
+describe('a store that is listed', () => {
+  it('is synced after its first complete list, and not before', () => {
+    const { store } = setUp();
+    store.init();
+    store.listed(object('a', '1'));
+    expect([store.synced, store.size]).toEqual([false, 0]);
+    store.initDone();
+    expect([store.synced, store.size]).toEqual([true, 1]);
+  });
+
+  it('says of each list how much is not in it any more', () => {
+    const told: unknown[] = [];
+    const store = new Store<KubeObject>({ onRelisted: (first, lost) => told.push([first, lost]) });
+    listed(store, object('a', '1'), object('b', '1'), object('c', '1'));
+    listed(store, object('a', '2'), object('d', '1'));
+    listed(store, object('a', '2'), object('d', '1'));
+    expect(told).toEqual([
+      [true, 0],
+      [false, 2],
+      [false, 0],
+    ]);
+  });
+
+  it('keeps showing the old state until a new list is complete', () => {
+    const { store } = setUp();
+    listed(store, object('a', '1'), object('b', '1'));
+    store.init();
+    store.listed(object('a', '2'));
+    expect([version(store, 'a'), version(store, 'b')]).toEqual(['1', '1']);
+    store.initDone();
+    expect([version(store, 'a'), version(store, 'b')]).toEqual(['2', undefined]);
+  });
+
+  it('tells of just what differs between two lists', () => {
+    const { store, changes } = setUp();
+    listed(store, object('a', '1'), object('b', '1'), object('c', '1'));
+    changes.length = 0;
+    listed(store, object('b', '1'), object('c', '2'), object('d', '3'));
+    expect(changes.sort()).toEqual(['shop/a 1→-', 'shop/c 1→2', 'shop/d -→3']);
+  });
+
+  it('forgets a list that was begun and never completed', () => {
+    const { store } = setUp();
+    listed(store, object('a', '1'));
+    store.init();
+    store.listed(object('ghost', '9'));
+    listed(store, object('a', '1'));
+    expect([...store.values()].map(({ metadata }) => metadata.name)).toEqual(['a']);
+  });
+
+  it('leaves out what its trim leaves out', () => {
+    const store = new Store<KubeObject>({
+      trim: (given) => (given.metadata.name === 'bad' ? undefined : { metadata: { name: given.metadata.name } }),
+    });
+    listed(store, object('bad', '1'), object('good', '1'));
+    store.applied(object('bad', '2'));
+    expect([...store.values()]).toEqual([{ metadata: { name: 'good' } }]);
+  });
+});
+
+describe("a store's indexes", () => {
+  it('follow every way in which an object changes', () => {
+    const { store } = setUp();
+    const names = (value: string): readonly string[] => store.by('app', value).map(({ metadata }) => metadata.name);
+    listed(store, object('a', '1', { app: 'x' }), object('b', '1', { app: 'x' }), object('c', '1'));
+    expect(names('x')).toEqual(['a', 'b']);
+    store.applied(object('a', '2', { app: 'y' }));
+    expect([names('x'), names('y')]).toEqual([['b'], ['a']]);
+    store.removed(object('b', '3', { app: 'x' }));
+    expect(names('x')).toEqual([]);
+    listed(store, object('c', '4', { app: 'y' }));
+    expect([names('x'), names('y')]).toEqual([[], ['c']]);
+  });
+
+  it('that are not there are a mistake in the program', () => {
+    expect(() => setUp().store.by('nonsense', 'x')).toThrow('no index "nonsense"');
+  });
+});
+
+describe('a write of our own', () => {
+  it('is seen at once, tells nobody, and what the watch tells from before it is not seen', () => {
+    const { store, changes } = setUp();
+    listed(store, object('a', '1'));
+    store.wrote(object('a', '5'), store.get('shop/a'));
+    expect(version(store, 'a')).toBe('5');
+    store.applied(object('a', '3'));
+    expect(version(store, 'a')).toBe('5');
+    store.applied(object('a', '5'));
+    store.applied(object('a', '7'));
+    expect(version(store, 'a')).toBe('7');
+    expect(changes).toEqual(['shop/a -→1', 'shop/a 5→7']);
+  });
+
+  it('that the watch told of before the answer came takes nothing back', () => {
+    const { store } = setUp();
+    listed(store, object('a', '1'));
+    const basedOn = store.get('shop/a');
+    store.applied(object('a', '5'));
+    store.applied(object('a', '6'));
+    store.wrote(object('a', '5'), basedOn);
+    expect(version(store, 'a')).toBe('6');
+  });
+
+  it('that changed nothing waits for no news', () => {
+    const { store } = setUp();
+    listed(store, object('a', '1'));
+    store.wrote(object('a', '1'), store.get('shop/a'));
+    store.applied(object('a', '2'));
+    expect(version(store, 'a')).toBe('2');
+  });
+
+  it('may be a deletion, which stays deleted while the watch still tells of the object', () => {
+    const { store } = setUp();
+    listed(store, object('a', '1'));
+    store.deleted(store.get('shop/a')!);
+    store.applied(object('a', '3'));
+    expect(version(store, 'a')).toBeUndefined();
+    store.removed(object('a', '4'));
+    expect(version(store, 'a')).toBeUndefined();
+  });
+
+  it('may be a replacement: deleted, then created under the same name', () => {
+    const { store } = setUp();
+    listed(store, object('a', '1'));
+    store.deleted(store.get('shop/a')!);
+    store.wrote(object('a', '5', {}, 'uid-new'), undefined);
+    store.removed(object('a', '4'));
+    expect(version(store, 'a')).toBe('5');
+    store.applied(object('a', '5', {}, 'uid-new'));
+    store.removed(object('a', '6', {}, 'uid-new'));
+    expect(version(store, 'a')).toBeUndefined();
+  });
+
+  it('that somebody deleted before the answer came does not come back', () => {
+    const { store } = setUp();
+    listed(store);
+    store.applied(object('a', '5'));
+    store.removed(object('a', '6'));
+    store.wrote(object('a', '5'), undefined);
+    expect(version(store, 'a')).toBeUndefined();
+  });
+
+  it('yields to a list, which may be the only one to tell what came after it', () => {
+    const { store } = setUp();
+    listed(store, object('a', '1'));
+    store.wrote(object('a', '5'), store.get('shop/a'));
+    listed(store, object('a', '8'));
+    store.applied(object('a', '9'));
+    expect(version(store, 'a')).toBe('9');
+  });
+});
+
+/**
+ * A cluster that others write to as well: what happened in order, how far the watch has told it, and answers to our
+ * writes that are on their way. Versions are opaque to the store; here they say how old it is.
+ */
+class Cluster {
+  readonly store = new Store<KubeObject>();
+  readonly #live = new Map<string, KubeObject>();
+  readonly #log: { readonly type: 'applied' | 'removed'; readonly object: KubeObject }[] = [];
+  readonly #answers: (() => void)[] = [];
+  #told = 0;
+  #version = 0;
+
+  constructor() {
+    listed(this.store);
+  }
+
+  write(name: string, by: 'us' | 'others'): void {
+    const live = this.#live.get(name);
+    const seen = this.store.get(`shop/${name}`);
+    // As preconditions have it: we change just what we have seen, and create only where there is nothing.
+    if (by === 'us' && live?.metadata.resourceVersion !== seen?.metadata.resourceVersion) return;
+    this.#version += 1;
+    const next = object(name, String(this.#version), {}, live?.metadata.uid ?? `uid-${this.#version}`);
+    this.#live.set(name, next);
+    this.#log.push({ type: 'applied', object: next });
+    if (by === 'us') this.#answers.push(() => this.store.wrote(next, seen));
+  }
+
+  delete(name: string, by: 'us' | 'others'): void {
+    const live = this.#live.get(name);
+    const seen = this.store.get(`shop/${name}`);
+    if (live === undefined || (by === 'us' && seen?.metadata.uid !== live.metadata.uid)) return;
+    this.#version += 1;
+    this.#live.delete(name);
+    this.#log.push({
+      type: 'removed',
+      object: { metadata: { ...live.metadata, resourceVersion: String(this.#version) } },
+    });
+    if (by === 'us') this.#answers.push(() => this.store.deleted(seen!));
+  }
+
+  tell(): void {
+    const event = this.#log[this.#told];
+    if (event === undefined) return;
+    this.#told += 1;
+    this.store[event.type](event.object);
+  }
+
+  answer(): void {
+    this.#answers.shift()?.();
+  }
+
+  tellAll(): void {
+    while (this.#answers.length > 0) this.answer();
+    while (this.#told < this.#log.length) this.tell();
+  }
+
+  get versions(): Readonly<Record<string, string | undefined>> {
+    return versionsOf(this.#live.values());
+  }
+}
+
+const versionsOf = (objects: Iterable<KubeObject>): Readonly<Record<string, string | undefined>> =>
+  Object.fromEntries(
+    [...objects]
+      .map(({ metadata }) => [metadata.name, metadata.resourceVersion] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+
+describe('whatever we and others write, and in whatever order we hear of it', () => {
+  const name = fc.constantFrom('a', 'b');
+  const by = fc.constantFrom('us' as const, 'others' as const);
+  const step = fc.oneof(
+    { weight: 3, arbitrary: fc.record({ op: fc.constant('write' as const), name, by }) },
+    { weight: 2, arbitrary: fc.record({ op: fc.constant('delete' as const), name, by }) },
+    { weight: 4, arbitrary: fc.record({ op: fc.constant('tell' as const), name, by }) },
+    { weight: 3, arbitrary: fc.record({ op: fc.constant('answer' as const), name, by }) },
+  );
+  const history = fc.array(step, { maxLength: 60 });
+  const perform = (
+    cluster: Cluster,
+    { op, name: on, by: whom }: { op: 'write' | 'delete' | 'tell' | 'answer'; name: string; by: 'us' | 'others' },
+  ) => {
+    if (op === 'write' || op === 'delete') cluster[op](on, whom);
+    else cluster[op]();
+  };
+
+  it('a reader never goes back in time', () => {
+    fc.assert(
+      fc.property(history, (steps) => {
+        const cluster = new Cluster();
+        const newest = new Map<string, number>();
+        return steps.every((step) => {
+          perform(cluster, step);
+          return [...cluster.store.values()].every(({ metadata }) => {
+            const before = newest.get(metadata.name) ?? 0;
+            newest.set(metadata.name, Number(metadata.resourceVersion));
+            return Number(metadata.resourceVersion) >= before;
+          });
+        });
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('the store ends with what there is', () => {
+    fc.assert(
+      fc.property(history, (steps) => {
+        const cluster = new Cluster();
+        for (const step of steps) perform(cluster, step);
+        cluster.tellAll();
+        expect(versionsOf(cluster.store.values())).toEqual(cluster.versions);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,48 @@
+/** The page of the constructs leaves none out, and what it says of Linkerd's chart holds. */
+import { Construct } from 'constructs';
+import { describe, expect, test } from 'vitest';
+import * as linkspan from '../../../constructs/index.ts';
+import { Multicluster, type MulticlusterProps } from '../../../constructs/multicluster.ts';
+import { render } from '../../../constructs/mirror/render.ts';
+import { CHART_VALUES, propPath } from './chart-values.ts';
+import { constructExamples } from './constructs.ts';
+
+/** Constructs, and what is done `of` a construct. */
+const constructs = Object.entries(linkspan)
+  .filter(([, value]) => typeof value === 'function' && (value.prototype instanceof Construct || 'of' in value))
+  .map(([name]) => name);
+
+test('every construct has an example, which renders something', async () => {
+  const examples = await constructExamples();
+  expect(examples.map(({ construct }) => construct).sort()).toEqual(constructs.sort());
+  for (const { construct, objects } of examples) expect(objects, construct).not.toEqual([]);
+});
+
+describe("the table of the chart's values", () => {
+  const rendered = (props: MulticlusterProps): string =>
+    JSON.stringify(
+      render((chart) => {
+        new Multicluster(chart, 'multicluster', props);
+      }),
+    );
+  const given = CHART_VALUES.flatMap(({ value, props }) => (props === undefined ? [] : [{ value, props }]));
+
+  test.each(given)('$value has a prop that changes what is rendered', ({ props }) => {
+    const { operator } = props;
+    const without: MulticlusterProps =
+      operator === undefined ? {} : { operator: { image: 'registry.example.com/linkspan:0.1.0' } };
+    expect(rendered(props)).not.toBe(rendered(without));
+  });
+
+  test('has a prop or a reason for every value, and each value once', () => {
+    expect(CHART_VALUES.filter(({ props, note }) => props === undefined && note === undefined)).toEqual([]);
+    const values = CHART_VALUES.map(({ value }) => value);
+    expect(new Set(values).size).toBe(values.length);
+  });
+
+  test('names the prop, and not what it goes with', () => {
+    expect(propPath({ gateway: { service: { port: 443 } } })).toBe('gateway.service.port');
+    expect(propPath({ operator: { image: 'a', replicas: 3 } })).toBe('operator.replicas');
+    expect(propPath({ sources: [{ sourceCluster: 'east', name: 'a' }] })).toBe('sources[].name');
+  });
+});

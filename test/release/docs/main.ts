@@ -1,0 +1,30 @@
+/** `npm run docs`: writes the parts of the documentation that code produces; `--check` only says what would change. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { format, resolveConfig } from 'prettier';
+import { flagsTable } from './flags-table.ts';
+import { badInputPage } from './bad-input.ts';
+import { constructsPage } from './constructs.ts';
+import { rightsPage } from './rights.ts';
+
+const root = new URL('../../../', import.meta.url);
+
+/** The documents as they should be, by path from the root. */
+export const documents = async (): Promise<ReadonlyMap<string, string>> => {
+  const readme = await readFile(new URL('README.md', root), 'utf8');
+  const table = `<!-- flags -->\n\n${flagsTable()}\n\n<!-- /flags -->`;
+  const pages: readonly (readonly [string, string])[] = [
+    ['README.md', readme.replace(/<!-- flags -->.*<!-- \/flags -->/s, () => table)],
+    ['docs/bad-input.md', await badInputPage()],
+    ['docs/constructs.md', await constructsPage()],
+    ['docs/rights.md', rightsPage()],
+  ];
+  const formatted = pages.map(async ([path, text]) => {
+    const options = await resolveConfig(new URL(path, root));
+    return [path, await format(text, { ...options, parser: 'markdown' })] as const;
+  });
+  return new Map(await Promise.all(formatted));
+};
+
+if (import.meta.main) {
+  for (const [path, text] of await documents()) await writeFile(new URL(path, root), text);
+}

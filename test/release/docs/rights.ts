@@ -1,0 +1,110 @@
+/**
+ * docs/rights.md, produced by the constructs that grant the rights: each row is a rule that is rendered, with what is
+ * said beside it in the code about what it is for.
+ */
+import { App, Chart } from 'cdk8s';
+import type { Grant, PolicyRule } from '../../../constructs/grant.ts';
+import { MirrorOperator, type MirrorOperatorProps } from '../../../constructs/mirror-operator.ts';
+import { RemoteAccess, type RemoteAccessProps } from '../../../constructs/remote-access.ts';
+
+/** A grant as far as the page shows it. */
+export type ShownGrant = Pick<Grant, 'namespace' | 'rules'>;
+
+/** One table: whose rights, and under which props. */
+interface Table {
+  readonly heading: string;
+  readonly text: string;
+  readonly grants: readonly ShownGrant[];
+}
+
+const chart = (): Chart => new Chart(new App(), 'chart', { namespace: 'linkerd-multicluster' });
+
+const operator = (props: Partial<MirrorOperatorProps> = {}): readonly ShownGrant[] =>
+  new MirrorOperator(chart(), 'operator', { image: 'linkspan', ...props }).grants;
+
+const remote = (props: Partial<RemoteAccessProps> = {}): readonly ShownGrant[] =>
+  new RemoteAccess(chart(), 'remote', { sourceCluster: 'east', ...props }).grants;
+
+/** The rules that others do not have. */
+const beyond = (grants: readonly ShownGrant[], others: readonly ShownGrant[]): readonly ShownGrant[] => {
+  const known = new Set(others.flatMap(({ rules }) => rules.map((rule) => JSON.stringify(rule))));
+  return grants.map(({ namespace, rules }) => ({
+    namespace,
+    rules: rules.filter((rule) => !known.has(JSON.stringify(rule))),
+  }));
+};
+
+/** The tables of the page. */
+export const rightsTables = (): readonly Table[] => [
+  {
+    heading: 'The operator, in a whole cluster',
+    text: '`MirrorOperator` by itself. It may read the Secrets of its own namespace, and no others.',
+    grants: operator(),
+  },
+  {
+    heading: 'The operator, with EndpointSlices',
+    text: "With `endpoints: 'slices'`, in place of the rules above for Endpoints and EndpointSlices that it writes:",
+    grants: beyond(operator({ endpoints: 'slices' }), operator()),
+  },
+  {
+    heading: 'The operator, with namespace creation',
+    text: 'With `enableNamespaceCreation: true`, besides those above:',
+    grants: beyond(operator({ enableNamespaceCreation: true }), operator()),
+  },
+  {
+    heading: 'The operator, limited to namespaces and to Secrets by name',
+    text: "With `mirrorNamespaces: ['shop']` and `credentialsSecrets: ['cluster-credentials-west']`: one Role in its own namespace, where probe Services are, one in each of those that are named, and nothing in the whole cluster. No Role grants to watch Namespaces; [ADR 7](adr/0007-how-a-namespace-is-known-to-be-there.md) says how they are known without. Each Secret is watched by a field selector on its name, which is how RBAC authorizes `list` and `watch` of one object. `Multicluster` and `ClusterSet` name the Secrets of their Links by themselves; `credentialsSecrets: 'any'` is for Links that are made elsewhere or later.",
+    grants: operator({ mirrorNamespaces: ['shop'], credentialsSecrets: ['cluster-credentials-west'] }),
+  },
+  {
+    heading: 'A source cluster, in a target',
+    text: '`RemoteAccess`: one account for each source cluster, so that each can be revoked alone.',
+    grants: remote(),
+  },
+  {
+    heading: 'A source cluster, in a target on a flat network',
+    text: "With `flat: true`, besides those above, for Linkerd's destination controller, which reads the target with the same account and dies without these rights:",
+    grants: beyond(remote({ flat: true }), remote()),
+  },
+  {
+    heading: 'A source cluster, in some namespaces of a target',
+    text: "With `namespaces: ['shop']`: a Role in each, and nothing in the whole cluster. The Link must name them too, as `targetNamespaces`; `exportNamespaces` of a member of a `ClusterSet` does both. Linkerd's own Link CRD drops `targetNamespaces`: Linkspan's must be installed. Linkerd's destination controller reads whole clusters, so on a flat network the account that it uses must not be limited.",
+    grants: remote({ namespaces: ['shop'] }),
+  },
+];
+
+const code = (texts: readonly string[]): string => texts.map((text) => `\`${text}\``).join(', ');
+
+const row = (where: string, { group, resources, resourceNames, verbs, why = '' }: PolicyRule): string => {
+  const plurals = resources.map((resource) => (group === '' ? resource : resource.replace(/(?=\/|$)/, `.${group}`)));
+  const only = resourceNames === undefined ? '' : ` called ${code(resourceNames)}`;
+  return `| ${where} | ${code(plurals)}${only} | ${verbs.join(', ')} | ${why} |`;
+};
+
+const table = ({ heading, text, grants }: Table): string =>
+  [
+    `## ${heading}`,
+    '',
+    text,
+    '',
+    '| where | what | verbs | why |',
+    '| --- | --- | --- | --- |',
+    ...grants.flatMap(({ namespace, rules }) =>
+      rules.map((rule) => row(namespace === undefined ? 'the whole cluster' : `namespace \`${namespace}\``, rule)),
+    ),
+  ].join('\n');
+
+/** The page. */
+export const rightsPage = (): string =>
+  [
+    '# Rights, and why',
+    '',
+    'Every right that the constructs grant, for whom, and what for. There are no others: the tests run the operator under these roles on API servers that enforce them, and take each of its rights away in turn to show that it is missed.',
+    '',
+    'A right that is missing is tried again until it is there. What it keeps from working is said: in the log and `/readyz` for what the operator as a whole needs, in the Link for what concerns one Link, one namespace or one Service.',
+    '',
+    'This page is produced by the code that it shows: `npm run docs` writes it, a test holds it.',
+    '',
+    rightsTables().map(table).join('\n\n'),
+    '',
+  ].join('\n');

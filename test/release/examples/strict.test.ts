@@ -1,0 +1,36 @@
+/**
+ * What the examples render is accepted by a real API server that refuses unknown fields, and applied again it changes
+ * nothing.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startCluster, type TestCluster } from '../../cluster/index.ts';
+import { onReal } from '../../cluster/on-each-backing.ts';
+import { type Api, api, installCrd, objectPath } from '../../cluster/workload/index.ts';
+import { namespace } from '../../support/builders.ts';
+import { meshCrds } from '../../support/mesh-crds.ts';
+import { applyTwice } from '../../support/strict.ts';
+import { EXAMPLE_NAMES, synthesize } from './synthesize.ts';
+
+onReal('what the examples render', () => {
+  let cluster: TestCluster;
+  let client: Api;
+  beforeAll(async () => {
+    cluster = await startCluster({ backing: 'real', name: 'examples', audit: false });
+    client = api(cluster);
+    for (const crd of meshCrds) await installCrd(cluster, crd);
+    await client.apply(namespace('test'));
+  });
+  afterAll(async () => {
+    await client.close();
+    await cluster.stop();
+  });
+
+  test.each(EXAMPLE_NAMES)('is accepted to the last field, and stays as it is: %s', async (name) => {
+    for (const { file, objects } of await synthesize(name)) {
+      expect(objects.length, file).toBeGreaterThan(1);
+      for (const object of objects) await applyTwice(client, object);
+      // The next file may be of another cluster.
+      for (const object of objects) await client.request('DELETE', objectPath(object));
+    }
+  });
+});

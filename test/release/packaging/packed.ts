@@ -1,0 +1,70 @@
+/**
+ * Packs the package from a copy of the tree, so that the tree's own dist/ is neither read nor touched, and runs programs
+ * as a user's shell does: without what `npm test` tells of this project, with the Node that runs this.
+ */
+import { execFile } from 'node:child_process';
+import { cp, symlink } from 'node:fs/promises';
+import { basename, delimiter, dirname, join } from 'node:path';
+
+/** This repository. */
+export const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+const NOT_COPIED = new Set(['.git', 'dist', 'node_modules']);
+const NPM = ['npm_config_cache', 'npm_config_registry'];
+
+const environment: NodeJS.ProcessEnv = {
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => NPM.includes(name) || !/^(npm_|INIT_CWD$|NODE_)/.test(name)),
+  ),
+  PATH: [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
+  npm_config_update_notifier: 'false',
+};
+
+/** What a program came to. */
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What `npm pack --json` says of a tarball. */
+interface Report {
+  readonly filename: string;
+  /** Bytes. */
+  readonly size: number;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** The package, packed. */
+export interface Packed extends Report {
+  /** Path of the tarball. */
+  readonly tarball: string;
+}
+
+/** Runs a program to its end, whatever its exit code. */
+export const run = (cwd: string, command: string, ...args: readonly string[]): Promise<Outcome> =>
+  new Promise((resolve, reject) => {
+    execFile(command, args, { cwd, env: environment, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+      if (error === null) resolve({ code: 0, stdout, stderr });
+      else if (typeof error.code === 'number') resolve({ code: error.code, stdout, stderr });
+      else reject(new Error(`${command}: ${error.message}`, { cause: error }));
+    });
+  });
+
+/** What a program printed. @throws Error with all of it if the program fails */
+export const output = async (cwd: string, command: string, ...args: readonly string[]): Promise<string> => {
+  const { code, stdout, stderr } = await run(cwd, command, ...args);
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')}: exit code ${code}\n${stdout}\n${stderr}`);
+  return stdout;
+};
+
+/** Packs into the directory. */
+export const pack = async (directory: string): Promise<Packed> => {
+  const tree = join(directory, 'tree');
+  await cp(ROOT, tree, { recursive: true, filter: (source) => !NOT_COPIED.has(basename(source)) });
+  await symlink(join(ROOT, 'node_modules'), join(tree, 'node_modules'));
+  const [report] = JSON.parse(await output(tree, 'npm', 'pack', '--json', '--pack-destination', directory)) as Report[];
+  if (report === undefined) throw new Error('npm pack has packed nothing');
+  return { ...report, tarball: join(directory, report.filename) };
+};

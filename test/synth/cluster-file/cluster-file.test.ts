@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+
+import type {
+  AlertSettings,
+  ArgoCdDestination,
+  ArgoCdProps,
+  AutomatedSync,
+  ClusterSetMember,
+  ClusterSetProps,
+  DashboardProps,
+  GatewayServiceProps,
+  Topology,
+} from '../../../constructs/index.ts';
+import { formatFieldErrors } from '../../../crds/index.ts';
+import type { CLUSTER_SET_SCHEMA } from '../../../synth/cluster-file/schema.ts';
+import { parseClusterFile } from '../../../synth/cluster-file/cluster-file.ts';
+import { clusterFile, clusterSetProps } from '../../support/cluster-file.ts';
+
+/** True if both are the same names. */
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+
+type Schema = typeof CLUSTER_SET_SCHEMA.properties;
+type Member = Schema['members']['items'];
+type Gateway = Member['properties']['gateway'];
+type AlertSchema = Schema['monitoring']['properties']['alerts']['else']['additionalProperties'];
+type ArgoCdSchema = Schema['argoCd']['properties'];
+type Fields<S extends { readonly properties: object }> = keyof S['properties'];
+
+/** Held by the compiler: a prop that the schema does not have, or the other way round, is an error here. */
+const SCHEMA_HAS_THE_PROPS: {
+  readonly set: Same<Fields<typeof CLUSTER_SET_SCHEMA>, keyof ClusterSetProps | 'argoCd'>;
+  readonly member: Same<Fields<Member>, keyof ClusterSetMember>;
+  readonly gateway: Same<Fields<Gateway>, keyof NonNullable<ClusterSetMember['gateway']>>;
+  readonly service: Same<Fields<Gateway['properties']['service']>, keyof GatewayServiceProps>;
+  readonly apiServer: Same<Fields<Member['properties']['apiServer']>, keyof NonNullable<ClusterSetMember['apiServer']>>;
+  readonly topology: Same<Fields<Schema['topology']>, keyof Topology>;
+  readonly operator: Same<Fields<Schema['operator']>, keyof ClusterSetProps['operator']>;
+  readonly monitoring: Same<Fields<Schema['monitoring']>, keyof NonNullable<ClusterSetProps['monitoring']>>;
+  readonly dashboard: Same<Fields<Schema['monitoring']['properties']['dashboard']['else']>, keyof DashboardProps>;
+  readonly alert: Same<Fields<AlertSchema['else']>, keyof AlertSettings>;
+  readonly credentials: Same<Fields<Schema['credentials']>, keyof NonNullable<ClusterSetProps['credentials']>>;
+  readonly argoCd: Same<Fields<Schema['argoCd']>, Exclude<keyof ArgoCdProps, 'clusterSet'>>;
+  readonly automated: Same<Fields<ArgoCdSchema['automated']['else']>, keyof AutomatedSync>;
+  readonly destination: Same<Fields<ArgoCdSchema['destinations']['additionalProperties']>, keyof ArgoCdDestination>;
+} = {
+  set: true,
+  member: true,
+  gateway: true,
+  service: true,
+  apiServer: true,
+  topology: true,
+  operator: true,
+  monitoring: true,
+  dashboard: true,
+  alert: true,
+  credentials: true,
+  argoCd: true,
+  automated: true,
+  destination: true,
+};
+
+interface NetworkPolicy {
+  readonly spec: { readonly ingress: readonly { readonly from?: readonly object[] }[] };
+}
+
+const complaintsOf = (text: string): readonly string[] => {
+  const read = parseClusterFile(text);
+  return read.ok ? [] : read.errors.map((error) => formatFieldErrors([error]));
+};
+
+describe('a cluster file', () => {
+  it('says what the props of a ClusterSet say, field by field', () => {
+    expect(Object.values(SCHEMA_HAS_THE_PROPS)).not.toContain(false);
+    const read = parseClusterFile(clusterFile(clusterSetProps(3)));
+    expect(read.ok && read.value.clusterSet.pairs).toHaveLength(6);
+  });
+
+  it.each([
+    ['by default anybody', '', [undefined]],
+    [
+      'nobody but the peers',
+      ', networkPolicy: {from: [{ipBlock: {cidr: 10.0.0.0/8}}]}',
+      [[{ ipBlock: { cidr: '10.0.0.0/8' } }]],
+    ],
+    ['anybody at all', ', networkPolicy: false', undefined],
+  ])('lets %s connect to the operator', (_, field, peers) => {
+    const read = parseClusterFile(
+      'members: [{name: east}, {name: west, gatewayAddresses: [203.0.113.7]}]\n' +
+        `topology: {type: pairs, pairs: [{source: east, target: west}]}\noperator: {image: "linkspan:1"${field}}\n`,
+    );
+    const policy = read.ok ? read.value.clusterSet.clusters[0]!.multicluster.operator!.networkPolicy : undefined;
+    const ingress = (policy?.toJson() as NetworkPolicy | undefined)?.spec.ingress;
+    expect({ ok: read.ok, peers: ingress?.map((rule) => rule.from) }).toEqual({ ok: true, peers });
+  });
+
+  it('has every operator monitored, if it says so', () => {
+    const read = parseClusterFile(
+      'members: [{name: east}, {name: west, gatewayAddresses: [203.0.113.7]}]\n' +
+        'topology: {type: pairs, pairs: [{source: east, target: west}]}\noperator: {image: "linkspan:1"}\n' +
+        'monitoring: {labels: {release: prometheus}, alerts: {PruneHeld: false, MirrorsFailed: {threshold: 5}}, dashboard: {folder: Mesh}}\n',
+    );
+    const [east, west] = read.ok ? read.value.clusterSet.clusters.map(({ multicluster }) => multicluster) : [];
+    const rules = JSON.stringify(east?.monitoring?.alerts?.prometheusRule.toJson());
+    expect(rules).toContain('> 5');
+    expect(rules).not.toContain('PruneHeld');
+    expect(east?.monitoring?.monitor?.serviceMonitor.metadata.getLabel('release')).toBe('prometheus');
+    expect(east?.monitoring?.dashboard?.configMap.metadata.toJson()).toHaveProperty(
+      'annotations.grafana_folder',
+      'Mesh',
+    );
+    expect(west).toBeDefined();
+    expect(west?.monitoring).toBeUndefined();
+  });
+
+  it('says what Argo CD is to do, and nothing of it unless asked', () => {
+    const set = 'members: [{name: east, gatewayAddresses: [203.0.113.7]}]\noperator: {image: "linkspan:1"}\n';
+    const plain = parseClusterFile(set);
+    expect(plain.ok && plain.value.argoCd).toBeUndefined();
+
+    const read = parseClusterFile(
+      `${set}argoCd: {repoUrl: "https://git.example.com/a.git", path: "", destinations: {east: {name: e}}, automated: false}\n`,
+    );
+    const application = read.ok ? (read.value.argoCd?.applications.get('east')?.toJson() as unknown) : undefined;
+    expect(application).toMatchObject({ spec: { source: { path: 'east' }, destination: { name: 'e' } } });
+    expect(application).not.toHaveProperty('spec.syncPolicy.automated');
+  });
+
+  it.each([
+    ['is no YAML', 'members: [', [/^it is no valid YAML: .* \(line 1\)$/]],
+    ['has a field twice', 'flat: true\nflat: false\n', [/^it is no valid YAML: duplicated mapping key \(line 2\)$/]],
+    ['is no map', '- east\n', [/^is no map of fields \(write members: and operator:, as the schema says\)$/]],
+    ['is empty', '# nothing\n', [/^it is no valid YAML: expected a document, but the input is empty/]],
+    [
+      'has fields of other names and types',
+      'members: [{name: 1, gateways: []}]\noperator: {}\ntopology: {type: ring}\n',
+      [
+        /^members\[0\]\.gateways: is unknown$/,
+        /^members\[0\]\.name: 1 must be a string \(put it in quotes: "1"\)$/,
+        /^topology\.type: "ring" must be one of full-mesh, hub-and-spokes, pairs$/,
+        /^operator\.image: is required$/,
+      ],
+    ],
+    [
+      'asks of Argo CD and of the clusters what neither can be',
+      'members: [{name: argocd}, {name: West}]\noperator: {image: "linkspan:1"}\ntopology: {type: pairs, pairs: [{source: argocd, target: West}]}\n' +
+        'argoCd: {repoUrl: "https://u:p@git.example.com/a.git", path: ../a, destinations: {north: {name: n}, West: {}}}\n',
+      [
+        /^members\[1\]\.name: "West" is no DNS label \(.+\)$/,
+        /^members\[1\]\.gatewayAddresses: is required: .+$/,
+        /^members\[0\]\.name: "argocd" is the folder of Argo CD's own objects \(rename it\)$/,
+        /^argoCd\.repoUrl: holds a password \(register the repository with Argo CD\)$/,
+        /^argoCd\.path: "\.\.\/a" is no folder of the repository \(.+\)$/,
+        /^argoCd\.destinations\.north: "north" is no member \(one of argocd, West\)$/,
+        /^argoCd\.destinations\.West: \{\} is not one of name and server$/,
+      ],
+    ],
+    [
+      'sets alerts that there are not',
+      'members: [{name: east}, {name: west, gatewayAddresses: [203.0.113.7]}]\noperator: {image: "linkspan:1"}\n' +
+        'topology: {type: pairs, pairs: [{source: east, target: west}]}\nmonitoring: {alerts: {Doom: {for: 5m}, PruneHeld: {for: soon}}}\n',
+      [
+        /^monitoring\.alerts\.Doom: is no alert \(one of LinkNotReady, .+\)$/,
+        /^monitoring\.alerts\.PruneHeld\.for: "soon" is no duration of Prometheus \(.+\)$/,
+      ],
+    ],
+    [
+      'narrows the NetworkPolicy by what none knows',
+      'members: [{name: east}]\noperator: {image: "linkspan:1", networkPolicy: {from: [{podSelektor: {}}]}}\n',
+      [/^operator\.networkPolicy\.from\[0\]\.podSelektor: is unknown$/],
+    ],
+    [
+      'wants a NetworkPolicy without saying for whom',
+      'members: [{name: east}]\noperator: {image: "linkspan:1", networkPolicy: true}\n',
+      [/^operator\.networkPolicy: true must be one of false$/],
+    ],
+    [
+      'has values that no cluster can have',
+      'members: [{name: East, networks: [ten]}]\noperator: {image: "linkspan:1"}\ntopology: {type: pairs}\n',
+      [
+        /^topology\.pairs: is required, since type is pairs \(at least one\)$/,
+        /^members\[0\]\.name: "East" is no DNS label \(.+\)$/,
+        /^members\[0\]\.networks\[0\]: "ten" is no network in CIDR notation \(as in .+\)$/,
+      ],
+    ],
+  ])('that %s is refused for all that is wrong, by path', (_, text, complaints) => {
+    const said = complaintsOf(text);
+    expect(said).toHaveLength(complaints.length);
+    for (const complaint of complaints)
+      expect(
+        said.some((each) => complaint.test(each)),
+        String(said),
+      ).toBe(true);
+  });
+});

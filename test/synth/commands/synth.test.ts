@@ -1,0 +1,210 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Yaml } from 'cdk8s';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import type { ClusterSetProps } from '../../../constructs/index.ts';
+import { CLUSTER_SET_SCHEMA } from '../../../synth/cluster-file/schema.ts';
+import { clusterFile, clusterSetProps } from '../../support/cluster-file.ts';
+import { linkspan } from '../linkspan.ts';
+
+let cwd: string;
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'linkspan-synth-'));
+});
+
+afterEach(() => rm(cwd, { recursive: true }));
+
+const say = (props: ClusterSetProps) => writeFile(join(cwd, 'linkspan.yaml'), clusterFile(props));
+
+const synth = (...args: readonly string[]) => linkspan(cwd, 'synth', ...args);
+
+/** Every file below a folder with its content. */
+const treeOf = async (folder: string): Promise<Readonly<Record<string, string>>> => {
+  const entries = await readdir(join(cwd, folder), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const contents = await Promise.all(files.sort().map((file) => readFile(file, 'utf8')));
+  return Object.fromEntries(files.map((file, index) => [file.slice(join(cwd, folder).length + 1), contents[index]!]));
+};
+
+describe('linkspan synth', () => {
+  it('writes the same bytes each time, for five clusters in full mesh', async () => {
+    await say(clusterSetProps(5));
+    expect(await synth('-o', 'one')).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await synth('-o', 'two')).toMatchObject({ code: 0 });
+
+    const one = await treeOf('one');
+    expect(await treeOf('two')).toEqual(one);
+    expect(Object.keys(one).filter((path) => path.includes('/3-link-'))).toHaveLength(20);
+  });
+
+  it('makes a folder for each cluster, with one object a file that is called as it is', async () => {
+    await say({ ...clusterSetProps(2), flat: true });
+    await synth();
+
+    const tree = await treeOf('clusters');
+    expect(Object.keys(tree).filter((path) => path.startsWith('c01/'))).toEqual([
+      'c01/0-customresourcedefinition-links.multicluster.linkerd.io.yaml',
+      'c01/0-namespace-linkerd-multicluster.yaml',
+      'c01/1-clusterrole-linkerd-service-mirror-remote-access-c02.yaml',
+      'c01/1-clusterrole-linkspan-operator.yaml',
+      'c01/1-clusterrolebinding-linkerd-service-mirror-remote-access-c02.yaml',
+      'c01/1-clusterrolebinding-linkspan-operator.yaml',
+      'c01/1-role-linkspan-operator.yaml',
+      'c01/1-rolebinding-linkspan-operator.yaml',
+      'c01/1-serviceaccount-linkerd-gateway.yaml',
+      'c01/1-serviceaccount-linkerd-service-mirror-remote-access-c02.yaml',
+      'c01/1-serviceaccount-linkspan-operator.yaml',
+      'c01/2-authorizationpolicy-linkerd-gateway.yaml',
+      'c01/2-deployment-linkerd-gateway.yaml',
+      'c01/2-deployment-linkspan-operator.yaml',
+      'c01/2-externalsecret-cluster-credentials-c02.linkerd.yaml',
+      'c01/2-externalsecret-cluster-credentials-c02.yaml',
+      'c01/2-meshtlsauthentication-any-meshed.yaml',
+      'c01/2-networkauthentication-source-cluster.yaml',
+      'c01/2-networkpolicy-linkspan-operator.yaml',
+      'c01/2-poddisruptionbudget-linkerd-gateway.yaml',
+      'c01/2-poddisruptionbudget-linkspan-operator.yaml',
+      'c01/2-secret-linkerd-service-mirror-remote-access-c02-token.yaml',
+      'c01/2-server-linkerd-gateway.yaml',
+      'c01/2-service-linkerd-gateway.yaml',
+      'c01/2-service-linkspan-operator.yaml',
+      'c01/3-link-c02.yaml',
+    ]);
+    expect(Yaml.load(join(cwd, 'clusters/c01/3-link-c02.yaml'))).toMatchObject([
+      { kind: 'Link', spec: { targetClusterName: 'c02', gatewayAddress: 'gateway.c2.example.com' } },
+    ]);
+  });
+
+  it('removes what it once wrote and is wanted no more, and leaves alone what others put there', async () => {
+    await say(clusterSetProps(3));
+    await synth();
+    await writeFile(join(cwd, 'clusters/README.md'), 'ours\n');
+    await writeFile(join(cwd, 'clusters/c02/kustomization.yaml'), 'ours too\n');
+    const untouched = await stat(join(cwd, 'clusters/c01/3-link-c02.yaml'));
+
+    await say(clusterSetProps(2));
+    expect(await synth()).toMatchObject({ code: 0 });
+
+    const tree = await treeOf('clusters');
+    expect(Object.keys(tree).filter((path) => path.includes('c03'))).toEqual([]);
+    expect(await readdir(join(cwd, 'clusters'))).toEqual(['.linkspan-synth', 'README.md', 'c01', 'c02']);
+    expect(tree).toMatchObject({ 'README.md': 'ours\n', 'c02/kustomization.yaml': 'ours too\n' });
+    expect((await stat(join(cwd, 'clusters/c01/3-link-c02.yaml'))).mtimeMs).toBe(untouched.mtimeMs);
+  });
+
+  it("does not write over somebody else's file", async () => {
+    await say(clusterSetProps(2));
+    await mkdir(join(cwd, 'clusters/c01'), { recursive: true });
+    await writeFile(join(cwd, 'clusters/c01/3-link-c02.yaml'), 'ours\n');
+
+    expect(await synth()).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'error: clusters: c01/3-link-c02.yaml: not written by linkspan synth, and in its way (move it, or remove it)\n',
+    });
+    expect(await treeOf('clusters')).toEqual({ 'c01/3-link-c02.yaml': 'ours\n' });
+  });
+
+  it('removes nothing outside of its folder, whatever the list of what it wrote says', async () => {
+    await say(clusterSetProps(2));
+    await mkdir(join(cwd, 'clusters'));
+    await writeFile(join(cwd, 'clusters/.linkspan-synth'), '../linkspan.yaml\n');
+    const { code, stderr } = await synth();
+    expect(code).toBe(2);
+    expect(stderr).toContain('../linkspan.yaml is no path in the folder (remove that line)');
+    expect(await readdir(cwd)).toEqual(['clusters', 'linkspan.yaml']);
+  });
+});
+
+describe('linkspan synth for Argo CD', () => {
+  const sayToArgoCd = async (clusters: number) => {
+    const argoCd = '\nargoCd:\n  repoUrl: https://git.example.com/mesh.git\n';
+    await writeFile(join(cwd, 'linkspan.yaml'), clusterFile(clusterSetProps(clusters)) + argoCd);
+  };
+
+  it('writes its objects beside the clusters, and a member that goes takes only its own with it', async () => {
+    await sayToArgoCd(3);
+    expect(await synth()).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await readdir(join(cwd, 'clusters/argocd'))).toEqual([
+      '0-appproject-linkspan.yaml',
+      '2-application-linkspan-c01.yaml',
+      '2-application-linkspan-c02.yaml',
+      '2-application-linkspan-c03.yaml',
+      '2-application-linkspan.yaml',
+    ]);
+    expect(await synth('--check')).toEqual({ code: 0, stdout: '', stderr: '' });
+
+    await sayToArgoCd(2);
+    const { code, stdout } = await synth('--check');
+    expect(code).toBe(1);
+    const changed = [...stdout.matchAll(/^--- a\/(argocd\/.*)$/gm)].map(([, path]) => path);
+    expect(changed).toEqual(['argocd/0-appproject-linkspan.yaml', 'argocd/2-application-linkspan-c03.yaml']);
+  });
+});
+
+describe('linkspan synth --check', () => {
+  it('is content with what synth wrote', async () => {
+    await say(clusterSetProps(2));
+    await synth();
+    expect(await synth('--check')).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('prints what would change and exits 1, writing nothing', async () => {
+    const props = clusterSetProps(3);
+    await say(props);
+    await synth();
+    const before = await treeOf('clusters');
+
+    const [first, second] = props.members as [object, object];
+    await say({
+      ...props,
+      members: [first, { ...second, gatewayAddresses: ['203.0.113.7'] }] as ClusterSetProps['members'],
+    });
+    const { code, stdout } = await synth('--check');
+
+    expect(code).toBe(1);
+    expect(stdout).toContain('--- a/c01/3-link-c02.yaml\n+++ b/c01/3-link-c02.yaml\n@@ ');
+    expect(stdout).toContain('\n-  gatewayAddress: gateway.c2.example.com\n+  gatewayAddress: 203.0.113.7\n');
+    expect(stdout).toContain('--- a/c01/3-link-c03.yaml\n+++ /dev/null\n');
+    expect(await treeOf('clusters')).toEqual(before);
+  });
+
+  it('finds a file that was edited or is missing', async () => {
+    await say(clusterSetProps(2));
+    await synth();
+    await rm(join(cwd, 'clusters/c02/3-link-c01.yaml'));
+    const { code, stdout } = await synth('--check');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^--- \/dev\/null\n\+\+\+ b\/c02\/3-link-c01\.yaml\n@@ -0,0 \+1,\d+ @@\n\+api/);
+  });
+});
+
+describe('linkspan synth of a cluster file that makes no sense', () => {
+  it('says everything that is wrong and exits 2, and nothing is written', async () => {
+    await writeFile(join(cwd, 'linkspan.yaml'), 'members: [{name: east, gateways: []}]\noperator: {}\n');
+    expect(await synth()).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'error: linkspan.yaml: members[0].gateways: is unknown\nerror: linkspan.yaml: operator.image: is required\n',
+    });
+    expect(await readdir(cwd)).toEqual(['linkspan.yaml']);
+  });
+
+  it('says so if there is none', async () => {
+    expect(await synth('-f', 'other.yaml')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'error: other.yaml: cannot be read: ENOENT (name the cluster file with --file)\n',
+    });
+  });
+});
+
+it('linkspan synth --schema prints the JSON schema of the cluster file, for editors', async () => {
+  const { code, stdout } = await synth('--schema');
+  expect({ code, schema: JSON.parse(stdout) as unknown }).toEqual({ code: 0, schema: CLUSTER_SET_SCHEMA });
+});
