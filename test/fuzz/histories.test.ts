@@ -13,7 +13,7 @@ const AT_ONCE = 20;
 const SHRUNK = 2;
 
 test(
-  `${HISTORIES} random histories come to rest as behaviour.md demands, and touch nothing that is not ours`,
+  `${HISTORIES} random histories come to rest as docs/behaviour.md demands, and touch nothing that is not ours`,
   { timeout: 900_000 },
   async () => {
     const seed = Number(process.env['LINKSPAN_FUZZ_SEED'] ?? Date.now() % 1_000_000_000);

@@ -1,5 +1,5 @@
 /**
- * What must be in the source cluster when all is quiet: behaviour.md said once more, plainly, over the last state of
+ * What must be in the source cluster when all is quiet: docs/behaviour.md restated, over the last state of
  * both clusters. It shares no code with the operator, so that the two can only agree by both being right. Where the
  * rules let the past decide (D2: a headless Service without endpoints) what is there picks among what is allowed.
  */
