@@ -21,8 +21,7 @@ import {
   splitKey,
 } from '../kube/objects.ts';
 import { Reflector, type ReflectorState } from '../runtime/reflector.ts';
-import { PartitionedStore, sinksOf } from '../runtime/partitioned-store.ts';
-import { Store, type StoreOptions } from '../runtime/store.ts';
+import { type Sink, Store } from '../runtime/store.ts';
 import { Workqueue } from '../runtime/workqueue.ts';
 import type { IpFamily } from '../gateway/addresses.ts';
 import { LinkSession, referenceOf, type SessionEnvironment } from './session.ts';
@@ -71,7 +70,7 @@ export class Manager {
   readonly #reads = new Map<string, Read>();
   readonly #queue = new Workqueue();
   readonly #links: Store<LinkObject>;
-  readonly #secrets: Store<Secret> | PartitionedStore<Secret>;
+  readonly #secrets: Store<Secret>;
   readonly #source: SourceCluster;
   readonly #states = new Map<string, ReflectorState>();
   #families: ReadonlySet<IpFamily> = new Set(['IPv4']);
@@ -88,15 +87,13 @@ export class Manager {
       onRelisted: () => this.#checkSynced(),
       onChange: ({ key, before, after }) => this.#linkChanged(key, before, after),
     });
-    const secrets: StoreOptions<Secret> = {
+    this.#secrets = new Store<Secret>({
+      partitions: config.credentialsSecrets,
+      partitionBy: 'name',
       trim: trimSecret,
       onRelisted: () => this.#checkSynced(),
       onChange: ({ key }) => this.#secretChanged(splitKey(key).name),
-    };
-    this.#secrets =
-      config.credentialsSecrets === undefined
-        ? new Store(secrets)
-        : new PartitionedStore('name', config.credentialsSecrets, secrets);
+    });
     this.#source = new SourceCluster({
       client,
       namespace: config.namespace,
@@ -130,7 +127,7 @@ export class Manager {
     this.#signal = signal;
     const reflector = <T extends LinkObject | Secret>(
       of: Resource,
-      sink: Store<T>,
+      sink: Sink<T>,
       { fieldSelector, what = of.plural }: { readonly fieldSelector?: string; readonly what?: string } = {},
     ) =>
       new Reflector<T>({
@@ -144,14 +141,14 @@ export class Manager {
     const ofType = `type=${CredentialsSecret.type}`;
     const running = [
       this.#source.run(signal),
-      reflector(LINKS, this.#links).run(signal),
-      ...sinksOf(this.#secrets).map(([name, sink]) => {
+      reflector(LINKS, this.#links.sink()).run(signal),
+      ...this.#secrets.partitions.map((name) => {
         // By name, RBAC grants it for that one Secret.
         const only =
           name === undefined
             ? { fieldSelector: ofType }
             : { fieldSelector: `metadata.name=${name},${ofType}`, what: `${SECRETS.plural}/${name}` };
-        return reflector(SECRETS, sink, only).run(signal);
+        return reflector(SECRETS, this.#secrets.sink(name), only).run(signal);
       }),
     ];
     await this.#whenSynced(signal);

@@ -1,14 +1,16 @@
 /**
- * What a reflector knows of one resource, read through a lister. Readers see the old state or the new one, never half
- * a list: a relist is collected aside and swapped in when it is complete.
+ * What reflectors know of one resource, read through a lister. One reflector fills a store, or one for each partition
+ * where only some namespaces, or some objects by name, may be read. Readers see the old state or the new one, never
+ * half a list: a relist is collected aside and swapped in when it is complete, for its partition alone.
  *
- * Our own writes are seen at once (`wrote`, `deleted`), before the watch tells of them: without that a reconcile that
- * follows its own write would plan against the past and be answered 409. Versions are opaque: an event counts as news
- * of our write by being equal to it, and everything the watch sends before that is older.
+ * Our own writes are seen at once (`wrote`, `deleted`), before the watch reports them: without that a reconcile that
+ * follows its own write would plan against the past and be answered 409.
  */
-import { keyOf, type KubeObject } from '../kube/objects.ts';
+import { keyOf, splitKey, type KubeObject } from '../kube/objects.ts';
+import { type IndexFunctions, Indexes } from './indexes.ts';
+import { OwnWrites } from './own-writes.ts';
 
-/** What a reflector tells, in order: `init` (`listed`…) `initDone`, then `applied` and `removed` for ever. */
+/** What a reflector reports, in order: `init` (`listed`…) `initDone`, then `applied` and `removed` for ever. */
 export interface Sink<T extends KubeObject> {
   init(): void;
   listed(object: T): void;
@@ -26,7 +28,7 @@ export interface Change<T> {
 
 /** The read side of a store. */
 export interface Lister<T extends KubeObject> {
-  /** Whether a list has ever completed. Nothing may be deleted on the strength of a lister that is not synced. */
+  /** Whether every sink has completed a list. Nothing may be deleted on the strength of a lister that is not synced. */
   readonly synced: boolean;
   readonly size: number;
   get(key: string): T | undefined;
@@ -36,189 +38,205 @@ export interface Lister<T extends KubeObject> {
 }
 
 export interface StoreOptions<T> {
-  /** Named indexes: the values that an object is filed under. */
-  readonly indexes?: Readonly<Record<string, (object: T) => readonly string[]>>;
-  /** Cuts what nobody reads, on the way in; undefined leaves the object out. */
+  readonly indexes?: IndexFunctions<T>;
+  /** Drops the fields that nobody reads; undefined leaves the object out. */
   readonly trim?: (object: T) => T | undefined;
-  /** A list completed and was swapped in, `lost` objects not being in it any more; told before the changes it made. */
-  readonly onRelisted?: (first: boolean, lost: number) => void;
+  /**
+   * The parts that the store is filled in, each by a sink of its own. An object of no partition is not stored.
+   * @default - the store has one sink
+   */
+  readonly partitions?: Iterable<string> | undefined;
+  /** Which half of its key assigns an object to a partition. @default namespace */
+  readonly partitionBy?: 'namespace' | 'name';
+  /**
+   * A list completed and was swapped in; called before `onChange` is for its changes.
+   * @param first whether it is the first list of its sink
+   * @param lost how many objects of the partition are no longer in it
+   * @param partition undefined in a store with one sink
+   */
+  readonly onRelisted?: (first: boolean, lost: number, partition: string | undefined) => void;
   readonly onChange?: (change: Change<T>) => void;
 }
 
-/** A write of ours that the watch has not told of yet. */
-interface Pending {
-  readonly uid: string | undefined;
-  /** Undefined: a deletion. */
-  readonly resourceVersion: string | undefined;
+/** What one sink has filled. */
+interface Part<T> {
+  /** Undefined: the whole store. */
+  readonly name: string | undefined;
+  objects: Map<string, T>;
+  /** The list that is being collected. */
+  incoming: Map<string, T> | undefined;
+  synced: boolean;
+  readonly writes: OwnWrites;
 }
 
-/** How many removals are remembered, for answers to our creations that come after them. */
-const MAX_GONE = 1000;
-
-export class Store<T extends KubeObject> implements Lister<T>, Sink<T> {
+export class Store<T extends KubeObject> implements Lister<T> {
   readonly #options: StoreOptions<T>;
-  readonly #indexes = new Map<string, Map<string, Map<string, T>>>();
-  readonly #pending = new Map<string, Pending>();
-  /** Uids of what the watch told of as removed, the latest last. */
-  readonly #gone = new Set<string>();
-  #objects = new Map<string, T>();
-  #incoming: Map<string, T> | undefined;
-  #synced = false;
+  readonly #partitionBy: 'namespace' | 'name';
+  readonly #indexes: Indexes<T>;
+  /** The only part of a store with one sink. */
+  readonly #whole: Part<T> | undefined;
+  readonly #parts: ReadonlyMap<string | undefined, Part<T>>;
 
   constructor(options: StoreOptions<T> = {}) {
+    const { partitions, partitionBy = 'namespace', indexes = {} } = options;
     this.#options = options;
-    for (const name of Object.keys(options.indexes ?? {})) this.#indexes.set(name, new Map());
+    this.#partitionBy = partitionBy;
+    this.#indexes = new Indexes(indexes);
+    const names: readonly (string | undefined)[] = partitions === undefined ? [undefined] : [...partitions];
+    this.#parts = new Map(names.map((name) => [name, emptyPart<T>(name)]));
+    this.#whole = this.#parts.get(undefined);
   }
 
-  get synced(): boolean {
-    return this.#synced;
-  }
-
-  get size(): number {
-    return this.#objects.size;
-  }
-
-  get(key: string): T | undefined {
-    return this.#objects.get(key);
-  }
-
-  values(): IterableIterator<T> {
-    return this.#objects.values();
-  }
-
-  by(index: string, value: string): readonly T[] {
-    const filed = this.#indexes.get(index);
-    if (filed === undefined) throw new Error(`store has no index "${index}"`);
-    const found = filed.get(value);
-    return found === undefined ? [] : [...found.values()];
+  /** The partitions, each to be filled through its sink; `[undefined]` if the store has one sink. */
+  get partitions(): readonly (string | undefined)[] {
+    return [...this.#parts.keys()];
   }
 
   /**
-   * Records an object as the API server answered our write, made on the strength of `basedOn`. Nobody is told: whoever
-   * wrote it knows.
+   * Where a reflector reports what it finds.
+   * @param partition of a store with partitions, the one that the reflector reads
+   * @throws Error if there is no such partition
+   */
+  sink(partition?: string): Sink<T> {
+    const part = this.#parts.get(partition);
+    if (part === undefined) throw new Error(`store has no partition "${partition ?? ''}"`);
+    return {
+      init: () => {
+        part.incoming = new Map();
+      },
+      listed: (object) => {
+        const trimmed = this.#accepted(part, object);
+        if (trimmed !== undefined) part.incoming?.set(keyOf(trimmed), trimmed);
+      },
+      initDone: () => this.#swapIn(part),
+      applied: (object) => this.#applied(part, object),
+      removed: (object) => this.#removed(part, object),
+    };
+  }
+
+  get synced(): boolean {
+    return this.#whole?.synced ?? [...this.#parts.values()].every(({ synced }) => synced);
+  }
+
+  /** Whether the sink of one partition has completed a list. */
+  syncedPart(partition: string): boolean {
+    return (this.#whole ?? this.#parts.get(partition))?.synced === true;
+  }
+
+  get size(): number {
+    return [...this.#parts.values()].reduce((sum, { objects }) => sum + objects.size, 0);
+  }
+
+  get(key: string): T | undefined {
+    return this.#partOf(key)?.objects.get(key);
+  }
+
+  *values(): IterableIterator<T> {
+    for (const { objects } of this.#parts.values()) yield* objects.values();
+  }
+
+  by(index: string, value: string): readonly T[] {
+    return this.#indexes.by(index, value);
+  }
+
+  /** The values that an index files anything under. */
+  indexed(index: string): IterableIterator<string> {
+    return this.#indexes.values(index);
+  }
+
+  /**
+   * Records an object as the API server answered our write, made on the strength of `basedOn`. `onChange` is not
+   * called: the writer knows.
    */
   wrote(object: T, basedOn: T | undefined): void {
     const key = keyOf(object);
-    // The watch was faster than the answer: what it told is this write or something after it.
-    if (this.#objects.get(key) !== basedOn) return;
+    const part = this.#partOf(key);
+    // If the watch was faster than the answer, it has reported this write or something after it.
+    if (part === undefined || part.objects.get(key) !== basedOn) return;
     const trimmed = this.#trim(object);
     if (trimmed === undefined) return;
-    const { uid, resourceVersion } = trimmed.metadata;
-    // What we created was deleted by others, and the watch told of both before the answer came.
-    if (uid !== undefined && this.#gone.has(uid)) return;
-    if (basedOn !== undefined && basedOn.metadata.resourceVersion === resourceVersion) return;
-    this.#pending.set(key, { uid, resourceVersion });
-    this.#put(key, trimmed);
+    if (part.writes.wrote(key, trimmed.metadata, basedOn?.metadata)) this.#put(part, key, trimmed);
   }
 
-  /** Records that our deletion of `object` was accepted. Nobody is told. */
+  /** Records that our deletion of `object` was accepted. `onChange` is not called. */
   deleted(object: T): void {
     const key = keyOf(object);
-    if (this.#objects.get(key) !== object) return;
-    this.#pending.set(key, { uid: object.metadata.uid, resourceVersion: undefined });
-    this.#put(key, undefined);
+    const part = this.#partOf(key);
+    if (part === undefined || part.objects.get(key) !== object) return;
+    part.writes.deleted(key, object.metadata);
+    this.#put(part, key, undefined);
   }
 
-  init(): void {
-    this.#incoming = new Map();
-  }
-
-  listed(object: T): void {
-    const trimmed = this.#trim(object);
-    if (trimmed !== undefined) this.#incoming?.set(keyOf(trimmed), trimmed);
-  }
-
-  initDone(): void {
-    const incoming = this.#incoming ?? new Map<string, T>();
-    this.#incoming = undefined;
-    // The list may be older or newer than a write answered while it was made, and if newer the watch will never tell
-    // of that write. So the list is believed: at worst one reconcile plans against the past and is answered 409.
-    this.#pending.clear();
-    const first = !this.#synced;
+  #swapIn(part: Part<T>): void {
+    const incoming = part.incoming ?? new Map<string, T>();
+    part.incoming = undefined;
+    part.writes.clear();
     const changes: Change<T>[] = [];
-    for (const [key, before] of this.#objects) {
+    for (const [key, before] of part.objects) {
       if (!incoming.has(key)) changes.push({ key, before, after: undefined });
     }
     const lost = changes.length;
     for (const [key, after] of incoming) {
-      const before = this.#objects.get(key);
-      if (before?.metadata.resourceVersion !== after.metadata.resourceVersion) changes.push({ key, before, after });
+      const before = part.objects.get(key);
+      if (before === undefined || !isSameVersion(before, after)) changes.push({ key, before, after });
+      // What readers and indexes hold stays the very object that `wrote` and `deleted` are called with.
+      else incoming.set(key, before);
     }
     // One assignment, then the indexes: no reader runs in between.
-    this.#objects = incoming;
-    for (const change of changes) this.#file(change);
-    this.#synced = true;
-    this.#options.onRelisted?.(first, lost);
+    part.objects = incoming;
+    for (const { key, before, after } of changes) this.#indexes.refile(key, before, after);
+    const first = !part.synced;
+    part.synced = true;
+    this.#options.onRelisted?.(first, lost, part.name);
     for (const change of changes) this.#options.onChange?.(change);
   }
 
-  applied(given: T): void {
-    const object = this.#trim(given);
+  #applied(part: Part<T>, given: T): void {
+    const object = this.#accepted(part, given);
     if (object === undefined) return;
     const key = keyOf(object);
-    const pending = this.#pending.get(key);
-    if (pending !== undefined) {
-      const { uid, resourceVersion } = object.metadata;
-      const news =
-        pending.resourceVersion === undefined ? uid !== pending.uid : resourceVersion === pending.resourceVersion;
-      if (!news) return;
-      this.#pending.delete(key);
-      if (pending.resourceVersion !== undefined) return;
-    }
-    // What left the selection may enter it again.
-    if (object.metadata.uid !== undefined) this.#gone.delete(object.metadata.uid);
-    this.#set(key, object);
+    if (part.writes.isNewer(key, object.metadata)) this.#change(part, key, object);
   }
 
-  removed(object: T): void {
+  #removed(part: Part<T>, object: T): void {
     const key = keyOf(object);
-    this.#remember(object.metadata.uid);
-    const pending = this.#pending.get(key);
-    if (pending !== undefined) {
-      if (pending.uid !== object.metadata.uid) return;
-      this.#pending.delete(key);
-    }
-    if (this.#objects.has(key)) this.#set(key, undefined);
+    if (part.writes.isNewerRemoval(key, object.metadata) && part.objects.has(key)) this.#change(part, key, undefined);
   }
 
-  #remember(uid: string | undefined): void {
-    if (uid === undefined) return;
-    this.#gone.add(uid);
-    const [oldest] = this.#gone;
-    if (this.#gone.size > MAX_GONE && oldest !== undefined) this.#gone.delete(oldest);
+  #partOf(key: string): Part<T> | undefined {
+    return this.#whole ?? this.#parts.get(splitKey(key)[this.#partitionBy]);
+  }
+
+  #accepted(part: Part<T>, object: T): T | undefined {
+    const trimmed = this.#trim(object);
+    return trimmed !== undefined && this.#partOf(keyOf(trimmed)) === part ? trimmed : undefined;
   }
 
   #trim(object: T): T | undefined {
     return this.#options.trim === undefined ? object : this.#options.trim(object);
   }
 
-  #set(key: string, after: T | undefined): void {
-    const change = this.#put(key, after);
-    this.#options.onChange?.(change);
+  #change(part: Part<T>, key: string, after: T | undefined): void {
+    const before = this.#put(part, key, after);
+    this.#options.onChange?.({ key, before, after });
   }
 
-  #put(key: string, after: T | undefined): Change<T> {
-    const change = { key, before: this.#objects.get(key), after };
-    if (after === undefined) this.#objects.delete(key);
-    else this.#objects.set(key, after);
-    this.#file(change);
-    return change;
-  }
-
-  #file({ key, before, after }: Change<T>): void {
-    for (const [name, valuesOf] of Object.entries(this.#options.indexes ?? {})) {
-      const index = this.#indexes.get(name);
-      if (index === undefined) continue;
-      for (const value of before === undefined ? [] : valuesOf(before)) {
-        const filed = index.get(value);
-        filed?.delete(key);
-        if (filed?.size === 0) index.delete(value);
-      }
-      for (const value of after === undefined ? [] : valuesOf(after)) {
-        const filed = index.get(value) ?? new Map<string, T>();
-        filed.set(key, after as T);
-        index.set(value, filed);
-      }
-    }
+  #put(part: Part<T>, key: string, after: T | undefined): T | undefined {
+    const before = part.objects.get(key);
+    if (after === undefined) part.objects.delete(key);
+    else part.objects.set(key, after);
+    this.#indexes.refile(key, before, after);
+    return before;
   }
 }
+
+const isSameVersion = (a: KubeObject, b: KubeObject): boolean =>
+  a.metadata.uid === b.metadata.uid && a.metadata.resourceVersion === b.metadata.resourceVersion;
+
+const emptyPart = <T>(name: string | undefined): Part<T> => ({
+  name,
+  objects: new Map(),
+  incoming: undefined,
+  synced: false,
+  writes: new OwnWrites(),
+});

@@ -18,8 +18,7 @@ import {
   type Service,
 } from '../kube/objects.ts';
 import { Reflector, type ReflectorState, type ReflectorTimings } from '../runtime/reflector.ts';
-import { PartitionedStore, sinksOf } from '../runtime/partitioned-store.ts';
-import { Store, type StoreOptions } from '../runtime/store.ts';
+import { Store } from '../runtime/store.ts';
 import { ListedNamespaces } from './listed-namespaces.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';
 import { type SourceNamespaceState, WatchedNamespaces } from './namespaces.ts';
@@ -82,16 +81,13 @@ export interface SourceOptions {
   readonly onState: (what: string, state: ReflectorState) => void;
 }
 
-/** The objects of one kind, in the whole cluster or namespace by namespace. */
-type SourceStore<T extends KubeObject> = Store<T> | PartitionedStore<T>;
-
 /** A namespace is looked at for doubts of its being there at most so often. */
 const DOUBT_PERIOD_MS = 10_000;
 
 export class SourceCluster {
-  readonly services: SourceStore<Service>;
-  readonly endpoints: SourceStore<Endpoints>;
-  readonly slices: SourceStore<EndpointSlice>;
+  readonly services: Store<Service>;
+  readonly endpoints: Store<Endpoints>;
+  readonly slices: Store<EndpointSlice>;
   readonly #namespaces: WatchedNamespaces | ListedNamespaces;
   readonly #options: SourceOptions;
   /** The namespaces that are read; undefined: all. */
@@ -116,7 +112,7 @@ export class SourceCluster {
         : new ListedNamespaces({
             names: this.#within,
             required: namespace,
-            isListed: (name) => this.#stores.every((store) => isListed(store, name)),
+            isListed: (name) => this.#stores.every((store) => store.syncedPart(name)),
             onChange: onNamespace,
             onRefused: (name, error) => {
               options.onRefused?.(name, error);
@@ -192,12 +188,10 @@ export class SourceCluster {
     return [this.services, this.endpoints, this.slices] as const;
   }
 
-  #owned<T extends Service | Endpoints | EndpointSlice>(
-    by: 'service' | 'endpoints',
-    trim: (object: T) => T,
-  ): SourceStore<T> {
+  #owned<T extends Service | Endpoints | EndpointSlice>(by: 'service' | 'endpoints', trim: (object: T) => T): Store<T> {
     const owner = (object: T): Owner | undefined => ownerOf(object, this.#options.namespace);
-    const options: StoreOptions<T> = {
+    return new Store<T>({
+      partitions: this.#within,
       trim,
       indexes: {
         owner: (object) => {
@@ -216,24 +210,23 @@ export class SourceCluster {
         if (was !== undefined) this.#options.onChange(was, by);
         if (is !== undefined && (is.cluster !== was?.cluster || is.key !== was.key)) this.#options.onChange(is, by);
       },
-    };
-    return this.#within === undefined ? new Store(options) : new PartitionedStore('namespace', this.#within, options);
+    });
   }
 
   /** One watch of a resource, or one in each namespace. */
   #watch<T extends KubeObject>(
     resource: Resource,
-    store: SourceStore<T>,
+    store: Store<T>,
     select: { readonly labelSelector?: string },
     signal: AbortSignal,
   ): readonly Promise<void>[] {
     const { client, timings } = this.#options;
-    return sinksOf(store).map(([namespace, sink]) => {
+    return store.partitions.map((namespace) => {
       const reflector = new Reflector<T>({
         client: () => client,
         resource,
         select: { ...select, ...(namespace !== undefined && { namespace }) },
-        sink,
+        sink: store.sink(namespace),
         ...(timings === undefined ? {} : { timings }),
         onState: (state) => this.#told(resource.plural, namespace, state),
       });
@@ -262,12 +255,6 @@ export class SourceCluster {
     if (before > 0 && failing.size === 0) onState(plural, { connected: true });
   }
 }
-
-/** Whether all of a namespace that a store holds has been listed. */
-const isListed = (
-  store: SourceStore<Service> | SourceStore<Endpoints> | SourceStore<EndpointSlice>,
-  namespace: string,
-): boolean => (store instanceof PartitionedStore ? store.parts.get(namespace)?.synced === true : store.synced);
 
 const trimMetadata = ({ metadata }: KubeObject) => {
   const { name, namespace, uid, resourceVersion, labels, annotations } = metadata;

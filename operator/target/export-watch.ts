@@ -227,7 +227,7 @@ export class TargetPart {
       },
       resource,
       select: { labelSelector, ...(namespace !== undefined && { namespace }) },
-      sink: store,
+      sink: store.sink(),
       ...(this.#options.timings === undefined ? {} : { timings: this.#options.timings }),
       onState: (state) => this.#told(id, state),
     });

@@ -79,7 +79,7 @@ function setUp(server = new Server()) {
   const reflector = new Reflector({
     client: () => server.client,
     resource: SERVICES,
-    sink: store,
+    sink: store.sink(),
     onState: (state) => states.push(state),
   });
   const stop = new AbortController();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
-import { type Change, Store } from '../../../operator/runtime/store.ts';
+import { type Change, type Sink, Store } from '../../../operator/runtime/store.ts';
 
 const object = (
   name: string,
@@ -12,10 +12,13 @@ const object = (
   metadata: { namespace: 'shop', name, uid, resourceVersion, labels },
 });
 
-const listed = <T extends KubeObject>(store: Store<T>, ...objects: readonly T[]): void => {
-  store.init();
-  for (const each of objects) store.listed(each);
-  store.initDone();
+const listed = <T extends KubeObject>(store: Store<T>, ...objects: readonly T[]): void =>
+  list(store.sink(), ...objects);
+
+const list = <T extends KubeObject>(sink: Sink<T>, ...objects: readonly T[]): void => {
+  sink.init();
+  for (const each of objects) sink.listed(each);
+  sink.initDone();
 };
 
 /** A store filed by label `app`, and the changes it told of. */
@@ -36,10 +39,10 @@ const version = (store: Store<KubeObject>, name: string): string | undefined =>
 describe('a store that is listed', () => {
   it('is synced after its first complete list, and not before', () => {
     const { store } = setUp();
-    store.init();
-    store.listed(object('a', '1'));
+    store.sink().init();
+    store.sink().listed(object('a', '1'));
     expect([store.synced, store.size]).toEqual([false, 0]);
-    store.initDone();
+    store.sink().initDone();
     expect([store.synced, store.size]).toEqual([true, 1]);
   });
 
@@ -59,10 +62,10 @@ describe('a store that is listed', () => {
   it('keeps showing the old state until a new list is complete', () => {
     const { store } = setUp();
     listed(store, object('a', '1'), object('b', '1'));
-    store.init();
-    store.listed(object('a', '2'));
+    store.sink().init();
+    store.sink().listed(object('a', '2'));
     expect([version(store, 'a'), version(store, 'b')]).toEqual(['1', '1']);
-    store.initDone();
+    store.sink().initDone();
     expect([version(store, 'a'), version(store, 'b')]).toEqual(['2', undefined]);
   });
 
@@ -74,11 +77,19 @@ describe('a store that is listed', () => {
     expect(changes.sort()).toEqual(['shop/a 1→-', 'shop/c 1→2', 'shop/d -→3']);
   });
 
+  it('keeps the very object that a list does not change, so that a write based on it is seen', () => {
+    const { store } = setUp();
+    listed(store, object('a', '1', { app: 'x' }));
+    listed(store, object('a', '1', { app: 'x' }));
+    store.wrote(object('a', '5', { app: 'x' }), store.by('app', 'x')[0]);
+    expect(version(store, 'a')).toBe('5');
+  });
+
   it('forgets a list that was begun and never completed', () => {
     const { store } = setUp();
     listed(store, object('a', '1'));
-    store.init();
-    store.listed(object('ghost', '9'));
+    store.sink().init();
+    store.sink().listed(object('ghost', '9'));
     listed(store, object('a', '1'));
     expect([...store.values()].map(({ metadata }) => metadata.name)).toEqual(['a']);
   });
@@ -88,7 +99,7 @@ describe('a store that is listed', () => {
       trim: (given) => (given.metadata.name === 'bad' ? undefined : { metadata: { name: given.metadata.name } }),
     });
     listed(store, object('bad', '1'), object('good', '1'));
-    store.applied(object('bad', '2'));
+    store.sink().applied(object('bad', '2'));
     expect([...store.values()]).toEqual([{ metadata: { name: 'good' } }]);
   });
 });
@@ -99,9 +110,9 @@ describe("a store's indexes", () => {
     const names = (value: string): readonly string[] => store.by('app', value).map(({ metadata }) => metadata.name);
     listed(store, object('a', '1', { app: 'x' }), object('b', '1', { app: 'x' }), object('c', '1'));
     expect(names('x')).toEqual(['a', 'b']);
-    store.applied(object('a', '2', { app: 'y' }));
+    store.sink().applied(object('a', '2', { app: 'y' }));
     expect([names('x'), names('y')]).toEqual([['b'], ['a']]);
-    store.removed(object('b', '3', { app: 'x' }));
+    store.sink().removed(object('b', '3', { app: 'x' }));
     expect(names('x')).toEqual([]);
     listed(store, object('c', '4', { app: 'y' }));
     expect([names('x'), names('y')]).toEqual([[], ['c']]);
@@ -118,10 +129,10 @@ describe('a write of our own', () => {
     listed(store, object('a', '1'));
     store.wrote(object('a', '5'), store.get('shop/a'));
     expect(version(store, 'a')).toBe('5');
-    store.applied(object('a', '3'));
+    store.sink().applied(object('a', '3'));
     expect(version(store, 'a')).toBe('5');
-    store.applied(object('a', '5'));
-    store.applied(object('a', '7'));
+    store.sink().applied(object('a', '5'));
+    store.sink().applied(object('a', '7'));
     expect(version(store, 'a')).toBe('7');
     expect(changes).toEqual(['shop/a -→1', 'shop/a 5→7']);
   });
@@ -130,8 +141,8 @@ describe('a write of our own', () => {
     const { store } = setUp();
     listed(store, object('a', '1'));
     const basedOn = store.get('shop/a');
-    store.applied(object('a', '5'));
-    store.applied(object('a', '6'));
+    store.sink().applied(object('a', '5'));
+    store.sink().applied(object('a', '6'));
     store.wrote(object('a', '5'), basedOn);
     expect(version(store, 'a')).toBe('6');
   });
@@ -140,7 +151,7 @@ describe('a write of our own', () => {
     const { store } = setUp();
     listed(store, object('a', '1'));
     store.wrote(object('a', '1'), store.get('shop/a'));
-    store.applied(object('a', '2'));
+    store.sink().applied(object('a', '2'));
     expect(version(store, 'a')).toBe('2');
   });
 
@@ -148,9 +159,9 @@ describe('a write of our own', () => {
     const { store } = setUp();
     listed(store, object('a', '1'));
     store.deleted(store.get('shop/a')!);
-    store.applied(object('a', '3'));
+    store.sink().applied(object('a', '3'));
     expect(version(store, 'a')).toBeUndefined();
-    store.removed(object('a', '4'));
+    store.sink().removed(object('a', '4'));
     expect(version(store, 'a')).toBeUndefined();
   });
 
@@ -159,18 +170,31 @@ describe('a write of our own', () => {
     listed(store, object('a', '1'));
     store.deleted(store.get('shop/a')!);
     store.wrote(object('a', '5', {}, 'uid-new'), undefined);
-    store.removed(object('a', '4'));
+    store.sink().removed(object('a', '4'));
     expect(version(store, 'a')).toBe('5');
-    store.applied(object('a', '5', {}, 'uid-new'));
-    store.removed(object('a', '6', {}, 'uid-new'));
+    store.sink().applied(object('a', '5', {}, 'uid-new'));
+    store.sink().removed(object('a', '6', {}, 'uid-new'));
     expect(version(store, 'a')).toBeUndefined();
+  });
+
+  it('may be a creation and its deletion, before the watch reports what had the name before', () => {
+    const { store } = setUp();
+    listed(store);
+    store.wrote(object('a', '3', {}, 'uid-ours'), undefined);
+    store.deleted(store.get('shop/a')!);
+    store.sink().applied(object('a', '1', {}, 'uid-old'));
+    store.sink().removed(object('a', '2', {}, 'uid-old'));
+    expect(version(store, 'a')).toBeUndefined();
+    store.sink().applied(object('a', '3', {}, 'uid-ours'));
+    store.sink().applied(object('a', '6', {}, 'uid-new'));
+    expect(version(store, 'a')).toBe('6');
   });
 
   it('that somebody deleted before the answer came does not come back', () => {
     const { store } = setUp();
     listed(store);
-    store.applied(object('a', '5'));
-    store.removed(object('a', '6'));
+    store.sink().applied(object('a', '5'));
+    store.sink().removed(object('a', '6'));
     store.wrote(object('a', '5'), undefined);
     expect(version(store, 'a')).toBeUndefined();
   });
@@ -180,8 +204,110 @@ describe('a write of our own', () => {
     listed(store, object('a', '1'));
     store.wrote(object('a', '5'), store.get('shop/a'));
     listed(store, object('a', '8'));
-    store.applied(object('a', '9'));
+    store.sink().applied(object('a', '9'));
     expect(version(store, 'a')).toBe('9');
+  });
+});
+
+/** A store that two sinks fill, one for each namespace. */
+function partitioned() {
+  const changes: string[] = [];
+  const lists: unknown[] = [];
+  const store = new Store<KubeObject>({
+    partitions: ['shop', 'bank'],
+    indexes: { app: ({ metadata }) => Object.values(metadata.labels ?? {}) },
+    onRelisted: (...list) => lists.push(list),
+    onChange: ({ key }) => changes.push(key),
+  });
+  return { store, changes, lists };
+}
+
+const within = (namespace: string, name: string, resourceVersion = '1', labels = {}): KubeObject => ({
+  metadata: { name, namespace, uid: `${namespace}-${name}`, resourceVersion, labels },
+});
+
+describe('a store with a sink for each partition', () => {
+  it('reads like one store', () => {
+    const { store, changes } = partitioned();
+    list(store.sink('shop'), within('shop', 'web', '1', { app: 'a' }), within('shop', 'db'));
+    list(store.sink('bank'), within('bank', 'web', '1', { app: 'a' }));
+
+    expect(store.size).toBe(3);
+    expect(store.get('bank/web')?.metadata.namespace).toBe('bank');
+    expect([store.get('bank/db'), store.get('other/web')]).toEqual([undefined, undefined]);
+    expect([...store.values()].map(({ metadata }) => metadata.name)).toEqual(['web', 'db', 'web']);
+    expect(store.by('app', 'a').map(({ metadata }) => metadata.namespace)).toEqual(['shop', 'bank']);
+    expect(changes).toEqual(['shop/web', 'shop/db', 'bank/web']);
+  });
+
+  it('is synced when each sink has completed a list; a partition is synced by itself', () => {
+    const { store } = partitioned();
+    list(store.sink('shop'), within('shop', 'web'));
+    expect([store.synced, store.syncedPart('shop'), store.syncedPart('bank')]).toEqual([false, true, false]);
+    expect(store.get('shop/web')).toBeDefined();
+    list(store.sink('bank'));
+    expect([store.synced, store.syncedPart('bank'), store.syncedPart('other')]).toEqual([true, true, false]);
+  });
+
+  it('keeps the objects of the other partitions when one is listed anew, and reports what that one lost', () => {
+    const { store, lists } = partitioned();
+    list(store.sink('shop'), within('shop', 'web'));
+    list(store.sink('bank'), within('bank', 'web'));
+    list(store.sink('bank'));
+    expect([...store.values()].map(({ metadata }) => metadata.namespace)).toEqual(['shop']);
+    expect(lists).toEqual([
+      [true, 0, 'shop'],
+      [true, 0, 'bank'],
+      [false, 1, 'bank'],
+    ]);
+  });
+
+  it('keeps our unreported writes in other partitions when one is listed anew', () => {
+    const { store } = partitioned();
+    list(store.sink('shop'), within('shop', 'web', '1'));
+    store.wrote(within('shop', 'web', '5'), store.get('shop/web'));
+    list(store.sink('bank'));
+    store.sink('shop').applied(within('shop', 'web', '3'));
+    expect(version(store, 'web')).toBe('5');
+  });
+
+  it('collects the lists of several partitions side by side', () => {
+    const { store } = partitioned();
+    const [shop, bank] = [store.sink('shop'), store.sink('bank')];
+    shop.init();
+    bank.init();
+    bank.listed(within('bank', 'web'));
+    shop.listed(within('shop', 'web'));
+    bank.initDone();
+    expect([...store.values()].map(({ metadata }) => metadata.namespace)).toEqual(['bank']);
+    shop.initDone();
+    expect(store.size).toBe(2);
+  });
+
+  it('stores no object of another partition, be it reported or written', () => {
+    const { store } = partitioned();
+    list(store.sink('shop'), within('bank', 'web'));
+    store.sink('shop').applied(within('bank', 'web'));
+    store.wrote(within('other', 'web'), undefined);
+    expect(store.size).toBe(0);
+    store.wrote(within('shop', 'web'), undefined);
+    expect(store.size).toBe(1);
+    store.deleted(store.get('shop/web')!);
+    expect(store.size).toBe(0);
+  });
+
+  it('can be partitioned by name', () => {
+    const store = new Store<KubeObject>({ partitions: ['west', 'north'], partitionBy: 'name' });
+    store.sink('west').applied(within('mesh', 'west'));
+    expect(store.get('mesh/west')?.metadata.name).toBe('west');
+    expect(store.get('mesh/north')).toBeUndefined();
+  });
+
+  it('has just the sinks of its partitions; any other store has one', () => {
+    expect(partitioned().store.partitions).toEqual(['shop', 'bank']);
+    expect(() => partitioned().store.sink('other')).toThrow('no partition "other"');
+    expect(() => partitioned().store.sink()).toThrow('no partition');
+    expect(new Store<KubeObject>().partitions).toEqual([undefined]);
   });
 });
 
@@ -230,7 +356,7 @@ class Cluster {
     const event = this.#log[this.#told];
     if (event === undefined) return;
     this.#told += 1;
-    this.store[event.type](event.object);
+    this.store.sink()[event.type](event.object);
   }
 
   answer(): void {

@@ -1,0 +1,52 @@
+/**
+ * Named indexes over the objects of a store: each files an object under the values that a function reads from it, so
+ * that all objects of one value are found without a scan.
+ */
+
+/** The values that an object is filed under, by the name of the index. */
+export type IndexFunctions<T> = Readonly<Record<string, (object: T) => readonly string[]>>;
+
+export class Indexes<T> {
+  readonly #functions: IndexFunctions<T>;
+  /** Index name → value → key → object. */
+  readonly #filed = new Map<string, Map<string, Map<string, T>>>();
+
+  constructor(functions: IndexFunctions<T>) {
+    this.#functions = functions;
+    for (const name of Object.keys(functions)) this.#filed.set(name, new Map());
+  }
+
+  /** The objects that an index files under a value. @throws Error if there is no index of that name */
+  by(name: string, value: string): readonly T[] {
+    return [...(this.#index(name).get(value)?.values() ?? [])];
+  }
+
+  /** The values that an index files anything under. @throws Error if there is no index of that name */
+  values(name: string): IterableIterator<string> {
+    return this.#index(name).keys();
+  }
+
+  /** Moves the object of a key from where `before` was filed to where `after` belongs. */
+  refile(key: string, before: T | undefined, after: T | undefined): void {
+    for (const [name, valuesOf] of Object.entries(this.#functions)) {
+      const index = this.#index(name);
+      for (const value of before === undefined ? [] : valuesOf(before)) {
+        const filed = index.get(value);
+        filed?.delete(key);
+        if (filed?.size === 0) index.delete(value);
+      }
+      if (after === undefined) continue;
+      for (const value of valuesOf(after)) {
+        const filed = index.get(value) ?? new Map<string, T>();
+        filed.set(key, after);
+        index.set(value, filed);
+      }
+    }
+  }
+
+  #index(name: string): Map<string, Map<string, T>> {
+    const index = this.#filed.get(name);
+    if (index === undefined) throw new Error(`store has no index "${name}"`);
+    return index;
+  }
+}
