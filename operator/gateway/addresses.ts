@@ -8,8 +8,9 @@ import { isIP } from 'node:net';
 import { addressProblem } from '../../crds/gateway-address.ts';
 import { sleep } from '../kube/backoff.ts';
 import { describe } from '../kube/errors.ts';
+import type { IpFamily } from '../kube/objects.ts';
 
-export type IpFamily = 'IPv4' | 'IPv6';
+export type { IpFamily };
 
 /** All addresses of a host name. @throws Error if the lookup fails. */
 export type Resolve = (host: string) => Promise<readonly string[]>;

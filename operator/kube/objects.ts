@@ -38,6 +38,8 @@ export interface KubeObject {
   readonly metadata: ObjectMeta;
 }
 
+export type IpFamily = 'IPv4' | 'IPv6';
+
 export interface ServicePort {
   readonly name?: string;
   readonly protocol?: string;

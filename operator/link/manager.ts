@@ -10,17 +10,8 @@ import { describe } from '../kube/errors.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../metrics.ts';
-import {
-  LEASES,
-  type Lease,
-  type Resource,
-  type Secret,
-  SECRETS,
-  type Service,
-  SERVICES,
-  splitKey,
-} from '../kube/objects.ts';
-import { Reflector, type ReflectorState } from '../runtime/reflector.ts';
+import { LEASES, type Lease, type Resource, type Secret, SECRETS, splitKey } from '../kube/objects.ts';
+import { Reflector } from '../runtime/reflector.ts';
 import { type Sink, Store } from '../runtime/store.ts';
 import { Workqueue } from '../runtime/workqueue.ts';
 import type { IpFamily } from '../gateway/addresses.ts';
@@ -31,8 +22,8 @@ import { type LinkObject, StatusWriter } from './status-writer.ts';
 import { NameClaims } from '../mirror/names.ts';
 import { mirrorState } from '../mirror/status.ts';
 import { SourceCluster } from '../source/source.ts';
-import { unreadableNamespace } from '../mirror/reasons.ts';
-import { sourceProblem } from '../source/advice.ts';
+import { sourceHealth } from '../source/advice.ts';
+import { sourceFamilies } from '../source/families.ts';
 import type { Tuning } from '../config/tuning.ts';
 
 export const LINKS: Resource = { ...LinkApi, namespaced: true };
@@ -72,7 +63,7 @@ export class Manager {
   readonly #links: Store<LinkObject>;
   readonly #secrets: Store<Secret>;
   readonly #source: SourceCluster;
-  readonly #states = new Map<string, ReflectorState>();
+  readonly #subscribed = new Set<string>();
   #families: ReadonlySet<IpFamily> = new Set(['IPv4']);
   #synced: () => void = () => undefined;
   #signal: AbortSignal = AbortSignal.abort();
@@ -99,12 +90,9 @@ export class Manager {
       namespace: config.namespace,
       mirrorNamespaces: config.mirrorNamespaces,
       timings: tuning.sourceTimings,
-      onChange: (owner, by) => this.#sessionOf(owner.cluster)?.sourceChanged(owner.key, by),
-      onNamespace: (name) => this.#namespaceChanged(name),
-      onRefused: (name, error) => this.#namespaceRefused(name, error),
-      onRelisted: () => this.#checkSynced(),
-      onState: (what, state) => this.#told(what, state),
+      log: options.log,
     });
+    this.#source.namespaces.subscribe((name) => this.#namespaceChanged(name));
   }
 
   /** Whether everything that is read in the source cluster has been listed. */
@@ -123,21 +111,23 @@ export class Manager {
 
   /** Runs until the signal aborts and everything has come to rest. */
   async run(signal: AbortSignal): Promise<void> {
-    const { config, client, tuning } = this.#options;
+    const { config, client, log, tuning } = this.#options;
     this.#signal = signal;
     const reflector = <T extends LinkObject | Secret>(
       of: Resource,
       sink: Sink<T>,
       { fieldSelector, what = of.plural }: { readonly fieldSelector?: string; readonly what?: string } = {},
-    ) =>
-      new Reflector<T>({
+    ) => {
+      const health = sourceHealth(what, config.namespace, log);
+      return new Reflector<T>({
         client: () => client,
         resource: of,
         select: { namespace: config.namespace, ...(fieldSelector === undefined ? {} : { fieldSelector }) },
         sink,
         ...(tuning.sourceTimings === undefined ? {} : { timings: tuning.sourceTimings }),
-        onState: (state) => this.#told(what, state),
+        onState: (state) => health.report(what, state),
       });
+    };
     const ofType = `type=${CredentialsSecret.type}`;
     const running = [
       this.#source.run(signal),
@@ -151,9 +141,9 @@ export class Manager {
         return reflector(SECRETS, this.#secrets.sink(name), only).run(signal);
       }),
     ];
-    await this.#whenSynced(signal);
+    await Promise.all([this.#whenSynced(signal), this.#source.whenSynced(signal)]);
     if (!signal.aborted) {
-      this.#families = await this.#findFamilies(signal);
+      this.#families = await sourceFamilies(client, process.env, signal, log);
       await this.#findLeftovers(signal);
       this.#started = true;
       for (const { metadata } of this.#links.values()) this.#queue.add(metadata.name);
@@ -175,7 +165,7 @@ export class Manager {
   #checkSynced(): void {
     // Asked after the store that calls this has swapped its list in.
     queueMicrotask(() => {
-      if (this.synced) this.#synced();
+      if (this.#links.synced && this.#secrets.synced) this.#synced();
     });
   }
 
@@ -202,7 +192,7 @@ export class Manager {
   #namespaceChanged(name: string): void {
     for (const session of this.#sessions()) session.namespaceChanged(name);
     const { mirrorNamespaces } = this.#options.config;
-    if (mirrorNamespaces === undefined || !this.#started || this.#source.namespaceState(name) !== 'exists') return;
+    if (mirrorNamespaces === undefined || !this.#started || this.#source.namespaces.stateOf(name) !== 'exists') return;
     // Mirrors may be in it of Links that were deleted while it could not be read.
     void this.#findLeftovers(this.#signal);
   }
@@ -250,6 +240,7 @@ export class Manager {
     }
     if (signal.aborted) return;
     if (current.session === undefined) {
+      this.#subscribe(settings.cluster);
       current.session = new LinkSession(settings, this.#environment(name, current));
       current.session.start();
       this.#giveSecret(current);
@@ -419,6 +410,13 @@ export class Manager {
     for (const { session } of this.#records.values()) if (session !== undefined) yield session;
   }
 
+  /** Changes of a cluster's mirrors go to whichever session it has. */
+  #subscribe(cluster: string): void {
+    if (this.#subscribed.has(cluster)) return;
+    this.#subscribed.add(cluster);
+    this.#source.subscribe(cluster, (key, by) => this.#sessionOf(cluster)?.sourceChanged(key, by));
+  }
+
   #sessionOf(cluster: string): LinkSession | undefined {
     for (const session of this.#sessions()) if (session.cluster === cluster) return session;
     return undefined;
@@ -445,46 +443,10 @@ export class Manager {
       if (found !== undefined && 'problem' in found) continue;
       if (this.#isClaimed(cluster) || this.#records.has(name)) continue;
       const record = this.#makeRecord(name);
+      this.#subscribe(cluster);
       record.session = new LinkSession(leftover(name, config.namespace, cluster), this.#environment(name, record));
       this.#remove(name, record);
     }
-  }
-
-  /** The address families of the source cluster: of its pods if known, else of its API Service. */
-  async #findFamilies(signal: AbortSignal): Promise<ReadonlySet<IpFamily>> {
-    const podIPs = process.env['POD_IPS'];
-    if (podIPs !== undefined && podIPs !== '') {
-      return new Set(podIPs.split(',').map((ip) => (ip.includes(':') ? 'IPv6' : 'IPv4')));
-    }
-    try {
-      const service = await this.#options.client.read<Service>(SERVICES, 'default', 'kubernetes', signal);
-      const families = (service.spec?.ipFamilies ?? []).filter((each) => each === 'IPv4' || each === 'IPv6');
-      if (families.length > 0) return new Set(families);
-    } catch (error) {
-      this.#options.log.debug({ error: describe(error) }, 'Service default/kubernetes cannot be read; IPv4 is assumed');
-    }
-    return new Set(['IPv4']);
-  }
-
-  #told(what: string, state: ReflectorState): void {
-    const before = this.#states.get(what);
-    this.#states.set(what, state);
-    const { log, config } = this.#options;
-    if (state.connected) {
-      if (before !== undefined) log.info({ resource: what }, 'the source cluster can be read again');
-      return;
-    }
-    log.error({ resource: what, error: describe(state.error) }, sourceProblem(what, state.error, config.namespace));
-  }
-
-  #namespaceRefused(name: string, error: unknown): void {
-    const { log, config } = this.#options;
-    if (error === undefined) {
-      log.info({ namespace: name }, 'the namespace can be read');
-      return;
-    }
-    const problem = name === config.namespace ? sourceProblem('mirrors', error, name) : unreadableNamespace(name);
-    log.error({ namespace: name, error: describe(error) }, problem);
   }
 
   #sayPruned(name: string): void {

@@ -24,7 +24,8 @@ import type { LinkView, NamespaceState, Observed } from '../mirror/observed.ts';
 import { reconcileMirror } from '../mirror/reconcile.ts';
 import { claimsOf, shapeOf } from '../mirror/shape.ts';
 import { mirrorState, type MirrorStatus } from '../mirror/status.ts';
-import { ownerOf, PROBE_KEY, type SourceCluster } from '../source/source.ts';
+import { ownerOf, PROBE_KEY } from '../source/owner.ts';
+import type { SourceCluster } from '../source/source.ts';
 import { Credentials } from '../target/credentials.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import type { IpFamily } from '../gateway/addresses.ts';
@@ -240,7 +241,7 @@ export class LinkSession {
   namespaceChanged(namespace: string): void {
     // Mirrors that were not known when the target was listed count now.
     const { config, source } = this.#env;
-    const isNewlyRead = config.mirrorNamespaces !== undefined && source.namespaceState(namespace) === 'exists';
+    const isNewlyRead = config.mirrorNamespaces !== undefined && source.namespaces.stateOf(namespace) === 'exists';
     if (isNewlyRead && this.#target?.synced === true) this.#countLosses(this.#target, namespace);
     for (const key of this.#keys()) if (splitKey(key).namespace === namespace) this.#queue.add(key);
   }
@@ -270,9 +271,9 @@ export class LinkSession {
     await this.#working;
     const { source, log } = this.#env;
     const link = this.#settings.name;
-    if (source.unreadable.length > 0) {
+    if (source.namespaces.unreadable.length > 0) {
       log.warn(
-        { link, namespaces: source.unreadable },
+        { link, namespaces: source.namespaces.unreadable },
         'the Lease of the Link stays, as namespaces that cannot be read may hold mirrors of it',
       );
     } else {
@@ -363,7 +364,7 @@ export class LinkSession {
         claimant: (of) => this.#claimant(of),
         onClaimsChanged: this.#env.onClaimsChanged,
         applier: this.#applier,
-        onRefused: (namespace) => this.#env.source.doubt(namespace),
+        onRefused: (namespace) => this.#env.source.recheck(namespace),
         conflictRetryMs: this.#env.tuning.conflictRetryMs ?? CONFLICT_RETRY_MS,
         refusalRetryMs: (this.#env.tuning.retryBackoff ?? RETRY_BACKOFF).capMs,
       },
@@ -439,7 +440,7 @@ export class LinkSession {
       namespace !== config.controlPlaneNamespace &&
       (config.mirrorNamespaces === undefined || config.mirrorNamespaces.includes(namespace));
     if (!allowed) return 'forbidden';
-    return source.namespaceState(namespace);
+    return source.namespaces.stateOf(namespace);
   }
 
   #useClient(client: KubeClient): void {

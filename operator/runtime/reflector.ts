@@ -6,7 +6,7 @@
  */
 import { backoffMs, sleep } from '../kube/backoff.ts';
 import type { KubeClient, ListOptions } from '../kube/client.ts';
-import { ApiError, ConnectionError, isExpired, obstacleOf, SilenceError, type StatusBody } from '../kube/errors.ts';
+import { ApiError, ConnectionError, isExpired, SilenceError, type StatusBody } from '../kube/errors.ts';
 import type { KubeObject, Resource } from '../kube/objects.ts';
 import type { Sink } from './store.ts';
 
@@ -17,7 +17,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly select?: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
   readonly sink: Sink<T>;
   readonly timings?: Partial<ReflectorTimings>;
-  /** Told on every change between working and not, and of what is in the way; not on each try. */
+  /** Called when a watch is open, and after each list or watch that failed (see health.ts). */
   readonly onState?: (state: ReflectorState) => void;
 }
 
@@ -45,8 +45,6 @@ export class Reflector<T extends KubeObject> {
   readonly #timings: ReflectorTimings;
   /** Where the next watch resumes; undefined: list first. */
   #resourceVersion: string | undefined;
-  /** What was last told: `connected`, or the obstacle. */
-  #told: string | undefined;
   #attempt: AbortController | undefined;
   #relist = false;
 
@@ -80,7 +78,7 @@ export class Reflector<T extends KubeObject> {
         failures += 1;
         // One 410 is a matter of course; a second in a row is a failure like any other.
         if (expired && !unheard && failures === 1) continue;
-        this.#tell({ connected: false, error });
+        this.#options.onState?.({ connected: false, error });
         const pause =
           error instanceof ApiError && error.retryAfterMs !== undefined
             ? error.retryAfterMs
@@ -141,7 +139,7 @@ export class Reflector<T extends KubeObject> {
       timeoutSeconds: Math.round(watchSeconds * (1 + Math.random())),
       idleTimeoutMs,
       signal,
-      onOpen: () => this.#tell({ connected: true }),
+      onOpen: () => this.#options.onState?.({ connected: true }),
     });
     for await (const { type, object } of stream) {
       events += 1;
@@ -170,12 +168,5 @@ export class Reflector<T extends KubeObject> {
       throw new ConnectionError(`watch ${resource.plural}: closed as soon as it was opened`);
     }
     heard();
-  }
-
-  #tell(state: ReflectorState): void {
-    const news = state.connected ? 'connected' : obstacleOf(state.error);
-    if (this.#told === news) return;
-    this.#told = news;
-    this.#options.onState?.(state);
   }
 }

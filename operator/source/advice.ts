@@ -1,8 +1,15 @@
-/** What a user can do about a source cluster that cannot be read: it is tried for ever, and most of this can be mended. */
+/** What is logged about a source cluster that cannot be read: it is retried for ever, and most causes can be mended. */
 import { LinkApi } from '../../crds/wire.ts';
-import { isForbidden, isNotFound, isUnauthorized } from '../kube/errors.ts';
+import { describe, isForbidden, isNotFound, isUnauthorized } from '../kube/errors.ts';
+import { unreadableNamespace } from '../mirror/reasons.ts';
+import { ReadHealth } from '../runtime/health.ts';
+import type { Logger } from '../runtime/logger.ts';
 
-/** @param what plural of the resource that cannot be listed or watched */
+/**
+ * What keeps a resource of the source cluster from being read, and what the user can do about it.
+ * @param what plural of the resource that cannot be listed or watched
+ * @param namespace of the operator
+ */
 export function sourceProblem(what: string, error: unknown, namespace: string): string {
   if (what === LinkApi.plural && isNotFound(error)) {
     return 'the Link CRD is not installed: run `linkspan crds | kubectl apply --server-side -f -`';
@@ -11,7 +18,37 @@ export function sourceProblem(what: string, error: unknown, namespace: string): 
     return `the operator has no right to list and watch ${what}: apply the roles that it is deployed with`;
   }
   if (isUnauthorized(error)) {
-    return 'the source cluster does not know the operator: check the token or certificate of its kubeconfig';
+    return 'the source cluster does not accept the identity of the operator: check the token or certificate of its kubeconfig';
   }
   return `${what} cannot be read in the source cluster (namespace ${namespace}); trying again`;
+}
+
+/**
+ * Logs when a resource of the source cluster cannot be read, and when it can again. A namespace that refuses to be read
+ * is the business of {@link logNamespaceAccess}.
+ */
+export function sourceHealth(what: string, namespace: string, log: Logger): ReadHealth {
+  let wasReadable = true;
+  return new ReadHealth((obstacle) => {
+    const isReadable = obstacle === undefined || obstacle.namespaces.length > 0;
+    if (!isReadable) {
+      const { error } = obstacle;
+      log.error({ resource: what, error: describe(error) }, sourceProblem(what, error, namespace));
+    } else if (!wasReadable) log.info({ resource: what }, 'the source cluster can be read again');
+    wasReadable = isReadable;
+  });
+}
+
+/**
+ * Logs that one of several namespaces may not be read, or may again.
+ * @param error undefined: it may
+ * @param operatorNamespace the namespace without which nothing works
+ */
+export function logNamespaceAccess(name: string, error: unknown, operatorNamespace: string, log: Logger): void {
+  if (error === undefined) {
+    log.info({ namespace: name }, 'the namespace can be read');
+    return;
+  }
+  const problem = name === operatorNamespace ? sourceProblem('mirrors', error, name) : unreadableNamespace(name);
+  log.error({ namespace: name, error: describe(error) }, problem);
 }

@@ -1,35 +1,64 @@
 /**
- * How it is known which namespaces the source cluster has. An operator that may read the whole cluster watches them all;
- * one whose rights end at some namespaces cannot, as no Role grants that (see listed-namespaces.ts).
+ * Which namespaces the source cluster has. An operator that may read the whole cluster watches them all. One whose
+ * rights end at some namespaces cannot, as no Role grants that: it concludes from the lists and watches in each of them.
  */
+import { isForbidden } from '../kube/errors.ts';
 import type { Namespace } from '../kube/objects.ts';
+import type { ReflectorState } from '../runtime/reflector.ts';
 import { Store } from '../runtime/store.ts';
+import { trimNamespace } from './trim.ts';
 
 /** `unreadable`: it does not exist, or may not be read; which of the two, only its owner can say. */
 export type SourceNamespaceState = 'exists' | 'missing' | 'unreadable';
 
+/** Called with the state that a namespace has now. */
+export type NamespaceListener = (name: string, state: SourceNamespaceState) => void;
+
 /** What is known of the source cluster's namespaces. */
 export interface SourceNamespaces {
-  /** Whether of each namespace is known what can be known. */
+  /** Whether everything that can be known of each namespace is known. */
   readonly synced: boolean;
-  /** Those that cannot be read: what is in them is not known. */
+  /** Namespaces that cannot be read: what is in them is not known. */
   readonly unreadable: readonly string[];
+  /** The state of a namespace; one that is being deleted is missing. */
   stateOf(name: string): SourceNamespaceState;
+  /** Calls the listener on each change of a namespace's state. @returns ends the subscription */
+  subscribe(listener: NamespaceListener): () => void;
+}
+
+abstract class Namespaces implements SourceNamespaces {
+  readonly #listeners = new Set<NamespaceListener>();
+
+  abstract get synced(): boolean;
+  abstract get unreadable(): readonly string[];
+  abstract stateOf(name: string): SourceNamespaceState;
+
+  subscribe(listener: NamespaceListener): () => void {
+    // Two subscriptions of one function are two.
+    const own: NamespaceListener = (name, state) => listener(name, state);
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  protected changed(name: string): void {
+    const state = this.stateOf(name);
+    for (const listener of this.#listeners) listener(name, state);
+  }
 }
 
 /** All namespaces, watched. */
-export class WatchedNamespaces implements SourceNamespaces {
+export class WatchedNamespaces extends Namespaces {
   readonly store: Store<Namespace>;
   readonly unreadable = [];
 
-  /** @param options.onChange a namespace came or went */
-  constructor(options: { readonly onChange: (name: string) => void; readonly onRelisted: () => void }) {
+  /** @param onRelisted called when a list of the namespaces has completed */
+  constructor(onRelisted: () => void) {
+    super();
     this.store = new Store<Namespace>({
-      trim: ({ metadata: { name, resourceVersion, deletionTimestamp } }) =>
-        ({ metadata: { name, resourceVersion, deletionTimestamp } }) as Namespace,
-      onRelisted: () => options.onRelisted(),
+      trim: trimNamespace,
+      onRelisted,
       onChange: ({ key, before, after }) => {
-        if (isLive(before) !== isLive(after)) options.onChange(key);
+        if (isLive(before) !== isLive(after)) this.changed(key);
       },
     });
   }
@@ -45,3 +74,89 @@ export class WatchedNamespaces implements SourceNamespaces {
 
 const isLive = (namespace: Namespace | undefined): boolean =>
   namespace !== undefined && namespace.metadata.deletionTimestamp === undefined;
+
+export interface ListedNamespacesOptions {
+  readonly names: Iterable<string>;
+  /** The namespace without which nothing works: while it is refused, nothing is synced. */
+  readonly required: string;
+  /** Plurals of the resources that are read in each namespace. */
+  readonly resources: readonly string[];
+}
+
+/** What is known of one namespace that is read by name. */
+interface ListedNamespace {
+  /** Resources whose list has not completed yet. */
+  readonly unlisted: Set<string>;
+  /** Resources that may not be read. */
+  readonly refused: Set<string>;
+  reported: SourceNamespaceState;
+}
+
+/**
+ * Namespaces that are known by name, each by what its own lists and watches come to: one exists once all of them have
+ * been listed, until one is refused. The Role that lets the operator read a namespace is in that namespace, so what may
+ * be read exists; what may not be read does not exist or has no Role, which looks the same from here.
+ *
+ * What can be known of a namespace that is refused is known: no other namespace waits for it.
+ */
+export class ListedNamespaces extends Namespaces {
+  readonly #required: string;
+  readonly #namespaces: ReadonlyMap<string, ListedNamespace>;
+
+  constructor({ names, required, resources }: ListedNamespacesOptions) {
+    super();
+    this.#required = required;
+    const unknown = (): ListedNamespace => ({
+      unlisted: new Set(resources),
+      refused: new Set(),
+      reported: 'unreadable',
+    });
+    this.#namespaces = new Map([...names].map((name) => [name, unknown()]));
+  }
+
+  get synced(): boolean {
+    return [...this.#namespaces].every(
+      ([name, { unlisted, refused }]) => unlisted.size === 0 || (refused.size > 0 && name !== this.#required),
+    );
+  }
+
+  get unreadable(): readonly string[] {
+    return [...this.#namespaces.keys()].filter((name) => this.stateOf(name) === 'unreadable');
+  }
+
+  stateOf(name: string): SourceNamespaceState {
+    const known = this.#namespaces.get(name);
+    if (known === undefined) return 'missing';
+    return known.unlisted.size === 0 && known.refused.size === 0 ? 'exists' : 'unreadable';
+  }
+
+  /** Records that a list of a resource in a namespace has completed. */
+  listed(name: string, resource: string): void {
+    this.#namespaces.get(name)?.unlisted.delete(resource);
+    this.#check(name);
+  }
+
+  /**
+   * Records the state of the reflector of a resource in a namespace.
+   * @returns `refused` if the namespace may not be read since now, `readable` if it may after it was refused
+   */
+  reflected(name: string, resource: string, state: ReflectorState): 'refused' | 'readable' | undefined {
+    const refused = this.#namespaces.get(name)?.refused;
+    if (refused === undefined) return undefined;
+    const wasRefused = refused.size > 0;
+    if (state.connected) refused.delete(resource);
+    // Any other obstacle says nothing about the namespace.
+    else if (isForbidden(state.error)) refused.add(resource);
+    this.#check(name);
+    if (wasRefused === refused.size > 0) return undefined;
+    return wasRefused ? 'readable' : 'refused';
+  }
+
+  #check(name: string): void {
+    const known = this.#namespaces.get(name);
+    const state = this.stateOf(name);
+    if (known === undefined || known.reported === state) return;
+    known.reported = state;
+    this.changed(name);
+  }
+}

@@ -1,11 +1,10 @@
 /**
- * What the operator keeps in the source cluster: the mirrors of all Links and their endpoints, watched by label, and
- * the namespaces they may live in; in the whole cluster, or in each of the namespaces that it is limited to. One set of
- * watches serves every Link; objects are filed by who owns them.
+ * What the operator knows of the source cluster: the mirrors of all Links and their endpoints, filed by who owns them,
+ * and the names that other Services have; in the whole cluster, or in each of the namespaces that the operator is
+ * limited to. One set of watches serves every Link, and reports changes to the Link whose they are.
  */
-import { ENDPOINT_SLICE_MANAGER, Label, Value } from '../../crds/wire.ts';
+import { ENDPOINT_SLICE_MANAGER, Label } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { isForbidden } from '../kube/errors.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
@@ -17,48 +16,15 @@ import {
   type Resource,
   type Service,
 } from '../kube/objects.ts';
-import { Reflector, type ReflectorState, type ReflectorTimings } from '../runtime/reflector.ts';
-import { Store } from '../runtime/store.ts';
-import { ListedNamespaces } from './listed-namespaces.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';
-import { type SourceNamespaceState, WatchedNamespaces } from './namespaces.ts';
-
-/** The key of a Link's probe Service; every other key is `namespace/name` of a target Service. */
-export const PROBE_KEY = '!probe';
-
-/** In a key: ours by its labels, but the mirror of nothing that could exist. */
-const STRAY = '~';
-
-/** Whose an object is: the target cluster, and what in it. */
-export interface Owner {
-  readonly cluster: string;
-  readonly key: string;
-}
-
-/**
- * Who owns an object (rule A6), or undefined if it is not ours.
- * @param namespace the operator's own, where probe Services are
- */
-export function ownerOf(object: KubeObject, namespace: string): Owner | undefined {
-  const { labels = {}, name, namespace: within = '' } = object.metadata;
-  const cluster = labels[Label.clusterName];
-  if (cluster === undefined || cluster === '') return undefined;
-  if (labels[Label.mirroredService] === Value.true) {
-    const mirror = labels[Label.headlessMirrorSvcName] ?? serviceOf(object);
-    const suffix = `-${cluster}`;
-    const remote = mirror.endsWith(suffix) ? mirror.slice(0, -suffix.length) : '';
-    return { cluster, key: `${within}/${remote === '' ? STRAY + name : remote}` };
-  }
-  // The Endpoints of a probe Service carry no more than the cluster's name.
-  const probe = labels[Label.mirroredGateway] === Value.true || (object as Service).spec === undefined;
-  return probe && within === namespace && serviceOf(object).startsWith('probe-')
-    ? { cluster, key: PROBE_KEY }
-    : undefined;
-}
-
-/** Name of the Service that an object is, or is the endpoints of. */
-const serviceOf = (object: KubeObject | EndpointSlice): string =>
-  ('addressType' in object ? object.metadata.labels?.[Label.serviceName] : undefined) ?? object.metadata.name;
+import type { ReadHealth } from '../runtime/health.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { Reflector, type ReflectorState, type ReflectorTimings } from '../runtime/reflector.ts';
+import { type Change, Store } from '../runtime/store.ts';
+import { logNamespaceAccess, sourceHealth } from './advice.ts';
+import { ListedNamespaces, type SourceNamespaces, WatchedNamespaces } from './namespaces.ts';
+import { indexValueOf, mirroredName, type Owner, ownerOf, sameOwner } from './owner.ts';
+import { trimEndpoints, trimForeignService, trimService, trimSlice } from './trim.ts';
 
 export interface SourceOptions {
   readonly client: KubeClient;
@@ -70,84 +36,95 @@ export interface SourceOptions {
    */
   readonly mirrorNamespaces?: readonly string[] | undefined;
   readonly timings?: Partial<ReflectorTimings> | undefined;
-  /** Something that is, or was, ours changed. */
-  readonly onChange: (owner: Owner, by: 'endpoints' | 'service') => void;
-  /** A namespace came or went, can be read or cannot any more. */
-  readonly onNamespace: (name: string) => void;
-  /** One of several namespaces may not be read, with this error; undefined: it may be after all. */
-  readonly onRefused?: (namespace: string, error: unknown) => void;
-  /** A list completed, or was refused for one of several namespaces: everything may be known now. */
-  readonly onRelisted?: () => void;
-  readonly onState: (what: string, state: ReflectorState) => void;
+  readonly log: Logger;
 }
 
-/** A namespace is looked at for doubts of its being there at most so often. */
-const DOUBT_PERIOD_MS = 10_000;
+/** Called with the key of a Link whose objects changed, or whose mirror's name another Service took or gave up. */
+export type SourceListener = (key: string, by: 'endpoints' | 'service') => void;
+
+/** Minimum time between two re-checks of one namespace. */
+const RECHECK_PERIOD_MS = 10_000;
 
 export class SourceCluster {
   readonly services: Store<Service>;
   readonly endpoints: Store<Endpoints>;
   readonly slices: Store<EndpointSlice>;
-  readonly #namespaces: WatchedNamespaces | ListedNamespaces;
+  readonly namespaces: SourceNamespaces;
   readonly #options: SourceOptions;
   /** The namespaces that are read; undefined: all. */
   readonly #within: ReadonlySet<string> | undefined;
+  /** Set if all namespaces are read. */
+  readonly #watched: WatchedNamespaces | undefined;
+  /** Set if only some namespaces are read. */
+  readonly #listed: ListedNamespaces | undefined;
+  readonly #listeners = new Map<string, SourceListener>();
+  /** By namespace, if only some are read. */
   readonly #reflectors = new Map<string, { reconnect(): void }[]>();
-  /** Namespaces in which a resource cannot be read for other reasons than that it is refused, by plural. */
-  readonly #failing = new Map<string, Set<string>>();
-  /** When a namespace was last in doubt, on the monotonic clock. */
-  readonly #doubted = new Map<string, number>();
+  /** When a namespace was last re-checked, on the monotonic clock. */
+  readonly #recheckedMs = new Map<string, number>();
+  /** Resolve once everything has been listed. */
+  #waiting: (() => void)[] = [];
 
   constructor(options: SourceOptions) {
+    const { namespace, mirrorNamespaces } = options;
     this.#options = options;
-    const { namespace, mirrorNamespaces, onNamespace } = options;
     this.#within = mirrorNamespaces && new Set([namespace, ...mirrorNamespaces]);
-    this.services = this.#owned<Service>('service', trimService);
-    this.endpoints = this.#owned<Endpoints>('endpoints', trimEndpoints);
-    this.slices = this.#owned<EndpointSlice>('endpoints', trimSlice);
-    const onRelisted = () => options.onRelisted?.();
-    this.#namespaces =
-      this.#within === undefined
-        ? new WatchedNamespaces({ onChange: onNamespace, onRelisted })
-        : new ListedNamespaces({
-            names: this.#within,
-            required: namespace,
-            isListed: (name) => this.#stores.every((store) => store.syncedPart(name)),
-            onChange: onNamespace,
-            onRefused: (name, error) => {
-              options.onRefused?.(name, error);
-              onRelisted();
-            },
-          });
+    this.services = this.#store(SERVICES, 'service', (service) =>
+      this.#ownerOf(service) === undefined ? trimForeignService(service) : trimService(service),
+    );
+    this.endpoints = this.#store(ENDPOINTS, 'endpoints', trimEndpoints);
+    this.slices = this.#store(ENDPOINT_SLICES, 'endpoints', trimSlice);
+    if (this.#within === undefined) {
+      this.#watched = new WatchedNamespaces(() => this.#checkSynced());
+      this.namespaces = this.#watched;
+    } else {
+      const resources = [SERVICES, ENDPOINTS, ENDPOINT_SLICES].map(({ plural }) => plural);
+      this.#listed = new ListedNamespaces({ names: this.#within, required: namespace, resources });
+      this.namespaces = this.#listed;
+    }
   }
 
   /** Whether everything that can be read has been listed. */
   get synced(): boolean {
-    const isRead = this.#within !== undefined || this.#stores.every(({ synced }) => synced);
-    return isRead && this.#namespaces.synced;
+    const isListed = this.#within !== undefined || this.#stores.every(({ synced }) => synced);
+    return isListed && this.namespaces.synced;
   }
 
-  /** Namespaces that cannot be read: what of ours is in them is not known. */
-  get unreadable(): readonly string[] {
-    return this.#namespaces.unreadable;
+  /** Resolves once everything that can be read has been listed, or when the signal aborts. */
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    if (this.synced || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
   }
 
   /** Watches until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const mine = { labelSelector: Label.clusterName };
     const written = `${Label.clusterName},${Label.endpointSliceManagedBy}=${ENDPOINT_SLICE_MANAGER}`;
-    const namespaces = this.#namespaces;
     await Promise.all([
-      ...this.#watch(SERVICES, this.services, mine, signal),
-      ...this.#watch(ENDPOINTS, this.endpoints, mine, signal),
-      ...this.#watch(ENDPOINT_SLICES, this.slices, { labelSelector: written }, signal),
-      ...(namespaces instanceof WatchedNamespaces ? this.#watch(NAMESPACES, namespaces.store, {}, signal) : []),
+      // All of them, as a Service that is not ours may have the name of a mirror.
+      ...this.#watch(SERVICES, this.services, undefined, signal),
+      ...this.#watch(ENDPOINTS, this.endpoints, Label.clusterName, signal),
+      ...this.#watch(ENDPOINT_SLICES, this.slices, written, signal),
+      ...(this.#watched === undefined ? [] : this.#watch(NAMESPACES, this.#watched.store, undefined, signal)),
     ]);
   }
 
-  /** What there is of one owner's. */
-  ownedBy({ cluster, key }: Owner): OwnedObjects {
-    const value = `${cluster}|${key}`;
+  /**
+   * Reports the changes of one target cluster's objects.
+   * @returns ends the subscription
+   * @throws Error if the cluster has a listener: two would write the same mirrors
+   */
+  subscribe(cluster: string, listener: SourceListener): () => void {
+    if (this.#listeners.has(cluster)) throw new Error(`the mirrors of cluster "${cluster}" already have a listener`);
+    this.#listeners.set(cluster, listener);
+    return () => void this.#listeners.delete(cluster);
+  }
+
+  /** The objects of one owner. */
+  ownedBy(owner: Owner): OwnedObjects {
+    const value = indexValueOf(owner);
     return {
       services: this.services.by('owner', value),
       endpoints: this.endpoints.by('owner', value),
@@ -155,32 +132,38 @@ export class SourceCluster {
     };
   }
 
-  /** Keys of everything in the cluster that is ours for one target cluster. */
+  /** The target clusters that own anything here. */
+  clusters(): ReadonlySet<string> {
+    return new Set(this.#stores.flatMap((store) => [...store.indexed('cluster')]));
+  }
+
+  /** The keys of everything that one target cluster owns here. */
   keysOf(cluster: string): ReadonlySet<string> {
     const keys = new Set<string>();
     for (const store of this.#stores) {
       for (const object of store.by('cluster', cluster)) {
-        const owner = ownerOf(object, this.#options.namespace);
+        const owner = this.#ownerOf(object);
         if (owner !== undefined) keys.add(owner.key);
       }
     }
     return keys;
   }
 
-  /** Whether a namespace is there; one that is being deleted is not. */
-  namespaceState(name: string): SourceNamespaceState {
-    return this.#namespaces.stateOf(name);
+  /** Whether a Service of that name exists and is not ours, of whichever target cluster. */
+  foreignService(namespace: string, name: string): boolean {
+    return this.#isForeign(this.services.get(`${namespace}/${name}`));
   }
 
   /**
-   * A write into a namespace was refused. Where namespaces are not watched, its watches are asked whether it can still be
-   * read: one that is open goes on after the right to it, or the namespace, is gone.
+   * Checks whether a namespace can still be read, since a write into it was refused. Where namespaces are not watched,
+   * its watches are opened anew: one that is open goes on after the right to it, or the namespace, is gone.
    */
-  doubt(namespace: string): void {
+  recheck(namespace: string): void {
     const reflectors = this.#reflectors.get(namespace);
     const now = performance.now();
-    if (reflectors === undefined || now - (this.#doubted.get(namespace) ?? -Infinity) < DOUBT_PERIOD_MS) return;
-    this.#doubted.set(namespace, now);
+    const isRecent = now - (this.#recheckedMs.get(namespace) ?? -Infinity) < RECHECK_PERIOD_MS;
+    if (reflectors === undefined || isRecent) return;
+    this.#recheckedMs.set(namespace, now);
     for (const reflector of reflectors) reflector.reconnect();
   }
 
@@ -188,28 +171,55 @@ export class SourceCluster {
     return [this.services, this.endpoints, this.slices] as const;
   }
 
-  #owned<T extends Service | Endpoints | EndpointSlice>(by: 'service' | 'endpoints', trim: (object: T) => T): Store<T> {
-    const owner = (object: T): Owner | undefined => ownerOf(object, this.#options.namespace);
+  #ownerOf(object: KubeObject): Owner | undefined {
+    return ownerOf(object, this.#options.namespace);
+  }
+
+  #isForeign(object: KubeObject | undefined): boolean {
+    return object !== undefined && this.#ownerOf(object) === undefined;
+  }
+
+  #store<T extends Service | Endpoints | EndpointSlice>(
+    { plural }: Resource,
+    by: 'service' | 'endpoints',
+    trim: (object: T) => T,
+  ): Store<T> {
+    const ownersOf = (object: T): readonly Owner[] => [this.#ownerOf(object)].filter((owner) => owner !== undefined);
     return new Store<T>({
       partitions: this.#within,
       trim,
       indexes: {
-        owner: (object) => {
-          const found = owner(object);
-          return found === undefined ? [] : [`${found.cluster}|${found.key}`];
-        },
-        cluster: (object) => {
-          const found = owner(object);
-          return found === undefined ? [] : [found.cluster];
-        },
+        owner: (object) => ownersOf(object).map(indexValueOf),
+        cluster: (object) => ownersOf(object).map(({ cluster }) => cluster),
       },
-      onRelisted: () => this.#options.onRelisted?.(),
-      onChange: ({ before, after }) => {
-        const was = before === undefined ? undefined : owner(before);
-        const is = after === undefined ? undefined : owner(after);
-        if (was !== undefined) this.#options.onChange(was, by);
-        if (is !== undefined && (is.cluster !== was?.cluster || is.key !== was.key)) this.#options.onChange(is, by);
+      onRelisted: (_first, _lost, namespace) => {
+        if (namespace !== undefined) this.#listed?.listed(namespace, plural);
+        this.#checkSynced();
       },
+      onChange: (change) => this.#changed(change, by),
+    });
+  }
+
+  #changed({ before, after }: Change<Service | Endpoints | EndpointSlice>, by: 'endpoints' | 'service'): void {
+    const was = before && this.#ownerOf(before);
+    const is = after && this.#ownerOf(after);
+    const affected = [was, is].filter((owner) => owner !== undefined);
+    // Of Services alone others than ours are stored.
+    const [service] = [before, after].filter((object) => object !== undefined);
+    if (service !== undefined && this.#isForeign(before) !== this.#isForeign(after)) {
+      affected.push(...this.#whoWants(service));
+    }
+    affected.forEach((owner, at) => {
+      if (affected.findIndex((each) => sameOwner(each, owner)) === at)
+        this.#listeners.get(owner.cluster)?.(owner.key, by);
+    });
+  }
+
+  /** Those whose mirror would have the name of a Service. */
+  #whoWants({ metadata: { namespace = '', name } }: KubeObject): readonly Owner[] {
+    return [...this.#listeners.keys()].flatMap((cluster) => {
+      const remote = mirroredName(name, cluster);
+      return remote === undefined ? [] : [{ cluster, key: `${namespace}/${remote}` }];
     });
   }
 
@@ -217,18 +227,19 @@ export class SourceCluster {
   #watch<T extends KubeObject>(
     resource: Resource,
     store: Store<T>,
-    select: { readonly labelSelector?: string },
+    labelSelector: string | undefined,
     signal: AbortSignal,
   ): readonly Promise<void>[] {
-    const { client, timings } = this.#options;
+    const { client, timings, namespace: own, log } = this.#options;
+    const health = sourceHealth(resource.plural, own, log);
     return store.partitions.map((namespace) => {
       const reflector = new Reflector<T>({
         client: () => client,
         resource,
-        select: { ...select, ...(namespace !== undefined && { namespace }) },
+        select: { labelSelector, namespace },
         sink: store.sink(namespace),
         ...(timings === undefined ? {} : { timings }),
-        onState: (state) => this.#told(resource.plural, namespace, state),
+        onState: (state) => this.#reflected(resource, namespace, state, health),
       });
       if (namespace !== undefined) {
         this.#reflectors.set(namespace, [...(this.#reflectors.get(namespace) ?? []), reflector]);
@@ -237,57 +248,22 @@ export class SourceCluster {
     });
   }
 
-  /** Of many namespaces the first that fails is told of, as what ails it ails all; a refusal is its own affair. */
-  #told(plural: string, namespace: string | undefined, state: ReflectorState): void {
-    const { onState } = this.#options;
-    const namespaces = this.#namespaces;
-    if (namespace === undefined || !(namespaces instanceof ListedNamespaces)) {
-      onState(plural, state);
-      return;
-    }
-    namespaces.told(namespace, plural, state);
-    const failing = this.#failing.get(plural) ?? new Set();
-    this.#failing.set(plural, failing);
-    const before = failing.size;
-    if (state.connected || isForbidden(state.error)) failing.delete(namespace);
-    else failing.add(namespace);
-    if (before === 0 && failing.size > 0) onState(plural, state);
-    if (before > 0 && failing.size === 0) onState(plural, { connected: true });
+  #reflected({ plural }: Resource, namespace: string | undefined, state: ReflectorState, health: ReadHealth): void {
+    health.report(namespace ?? '', state, namespace);
+    if (namespace === undefined) return;
+    const access = this.#listed?.reflected(namespace, plural, state);
+    if (access === undefined) return;
+    const { namespace: own, log } = this.#options;
+    logNamespaceAccess(namespace, state.connected ? undefined : state.error, own, log);
+    this.#checkSynced();
+  }
+
+  #checkSynced(): void {
+    // The store that calls this has swapped its list in, and goes on to report the changes: they come first.
+    queueMicrotask(() => {
+      if (!this.synced) return;
+      for (const resolve of this.#waiting) resolve();
+      this.#waiting = [];
+    });
   }
 }
-
-const trimMetadata = ({ metadata }: KubeObject) => {
-  const { name, namespace, uid, resourceVersion, labels, annotations } = metadata;
-  return { name, namespace, uid, resourceVersion, labels, annotations };
-};
-
-const trimService = (object: Service): Service => {
-  const { type, clusterIP, selector, externalName, externalIPs, internalTrafficPolicy, sessionAffinity } =
-    object.spec ?? {};
-  const { publishNotReadyAddresses, ports } = object.spec ?? {};
-  return {
-    metadata: trimMetadata(object),
-    spec: {
-      type,
-      clusterIP,
-      selector,
-      externalName,
-      externalIPs,
-      internalTrafficPolicy,
-      sessionAffinity,
-      publishNotReadyAddresses,
-      ports,
-    },
-  } as Service;
-};
-
-const trimEndpoints = (object: Endpoints): Endpoints =>
-  ({ metadata: trimMetadata(object), subsets: object.subsets }) as Endpoints;
-
-const trimSlice = (object: EndpointSlice): EndpointSlice =>
-  ({
-    metadata: trimMetadata(object),
-    addressType: object.addressType,
-    endpoints: object.endpoints,
-    ports: object.ports,
-  }) as EndpointSlice;

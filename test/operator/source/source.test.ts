@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KubeClient } from '../../../operator/kube/client.ts';
 import { sourceAccess } from '../../../operator/kube/access/in-cluster.ts';
-import type { EndpointSlice, KubeObject } from '../../../operator/kube/objects.ts';
-import { ownerOf, PROBE_KEY, SourceCluster } from '../../../operator/source/source.ts';
+import type { Logger } from '../../../operator/runtime/logger.ts';
+import { PROBE_KEY } from '../../../operator/source/owner.ts';
+import { SourceCluster } from '../../../operator/source/source.ts';
 import type { ObjectRef } from '../../cluster/workload/index.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
@@ -12,64 +13,15 @@ const MIRROR = { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.i
 const PROBE = { 'mirror.linkerd.io/mirrored-gateway': 'true', 'mirror.linkerd.io/cluster-name': 'west' };
 const LINKS = 'linkerd-multicluster';
 
-const object = (name: string, labels: Record<string, string>, within = 'shop'): KubeObject & { spec: object } => ({
-  metadata: { name, namespace: within, labels },
-  spec: {},
-});
-const bare = (name: string, labels: Record<string, string>, within = 'shop'): KubeObject => ({
-  metadata: { name, namespace: within, labels },
-});
-const sliceOf = (name: string, of: string, labels: Record<string, string>, within = 'shop'): EndpointSlice => ({
-  metadata: { name, namespace: within, labels: { ...labels, 'kubernetes.io/service-name': of } },
-  addressType: 'IPv4',
-});
 const west = (key: string) => ({ cluster: 'west', key });
 
-describe('whose an object is (A6)', () => {
-  test.each<[string, KubeObject, ReturnType<typeof ownerOf>]>([
-    ['a mirror is of the Service it is named after', object('web-west', MIRROR), west('shop/web')],
-    ['its Endpoints too', bare('web-west', MIRROR), west('shop/web')],
-    ['its slices by the Service they belong to', sliceOf('web-west-ipv4', 'web-west', MIRROR), west('shop/web')],
-    [
-      'an endpoint mirror is of its headless Service',
-      object('web-0-west', { ...MIRROR, 'mirror.linkerd.io/headless-mirror-svc-name': 'web-west' }),
-      west('shop/web'),
-    ],
-    ['a cluster of which another is the ending keeps its name', object('a-b-west', MIRROR), west('shop/a-b')],
-    ['a mirror of no possible name is a stray', object('web', MIRROR), west('shop/~web')],
-    ['nor is there a Service without a name', object('-west', MIRROR), west('shop/~-west')],
-    ['the probe Service is the probe’s', object('probe-west', PROBE, LINKS), { cluster: 'west', key: PROBE_KEY }],
-    [
-      'its Endpoints, which have no more than the name of the cluster',
-      bare('probe-west', { 'mirror.linkerd.io/cluster-name': 'west' }, LINKS),
-      { cluster: 'west', key: PROBE_KEY },
-    ],
-    ['a probe Service elsewhere is not ours', object('probe-west', PROBE), undefined],
-    [
-      'nor a Service with no more than the name of the cluster',
-      object('probe-west', { 'mirror.linkerd.io/cluster-name': 'west' }, LINKS),
-      undefined,
-    ],
-    ['nor a user’s own Service', object('web-west', {}), undefined],
-    [
-      'nor a federated Service, of no one cluster',
-      object('web-federated', { 'mirror.linkerd.io/mirrored-service': 'true' }),
-      undefined,
-    ],
-    [
-      'nor what says it is mirrored from nowhere',
-      object('web-west', { ...MIRROR, 'mirror.linkerd.io/cluster-name': '' }),
-      undefined,
-    ],
-    [
-      'nor what says it is not mirrored',
-      object('web-west', { ...MIRROR, 'mirror.linkerd.io/mirrored-service': 'false' }),
-      undefined,
-    ],
-  ])('%s', (_, given, expected) => {
-    expect(ownerOf(given, LINKS)).toEqual(expected);
-  });
-});
+const recorder = (lines: string[]): Logger => {
+  const at = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) => {
+    lines.push(`${level} ${String(fields['namespace'] ?? fields['resource'])}: ${message}`);
+  };
+  const log: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), child: () => log };
+  return log;
+};
 
 describe('the source cluster', () => {
   let cluster: SimulatedCluster;
@@ -90,12 +42,15 @@ describe('the source cluster', () => {
     source = new SourceCluster({
       client,
       namespace: LINKS,
-      onChange: (owner, by) => changes.push(`${owner.cluster} ${owner.key} ${by}`),
-      onNamespace: (name) => namespaces.push(name),
-      onState: () => undefined,
+      log: recorder([]),
     });
+    for (const name of ['west', 'north']) {
+      source.subscribe(name, (key, by) => changes.push(`${name} ${key} ${by}`));
+    }
+    source.namespaces.subscribe((name, state) => namespaces.push(`${name} ${state}`));
     running = source.run(stop.signal);
-    await eventually('the source is synced', async () => source.synced);
+    await source.whenSynced(stop.signal);
+    expect(source.synced).toBe(true);
   });
   afterAll(async () => {
     stop.abort();
@@ -109,12 +64,55 @@ describe('the source cluster', () => {
     expect(source.ownedBy(west('shop/other'))).toEqual({ services: [], endpoints: [], slices: [] });
     expect([...source.keysOf('west')]).toEqual(['shop/web']);
     expect([...source.keysOf('north')]).toEqual([]);
+    expect([...source.clusters()]).toEqual(['west']);
   });
 
-  it('tells both owners when an object changes hands', async () => {
+  it('has one listener for each target cluster', () => {
+    expect(() => source.subscribe('west', () => undefined)).toThrow('already have a listener');
+    const end = source.subscribe('south', () => undefined);
+    end();
+    expect(() => source.subscribe('south', () => undefined)()).not.toThrow();
+  });
+
+  it('knows the names that Services of others have, and reports them to whom they stand in the way', async () => {
+    changes.length = 0;
+    put(service('db-west'));
+    await eventually('it is known', async () => source.foreignService('shop', 'db-west'));
+    expect(changes).toEqual(['west shop/db service']);
+    expect(source.foreignService('shop', 'web-west')).toBe(false);
+    expect(source.foreignService('shop', 'elsewhere')).toBe(false);
+    expect(source.services.get('shop/db-west')).toEqual({
+      metadata: {
+        name: 'db-west',
+        namespace: 'shop',
+        uid: expect.any(String) as string,
+        resourceVersion: expect.any(String) as string,
+      },
+    });
+    // What changes nothing about the name is reported to nobody.
+    put(service('db-west', { annotations: { a: 'b' } }));
+    put(service('db'));
+    cluster.store.delete('v1', 'Service', 'shop', 'db-west');
+    await eventually('it is gone', async () => !source.foreignService('shop', 'db-west'));
+    expect(changes).toEqual(['west shop/db service', 'west shop/db service']);
+  });
+
+  it('reports once a mirror that loses its labels, and one that gets them', async () => {
+    changes.length = 0;
+    put(service('web-west', { selector: null }));
+    await eventually('it is not ours', async () => source.foreignService('shop', 'web-west'));
+    expect(changes).toEqual(['west shop/web service']);
+    expect([...source.keysOf('west')]).toEqual([]);
+    put(service('web-west', { labels: MIRROR, selector: null }));
+    await eventually('it is ours', async () => !source.foreignService('shop', 'web-west'));
+    expect(changes).toEqual(['west shop/web service', 'west shop/web service']);
+    expect([...source.keysOf('west')]).toEqual(['shop/web']);
+  });
+
+  it('reports to both owners when an object changes hands', async () => {
     changes.length = 0;
     put(service('web-west', { labels: { ...MIRROR, 'mirror.linkerd.io/cluster-name': 'north' }, selector: null }));
-    await eventually('both are told', async () => changes.length === 2);
+    await eventually('both have a report', async () => changes.length === 2);
     expect(changes).toEqual(['west shop/web service', 'north shop/~web-west service']);
     expect([...source.keysOf('west')]).toEqual([]);
   });
@@ -133,19 +131,19 @@ describe('the source cluster', () => {
         metadata: { ...manifest.metadata, labels: { ...MIRROR, ...labels, 'kubernetes.io/service-name': 'db-west' } },
       });
     }
-    await eventually('one is told', async () => changes.length > 0);
+    await eventually('one is reported', async () => changes.length > 0);
     expect(source.ownedBy(west('shop/db')).slices.map(({ metadata }) => metadata.name)).toEqual(['made']);
   });
 
-  it('tells of namespaces that come and go, and of nothing else about them', async () => {
-    expect(source.namespaceState('new')).toBe('missing');
+  it('reports namespaces that come and go, and nothing else about them', async () => {
+    expect(source.namespaces.stateOf('new')).toBe('missing');
     namespaces.length = 0;
     put(namespace('new'));
-    await eventually('it is there', async () => source.namespaceState('new') === 'exists');
+    await eventually('it is there', async () => source.namespaces.stateOf('new') === 'exists');
     put({ ...namespace('new'), metadata: { name: 'new', labels: { a: 'b' } } });
     cluster.store.delete('v1', 'Namespace', undefined, 'new');
-    await eventually('it is gone', async () => source.namespaceState('new') === 'missing');
-    expect(namespaces).toEqual(['new', 'new']);
+    await eventually('it is gone', async () => source.namespaces.stateOf('new') === 'missing');
+    expect(namespaces).toEqual(['new exists', 'new missing']);
   });
 });
 
@@ -155,9 +153,8 @@ describe('the source cluster, limited to namespaces', () => {
   let source: SourceCluster;
   let running: Promise<void>;
   const stop = new AbortController();
-  const states: string[] = [];
+  const lines: string[] = [];
   const namespaces: string[] = [];
-  const refused: string[] = [];
   const put = (object: ObjectRef) => cluster.store.upsert({ ...object });
   const refuse = (within: string) =>
     cluster.faults.refuse({
@@ -180,13 +177,11 @@ describe('the source cluster, limited to namespaces', () => {
       namespace: LINKS,
       mirrorNamespaces: ['shop', 'bank'],
       timings: { backoff: { baseMs: 20, capMs: 100 } },
-      onChange: () => undefined,
-      onNamespace: (name) => namespaces.push(name),
-      onRefused: (name, error) => refused.push(`${name} ${error === undefined ? 'no more' : 'refused'}`),
-      onState: (what, { connected }) => states.push(`${what} ${String(connected)}`),
+      log: recorder(lines),
     });
+    source.namespaces.subscribe((name, state) => namespaces.push(`${name} ${state}`));
     running = source.run(stop.signal);
-    await eventually('the source is synced', async () => source.synced);
+    await source.whenSynced(stop.signal);
   });
   afterAll(async () => {
     stop.abort();
@@ -203,32 +198,41 @@ describe('the source cluster, limited to namespaces', () => {
   });
 
   it('does not wait for one that is refused, and knows it once it is not (A3)', async () => {
-    expect([source.namespaceState('shop'), source.namespaceState('bank')]).toEqual(['exists', 'unreadable']);
-    expect([source.unreadable, refused]).toEqual([['bank'], ['bank refused']]);
+    expect([source.namespaces.stateOf('shop'), source.namespaces.stateOf('bank')]).toEqual(['exists', 'unreadable']);
+    expect(source.namespaces.unreadable).toEqual(['bank']);
+    expect(lines).toEqual([expect.stringContaining('error bank: namespace bank cannot be read')]);
     allow();
-    await eventually('it can be read', async () => namespaces.at(-1) === 'bank' && refused.length === 2);
-    expect([source.namespaceState('bank'), source.unreadable]).toEqual(['exists', []]);
-    expect(refused).toEqual(['bank refused', 'bank no more']);
+    await eventually('it can be read', async () => namespaces.at(-1) === 'bank exists');
+    expect([source.namespaces.stateOf('bank'), source.namespaces.unreadable]).toEqual(['exists', []]);
+    await eventually('it is logged', async () => lines.length === 2);
+    expect(lines[1]).toBe('info bank: the namespace can be read');
     expect([...source.keysOf('west')].sort()).toEqual([PROBE_KEY, 'bank/web', 'shop/web']);
   });
 
-  it('finds out that one may not be read any more when a write makes it doubtful, and keeps what it knew', async () => {
+  it('finds out that one may not be read any more when a refused write has it re-checked, and keeps what it knew', async () => {
     const release = refuse('shop');
-    source.doubt('shop');
-    await eventually('it is found out', async () => source.namespaceState('shop') === 'unreadable');
+    source.recheck('shop');
+    await eventually('it is found out', async () => source.namespaces.stateOf('shop') === 'unreadable');
     expect(source.ownedBy(west('shop/web')).services).toHaveLength(1);
-    expect(source.namespaceState('bank')).toBe('exists');
+    expect(source.namespaces.stateOf('bank')).toBe('exists');
     release();
-    await eventually('it can be read again', async () => source.namespaceState('shop') === 'exists');
+    await eventually('it can be read again', async () => source.namespaces.stateOf('shop') === 'exists');
   });
 
-  it('says once for each resource that the API server does not answer', async () => {
-    states.length = 0;
+  it('logs once for each resource that the API server does not answer, and that it does again', async () => {
+    await eventually('nothing is refused', async () => source.namespaces.unreadable.length === 0);
+    lines.length = 0;
     await cluster.kill();
-    await eventually('all are told', async () => states.length === 3);
-    expect(states.sort()).toEqual(['endpoints false', 'endpointslices false', 'services false']);
-    expect(source.namespaceState('shop')).toBe('exists');
+    const failing = () => lines.filter((line) => line.startsWith('error'));
+    await eventually('all are logged', async () => failing().length === 3);
+    expect(
+      failing()
+        .map((line) => line.split(':')[0])
+        .sort(),
+    ).toEqual(['error endpoints', 'error endpointslices', 'error services']);
+    expect(source.namespaces.stateOf('shop')).toBe('exists');
     await cluster.start();
-    await eventually('all are told', async () => states.length === 6);
+    await eventually('all are logged', async () => lines.filter((line) => line.startsWith('info')).length === 3);
+    expect(failing()).toHaveLength(3);
   });
 });

@@ -1,0 +1,49 @@
+/** Objects of the source cluster, cut to the fields that are read or compared: there may be thousands. */
+import type { Endpoints, EndpointSlice, KubeObject, Namespace, Service } from '../kube/objects.ts';
+
+export function trimService(object: Service): Service {
+  const { type, clusterIP, selector, externalName, externalIPs, internalTrafficPolicy, sessionAffinity } =
+    object.spec ?? {};
+  const { publishNotReadyAddresses, ports } = object.spec ?? {};
+  return {
+    metadata: trimMetadata(object),
+    spec: {
+      type,
+      clusterIP,
+      selector,
+      externalName,
+      externalIPs,
+      internalTrafficPolicy,
+      sessionAffinity,
+      publishNotReadyAddresses,
+      ports,
+    },
+  } as Service;
+}
+
+/** A Service that is not ours: all that matters is that its name is taken. */
+export function trimForeignService({ metadata }: Service): Service {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  return { metadata: { name, namespace, uid, resourceVersion } } as Service;
+}
+
+export const trimEndpoints = (object: Endpoints): Endpoints =>
+  ({ metadata: trimMetadata(object), subsets: object.subsets }) as Endpoints;
+
+export const trimSlice = (object: EndpointSlice): EndpointSlice =>
+  ({
+    metadata: trimMetadata(object),
+    addressType: object.addressType,
+    endpoints: object.endpoints,
+    ports: object.ports,
+  }) as EndpointSlice;
+
+export function trimNamespace({ metadata }: Namespace): Namespace {
+  const { name, uid, resourceVersion, deletionTimestamp } = metadata;
+  return { metadata: { name, uid, resourceVersion, deletionTimestamp } } as Namespace;
+}
+
+const trimMetadata = ({ metadata }: KubeObject) => {
+  const { name, namespace, uid, resourceVersion, labels, annotations } = metadata;
+  return { name, namespace, uid, resourceVersion, labels, annotations };
+};

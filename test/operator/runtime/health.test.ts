@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
+import { ReadHealth } from '../../../operator/runtime/health.ts';
+
+const connected = { connected: true } as const;
+const failing = (error: Error) => ({ connected: false, error }) as const;
+const refused = failing(new ConnectionError('refused'));
+const reset = failing(new ConnectionError('reset'));
+const unauthorized = failing(new ApiError(401, {}, 'list'));
+const forbidden = failing(new ApiError(403, {}, 'list'));
+
+function setUp() {
+  const reports: string[] = [];
+  const health = new ReadHealth((obstacle) => {
+    const error = obstacle?.error instanceof Error ? obstacle.error.message : 'none';
+    reports.push([error, ...(obstacle?.namespaces ?? [])].join(' '));
+  });
+  return { health, reports };
+}
+
+describe('whether something can be read', () => {
+  it('is reported at the first success, and then on change only', () => {
+    const { health, reports } = setUp();
+    health.report('services', connected);
+    health.report('services', connected);
+    health.report('slices', refused);
+    health.report('slices', reset);
+    health.report('services', refused);
+    health.report('slices', connected);
+    expect(reports).toEqual(['none', 'refused']);
+    health.report('services', connected);
+    expect(reports).toEqual(['none', 'refused', 'none']);
+  });
+
+  it('is reported anew when the obstacle is of another kind', () => {
+    const { health, reports } = setUp();
+    health.report('services', refused);
+    health.report('services', unauthorized);
+    health.report('services', unauthorized);
+    expect(reports).toEqual(['refused', 'list: HTTP 401 (401)']);
+  });
+
+  it('does not depend on a reflector that was stopped', () => {
+    const { health, reports } = setUp();
+    health.report('slices', refused);
+    health.forget('slices');
+    health.report('services', connected);
+    expect(reports).toEqual(['refused', 'none']);
+  });
+});
+
+describe('whether several namespaces can be read', () => {
+  it('names those that refuse, if nothing else is in the way', () => {
+    const { health, reports } = setUp();
+    health.report('shop services', connected, 'shop');
+    health.report('bank services', forbidden, 'bank');
+    health.report('shop services', forbidden, 'shop');
+    expect(reports).toEqual(['none', 'list: HTTP 403 (403) bank', 'list: HTTP 403 (403) shop bank']);
+    expect([health.isRefused('bank'), health.isRefused('other')]).toEqual([true, false]);
+  });
+
+  it('reports what affects all before what affects one', () => {
+    const { health, reports } = setUp();
+    health.report('bank services', forbidden, 'bank');
+    health.report('shop services', refused, 'shop');
+    expect(reports).toEqual(['list: HTTP 403 (403) bank', 'refused']);
+    health.report('shop services', connected, 'shop');
+    expect(reports.at(-1)).toBe('list: HTTP 403 (403) bank');
+  });
+
+  it('names no namespace where all are read at once', () => {
+    const { health, reports } = setUp();
+    health.report('services', forbidden);
+    expect(reports).toEqual(['list: HTTP 403 (403)']);
+  });
+});
