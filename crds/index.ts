@@ -33,15 +33,7 @@ export {
 export { isCidr, isIpAddress } from './network.ts';
 export { type Labels, type Selector, parseSelector } from './selector.ts';
 export { type LinkSettings, readLink } from './link/settings.ts';
-export {
-  type Checked,
-  type FieldError,
-  compile,
-  fieldError,
-  fieldPath,
-  formatFieldErrors,
-  validateLink,
-} from './validate.ts';
+export { type Checked, type FieldError, compile, fieldError, fieldPath, formatFieldErrors } from './validate.ts';
 export {
   Annotation,
   CredentialsSecret,

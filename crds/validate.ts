@@ -1,12 +1,9 @@
 /**
  * Validators compiled from the JSON schemas, and the shape every check of outside data answers in: the value, typed,
- * or all that is wrong with it. A schema is compiled once, values are never changed, and unknown fields are allowed,
- * as the API server allows them.
+ * or all that is wrong with it. A schema is compiled once, when it is first used, since that takes memory; values are
+ * never changed, and unknown fields are allowed, as the API server allows them.
  */
-import { Ajv, type ErrorObject } from 'ajv';
-
-import { LINK_SCHEMA } from './link/schema.ts';
-import type { Link } from './link/types.gen.ts';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 
 /** Most characters of a value that a {@link FieldError} quotes. */
 const VALUE_MAX_LENGTH = 64;
@@ -55,36 +52,40 @@ export const fieldPath = (parent: string, name: string | number): string => {
   return parent === '' ? name : `${parent}.${name}`;
 };
 
-const ajv = new Ajv({
-  allErrors: true,
-  verbose: true,
-  // The API server checks formats; here a date is opaque.
-  formats: { 'date-time': true, int32: true, int64: true },
-});
-ajv.addVocabulary([
-  'x-kubernetes-int-or-string',
-  'x-kubernetes-list-map-keys',
-  'x-kubernetes-list-type',
-  'x-kubernetes-map-type',
-  'x-kubernetes-preserve-unknown-fields',
-  'x-kubernetes-validations',
-]);
+let ajv: Ajv | undefined;
 
-/**
- * Compiles a JSON schema, whose type the caller vouches for. Call once per schema, not per value.
- * @param root path of the value in its object, such as `spec`; fields of errors start with it
- * @throws Error when the schema itself is wrong
- */
-export const compile = <T>(schema: object, root = ''): ((value: unknown) => Checked<T>) => {
-  const validate = ajv.compile<T>(schema);
-  return (value) =>
-    validate(value)
-      ? { ok: true, value }
-      : { ok: false, errors: findings(validate.errors ?? []).map((error) => toFieldError(error, value, root)) };
+const makeAjv = (): Ajv => {
+  const made = new Ajv({
+    allErrors: true,
+    verbose: true,
+    // The API server checks formats; here a date is opaque.
+    formats: { 'date-time': true, int32: true, int64: true },
+  });
+  made.addVocabulary([
+    'x-kubernetes-int-or-string',
+    'x-kubernetes-list-map-keys',
+    'x-kubernetes-list-type',
+    'x-kubernetes-map-type',
+    'x-kubernetes-preserve-unknown-fields',
+    'x-kubernetes-validations',
+  ]);
+  return made;
 };
 
-/** Checks a whole Link against its schema: types only. What the fields say is `readLink`'s. */
-export const validateLink: (value: unknown) => Checked<Link> = compile<Link>(LINK_SCHEMA);
+/**
+ * Checks values against a JSON schema, whose type the caller vouches for. The schema is compiled at the first value.
+ * @param root path of the value in its object, such as `spec`; fields of errors start with it
+ * @returns a function that throws Error when the schema itself is wrong
+ */
+export const compile = <T>(schema: object, root = ''): ((value: unknown) => Checked<T>) => {
+  let validate: ValidateFunction<T> | undefined;
+  return (value) => {
+    validate ??= (ajv ??= makeAjv()).compile<T>(schema);
+    return validate(value)
+      ? { ok: true, value }
+      : { ok: false, errors: findings(validate.errors ?? []).map((error) => toFieldError(error, value, root)) };
+  };
+};
 
 /** Of a condition ajv also says that it failed, besides what failed in its branch. */
 const findings = (errors: readonly ErrorObject[]): readonly ErrorObject[] =>

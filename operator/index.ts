@@ -1,4 +1,5 @@
 /** The operator as a library: `linkspan/operator`. What is exported here is public. */
-export { addOperatorFlags, envOf, OPERATOR_FLAGS, type OperatorConfig, parseOperatorConfig } from './config/config.ts';
+export { type OperatorConfig, parseOperatorConfig } from './config/config.ts';
+export { addOperatorFlags, envOf, OPERATOR_FLAGS } from './config/flags.ts';
 export { createLogger, type Logger, type LoggerOptions } from './runtime/logger.ts';
 export { LeadershipLostError, runOperator, type RunOptions } from './main.ts';

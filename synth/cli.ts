@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 /**
- * The `linkspan` command: wiring only, each subcommand is a file of its own. A usage error (unknown command, unknown or
- * invalid flag) exits 2 with the reason on stderr, and nothing is done.
+ * The `linkspan` command line. Names and options of all commands are here; what a command does is a file of its own in
+ * `commands/`, imported when the command runs, so that help and usage errors cost next to nothing. A usage error exits 2
+ * with the reason on stderr, and nothing is done.
  */
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 
-import { crdsCommand } from './commands/crds.ts';
-import { operatorCommand } from './commands/operator.ts';
-import { synthCommand } from './commands/synth.ts';
+import type { OperatorFlagValues } from './commands/operator.ts';
+import type { SynthFlags } from './commands/synth.ts';
+import { addOperatorFlags } from '../operator/config/flags.ts';
 
 const USAGE_ERROR = 2;
 
@@ -20,10 +21,25 @@ const program = new Command('linkspan')
   .showHelpAfterError('(see linkspan --help)')
   .exitOverride();
 
-const commands: readonly Command[] = [crdsCommand(), operatorCommand(), synthCommand()];
-for (const command of commands) program.addCommand(command.copyInheritedSettings(program));
+program
+  .command('crds')
+  .description('print the CustomResourceDefinition of the Link as YAML')
+  .action(async () => (await import('./commands/crds.ts')).printCrds());
 
-// A reader that has seen enough (`| head`) is no failure.
+addOperatorFlags(program.command('operator'))
+  .description('keep the mirrors of every Link true, until stopped')
+  .action(async (flags: OperatorFlagValues) => (await import('./commands/operator.ts')).operate(flags));
+
+program
+  .command('synth')
+  .description('write the manifests of a set of clusters, one folder for each')
+  .option('-f, --file <file>', 'the cluster file', 'linkspan.yaml')
+  .option('-o, --output <dir>', 'the folder to write to', 'clusters')
+  .option('--check', 'write nothing; print the diff, and exit 1 if there is one')
+  .option('--schema', 'print the JSON schema of the cluster file, for editors')
+  .action(async (flags: SynthFlags) => (await import('./commands/synth.ts')).synth(flags));
+
+// A reader that has seen enough (`| head`) is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

@@ -3,13 +3,9 @@
  * could hold a credential is cut out by field name before it is written, wherever in the record it stands.
  */
 import { pino, type DestinationStream } from 'pino';
-import pretty from 'pino-pretty';
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-export const LOG_FORMATS = ['json', 'pretty'] as const;
-export type LogFormat = (typeof LOG_FORMATS)[number];
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type LogFormat = 'json' | 'pretty';
 
 /** Writes one record; the fields come first, the message is a constant sentence. */
 export type LogFunction = (fields: Readonly<Record<string, unknown>>, message: string) => void;
@@ -53,7 +49,8 @@ const redactedPaths = (): string[] =>
     SECRET_FIELDS.map((field) => (field.startsWith('[') ? prefix.slice(0, -1) + field : prefix + field)),
   );
 
-export function createLogger({ level, format, destination }: LoggerOptions): Logger {
+/** Makes a logger. `pino-pretty` is loaded for format `pretty` alone. */
+export async function createLogger({ level, format, destination }: LoggerOptions): Promise<Logger> {
   const options = {
     level,
     base: null,
@@ -61,14 +58,17 @@ export function createLogger({ level, format, destination }: LoggerOptions): Log
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: redactedPaths(), censor: '[redacted]' },
   };
-  if (format === 'json') return pino(options, destination ?? pino.destination(1));
-  return pino(
-    options,
-    pretty({
-      destination: destination ?? 1,
-      colorize: destination === undefined && process.stdout.isTTY,
-      translateTime: 'SYS:HH:MM:ss.l',
-      sync: true,
-    }),
-  );
+  const output = format === 'pretty' ? await prettyOutput(destination) : (destination ?? pino.destination(1));
+  const logger: Logger = pino(options, output);
+  return logger;
+}
+
+async function prettyOutput(destination: DestinationStream | undefined): Promise<DestinationStream> {
+  const { default: pretty } = await import('pino-pretty');
+  return pretty({
+    destination: destination ?? 1,
+    colorize: destination === undefined && process.stdout.isTTY,
+    translateTime: 'SYS:HH:MM:ss.l',
+    sync: true,
+  });
 }

@@ -6,7 +6,7 @@
 import { Command } from 'commander';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { addOperatorFlags, type FlagValue } from '../../operator/config/config.ts';
+import { addOperatorFlags, type FlagValue } from '../../operator/config/flags.ts';
 import { startCluster, type TestCluster } from '../cluster/index.ts';
 import { type Api, api, eventually, installCrd, type Kubelet, startKubelet } from '../cluster/workload/index.ts';
 import { credentials, namespace } from '../support/builders.ts';

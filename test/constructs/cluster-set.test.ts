@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 
 import { ClusterSet, type ClusterSetMember, type ClusterSetProps } from '../../constructs/cluster-set.ts';
 import type { ApiJson } from '../../constructs/mirror/render.ts';
-import { validateLink } from '../../crds/validate.ts';
+import { LINK_SCHEMA } from '../../crds/link/schema.ts';
+import { compile } from '../../crds/validate.ts';
 import { parseTargetKubeconfig } from '../../operator/kube/access/secret-kubeconfig.ts';
 import { CERTIFICATE } from '../cluster/simulated/certificate.ts';
 import { errorsOf } from './errors-of.ts';
@@ -102,7 +103,7 @@ describe('a set of clusters', () => {
     });
     const set = clusterSet({ members: [member('east'), west], namespace: 'multi', linkerdNamespace: 'l5d' });
     const [link] = ofKind(objectsOf(set, 'east'), 'Link');
-    expect(validateLink(link)).toMatchObject({ ok: true });
+    expect(compile(LINK_SCHEMA)(link)).toMatchObject({ ok: true });
     expect(link).toMatchObject({
       metadata: { name: 'west', namespace: 'multi' },
       spec: {

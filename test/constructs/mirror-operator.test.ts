@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 
 import { MirrorOperator, type MirrorOperatorProps } from '../../constructs/mirror-operator.ts';
 import { type ApiJson, render } from '../../constructs/mirror/render.ts';
-import { addOperatorFlags, type FlagValue, OPERATOR_FLAGS, parseOperatorConfig } from '../../operator/config/config.ts';
+import { parseOperatorConfig } from '../../operator/config/config.ts';
+import { addOperatorFlags, type FlagValue, OPERATOR_FLAGS } from '../../operator/config/flags.ts';
 import { errorsOf } from './errors-of.ts';
 
 const operator = (props: Partial<MirrorOperatorProps> = {}): readonly ApiJson[] =>

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
 
-import { compile, fieldError, fieldPath, formatFieldErrors, validateLink } from '../../crds/validate.ts';
+import { LINK_SCHEMA } from '../../crds/link/schema.ts';
+import type { Link } from '../../crds/link/types.gen.ts';
+import { compile, fieldError, fieldPath, formatFieldErrors } from '../../crds/validate.ts';
+
+const checkLink = compile<Link>(LINK_SCHEMA);
 
 const complaint = (value: unknown): string => {
-  const checked = validateLink(value);
+  const checked = checkLink(value);
   return checked.ok ? '' : formatFieldErrors(checked.errors);
 };
 
-describe('validateLink', () => {
+describe('the schema of the Link', () => {
   it.each([
     [{}],
     [{ apiVersion: 'multicluster.linkerd.io/v1alpha1', kind: 'Link', metadata: { name: 'west' } }],
@@ -15,7 +19,7 @@ describe('validateLink', () => {
     [{ spec: { gatewayPort: 'not checked here', fieldOfALaterLinkerd: 1 } }],
     [{ spec: { probeSpec: { timeout: '1 day', period: '' }, selector: { matchLabels: {} } } }],
   ])('accepts %j, as Linkerd does', (value) => {
-    expect(validateLink(value)).toEqual({ ok: true, value });
+    expect(checkLink(value)).toEqual({ ok: true, value });
   });
 
   it('accepts the status that Linkerd writes, and ours', () => {
@@ -46,7 +50,7 @@ describe('validateLink', () => {
 
   it('leaves the value as it is', () => {
     const value = Object.freeze({ spec: Object.freeze({ probeSpec: Object.freeze({}) }) });
-    expect(validateLink(value)).toEqual({ ok: true, value: { spec: { probeSpec: {} } } });
+    expect(checkLink(value)).toEqual({ ok: true, value: { spec: { probeSpec: {} } } });
   });
 
   it.each<[unknown, string]>([
@@ -81,8 +85,8 @@ describe('compile', () => {
     expect(check({ a: 1 }).ok).toBe(true);
   });
 
-  it('throws on a schema that is wrong', () => {
-    expect(() => compile({ type: 'object', propertys: {} })).toThrow(/unknown keyword/);
+  it('throws at the first value when the schema is wrong', () => {
+    expect(() => compile({ type: 'object', propertys: {} })({})).toThrow(/unknown keyword/);
   });
 });
 

@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ApiJson } from '../../constructs/mirror/render.ts';
-import { addOperatorFlags, type FlagValue } from '../../operator/config/config.ts';
+import { addOperatorFlags, type FlagValue } from '../../operator/config/flags.ts';
 import type { TestCluster } from '../cluster/index.ts';
 import type { Api } from '../cluster/workload/index.ts';
 

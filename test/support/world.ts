@@ -3,7 +3,8 @@
  * process. The same on both backings; a test says what it does to the clusters, and what must become of it.
  */
 import { linkCrd } from '../../crds/index.ts';
-import { parseOperatorConfig, type FlagValue } from '../../operator/config/config.ts';
+import { parseOperatorConfig } from '../../operator/config/config.ts';
+import type { FlagValue } from '../../operator/config/flags.ts';
 import type { Logger } from '../../operator/runtime/logger.ts';
 import { runOperator } from '../../operator/main.ts';
 import type { Manager } from '../../operator/link/manager.ts';

@@ -2,7 +2,7 @@
  * Kubeconfigs from Secrets: data from outside. A client is made of the values that were checked here and of nothing
  * else: no program is run and no file is read for one. No message repeats what it holds.
  */
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { X509Certificate, createHash, createPrivateKey } from 'node:crypto';
 import { bearer, type ClusterAccess } from './access.ts';
 import { cut } from '../errors.ts';
@@ -214,14 +214,16 @@ const REMEDIES: Readonly<Record<string, string>> = {
   users: 'keep the one user that this Secret is for',
 };
 
-const ajv = new Ajv({
-  allErrors: true,
-  verbose: true,
-  formats: Object.fromEntries(
-    Object.entries(CHECKS).map(([format, check]) => [format, (text: string) => check(text) === undefined]),
-  ),
-});
-const accepts = ajv.compile<TargetKubeconfig>(SCHEMA);
+let compiled: ValidateFunction<TargetKubeconfig> | undefined;
+
+const compile = (): ValidateFunction<TargetKubeconfig> =>
+  new Ajv({
+    allErrors: true,
+    verbose: true,
+    formats: Object.fromEntries(
+      Object.entries(CHECKS).map(([format, check]) => [format, (text: string) => check(text) === undefined]),
+    ),
+  }).compile<TargetKubeconfig>(SCHEMA);
 
 /** Checks a kubeconfig from a Secret, and makes one of just what was checked (rule E3). Never throws. */
 export function parseTargetKubeconfig(text: string): Checked {
@@ -237,6 +239,7 @@ export function parseTargetKubeconfig(text: string): Checked {
   if (!isMap(document) || (document['kind'] ?? 'Config') !== 'Config') {
     return refuse('', 'it is no kubeconfig', FLATTEN);
   }
+  const accepts = (compiled ??= compile());
   if (!accepts(document)) {
     return { ok: false, errors: (accepts.errors ?? []).filter(isTold).slice(0, MAX_ERRORS).map(explain) };
   }

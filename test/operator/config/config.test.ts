@@ -1,13 +1,7 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import {
-  OPERATOR_FLAGS,
-  addOperatorFlags,
-  configErrorMessage,
-  envOf,
-  parseOperatorConfig,
-  type FlagValue,
-} from '../../../operator/config/config.ts';
+import { configErrorMessage, parseOperatorConfig } from '../../../operator/config/config.ts';
+import { addOperatorFlags, envOf, type FlagValue, OPERATOR_FLAGS } from '../../../operator/config/flags.ts';
 
 /** The outcome of a command line and an environment. */
 function parse(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {

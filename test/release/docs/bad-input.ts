@@ -5,12 +5,8 @@
 import { EventEmitter, once } from 'node:events';
 import { Command, CommanderError } from 'commander';
 import { formatFieldErrors, readLink } from '../../../crds/index.ts';
-import {
-  addOperatorFlags,
-  configErrorMessage,
-  type FlagValue,
-  parseOperatorConfig,
-} from '../../../operator/config/config.ts';
+import { configErrorMessage, parseOperatorConfig } from '../../../operator/config/config.ts';
+import { addOperatorFlags, type FlagValue } from '../../../operator/config/flags.ts';
 import { ApiError, ConnectionError, TerminalError } from '../../../operator/kube/errors.ts';
 import { loadSourceKubeconfig } from '../../../operator/kube/access/kubeconfig.ts';
 import type { EndpointSlice, Secret, Service } from '../../../operator/kube/objects.ts';
