@@ -4,11 +4,11 @@
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
-import { fieldError } from '../crds/validate.ts';
+import { type FieldError, fieldError } from '../crds/field-error.ts';
 import { Default } from '../crds/wire.ts';
 import { ALERT_RULES, type AlertName, type AlertRule } from './alert-rules.ts';
-import { type Finding, refuse } from './invalid-props.ts';
-import { labelsFindings, MONITORING_API, prometheusDuration } from './monitoring-props.ts';
+import { refuse } from './invalid-props.ts';
+import { labelsErrors, MONITORING_API, prometheusDuration } from './monitoring-props.ts';
 import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
 
 /** What may be otherwise of one alert. */
@@ -73,8 +73,8 @@ export class Alerts extends Construct {
     refuse(`Alerts ${namespace}/${name}`, [
       dnsSubdomain('name', name),
       dnsLabel('namespace', namespace),
-      ...labelsFindings('labels', labels),
-      ...Object.entries(alerts).flatMap(([alert, settings]) => settingsFindings(alert, settings)),
+      ...labelsErrors('labels', labels),
+      ...Object.entries(alerts).flatMap(([alert, settings]) => settingsErrors(alert, settings)),
     ]);
 
     const rules: Readonly<Record<AlertName, AlertRule>> = ALERT_RULES;
@@ -108,7 +108,7 @@ const rule = (alert: AlertName, defaults: AlertRule, settings: AlertSettings): o
   };
 };
 
-const settingsFindings = (alert: string, settings: AlertSettings | false = {}): readonly Finding[] => {
+const settingsErrors = (alert: string, settings: AlertSettings | false = {}): readonly (FieldError | undefined)[] => {
   const path = `alerts.${alert}`;
   const known: AlertRule | undefined = (ALERT_RULES as Readonly<Record<string, AlertRule>>)[alert];
   if (known === undefined) {
@@ -119,11 +119,11 @@ const settingsFindings = (alert: string, settings: AlertSettings | false = {}): 
   return [
     prometheusDuration(`${path}.for`, duration),
     severity === '' ? fieldError(`${path}.severity`, severity, 'is empty') : undefined,
-    threshold === undefined ? undefined : thresholdFinding(`${path}.threshold`, threshold, known),
+    threshold === undefined ? undefined : thresholdError(`${path}.threshold`, threshold, known),
   ];
 };
 
-const thresholdFinding = (path: string, threshold: number, known: AlertRule): Finding => {
+const thresholdError = (path: string, threshold: number, known: AlertRule): FieldError | undefined => {
   if (known.threshold === undefined) return fieldError(path, threshold, 'is of no effect: the alert has none');
   return Number.isFinite(threshold) && threshold >= 0
     ? undefined

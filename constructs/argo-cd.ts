@@ -8,7 +8,7 @@
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { type ApplicationProps, ARGO_CD_API, clusterApplication, rootApplication } from './argo-cd-application.ts';
-import { ARGO_CD_FOLDER, argoCdFindings } from './argo-cd-findings.ts';
+import { ARGO_CD_FOLDER, argoCdErrors } from './argo-cd-errors.ts';
 import { ARGO_CD_CUSTOMIZATIONS } from './argo-cd-health.ts';
 import { appProject } from './argo-cd-project.ts';
 import type { ClusterSet } from './cluster-set.ts';
@@ -129,7 +129,7 @@ export class ArgoCd extends Construct {
     const { clusterSet, repoUrl, namespace = 'argocd', project = 'linkspan' } = props;
     refuse(
       `ArgoCd ${namespace}/${project}`,
-      argoCdFindings(
+      argoCdErrors(
         props,
         clusterSet.clusters.map(({ name }) => name),
       ),

@@ -2,9 +2,8 @@
  * Where requests to a Service are sent: Services of this cluster and mirrors of those of others, with weights. The same
  * for a TrafficSplit and for an HTTPRoute.
  */
-import { fieldError } from '../crds/validate.ts';
+import { type FieldError, fieldError } from '../crds/field-error.ts';
 import { Annotation, mirrorName } from '../crds/wire.ts';
-import type { Finding } from './invalid-props.ts';
 import { serviceName } from './prop-rules.ts';
 
 /** A Service, here or in another cluster. */
@@ -47,7 +46,7 @@ export const failoverAnnotations = (failover: readonly BackendRef[] | undefined)
   failover === undefined ? {} : { annotations: { [Annotation.failover]: failover.map(backendName).join(',') } };
 
 /** What is wrong with backends and their order. */
-export const backendFindings = ({ backends, failover = [] }: BackendsProps): readonly Finding[] => {
+export const backendErrors = ({ backends, failover = [] }: BackendsProps): readonly (FieldError | undefined)[] => {
   const names = backends.map(backendName);
   const order = failover.map(backendName);
   return [

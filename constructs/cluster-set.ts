@@ -7,9 +7,9 @@
  */
 import { Chart } from 'cdk8s';
 import { Construct } from 'constructs';
-import type { FieldError } from '../crds/validate.ts';
+import type { FieldError } from '../crds/field-error.ts';
 import { Default } from '../crds/wire.ts';
-import { memberFindings, setFindings } from './cluster-set-findings.ts';
+import { memberErrors, setErrors } from './cluster-set-errors.ts';
 import { CredentialsReference, type SecretStoreRef } from './credentials-reference.ts';
 import { gatewayIdentity } from './gateway-identity.ts';
 import type { GatewayProps } from './gateway.ts';
@@ -17,7 +17,7 @@ import { InvalidPropsError, refuse } from './invalid-props.ts';
 import type { LinkProps } from './link.ts';
 import type { MirrorOperatorProps } from './mirror-operator.ts';
 import { Multicluster, type MulticlusterProps } from './multicluster.ts';
-import { type ClusterPair, linkedPairs, type Topology, topologyFindings } from './topology.ts';
+import { type ClusterPair, linkedPairs, type Topology, topologyErrors } from './topology.ts';
 
 /** What all parts of a cluster have in common is said of the member or of the set. */
 type Common = 'namespace' | 'linkerdNamespace' | 'trustDomain';
@@ -162,10 +162,10 @@ export class ClusterSet extends Construct {
     const links = new Neighbours(members, this.pairs);
     const refusing = `ClusterSet ${this.node.path}`;
     refuse(refusing, [
-      ...setFindings(props),
-      ...topologyFindings('topology', topology, names),
+      ...setErrors(props),
+      ...topologyErrors('topology', topology, names),
       ...members.flatMap((member, index) =>
-        memberFindings(`members[${index}]`, member, props, links.sourcesOf(member).length > 0),
+        memberErrors(`members[${index}]`, member, props, links.sourcesOf(member).length > 0),
       ),
     ]);
 

@@ -5,16 +5,16 @@
  */
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { fieldError } from '../crds/validate.ts';
+import { type FieldError, fieldError } from '../crds/field-error.ts';
 import { CredentialsSecret } from '../crds/wire.ts';
 import {
   credentialsCopies,
-  credentialsFindings,
+  credentialsErrors,
   type CredentialsProps,
   kubeconfig,
   type SecretMetadata,
 } from './credentials-secret.ts';
-import { type Finding, refuse } from './invalid-props.ts';
+import { refuse } from './invalid-props.ts';
 import { dnsSubdomain } from './prop-rules.ts';
 
 /** The store of external-secrets that holds tokens. */
@@ -67,8 +67,8 @@ export class CredentialsReference extends Construct {
     const { link, controlPlane } = credentialsCopies(props);
     this.name = link.name;
     refuse(`CredentialsReference ${link.namespace}/${link.name}`, [
-      ...credentialsFindings(props),
-      ...(token === undefined ? [] : storedTokenFindings('token', token)),
+      ...credentialsErrors(props),
+      ...(token === undefined ? [] : storedTokenErrors('token', token)),
     ]);
 
     const text = kubeconfig({ ...props, token: token === undefined ? '' : TOKEN });
@@ -79,7 +79,7 @@ export class CredentialsReference extends Construct {
   }
 }
 
-const storedTokenFindings = (path: string, { store, key }: StoredToken): readonly Finding[] => [
+const storedTokenErrors = (path: string, { store, key }: StoredToken): readonly (FieldError | undefined)[] => [
   dnsSubdomain(`${path}.store.name`, store.name),
   key === '' ? fieldError(`${path}.key`, key, 'is empty') : undefined,
 ];

@@ -4,9 +4,8 @@
  * the control plane. The kubeconfig is self-contained: one https server, its CA, one token.
  */
 import { Yaml } from 'cdk8s';
-import { fieldError } from '../crds/validate.ts';
+import { type FieldError, fieldError } from '../crds/field-error.ts';
 import { Annotation, credentialsName, Default, Label } from '../crds/wire.ts';
-import type { Finding } from './invalid-props.ts';
 import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
 
 /** All of the credentials but the token. */
@@ -82,7 +81,7 @@ export const credentialsCopies = ({
 };
 
 /** What the kubeconfig or its Secrets cannot have. */
-export const credentialsFindings = (props: CredentialsProps): readonly Finding[] => {
+export const credentialsErrors = (props: CredentialsProps): readonly (FieldError | undefined)[] => {
   const { clusterDomain = Default.clusterDomain, trustDomain = clusterDomain, tlsServerName } = props;
   const { link, controlPlane } = credentialsCopies(props);
   return [
@@ -127,7 +126,7 @@ export const kubeconfig = ({
   });
 
 /** URL of an API server that credentials may be sent to. */
-export const serverUrl = (path: string, value: string): Finding => {
+export const serverUrl = (path: string, value: string): FieldError | undefined => {
   const url = URL.parse(value);
   if (url?.protocol !== 'https:') return fieldError(path, value, 'is no https URL', 'as in https://203.0.113.7:6443');
   if (url.username || url.password) return fieldError(path, undefined, 'holds a user name or password');
@@ -135,7 +134,7 @@ export const serverUrl = (path: string, value: string): Finding => {
 };
 
 /** PEM certificates in base64. */
-export const caCertificates = (path: string, value: string): Finding => {
+export const caCertificates = (path: string, value: string): FieldError | undefined => {
   const pem = /^[A-Za-z0-9+/]+={0,2}$/.test(value) ? Buffer.from(value, 'base64').toString('latin1') : '';
   return /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.test(pem)
     ? undefined

@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import { Default } from '../crds/wire.ts';
 import { DASHBOARD_SECTIONS, DASHBOARD_VARIABLES, type DashboardPanel } from './dashboard-panels.ts';
 import { refuse } from './invalid-props.ts';
-import { labelFindings } from './monitoring-props.ts';
+import { labelErrors } from './monitoring-props.ts';
 import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
 
 /** Properties of {@link Dashboard}. */
@@ -58,7 +58,7 @@ export class Dashboard extends Construct {
     refuse(`Dashboard ${namespace}/${name}`, [
       dnsSubdomain('name', name),
       dnsLabel('namespace', namespace),
-      ...labelFindings('label', label, labelValue),
+      ...labelErrors('label', label, labelValue),
     ]);
     this.configMap = new ApiObject(this, 'Resource', {
       apiVersion: 'v1',

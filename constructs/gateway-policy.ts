@@ -5,7 +5,7 @@
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
-import { fieldError } from '../crds/validate.ts';
+import { fieldError } from '../crds/field-error.ts';
 import { Annotation, Default, PolicyApi } from '../crds/wire.ts';
 import { ANY_NETWORK, cidr } from './cidr.ts';
 import { GATEWAY_LABELS, GATEWAY_PODS } from './gateway-service.ts';

@@ -4,10 +4,9 @@
  */
 import { isLabelKey } from '../crds/names.ts';
 import { isIpAddress } from '../crds/network.ts';
-import { fieldError, fieldPath } from '../crds/validate.ts';
+import { type FieldError, fieldError, fieldPath } from '../crds/field-error.ts';
 import { Annotation, Default, Label, Value } from '../crds/wire.ts';
 import { cidr } from './cidr.ts';
-import type { Finding } from './invalid-props.ts';
 import { portNumber } from './prop-rules.ts';
 
 /** How the gateway is reached from outside of the cluster. */
@@ -106,14 +105,14 @@ const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** What the API server would refuse in the Service, or what contradicts itself. */
-export const gatewayServiceFindings = (service: GatewayServiceProps): readonly Finding[] => {
+export const gatewayServiceErrors = (service: GatewayServiceProps): readonly (FieldError | undefined)[] => {
   const { type = 'LoadBalancer', port = Default.gatewayPort, probePort = Default.probePort } = service;
   const { nodePort, probeNodePort, healthCheckNodePort, externalTrafficPolicy, loadBalancerIP } = service;
-  const onlyFor = (prop: keyof GatewayServiceProps, holds: boolean, what: string): Finding =>
+  const onlyFor = (prop: keyof GatewayServiceProps, holds: boolean, what: string): FieldError | undefined =>
     service[prop] === undefined || holds
       ? undefined
       : fieldError(`service.${prop}`, service[prop], `goes with ${what} only`);
-  const optionalPort = (prop: 'nodePort' | 'probeNodePort' | 'healthCheckNodePort'): Finding =>
+  const optionalPort = (prop: 'nodePort' | 'probeNodePort' | 'healthCheckNodePort'): FieldError | undefined =>
     service[prop] === undefined ? undefined : portNumber(`service.${prop}`, service[prop]);
   const nodePorts = [nodePort, probeNodePort, healthCheckNodePort].filter((each) => each !== undefined);
   const balanced = type === 'LoadBalancer';

@@ -5,17 +5,17 @@
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { parseDuration } from '../crds/duration.ts';
-import { fieldError } from '../crds/validate.ts';
+import { type FieldError, fieldError } from '../crds/field-error.ts';
 import { Annotation, Default, Value } from '../crds/wire.ts';
 import { gatewayIdentity } from './gateway-identity.ts';
 import {
   GATEWAY_LABELS,
-  gatewayServiceFindings,
+  gatewayServiceErrors,
   type GatewayServiceProps,
   gatewayServiceSpec,
 } from './gateway-service.ts';
-import { type Finding, refuse } from './invalid-props.ts';
-import { podDisruptionBudget, podPlacement, podPlacementFindings, type PodPlacementProps } from './pod-placement.ts';
+import { refuse } from './invalid-props.ts';
+import { podDisruptionBudget, podPlacement, podPlacementErrors, type PodPlacementProps } from './pod-placement.ts';
 import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
 import { restrictedContainer, restrictedPod } from './restricted.ts';
 
@@ -97,11 +97,11 @@ export class Gateway extends Construct {
       dnsLabel('namespace', this.namespace),
       dnsLabel('linkerdNamespace', linkerdNamespace),
       dnsSubdomain('trustDomain', trustDomain),
-      ...gatewayServiceFindings(props.service ?? {}),
+      ...gatewayServiceErrors(props.service ?? {}),
       /^\/\S*$/.test(probePath) ? undefined : fieldError('probePath', probePath, 'is no path', 'as in /ready'),
-      probePeriodFinding(probePeriod),
+      probePeriodError(probePeriod),
       props.image === '' ? fieldError('image', '', 'is empty') : undefined,
-      ...podPlacementFindings(props),
+      ...podPlacementErrors(props),
     ]);
 
     const metadata = { name: Default.gatewayName, namespace: this.namespace, labels: GATEWAY_LABELS };
@@ -160,7 +160,7 @@ export class Gateway extends Construct {
 }
 
 /** Linkerd reads whole seconds, or a Go duration. */
-const probePeriodFinding = (period: number | string): Finding => {
+const probePeriodError = (period: number | string): FieldError | undefined => {
   try {
     const ms = typeof period === 'number' ? period * 1000 : parseDuration(period);
     if (ms > 0 && Number.isInteger(ms) && (typeof period === 'string' || Number.isInteger(period))) return undefined;

@@ -71,7 +71,7 @@ export type { ClusterPair, Topology } from './topology.ts';
 export { TrafficSplit, type TrafficSplitProps } from './traffic-split.ts';
 
 export type { LabelSelector } from '../crds/link/types.gen.ts';
-export type { FieldError } from '../crds/validate.ts';
+export type { FieldError } from '../crds/field-error.ts';
 export {
   Annotation,
   credentialsName,

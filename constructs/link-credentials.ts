@@ -4,16 +4,16 @@
  */
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { fieldError } from '../crds/validate.ts';
+import { type FieldError, fieldError } from '../crds/field-error.ts';
 import { CredentialsSecret } from '../crds/wire.ts';
 import {
   credentialsCopies,
-  credentialsFindings,
+  credentialsErrors,
   type CredentialsProps,
   kubeconfig,
   type SecretMetadata,
 } from './credentials-secret.ts';
-import { type Finding, refuse } from './invalid-props.ts';
+import { refuse } from './invalid-props.ts';
 
 /** Properties of {@link LinkCredentials}. */
 export interface LinkCredentialsProps extends CredentialsProps {
@@ -38,7 +38,7 @@ export class LinkCredentials extends Construct {
     const { link, controlPlane } = credentialsCopies(props);
     this.name = link.name;
     refuse(`LinkCredentials ${link.namespace}/${link.name}`, [
-      ...credentialsFindings(props),
+      ...credentialsErrors(props),
       bearerToken('token', props.token),
     ]);
 
@@ -50,7 +50,7 @@ export class LinkCredentials extends Construct {
   }
 }
 
-const bearerToken = (path: string, value: string): Finding => {
+const bearerToken = (path: string, value: string): FieldError | undefined => {
   if (value === '') return fieldError(path, undefined, 'is empty');
   return /^[\x21-\x7e]+$/.test(value)
     ? undefined

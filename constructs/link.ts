@@ -8,7 +8,7 @@ import { ApiObject, type ApiObjectMetadata, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import type { LabelSelector, LinkSpec, ProbeSpec } from '../crds/link/types.gen.ts';
 import { type LinkSettings, readLink } from '../crds/link/settings.ts';
-import { type FieldError, fieldError } from '../crds/validate.ts';
+import { type FieldError, fieldError } from '../crds/field-error.ts';
 import { credentialsName, Default, Label, LinkApi, Value } from '../crds/wire.ts';
 import { InvalidPropsError } from './invalid-props.ts';
 import { gatewayIdentity } from './gateway-identity.ts';

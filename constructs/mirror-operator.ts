@@ -7,7 +7,7 @@
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
-import { fieldError } from '../crds/validate.ts';
+import { type FieldError, fieldError } from '../crds/field-error.ts';
 import {
   Annotation,
   Default,
@@ -19,10 +19,10 @@ import {
   Value,
 } from '../crds/wire.ts';
 import { Grant, type PolicyRule } from './grant.ts';
-import { type Finding, refuse } from './invalid-props.ts';
-import { listedSecrets, operatorArgs, type OperatorSettings, operatorSettingsFindings } from './operator-args.ts';
+import { refuse } from './invalid-props.ts';
+import { listedSecrets, operatorArgs, type OperatorSettings, operatorSettingsErrors } from './operator-args.ts';
 import { mirrorRules, namespaceRules, ownRules, readRules, watchNamespacesRules } from './operator-rules.ts';
-import { podDisruptionBudget, podPlacement, podPlacementFindings, type PodPlacementProps } from './pod-placement.ts';
+import { podDisruptionBudget, podPlacement, podPlacementErrors, type PodPlacementProps } from './pod-placement.ts';
 import { dnsLabel, portNumber } from './prop-rules.ts';
 import { restrictedContainer, restrictedPod } from './restricted.ts';
 
@@ -113,9 +113,9 @@ export class MirrorOperator extends Construct {
       dnsLabel('linkerdNamespace', linkerdNamespace),
       ...targetClusters.map((cluster, index) => dnsLabel(`targetClusters[${index}]`, cluster)),
       portNumber('adminPort', adminPort),
-      ...operatorSettingsFindings(props),
-      ...protectedFindings(props.mirrorNamespaces ?? [], [...PROTECTED_NAMESPACES, linkerdNamespace, this.namespace]),
-      ...podPlacementFindings(props),
+      ...operatorSettingsErrors(props),
+      ...protectedErrors(props.mirrorNamespaces ?? [], [...PROTECTED_NAMESPACES, linkerdNamespace, this.namespace]),
+      ...podPlacementErrors(props),
     ]);
 
     const metadata = { name: OPERATOR_NAME, namespace: this.namespace, labels: LABELS };
@@ -236,7 +236,7 @@ const container = (
 const foundByLinkerd = ([cluster]: readonly string[]): Readonly<Record<string, string>> =>
   cluster === undefined ? {} : { [Label.component]: Value.component, [Label.clusterName]: cluster };
 
-const protectedFindings = (namespaces: readonly string[], kept: readonly string[]): readonly Finding[] =>
+const protectedErrors = (namespaces: readonly string[], kept: readonly string[]): readonly (FieldError | undefined)[] =>
   namespaces.map((name, index) =>
     kept.includes(name) ? fieldError(`mirrorNamespaces[${index}]`, name, 'is never written to') : undefined,
   );

@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import { OPERATOR_NAME, OperatorPort } from '../crds/wire.ts';
 import { refuse } from './invalid-props.ts';
 import type { MirrorOperator } from './mirror-operator.ts';
-import { labelsFindings, MONITORING_API, prometheusDuration } from './monitoring-props.ts';
+import { labelsErrors, MONITORING_API, prometheusDuration } from './monitoring-props.ts';
 
 /** Properties of {@link Monitor}. */
 export interface MonitorProps {
@@ -36,7 +36,7 @@ export class Monitor extends Construct {
   constructor(scope: Construct, id: string, { operator, labels, interval }: MonitorProps) {
     super(scope, id);
     refuse(`Monitor ${operator.namespace}/${OPERATOR_NAME}`, [
-      ...labelsFindings('labels', labels),
+      ...labelsErrors('labels', labels),
       prometheusDuration('interval', interval),
     ]);
     const service = operator.metricsService.metadata.toJson() as { readonly labels: object };

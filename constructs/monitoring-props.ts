@@ -3,8 +3,7 @@
  * rules for the props that its objects are found and timed by.
  */
 import { isLabelKey, isLabelValue } from '../crds/names.ts';
-import { fieldError, fieldPath } from '../crds/validate.ts';
-import type { Finding } from './invalid-props.ts';
+import { type FieldError, fieldError, fieldPath } from '../crds/field-error.ts';
 
 /** Of PrometheusRule and ServiceMonitor. */
 export const MONITORING_API = 'monitoring.coreos.com/v1';
@@ -13,13 +12,13 @@ export const MONITORING_API = 'monitoring.coreos.com/v1';
 const PROMETHEUS_DURATION = /^(?=\d)(\d+y)?(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?$/;
 
 /** A duration as Prometheus writes it: other than Go's, it has days and no fractions. */
-export const prometheusDuration = (path: string, value: string | undefined): Finding =>
+export const prometheusDuration = (path: string, value: string | undefined): FieldError | undefined =>
   value === undefined || PROMETHEUS_DURATION.test(value)
     ? undefined
     : fieldError(path, value, 'is no duration of Prometheus', 'whole numbers with units, as in "90s" or "1h30m"');
 
 /** Key and value of a label. */
-export const labelFindings = (path: string, key: string, value: string): readonly Finding[] => [
+export const labelErrors = (path: string, key: string, value: string): readonly (FieldError | undefined)[] => [
   isLabelKey(key) ? undefined : fieldError(path, key, 'is no key of a label'),
   isLabelValue(value)
     ? undefined
@@ -27,5 +26,8 @@ export const labelFindings = (path: string, key: string, value: string): readonl
 ];
 
 /** Labels that objects are selected by. */
-export const labelsFindings = (path: string, all: Readonly<Record<string, string>> = {}): readonly Finding[] =>
-  Object.entries(all).flatMap(([key, value]) => labelFindings(fieldPath(path, key), key, value));
+export const labelsErrors = (
+  path: string,
+  all: Readonly<Record<string, string>> = {},
+): readonly (FieldError | undefined)[] =>
+  Object.entries(all).flatMap(([key, value]) => labelErrors(fieldPath(path, key), key, value));

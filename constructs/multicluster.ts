@@ -6,7 +6,7 @@
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { isDnsSubdomain } from '../crds/names.ts';
-import { fieldError } from '../crds/validate.ts';
+import { fieldError } from '../crds/field-error.ts';
 import { credentialsName, Default, Label, Value } from '../crds/wire.ts';
 import { GatewayPolicy } from './gateway-policy.ts';
 import { Gateway, type GatewayProps } from './gateway.ts';

@@ -4,10 +4,9 @@
  */
 import type { Duration } from 'cdk8s';
 import { parseDuration } from '../crds/duration.ts';
-import { fieldError } from '../crds/validate.ts';
+import { type FieldError, fieldError } from '../crds/field-error.ts';
 import type { EndpointsKind } from './mirror/endpoints.ts';
 import { goDuration } from './go-duration.ts';
-import type { Finding } from './invalid-props.ts';
 import { dnsLabel, dnsSubdomain, nameList } from './prop-rules.ts';
 
 /** Settings of the operator. */
@@ -105,7 +104,7 @@ export const listedSecrets = ({ credentialsSecrets }: OperatorSettings): readonl
 const HOUR_MS = 3_600_000;
 
 /** What the operator would refuse in its settings. */
-export const operatorSettingsFindings = (settings: OperatorSettings): readonly Finding[] => {
+export const operatorSettingsErrors = (settings: OperatorSettings): readonly (FieldError | undefined)[] => {
   const { mirrorNamespaces, enableNamespaceCreation, concurrency = 16 } = settings;
   const secrets = listedSecrets(settings);
   const lease = readDuration('leaseDuration', settings.leaseDuration ?? '30s', 1000);
@@ -145,7 +144,7 @@ const readDuration = (
   path: string,
   value: Duration | string,
   leastMs: number,
-): { readonly ms: number; readonly finding?: Finding } => {
+): { readonly ms: number; readonly finding?: FieldError | undefined } => {
   const text = goDuration(value);
   try {
     const ms = parseDuration(text);

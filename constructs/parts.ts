@@ -2,7 +2,7 @@
  * The parts of a construct that is made of others: what each of them refuses is said together, by its path in the props
  * of the whole.
  */
-import { type FieldError, fieldError } from '../crds/validate.ts';
+import { type FieldError, fieldError } from '../crds/field-error.ts';
 import { InvalidPropsError } from './invalid-props.ts';
 
 /** Makes parts one by one and collects what they refuse, so that it can be said all at once. */

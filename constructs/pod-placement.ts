@@ -5,8 +5,7 @@
 import { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { isLabelKey, isLabelValue } from '../crds/names.ts';
-import { fieldError, fieldPath } from '../crds/validate.ts';
-import type { Finding } from './invalid-props.ts';
+import { type FieldError, fieldError, fieldPath } from '../crds/field-error.ts';
 
 /** What a container asks for and may take: quantities such as `100m` and `64Mi`, by `cpu`, `memory` and the like. */
 export interface Resources {
@@ -134,7 +133,7 @@ export const podDisruptionBudget = (
     : undefined;
 
 /** What the API server would refuse in the placement of pods. */
-export const podPlacementFindings = (props: PodPlacementProps): readonly Finding[] => [
+export const podPlacementErrors = (props: PodPlacementProps): readonly (FieldError | undefined)[] => [
   atLeast('replicas', props.replicas, 0),
   ...(props.topologySpread ?? []).flatMap(({ topologyKey, maxSkew }, index) => [
     isLabelKey(topologyKey)
@@ -147,12 +146,12 @@ export const podPlacementFindings = (props: PodPlacementProps): readonly Finding
       ? undefined
       : fieldError(fieldPath('nodeSelector', key), value, 'is no label of a node'),
   ),
-  ...(props.tolerations ?? []).flatMap((toleration, index) => tolerationFindings(`tolerations[${index}]`, toleration)),
-  ...quantityFindings('resources.requests', props.resources?.requests),
-  ...quantityFindings('resources.limits', props.resources?.limits),
+  ...(props.tolerations ?? []).flatMap((toleration, index) => tolerationErrors(`tolerations[${index}]`, toleration)),
+  ...quantityErrors('resources.requests', props.resources?.requests),
+  ...quantityErrors('resources.limits', props.resources?.limits),
 ];
 
-const tolerationFindings = (path: string, { key, operator, value, effect, tolerationSeconds }: Toleration) => [
+const tolerationErrors = (path: string, { key, operator, value, effect, tolerationSeconds }: Toleration) => [
   key === undefined && operator !== 'Exists'
     ? fieldError(`${path}.key`, undefined, 'is required, unless operator is Exists')
     : undefined,
@@ -165,14 +164,17 @@ const tolerationFindings = (path: string, { key, operator, value, effect, tolera
     : undefined,
 ];
 
-const quantityFindings = (path: string, quantities: Readonly<Record<string, string>> = {}): readonly Finding[] =>
+const quantityErrors = (
+  path: string,
+  quantities: Readonly<Record<string, string>> = {},
+): readonly (FieldError | undefined)[] =>
   Object.entries(quantities).map(([name, quantity]) =>
     QUANTITY.test(quantity)
       ? undefined
       : fieldError(fieldPath(path, name), quantity, 'is no quantity', 'as in 100m or 64Mi'),
   );
 
-const atLeast = (path: string, value: number | undefined, least: number): Finding =>
+const atLeast = (path: string, value: number | undefined, least: number): FieldError | undefined =>
   value === undefined || (Number.isInteger(value) && value >= least)
     ? undefined
     : fieldError(path, value, `is no whole number of ${least} or more`);

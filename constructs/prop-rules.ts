@@ -4,25 +4,24 @@
  */
 import { addressProblem } from '../crds/gateway-address.ts';
 import { isDnsLabel, isDnsSubdomain, isServiceName } from '../crds/names.ts';
-import { fieldError } from '../crds/validate.ts';
-import type { Finding } from './invalid-props.ts';
+import { type FieldError, fieldError } from '../crds/field-error.ts';
 
 const PORT_NAME = /^(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?$/;
 
 /** A namespace, a cluster, a pod's hostname. */
-export const dnsLabel = (path: string, value: string): Finding =>
+export const dnsLabel = (path: string, value: string): FieldError | undefined =>
   isDnsLabel(value)
     ? undefined
     : fieldError(path, value, 'is no DNS label', 'a-z, 0-9 and -, at most 63 characters, as in "west-1"');
 
 /** The name of a Service, which other than most may not start with a digit. */
-export const serviceName = (path: string, value: string): Finding =>
+export const serviceName = (path: string, value: string): FieldError | undefined =>
   isServiceName(value)
     ? undefined
     : fieldError(path, value, 'is no name for a Service', 'a-z, 0-9 and -, a letter first, at most 63 characters');
 
 /** A domain such as `cluster.local`, and the name of most objects. */
-export const dnsSubdomain = (path: string, value: string): Finding =>
+export const dnsSubdomain = (path: string, value: string): FieldError | undefined =>
   isDnsSubdomain(value)
     ? undefined
     : fieldError(path, value, 'is no DNS name', 'labels of a-z, 0-9 and -, joined by dots, at most 253 characters');
@@ -35,10 +34,10 @@ export const dnsSubdomain = (path: string, value: string): Finding =>
 export const nameList = (
   path: string,
   names: readonly string[] | undefined,
-  rule: (path: string, value: string) => Finding,
+  rule: (path: string, value: string) => FieldError | undefined,
   what: string,
   empty: string,
-): readonly Finding[] => {
+): readonly (FieldError | undefined)[] => {
   if (names === undefined) return [];
   if (names.length === 0) return [fieldError(path, names, empty, `name ${what}s, or leave it out`)];
   return [
@@ -48,13 +47,13 @@ export const nameList = (
 };
 
 /** A port number. */
-export const portNumber = (path: string, value: number): Finding =>
+export const portNumber = (path: string, value: number): FieldError | undefined =>
   Number.isInteger(value) && value >= 1 && value <= 65_535
     ? undefined
     : fieldError(path, value, 'is not between 1 and 65535');
 
 /** A port number, or the name of a container's port. */
-export const portNumberOrName = (path: string, value: number | string): Finding => {
+export const portNumberOrName = (path: string, value: number | string): FieldError | undefined => {
   if (typeof value === 'number') return portNumber(path, value);
   return PORT_NAME.test(value)
     ? undefined
@@ -65,7 +64,7 @@ export const portNumberOrName = (path: string, value: number | string): Finding 
 export const isIPv6 = (address: string): boolean => address.includes(':');
 
 /** An IP address that Endpoints may hold. */
-export const ipAddress = (path: string, value: string): Finding => {
+export const ipAddress = (path: string, value: string): FieldError | undefined => {
   const problem = addressProblem(value) ?? (isIPv6(value) || /^[0-9.]+$/.test(value) ? undefined : 'is no IP address');
   return problem === undefined ? undefined : fieldError(path, value, problem);
 };

@@ -5,7 +5,7 @@
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { RouteApi } from '../crds/wire.ts';
-import { backendFindings, backendName, type BackendsProps, failoverAnnotations } from './backend.ts';
+import { backendErrors, backendName, type BackendsProps, failoverAnnotations } from './backend.ts';
 import { refuse } from './invalid-props.ts';
 import { dnsLabel, dnsSubdomain, portNumber, serviceName } from './prop-rules.ts';
 
@@ -47,7 +47,7 @@ export class ServiceRoute extends Construct {
       portNumber('port', port),
       dnsSubdomain('name', this.name),
       namespace === undefined ? undefined : dnsLabel('namespace', namespace),
-      ...backendFindings(props),
+      ...backendErrors(props),
     ]);
 
     this.httpRoute = new ApiObject(this, 'Resource', {

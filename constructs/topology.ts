@@ -1,8 +1,7 @@
 /**
  * Which clusters of a set use the Services of which: directed pairs, of a source that mirrors and a target that exports.
  */
-import { fieldError } from '../crds/validate.ts';
-import type { Finding } from './invalid-props.ts';
+import { type FieldError, fieldError } from '../crds/field-error.ts';
 
 /** One direction between two clusters. */
 export interface ClusterPair {
@@ -52,18 +51,18 @@ const linking = ({ type, hubs = [], pairs = [] }: Topology): ((source: string, t
 };
 
 /** What is wrong with a topology of these clusters. */
-export const topologyFindings = (
+export const topologyErrors = (
   path: string,
   { type, hubs, pairs }: Topology,
   clusters: readonly string[],
-): readonly Finding[] => {
-  const isMember = (at: string, name: string): Finding =>
+): readonly (FieldError | undefined)[] => {
+  const isMember = (at: string, name: string): FieldError | undefined =>
     clusters.includes(name) ? undefined : fieldError(at, name, 'is no member', `one of ${clusters.join(', ')}`);
   const belongsTo = (
     field: 'hubs' | 'pairs',
     owner: Topology['type'],
     value: readonly unknown[] | undefined,
-  ): Finding => {
+  ): FieldError | undefined => {
     const given = value !== undefined && value.length > 0;
     if (given === (type === owner)) return undefined;
     return given

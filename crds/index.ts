@@ -33,7 +33,8 @@ export {
 export { isCidr, isIpAddress } from './network.ts';
 export { type Labels, type Selector, parseSelector } from './selector.ts';
 export { type LinkSettings, readLink } from './link/settings.ts';
-export { type Checked, type FieldError, compile, fieldError, fieldPath, formatFieldErrors } from './validate.ts';
+export { type Checked, type FieldError, fieldError, fieldPath, formatFieldErrors } from './field-error.ts';
+export { compile } from './validate.ts';
 export {
   Annotation,
   CredentialsSecret,

@@ -3,7 +3,7 @@
  * here. Whatever the API server would refuse in a selector is refused with field and reason.
  */
 import { isLabelKey, isLabelValue } from './names.ts';
-import { type Checked, type FieldError, fieldError, fieldPath } from './validate.ts';
+import { type Checked, type FieldError, fieldError, fieldPath } from './field-error.ts';
 
 /** Labels of an object; absent means none. */
 export type Labels = Readonly<Record<string, string>> | undefined;

@@ -1,56 +1,10 @@
 /**
- * Validators compiled from the JSON schemas, and the shape every check of outside data answers in: the value, typed,
- * or all that is wrong with it. A schema is compiled once, when it is first used, since that takes memory; values are
- * never changed, and unknown fields are allowed, as the API server allows them.
+ * Checks of values against JSON schemas. A schema is compiled once, when it is first used, since that takes memory.
+ * Values are never changed, and unknown fields are allowed unless the schema says otherwise, as the API server has it.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 
-/** Most characters of a value that a {@link FieldError} quotes. */
-const VALUE_MAX_LENGTH = 64;
-
-/** One thing that is wrong with one field. */
-export interface FieldError {
-  /** Where, as kubectl spells it: `spec.probeSpec.period`, `spec.selector.matchExpressions[0].key`. */
-  readonly path: string;
-  /** The value found, as JSON, cut at 64 characters; absent where the field is. */
-  readonly value?: string;
-  /** Completes "`path` `value` …": `must be a string`, `is required`. */
-  readonly reason: string;
-  /** What to write instead. */
-  readonly remedy?: string;
-}
-
-/** A value that has been checked, or all that is wrong with it: at least one error. */
-export type Checked<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly errors: readonly FieldError[] };
-
-/** Takes note of an error, so that a check can go on to the next field. */
-export type Report = (error: FieldError) => void;
-
-/** A {@link FieldError} that quotes `value`; `undefined` means the field is absent. */
-export const fieldError = (path: string, value: unknown, reason: string, remedy?: string): FieldError => ({
-  path,
-  ...(value === undefined ? {} : { value: quote(value) }),
-  reason,
-  ...(remedy === undefined ? {} : { remedy }),
-});
-
-/** One line for people: `spec.gatewayPort: "0" is not between 1 and 65535 (write …); …`. */
-export const formatFieldErrors = (errors: readonly FieldError[]): string =>
-  errors
-    .map(({ path, value, reason, remedy }) =>
-      [path === '' ? undefined : `${path}:`, value, reason, remedy === undefined ? undefined : `(${remedy})`]
-        .filter((part) => part !== undefined)
-        .join(' '),
-    )
-    .join('; ');
-
-/** `parent.name`, or `parent["name"]` where the name would be mistaken for a path. */
-export const fieldPath = (parent: string, name: string | number): string => {
-  if (typeof name === 'number') return `${parent}[${name}]`;
-  if (!/^[\w$-]+$/.test(name)) return `${parent}[${JSON.stringify(name)}]`;
-  return parent === '' ? name : `${parent}.${name}`;
-};
+import { type Checked, type FieldError, fieldError, fieldPath } from './field-error.ts';
 
 let ajv: Ajv | undefined;
 
@@ -131,8 +85,3 @@ const remedyForType = (type: unknown, data: unknown): string | undefined =>
   type === 'string' && (typeof data === 'number' || typeof data === 'boolean')
     ? `put it in quotes: ${JSON.stringify(String(data))}`
     : undefined;
-
-const quote = (value: unknown): string => {
-  const json = JSON.stringify(value);
-  return json.length <= VALUE_MAX_LENGTH ? json : `${json.slice(0, VALUE_MAX_LENGTH - 1)}…`;
-};

@@ -6,18 +6,18 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { Label, mirrorName } from '../../crds/wire.ts';
-import { staticFinding, type StaticEndpointsProps } from './static-endpoints.ts';
+import { staticError, type StaticEndpointsProps } from './static-endpoints.ts';
 import { endpointsObjects } from './endpoints.ts';
-import { type GatewayEndpoints, gatewayFindings, gatewaySubset } from './gateway-endpoints.ts';
+import { type GatewayEndpoints, gatewayErrors, gatewaySubset } from './gateway-endpoints.ts';
 import { refuse } from '../invalid-props.ts';
-import { crossesGateway, type EndpointPort, portFindings, servicePorts } from './ports.ts';
+import { crossesGateway, type EndpointPort, portErrors, servicePorts } from './ports.ts';
 import { dnsLabel } from '../prop-rules.ts';
 import {
   endpointsAnnotations,
   mirrorAnnotations,
   mirrorLabels,
   type TargetServiceProps,
-  targetServiceFindings,
+  targetServiceErrors,
 } from './target-service.ts';
 
 /** Properties of {@link EndpointMirror}. */
@@ -57,11 +57,11 @@ export class EndpointMirror extends Construct {
     const ports = oncePerNumber(props.ports.filter(crossesGateway));
     this.name = props.name ?? mirrorName(hostname, props.cluster);
     refuse(`EndpointMirror ${namespace}/${this.name}`, [
-      ...targetServiceFindings(props, this.name),
+      ...targetServiceErrors(props, this.name),
       dnsLabel('hostname', hostname),
-      ...portFindings(ports, props.ports),
-      ...(endpoints ? gatewayFindings(endpoints) : []),
-      staticFinding(props, endpoints),
+      ...portErrors(ports, props.ports),
+      ...(endpoints ? gatewayErrors(endpoints) : []),
+      staticError(props, endpoints),
     ]);
 
     const labels = {

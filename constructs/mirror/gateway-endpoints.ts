@@ -3,9 +3,9 @@
  * ready, not ready while the gateway is not alive, and none while no endpoint is ready behind the target Service.
  */
 import type { EndpointsKind, EndpointsSubset } from './endpoints.ts';
-import type { Finding } from '../invalid-props.ts';
 import type { EndpointPort } from './ports.ts';
 import { ipAddress, portNumber } from '../prop-rules.ts';
+import type { FieldError } from '../../crds/field-error.ts';
 
 /** A gateway as the endpoints of a mirror. */
 export interface GatewayEndpoints {
@@ -48,10 +48,10 @@ const gatewayState = ({ ready = true, alive = true }: GatewayEndpoints): Endpoin
 };
 
 /** What is wrong with a gateway's port and addresses, which stand under `path`. */
-export const gatewayFindings = (
+export const gatewayErrors = (
   { port, addresses }: Pick<GatewayEndpoints, 'port' | 'addresses'>,
   path = 'endpoints.',
-): readonly Finding[] => [
+): readonly (FieldError | undefined)[] => [
   portNumber(`${path}port`, port),
   ...addresses.map((address, index) => ipAddress(`${path}addresses[${index}]`, address)),
 ];

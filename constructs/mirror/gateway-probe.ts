@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import { Annotation, Default, Label, probeName, Value } from '../../crds/wire.ts';
 import type { StaticEndpointsProps } from './static-endpoints.ts';
 import { type EndpointsKind, endpointsObjects } from './endpoints.ts';
-import { gatewayFindings, gatewaySubset } from './gateway-endpoints.ts';
+import { gatewayErrors, gatewaySubset } from './gateway-endpoints.ts';
 import { refuse } from '../invalid-props.ts';
 import { servicePorts } from './ports.ts';
 import { dnsLabel, serviceName } from '../prop-rules.ts';
@@ -59,7 +59,7 @@ export class GatewayProbe extends Construct {
       serviceName('name', this.name),
       dnsLabel('cluster', cluster),
       dnsLabel('namespace', namespace),
-      ...gatewayFindings({ addresses, port }, ''),
+      ...gatewayErrors({ addresses, port }, ''),
     ]);
 
     const ports = [{ name: Default.probePortName, port }];

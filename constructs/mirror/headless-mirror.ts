@@ -5,18 +5,19 @@
  */
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
+import type { FieldError } from '../../crds/field-error.ts';
 import { mirrorName } from '../../crds/wire.ts';
-import { staticFinding, type StaticEndpointsProps } from './static-endpoints.ts';
+import { staticError, type StaticEndpointsProps } from './static-endpoints.ts';
 import { type EndpointsKind, endpointsObjects, type EndpointsSubset } from './endpoints.ts';
-import { type Finding, refuse } from '../invalid-props.ts';
-import { crossesGateway, type EndpointPort, type MirrorPort, portFindings, servicePorts } from './ports.ts';
+import { refuse } from '../invalid-props.ts';
+import { crossesGateway, type EndpointPort, type MirrorPort, portErrors, servicePorts } from './ports.ts';
 import { dnsLabel, ipAddress, portNumber } from '../prop-rules.ts';
 import {
   endpointsAnnotations,
   mirrorAnnotations,
   mirrorLabels,
   type TargetServiceProps,
-  targetServiceFindings,
+  targetServiceErrors,
 } from './target-service.ts';
 
 /** A pod behind a headless mirror. */
@@ -83,10 +84,10 @@ export class HeadlessMirror extends Construct {
     this.name = mirrorName(props.service, props.cluster);
     this.omittedPorts = props.ports.filter((port) => !crossesGateway(port));
     refuse(`HeadlessMirror ${namespace}/${this.name}`, [
-      ...targetServiceFindings(props, this.name),
-      ...portFindings(ports, this.omittedPorts),
-      ...(endpoints?.subsets ?? []).flatMap(subsetFindings),
-      staticFinding(props, endpoints),
+      ...targetServiceErrors(props, this.name),
+      ...portErrors(ports, this.omittedPorts),
+      ...(endpoints?.subsets ?? []).flatMap(subsetErrors),
+      staticError(props, endpoints),
     ]);
 
     const labels = mirrorLabels(props);
@@ -119,7 +120,10 @@ const orderedSubsets = (subsets: readonly HeadlessMirrorSubset[]): readonly Endp
     .sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))
     .map(({ subset }) => subset);
 
-const subsetFindings = ({ addresses, ports }: HeadlessMirrorSubset, index: number): readonly Finding[] => {
+const subsetErrors = (
+  { addresses, ports }: HeadlessMirrorSubset,
+  index: number,
+): readonly (FieldError | undefined)[] => {
   const path = `endpoints.subsets[${index}]`;
   return [
     ...addresses.flatMap(({ hostname, ip }, i) => [

@@ -5,19 +5,19 @@
  */
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { fieldError } from '../../crds/validate.ts';
+import { fieldError } from '../../crds/field-error.ts';
 import { Label, mirrorName } from '../../crds/wire.ts';
-import { staticFinding, type StaticEndpointsProps } from './static-endpoints.ts';
+import { staticError, type StaticEndpointsProps } from './static-endpoints.ts';
 import { endpointsObjects } from './endpoints.ts';
-import { type GatewayEndpoints, gatewayFindings, gatewaySubset } from './gateway-endpoints.ts';
+import { type GatewayEndpoints, gatewayErrors, gatewaySubset } from './gateway-endpoints.ts';
 import { refuse } from '../invalid-props.ts';
-import { crossesGateway, type MirrorPort, portFindings, servicePorts } from './ports.ts';
+import { crossesGateway, type MirrorPort, portErrors, servicePorts } from './ports.ts';
 import {
   endpointsAnnotations,
   mirrorAnnotations,
   mirrorLabels,
   type TargetServiceProps,
-  targetServiceFindings,
+  targetServiceErrors,
 } from './target-service.ts';
 
 /** How traffic reaches the target: through its gateway, or from pod to pod on a flat network. */
@@ -58,11 +58,11 @@ export class MirrorService extends Construct {
     this.name = mirrorName(props.service, cluster);
     this.omittedPorts = flat ? [] : props.ports.filter((port) => !crossesGateway(port));
     refuse(`MirrorService ${namespace}/${this.name}`, [
-      ...targetServiceFindings(props, this.name),
-      ...portFindings(ports, this.omittedPorts),
-      ...(endpoints ? gatewayFindings(endpoints) : []),
+      ...targetServiceErrors(props, this.name),
+      ...portErrors(ports, this.omittedPorts),
+      ...(endpoints ? gatewayErrors(endpoints) : []),
       flat && endpoints ? fieldError('endpoints', endpoints, 'are not for a mirror in flat mode') : undefined,
-      staticFinding(props, endpoints),
+      staticError(props, endpoints),
     ]);
 
     const labels = mirrorLabels(props);

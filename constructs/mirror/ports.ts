@@ -2,8 +2,7 @@
  * Ports as mirrors have them, written out as the API server stores them: protocol and targetPort are never left to
  * its defaults, so that what is rendered can be compared with what is there.
  */
-import { fieldError } from '../../crds/validate.ts';
-import type { Finding } from '../invalid-props.ts';
+import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { portNumber, portNumberOrName } from '../prop-rules.ts';
 
 /** Transport protocols of Kubernetes ports. */
@@ -50,7 +49,10 @@ export const servicePorts = (ports: readonly MirrorPort[]) =>
   }));
 
 /** What the API server would refuse in the ports of a Service; `omitted` are those left out of it beforehand. */
-export const portFindings = (ports: readonly MirrorPort[], omitted: readonly MirrorPort[] = []): readonly Finding[] => {
+export const portErrors = (
+  ports: readonly MirrorPort[],
+  omitted: readonly MirrorPort[] = [],
+): readonly (FieldError | undefined)[] => {
   if (ports.length === 0) {
     const why = omitted.length > 0 ? ': UDP and SCTP do not cross a gateway' : '';
     return [fieldError('ports', omitted, `leaves the Service without a port${why}`)];

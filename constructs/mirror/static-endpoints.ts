@@ -4,8 +4,7 @@
  * What is rendered in memory is applied as it is, and never is in Git.
  */
 import type { ApiObject, App } from 'cdk8s';
-import { fieldError } from '../../crds/validate.ts';
-import type { Finding } from '../invalid-props.ts';
+import { type FieldError, fieldError } from '../../crds/field-error.ts';
 
 /** What a construct with endpoints can be told of Git. */
 export interface StaticEndpointsProps {
@@ -42,7 +41,10 @@ export const keepOutOfGit = (endpoints: ApiObject, { static: isStatic = false }:
 };
 
 /** What is wrong with `static` where there may be no endpoints. */
-export const staticFinding = ({ static: isStatic = false }: StaticEndpointsProps, endpoints: unknown): Finding =>
+export const staticError = (
+  { static: isStatic = false }: StaticEndpointsProps,
+  endpoints: unknown,
+): FieldError | undefined =>
   isStatic && endpoints === undefined
     ? fieldError('static', true, 'is for a mirror with endpoints', 'give endpoints, or remove it')
     : undefined;

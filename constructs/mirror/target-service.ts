@@ -2,9 +2,9 @@
  * The target Service as its mirrors know it, and the labels and annotations that say whose mirror an object is.
  * Every kind of mirror carries these; Linkerd's destination controller and `linkerd multicluster` read them.
  */
+import type { FieldError } from '../../crds/field-error.ts';
 import { Annotation, Default, Label, remoteFqName, Value } from '../../crds/wire.ts';
 import { copiedAnnotations, copiedLabels, type Metadata } from './copied-metadata.ts';
-import type { Finding } from '../invalid-props.ts';
 import { dnsLabel, dnsSubdomain, serviceName } from '../prop-rules.ts';
 
 /** What a mirror must know of the Service in the target cluster. */
@@ -76,7 +76,10 @@ const remoteName = (target: TargetServiceProps, host: string): Record<string, st
 });
 
 /** What is wrong with the names of a target Service and of its mirror. */
-export const targetServiceFindings = (target: TargetServiceProps, mirror: string): readonly Finding[] => [
+export const targetServiceErrors = (
+  target: TargetServiceProps,
+  mirror: string,
+): readonly (FieldError | undefined)[] => [
   serviceName('service', target.service),
   dnsLabel('namespace', target.namespace),
   dnsLabel('cluster', target.cluster),

@@ -7,7 +7,7 @@ import { parseDuration, parsePort } from '../duration.ts';
 import { addressProblem, splitAddresses } from '../gateway-address.ts';
 import type { LinkSpec } from './types.gen.ts';
 import { isServiceName } from '../names.ts';
-import { type Report, fieldError } from '../validate.ts';
+import { type Report, fieldError } from '../field-error.ts';
 import { Default, probeName } from '../wire.ts';
 
 /** The gateway of the target. */

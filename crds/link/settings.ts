@@ -7,7 +7,8 @@ import { LINK_SPEC_SCHEMA } from './schema.ts';
 import type { Link, LinkSpec } from './types.gen.ts';
 import { isDnsLabel, isDnsSubdomain } from '../names.ts';
 import { type Selector, parseSelector } from '../selector.ts';
-import { type Checked, type FieldError, type Report, compile, fieldError } from '../validate.ts';
+import { type Checked, type FieldError, type Report, fieldError } from '../field-error.ts';
+import { compile } from '../validate.ts';
 import { Annotation, Default, credentialsName } from '../wire.ts';
 
 /** A Link, read. What the API server sets is `''` or 0 in a manifest that was never sent to one. */

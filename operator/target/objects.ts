@@ -2,7 +2,8 @@
  * Services and EndpointSlices as they come from a target: checked against what the API says they are, since a target is
  * not trusted, and cut to what is read of them, since there may be thousands.
  */
-import { type Checked, compile } from '../../crds/validate.ts';
+import { type Checked } from '../../crds/field-error.ts';
+import { compile } from '../../crds/validate.ts';
 import { Label } from '../../crds/wire.ts';
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 

@@ -5,7 +5,7 @@
 import { App } from 'cdk8s';
 import { readFile } from 'node:fs/promises';
 
-import { argoCdFindings } from '../../constructs/argo-cd-findings.ts';
+import { argoCdErrors } from '../../constructs/argo-cd-errors.ts';
 import {
   ArgoCd,
   type ArgoCdProps,
@@ -57,7 +57,7 @@ export const parseClusterFile = (text: string): Checked<ClusterFile> => {
 
 const compose = ({ argoCd, ...props }: Document): Checked<ClusterFile> => {
   const app = new App();
-  const errors = argoCd === undefined ? [] : argoCdErrors(argoCd, props);
+  const errors = argoCd === undefined ? [] : sectionErrors(argoCd, props);
   try {
     const clusterSet = new ClusterSet(app, 'clusters', props);
     if (errors.length > 0) return { ok: false, errors };
@@ -68,14 +68,14 @@ const compose = ({ argoCd, ...props }: Document): Checked<ClusterFile> => {
   }
 };
 
-/** Without a set, so that they are said beside what is wrong with the set. */
-const argoCdErrors = (argoCd: NonNullable<Document['argoCd']>, { members }: ClusterSetProps): readonly FieldError[] =>
-  argoCdFindings(
+/** Checked without a set, so that its errors are reported beside those of the set. */
+const sectionErrors = (argoCd: NonNullable<Document['argoCd']>, { members }: ClusterSetProps): readonly FieldError[] =>
+  argoCdErrors(
     argoCd,
     members.map(({ name }) => name),
   )
-    .filter((finding) => finding !== undefined)
-    .map((finding) => ({ ...finding, path: `argoCd.${finding.path}`.replace(/^argoCd\.clusterSet\./, '') }));
+    .filter((error) => error !== undefined)
+    .map((error) => ({ ...error, path: `argoCd.${error.path}`.replace(/^argoCd\.clusterSet\./, '') }));
 
 const refused = (reason: string, remedy?: string): Checked<never> => ({
   ok: false,

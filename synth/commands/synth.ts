@@ -3,7 +3,7 @@
  * each time. With `--check` it writes nothing, prints what would change and exits 1 if anything would, which is a gate for
  * CI. An invalid file exits 2 with all of its errors, and nothing is written.
  */
-import { formatFieldErrors } from '../../crds/validate.ts';
+import { formatFieldErrors } from '../../crds/field-error.ts';
 import { readClusterFile } from '../cluster-file/cluster-file.ts';
 import { CLUSTER_SET_SCHEMA } from '../cluster-file/schema.ts';
 import { clusterSetTree, UnfitForGitError } from '../tree/cluster-tree.ts';

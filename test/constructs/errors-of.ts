@@ -2,7 +2,7 @@
  * What a construct refuses its props for, one text for each finding, without remedies: those are for people to read.
  */
 import { InvalidPropsError } from '../../constructs/invalid-props.ts';
-import { type FieldError, formatFieldErrors } from '../../crds/validate.ts';
+import { type FieldError, formatFieldErrors } from '../../crds/field-error.ts';
 
 /** The findings of the InvalidPropsError that `compose` throws; fails if it throws none. */
 export const errorsOf = (compose: () => unknown): readonly string[] => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { type Selector, parseSelector } from '../../crds/selector.ts';
-import { formatFieldErrors } from '../../crds/validate.ts';
+import { formatFieldErrors } from '../../crds/field-error.ts';
 
 const selector = (value: unknown): Selector => {
   const parsed = parseSelector(value, 'spec.selector');

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import { LINK_SCHEMA } from '../../crds/link/schema.ts';
 import type { Link } from '../../crds/link/types.gen.ts';
-import { compile, fieldError, fieldPath, formatFieldErrors } from '../../crds/validate.ts';
+import { fieldError, fieldPath, formatFieldErrors } from '../../crds/field-error.ts';
+import { compile } from '../../crds/validate.ts';
 
 const checkLink = compile<Link>(LINK_SCHEMA);
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { LinkSpec } from '../../../crds/link/types.gen.ts';
 import { type LinkSettings, readLink } from '../../../crds/link/settings.ts';
-import { formatFieldErrors } from '../../../crds/validate.ts';
+import { formatFieldErrors } from '../../../crds/field-error.ts';
 
 /** A Link as `linkerd multicluster link-gen` writes it. */
 const SPEC: LinkSpec = {

@@ -3,22 +3,21 @@
  * cannot know, and those that they would tell by names of their own.
  */
 import { addressProblem } from '../crds/gateway-address.ts';
-import { fieldError } from '../crds/validate.ts';
+import { type FieldError, fieldError } from '../crds/field-error.ts';
 import { Default } from '../crds/wire.ts';
 import { cidr } from './cidr.ts';
 import type { ClusterCredentials, ClusterSetMember, ClusterSetProps } from './cluster-set.ts';
-import type { Finding } from './invalid-props.ts';
 import { caCertificates, serverUrl } from './credentials-secret.ts';
 import { dnsLabel, dnsSubdomain, nameList } from './prop-rules.ts';
 
 /** What is wrong with the set as a whole. */
-export const setFindings = ({
+export const setErrors = ({
   members,
   credentials,
   flat,
   namespace,
   linkerdNamespace,
-}: ClusterSetProps): Finding[] => {
+}: ClusterSetProps): (FieldError | undefined)[] => {
   const names = members.map(({ name }) => name);
   return [
     members.length === 0 ? fieldError('members', members, 'is empty', 'at least one cluster') : undefined,
@@ -31,11 +30,11 @@ export const setFindings = ({
     (namespace ?? Default.multiclusterNamespace) === (linkerdNamespace ?? Default.controlPlaneNamespace)
       ? fieldError('namespace', namespace, "is the control plane's: two Secrets of one name in each cluster")
       : undefined,
-    ...credentialsFindings(credentials ?? { type: 'left-out' }),
+    ...credentialsErrors(credentials ?? { type: 'left-out' }),
   ];
 };
 
-const credentialsFindings = ({ type, store, keyPrefix }: ClusterCredentials): readonly Finding[] => {
+const credentialsErrors = ({ type, store, keyPrefix }: ClusterCredentials): readonly (FieldError | undefined)[] => {
   const external = 'external-secret';
   if (type === external) {
     return [
@@ -51,7 +50,7 @@ const credentialsFindings = ({ type, store, keyPrefix }: ClusterCredentials): re
 };
 
 /** What is wrong with one member, whether by itself or for its part in the set. */
-export const memberFindings = (
+export const memberErrors = (
   path: string,
   {
     name,
@@ -65,12 +64,12 @@ export const memberFindings = (
   }: ClusterSetMember,
   { flat, credentials = { type: 'left-out' } }: ClusterSetProps,
   isTarget: boolean,
-): readonly Finding[] => [
+): readonly (FieldError | undefined)[] => [
   dnsLabel(`${path}.name`, name),
   clusterDomain === undefined ? undefined : dnsSubdomain(`${path}.clusterDomain`, clusterDomain),
   trustDomain === undefined ? undefined : dnsSubdomain(`${path}.trustDomain`, trustDomain),
-  ...addressFindings(`${path}.gatewayAddresses`, gatewayAddresses, isTarget && flat !== true),
-  ...(gateway === undefined ? [] : gatewayFindings(`${path}.gateway`, gateway, gatewayAddresses !== undefined)),
+  ...addressErrors(`${path}.gatewayAddresses`, gatewayAddresses, isTarget && flat !== true),
+  ...(gateway === undefined ? [] : gatewayErrors(`${path}.gateway`, gateway, gatewayAddresses !== undefined)),
   ...(apiServer === undefined
     ? [
         isTarget && credentials.type !== 'left-out'
@@ -99,11 +98,11 @@ export const memberFindings = (
   ...(networks ?? []).map((network, index) => cidr(`${path}.networks[${index}]`, network)),
 ];
 
-const addressFindings = (
+const addressErrors = (
   path: string,
   addresses: readonly string[] | undefined,
   isRequired: boolean,
-): readonly Finding[] => {
+): readonly (FieldError | undefined)[] => {
   if (addresses === undefined || addresses.length === 0) {
     if (addresses === undefined && !isRequired) return [];
     return [fieldError(path, addresses, 'is required: other clusters reach it by its gateway', 'at least one address')];
@@ -114,11 +113,11 @@ const addressFindings = (
   });
 };
 
-const gatewayFindings = (
+const gatewayErrors = (
   path: string,
   { service: { type, nodePort, probeNodePort } = {} }: NonNullable<ClusterSetMember['gateway']>,
   isAddressed: boolean,
-): readonly Finding[] => {
+): readonly (FieldError | undefined)[] => {
   if (!isAddressed) return [fieldError(path, undefined, 'has no addresses', 'write gatewayAddresses, or remove it')];
   if (type !== 'NodePort') return [];
   // Kubernetes would pick the ports, and Links could not know them.

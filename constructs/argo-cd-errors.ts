@@ -2,19 +2,18 @@
  * What is wrong with the props of an ArgoCd. All that Argo CD matches as a pattern is refused where it holds one, so that
  * the project permits what was written and nothing else.
  */
-import { fieldError, fieldPath } from '../crds/validate.ts';
+import { type FieldError, fieldError, fieldPath } from '../crds/field-error.ts';
 import type { ArgoCdDestination, ArgoCdProps } from './argo-cd.ts';
-import type { Finding } from './invalid-props.ts';
 import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
 
 /** The folder of Argo CD's own objects, beside those of the clusters. */
 export const ARGO_CD_FOLDER = 'argocd';
 
 /** What is wrong with the props, for clusters of these names; the names themselves are `clusterSet.members[…].name`. */
-export const argoCdFindings = (
+export const argoCdErrors = (
   props: Omit<ArgoCdProps, 'clusterSet'>,
   clusters: readonly string[],
-): readonly Finding[] => {
+): readonly (FieldError | undefined)[] => {
   const { repoUrl, revision, path, namespace, project, destinations = {} } = props;
   return [
     ...clusters.map((name, index) =>
@@ -28,14 +27,14 @@ export const argoCdFindings = (
     namespace === undefined ? undefined : dnsLabel('namespace', namespace),
     project === undefined ? undefined : dnsSubdomain('project', project),
     ...Object.entries(destinations).map(([cluster, destination]) =>
-      destinationFinding(fieldPath('destinations', cluster), cluster, destination, clusters),
+      destinationError(fieldPath('destinations', cluster), cluster, destination, clusters),
     ),
   ];
 };
 
 const PATTERN = /[*?![\]{}\\]/;
 
-const repository = (path: string, url: string): Finding => {
+const repository = (path: string, url: string): FieldError | undefined => {
   if (url === '' || /\s/.test(url)) return fieldError(path, url, 'is no URL of a repository');
   if (PATTERN.test(url)) return fieldError(path, url, 'is a pattern', 'name one repository');
   return URL.parse(url)?.password
@@ -43,17 +42,17 @@ const repository = (path: string, url: string): Finding => {
     : undefined;
 };
 
-const folder = (path: string, value: string): Finding =>
+const folder = (path: string, value: string): FieldError | undefined =>
   value === '' || value.split('/').every((step) => /^[^\\\s]+$/.test(step) && step !== '.' && step !== '..')
     ? undefined
     : fieldError(path, value, 'is no folder of the repository', 'as in deploy/clusters, or empty for its root');
 
-const destinationFinding = (
+const destinationError = (
   path: string,
   cluster: string,
   { name, server }: ArgoCdDestination,
   clusters: readonly string[],
-): Finding => {
+): FieldError | undefined => {
   if (!clusters.includes(cluster)) {
     return fieldError(path, cluster, 'is no member', `one of ${clusters.join(', ')}`);
   }
