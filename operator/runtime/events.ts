@@ -78,7 +78,6 @@ export class EventRecorder {
 
   /** Says it; the Event is written in its time, or forgotten if that cannot be done. */
   record(regarding: ObjectReference, type: 'Normal' | 'Warning', reason: string, message: string): void {
-    if (this.#isClosed()) return;
     const entry = this.#entry(regarding, type, reason, cutBytes(message, MAX_EVENT_MESSAGE));
     entry.pending += 1;
     entry.last = new Date();
@@ -128,6 +127,7 @@ export class EventRecorder {
 
   /** Writes the entry now if its minute is over, else then. */
   #schedule(entry: Entry): void {
+    if (this.#isClosed()) return;
     const waitMs = entry.nextWriteMs - performance.now();
     if (waitMs > 0) {
       entry.timer ??= setTimeout(() => {
@@ -144,7 +144,6 @@ export class EventRecorder {
 
   async #writeDue(): Promise<void> {
     for (const entry of this.#due) {
-      if (this.#isClosed()) return;
       this.#due.delete(entry);
       entry.nextWriteMs = performance.now() + EVENT_PERIOD_MS;
       const said = entry.pending;

@@ -1,9 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import { type Action, Applier, type Desired, type Owned, plan } from '../../../operator/runtime/applier.ts';
-import type { KubeClient } from '../../../operator/kube/client.ts';
+import type { KubeClient, Preconditions } from '../../../operator/kube/client.ts';
 import { ApiError } from '../../../operator/kube/errors.ts';
 import {
   ENDPOINT_SLICES,
+  ENDPOINTS,
   type KubeObject,
   type ManagedFieldsEntry,
   type Service,
@@ -77,6 +78,10 @@ describe('plan', () => {
 class Server {
   readonly calls: string[] = [];
   object: Service | undefined;
+  /** Of the Service's name. */
+  endpoints: KubeObject | undefined;
+  /** Whether what is applied does not go together with what other managers own. */
+  clashes = false;
   /** What admission makes of each write. */
   admission: (object: Service) => Service = (object) => object;
   #version = 100;
@@ -94,6 +99,7 @@ class Server {
       ) {
         throw new ApiError(409, { reason: 'Conflict' }, 'apply');
       }
+      if (this.clashes) throw new ApiError(422, { reason: 'Invalid' }, 'apply');
       // Labels that other managers own stay.
       const kept = Object.fromEntries(
         Object.entries(there?.metadata.labels ?? {}).filter(([key]) => this.#ownedByOthers(there!, key)),
@@ -110,18 +116,20 @@ class Server {
     },
     patch: async (_of: unknown, _target: unknown, operations: readonly { path: string; value: unknown }[]) => {
       this.calls.push('claim');
+      this.clashes = false;
       const managedFields = operations.find(({ path }) => path === '/metadata/managedFields')!
         .value as readonly ManagedFieldsEntry[];
       return this.#write({ ...this.object!, metadata: { ...this.object!.metadata, managedFields } });
     },
-    read: async () => {
+    read: async (of: unknown) => {
       this.calls.push('read');
-      return this.object!;
+      return of === ENDPOINTS ? this.endpoints : this.object!;
     },
-    delete: async (_of: unknown, { name }: { name: string }, { uid }: { uid?: string }) => {
+    delete: async (_of: unknown, { name }: { name: string }, { uid, resourceVersion }: Preconditions) => {
       this.calls.push(`delete ${name} ${uid ?? '-'}`);
       if (this.object === undefined) throw new ApiError(404, {}, 'delete');
-      if (uid !== this.object.metadata.uid) throw new ApiError(409, {}, 'delete');
+      const { metadata } = this.object;
+      if (uid !== metadata.uid || resourceVersion !== metadata.resourceVersion) throw new ApiError(409, {}, 'delete');
       this.object = undefined;
     },
   } as unknown as KubeClient;
@@ -187,6 +195,17 @@ describe('an action', () => {
     expect(server.object).toBe(theirs);
   });
 
+  it("to create a Service leaves be somebody else's Endpoints of its name, and names them (A6)", async () => {
+    const { server, execute } = setUp();
+    server.endpoints = { metadata: { namespace: 'shop', name: 'a' } };
+    expect(await execute({ op: 'create', ...want(service('a', 80)) })).toEqual({
+      result: 'foreign',
+      of: ENDPOINTS,
+      object: server.endpoints,
+    });
+    expect(server.object).toBeUndefined();
+  });
+
   it('to create that finds an object of ours fails, to be planned anew', async () => {
     const { execute } = setUp(live(service('a', 80)));
     await expect(execute({ op: 'create', ...want(service('a', 81)) })).rejects.toMatchObject({ code: 409 });
@@ -221,6 +240,13 @@ describe('an action', () => {
     expect(server.object?.metadata.uid).toBe('u2');
   });
 
+  it('to delete what has changed since it was seen, and may not be ours any more, fails (A6)', async () => {
+    const { server, execute, told } = setUp(live(service('a', 80), '8'));
+    await expect(execute({ op: 'delete', ...own(live(service('a', 80), '7')) })).rejects.toMatchObject({ code: 409 });
+    expect(server.object).toBeDefined();
+    expect(told).toEqual([]);
+  });
+
   it('to replace deletes, then creates', async () => {
     const { server, make } = setUp(live(service('a', 80)));
     await make(service('a', 80, { clusterIP: 'None' }));
@@ -247,6 +273,29 @@ describe('what another field manager has left (A8)', () => {
     expect(server.object?.metadata).toMatchObject({ uid: 'u1', labels: OURS });
     expect(server.object?.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['linkspan', 'kubelet']);
     expect(told).toEqual(['wrote a on 7']);
+  });
+
+  it('is made ours first where it does not go together with what we want', async () => {
+    const { server, make } = setUp(foreign);
+    server.clashes = true;
+    expect(await make(service('a', 81))).toEqual(['written']);
+    expect(server.calls).toEqual(['apply a u1 7', 'read', 'claim', 'apply a u1 101']);
+    expect(server.object?.metadata.labels).toEqual(OURS);
+  });
+
+  it('stays, as far as it is metadata, where others may put theirs (F4)', async () => {
+    const { server, execute } = setUp(foreign);
+    server.clashes = true;
+    const comparison = { extraMetadata: 'ignored' } as const;
+    await execute({ op: 'update', live: foreign, ...want(service('a', 81)), comparison });
+    expect(server.object?.metadata.labels).toEqual({ ...OURS, stale: 'x' });
+  });
+
+  it('cannot be the reason for a refusal where all is ours, and is not tried again', async () => {
+    const { server, make } = setUp(live(service('a', 80)));
+    server.clashes = true;
+    await expect(make(service('a', 81))).rejects.toMatchObject({ code: 422 });
+    expect(server.calls).toEqual(['apply a u1 7', 'read']);
   });
 
   it('is left alone when it says what we want', async () => {

@@ -174,6 +174,12 @@ describe('two objects do not say the same', () => {
       endpoints([one]),
       endpoints([{ ...one, addresses: [{ ip: '203.0.113.1', targetRef: { kind: 'Pod' } }] }]),
     ],
+    [
+      'when another address is not ready (C1)',
+      ENDPOINTS,
+      endpoints([{ ...one, notReadyAddresses: [{ ip: '203.0.113.8' }] }]),
+      endpoints([{ ...one, notReadyAddresses: [{ ip: '203.0.113.9' }] }]),
+    ],
     ['when a port of endpoints differs', ENDPOINTS, endpoints([one]), endpoints([{ ...one, ports: two.ports }])],
     [
       'when an endpoint of a slice is not ready',

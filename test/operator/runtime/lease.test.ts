@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { sleep } from '../../../operator/kube/backoff.ts';
 import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
 import { LeaseLock, type LeaseHandlers, type LeaseLockOptions } from '../../../operator/runtime/lease.ts';
 import type { Lease } from '../../../operator/kube/objects.ts';
@@ -14,6 +15,8 @@ class LeaseServer {
   writes = 0;
   /** `stall` never answers; `lose` does the write and never answers; `fail` answers 500. */
   answer: 'well' | 'stall' | 'lose' | 'fail' = 'well';
+  /** How long what was done remains unanswered. */
+  delayMs = 0;
   #version = 0;
 
   put(spec: Lease['spec'], metadata: Partial<Lease['metadata']> = {}): void {
@@ -68,7 +71,10 @@ class LeaseServer {
     if (answer === 'fail') throw new ApiError(500, {}, 'request');
     const result = answer === 'stall' ? undefined : act();
     if (isWrite && answer !== 'stall') this.writes += 1;
-    if (answer === 'well') return result as T;
+    if (answer === 'well') {
+      if (this.delayMs > 0) await sleep(this.delayMs, signal);
+      return result as T;
+    }
     return new Promise((_, reject) => {
       signal?.addEventListener('abort', () => reject(new ConnectionError('aborted')), { once: true });
     });
@@ -178,6 +184,33 @@ describe('acquiring', () => {
     expect(state.holds).toBe(true);
   });
 
+  it.each([
+    ['longer', 60],
+    ['shorter', 10],
+  ])('honours the duration that the holder announces, also when it is %s than ours (H1)', async (_, seconds) => {
+    const server = new LeaseServer();
+    server.put({ holderIdentity: 'other', leaseDurationSeconds: seconds });
+    const { state } = run(server);
+    await pass(seconds * 1000 - 100);
+    expect(state.holds).toBe(false);
+    await pass(300);
+    expect(state.holds).toBe(true);
+  });
+
+  it('waits its full time for a Lease that was deleted and made anew, though it says the same (H1)', async () => {
+    const server = new LeaseServer();
+    const theirs = { holderIdentity: 'other', leaseDurationSeconds: 30, renewTime: '2026-01-01T12:00:00.000000Z' };
+    server.put(theirs);
+    const { state } = run(server);
+    await pass(20_000);
+    server.lease = undefined;
+    server.put(theirs);
+    await pass(29_000);
+    expect(state.holds).toBe(false);
+    await pass(4_000);
+    expect(state.holds).toBe(true);
+  });
+
   it('is not hurried by a wall clock that jumps', async () => {
     const server = new LeaseServer();
     server.put({ holderIdentity: 'other', leaseDurationSeconds: 30, renewTime: new Date().toISOString() });
@@ -246,6 +279,36 @@ describe('keeping', () => {
     await pass(10_000);
     expect(state.holds).toBe(true);
     expect(server.lease?.spec?.leaseTransitions).toBe(0);
+  });
+
+  it.each([
+    [
+      'renewed seldom, with a tenth of its duration to spare',
+      { renewEveryMs: 20_000, renewDeadlineMs: 15_000 },
+      27_000,
+    ],
+    ['in the middle of an attempt to renew it', {}, 12_000],
+  ])('is lost on time, %s (H1)', async (_, over, lostAfterMs) => {
+    const server = new LeaseServer();
+    const { state } = run(server, over);
+    const renewedMs = performance.now();
+    await pass(0);
+    server.answer = 'stall';
+    await pass(60_000);
+    // Timers are set to whole milliseconds.
+    expect(state.lostAt! - renewedMs).toBeLessThan(lostAfterMs + 2);
+  });
+
+  it('counts its time from when a renewal was sent, not from when it was answered (H1)', async () => {
+    const server = new LeaseServer();
+    server.delayMs = 2_000;
+    const { state } = run(server);
+    // Created from 0 to 2 s, renewed from 4 to 6 s, and never again.
+    await pass(5_000);
+    expect(state.holds).toBe(true);
+    server.answer = 'stall';
+    await pass(60_000);
+    expect(state.lostAt).toBeLessThan(4_000 + 12_000 + 2);
   });
 
   it('outlives a stall that is shorter than the renew deadline', async () => {

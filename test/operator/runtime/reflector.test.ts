@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import type { KubeClient, List, ListOptions, WatchEvent, WatchOptions } from '../../../operator/kube/client.ts';
-import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
+import { ApiError, ConnectionError, SilenceError } from '../../../operator/kube/errors.ts';
 import { type KubeObject, SERVICES } from '../../../operator/kube/objects.ts';
 import { Reflector, type ReflectorState } from '../../../operator/runtime/reflector.ts';
 import { Store } from '../../../operator/runtime/store.ts';
@@ -36,6 +36,8 @@ class Server {
         return { metadata: { resourceVersion: options.resourceVersion }, items: [] };
       }
       this.requests.push(`list ${options.continue ?? ''}`.trim());
+      // Hammered, it gives no answer any more.
+      if (this.requests.length > 1000) return new Promise(() => undefined);
       const answer = this.lists.length > 1 ? this.lists.shift()! : this.lists[0]!;
       if (answer instanceof Error) throw answer;
       return answer;
@@ -185,6 +187,43 @@ describe('a reflector (H3)', () => {
     await pass(60_000);
     expect(names()).toEqual(['old']);
     expect(server.requests.at(-1)).toBe('watch 9');
+    await end();
+  });
+
+  it('lists anew after a watch on which nothing was heard: its version may be one of before a restore (L22)', async () => {
+    const { server, names, end } = setUp();
+    await pass(0);
+    server.tell(added('a', '5000'));
+    await pass(0);
+    server.lists = [{ metadata: { resourceVersion: '9' }, items: [object('old', '8')] }];
+    server.tell(new SilenceError('nothing heard', false));
+    await pass(600);
+    expect(names()).toEqual(['old']);
+    expect(server.requests).toEqual(['list', 'watch 1', 'list', 'watch 9']);
+    await end();
+  });
+
+  it('goes on from where it was after a watch that falls silent (L30)', async () => {
+    const { server, states, end } = setUp();
+    await pass(0);
+    server.tell(added('a', '5'));
+    server.tell(new SilenceError('nothing heard', true));
+    await pass(600);
+    expect(server.requests).toEqual(['list', 'watch 1', 'check 5', 'watch 5']);
+    expect(states.map(({ connected }) => connected)).toEqual([true, false, true]);
+    await end();
+  });
+
+  it('takes an event that it does not know for a failure, and goes on from before it', async () => {
+    const { server, states, names, end } = setUp();
+    await pass(0);
+    server.tell(added('a', '5'));
+    server.tell({ type: 'PONDERED' as 'ADDED', object: object('b', '6') });
+    await pass(0);
+    expect(states.at(-1)?.connected).toBe(false);
+    expect(names()).toEqual(['a']);
+    await pass(600);
+    expect(server.requests.at(-1)).toBe('watch 5');
     await end();
   });
 

@@ -199,6 +199,15 @@ describe('a write of our own', () => {
     expect(version(store, 'a')).toBeUndefined();
   });
 
+  it('is seen also of an object that left the selection and entered it again (C3)', () => {
+    const { store } = setUp();
+    listed(store, object('a', '1'));
+    store.removed(object('a', '2'));
+    store.applied(object('a', '3'));
+    store.wrote(object('a', '4'), store.get('shop/a'));
+    expect(version(store, 'a')).toBe('4');
+  });
+
   it('yields to a list, which may be the only one to tell what came after it', () => {
     const { store } = setUp();
     listed(store, object('a', '1'));

@@ -104,6 +104,16 @@ describe('a workqueue', () => {
     expect(handled).toEqual(['a']);
   });
 
+  it('comes back to a key after each handling that asks for it, and counts that as no failure', async () => {
+    const { queue, handled } = running(() => ({ requeueAfterMs: 1000 }));
+    queue.add('a');
+    await pass(999);
+    expect(handled).toHaveLength(1);
+    await pass(2002);
+    expect(handled).toHaveLength(4);
+    expect(queue.failing).toBe(0);
+  });
+
   it('does not wait for the backoff when the key changes meanwhile', async () => {
     const { queue, handled } = running(() => ({ retryAfterMs: 300_000 }));
     queue.add('a');
@@ -128,6 +138,38 @@ describe('a workqueue', () => {
     await pass(0);
     expect(over).toHaveBeenCalledOnce();
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('keeps nothing that was queued when it ended: a Lease was lost, and with it the reason (H1)', async () => {
+    const first = gate();
+    const { queue, handled, ended, done } = running(() => first.opened as Promise<undefined>, 1);
+    queue.add('a');
+    await pass(0);
+    queue.add('b');
+    ended.abort();
+    first.open();
+    await done;
+    expect(queue.depth).toBe(0);
+    const stop = new AbortController();
+    const again = queue.run(1, async (key) => void handled.push(key), stop.signal);
+    await pass(1000);
+    expect(handled).toEqual(['a']);
+    stop.abort();
+    await again;
+  });
+
+  it('does not count a handling that its end interrupted as a failure', async () => {
+    const first = gate();
+    const { queue, ended, done } = running(async () => {
+      await first.opened;
+      return { retryAfterMs: 0 };
+    });
+    queue.add('a');
+    await pass(0);
+    ended.abort();
+    first.open();
+    await done;
+    expect(queue.failing).toBe(0);
   });
 
   it('can be run again after it has ended, as a Lease that comes back asks for', async () => {
