@@ -1,0 +1,10 @@
+/** All defects, one file for each folder of the operator. */
+import type { Defect } from '../defect.ts';
+import { GATEWAY } from './gateway.ts';
+import { KUBE } from './kube.ts';
+import { MIRROR } from './mirror.ts';
+import { RUNTIME } from './runtime.ts';
+import { SOURCE } from './source.ts';
+import { TARGET } from './target.ts';
+
+export const DEFECTS: readonly Defect[] = [...KUBE, ...RUNTIME, ...MIRROR, ...SOURCE, ...TARGET, ...GATEWAY];

@@ -1,0 +1,15 @@
+/** The tests that look for one defect: no real API servers are made ready, and the first failure is enough. */
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  // Not below node_modules, which every copy of the tree shares.
+  cacheDir: '.vitest',
+  test: {
+    include: ['test/**/*.test.ts'],
+    env: { LINKSPAN_TEST_BACKINGS: 'simulated' },
+    bail: 1,
+    maxWorkers: 1,
+    testTimeout: 15_000,
+    hookTimeout: 15_000,
+  },
+});
