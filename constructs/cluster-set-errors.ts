@@ -83,7 +83,7 @@ export const memberErrors = (
           ? undefined
           : dnsSubdomain(`${path}.apiServer.tlsServerName`, apiServer.tlsServerName),
       ]),
-  ...nameList(`${path}.exportNamespaces`, exportNamespaces, dnsLabel, 'namespace', 'lets nothing be exported'),
+  ...nameList(`${path}.exportNamespaces`, exportNamespaces, dnsLabel, 'namespace'),
   exportNamespaces !== undefined && flat === true
     ? fieldError(
         `${path}.exportNamespaces`,

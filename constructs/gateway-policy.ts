@@ -49,7 +49,12 @@ export class GatewayPolicy extends Construct {
     refuse(`GatewayPolicy ${namespace}/${Default.gatewayName}`, [
       dnsLabel('namespace', namespace),
       sourceNetworks?.length === 0
-        ? fieldError('sourceNetworks', sourceNetworks, 'lets nobody in', 'name networks, or leave it out to let all in')
+        ? fieldError(
+            'sourceNetworks',
+            sourceNetworks,
+            'must not be empty',
+            'name networks, or leave it out to let all in',
+          )
         : undefined,
       ...(sourceNetworks ?? []).map((network, index) => cidr(`sourceNetworks[${index}]`, network)),
     ]);

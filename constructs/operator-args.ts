@@ -1,12 +1,14 @@
 /**
- * The operator's flags as props: numbers, durations and lists instead of text. Only what is given becomes an argument,
- * so that an operator that is upgraded follows its own defaults.
+ * The settings of the operator as props: numbers, durations and lists instead of text. Only what is given becomes an
+ * argument, so that an operator that is upgraded follows its own defaults. What a setting may be, and its flag, come from
+ * the table of settings.
  */
 import type { Duration } from 'cdk8s';
-import { parseDuration } from '../crds/duration.ts';
 import { type FieldError, fieldError } from '../crds/field-error.ts';
-import type { EndpointsKind } from './mirror/endpoints.ts';
+import { flagOf, type PropName, propSettings, type SettingValue, valueName } from '../crds/operator-settings.ts';
+import { parseSetting, settingConflicts, settingRemedy } from '../crds/operator-values.ts';
 import { goDuration } from './go-duration.ts';
+import type { EndpointsKind } from './mirror/endpoints.ts';
 import { dnsLabel, dnsSubdomain, nameList } from './prop-rules.ts';
 
 /** Settings of the operator. */
@@ -74,83 +76,55 @@ export interface OperatorSettings {
   readonly logFormat?: 'json' | 'pretty' | undefined;
 }
 
-/** Arguments that say what the settings do; `=` joins each to its value. */
-export const operatorArgs = (settings: OperatorSettings): readonly string[] => {
-  const duration = (value: Duration | string | undefined) => (value === undefined ? undefined : goDuration(value));
-  const flags: Readonly<Record<string, string | number | undefined>> = {
-    'mirror-namespaces': settings.mirrorNamespaces?.join(','),
-    'credentials-secrets': listedSecrets(settings)?.join(','),
-    endpoints: settings.endpoints,
-    'probe-via': settings.probeVia,
-    'gateway-resolve-period': duration(settings.gatewayResolvePeriod),
-    'lease-duration': duration(settings.leaseDuration),
-    'renew-deadline': duration(settings.renewDeadline),
-    'retry-period': duration(settings.retryPeriod),
-    concurrency: settings.concurrency,
-    'log-level': settings.logLevel,
-    'log-format': settings.logFormat,
-  };
-  return [
-    ...(settings.enableHeadlessServices ? ['--enable-headless-services'] : []),
-    ...(settings.enableNamespaceCreation ? ['--enable-namespace-creation'] : []),
-    ...Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`])),
-  ];
-};
+/** Arguments for the settings that are given; `=` joins each to its value, and a switch has none. */
+export const operatorArgs = (settings: OperatorSettings): readonly string[] =>
+  propSettings.flatMap(([name, { type }]) => {
+    const text = textOf(settings, name);
+    if (type === 'switch') return text === 'true' ? [flagOf(name)] : [];
+    return text === undefined ? [] : [`${flagOf(name)}=${text}`];
+  });
 
 /** Names of the only Secrets that may be read; undefined for all of the namespace. */
 export const listedSecrets = ({ credentialsSecrets }: OperatorSettings): readonly string[] | undefined =>
   credentialsSecrets === 'any' ? undefined : credentialsSecrets;
 
-const HOUR_MS = 3_600_000;
-
 /** What the operator would refuse in its settings. */
 export const operatorSettingsErrors = (settings: OperatorSettings): readonly (FieldError | undefined)[] => {
-  const { mirrorNamespaces, enableNamespaceCreation, concurrency = 16 } = settings;
-  const secrets = listedSecrets(settings);
-  const lease = readDuration('leaseDuration', settings.leaseDuration ?? '30s', 1000);
-  const renew = readDuration('renewDeadline', settings.renewDeadline ?? '10s', 100);
-  const retry = readDuration('retryPeriod', settings.retryPeriod ?? '2s', 10);
-  return [
-    ...nameList('mirrorNamespaces', mirrorNamespaces, dnsLabel, 'namespace', 'lets nothing be mirrored'),
-    ...nameList('credentialsSecrets', secrets, dnsSubdomain, 'Secret', 'lets no credentials be read'),
-    mirrorNamespaces !== undefined && enableNamespaceCreation
-      ? fieldError(
-          'enableNamespaceCreation',
-          true,
-          'does not go with mirrorNamespaces, whose Roles are in namespaces that exist',
-        )
-      : undefined,
-    readDuration('gatewayResolvePeriod', settings.gatewayResolvePeriod ?? '60s', 1000).finding,
-    lease.finding,
-    lease.finding === undefined && lease.ms % 1000 !== 0
-      ? fieldError('leaseDuration', goDuration(settings.leaseDuration ?? ''), 'is no whole number of seconds')
-      : undefined,
-    renew.finding,
-    renew.ms >= lease.ms
-      ? fieldError('renewDeadline', `${renew.ms}ms`, `is not less than the lease duration of ${lease.ms}ms`)
-      : undefined,
-    retry.finding,
-    retry.ms * 1.2 >= renew.ms
-      ? fieldError('retryPeriod', `${retry.ms}ms`, `is too long for the renew deadline of ${renew.ms}ms`)
-      : undefined,
-    Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 256
-      ? undefined
-      : fieldError('concurrency', concurrency, 'is no whole number from 1 to 256'),
-  ];
+  const values: Record<string, SettingValue> = {};
+  const errors = propSettings.flatMap(([name, setting]) => {
+    const text = textOf(settings, name) ?? setting.default;
+    if (text === undefined) return [];
+    if (setting.type === 'names') {
+      const list = settings[name] as readonly string[];
+      values[name] = list;
+      return nameList(name, list, setting.of === 'Secret' ? dnsSubdomain : dnsLabel, setting.of);
+    }
+    try {
+      values[valueName(name, setting)] = parseSetting(setting, text);
+      return [];
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      return [fieldError(name, quotable(settings, name), error.message, settingRemedy(setting))];
+    }
+  });
+  const conflicts = settingConflicts(values, (name) => name).map(({ setting, reason, remedy }) =>
+    fieldError(setting, quotable(settings, setting as PropName), reason, remedy),
+  );
+  return [...errors, ...conflicts];
 };
 
-/** NaN, which compares with nothing, for what is refused: it is complained about once. */
-const readDuration = (
-  path: string,
-  value: Duration | string,
-  leastMs: number,
-): { readonly ms: number; readonly finding?: FieldError | undefined } => {
-  const text = goDuration(value);
-  try {
-    const ms = parseDuration(text);
-    if (ms >= leastMs && ms <= HOUR_MS) return { ms };
-    return { ms: NaN, finding: fieldError(path, text, `is not between ${leastMs}ms and 1h`) };
-  } catch (error) {
-    return { ms: NaN, finding: fieldError(path, text, (error as Error).message, 'a Go duration, as in 1m30s') };
-  }
+/** A prop as the flag of its name has it; undefined if it is not given, or says what the absence of the flag says. */
+const textOf = (settings: OperatorSettings, name: PropName): string | undefined => {
+  const value = name === 'credentialsSecrets' ? listedSecrets(settings) : settings[name];
+  if (value === undefined || typeof value === 'string') return value;
+  if (typeof value === 'boolean' || typeof value === 'number') return String(value);
+  return isList(value) ? value.join(',') : goDuration(value);
 };
+
+/** A prop as an error quotes it: a number and a boolean as they are. */
+const quotable = (settings: OperatorSettings, name: PropName): string | number | boolean | undefined => {
+  const value = settings[name];
+  return typeof value === 'number' || typeof value === 'boolean' ? value : textOf(settings, name);
+};
+
+const isList = (value: Duration | readonly string[]): value is readonly string[] => Array.isArray(value);

@@ -28,21 +28,19 @@ export const dnsSubdomain = (path: string, value: string): FieldError | undefine
 
 /**
  * A list of names, each once and by its rule. It may be left out, but not be empty.
- * @param what a name is of, as in `namespace`
- * @param empty what an empty list does, as in `lets nothing be mirrored`
+ * @param what what a name is of, as in `namespace`
  */
 export const nameList = (
   path: string,
   names: readonly string[] | undefined,
   rule: (path: string, value: string) => FieldError | undefined,
   what: string,
-  empty: string,
 ): readonly (FieldError | undefined)[] => {
   if (names === undefined) return [];
-  if (names.length === 0) return [fieldError(path, names, empty, `name ${what}s, or leave it out`)];
+  if (names.length === 0) return [fieldError(path, names, 'must not be empty', `name ${what}s, or leave it out`)];
   return [
     ...names.map((name, index) => rule(`${path}[${index}]`, name)),
-    new Set(names).size < names.length ? fieldError(path, names, `names a ${what} twice`) : undefined,
+    new Set(names).size < names.length ? fieldError(path, names, `must name each ${what} once`) : undefined,
   ];
 };
 
@@ -50,7 +48,7 @@ export const nameList = (
 export const portNumber = (path: string, value: number): FieldError | undefined =>
   Number.isInteger(value) && value >= 1 && value <= 65_535
     ? undefined
-    : fieldError(path, value, 'is not between 1 and 65535');
+    : fieldError(path, value, 'must be between 1 and 65535');
 
 /** A port number, or the name of a container's port. */
 export const portNumberOrName = (path: string, value: number | string): FieldError | undefined => {

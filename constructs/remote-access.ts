@@ -88,7 +88,7 @@ export class RemoteAccess extends Construct {
       dnsLabel('sourceCluster', sourceCluster),
       dnsSubdomain('name', this.name),
       dnsLabel('namespace', namespace),
-      ...nameList('namespaces', props.namespaces, dnsLabel, 'namespace', 'lets nothing be read'),
+      ...nameList('namespaces', props.namespaces, dnsLabel, 'namespace'),
     ]);
 
     const labels = { [Label.extension]: Value.extension };

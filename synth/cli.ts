@@ -7,9 +7,8 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 
-import type { OperatorFlagValues } from './commands/operator.ts';
 import type { SynthFlags } from './commands/synth.ts';
-import { addOperatorFlags } from '../operator/config/flags.ts';
+import { addOperatorFlags, type FlagValues } from '../operator/config/flags.ts';
 
 const USAGE_ERROR = 2;
 
@@ -28,7 +27,7 @@ program
 
 addOperatorFlags(program.command('operator'))
   .description('keep the mirrors of every Link true, until stopped')
-  .action(async (flags: OperatorFlagValues) => (await import('./commands/operator.ts')).operate(flags));
+  .action(async (flags: FlagValues) => (await import('./commands/operator.ts')).operate(flags));
 
 program
   .command('synth')

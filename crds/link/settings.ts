@@ -136,7 +136,7 @@ const readNamespaces = (spec: LinkSpec, report: Report): readonly string[] | und
   const names: unknown = spec.targetNamespaces;
   if (!Array.isArray(names)) return undefined;
   if (names.length === 0) {
-    report(fieldError(path, names, 'lets nothing be mirrored', 'name namespaces, or leave it out for all'));
+    report(fieldError(path, names, 'must not be empty', 'name namespaces, or leave it out for all'));
   }
   for (const [index, name] of names.entries()) {
     const at = `${path}[${index}]`;

@@ -4,6 +4,7 @@
  * constructs, in whose words it is then refused. Unknown fields are refused here, since a misspelt one would be silently
  * without effect.
  */
+import { defaultText, type OperatorSetting, type PropName, propSettings } from '../../crds/operator-settings.ts';
 
 const text = (description: string) => ({ type: 'string', description }) as const;
 
@@ -146,6 +147,27 @@ const networkPolicy = falseOr(
   ),
 );
 
+/** A setting as YAML has it; what it may hold is checked by the construct. */
+const settingSchema = (setting: OperatorSetting): object => {
+  const description = `${setting.text.charAt(0).toUpperCase()}${setting.text.slice(1)}; default ${setting.propDefault ?? defaultText(setting)}`;
+  switch (setting.type) {
+    case 'switch':
+      return flag(description);
+    case 'integer':
+      return integer(description);
+    case 'choice':
+      return choice(description, ...setting.values);
+    case 'names':
+      return texts(description.replace(', separated by commas', ''));
+    default:
+      return text(description);
+  }
+};
+
+const settings = Object.fromEntries(propSettings.map(([name, setting]) => [name, settingSchema(setting)])) as {
+  readonly [Name in PropName]: object;
+};
+
 const operator = object(
   'The operator, in every cluster that has a target',
   {
@@ -156,19 +178,8 @@ const operator = object(
     adminPort: integer('Port of /healthz, /readyz and /metrics; default 9999'),
     networkPolicy,
     adminHost: choice('Address that the admin port listens on', '0.0.0.0', '::'),
-    enableHeadlessServices: flag('Mirror headless Services pod by pod; default false'),
-    enableNamespaceCreation: flag('Create namespaces that mirrors need; default false'),
-    mirrorNamespaces: texts('The only namespaces that are read and written to for mirrors'),
+    ...settings,
     credentialsSecrets: choice('Default those that the Links name, and no others; any for Links made elsewhere', 'any'),
-    endpoints: choice('What to write for a mirror; default endpoints', 'endpoints', 'slices'),
-    probeVia: choice('How gateways are probed', 'service', 'address'),
-    gatewayResolvePeriod: text('How often host names of gateways are resolved anew; default 60s'),
-    leaseDuration: text('How long a Lease that is not renewed still has its holder; default 30s'),
-    renewDeadline: text('How long a renewal is tried before the Lease counts as lost; default 10s'),
-    retryPeriod: text('Wait between tries to acquire or renew a Lease; default 2s'),
-    concurrency: integer('Reconciles at once per Link; default 16'),
-    logLevel: choice('Default info', 'debug', 'info', 'warn', 'error'),
-    logFormat: choice('Default json', 'json', 'pretty'),
   },
   'image',
 );

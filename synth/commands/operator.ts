@@ -2,25 +2,23 @@
  * `linkspan operator`: runs the operator until SIGTERM or SIGINT. Invalid flags exit 2 with every reason; a lost
  * leadership or an unusable kubeconfig exits 1, so that the kubelet starts it again.
  */
-import { configErrorMessage, parseOperatorConfig } from '../../operator/config/config.ts';
-import type { FlagValue } from '../../operator/config/flags.ts';
+import { formatFieldErrors } from '../../crds/field-error.ts';
+import { parseOperatorConfig, variableWarnings } from '../../operator/config/config.ts';
+import type { FlagValues } from '../../operator/config/flags.ts';
 
 const FAILURE = 1;
 const USAGE_ERROR = 2;
 
-/** The operator's flags, as commander hands them over. */
-export type OperatorFlagValues = Readonly<Record<string, FlagValue>>;
-
 /** Runs the operator. Sets the exit code; never throws. */
-export const operate = async (flags: OperatorFlagValues): Promise<void> => {
+export const operate = async (flags: FlagValues): Promise<void> => {
+  for (const warning of variableWarnings(process.env)) process.stderr.write(`warning: ${warning}\n`);
   const parsed = parseOperatorConfig(flags, process.env);
-  for (const warning of parsed.warnings) process.stderr.write(`warning: ${warning}\n`);
   if (!parsed.ok) {
-    for (const error of parsed.errors) process.stderr.write(`error: ${configErrorMessage(error)}\n`);
+    for (const error of parsed.errors) process.stderr.write(`error: ${formatFieldErrors([error])}\n`);
     process.exitCode = USAGE_ERROR;
     return;
   }
-  const { config } = parsed;
+  const config = parsed.value;
   const { createLogger, runOperator } = await import('../../operator/index.ts');
   const log = await createLogger({ level: config.logLevel, format: config.logFormat });
   const stop = new AbortController();

@@ -6,7 +6,7 @@
 import { Command } from 'commander';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { addOperatorFlags, type FlagValue } from '../../operator/config/flags.ts';
+import { addOperatorFlags, type FlagValues } from '../../operator/config/flags.ts';
 import { startCluster, type TestCluster } from '../cluster/index.ts';
 import { type Api, api, eventually, installCrd, type Kubelet, startKubelet } from '../cluster/workload/index.ts';
 import { credentials, namespace } from '../support/builders.ts';
@@ -142,7 +142,7 @@ export class Fleet {
     const kubeconfigFile = join(this.#dir, `operator-${member}.kubeconfig`);
     await writeFile(kubeconfigFile, this.cluster(member).kubeconfigFor(body.status.token));
     const [, ...args] = deployment.spec.template.spec.containers[0]!.args;
-    const flags = addOperatorFlags(new Command()).parse(args, { from: 'user' }).opts<Record<string, FlagValue>>();
+    const flags = addOperatorFlags(new Command()).parse(args, { from: 'user' }).opts<FlagValues>();
     const probeConnectTo = MEMBERS.map(
       (target) => `probe-${target}.${LINKS_NAMESPACE}.svc=127.0.0.1:${this.gateway.address.port}`,
     );

@@ -228,7 +228,7 @@ describe('what a set cannot be is refused', () => {
     const members = [member('east', { exportNamespaces: ['shop'] }), member('west', { exportNamespaces: [] })];
     expect(errorsOf(() => clusterSet({ members, flat: true }))).toEqual([
       'members[0].exportNamespaces: ["shop"] does not go with flat: Linkerd\'s destination controller reads whole clusters',
-      'members[1].exportNamespaces: [] lets nothing be exported',
+      'members[1].exportNamespaces: [] must not be empty',
       "members[1].exportNamespaces: [] does not go with flat: Linkerd's destination controller reads whole clusters",
     ]);
   });

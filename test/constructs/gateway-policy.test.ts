@@ -75,5 +75,5 @@ test('a policy with what is no network is refused with every reason at once', ()
     'sourceNetworks[2]: "::/129" is no network in CIDR notation',
     'sourceNetworks[3]: "10.0.0.0/08" is no network in CIDR notation',
   ]);
-  expect(errorsOf(() => policy({ sourceNetworks: [] }))).toEqual(['sourceNetworks: [] lets nobody in']);
+  expect(errorsOf(() => policy({ sourceNetworks: [] }))).toEqual(['sourceNetworks: [] must not be empty']);
 });

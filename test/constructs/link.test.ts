@@ -165,7 +165,7 @@ describe('E7: an invalid Link', () => {
         'selector.matchExpressions[0].values',
       ]),
     );
-    expect(errors).toContain('gatewayPort: "0" is not between 1 and 65535');
+    expect(errors).toContain('gatewayPort: "0" must be between 1 and 65535');
   });
 
   test('is refused if it mirrors through a gateway that it does not have', () => {
@@ -176,7 +176,7 @@ describe('E7: an invalid Link', () => {
 
   test('is named in the message', () => {
     expect(() => link({ gatewayAddresses: ['203.0.113.7'], gatewayPort: 0 })).toThrow(
-      'Link linkerd-multicluster/west: gatewayPort: "0" is not between 1 and 65535',
+      'Link linkerd-multicluster/west: gatewayPort: "0" must be between 1 and 65535',
     );
   });
 });

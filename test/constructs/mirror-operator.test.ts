@@ -4,8 +4,9 @@ import { describe, expect, test } from 'vitest';
 
 import { MirrorOperator, type MirrorOperatorProps } from '../../constructs/mirror-operator.ts';
 import { type ApiJson, render } from '../../constructs/mirror/render.ts';
+import { flagOf, operatorSettings } from '../../crds/operator-settings.ts';
 import { parseOperatorConfig } from '../../operator/config/config.ts';
-import { addOperatorFlags, type FlagValue, OPERATOR_FLAGS } from '../../operator/config/flags.ts';
+import { addOperatorFlags, type FlagValues } from '../../operator/config/flags.ts';
 import { errorsOf } from './errors-of.ts';
 
 const operator = (props: Partial<MirrorOperatorProps> = {}): readonly ApiJson[] =>
@@ -29,10 +30,10 @@ const deploymentOf = (objects: readonly ApiJson[]) => the('Deployment', objects)
 /** What the operator makes of the arguments in the manifest. */
 const configOf = (objects: readonly ApiJson[]) => {
   const [, ...args] = deploymentOf(objects).spec.template.spec.containers[0]!.args;
-  const flags = addOperatorFlags(new Command()).parse(args, { from: 'user' }).opts<Record<string, FlagValue>>();
+  const flags = addOperatorFlags(new Command()).parse(args, { from: 'user' }).opts<FlagValues>();
   const parsed = parseOperatorConfig(flags, { POD_NAME: 'linkspan-operator-0' });
   expect(parsed).toMatchObject({ ok: true });
-  return parsed.ok ? parsed.config : undefined;
+  return parsed.ok ? parsed.value : undefined;
 };
 
 const PODS = { 'app.kubernetes.io/name': 'linkspan', 'app.kubernetes.io/component': 'operator' };
@@ -286,9 +287,7 @@ describe('an operator', () => {
     const args = [rendered, named].flatMap((objects) => deploymentOf(objects).spec.template.spec.containers[0]!.args);
     const flags = new Set(args.slice(1).map((arg) => arg.split('=')[0]!));
 
-    const missing = Object.values(OPERATOR_FLAGS)
-      .map(({ flag }) => flag)
-      .filter((flag) => !flags.has(flag));
+    const missing = operatorSettings.map(([name]) => flagOf(name)).filter((flag) => !flags.has(flag));
     expect(missing.sort()).toEqual(without.sort());
   });
 
@@ -347,24 +346,21 @@ describe('an invalid operator', () => {
       'namespace: "Mesh" is no DNS label',
       'linkerdNamespace: "l.5" is no DNS label',
       'targetClusters[0]: "West" is no DNS label',
-      'adminPort: 0 is not between 1 and 65535',
+      'adminPort: 0 must be between 1 and 65535',
       'mirrorNamespaces[1]: "l.5" is no DNS label',
-      'mirrorNamespaces: ["kube-system","l.5","shop","shop"] names a namespace twice',
-      'enableNamespaceCreation: true does not go with mirrorNamespaces, whose Roles are in namespaces that exist',
-      'gatewayResolvePeriod: "1ms" is not between 1000ms and 1h',
-      'leaseDuration: "1500ms" is no whole number of seconds',
-      'renewDeadline: "2000ms" is not less than the lease duration of 1500ms',
-      'retryPeriod: "soon" is no duration',
-      'concurrency: 0 is no whole number from 1 to 256',
+      'mirrorNamespaces: ["kube-system","l.5","shop","shop"] must name each namespace once',
+      'gatewayResolvePeriod: "1ms" must be between 1s and 1h',
+      'leaseDuration: "1500ms" must be a whole number of seconds',
+      'retryPeriod: "soon" must be a valid duration',
+      'concurrency: 0 must be a whole number between 1 and 256',
+      'enableNamespaceCreation: true must not be set together with mirrorNamespaces, which must exist',
       'mirrorNamespaces[0]: "kube-system" is never written to',
       'mirrorNamespaces[1]: "l.5" is never written to',
       'replicas: 1.5 is no whole number of 0 or more',
     ]);
-    expect(errorsOf(() => operator({ mirrorNamespaces: [] }))).toEqual([
-      'mirrorNamespaces: [] lets nothing be mirrored',
-    ]);
+    expect(errorsOf(() => operator({ mirrorNamespaces: [] }))).toEqual(['mirrorNamespaces: [] must not be empty']);
     expect(errorsOf(() => operator({ retryPeriod: '9s' }))).toEqual([
-      'retryPeriod: "9000ms" is too long for the renew deadline of 10000ms',
+      'retryPeriod: "9s" times 1.2 must be less than renewDeadline, which is 10s',
     ]);
   });
 });

@@ -154,7 +154,7 @@ describe("an invalid cluster's side", () => {
       'sourceNetworks[0]: "all" is no network in CIDR notation',
       'sources[0].sourceCluster: "West" is no DNS label',
       'operator.image: "" is no reference to an image',
-      'links[0].gatewayPort: "0" is not between 1 and 65535',
+      'links[0].gatewayPort: "0" must be between 1 and 65535',
     ]);
   });
 

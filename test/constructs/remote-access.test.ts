@@ -101,9 +101,9 @@ test('an account with invalid props is refused with every reason at once', () =>
     'name: "linkerd-service-mirror-remote-access-East" is no DNS name',
     'namespace: "a.b" is no DNS label',
   ]);
-  expect(errorsOf(() => access({ namespaces: [] }))).toEqual(['namespaces: [] lets nothing be read']);
+  expect(errorsOf(() => access({ namespaces: [] }))).toEqual(['namespaces: [] must not be empty']);
   expect(errorsOf(() => access({ namespaces: ['Shop', 'bank', 'bank'] }))).toEqual([
     'namespaces[0]: "Shop" is no DNS label',
-    'namespaces: ["Shop","bank","bank"] names a namespace twice',
+    'namespaces: ["Shop","bank","bank"] must name each namespace once',
   ]);
 });

@@ -55,7 +55,7 @@ test('a route with invalid props is refused with every reason at once', () => {
     ),
   ).toEqual([
     'service: "1" is no name for a Service',
-    'port: 0 is not between 1 and 65535',
+    'port: 0 must be between 1 and 65535',
     'name: "A" is no DNS name',
     'namespace: "a.b" is no DNS label',
     'backends: [] sends requests nowhere',

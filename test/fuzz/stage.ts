@@ -322,7 +322,7 @@ export class Stage {
     );
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
     const stop = new AbortController();
-    const ended = runOperator({ config: parsed.config, log: this.#log(), signal: stop.signal, tuning: TUNING }).catch(
+    const ended = runOperator({ config: parsed.value, log: this.#log(), signal: stop.signal, tuning: TUNING }).catch(
       (error: unknown) => this.judge.complain(`the operator ended with ${String(error)}`),
     );
     this.#operator = { token, stop, ended };

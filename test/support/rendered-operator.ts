@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ApiJson } from '../../constructs/mirror/render.ts';
-import { addOperatorFlags, type FlagValue } from '../../operator/config/flags.ts';
+import { addOperatorFlags, type FlagValues } from '../../operator/config/flags.ts';
 import type { TestCluster } from '../cluster/index.ts';
 import type { Api } from '../cluster/workload/index.ts';
 
@@ -24,7 +24,7 @@ interface Deployment extends ApiJson {
 /** What a test's operator is started with to be the rendered one. */
 export interface RenderedOperator {
   readonly kubeconfigFile: string;
-  readonly flags: Readonly<Record<string, FlagValue>>;
+  readonly flags: FlagValues;
 }
 
 /** User name of a ServiceAccount, as it is in the audit log. */
@@ -53,7 +53,7 @@ export const renderedOperator = async (
 
   const [subcommand, ...args] = containers[0]?.args ?? [];
   if (subcommand !== 'operator') throw new Error(`the Deployment runs ${subcommand ?? 'nothing'}`);
-  const flags = addOperatorFlags(new Command()).parse(args, { from: 'user' }).opts<Record<string, FlagValue>>();
+  const flags = addOperatorFlags(new Command()).parse(args, { from: 'user' }).opts<FlagValues>();
   return { kubeconfigFile, flags: { ...flags, adminAddress: '127.0.0.1:0' } };
 };
 

@@ -4,7 +4,7 @@
  */
 import { linkCrd } from '../../crds/index.ts';
 import { parseOperatorConfig } from '../../operator/config/config.ts';
-import type { FlagValue } from '../../operator/config/flags.ts';
+import type { FlagValues } from '../../operator/config/flags.ts';
 import type { Logger } from '../../operator/runtime/logger.ts';
 import { runOperator } from '../../operator/main.ts';
 import type { Manager } from '../../operator/link/manager.ts';
@@ -42,7 +42,7 @@ export interface WorldOptions {
 
 export interface OperatorOptions {
   /** As commander hands them over: camelCase. */
-  readonly flags?: Readonly<Record<string, FlagValue>>;
+  readonly flags?: FlagValues;
   readonly tuning?: Tuning;
   readonly kubeconfigFile?: string;
   readonly log?: Logger;
@@ -79,7 +79,7 @@ export class TestOperator {
     );
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
     this.#running = runOperator({
-      config: parsed.config,
+      config: parsed.value,
       log: log ?? recorder(this.lines),
       signal: this.#stop.signal,
       tuning: { ...FAST, ...tuning },

@@ -135,8 +135,8 @@ test('invalid props are refused with every reason at once', () => {
     'namespace: "" is no DNS label',
     'name: "0.pod-west" is no name for a Service',
     'hostname: "0.pod" is no DNS label',
-    'ports[0].port: 99999 is not between 1 and 65535',
-    'endpoints.port: 0 is not between 1 and 65535',
+    'ports[0].port: 99999 must be between 1 and 65535',
+    'endpoints.port: 0 must be between 1 and 65535',
     'endpoints.addresses[0]: "a" is no IP address',
   ]);
 });

@@ -88,7 +88,7 @@ test('a probe with invalid props is refused with every reason at once', () => {
     'name: "probe-West" is no name for a Service',
     'cluster: "We" is no DNS label',
     'namespace: "a.b" is no DNS label',
-    'port: 0 is not between 1 and 65535',
+    'port: 0 must be between 1 and 65535',
     'addresses[0]: "west.example" is no IP address',
   ]);
 });

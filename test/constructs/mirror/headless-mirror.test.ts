@@ -205,7 +205,7 @@ test('invalid props are refused with every reason at once', () => {
     'ports: [{"port":53,"protocol":"UDP"}] leaves the Service without a port: UDP and SCTP do not cross a gateway',
     'endpoints.subsets[0].addresses[0].hostname: "" is no DNS label',
     'endpoints.subsets[0].addresses[0].ip: "x" is no IP address',
-    'endpoints.subsets[0].ports[0].port: -1 is not between 1 and 65535',
+    'endpoints.subsets[0].ports[0].port: -1 must be between 1 and 65535',
   ]);
 });
 

@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { configErrorMessage, parseOperatorConfig } from '../../../operator/config/config.ts';
-import { addOperatorFlags, envOf, type FlagValue, OPERATOR_FLAGS } from '../../../operator/config/flags.ts';
+import { formatFieldErrors } from '../../../crds/field-error.ts';
+import { flagOf, operatorSettings, variableOf } from '../../../crds/operator-settings.ts';
+import { parseOperatorConfig, variableWarnings } from '../../../operator/config/config.ts';
+import { addOperatorFlags, type FlagValues } from '../../../operator/config/flags.ts';
 
 /** The outcome of a command line and an environment. */
 function parse(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
@@ -9,18 +11,18 @@ function parse(argv: readonly string[], env: Readonly<Record<string, string>> = 
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
   command.parse([...argv], { from: 'user' });
-  return parseOperatorConfig(command.opts<Record<string, FlagValue>>(), env, () => 'machine');
+  return parseOperatorConfig(command.opts<FlagValues>(), env, () => 'machine');
 }
 
 const config = (argv: readonly string[], env?: Readonly<Record<string, string>>) => {
   const parsed = parse(argv, env);
-  if (!parsed.ok) throw new Error(parsed.errors.map(configErrorMessage).join('\n'));
-  return parsed.config;
+  if (!parsed.ok) throw new Error(formatFieldErrors(parsed.errors));
+  return parsed.value;
 };
 
 const messages = (argv: readonly string[], env?: Readonly<Record<string, string>>) => {
   const parsed = parse(argv, env);
-  return parsed.ok ? [] : parsed.errors.map(configErrorMessage);
+  return parsed.ok ? [] : parsed.errors.map((error) => formatFieldErrors([error]));
 };
 
 describe("the operator's settings", () => {
@@ -104,67 +106,66 @@ describe("the operator's settings", () => {
   });
 
   it.each([
-    [['--concurrency', '0'], '--concurrency "0" is not between 1 and 256: give a whole number from 1 to 256'],
-    [['--concurrency', 'many'], '--concurrency "many" is no whole number: give a whole number from 1 to 256'],
-    [['--namespace', 'No_Label'], '--namespace "No_Label" is no DNS label: give the name of a namespace'],
-    [['--namespace', ''], '--namespace "" is empty: give the name of a namespace'],
+    [['--concurrency', '0'], '--concurrency: "0" must be a whole number between 1 and 256'],
+    [['--concurrency', 'many'], '--concurrency: "many" must be a whole number between 1 and 256'],
+    [['--namespace', 'No_Label'], '--namespace: "No_Label" must be a valid DNS label (the name of a namespace)'],
+    [['--namespace', ''], '--namespace: "" must not be empty (the name of a namespace)'],
+    [['--context', ''], '--context: "" must not be empty'],
     [
       ['--mirror-namespaces', 'a,,b'],
-      '--mirror-namespaces "a,,b" has an empty item: give names of namespaces, separated by commas',
+      '--mirror-namespaces: "a,,b" must not have an empty item (names of namespaces, separated by commas)',
     ],
     [
       ['--credentials-secrets', 'west,../x'],
-      '--credentials-secrets "west,../x" is no name of a Secret: give names of Secrets, separated by commas',
+      '--credentials-secrets: "west,../x" must be valid DNS subdomains (names of Secrets, separated by commas)',
     ],
     [
       ['--mirror-namespaces', 'a', '--enable-namespace-creation'],
-      '--enable-namespace-creation "true" does not go with --mirror-namespaces, which must exist: create them, or leave one of the two out',
+      '--enable-namespace-creation: "true" must not be set together with --mirror-namespaces, which must exist (create them, or leave one of the two out)',
     ],
-    [['--endpoints', 'both'], '--endpoints "both" is none of endpoints, slices: give endpoints or slices'],
+    [['--endpoints', 'both'], '--endpoints: "both" must be one of endpoints, slices'],
     [
       ['--probe-connect-to', 'a:1'],
-      '--probe-connect-to "a:1" is no HOST=ADDR:PORT: give HOST=ADDR:PORT, each host once',
+      '--probe-connect-to: "a:1" must be a valid HOST=ADDR:PORT (HOST=ADDR:PORT, as in probe.example=192.0.2.1:80, each host once)',
     ],
     [
       ['--probe-connect-to', 'a=b:0'],
-      '--probe-connect-to "a=b:0" has a port that is not between 1 and 65535: give HOST=ADDR:PORT, each host once',
+      '--probe-connect-to: "a=b:0" must have a valid port (HOST=ADDR:PORT, as in probe.example=192.0.2.1:80, each host once)',
     ],
     [
       ['--probe-connect-to', 'a=b:1', '--probe-connect-to', 'A=c:1'],
-      '--probe-connect-to "a=b:1,A=c:1" names a host twice: give HOST=ADDR:PORT, each host once',
+      '--probe-connect-to: "a=b:1,A=c:1" must name each host once (HOST=ADDR:PORT, as in probe.example=192.0.2.1:80, each host once)',
     ],
     [
       ['--admin-address', '9999'],
-      '--admin-address "9999" is no HOST:PORT: give HOST:PORT such as 0.0.0.0:9999 or [::]:9999',
+      '--admin-address: "9999" must be a valid HOST:PORT (HOST:PORT, as in 0.0.0.0:9999 or [::]:9999)',
     ],
     [
       ['--admin-address', '::1:80'],
-      '--admin-address "::1:80" is no HOST:PORT: give HOST:PORT such as 0.0.0.0:9999 or [::]:9999',
+      '--admin-address: "::1:80" must be a valid HOST:PORT (HOST:PORT, as in 0.0.0.0:9999 or [::]:9999)',
     ],
-    [
-      ['--gateway-resolve-period', '60'],
-      '--gateway-resolve-period "60" lacks a unit: give a Go duration such as 60s, from 1s to 1h',
-    ],
+    [['--gateway-resolve-period', '60'], '--gateway-resolve-period: "60" must have a unit (a Go duration, as in 60s)'],
     [
       ['--gateway-resolve-period', '0s'],
-      '--gateway-resolve-period "0s" is less than 1s: give a Go duration such as 60s, from 1s to 1h',
+      '--gateway-resolve-period: "0s" must be between 1s and 1h (a Go duration, as in 60s)',
+    ],
+    [
+      ['--gateway-resolve-period', '1h1s'],
+      '--gateway-resolve-period: "1h1s" must be between 1s and 1h (a Go duration, as in 60s)',
     ],
     [
       ['--lease-duration', '15.5s'],
-      '--lease-duration "15.5s" is no whole number of seconds: give a Go duration such as 30s, of whole seconds, from 1s to 1h',
+      '--lease-duration: "15.5s" must be a whole number of seconds (a Go duration, as in 30s)',
     ],
     [
       ['--renew-deadline', '30s'],
-      '--renew-deadline "30s" is not less than the lease duration of 30s: give a Go duration such as 10s, less than --lease-duration',
+      '--renew-deadline: "30s" must be less than --lease-duration, which is 30s (a Go duration, as in 10s)',
     ],
     [
       ['--retry-period', '9s'],
-      '--retry-period "9s" is too long for the renew deadline of 10s: give a Go duration such as 2s, less than --renew-deadline divided by 1.2',
+      '--retry-period: "9s" times 1.2 must be less than --renew-deadline, which is 10s (a Go duration, as in 2s)',
     ],
-    [
-      ['--log-level', 'loud'],
-      '--log-level "loud" is none of debug, info, warn, error: give one of debug, info, warn, error',
-    ],
+    [['--log-level', 'loud'], '--log-level: "loud" must be one of debug, info, warn, error'],
   ])('are refused with value, reason and remedy: %j', (argv, message) => {
     expect(messages(argv)).toEqual([message]);
   });
@@ -173,9 +174,9 @@ describe("the operator's settings", () => {
     expect(
       messages(['--concurrency', '0'], { LINKSPAN_LEADER_ELECT: 'maybe', LINKSPAN_RENEW_DEADLINE: '40s' }),
     ).toEqual([
-      expect.stringMatching(/^LINKSPAN_LEADER_ELECT "maybe" /),
-      expect.stringMatching(/^--concurrency "0" /),
-      expect.stringMatching(/^LINKSPAN_RENEW_DEADLINE "40s" is not less than the lease duration of 30s/),
+      expect.stringMatching(/^LINKSPAN_LEADER_ELECT: "maybe" /),
+      expect.stringMatching(/^--concurrency: "0" /),
+      expect.stringMatching(/^LINKSPAN_RENEW_DEADLINE: "40s" must be less than --lease-duration, which is 30s/),
     ]);
   });
 
@@ -186,8 +187,8 @@ describe("the operator's settings", () => {
       LINKSPAN_PORT: 'tcp://192.0.2.1:80',
       LINKSPAN_OPERATOR_PORT_9999_TCP_ADDR: '192.0.2.1',
     };
-    expect(parse([], env).warnings).toEqual([
-      'the variable LINKSPAN_CONCURENCY means nothing to the operator: see "linkspan operator --help"',
+    expect(variableWarnings(env)).toEqual([
+      'the variable LINKSPAN_CONCURENCY is ignored: no setting has it (see "linkspan operator --help")',
     ]);
   });
 
@@ -197,9 +198,9 @@ describe("the operator's settings", () => {
 
   it('are all in the help, with default and variable', () => {
     const help = addOperatorFlags(new Command()).helpInformation().replaceAll(/\s+/g, ' ');
-    for (const flag of Object.values(OPERATOR_FLAGS)) {
-      expect(help).toContain(flag.flag);
-      expect(help).toContain(`env: ${envOf(flag)})`);
+    for (const [name] of operatorSettings) {
+      expect(help).toContain(flagOf(name));
+      expect(help).toContain(`env: ${variableOf(name)})`);
     }
   });
 });

@@ -5,8 +5,8 @@
 import { EventEmitter, once } from 'node:events';
 import { Command, CommanderError } from 'commander';
 import { formatFieldErrors, readLink } from '../../../crds/index.ts';
-import { configErrorMessage, parseOperatorConfig } from '../../../operator/config/config.ts';
-import { addOperatorFlags, type FlagValue } from '../../../operator/config/flags.ts';
+import { parseOperatorConfig, variableWarnings } from '../../../operator/config/config.ts';
+import { addOperatorFlags, type FlagValues } from '../../../operator/config/flags.ts';
 import { ApiError, ConnectionError, TerminalError } from '../../../operator/kube/errors.ts';
 import { loadSourceKubeconfig } from '../../../operator/kube/access/kubeconfig.ts';
 import type { EndpointSlice, Secret, Service } from '../../../operator/kube/objects.ts';
@@ -207,13 +207,9 @@ function withoutGateway(): Observed['link'] {
   return rest;
 }
 
-const flags = (
-  input: string,
-  given: Readonly<Record<string, FlagValue>>,
-  env: Readonly<Record<string, string>> = {},
-): Row => {
+const flags = (input: string, given: FlagValues, env: Readonly<Record<string, string>> = {}): Row => {
   const parsed = parseOperatorConfig(given, env, () => 'pod-0');
-  const messages = parsed.ok ? parsed.warnings : parsed.errors.map(configErrorMessage);
+  const messages = parsed.ok ? variableWarnings(env) : parsed.errors.map((error) => formatFieldErrors([error]));
   return { input: `\`${input}\``, message: messages.length === 0 ? 'accepted' : messages.join('<br>') };
 };
 

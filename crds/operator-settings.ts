@@ -1,0 +1,289 @@
+/**
+ * The settings of the operator, in one table: a setting is added here and nowhere else. Flags, environment variables,
+ * `OperatorConfig`, props of `MirrorOperator`, fields of the cluster file and the documentation all come from it.
+ */
+import { CredentialsSecret, Default } from './wire.ts';
+
+/** What a setting may be, and how its text is read: see `parseSetting`. */
+type SettingType =
+  | { readonly type: 'text' | 'host-port' | 'connect-to' }
+  | { readonly type: 'switch' }
+  | { readonly type: 'name'; readonly of: 'namespace' }
+  | { readonly type: 'names'; readonly of: 'namespace' | 'Secret' }
+  | { readonly type: 'choice'; readonly values: readonly string[] }
+  | { readonly type: 'integer'; readonly least: number; readonly most: number }
+  | {
+      readonly type: 'duration';
+      readonly leastMs: number;
+      readonly mostMs: number;
+      /** Whether it must be whole seconds. */
+      readonly wholeSeconds?: true;
+    };
+
+/** What holds when a setting is not given. */
+type SettingDefault =
+  /** This text; an empty one is documented as `none`. */
+  | { readonly default: string; readonly derived?: never; readonly unset?: never }
+  /** A value that the operator finds out when it starts, as described. */
+  | { readonly derived: string; readonly default?: never; readonly unset?: never }
+  /** No value, which means what is described. */
+  | { readonly unset: string; readonly default?: never; readonly derived?: never };
+
+/** One setting. Its flag and its variable are called as it is. */
+export type OperatorSetting = SettingType &
+  SettingDefault & {
+    /** What it does, as it follows the flag in the help. */
+    readonly text: string;
+    /** Name of its value in the help; a switch has none. */
+    readonly argument?: string;
+    /** Whether the flag may be repeated, each time with a part of the value. */
+    readonly repeatable?: true;
+    /** Whether there is a flag `--no-…`. */
+    readonly negatable?: true;
+    /** Whether it is a prop of `MirrorOperator`, with a docstring there, and a field of the cluster file. */
+    readonly prop?: true;
+    /** What holds when the prop is not given, where that is not what holds without the flag. */
+    readonly propDefault?: string;
+  };
+
+const HOUR_MS = 3_600_000;
+
+/** Every setting, by name, in the order of the documentation and of the arguments that constructs render. */
+export const OPERATOR_SETTINGS = {
+  kubeconfig: {
+    type: 'text',
+    argument: 'FILE',
+    text: 'kubeconfig of the source cluster',
+    unset: 'in-cluster, else the usual kubeconfig rules',
+  },
+  context: {
+    type: 'text',
+    argument: 'NAME',
+    text: 'context of the kubeconfig',
+    unset: 'its current context',
+  },
+  namespace: {
+    type: 'name',
+    of: 'namespace',
+    argument: 'NS',
+    text: 'namespace of the Links, their credentials and the Lease of the operator',
+    default: Default.multiclusterNamespace,
+  },
+  controlPlaneNamespace: {
+    type: 'name',
+    of: 'namespace',
+    argument: 'NS',
+    text: "namespace of Linkerd's control plane, where no mirror is ever written",
+    default: Default.controlPlaneNamespace,
+  },
+  identity: {
+    type: 'text',
+    argument: 'NAME',
+    text: 'holder of the Leases of this replica: the name of its pod',
+    derived: 'POD_NAME, else the host name',
+  },
+  enableHeadlessServices: {
+    type: 'switch',
+    text: 'mirror headless Services pod by pod, unless a Link sets it',
+    default: 'false',
+    prop: true,
+  },
+  enableNamespaceCreation: {
+    type: 'switch',
+    text: 'create the namespaces that mirrors need, unless a Link sets it',
+    default: 'false',
+    prop: true,
+  },
+  mirrorNamespaces: {
+    type: 'names',
+    of: 'namespace',
+    argument: 'LIST',
+    text: 'the only namespaces that are read and written to for mirrors, separated by commas',
+    unset: 'all but those of Kubernetes, of the control plane and of the operator',
+    prop: true,
+  },
+  credentialsSecrets: {
+    type: 'names',
+    of: 'Secret',
+    argument: 'LIST',
+    text: 'the only Secrets that credentials are read from, each watched by its name, separated by commas',
+    unset: `all of type ${CredentialsSecret.type}`,
+    prop: true,
+  },
+  endpoints: {
+    type: 'choice',
+    values: ['endpoints', 'slices'],
+    argument: 'KIND',
+    text: 'what to write for a mirror: v1 Endpoints (endpoints) or EndpointSlices (slices)',
+    default: 'endpoints',
+    prop: true,
+  },
+  probeVia: {
+    type: 'choice',
+    values: ['service', 'address'],
+    argument: 'WAY',
+    text: 'probe gateways through the probe Service (service, for a meshed pod) or directly (address)',
+    default: 'service',
+    prop: true,
+    propDefault: 'service for an operator in the mesh, else address',
+  },
+  probeConnectTo: {
+    type: 'connect-to',
+    argument: 'HOST=ADDR:PORT',
+    repeatable: true,
+    text: 'where to connect for a probe host instead, for tests and demos',
+    default: '',
+  },
+  gatewayResolvePeriod: {
+    type: 'duration',
+    leastMs: 1000,
+    mostMs: HOUR_MS,
+    argument: 'DURATION',
+    text: 'time between two lookups of the host names of gateways',
+    default: '60s',
+    prop: true,
+  },
+  adminAddress: {
+    type: 'host-port',
+    argument: 'HOST:PORT',
+    text: 'where /healthz, /readyz and /metrics are served; port 0 picks one and logs it',
+    default: '0.0.0.0:9999',
+  },
+  leaderElect: {
+    type: 'switch',
+    negatable: true,
+    text: 'work only while holding the Lease of the operator',
+    default: 'true',
+  },
+  // The wire has whole seconds.
+  leaseDuration: {
+    type: 'duration',
+    leastMs: 1000,
+    mostMs: HOUR_MS,
+    wholeSeconds: true,
+    argument: 'DURATION',
+    text: 'time after which a Lease that is not renewed may be taken by another',
+    default: '30s',
+    prop: true,
+  },
+  renewDeadline: {
+    type: 'duration',
+    leastMs: 100,
+    mostMs: HOUR_MS,
+    argument: 'DURATION',
+    text: 'time that a renewal is tried before the Lease counts as lost; less than the lease duration',
+    default: '10s',
+    prop: true,
+  },
+  retryPeriod: {
+    type: 'duration',
+    leastMs: 10,
+    mostMs: HOUR_MS,
+    argument: 'DURATION',
+    text: 'wait between two tries to acquire or renew a Lease; less than the renew deadline divided by 1.2',
+    default: '2s',
+    prop: true,
+  },
+  concurrency: {
+    type: 'integer',
+    least: 1,
+    most: 256,
+    argument: 'N',
+    text: 'reconciles at once per Link',
+    default: '16',
+    prop: true,
+  },
+  logLevel: {
+    type: 'choice',
+    values: ['debug', 'info', 'warn', 'error'],
+    argument: 'LEVEL',
+    text: 'least severe level that is logged: debug, info, warn or error',
+    default: 'info',
+    prop: true,
+  },
+  logFormat: {
+    type: 'choice',
+    values: ['json', 'pretty'],
+    argument: 'FORMAT',
+    text: 'log as JSON (json) or for people (pretty)',
+    default: 'json',
+    prop: true,
+  },
+} as const satisfies Readonly<Record<string, OperatorSetting>>;
+
+type Settings = typeof OPERATOR_SETTINGS;
+
+/** Name of a setting. */
+export type SettingName = keyof Settings;
+
+/** Name of a setting that is a prop. */
+export type PropName = { [N in SettingName]: Settings[N] extends { readonly prop: true } ? N : never }[SettingName];
+
+/** A host and a port. */
+export interface HostPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The value of a setting, by its type. */
+interface Values {
+  readonly text: string;
+  readonly name: string;
+  readonly names: readonly string[];
+  readonly switch: boolean;
+  readonly integer: number;
+  /** Milliseconds. */
+  readonly duration: number;
+  readonly 'host-port': HostPort;
+  /** By host, in lower case. */
+  readonly 'connect-to': ReadonlyMap<string, HostPort>;
+}
+
+/** The value of one setting. */
+export type SettingValue<S extends OperatorSetting = OperatorSetting> = S extends {
+  readonly values: readonly (infer V)[];
+}
+  ? V
+  : S['type'] extends keyof Values
+    ? Values[S['type']]
+    : never;
+
+/** Name of a value among all values: that of a duration ends in `Ms`. */
+type ValueName<N extends SettingName> = Settings[N]['type'] extends 'duration' ? `${N}Ms` : N;
+
+/** The values of all settings: of each what it is when it is not given, too. */
+export type OperatorSettingValues = {
+  readonly [N in SettingName as ValueName<N>]:
+    SettingValue<Settings[N]> | (Settings[N] extends { readonly unset: string } ? undefined : never);
+};
+
+/** All settings, in order. */
+export const operatorSettings = Object.entries(OPERATOR_SETTINGS) as readonly (readonly [
+  SettingName,
+  OperatorSetting,
+])[];
+
+/** The settings that are props, in order. */
+export const propSettings = operatorSettings.filter(([, { prop }]) => prop === true) as readonly (readonly [
+  PropName,
+  OperatorSetting,
+])[];
+
+/** Name of the value of a setting. */
+export const valueName = (name: SettingName, { type }: OperatorSetting): keyof OperatorSettingValues =>
+  (type === 'duration' ? `${name}Ms` : name) as keyof OperatorSettingValues;
+
+/** The flag of a setting: `--retry-period`. */
+export const flagOf = (name: SettingName): `--${string}` =>
+  `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** What the variables of all settings start with. */
+export const VARIABLE_PREFIX = 'LINKSPAN_';
+
+/** The environment variable of a setting: `LINKSPAN_RETRY_PERIOD`. */
+export const variableOf = (name: SettingName): string =>
+  VARIABLE_PREFIX + flagOf(name).slice(2).replaceAll('-', '_').toUpperCase();
+
+/** What holds when a setting is not given, for documentation. */
+export const defaultText = ({ default: text, derived, unset }: OperatorSetting): string =>
+  text || derived || unset || 'none';
