@@ -14,7 +14,8 @@ export interface ReadObstacle {
 
 export class ReadHealth {
   readonly #onChange: (obstacle: ReadObstacle | undefined) => void;
-  readonly #states = new Map<string, { readonly namespace: string | undefined; readonly state: ReflectorState }>();
+  /** By namespace, undefined standing for all, then by reflector. */
+  readonly #states = new Map<string | undefined, Map<string, ReflectorState>>();
   /** Kind of what was last reported. */
   #reported: string | undefined;
 
@@ -25,11 +26,12 @@ export class ReadHealth {
 
   /**
    * Records the state of one reflector.
-   * @param id of the reflector, unique within this health
+   * @param reflector its name, unique within the namespace
    * @param namespace the only namespace that the reflector reads; undefined: it reads all
    */
-  report(id: string, state: ReflectorState, namespace?: string): void {
-    this.#states.set(id, { namespace, state });
+  report(reflector: string, state: ReflectorState, namespace?: string): void {
+    const states = this.#states.get(namespace) ?? new Map<string, ReflectorState>();
+    this.#states.set(namespace, states.set(reflector, state));
     const obstacle = this.#obstacle();
     const kind = obstacle === undefined ? 'none' : `${obstacleOf(obstacle.error)} ${obstacle.namespaces.join(' ')}`;
     if (kind === this.#reported) return;
@@ -38,32 +40,29 @@ export class ReadHealth {
   }
 
   /** Forgets a reflector that was stopped. */
-  forget(id: string): void {
-    this.#states.delete(id);
+  forget(reflector: string, namespace?: string): void {
+    this.#states.get(namespace)?.delete(reflector);
   }
 
   /** Whether reading a namespace is forbidden while others may be read. */
   isRefused(namespace: string): boolean {
-    return isForbidden(this.#errors().get(namespace));
+    return isForbidden(this.#errorOf(namespace));
   }
 
   #obstacle(): ReadObstacle | undefined {
-    const failing = [...this.#errors()].filter(([, error]) => error !== undefined);
-    const refused = failing.filter(([namespace, error]) => namespace !== undefined && isForbidden(error));
+    const failing = [...this.#states.keys()]
+      .map((namespace) => ({ namespace, error: this.#errorOf(namespace) }))
+      .filter(({ error }) => error !== undefined);
+    const refused = failing.filter(({ namespace, error }) => namespace !== undefined && isForbidden(error));
     // What affects all reads is reported before what affects one namespace.
     const [first] = [...failing.filter((each) => !refused.includes(each)), ...refused];
     if (first === undefined) return undefined;
     const isPartial = refused.length === failing.length;
-    return { error: first[1], namespaces: isPartial ? refused.map(([namespace]) => namespace ?? '') : [] };
+    return { error: first.error, namespaces: isPartial ? refused.map(({ namespace = '' }) => namespace) : [] };
   }
 
-  /** The first error of each namespace, undefined standing for all of them; in the order of their first reports. */
-  #errors(): ReadonlyMap<string | undefined, unknown> {
-    const errors = new Map<string | undefined, unknown>();
-    for (const { namespace, state } of this.#states.values()) {
-      const error = state.connected ? undefined : state.error;
-      if (errors.get(namespace) === undefined) errors.set(namespace, error);
-    }
-    return errors;
+  #errorOf(namespace: string | undefined): unknown {
+    for (const state of this.#states.get(namespace)?.values() ?? []) if (!state.connected) return state.error;
+    return undefined;
   }
 }

@@ -249,7 +249,7 @@ export class SourceCluster {
   }
 
   #reflected({ plural }: Resource, namespace: string | undefined, state: ReflectorState, health: ReadHealth): void {
-    health.report(namespace ?? '', state, namespace);
+    health.report(plural, state, namespace);
     if (namespace === undefined) return;
     const access = this.#listed?.reflected(namespace, plural, state);
     if (access === undefined) return;

@@ -1,36 +1,34 @@
 /**
  * A target cluster as one Link reads it: as a whole, or namespace by namespace, each by watches of its own, so that one
- * that may not be read stops no other. A session of its own for each Link: own connections, own backoff; what happens
- * to it happens to no other.
+ * that may not be read stops no other. Each Link has connections and backoff of its own: what happens to its target
+ * affects no other Link.
  *
- * A list that takes Services away says how many only if all namespaces are counted (rule E6). So when one namespace
+ * A list that takes Services away reports how many only if all namespaces are counted (rule E6). So when one namespace
  * has lost any, all are listed anew, and until that is done nothing is known to be gone.
  */
 import type { KubeClient } from '../kube/client.ts';
-import { isForbidden, obstacleOf } from '../kube/errors.ts';
 import { splitKey, type EndpointSlice, type Service } from '../kube/objects.ts';
 import type { MirrorMode } from '../mirror/observed.ts';
-import { TargetPart, type TargetPartOptions } from './export-watch.ts';
+import { ReadHealth, type ReadObstacle } from '../runtime/health.ts';
+import type { ReflectorState } from '../runtime/reflector.ts';
+import { ExportWatch, type ExportWatchOptions } from './export-watch.ts';
 
 /** What is in the way of reading a target. */
-export interface TargetObstacle {
-  readonly error: unknown;
-  /** Of several namespaces those that refuse to be read; empty: the whole target cannot be read. */
-  readonly namespaces: readonly string[];
-}
+export type TargetObstacle = ReadObstacle;
 
 export interface TargetOptions extends Omit<
-  TargetPartOptions,
+  ExportWatchOptions,
   'namespace' | 'onRelisted' | 'onSlicesRelisted' | 'onState'
 > {
   /** The only namespaces that are read. @default - all, with one watch for each kind */
   readonly namespaces?: readonly string[] | undefined;
   /**
-   * Exported Services, or only what is behind them, were listed anew, and every one that can be known is. Services that
-   * went one by one before a list of slices may still have their mirrors: only a list of Services takes any away.
+   * Called when exported Services, or only what is behind them, were listed anew, and every one that can be known is.
+   * Services that went one by one before a list of slices may still have their mirrors: only a list of Services takes
+   * any away.
    */
   readonly onRelisted: (what: 'services' | 'slices') => void;
-  /** The target can be read (undefined), or not all of it; said on each change. */
+  /** Called on change: the target can be read (undefined), or not all of it. */
   readonly onReachable: (obstacle: TargetObstacle | undefined) => void;
 }
 
@@ -39,16 +37,15 @@ const WHOLE = '';
 
 export class Target {
   readonly #options: TargetOptions;
-  readonly #parts: ReadonlyMap<string, TargetPart>;
-  /** What each part was last told to be kept by. */
-  readonly #errors = new Map<string, unknown>();
+  readonly #watches: ReadonlyMap<string, ExportWatch>;
+  readonly #health: ReadHealth;
   #synced = false;
-  /** What was last told: who is kept by what. */
-  #said: string | undefined;
 
   constructor(options: TargetOptions) {
     this.#options = options;
-    this.#parts = new Map((options.namespaces ?? [WHOLE]).map((namespace) => [namespace, this.#part(namespace)]));
+    this.#health = new ReadHealth(options.onReachable);
+    const namespaces = options.namespaces ?? [WHOLE];
+    this.#watches = new Map(namespaces.map((namespace) => [namespace, this.#exportWatch(namespace)]));
   }
 
   /** Whether every exported Service that can be known is known. */
@@ -58,45 +55,45 @@ export class Target {
 
   /** Whether a Service's mirror can be decided about: the Service is known, or is known not to be exported. */
   decides(key: string): boolean {
-    const part = this.#partOf(key);
+    const watch = this.#watchOf(key);
     // What is in a namespace that the Link does not name is not exported to it.
-    if (part?.synced === false) return false;
-    return this.#synced && (this.#isCounted || part?.get(key) !== undefined);
+    if (watch?.synced === false) return false;
+    return this.#synced && (this.#isCounted || watch?.get(key) !== undefined);
   }
 
   /** The exported Service, and how; flat mode wins (rule A1). */
   get(key: string): { readonly service: Service; readonly mode: MirrorMode } | undefined {
-    return this.#partOf(key)?.get(key);
+    return this.#watchOf(key)?.get(key);
   }
 
   /** Keys of all exported Services, in either mode. */
   keys(): ReadonlySet<string> {
-    const whole = this.#parts.get(WHOLE);
-    return whole?.keys() ?? new Set([...this.#parts.values()].flatMap((part) => [...part.keys()]));
+    const whole = this.#watches.get(WHOLE);
+    return whole?.keys() ?? new Set([...this.#watches.values()].flatMap((watch) => [...watch.keys()]));
   }
 
   /** The slices behind a Service; undefined while it is not known which there are. */
   slicesOf(key: string): readonly EndpointSlice[] | undefined {
-    return this.#partOf(key)?.slicesOf(key);
+    return this.#watchOf(key)?.slicesOf(key);
   }
 
-  /** Starts watching; with what client is up to `use`. */
+  /** Starts watching, with the client that is given until `use` gives another. */
   run(client: KubeClient, signal: AbortSignal): void {
-    for (const part of this.#parts.values()) part.run(client, signal);
+    for (const watch of this.#watches.values()) watch.run(client, signal);
   }
 
-  /** Goes on with another client, from where the watches are. */
+  /** Continues with another client, from where the watches are. */
   use(client: KubeClient): void {
-    for (const part of this.#parts.values()) part.use(client);
+    for (const watch of this.#watches.values()) watch.use(client);
   }
 
   stop(): void {
-    for (const part of this.#parts.values()) part.stop();
+    for (const watch of this.#watches.values()) watch.stop();
   }
 
-  #part(namespace: string): TargetPart {
+  #exportWatch(namespace: string): ExportWatch {
     const { selectors, timings, labelCopyMs, onChange, onMalformed } = this.#options;
-    return new TargetPart({
+    return new ExportWatch({
       selectors,
       timings,
       labelCopyMs,
@@ -110,47 +107,41 @@ export class Target {
       onSlicesRelisted: () => {
         if (this.#isCounted) this.#relisted('slices');
       },
-      onState: (error) => this.#told(namespace, error),
+      onState: (reflector, state) => this.#reflected(namespace, reflector, state),
     });
   }
 
-  #partOf(key: string): TargetPart | undefined {
-    return this.#parts.get(WHOLE) ?? this.#parts.get(splitKey(key).namespace);
+  #watchOf(key: string): ExportWatch | undefined {
+    return this.#watches.get(WHOLE) ?? this.#watches.get(splitKey(key).namespace);
   }
 
-  /** Whether every part has given all it can: what it was asked for, or a refusal. */
+  /** Whether every namespace has been listed as far as it can be: what was asked for has come, or is refused. */
   get #isCounted(): boolean {
-    return [...this.#parts].every(([namespace, part]) => (part.synced && part.current) || this.#isRefused(namespace));
+    return [...this.#watches].every(
+      ([namespace, watch]) => (watch.synced && watch.current) || this.#health.isRefused(namespace),
+    );
   }
 
-  #isRefused(namespace: string): boolean {
-    return namespace !== WHOLE && isForbidden(this.#errors.get(namespace));
-  }
-
-  #recount(lossy: string): void {
-    for (const [namespace, part] of this.#parts) {
-      if (namespace !== lossy && !this.#isRefused(namespace)) part.relist();
+  #recount(changed: string): void {
+    for (const [namespace, watch] of this.#watches) {
+      if (namespace !== changed && !this.#health.isRefused(namespace)) watch.relist();
     }
   }
 
   #relisted(what: 'services' | 'slices'): void {
-    // Refused by all, nothing is known of what is exported.
-    this.#synced ||= [...this.#parts.values()].some(({ synced }) => synced);
+    // If all namespaces are refused, nothing is known of what is exported.
+    this.#synced ||= [...this.#watches.values()].some(({ synced }) => synced);
     if (this.#synced) this.#options.onRelisted(what);
   }
 
-  #told(namespace: string, error: unknown): void {
+  #reflected(namespace: string, reflector: string, state: ReflectorState | undefined): void {
+    const within = namespace === WHOLE ? undefined : namespace;
+    if (state === undefined) {
+      this.#health.forget(reflector, within);
+      return;
+    }
     const wasCounted = this.#isCounted;
-    this.#errors.set(namespace, error);
+    this.#health.report(reflector, state, within);
     if (!wasCounted && this.#isCounted) this.#relisted('services');
-    const failing = [...this.#errors].filter(([, each]) => each !== undefined);
-    const refused = failing.filter(([each]) => this.#isRefused(each)).map(([each]) => each);
-    // What keeps all of them is told before what keeps some.
-    const [first] = failing.filter(([each]) => !refused.includes(each)).concat(failing);
-    const namespaces = refused.length === failing.length ? refused : [];
-    const news = first === undefined ? 'reachable' : `${obstacleOf(first[1])} ${namespaces.join(' ')}`;
-    if (news === this.#said) return;
-    this.#said = news;
-    this.#options.onReachable(first && { error: first[1], namespaces });
   }
 }

@@ -52,19 +52,19 @@ describe('whether something can be read', () => {
 describe('whether several namespaces can be read', () => {
   it('names those that refuse, if nothing else is in the way', () => {
     const { health, reports } = setUp();
-    health.report('shop services', connected, 'shop');
-    health.report('bank services', forbidden, 'bank');
-    health.report('shop services', forbidden, 'shop');
+    health.report('services', connected, 'shop');
+    health.report('services', forbidden, 'bank');
+    health.report('services', forbidden, 'shop');
     expect(reports).toEqual(['none', 'list: HTTP 403 (403) bank', 'list: HTTP 403 (403) shop bank']);
     expect([health.isRefused('bank'), health.isRefused('other')]).toEqual([true, false]);
   });
 
   it('reports what affects all before what affects one', () => {
     const { health, reports } = setUp();
-    health.report('bank services', forbidden, 'bank');
-    health.report('shop services', refused, 'shop');
+    health.report('services', forbidden, 'bank');
+    health.report('services', refused, 'shop');
     expect(reports).toEqual(['list: HTTP 403 (403) bank', 'refused']);
-    health.report('shop services', connected, 'shop');
+    health.report('services', connected, 'shop');
     expect(reports.at(-1)).toBe('list: HTTP 403 (403) bank');
   });
 

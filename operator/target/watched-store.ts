@@ -1,0 +1,57 @@
+/** A store and the one reflector that fills it, until it is stopped. */
+import type { KubeClient } from '../kube/client.ts';
+import type { KubeObject, Resource } from '../kube/objects.ts';
+import { Reflector, type ReflectorState, type ReflectorTimings } from '../runtime/reflector.ts';
+import type { Store } from '../runtime/store.ts';
+
+export interface WatchedStoreOptions<T extends KubeObject> {
+  readonly store: Store<T>;
+  readonly resource: Resource;
+  readonly labelSelector: string;
+  /** @default - the whole cluster */
+  readonly namespace?: string | undefined;
+  /** The client for the next list or watch. */
+  readonly client: () => KubeClient;
+  readonly timings?: Partial<ReflectorTimings> | undefined;
+  /** Called with each state of the reflector, and with undefined when it is stopped. */
+  readonly onState: (state: ReflectorState | undefined) => void;
+  /** Stops it too, without a call of `onState`. */
+  readonly signal: AbortSignal;
+}
+
+export class WatchedStore<T extends KubeObject> {
+  readonly store: Store<T>;
+  readonly #reflector: Reflector<T>;
+  readonly #stopped = new AbortController();
+  readonly #onState: (state: ReflectorState | undefined) => void;
+
+  constructor(options: WatchedStoreOptions<T>) {
+    const { store, resource, labelSelector, namespace, client, timings, onState, signal } = options;
+    this.store = store;
+    this.#onState = onState;
+    this.#reflector = new Reflector<T>({
+      client,
+      resource,
+      select: { labelSelector, namespace },
+      sink: store.sink(),
+      ...(timings === undefined ? {} : { timings }),
+      onState,
+    });
+    void this.#reflector.run(AbortSignal.any([signal, this.#stopped.signal]));
+  }
+
+  /** Makes the connection anew. */
+  reconnect(): void {
+    this.#reflector.reconnect();
+  }
+
+  /** Lists everything anew. */
+  relist(): void {
+    this.#reflector.relist();
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+    this.#onState(undefined);
+  }
+}
