@@ -4,7 +4,8 @@
  */
 import { GatewayProbe, render, type EndpointsKind } from '../../constructs/mirror/index.ts';
 import type { LinkSettings } from '../../crds/index.ts';
-import { type Action, type Applier, type Desired, plan } from '../runtime/applier.ts';
+import type { Applier } from '../runtime/applier.ts';
+import { type Action, type Desired, plan } from '../runtime/plan.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from '../kube/objects.ts';
 import type { Result } from '../runtime/workqueue.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';

@@ -6,7 +6,7 @@
 import { EndpointMirror, HeadlessMirror, MirrorService, render, type ApiJson } from '../../constructs/mirror/index.ts';
 import type { GatewayEndpoints, MirrorPort } from '../../constructs/mirror/index.ts';
 import { Annotation, Label, mirrorName, Value } from '../../crds/wire.ts';
-import type { Desired } from '../runtime/applier.ts';
+import type { Desired } from '../runtime/plan.ts';
 import { describe } from '../kube/errors.ts';
 import {
   ENDPOINT_SLICES,

@@ -2,7 +2,8 @@
  * Makes one target Service's mirrors true: observe, desired, plan, execute, and the status as a value. It is given a
  * key, not an event; a Service that is gone is the same path with nothing desired.
  */
-import { plan, type Action, type Applier, type Owned } from '../runtime/applier.ts';
+import type { Applier } from '../runtime/applier.ts';
+import { plan, type Action, type Owned } from '../runtime/plan.ts';
 import { ApiError, describe, isConflict, isForbidden, isInvalid, isNamespaceGone } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, keyOf, NAMESPACES, SERVICES, splitKey } from '../kube/objects.ts';
 import { desired, endpointsId, gatewayRefreshed, serviceId, sliceId, type Manifests } from './desired.ts';

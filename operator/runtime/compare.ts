@@ -3,6 +3,7 @@
  * API server's defaults filled in and orders that mean nothing taken out. Two objects are equal when these are, no
  * matter which field manager wrote them; what is not equal is exactly what an apply would have to put right.
  */
+import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type {
   EndpointAddress,
@@ -29,6 +30,10 @@ export function saysTheSame(of: Resource, desired: KubeObject, live: KubeObject,
   const restrict = how.extraMetadata === 'ignored' ? desired.metadata : undefined;
   return isDeepStrictEqual(canonical(of, desired, how, restrict), canonical(of, live, how, restrict));
 }
+
+/** Stands for everything in an object that counts: equal for objects that say the same. */
+export const digestOf = (of: Resource, object: KubeObject, how: Comparison = {}): string =>
+  hash('sha256', JSON.stringify(canonical(of, object, how, undefined)), 'base64url');
 
 function canonical(
   of: Resource,

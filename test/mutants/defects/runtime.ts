@@ -3,6 +3,12 @@ import type { Defect } from '../defect.ts';
 const LEASE = { file: 'operator/runtime/lease.ts', tests: ['test/operator/runtime/lease.test.ts'] };
 const REFLECTOR = { file: 'operator/runtime/reflector.ts', tests: ['test/operator/runtime/reflector.test.ts'] };
 const STORE = { file: 'operator/runtime/store.ts', tests: ['test/operator/runtime/store.test.ts'] };
+const OWN_WRITES = { file: 'operator/runtime/own-writes.ts', tests: ['test/operator/runtime/store.test.ts'] };
+const INDEXES = { file: 'operator/runtime/indexes.ts', tests: ['test/operator/runtime/store.test.ts'] };
+const HEALTH = { file: 'operator/runtime/health.ts', tests: ['test/operator/runtime/health.test.ts'] };
+const PLAN = { file: 'operator/runtime/plan.ts', tests: ['test/operator/runtime/applier.test.ts'] };
+const MANAGED_FIELDS = { file: 'operator/runtime/managed-fields.ts', tests: ['test/operator/runtime/applier.test.ts'] };
+const REPAIRS = { file: 'operator/runtime/repairs.ts', tests: ['test/operator/runtime/repairs.test.ts'] };
 const APPLIER = { file: 'operator/runtime/applier.ts', tests: ['test/operator/runtime/applier.test.ts'] };
 const COMPARE = { file: 'operator/runtime/compare.ts', tests: ['test/operator/runtime/compare.test.ts'] };
 const EVENTS = { file: 'operator/runtime/events.ts', tests: ['test/operator/runtime/events.test.ts'] };
@@ -158,10 +164,10 @@ export const RUNTIME: readonly Defect[] = [
     replace: '? backoffMs(failures - 1, this.#timings.backoff, Math.random)',
   },
   {
-    ...REFLECTOR,
+    ...HEALTH,
     name: 'each failed try is reported',
     rule: 'E4',
-    find: 'if (this.#told === news) return;',
+    find: 'if (kind === this.#reported) return;',
     replace: '',
   },
   {
@@ -179,28 +185,28 @@ export const RUNTIME: readonly Defect[] = [
     replace: '} while (next === null);',
   },
   {
-    ...STORE,
+    ...OWN_WRITES,
     name: 'an object that left the selection and entered it again is never seen as written',
     rule: 'C3',
-    find: 'this.#gone.delete(object.metadata.uid);',
+    find: 'this.#gone.delete(uid);',
     replace: ';',
   },
   {
-    ...STORE,
+    ...OWN_WRITES,
     name: 'a write of ours hides what a later list says',
     rule: 'H3',
     find: 'this.#pending.clear();',
     replace: '',
   },
   {
-    ...STORE,
+    ...OWN_WRITES,
     name: 'the deletion of an object takes away the one that replaced it',
     rule: 'C3',
-    find: 'if (pending.uid !== object.metadata.uid) return;',
+    find: 'if (pending.uid !== uid) return false;',
     replace: '',
   },
   {
-    ...STORE,
+    ...OWN_WRITES,
     name: 'what others deleted comes back with the answer to its creation',
     rule: 'C3',
     find: 'this.#gone.add(uid);',
@@ -210,35 +216,63 @@ export const RUNTIME: readonly Defect[] = [
     ...STORE,
     name: 'an answer to a write takes back what the watch has told since',
     rule: 'C3',
-    find: 'if (this.#objects.get(key) !== basedOn) return;',
-    replace: '',
+    find: 'if (part === undefined || part.objects.get(key) !== basedOn) return;',
+    replace: 'if (part === undefined) return;',
   },
   {
-    ...STORE,
+    ...OWN_WRITES,
     name: 'a write that changed nothing makes the next event unseen',
     rule: 'C3',
-    find: 'if (basedOn !== undefined && basedOn.metadata.resourceVersion === resourceVersion) return;',
+    find: 'if (basedOn !== undefined && basedOn.resourceVersion === resourceVersion) return false;',
     replace: '',
   },
   {
     ...STORE,
     name: 'half a list is shown',
     rule: 'H3',
-    find: 'this.#incoming = new Map();',
-    replace: 'this.#incoming = this.#objects;',
+    find: 'part.incoming = new Map();',
+    replace: 'part.incoming = part.objects;',
   },
   {
     ...STORE,
     name: 'each list tells of every object as changed',
     rule: 'C5',
-    find: 'if (before?.metadata.resourceVersion !== after.metadata.resourceVersion) changes',
-    replace: 'changes',
+    find: 'if (before === undefined || !isSameVersion(before, after)) changes',
+    replace: 'if (before === undefined || before !== after) changes',
   },
   {
-    ...STORE,
+    ...INDEXES,
     name: 'an index still finds what has changed or gone',
     find: 'filed?.delete(key);',
     replace: '',
+  },
+  {
+    ...OWN_WRITES,
+    name: 'what had the name before comes back after a creation and deletion of ours',
+    rule: 'C3',
+    find: 'uid !== pending.uid && pending.isReported',
+    replace: 'uid !== pending.uid',
+  },
+  {
+    ...STORE,
+    name: 'a list replaces objects that it does not change, so that no write based on them is seen',
+    rule: 'C3',
+    find: 'else incoming.set(key, before);',
+    replace: '',
+  },
+  {
+    ...STORE,
+    name: 'a partition holds objects of another',
+    rule: 'A3',
+    find: 'trimmed !== undefined && this.#partOf(keyOf(trimmed)) === part',
+    replace: 'trimmed !== undefined',
+  },
+  {
+    ...STORE,
+    name: 'a store is synced when one of its partitions is',
+    rule: 'A3',
+    find: '.every(({ synced }) => synced)',
+    replace: '.some(({ synced }) => synced)',
   },
   {
     ...APPLIER,
@@ -276,13 +310,13 @@ export const RUNTIME: readonly Defect[] = [
     replace: 'withPreconditions(object, { uid, ...(resourceVersion === null && { resourceVersion }) })',
   },
   {
-    ...APPLIER,
+    ...PLAN,
     name: 'deletions come before what takes their place',
     find: 'return [...writes, ...deletions];',
     replace: 'return [...deletions, ...writes];',
   },
   {
-    ...APPLIER,
+    ...PLAN,
     name: 'a Service that becomes headless is changed in place, which is refused',
     rule: 'D3',
     find: "if (of.kind === 'Service') return",
@@ -310,7 +344,7 @@ export const RUNTIME: readonly Defect[] = [
     replace: "comparison?.extraMetadata === 'counts')",
   },
   {
-    ...APPLIER,
+    ...MANAGED_FIELDS,
     name: 'the status entry of another manager is taken over',
     rule: 'A8',
     find: '...entries.filter((entry) => !whole.includes(entry)),',
@@ -320,15 +354,36 @@ export const RUNTIME: readonly Defect[] = [
     ...APPLIER,
     name: 'a write that admission changes is repeated for ever',
     rule: 'C5',
-    find: 'this.#left.set(id,',
-    replace: 'this.#left.set(`${id} `,',
+    find: 'this.#repairs.inVain(id, digest, written);',
+    replace: 'this.#repairs.inVain(digest, id, written);',
   },
   {
     ...APPLIER,
     name: 'a repair that somebody keeps undoing is repeated without a pause',
     rule: 'C5',
-    find: 'if (deferred !== undefined) return deferred;',
+    find: "if (waitMs > 0) return { result: 'deferred', afterMs: waitMs };",
     replace: '',
+  },
+  {
+    ...REPAIRS,
+    name: 'whoever undoes what we write is answered for ever at the same pace',
+    rule: 'C5',
+    find: 'before.count + 1',
+    replace: 'before.count',
+  },
+  {
+    ...APPLIER,
+    name: 'a write that failed counts as undone by somebody else',
+    rule: 'F3',
+    find: 'let written = await this.#applyOver',
+    replace: 'this.#repairs.wrote(id, digest); let written = await this.#applyOver',
+  },
+  {
+    ...APPLIER,
+    name: 'a Service that replaces another is created over whatever Endpoints there are',
+    rule: 'A6',
+    find: 'return this.#create(action, false, signal);',
+    replace: 'return this.#create(action, true, signal);',
   },
   {
     ...COMPARE,

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { type Action, Applier, type Desired, type Owned, plan } from '../../../operator/runtime/applier.ts';
+import { Applier } from '../../../operator/runtime/applier.ts';
+import { type Action, type Desired, type Owned, plan } from '../../../operator/runtime/plan.ts';
 import type { KubeClient, Preconditions } from '../../../operator/kube/client.ts';
 import { ApiError } from '../../../operator/kube/errors.ts';
 import {
@@ -185,6 +186,13 @@ describe('an action', () => {
     expect(told).toEqual(['wrote a on -']);
   });
 
+  it('to create a Service whose Endpoints are known to be ours costs one request', async () => {
+    const { server, execute } = setUp();
+    const action: Action = { op: 'create', ...want(service('a', 80)), endpointsProven: true };
+    expect((await execute(action)).result).toBe('written');
+    expect(server.calls).toEqual(['apply a - 1']);
+  });
+
   it("to create never touches somebody else's object, and names it (A6)", async () => {
     const theirs = live({ ...service('a', 80), metadata: { namespace: 'shop', name: 'a' } });
     const { server, execute } = setUp(theirs);
@@ -247,7 +255,7 @@ describe('an action', () => {
     expect(told).toEqual([]);
   });
 
-  it('to replace deletes, then creates', async () => {
+  it('to replace deletes, then creates, over no Endpoints of others', async () => {
     const { server, make } = setUp(live(service('a', 80)));
     await make(service('a', 80, { clusterIP: 'None' }));
     expect(server.calls).toEqual(['delete a u1', 'read', 'apply a - 1']);
@@ -331,6 +339,17 @@ describe('somebody who undoes what we write', () => {
     }
     expect(results.slice(0, 4)).toEqual(['written', 'written', 'written', 'written']);
     expect(results.at(-1)).toBe('deferred');
+  });
+
+  it('is not who makes our writes fail: these are not spaced out', async () => {
+    const { server, make } = setUp(live(service('a', 80)));
+    server.admission = () => {
+      throw new ApiError(503, {}, 'apply');
+    };
+    for (let failed = 0; failed < 10; failed += 1) await expect(make(service('a', 81))).rejects.toThrow('503');
+    server.admission = (object) => object;
+    expect(await make(service('a', 81))).toEqual(['written']);
+    expect(server.object?.spec?.ports).toEqual([{ port: 81 }]);
   });
 
   it('does not slow down a change of what we want', async () => {

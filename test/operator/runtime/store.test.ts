@@ -183,6 +183,7 @@ describe('a write of our own', () => {
     store.wrote(object('a', '3', {}, 'uid-ours'), undefined);
     store.deleted(store.get('shop/a')!);
     store.sink().applied(object('a', '1', {}, 'uid-old'));
+    expect(version(store, 'a')).toBeUndefined();
     store.sink().removed(object('a', '2', {}, 'uid-old'));
     expect(version(store, 'a')).toBeUndefined();
     store.sink().applied(object('a', '3', {}, 'uid-ours'));

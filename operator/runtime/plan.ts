@@ -1,0 +1,64 @@
+/**
+ * From what should be and what is ours to the actions between them. Pure: no client, no clock.
+ */
+import { keyOf, type KubeObject, type Resource } from '../kube/objects.ts';
+import { saysTheSame, type Comparison } from './compare.ts';
+
+/** An object as it should be. */
+export interface Desired {
+  readonly of: Resource;
+  readonly object: KubeObject;
+  readonly comparison?: Comparison;
+  /** For a Service to be created: Endpoints of its name exist and are ours, so no others need to be looked for. */
+  readonly endpointsProven?: true;
+}
+
+/** An object as it is, proven ours by whoever lists it. */
+export interface Owned {
+  readonly of: Resource;
+  readonly object: KubeObject;
+}
+
+export type Action =
+  | ({ readonly op: 'create' } & Desired)
+  | ({ readonly op: 'update'; readonly live: KubeObject } & Desired)
+  /** What cannot be changed in place: deleted, then created. */
+  | ({ readonly op: 'replace'; readonly live: KubeObject } & Desired)
+  | ({ readonly op: 'delete' } & Owned);
+
+/** Identifies an object among those of all kinds. */
+export const idOf = (of: Resource, object: KubeObject): string => `${of.plural}/${keyOf(object)}`;
+
+/**
+ * The actions that lead from `owned` to `desired`; none if they say the same. Creations and changes come first, so
+ * that what is replaced by another name is there before the old one goes.
+ */
+export function plan(desired: readonly Desired[], owned: readonly Owned[]): readonly Action[] {
+  const live = new Map(owned.map(({ of, object }) => [idOf(of, object), object]));
+  const wanted = new Set<string>();
+  const writes: Action[] = [];
+  for (const each of desired) {
+    const id = idOf(each.of, each.object);
+    wanted.add(id);
+    const current = live.get(id);
+    if (current === undefined) writes.push({ op: 'create', ...each });
+    else if (isImmutablyDifferent(each, current)) writes.push({ op: 'replace', live: current, ...each });
+    else if (!saysTheSame(each.of, each.object, current, each.comparison)) {
+      writes.push({ op: 'update', live: current, ...each });
+    }
+  }
+  const deletions = owned
+    .filter(({ of, object }) => !wanted.has(idOf(of, object)))
+    .map(({ of, object }): Action => ({ op: 'delete', of, object }));
+  return [...writes, ...deletions];
+}
+
+/** A Service's clusterIP, and a slice's address type, are for life. */
+function isImmutablyDifferent({ of, object }: Desired, live: KubeObject): boolean {
+  const headless = (service: KubeObject & { readonly spec?: { readonly clusterIP?: string } }): boolean =>
+    service.spec?.clusterIP === 'None';
+  const family = (slice: KubeObject & { readonly addressType?: string }): unknown => slice.addressType;
+  if (of.kind === 'Service') return headless(object) !== headless(live);
+  if (of.kind === 'EndpointSlice') return family(object) !== family(live);
+  return false;
+}

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { KubeObject } from '../../../operator/kube/objects.ts';
+import { Repairs } from '../../../operator/runtime/repairs.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const version = (resourceVersion: string): KubeObject => ({ metadata: { name: 'a', resourceVersion } });
+
+describe('content that is written to an object again and again', () => {
+  /** As often as it is written at once. */
+  const writtenOften = (times: number): Repairs => {
+    const repairs = new Repairs();
+    for (let written = 0; written < times; written += 1) repairs.wrote('a', 'content');
+    return repairs;
+  };
+
+  it('is repeated three times at once, then after longer and longer waits, of at most five minutes', () => {
+    expect([0, 1, 2, 3].map((times) => writtenOften(times).waitMs('a', 'content'))).toEqual([0, 0, 0, 0]);
+    const waits = [4, 8, 12, 40].map((times) => writtenOften(times).waitMs('a', 'content'));
+    expect(waits[0]).toBeGreaterThanOrEqual(500);
+    expect(waits[0]).toBeLessThanOrEqual(1_000);
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+    expect(waits[3]).toBeLessThanOrEqual(300_000);
+    expect(waits[3]).toBeGreaterThanOrEqual(150_000);
+  });
+
+  it('is written when the wait is over', () => {
+    const repairs = writtenOften(4);
+    vi.advanceTimersByTime(repairs.waitMs('a', 'content') + 1);
+    expect(repairs.waitMs('a', 'content')).toBe(0);
+  });
+
+  it('delays neither other content nor another object', () => {
+    const repairs = writtenOften(20);
+    expect([repairs.waitMs('a', 'other content'), repairs.waitMs('b', 'content')]).toEqual([0, 0]);
+  });
+
+  it('is free again after ten quiet minutes, and when the object was gone', () => {
+    const repairs = writtenOften(4);
+    vi.advanceTimersByTime(repairs.waitMs('a', 'content') + 600_001);
+    repairs.wrote('a', 'content');
+    expect(repairs.waitMs('a', 'content')).toBe(0);
+    const forgotten = writtenOften(20);
+    forgotten.forget('a');
+    expect(forgotten.waitMs('a', 'content')).toBe(0);
+  });
+});
+
+describe('content that an object does not come to have', () => {
+  it('is known for that version of the object and that content, until the object is gone', () => {
+    const repairs = new Repairs();
+    repairs.inVain('a', 'content', version('5'));
+    expect(repairs.isInVain('a', 'content', version('5'))).toBe(true);
+    expect(repairs.isInVain('a', 'content', version('6'))).toBe(false);
+    expect(repairs.isInVain('a', 'other content', version('5'))).toBe(false);
+    expect(repairs.isInVain('b', 'content', version('5'))).toBe(false);
+    repairs.forget('a');
+    expect(repairs.isInVain('a', 'content', version('5'))).toBe(false);
+  });
+});
