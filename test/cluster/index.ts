@@ -7,6 +7,7 @@ import { startSimulated } from './simulated/start.ts';
 import type { Backing, StartOptions, TestCluster } from './types.ts';
 
 export { backings } from './backings.ts';
+export { borrowCluster } from './shared.ts';
 export type { AuditEntry, Backing, StartOptions, TestCluster, TestUser } from './types.ts';
 
 /** Starts a cluster; the caller stops it. */

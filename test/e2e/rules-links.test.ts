@@ -1,6 +1,6 @@
 /** Links beside each other, what is said of them, and gateways: rules E1, E7, F1, F3, G1 to G4 and H5, on every backing. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { backings, startCluster, type TestCluster } from '../cluster/index.ts';
+import { backings, borrowCluster, type TestCluster } from '../cluster/index.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { api, type Api, eventually, type KubeObject } from '../cluster/workload/index.ts';
 import { credentials, EXPORTED, link, namespace, service, slice } from '../support/builders.ts';
@@ -63,7 +63,7 @@ onEachBacking('several Links', (backing) => {
   let northCluster: TestCluster;
   let north: Api;
   beforeAll(async () => {
-    [world, northCluster] = await Promise.all([World.start({ backing }), startCluster({ backing, name: 'north' })]);
+    [world, northCluster] = await Promise.all([World.start({ backing }), borrowCluster(backing, 'north')]);
     north = api(northCluster);
     await north.apply(namespace('shop'));
     await world.link();

@@ -9,7 +9,7 @@ import type { Logger } from '../../operator/runtime/logger.ts';
 import { runOperator } from '../../operator/main.ts';
 import type { Manager } from '../../operator/link/manager.ts';
 import type { Tuning } from '../../operator/config/tuning.ts';
-import { type Backing, startCluster, type StartOptions, type TestCluster } from '../cluster/index.ts';
+import { type Backing, borrowCluster, startCluster, type StartOptions, type TestCluster } from '../cluster/index.ts';
 import { api, type Api, eventually, installCrd, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
 import { credentials, link, namespace } from './builders.ts';
 import { TestGateway } from './gateway.ts';
@@ -32,7 +32,9 @@ export const LASTING_LEASE = { leaseDuration: '30s', renewDeadline: '20s', retry
 
 export interface WorldOptions {
   readonly backing: Backing;
+  /** What east is started with, for one that other suites do not share. @default a shared one */
   readonly east?: Partial<StartOptions>;
+  /** The same of west. */
   readonly west?: Partial<StartOptions>;
   /** Namespaces made in both clusters. @default shop */
   readonly namespaces?: readonly string[];
@@ -127,11 +129,10 @@ export class World {
   }
 
   /** Both clusters up, with namespaces, the Link CRD and a gateway that is alive; no Link and no operator yet. */
-  static async start({ backing, east = {}, west = {}, namespaces = ['shop'], crd }: WorldOptions): Promise<World> {
-    const [eastCluster, westCluster] = await Promise.all([
-      startCluster({ backing, name: 'east', ...east }),
-      startCluster({ backing, name: 'west', ...west }),
-    ]);
+  static async start({ backing, east, west, namespaces = ['shop'], crd }: WorldOptions): Promise<World> {
+    const cluster = (name: string, options: Partial<StartOptions> | undefined): Promise<TestCluster> =>
+      options === undefined ? borrowCluster(backing, name) : startCluster({ backing, name, ...options });
+    const [eastCluster, westCluster] = await Promise.all([cluster('east', east), cluster('west', west)]);
     const gateway = new TestGateway();
     await gateway.revive();
     const world = new World(eastCluster, westCluster, gateway);

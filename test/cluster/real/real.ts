@@ -7,6 +7,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AuditLog, auditPolicy } from './audit-log.ts';
 import { requireBinary } from './binaries.ts';
+import { Etcd } from './etcd.ts';
 import { httpStatus } from './http-status.ts';
 import { renderKubeconfig } from '../kubeconfig.ts';
 import { type PortBlock, reservePorts } from './ports.ts';
@@ -24,7 +25,7 @@ const GO_ENV = { GOGC: '400' };
  * Starts a cluster; about 3 s on two cores.
  * @throws Error with the tail of its log when a server does not come up
  */
-export const startReal = async (options: StartOptions): Promise<TestCluster> => {
+export const startReal = async (options: StartOptions): Promise<RealCluster> => {
   const ports = await reservePorts();
   const processes = new Processes(options.name);
   try {
@@ -38,7 +39,8 @@ export const startReal = async (options: StartOptions): Promise<TestCluster> => 
   }
 };
 
-class RealCluster implements TestCluster {
+/** A cluster of real servers that runs. */
+export class RealCluster implements TestCluster {
   readonly backing = 'real';
   readonly name: string;
   readonly server: string;
@@ -55,6 +57,9 @@ class RealCluster implements TestCluster {
   readonly #dnsHealthPort: number;
   readonly #controllersToken = randomUUID();
   readonly #auditLog: AuditLog | undefined;
+  readonly #etcd: Etcd;
+  /** What every cluster has as soon as it is up. */
+  #original: ReadonlySet<string> = new Set();
   #apiServer: RunningProcess | undefined;
   #paused = false;
   #stopped = false;
@@ -67,6 +72,7 @@ class RealCluster implements TestCluster {
     this.#ports = ports;
     this.#etcdUrl = `http://${HOST}:${ports.take()}`;
     this.#peerUrl = `http://${HOST}:${ports.take()}`;
+    this.#etcd = new Etcd(this.#etcdUrl);
     this.#port = ports.take();
     this.#controllersPort = ports.take();
     this.#dnsHealthPort = ports.take();
@@ -132,6 +138,15 @@ class RealCluster implements TestCluster {
     await this.#runApiServer();
     await writeFile(this.kubeconfigFile, this.kubeconfig);
     await Promise.all([this.#runControllers(), this.#runDns()]);
+    this.#original = await this.#etcd.keys();
+    await this.clearAudit();
+  }
+
+  /** Takes away whatever was written since the start, but for the kinds that were installed. */
+  async reset(): Promise<void> {
+    this.resume();
+    await this.start();
+    await this.#etcd.deleteAllBut(this.#original);
     await this.clearAudit();
   }
 
