@@ -9,11 +9,11 @@ import { join } from 'node:path';
 import { addOperatorFlags, type FlagValues } from '../../operator/config/flags.ts';
 import { startCluster, type TestCluster } from '../cluster/index.ts';
 import { type Api, api, eventually, installCrd, type Kubelet, startKubelet } from '../cluster/workload/index.ts';
-import { credentials, namespace } from '../support/builders.ts';
+import { credentials, LINKS_NAMESPACE, namespace } from '../support/builders.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { meshCrds } from '../support/mesh-crds.ts';
-import { LASTING_LEASE, LINKS_NAMESPACE, TestOperator } from '../support/world.ts';
 import { ARGOCD_USER } from './argocd.ts';
+import { LASTING_LEASE, TestOperator } from '../support/operator.ts';
 
 /** Where the gateways of the clusters are, as far as anybody can tell from outside. */
 export const GATEWAYS = { east: '203.0.113.1', west: '203.0.113.2', north: '203.0.113.3' } as const;

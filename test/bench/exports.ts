@@ -47,8 +47,8 @@ const timeRaw = async ({ client, watch }: Stage, services: readonly string[]): P
 
 const timeExports = async (stage: Stage, services: readonly string[]) => {
   const { watch, operator, eastCluster, westCluster } = stage;
-  const east = `host="${new URL(eastCluster.server).host}"`;
-  const west = `host="${new URL(westCluster.server).host}"`;
+  const east = { host: new URL(eastCluster.server).host };
+  const west = { host: new URL(westCluster.server).host };
   const read = async () => ({
     cpu: await operator.metric('process_cpu_seconds_total'),
     source: await operator.metric('rest_client_requests_total', east),

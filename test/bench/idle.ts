@@ -22,7 +22,7 @@ export const measureIdle = async (stage: Stage, minutes: number): Promise<readon
   await stage.addServices(services);
   // What the last measurement left to say has been said: an Event said again is counted within its minute.
   await sleep(EVENT_PERIOD_MS + 5_000);
-  const target = `host="${new URL(westCluster.server).host}"`;
+  const target = { host: new URL(westCluster.server).host };
   const bytes = (): Promise<number> => operator.metric('linkspan_http_bytes_read_total', target);
   const [bytesBefore, cpuBefore, began] = [
     await bytes(),

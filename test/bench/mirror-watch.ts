@@ -3,7 +3,7 @@
  * The same watch stands beside every measurement, the operator's and the raw one.
  */
 import { type Api, type KubeObject } from '../cluster/workload/index.ts';
-import type { EndpointsObject } from '../support/world.ts';
+import type { EndpointsObject } from '../support/objects.ts';
 
 const CLUSTER = 'mirror.linkerd.io/cluster-name';
 const MIRRORED = 'mirror.linkerd.io/mirrored-service=true';

@@ -16,16 +16,17 @@ import {
   type ObjectRef,
   startKubelet,
 } from '../cluster/workload/index.ts';
-import { credentials, link, namespace, service } from '../support/builders.ts';
+import { credentials, link, LINKS_NAMESPACE, namespace, service } from '../support/builders.ts';
 import { concurrently } from '../support/concurrently.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { LINKS_NAMESPACE } from '../support/world.ts';
+import { OperatorProcess } from '../support/operator-process.ts';
 import { MirrorWatch } from './mirror-watch.ts';
-import { OperatorProcess } from './operator-process.ts';
 import { PodAccount } from './pod-account.ts';
 
 /** What the operator does at once by default; the raw writes are given the same. */
 export const CONCURRENCY = 16;
+/** As the operator's Deployment sets it: a small young generation, which a process that mostly waits does not miss. */
+const NODE_FLAGS = ['--max-semi-space-size=1'];
 /** Requests at once by which the stage itself is set. */
 const SETUP_CONCURRENCY = 32;
 const NAMESPACE = 'shop';
@@ -109,16 +110,17 @@ export class Stage {
   /** Starts the operator and waits until the Link is Ready. */
   async startOperator(): Promise<void> {
     const { host, port } = this.gateway.address;
-    this.#operator = await OperatorProcess.start(
-      [
+    this.#operator = new OperatorProcess({
+      built: true,
+      nodeFlags: [...NODE_FLAGS, ...this.#nodeFlags],
+      env: this.#account?.env ?? {},
+      flags: [
         ...(this.#account === undefined ? [`--kubeconfig=${this.eastCluster.kubeconfigFile}`] : []),
         `--probe-connect-to=probe-west.${LINKS_NAMESPACE}.svc=${host}:${port}`,
         `--concurrency=${CONCURRENCY}`,
         '--log-level=info',
       ],
-      this.#nodeFlags,
-      this.#account?.env,
-    );
+    });
     await this.#operator.logged(({ msg }) => msg === 'the target can be read');
     await eventually('the Link is Ready', async () => (await this.#ready()) === 'True', 60_000);
   }

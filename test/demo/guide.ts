@@ -6,7 +6,7 @@ import { Default, Label, mirrorName, probeName } from '../../crds/wire.ts';
 import type { Endpoints } from './kubectl.ts';
 import { LINK_SOURCE, linkToWest } from './link.ts';
 import { NGINX } from './nginx.ts';
-import { OPERATOR_COMMAND } from './operator-process.ts';
+import { OPERATOR_COMMAND } from '../support/operator-process.ts';
 import { LINKS_NAMESPACE, type Stage } from './stage.ts';
 import type { Row } from './table.ts';
 

@@ -9,11 +9,10 @@ import { type Backing, startCluster, type TestCluster } from '../cluster/index.t
 import { Processes } from '../cluster/real/processes.ts';
 import { api, installCrd, startKubelet } from '../cluster/workload/index.ts';
 import { TestGateway } from '../support/gateway.ts';
+import { OperatorProcess } from '../support/operator-process.ts';
 import { mergedKubeconfig } from './kubeconfig.ts';
 import { Kubectl } from './kubectl.ts';
-import { OperatorProcess } from './operator-process.ts';
 import type { Terminal } from './terminal.ts';
-import { until } from './until.ts';
 
 /** Where the Link lives. */
 export const LINKS_NAMESPACE = 'linkerd-multicluster';
@@ -43,7 +42,6 @@ export class Stage implements AsyncDisposable {
   readonly gateway: TestGateway;
   /** A file with contexts east and west. */
   readonly kubeconfigFile: string;
-  readonly #processes: Processes;
   readonly #stack: AsyncDisposableStack;
   readonly #signal: AbortSignal;
   readonly #operatorDied: AbortController;
@@ -60,7 +58,6 @@ export class Stage implements AsyncDisposable {
     this.clusters = clusters;
     this.gateway = gateway;
     this.kubeconfigFile = join(processes.dir, 'kubeconfig');
-    this.#processes = processes;
     this.#stack = stack;
     this.#operatorDied = new AbortController();
     this.#signal = AbortSignal.any([signal, this.#operatorDied.signal]);
@@ -116,19 +113,17 @@ export class Stage implements AsyncDisposable {
    * @returns where its admin port is
    */
   async runOperator(flags: readonly string[]): Promise<string> {
-    const operator = new OperatorProcess(this.#processes, flags, () =>
-      this.#operatorDied.abort(new Error('the operator has ended by itself')),
-    );
+    const operator = new OperatorProcess({ flags });
+    void operator.died().then(() => this.#operatorDied.abort(new Error('the operator has ended by itself')));
     this.#operator = operator;
-    this.#stack.defer(() => operator.stop());
-    const address = await until({
-      what: 'the operator says that it is up',
-      read: async () => operator.adminAddress(),
-      holds: (seen) => seen !== undefined,
-      show: () => 'it has not said so',
-      signal: this.#signal,
+    this.#stack.defer(async () => {
+      await operator.stop();
     });
-    return address!;
+    const { host, port } = await operator.up().catch((error: unknown) => {
+      this.#signal.throwIfAborted();
+      throw error;
+    });
+    return `${host}:${port}`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,10 +2,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { eventually, type ObjectRef } from '../cluster/workload/index.ts';
-import { credentials, service, slice } from '../support/builders.ts';
-import { exportReady, GATEWAY } from '../support/exports.ts';
+import { credentials, GATEWAY, service, slice } from '../support/builders.ts';
+import { exportReady } from '../support/exports.ts';
 import { inventory } from '../support/inventory.ts';
-import { LASTING_LEASE, type TestOperator, World } from '../support/world.ts';
+import { LASTING_LEASE, type TestOperator } from '../support/operator.ts';
+import { TwoClusters } from '../support/two-clusters.ts';
 
 const USERS = ['first', 'second', 'powerless'].map((name) => ({ name, token: `token-of-${name}` }));
 const [FIRST, SECOND, POWERLESS] = USERS.map(({ token }) => token) as [string, string, string];
@@ -32,61 +33,61 @@ const binding = (user: string): ObjectRef => {
 };
 
 onEachBacking('the credentials', (backing) => {
-  let world: World;
+  let clusters: TwoClusters;
   let operator: TestOperator;
   beforeAll(async () => {
-    world = await World.start({ backing, west: { users: USERS } });
-    await world.west.apply(ROLE);
-    await world.west.apply(binding('first'));
-    await world.west.apply(binding('second'));
-    await world.link();
-    await give(world.westCluster.kubeconfigFor(FIRST));
-    operator = world.operator({ flags: LASTING_LEASE });
-    await exportReady(world, 'web');
-    await world.ready();
+    clusters = await TwoClusters.start({ backing, west: { users: USERS } });
+    await clusters.west.apply(ROLE);
+    await clusters.west.apply(binding('first'));
+    await clusters.west.apply(binding('second'));
+    await clusters.link();
+    await give(clusters.westCluster.kubeconfigFor(FIRST));
+    operator = clusters.operator({ flags: LASTING_LEASE });
+    await exportReady(clusters, 'web');
+    await clusters.ready();
   });
-  afterAll(() => world.stop());
+  afterAll(() => clusters.stop());
 
-  const give = (kubeconfig: string) => world.east.apply(credentials('west', kubeconfig));
+  const give = (kubeconfig: string) => clusters.east.apply(credentials('west', kubeconfig));
   const isUsed = (user: string) =>
     eventually(`the target is read as ${user}`, async () => {
-      return (await world.westCluster.audit()).some((entry) => entry.user === user);
+      return (await clusters.westCluster.audit()).some((entry) => entry.user === user);
     });
   const verdict = (what: string, said: (condition: { status: string; reason: string; message: string }) => boolean) =>
     eventually(`CredentialsValid ${what}`, async () => {
-      const condition = await world.condition('CredentialsValid');
+      const condition = await clusters.condition('CredentialsValid');
       return condition !== undefined && said(condition) ? condition : undefined;
     });
   /** Mirrors follow the target: a new export appears, and one that ended goes. */
   const isMirroring = async (name: string): Promise<void> => {
-    await exportReady(world, name);
-    await world.west.delete(service(name));
-    await world.west.delete(slice(name));
-    await eventually(`${name}-west is gone`, async () => (await world.get('Service', `${name}-west`)) === undefined);
+    await exportReady(clusters, name);
+    await clusters.west.delete(service(name));
+    await clusters.west.delete(slice(name));
+    await eventually(`${name}-west is gone`, async () => (await clusters.get('Service', `${name}-west`)) === undefined);
   };
 
   test('L16 E2: a rotated token is taken up without a write, and mirroring outlives the old one', async () => {
-    await give(world.westCluster.kubeconfigFor(FIRST));
-    await eventually('the operator is at rest', async () => operator.manager?.settled);
-    const before = await inventory(world);
-    await world.westCluster.clearAudit();
-    await world.eastCluster.clearAudit();
-    await give(world.westCluster.kubeconfigFor(SECOND));
+    await give(clusters.westCluster.kubeconfigFor(FIRST));
+    await eventually('the operator is at rest', () => operator.settled());
+    const before = await inventory(clusters);
+    await clusters.westCluster.clearAudit();
+    await clusters.eastCluster.clearAudit();
+    await give(clusters.westCluster.kubeconfigFor(SECOND));
     await isUsed('second');
-    await world.west.delete(binding('first'));
+    await clusters.west.delete(binding('first'));
     // Every connection is made anew: nothing is left that the old token opened.
-    await world.westCluster.kill();
-    await world.westCluster.start();
-    await eventually('the target is back', () => world.west.get(service('web')));
+    await clusters.westCluster.kill();
+    await clusters.westCluster.start();
+    await eventually('the target is back', () => clusters.west.get(service('web')));
     await isMirroring('rotated');
-    const writes = (await world.writes()).filter((write) => write.includes('/web-west'));
+    const writes = (await clusters.writes()).filter((write) => write.includes('/web-west'));
     expect(writes).toEqual([]);
-    expect(await inventory(world)).toEqual(before);
+    expect(await inventory(clusters)).toEqual(before);
     await verdict('is True', ({ status }) => status === 'True');
   });
 
   test('L17 E2 E3: garbage in their place is refused by name, changes nothing that runs, and is forgotten once replaced', async () => {
-    const good = world.westCluster.kubeconfigFor(SECOND);
+    const good = clusters.westCluster.kubeconfigFor(SECOND);
     const user = (fields: string) => good.replace(/^(\s+)token: .*$/m, `$1${fields}`);
     const bad: readonly (readonly [string, string, RegExp])[] = [
       ['no YAML of a kubeconfig', 'hunter2: [', /kubeconfig/],
@@ -94,10 +95,10 @@ onEachBacking('the credentials', (backing) => {
       ['a program to run', user('exec: {apiVersion: client.authentication.k8s.io/v1, command: hunter2}'), /exec/],
       ['a file to read', user('tokenFile: /var/run/hunter2'), /tokenFile/],
       ['a plain connection', good.replace('https://', 'http://'), /https/],
-      ['a token that nobody has', world.westCluster.kubeconfigFor('hunter2'), /do not work/],
-      ['a token without rights', world.westCluster.kubeconfigFor(POWERLESS), /do not work/],
+      ['a token that nobody has', clusters.westCluster.kubeconfigFor('hunter2'), /do not work/],
+      ['a token without rights', clusters.westCluster.kubeconfigFor(POWERLESS), /do not work/],
     ];
-    const before = await inventory(world);
+    const before = await inventory(clusters);
     for (const [at, [what, kubeconfig, reason]] of bad.entries()) {
       await give(kubeconfig);
       const condition = await verdict(`says no to ${what}`, ({ status, message }) => {
@@ -105,36 +106,36 @@ onEachBacking('the credentials', (backing) => {
       });
       expect(condition.message).not.toContain('hunter2');
       await isMirroring(`despite-${at}`);
-      expect((await world.condition('CredentialsValid'))?.status).toBe('False');
+      expect((await clusters.condition('CredentialsValid'))?.status).toBe('False');
       await give(good);
       await verdict('is True again', ({ status }) => status === 'True');
     }
-    expect(await inventory(world)).toEqual(before);
+    expect(await inventory(clusters)).toEqual(before);
     await isMirroring('mended');
   });
 
   test('L17 E2 E4: a Secret that is deleted, or bad when the operator starts, leaves the mirrors as they are', async () => {
-    const good = world.westCluster.kubeconfigFor(SECOND);
-    const before = await inventory(world);
-    await world.east.delete(credentials('west', good));
+    const good = clusters.westCluster.kubeconfigFor(SECOND);
+    const before = await inventory(clusters);
+    await clusters.east.delete(credentials('west', good));
     await verdict('misses the Secret', ({ reason }) => reason === 'SecretNotFound');
     await isMirroring('without-secret');
 
     await operator.stop();
-    operator = world.operator({ flags: LASTING_LEASE });
-    await eventually('the operator is back', async () => operator.manager?.synced);
+    operator = clusters.operator({ flags: LASTING_LEASE });
+    await eventually('the operator is back', () => operator.leads());
     await give('garbage');
     await verdict('says no', ({ reason }) => reason === 'KubeconfigInvalid');
-    await world.gateway.die();
+    await clusters.gateway.die();
     await eventually(
       'the gateway is found dead',
-      async () => (await world.addresses('web-west'))?.[0] === `!${GATEWAY}`,
+      async () => (await clusters.addresses('web-west'))?.[0] === `!${GATEWAY}`,
     );
-    await world.gateway.revive();
-    await eventually('the gateway is found alive', async () => (await world.addresses('web-west'))?.[0] === GATEWAY);
-    expect(Object.keys(await inventory(world))).toEqual(Object.keys(before));
+    await clusters.gateway.revive();
+    await eventually('the gateway is found alive', async () => (await clusters.addresses('web-west'))?.[0] === GATEWAY);
+    expect(Object.keys(await inventory(clusters))).toEqual(Object.keys(before));
     await give(good);
     await isMirroring('at-last');
-    expect(Object.keys(await inventory(world))).toEqual(Object.keys(before));
+    expect(Object.keys(await inventory(clusters))).toEqual(Object.keys(before));
   });
 });

@@ -2,57 +2,58 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { eventually } from '../cluster/workload/index.ts';
-import { EXPORTED, service, slice } from '../support/builders.ts';
+import { EXPORTED, GATEWAY, service, slice } from '../support/builders.ts';
 import { EndpointsHistory } from '../support/endpoints-history.ts';
-import { exportReady, GATEWAY } from '../support/exports.ts';
-import { LASTING_LEASE, type TestOperator, World } from '../support/world.ts';
+import { exportReady } from '../support/exports.ts';
+import { LASTING_LEASE, type TestOperator } from '../support/operator.ts';
+import { TwoClusters } from '../support/two-clusters.ts';
 
 onEachBacking('the gateway', (backing) => {
-  let world: World;
+  let clusters: TwoClusters;
   let operator: TestOperator | undefined;
   beforeAll(async () => {
-    world = await World.start({ backing });
+    clusters = await TwoClusters.start({ backing });
   });
-  beforeEach(() => world.gateway.revive());
+  beforeEach(() => clusters.gateway.revive());
   afterEach(() => operator?.stop());
-  afterAll(() => world.stop());
+  afterAll(() => clusters.stop());
 
   const alive = (status: string) =>
-    eventually(`GatewayAlive is ${status}`, async () => (await world.condition('GatewayAlive'))?.status === status);
+    eventually(`GatewayAlive is ${status}`, async () => (await clusters.condition('GatewayAlive'))?.status === status);
   const shows = (name: string, ...addresses: readonly string[]) =>
     eventually(`${name} has ${addresses.join()}`, async () => {
-      return (await world.addresses(name))?.join() === addresses.join();
+      return (await clusters.addresses(name))?.join() === addresses.join();
     });
 
   test('L9 F1: dead when the operator starts, it makes mirrors not ready, and ready once it lives', async () => {
-    await world.gateway.die();
-    await world.link();
-    operator = world.operator({ flags: LASTING_LEASE });
-    await world.west.apply(service('cold', { labels: EXPORTED }));
-    await world.west.apply(slice('cold'));
+    await clusters.gateway.die();
+    await clusters.link();
+    operator = clusters.operator({ flags: LASTING_LEASE });
+    await clusters.west.apply(service('cold', { labels: EXPORTED }));
+    await clusters.west.apply(slice('cold'));
     await alive('False');
     await shows('cold-west', `!${GATEWAY}`);
-    await world.gateway.revive();
+    await clusters.gateway.revive();
     await alive('True');
     await shows('cold-west', GATEWAY);
   });
 
   test('L9 F2: dead over a restart, its mirrors are not ready for a moment, while new ones start ready', async () => {
-    await world.link();
-    operator = world.operator({ flags: LASTING_LEASE });
-    await exportReady(world, 'dead');
-    await world.gateway.die();
+    await clusters.link();
+    operator = clusters.operator({ flags: LASTING_LEASE });
+    await exportReady(clusters, 'dead');
+    await clusters.gateway.die();
     await shows('dead-west', `!${GATEWAY}`);
     await operator.stop();
 
     // Slow probes, so that there is a time before the verdict.
-    await world.link({
+    await clusters.link({
       probeSpec: { path: '/ready', port: '4191', period: '1s', timeout: '1s', failureThreshold: '3' },
     });
-    const history = await EndpointsHistory.start(world);
-    operator = world.operator({ flags: LASTING_LEASE });
-    await world.west.apply(service('born', { labels: EXPORTED }));
-    await world.west.apply(slice('born'));
+    const history = await EndpointsHistory.start(clusters);
+    operator = clusters.operator({ flags: LASTING_LEASE });
+    await clusters.west.apply(service('born', { labels: EXPORTED }));
+    await clusters.west.apply(slice('born'));
     await eventually('the verdict reaches the new mirror', async () => {
       return history.states('born-west').at(-1) === `!${GATEWAY}`;
     });
@@ -69,38 +70,38 @@ onEachBacking('the gateway', (backing) => {
       return answer;
     };
     const options = { flags: { ...LASTING_LEASE, gatewayResolvePeriod: '1s' }, tuning: { resolve } };
-    await world.link({ gatewayAddress: 'gateway.west.example' });
-    operator = world.operator(options);
-    await world.west.apply(service('named', { labels: EXPORTED }));
-    await world.west.apply(slice('named'));
+    await clusters.link({ gatewayAddress: 'gateway.west.example' });
+    operator = clusters.operator(options);
+    await clusters.west.apply(service('named', { labels: EXPORTED }));
+    await clusters.west.apply(slice('named'));
     await shows('named-west', '203.0.113.20', '203.0.113.21');
 
     // Death, then the lookup; life while the lookup fails; death again while it fails.
-    await world.gateway.die();
+    await clusters.gateway.die();
     answer = undefined;
     await shows('named-west', '!203.0.113.20', '!203.0.113.21');
     const failed = await eventually('the failing lookup is reported', async () => {
-      const condition = await world.condition('GatewayResolved');
+      const condition = await clusters.condition('GatewayResolved');
       return condition?.status === 'False' ? condition : undefined;
     });
     expect(failed.message).toContain('gateway.west.example');
-    await world.gateway.revive();
+    await clusters.gateway.revive();
     await shows('named-west', '203.0.113.20', '203.0.113.21');
-    await world.gateway.die();
+    await clusters.gateway.die();
     await shows('named-west', '!203.0.113.20', '!203.0.113.21');
 
     // A restart knows no answer at all: what the mirrors have stays, and still follows the gateway.
     await operator.stop();
-    operator = world.operator(options);
-    await world.gateway.revive();
+    operator = clusters.operator(options);
+    await clusters.gateway.revive();
     await shows('named-west', '203.0.113.20', '203.0.113.21');
-    await world.gateway.die();
+    await clusters.gateway.die();
     await shows('named-west', '!203.0.113.20', '!203.0.113.21');
 
     answer = ['203.0.113.22'];
     await shows('named-west', '!203.0.113.22');
     await eventually('the lookup is reported as working', async () => {
-      return (await world.condition('GatewayResolved'))?.status === 'True';
+      return (await clusters.condition('GatewayResolved'))?.status === 'True';
     });
   });
 });

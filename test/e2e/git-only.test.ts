@@ -17,18 +17,13 @@ import { requireBinary } from '../cluster/real/binaries.ts';
 import { startCluster, type TestCluster } from '../cluster/index.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
 import { type Api, api, eventually, installCrd, type ObjectRef } from '../cluster/workload/index.ts';
-import { EXPORTED, link, namespace, service, slice } from '../support/builders.ts';
+import { EXPORTED, link, LINKS_NAMESPACE, namespace, service, slice } from '../support/builders.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { meshCrds } from '../support/mesh-crds.ts';
 import { renderedOperator, serviceAccountUser } from '../support/rendered-operator.ts';
-import {
-  type EndpointsObject,
-  LASTING_LEASE,
-  type LinkObject,
-  LINKS_NAMESPACE,
-  TestOperator,
-} from '../support/world.ts';
 import { linkspan } from '../synth/linkspan.ts';
+import type { EndpointsObject, LinkObject } from '../support/objects.ts';
+import { LASTING_LEASE, TestOperator } from '../support/operator.ts';
 
 const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'gitops');
 const DEADLINE_MS = 60_000;

@@ -23,8 +23,10 @@ import {
   startKubelet,
 } from '../cluster/workload/index.ts';
 import { mergedKubeconfig } from '../demo/kubeconfig.ts';
-import { credentials, link, namespace } from '../support/builders.ts';
-import { type EndpointsObject, LINKS_NAMESPACE, TestOperator, World } from '../support/world.ts';
+import { credentials, link, LINKS_NAMESPACE, namespace } from '../support/builders.ts';
+import type { EndpointsObject } from '../support/objects.ts';
+import { TestOperator } from '../support/operator.ts';
+import { TwoClusters } from '../support/two-clusters.ts';
 
 const WAIT_MS = 60_000;
 const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';
@@ -57,7 +59,7 @@ interface SliceObject extends KubeObject {
 type Pods = Readonly<Record<string, string>>;
 
 onReal('the guides', () => {
-  let world: World;
+  let clusters: TwoClusters;
   let kubelets: readonly Kubelet[];
   let directory: string;
   let kubeconfig: string;
@@ -113,7 +115,7 @@ onReal('the guides', () => {
   const resolves = async (name: string, addresses: readonly string[]): Promise<void> => {
     const fqdn = `${name}.default.svc.cluster.local`;
     const expected = addresses.toSorted().join();
-    const attempt = async () => (await resolve(world.eastCluster.dns, fqdn, 'A')).join() === expected;
+    const attempt = async () => (await resolve(clusters.eastCluster.dns, fqdn, 'A')).join() === expected;
     await eventually(`${fqdn} resolves to ${expected || 'nothing'}`, attempt, WAIT_MS);
   };
 
@@ -150,7 +152,7 @@ onReal('the guides', () => {
   };
 
   beforeAll(async () => {
-    world = await World.start({
+    clusters = await TwoClusters.start({
       backing: 'real',
       namespaces: ['test'],
       east: {
@@ -167,17 +169,17 @@ onReal('the guides', () => {
       west: { controllers: ['statefulset-controller', 'endpoints-controller', 'endpointslice-controller'] },
     });
     kubelets = await Promise.all([
-      startKubelet(world.eastCluster, { podCidr: '10.245.0.0/16' }),
-      startKubelet(world.westCluster),
+      startKubelet(clusters.eastCluster, { podCidr: '10.245.0.0/16' }),
+      startKubelet(clusters.westCluster),
     ]);
     directory = await mkdtemp(join(tmpdir(), 'linkspan-guides-'));
     kubeconfig = join(directory, 'config');
-    await writeFile(kubeconfig, mergedKubeconfig([world.eastCluster, world.westCluster]));
+    await writeFile(kubeconfig, mergedKubeconfig([clusters.eastCluster, clusters.westCluster]));
   });
 
   afterAll(async () => {
     await Promise.all(kubelets.map((kubelet) => kubelet.stop()));
-    await world.stop();
+    await clusters.stop();
     await rm(directory, { recursive: true, force: true });
   });
 
@@ -187,8 +189,8 @@ onReal('the guides', () => {
     let pods: Pods;
 
     beforeAll(async () => {
-      await world.link();
-      operator = world.operator({ kubeconfigFile: kubeconfig, flags: { context: 'east' } });
+      await clusters.link();
+      operator = clusters.operator({ kubeconfigFile: kubeconfig, flags: { context: 'east' } });
     });
     afterAll(() => operator.stop());
 
@@ -299,8 +301,8 @@ onReal('the guides', () => {
     let operator: TestOperator;
 
     beforeAll(async () => {
-      await world.link();
-      operator = world.operator({ kubeconfigFile: kubeconfig, flags: { context: 'east', endpoints: 'slices' } });
+      await clusters.link();
+      operator = clusters.operator({ kubeconfigFile: kubeconfig, flags: { context: 'east', endpoints: 'slices' } });
     });
     afterAll(() => operator.stop());
 
@@ -338,7 +340,7 @@ onReal('the guides', () => {
 
     /** Here west is the source, and east the target. */
     beforeAll(async () => {
-      await installCrd(world.westCluster, linkCrd);
+      await installCrd(clusters.westCluster, linkCrd);
       await apply('west', [namespace(LINKS_NAMESPACE)]);
       await apply('east', [GATEWAY]);
       const ingress = JSON.stringify({ status: { loadBalancer: { ingress: [{ ip: '203.0.113.20' }] } } });
@@ -346,13 +348,13 @@ onReal('the guides', () => {
         `--context=east -n ${LINKS_NAMESPACE} patch svc linkerd-gateway --subresource=status -p ${ingress}`,
       );
       await apply('west', [
-        credentials('east', world.eastCluster.kubeconfig),
+        credentials('east', clusters.eastCluster.kubeconfig),
         link('east', { gatewayAddress: '203.0.113.20' }),
       ]);
-      operator = new TestOperator(kubeconfig, world.gateway, {
+      operator = new TestOperator(kubeconfig, clusters.gateway, {
         flags: {
           context: 'west',
-          probeConnectTo: [`probe-east.${LINKS_NAMESPACE}.svc=127.0.0.1:${world.gateway.address.port}`],
+          probeConnectTo: [`probe-east.${LINKS_NAMESPACE}.svc=127.0.0.1:${clusters.gateway.address.port}`],
         },
       });
     });

@@ -1,6 +1,6 @@
 /**
  * Lessons L22 to L30: defects that a rewrite is expected to repeat unless it tests for them (L21 is in
- * lessons-leases.test.ts). One world a backing, and one for the faults that only the simulated server has; each lesson
+ * lessons-leases.test.ts). One clusters a backing, and one for the faults that only the simulated server has; each lesson
  * uses Services of its own, and where it needs another Link, one whose selector is its own.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,22 +9,22 @@ import { onEachBacking } from '../cluster/on-each-backing.ts';
 import type { RequestInfo } from '../cluster/simulated/request.ts';
 import type { SimulatedCluster } from '../cluster/simulated/start.ts';
 import { eventually, type KubeObject } from '../cluster/workload/index.ts';
-import { EXPORTED, link, namespace, service, slice, statefulSlice } from '../support/builders.ts';
-import { concurrently } from '../support/concurrently.ts';
 import {
-  FAST,
-  type LinkObject,
+  EXPORTED,
+  GATEWAY,
+  link,
   LINKS_NAMESPACE,
-  type ServiceObject,
-  type TestOperator,
-  World,
-} from '../support/world.ts';
+  namespace,
+  service,
+  slice,
+  statefulSlice,
+} from '../support/builders.ts';
+import { concurrently } from '../support/concurrently.ts';
+import { FAST, LASTING_LEASE, type TestOperator } from '../support/operator.ts';
+import type { LinkObject, ServiceObject } from '../support/objects.ts';
+import { TwoClusters } from '../support/two-clusters.ts';
 
-const GATEWAY = '203.0.113.10';
 const WEST_CREDENTIALS = { clusterCredentialsSecret: 'cluster-credentials-west' };
-
-/** One that a busy machine does not lose; that a Lease is lost is not what these lessons are about. */
-const LASTING_LEASE = { leaseDuration: '30s', renewDeadline: '20s', retryPeriod: '200ms' };
 
 /** Longer than any deadline here: that a watch is made anew must not hide what a lesson is about. */
 const PATIENT_MS = 150_000;
@@ -36,21 +36,21 @@ const identityOf = ({ metadata, spec }: ServiceObject): object => ({ uid: metada
 const numbered = (prefix: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}-${String(index).padStart(2, '0')}`);
 
-/** What the lessons do to a world, and see in it. */
-const stepsIn = (world: () => World) => {
+/** What the lessons do to a clusters, and see in it. */
+const stepsIn = (clusters: () => TwoClusters) => {
   const mirror = async (name: string): Promise<ServiceObject | undefined> =>
-    world().get<ServiceObject>('Service', `${name}-west`);
+    clusters().get<ServiceObject>('Service', `${name}-west`);
   const steps = {
     mirror,
     /** Exports a Service with a ready endpoint. */
     exportReady: async (name: string): Promise<void> => {
-      await world().west.apply(service(name, { labels: EXPORTED }));
-      await world().west.apply(slice(name));
+      await clusters().west.apply(service(name, { labels: EXPORTED }));
+      await clusters().west.apply(slice(name));
     },
     untilReady: async (name: string): Promise<void> => {
       await eventually(
         `${name}-west is ready`,
-        async () => (await world().addresses(`${name}-west`))?.join() === GATEWAY,
+        async () => (await clusters().addresses(`${name}-west`))?.join() === GATEWAY,
         60_000,
       );
     },
@@ -72,27 +72,27 @@ const stepsIn = (world: () => World) => {
       eventually(
         `${count} deletions are held back`,
         async () => {
-          const held = await world().condition('PruneHeld');
+          const held = await clusters().condition('PruneHeld');
           return held?.status === 'True' && held.message.includes(`confirm-prune="${count}"`) && held;
         },
         60_000,
       ),
     untilNothingHeld: () =>
-      eventually('nothing is held', async () => (await world().condition('PruneHeld'))?.status === 'False', 60_000),
+      eventually('nothing is held', async () => (await clusters().condition('PruneHeld'))?.status === 'False', 60_000),
   };
   return steps;
 };
 
 onEachBacking('lessons L22, L23, L25 to L28, L30', (backing) => {
-  let world: World;
+  let clusters: TwoClusters;
   let operator: TestOperator;
   const { mirror, mirrored, exportReady, untilReady, untilGone, identities, untilHeld, untilNothingHeld } = stepsIn(
-    () => world,
+    () => clusters,
   );
   const answers = { addresses: ['2001:db8::10', '203.0.113.77', '203.0.113.20'] };
 
   const startOperator = (idleTimeoutMs = PATIENT_MS): TestOperator =>
-    world.operator({
+    clusters.operator({
       flags: LASTING_LEASE,
       tuning: {
         resolve: async () => answers.addresses,
@@ -102,73 +102,73 @@ onEachBacking('lessons L22, L23, L25 to L28, L30', (backing) => {
     });
 
   beforeAll(async () => {
-    world = await World.start({ backing });
-    await world.link();
+    clusters = await TwoClusters.start({ backing });
+    await clusters.link();
     operator = startOperator();
-    await world.ready();
+    await clusters.ready();
   });
-  afterAll(() => world.stop());
+  afterAll(() => clusters.stop());
 
   test('L22 E6 exports that are all gone when they are listed again are held, and live on when they come back', async () => {
     const names = numbered('restored', 12);
     await mirrored(names);
     const before = await identities(names);
     await operator.stop();
-    await Promise.all(names.map((name) => world.west.delete(service(name))));
+    await Promise.all(names.map((name) => clusters.west.delete(service(name))));
     operator = startOperator();
     await untilHeld(12);
-    expect((await world.condition('Ready'))?.status).toBe('False');
+    expect((await clusters.condition('Ready'))?.status).toBe('False');
     await mirrored(['single']);
     expect(await identities(names)).toEqual(before);
 
     await Promise.all(names.map(exportReady));
     await untilNothingHeld();
-    await world.ready();
+    await clusters.ready();
     expect(await identities(names)).toEqual(before);
   });
 
   test('L22 E6 Services that are deleted one by one, however many, take their mirrors with them', async () => {
     const names = numbered('single', 12);
     await mirrored(names);
-    for (const name of names) await world.west.delete(service(name));
+    for (const name of names) await clusters.west.delete(service(name));
     for (const name of names) await untilGone(name);
-    expect((await world.condition('PruneHeld'))?.status).toBe('False');
+    expect((await clusters.condition('PruneHeld'))?.status).toBe('False');
   });
 
   test('L25 C2 of a gateway behind a host name, only the addresses that this cluster can reach are used, sorted', async () => {
     const labels = { lesson: 'L25' };
     const selector = { matchLabels: labels };
-    await world.east.apply(
+    await clusters.east.apply(
       link('named', { ...WEST_CREDENTIALS, gatewayAddress: 'gateway.example.com', probeSpec: {}, selector }),
     );
-    await world.west.apply(service('dual', { labels }));
-    await world.west.apply(slice('dual', { labels }));
+    await clusters.west.apply(service('dual', { labels }));
+    await clusters.west.apply(slice('dual', { labels }));
     const addresses = await eventually('the mirror has addresses', async () => {
-      const found = await world.addresses('dual-named');
+      const found = await clusters.addresses('dual-named');
       return found !== undefined && found.length > 0 && found;
     });
     expect(addresses).toEqual(['203.0.113.20', '203.0.113.77']);
-    await eventually('and that is well', async () => (await world.condition('Ready', 'named'))?.status === 'True');
-    expect(await world.condition('GatewayResolved', 'named')).toMatchObject({ status: 'True' });
+    await eventually('and that is well', async () => (await clusters.condition('Ready', 'named'))?.status === 'True');
+    expect(await clusters.condition('GatewayResolved', 'named')).toMatchObject({ status: 'True' });
   });
 
   test('L26 D5 a pod that is not ready for a while keeps its endpoint mirror, and is listed only while ready', async () => {
     const pods = ['db-0', 'db-1', 'db-2'];
-    const listed = () => world.addresses('db-west');
-    await world.west.apply(service('db', { headless: true, labels: EXPORTED }));
-    await world.west.apply(statefulSlice('db', pods));
+    const listed = () => clusters.addresses('db-west');
+    await clusters.west.apply(service('db', { headless: true, labels: EXPORTED }));
+    await clusters.west.apply(statefulSlice('db', pods));
     await eventually('all pods are listed', async () => (await listed())?.length === 3);
     const before = await identities(pods);
 
     for (const restarting of pods) {
-      await world.west.apply(statefulSlice('db', pods, { notReady: [restarting] }));
+      await clusters.west.apply(statefulSlice('db', pods, { notReady: [restarting] }));
       const ip = (await mirror(restarting))!.spec.clusterIP;
       await eventually(`${restarting} is not listed`, async () => {
         const now = await listed();
         return now?.length === 2 && !now.includes(ip);
       });
       expect(await identities(pods)).toEqual(before);
-      await world.west.apply(statefulSlice('db', pods));
+      await clusters.west.apply(statefulSlice('db', pods));
       await eventually(`${restarting} is listed`, async () => (await listed())?.includes(ip));
     }
     expect(await identities(pods)).toEqual(before);
@@ -177,7 +177,7 @@ onEachBacking('lessons L22, L23, L25 to L28, L30', (backing) => {
   test('L27 C3 what is edited by hand is put right: a mirror, its Endpoints, the probe Service', async () => {
     await mirrored(['edited']);
     const before = (await mirror('edited'))!;
-    await world.east.patch(before, {
+    await clusters.east.patch(before, {
       metadata: { labels: { added: 'by-hand' }, annotations: { 'mirror.linkerd.io/remote-svc-fq-name': 'else.where' } },
       spec: { ports: [{ name: 'http', port: 81, protocol: 'TCP', targetPort: 8080 }] },
     });
@@ -191,12 +191,12 @@ onEachBacking('lessons L22, L23, L25 to L28, L30', (backing) => {
     });
     expect(identityOf((await mirror('edited'))!)).toEqual(identityOf(before));
 
-    const endpoints = (await world.get('Endpoints', 'edited-west'))!;
-    await world.east.patch(endpoints, { subsets: [{ addresses: [{ ip: '203.0.113.66' }], ports: [{ port: 1 }] }] });
+    const endpoints = (await clusters.get('Endpoints', 'edited-west'))!;
+    await clusters.east.patch(endpoints, { subsets: [{ addresses: [{ ip: '203.0.113.66' }], ports: [{ port: 1 }] }] });
     await untilReady('edited');
-    await world.east.delete(endpoints);
+    await clusters.east.delete(endpoints);
     await untilReady('edited');
-    expect((await world.get('Endpoints', 'edited-west'))!.metadata.uid).not.toBe(endpoints.metadata.uid);
+    expect((await clusters.get('Endpoints', 'edited-west'))!.metadata.uid).not.toBe(endpoints.metadata.uid);
   });
 
   test.each([
@@ -206,10 +206,10 @@ onEachBacking('lessons L22, L23, L25 to L28, L30', (backing) => {
     ['Endpoints', 'probe-west', LINKS_NAMESPACE],
   ])('L27 C3 %s %s deleted by hand is there again at once', async (kind, name, within) => {
     await mirrored(['gone']);
-    const before = await eventually<KubeObject>('it is there', () => world.get(kind, name, within));
-    await world.east.delete(before);
+    const before = await eventually<KubeObject>('it is there', () => clusters.get(kind, name, within));
+    await clusters.east.delete(before);
     await eventually('it is there again', async () => {
-      const now = await world.get(kind, name, within);
+      const now = await clusters.get(kind, name, within);
       return now !== undefined && now.metadata.uid !== before.metadata.uid;
     });
     await untilReady('gone');
@@ -224,9 +224,9 @@ onEachBacking('lessons L22, L23, L25 to L28, L30', (backing) => {
     for (const [name, [field, probe]] of Object.entries(wrong)) {
       const selector = { matchLabels: EXPORTED };
       const probeSpec = { path: '/ready', port: '4191', period: '100ms', ...probe };
-      await world.east.apply(link(name, { ...WEST_CREDENTIALS, selector, probeSpec }));
+      await clusters.east.apply(link(name, { ...WEST_CREDENTIALS, selector, probeSpec }));
       const condition = await eventually(`Link ${name} is judged`, async () => {
-        const found = await world.condition('Accepted', name);
+        const found = await clusters.condition('Accepted', name);
         return found?.status === 'False' && found;
       });
       expect(condition).toMatchObject({ reason: 'InvalidLink' });
@@ -234,17 +234,17 @@ onEachBacking('lessons L22, L23, L25 to L28, L30', (backing) => {
       expect(condition.message).toContain(Object.values(probe)[0]);
     }
     await mirrored(['beside']);
-    await world.ready();
+    await clusters.ready();
     for (const name of Object.keys(wrong)) {
-      expect(await world.get('Service', `beside-${name}`)).toBeUndefined();
-      expect(await world.get('Service', `probe-${name}`, LINKS_NAMESPACE)).toBeUndefined();
+      expect(await clusters.get('Service', `beside-${name}`)).toBeUndefined();
+      expect(await clusters.get('Service', `probe-${name}`, LINKS_NAMESPACE)).toBeUndefined();
     }
-    await world.east.patch(link('letters'), { spec: { probeSpec: { period: '1s' } } });
-    await eventually('a Link put right is served', () => world.get('Service', 'beside-letters'));
-    for (const name of Object.keys(wrong)) await world.east.delete(link(name));
+    await clusters.east.patch(link('letters'), { spec: { probeSpec: { period: '1s' } } });
+    await eventually('a Link put right is served', () => clusters.get('Service', 'beside-letters'));
+    for (const name of Object.keys(wrong)) await clusters.east.delete(link(name));
     await eventually(
       'and gone with its Link',
-      async () => (await world.get('Service', 'beside-letters')) === undefined,
+      async () => (await clusters.get('Service', 'beside-letters')) === undefined,
     );
   });
 
@@ -253,21 +253,21 @@ onEachBacking('lessons L22, L23, L25 to L28, L30', (backing) => {
     operator = startOperator(IMPATIENT_MS);
     await mirrored(['quiet']);
     const before = await identities(['quiet']);
-    world.westCluster.pause();
+    clusters.westCluster.pause();
     const condition = await eventually(
       'the silence is noticed',
       async () => {
-        const found = await world.condition('TargetReachable');
+        const found = await clusters.condition('TargetReachable');
         return found?.status === 'False' && found;
       },
       60_000,
     );
     expect(condition.message).not.toBe('');
     expect(await identities(['quiet'])).toEqual(before);
-    expect(await world.addresses('quiet-west')).toEqual([GATEWAY]);
-    world.westCluster.resume();
+    expect(await clusters.addresses('quiet-west')).toEqual([GATEWAY]);
+    clusters.westCluster.resume();
     await mirrored(['loud']);
-    await world.ready();
+    await clusters.ready();
     expect(await identities(['quiet'])).toEqual(before);
     await operator.stop();
     operator = startOperator();
@@ -275,17 +275,17 @@ onEachBacking('lessons L22, L23, L25 to L28, L30', (backing) => {
 
   test('L23 G2 a target with 4,000 exported Services leaves a status that fits into etcd, written in few batches', async () => {
     const count = 4_000;
-    await world.west.apply(namespace('crowd'));
-    await world.eastCluster.clearAudit();
+    await clusters.west.apply(namespace('crowd'));
+    await clusters.eastCluster.clearAudit();
     // Their namespace is missing here: each one is a failure with a message, the longest there is to say.
     const names = numbered('crowded-service-with-a-long-name', count);
     await concurrently(names, 32, (name) =>
-      world.west.create(service(name, { namespace: 'crowd', labels: EXPORTED, selector: null })),
+      clusters.west.create(service(name, { namespace: 'crowd', labels: EXPORTED, selector: null })),
     );
     const found = await eventually(
       'all are counted',
       async () => {
-        const now = await world.get<LinkObject>('Link', 'west', LINKS_NAMESPACE);
+        const now = await clusters.get<LinkObject>('Link', 'west', LINKS_NAMESPACE);
         return (now?.status?.mirrors?.failed ?? 0) >= count && now;
       },
       120_000,
@@ -296,24 +296,24 @@ onEachBacking('lessons L22, L23, L25 to L28, L30', (backing) => {
     expect(entries.every(({ conditions }) => conditions[0]?.status === 'False')).toBe(true);
     const { total, ready, failed } = found.status!.mirrors!;
     expect(total).toBe(ready + failed);
-    const statusWrites = (await world.writes()).filter((write) => write.includes('links/status'));
+    const statusWrites = (await clusters.writes()).filter((write) => write.includes('links/status'));
     expect(statusWrites.length).toBeLessThan(count / 10);
   }, 240_000);
 });
 
 describe.runIf(backings().includes('simulated'))('lessons L22, L24, L29, L30 [simulated]', () => {
-  let world: World;
+  let clusters: TwoClusters;
   let east: SimulatedCluster;
   let west: SimulatedCluster;
   let operator: TestOperator;
   let empty: ReturnType<SimulatedCluster['store']['snapshot']>;
   const { mirror, mirrored, exportReady, untilReady, untilGone, identities, untilHeld, untilNothingHeld } = stepsIn(
-    () => world,
+    () => clusters,
   );
 
   /** @param capMs the longest wait between two tries of a write that fails */
   const startOperator = (capMs: number, idleTimeoutMs = PATIENT_MS): TestOperator =>
-    world.operator({
+    clusters.operator({
       flags: LASTING_LEASE,
       tuning: {
         targetTimings: { ...FAST.targetTimings, pageSize: 5, idleTimeoutMs },
@@ -322,15 +322,15 @@ describe.runIf(backings().includes('simulated'))('lessons L22, L24, L29, L30 [si
     });
 
   beforeAll(async () => {
-    world = await World.start({ backing: 'simulated' });
-    east = world.eastCluster as SimulatedCluster;
-    west = world.westCluster as SimulatedCluster;
+    clusters = await TwoClusters.start({ backing: 'simulated' });
+    east = clusters.eastCluster as SimulatedCluster;
+    west = clusters.westCluster as SimulatedCluster;
     empty = west.store.snapshot();
-    await world.link();
+    await clusters.link();
     operator = startOperator(50);
-    await world.ready();
+    await clusters.ready();
   });
-  afterAll(() => world.stop());
+  afterAll(() => clusters.stop());
 
   test('L22 E6 a target restored from an empty backup costs no mirror until the user confirms how many', async () => {
     const names = numbered('backup', 12);
@@ -345,7 +345,7 @@ describe.runIf(backings().includes('simulated'))('lessons L22, L24, L29, L30 [si
     await Promise.all(back.map(exportReady));
     await untilHeld(8);
     const confirm = (count: string | null) =>
-      world.east.patch(link('west'), { metadata: { annotations: { 'linkspan.dev/confirm-prune': count } } });
+      clusters.east.patch(link('west'), { metadata: { annotations: { 'linkspan.dev/confirm-prune': count } } });
     await confirm('12');
     await mirrored(['latecomer']);
     expect(await identities(names)).toEqual(before);
@@ -368,7 +368,7 @@ describe.runIf(backings().includes('simulated'))('lessons L22, L24, L29, L30 [si
         return isMeant;
       },
     });
-    for (const name of names) await world.west.delete(service(name));
+    for (const name of names) await clusters.west.delete(service(name));
     await eventually('all of them are about to go', () => Promise.resolve(tried.size === names.length));
 
     const isWatch = ({ verb, resource }: RequestInfo): boolean => verb === 'watch' && resource === 'services';
@@ -378,10 +378,10 @@ describe.runIf(backings().includes('simulated'))('lessons L22, L24, L29, L30 [si
     west.faults.compact();
     acceptWatches();
     await untilReady('listed');
-    expect((await world.condition('PruneHeld'))?.status).toBe('False');
+    expect((await clusters.condition('PruneHeld'))?.status).toBe('False');
     acceptDeletions();
     await Promise.all(names.map(untilGone));
-    expect((await world.condition('PruneHeld'))?.status).toBe('False');
+    expect((await clusters.condition('PruneHeld'))?.status).toBe('False');
   });
 
   test.each([500, 503, 403, 422])(
@@ -400,14 +400,14 @@ describe.runIf(backings().includes('simulated'))('lessons L22, L24, L29, L30 [si
       });
       await exportReady(`denied-${code}`);
       const condition = await eventually('it is said', async () => {
-        const found = await world.mirrorCondition(`denied-${code}`);
+        const found = await clusters.mirrorCondition(`denied-${code}`);
         return found?.status === 'False' && found;
       });
       expect(condition.message).toContain('policy.example.com');
       await mirrored([`beside-${code}`]);
       await untilReady(`denied-${code}`);
       expect(refused).toBeGreaterThanOrEqual(refusals);
-      await eventually('and said', async () => (await world.mirrorCondition(`denied-${code}`))?.status === 'True');
+      await eventually('and said', async () => (await clusters.mirrorCondition(`denied-${code}`))?.status === 'True');
     },
   );
 
@@ -419,9 +419,9 @@ describe.runIf(backings().includes('simulated'))('lessons L22, L24, L29, L30 [si
       match: ({ verb, resource, name }) => verb === 'patch' && resource === 'services' && name === 'policy-west',
     });
     await exportReady('policy');
-    await eventually('it is said', async () => (await world.mirrorCondition('policy'))?.status === 'False');
+    await eventually('it is said', async () => (await clusters.mirrorCondition('policy'))?.status === 'False');
     accept();
-    await world.west.patch(service('policy'), { metadata: { labels: { team: 'shop' } } });
+    await clusters.west.patch(service('policy'), { metadata: { labels: { team: 'shop' } } });
     await untilReady('policy');
     await operator.stop();
     operator = startOperator(50);
@@ -456,7 +456,7 @@ describe.runIf(backings().includes('simulated'))('lessons L22, L24, L29, L30 [si
     slowly();
     expect(pages).toBeGreaterThan(1);
     expect(await identities(names.slice(1))).toEqual(before.slice(1));
-    expect((await world.condition('PruneHeld'))?.status).toBe('False');
+    expect((await clusters.condition('PruneHeld'))?.status).toBe('False');
   });
 
   test('L30 H3 watches that go silent without closing are made anew', async () => {
@@ -467,7 +467,7 @@ describe.runIf(backings().includes('simulated'))('lessons L22, L24, L29, L30 [si
     // Those that are open now hear nothing any more.
     west.faults.silenceWatches()();
     await mirrored(['after-silence']);
-    await world.west.delete(service('after-silence'));
+    await clusters.west.delete(service('after-silence'));
     await untilGone('after-silence');
     expect(await mirror('before-silence')).toMatchObject({ metadata: { uid: before!.metadata.uid } });
   });

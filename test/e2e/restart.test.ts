@@ -5,9 +5,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { type Api, eventually, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
-import { EXPORTED, service, slice, statefulSlice } from '../support/builders.ts';
+import { EXPORTED, GATEWAY, LINKS_NAMESPACE, service, slice, statefulSlice } from '../support/builders.ts';
 import { concurrently } from '../support/concurrently.ts';
-import { LINKS_NAMESPACE, type TestOperator, World } from '../support/world.ts';
+import type { TestOperator } from '../support/operator.ts';
+import { TwoClusters } from '../support/two-clusters.ts';
 
 const CLUSTER_IP = 200;
 const HEADLESS = 100;
@@ -18,7 +19,6 @@ const AT_ONCE = 16;
 const UNHURRIED = { flags: { leaseDuration: '30s', renewDeadline: '20s' } };
 const DEADLINE_MS = 60_000;
 
-const GATEWAY = '203.0.113.10';
 const IDENTITY = 'linkerd-gateway.linkerd-multicluster.serviceaccount.identity.linkerd.cluster.local';
 /** One number in the Service, the pod and the mirror: then Linkerd's endpoint mirrors are as ours (rule D6). */
 const PORT = { name: 'http', port: 8080, protocol: 'TCP', targetPort: 8080 };
@@ -47,21 +47,21 @@ const fill = async (west: Api): Promise<void> => {
 
 const OF_WEST = 'mirror.linkerd.io/cluster-name=west';
 
-const mirrors = ({ east }: World): Promise<readonly Mirror[]> =>
+const mirrors = ({ east }: TwoClusters): Promise<readonly Mirror[]> =>
   east.list<Mirror>({ apiVersion: 'v1', kind: 'Service', namespace: 'shop', labelSelector: OF_WEST });
 
 type Entry = readonly [string, string];
 
 /** What must survive: uid, ClusterIP and version of every mirror, and uid and version of its Endpoints. */
-const identities = async (world: World): Promise<Readonly<Record<string, string>>> => {
-  const endpoints = await world.east.list({
+const identities = async (clusters: TwoClusters): Promise<Readonly<Record<string, string>>> => {
+  const endpoints = await clusters.east.list({
     apiVersion: 'v1',
     kind: 'Endpoints',
     namespace: 'shop',
     labelSelector: OF_WEST,
   });
   return Object.fromEntries([
-    ...(await mirrors(world)).map(({ metadata: { name, uid, resourceVersion }, spec: { clusterIP } }): Entry => [
+    ...(await mirrors(clusters)).map(({ metadata: { name, uid, resourceVersion }, spec: { clusterIP } }): Entry => [
       `Service ${name}`,
       `${uid} ${clusterIP} ${resourceVersion}`,
     ]),
@@ -73,87 +73,90 @@ const identities = async (world: World): Promise<Readonly<Record<string, string>
 };
 
 /** Waits until the operator has looked at everything, has a verdict on the gateway, and had time to say so. */
-const atRest = async (world: World, operator: TestOperator): Promise<void> => {
-  const probesBefore = world.gateway.probes;
+const atRest = async (clusters: TwoClusters, operator: TestOperator): Promise<void> => {
+  const probesBefore = clusters.gateway.probes;
   await eventually(
     'the operator has looked at everything and probed the gateway a few times',
-    async () => operator.manager?.settled === true && world.gateway.probes >= probesBefore + 10,
+    async () =>
+      (await operator.metric('controller_runtime_reconcile_total')) >= CLUSTER_IP + HEADLESS &&
+      clusters.gateway.probes >= probesBefore + 10 &&
+      (await operator.settled()),
     DEADLINE_MS,
   );
 };
 
 onEachBacking('an operator that starts over 300 mirrors of its own', (backing) => {
-  let world: World;
+  let clusters: TwoClusters;
   let first: TestOperator;
   beforeAll(async () => {
-    world = await World.start({ backing });
-    await fill(world.west);
-    await world.link();
-    first = world.operator(UNHURRIED);
+    clusters = await TwoClusters.start({ backing });
+    await fill(clusters.west);
+    await clusters.link();
+    first = clusters.operator(UNHURRIED);
     await eventually(
       'every mirror is there',
-      async () => (await mirrors(world)).length === SERVICES_IN_SOURCE,
+      async () => (await mirrors(clusters)).length === SERVICES_IN_SOURCE,
       DEADLINE_MS,
     );
-    await atRest(world, first);
-    await world.ready();
+    await atRest(clusters, first);
+    await clusters.ready();
   }, 2 * DEADLINE_MS);
-  afterAll(() => world.stop());
+  afterAll(() => clusters.stop());
 
   test(
     'writes nothing but Leases, and changes no uid and no ClusterIP (C5, D5, L7)',
     { timeout: 2 * DEADLINE_MS },
     async () => {
       await first.stop();
-      const before = await identities(world);
+      const before = await identities(clusters);
       expect(Object.keys(before)).toHaveLength(2 * SERVICES_IN_SOURCE);
-      await world.eastCluster.clearAudit();
+      await clusters.eastCluster.clearAudit();
 
-      await atRest(world, world.operator(UNHURRIED));
+      await atRest(clusters, clusters.operator(UNHURRIED));
 
-      expect(await world.writes()).toEqual([]);
-      expect(await identities(world)).toEqual(before);
+      expect(await clusters.writes()).toEqual([]);
+      expect(await identities(clusters)).toEqual(before);
     },
   );
 
   test('follows the target as before (H1)', { timeout: 2 * DEADLINE_MS }, async () => {
-    await world.west.apply(service('last', { labels: EXPORTED }));
-    await world.west.apply(slice('last'));
+    await clusters.west.apply(service('last', { labels: EXPORTED }));
+    await clusters.west.apply(slice('last'));
     await eventually(
       'the Service exported after the restart is mirrored',
-      async () => (await world.addresses('last-west'))?.[0] === GATEWAY,
+      async () => (await clusters.addresses('last-west'))?.[0] === GATEWAY,
     );
   });
 });
 
 describe('mirrors written by the controller of Linkerd', () => {
   onEachBacking('an operator that takes over 300 of them', (backing) => {
-    let world: World;
+    let clusters: TwoClusters;
     beforeAll(async () => {
-      world = await World.start({ backing });
-      await fill(world.west);
-      await writeAsLinkerd(world);
-      await world.link();
+      clusters = await TwoClusters.start({ backing });
+      await fill(clusters.west);
+      await writeAsLinkerd(clusters);
+      await clusters.link();
     }, 2 * DEADLINE_MS);
-    afterAll(() => world.stop());
+    afterAll(() => clusters.stop());
 
     test('writes none of them, and changes no uid and no ClusterIP (A8)', { timeout: 2 * DEADLINE_MS }, async () => {
-      const before = await identities(world);
+      const before = await identities(clusters);
       expect(Object.keys(before)).toHaveLength(2 * SERVICES_IN_SOURCE);
-      await world.eastCluster.clearAudit();
+      await clusters.eastCluster.clearAudit();
 
-      await atRest(world, world.operator(UNHURRIED));
-      await world.ready();
+      await atRest(clusters, clusters.operator(UNHURRIED));
+      await clusters.ready();
 
-      const writes = await world.writes();
+      const writes = await clusters.writes();
       expect(writes.filter((write) => !write.includes(` links/status ${LINKS_NAMESPACE}/west `))).toEqual([]);
-      expect(await identities(world)).toEqual(before);
+      expect(await identities(clusters)).toEqual(before);
     });
   });
 });
 
 /** All 300 as Linkerd's controller leaves them: created and updated, not applied, by field manager `controller`. */
-const writeAsLinkerd = async ({ east, west }: World): Promise<void> => {
+const writeAsLinkerd = async ({ east, west }: TwoClusters): Promise<void> => {
   const by = { fieldManager: 'controller' };
   const services = await west.list({ apiVersion: 'v1', kind: 'Service', namespace: 'shop' });
   const versions = new Map(services.map(({ metadata: { name, resourceVersion } }) => [name, resourceVersion]));

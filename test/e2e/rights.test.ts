@@ -12,10 +12,20 @@ import { type ApiJson, render } from '../../constructs/mirror/render.ts';
 import type { AuditEntry, TestCluster } from '../cluster/index.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
 import { type Api, eventually, type ObjectRef } from '../cluster/workload/index.ts';
-import { credentials, EXPORTED, link, namespace, service, slice, statefulSlice } from '../support/builders.ts';
+import {
+  credentials,
+  EXPORTED,
+  link,
+  LINKS_NAMESPACE,
+  namespace,
+  service,
+  slice,
+  statefulSlice,
+} from '../support/builders.ts';
 import { hostsOf } from '../support/exports.ts';
 import { renderedOperator, serviceAccountUser } from '../support/rendered-operator.ts';
-import { LASTING_LEASE, LINKS_NAMESPACE, type TestOperator, World } from '../support/world.ts';
+import { LASTING_LEASE, type TestOperator } from '../support/operator.ts';
+import { TwoClusters } from '../support/two-clusters.ts';
 
 const DEADLINE_MS = 60_000;
 const TIMEOUT_MS = 180_000;
@@ -126,7 +136,7 @@ const refused = async (cluster: TestCluster, user: string): Promise<readonly Aud
   );
 
 onReal('H6: the rights that the constructs render', () => {
-  let world: World;
+  let clusters: TwoClusters;
   let directory: string;
   let operator: TestOperator | undefined;
   /** Names of what a test makes end in its number. */
@@ -138,17 +148,17 @@ onReal('H6: the rights that the constructs render', () => {
     // As the Deployment sets it: it spares a look at Service default/kubernetes.
     process.env['POD_IPS'] = '10.244.0.1';
     directory = await mkdtemp(join(tmpdir(), 'linkspan-rights-'));
-    world = await World.start({
+    clusters = await TwoClusters.start({
       backing: 'real',
       west: { controllers: ['serviceaccount-token-controller'] },
       namespaces: ['shop', 'other'],
     });
-    await world.west.apply(namespace(LINKS_NAMESPACE));
-    await applyAll(world.west, remoteObjects);
+    await clusters.west.apply(namespace(LINKS_NAMESPACE));
+    await applyAll(clusters.west, remoteObjects);
   }, 120_000);
   afterAll(async () => {
     delete process.env['POD_IPS'];
-    await world.stop();
+    await clusters.stop();
     await rm(directory, { recursive: true });
   });
   beforeEach(() => {
@@ -158,7 +168,7 @@ onReal('H6: the rights that the constructs render', () => {
     await operator?.stop();
     operator = undefined;
     linkSpec = {};
-    await world.gateway.revive();
+    await clusters.gateway.revive();
     await removeEverything();
   });
 
@@ -171,26 +181,26 @@ onReal('H6: the rights that the constructs render', () => {
     for (const within of [undefined, LINKS_NAMESPACE, 'shop']) {
       const kind = within === undefined ? 'ClusterRoleBinding' : 'RoleBinding';
       const metadata = { name: 'linkspan-operator', ...(within !== undefined && { namespace: within }) };
-      await world.east.delete({ apiVersion: 'rbac.authorization.k8s.io/v1', kind, metadata });
+      await clusters.east.delete({ apiVersion: 'rbac.authorization.k8s.io/v1', kind, metadata });
     }
-    await world.east.delete(link('west'));
-    await world.east.delete(probe);
-    for (const object of await world.east.list({ apiVersion: 'v1', kind: 'Event', namespace: LINKS_NAMESPACE })) {
-      await world.east.delete(object);
+    await clusters.east.delete(link('west'));
+    await clusters.east.delete(probe);
+    for (const object of await clusters.east.list({ apiVersion: 'v1', kind: 'Event', namespace: LINKS_NAMESPACE })) {
+      await clusters.east.delete(object);
     }
     const leases = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace: LINKS_NAMESPACE };
-    for (const object of await world.east.list(leases)) await world.east.delete(object);
+    for (const object of await clusters.east.list(leases)) await clusters.east.delete(object);
     for (const kind of ['Service', 'Endpoints']) {
-      for (const object of await world.east.list({
+      for (const object of await clusters.east.list({
         apiVersion: 'v1',
         kind,
         labelSelector: 'mirror.linkerd.io/cluster-name',
       })) {
-        await world.east.delete(object);
+        await clusters.east.delete(object);
       }
     }
-    for (const object of await world.west.list({ apiVersion: 'v1', kind: 'Service', namespace: 'shop' })) {
-      await world.west.delete(object);
+    for (const object of await clusters.west.list({ apiVersion: 'v1', kind: 'Service', namespace: 'shop' })) {
+      await clusters.west.delete(object);
     }
   };
 
@@ -198,12 +208,12 @@ onReal('H6: the rights that the constructs render', () => {
   const remoteToken = (): Promise<string> =>
     eventually('the token is minted', async () => {
       const secret = remoteObjects.find(({ kind }) => kind === 'Secret')!;
-      const found = await world.west.get<{ readonly data?: { readonly token?: string } }>(secret);
+      const found = await clusters.west.get<{ readonly data?: { readonly token?: string } }>(secret);
       return found?.data?.token === undefined ? undefined : Buffer.from(found.data.token, 'base64').toString();
     });
 
   const startOperator = async (objects: readonly ApiJson[]): Promise<void> => {
-    operator = world.operator(await renderedOperator(world.eastCluster, world.east, objects, directory));
+    operator = clusters.operator(await renderedOperator(clusters.eastCluster, clusters.east, objects, directory));
   };
 
   const stopOperator = async (): Promise<void> => {
@@ -212,24 +222,24 @@ onReal('H6: the rights that the constructs render', () => {
   };
 
   const linkWest = async (): Promise<void> => {
-    await world.east.apply(credentials('west', world.westCluster.kubeconfigFor(await remoteToken())));
-    await world.east.apply(link('west', linkSpec));
+    await clusters.east.apply(credentials('west', clusters.westCluster.kubeconfigFor(await remoteToken())));
+    await clusters.east.apply(link('west', linkSpec));
   };
 
   const exportService = async (name: string, within = 'shop'): Promise<void> => {
-    await world.west.apply(service(name, { labels: EXPORTED, namespace: within }));
-    await world.west.apply(slice(name, { namespace: within }));
+    await clusters.west.apply(service(name, { labels: EXPORTED, namespace: within }));
+    await clusters.west.apply(slice(name, { namespace: within }));
   };
 
   const isReady = async (name: string, within = 'shop'): Promise<boolean> =>
-    (await world.addresses(name, within))?.[0] === '203.0.113.10';
+    (await clusters.addresses(name, within))?.[0] === '203.0.113.10';
 
   const isGone = async (name: string, within = 'shop'): Promise<boolean> =>
-    (await world.get('Service', name, within)) === undefined;
+    (await clusters.get('Service', name, within)) === undefined;
 
   /** Events that were said more than once. */
   const repeatedEvents = async (): Promise<number> => {
-    const events = await world.east.list<{ readonly count?: number }>({
+    const events = await clusters.east.list<{ readonly count?: number }>({
       apiVersion: 'v1',
       kind: 'Event',
       namespace: LINKS_NAMESPACE,
@@ -258,24 +268,24 @@ onReal('H6: the rights that the constructs render', () => {
       {
         name: 'a StatefulSet is mirrored pod by pod',
         act: async () => {
-          await world.west.apply(service(`db-${n}`, { labels: EXPORTED, headless: true }));
-          await world.west.apply(statefulSlice(`db-${n}`, [`db-${n}-0`]));
+          await clusters.west.apply(service(`db-${n}`, { labels: EXPORTED, headless: true }));
+          await clusters.west.apply(statefulSlice(`db-${n}`, [`db-${n}-0`]));
         },
-        done: async () => Object.keys((await hostsOf(world, `db-${n}-west`)) ?? {}).length === 1,
+        done: async () => Object.keys((await hostsOf(clusters, `db-${n}-west`)) ?? {}).length === 1,
       },
       {
         name: 'names that others have are left to them',
         act: async () => {
-          await world.east.apply({
+          await clusters.east.apply({
             ...within('Service', `mine-${n}-west`),
             spec: { ports: [{ port: 80 }] },
           } as ObjectRef);
-          await world.east.apply(within('Endpoints', `odd-${n}-west`));
+          await clusters.east.apply(within('Endpoints', `odd-${n}-west`));
           await exportService(`mine-${n}`);
           await exportService(`odd-${n}`);
         },
         done: async () => {
-          const conditions = await Promise.all([`mine-${n}`, `odd-${n}`].map((name) => world.mirrorCondition(name)));
+          const conditions = await Promise.all([`mine-${n}`, `odd-${n}`].map((name) => clusters.mirrorCondition(name)));
           return conditions.every((condition) => condition?.reason === 'NameConflict');
         },
       },
@@ -292,19 +302,19 @@ onReal('H6: the rights that the constructs render', () => {
             ...stale,
             metadata: { ...stale.metadata, labels: { ...labels, 'kubernetes.io/service-name': `web-${n}-west` } },
           };
-          return world.east.apply(manifest);
+          return clusters.east.apply(manifest);
         },
-        done: async () => (await world.get('EndpointSlice', `web-${n}-west-ipv4`)) === undefined,
+        done: async () => (await clusters.get('EndpointSlice', `web-${n}-west-ipv4`)) === undefined,
       },
       {
         name: 'the death of the gateway reaches the mirrors',
-        act: () => world.gateway.die(),
-        done: async () => (await world.addresses(`web-${n}-west`))?.[0] === '!203.0.113.10',
+        act: () => clusters.gateway.die(),
+        done: async () => (await clusters.addresses(`web-${n}-west`))?.[0] === '!203.0.113.10',
       },
       {
         name: 'what was said before a restart is said again',
         act: async () => {
-          await world.gateway.revive();
+          await clusters.gateway.revive();
           await stopOperator();
           await startOperator(objects);
         },
@@ -313,16 +323,16 @@ onReal('H6: the rights that the constructs render', () => {
       {
         name: 'an unexport takes the mirror away',
         act: () =>
-          world.west.patch(service(`web-${n}`), { metadata: { labels: { 'mirror.linkerd.io/exported': null } } }),
+          clusters.west.patch(service(`web-${n}`), { metadata: { labels: { 'mirror.linkerd.io/exported': null } } }),
         done: async () =>
-          (await isGone(`web-${n}-west`)) && (await world.get('Endpoints', `web-${n}-west`)) === undefined,
+          (await isGone(`web-${n}-west`)) && (await clusters.get('Endpoints', `web-${n}-west`)) === undefined,
       },
       {
         name: 'a deleted Link takes everything away, its Lease included',
-        act: () => world.east.delete(link('west')),
+        act: () => clusters.east.delete(link('west')),
         done: async () =>
           (await isGone(`db-${n}-west`)) &&
-          (await world.get('Lease', 'service-mirror-write-west', LINKS_NAMESPACE)) === undefined,
+          (await clusters.get('Lease', 'service-mirror-write-west', LINKS_NAMESPACE)) === undefined,
       },
     ];
   };
@@ -338,31 +348,31 @@ onReal('H6: the rights that the constructs render', () => {
           await linkWest();
           await startOperator(objects);
         },
-        done: async () => (await world.get('EndpointSlice', `web-${n}-west-ipv4`)) !== undefined,
+        done: async () => (await clusters.get('EndpointSlice', `web-${n}-west-ipv4`)) !== undefined,
       },
       {
         name: 'a slice that another has is left to them',
         act: async () => {
-          await world.east.apply(slice('others', { name: `odd-${n}-west-ipv4`, labels: {} }));
+          await clusters.east.apply(slice('others', { name: `odd-${n}-west-ipv4`, labels: {} }));
           await exportService(`odd-${n}`);
         },
-        done: async () => (await world.mirrorCondition(`odd-${n}`))?.reason === 'NameConflict',
+        done: async () => (await clusters.mirrorCondition(`odd-${n}`))?.reason === 'NameConflict',
       },
       {
         name: 'Endpoints that it wrote when it wrote Endpoints are removed',
         act: () => {
           const labels = { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' };
           const metadata = { name: `web-${n}-west`, namespace: 'shop', labels };
-          return world.east.apply({ apiVersion: 'v1', kind: 'Endpoints', metadata });
+          return clusters.east.apply({ apiVersion: 'v1', kind: 'Endpoints', metadata });
         },
-        done: async () => (await world.get('Endpoints', `web-${n}-west`)) === undefined,
+        done: async () => (await clusters.get('Endpoints', `web-${n}-west`)) === undefined,
       },
       {
         name: 'an unexport takes the slice away',
         act: () =>
-          world.west.patch(service(`web-${n}`), { metadata: { labels: { 'mirror.linkerd.io/exported': null } } }),
+          clusters.west.patch(service(`web-${n}`), { metadata: { labels: { 'mirror.linkerd.io/exported': null } } }),
         done: async () =>
-          (await isGone(`web-${n}-west`)) && (await world.get('EndpointSlice', `web-${n}-west-ipv4`)) === undefined,
+          (await isGone(`web-${n}-west`)) && (await clusters.get('EndpointSlice', `web-${n}-west-ipv4`)) === undefined,
       },
     ];
   };
@@ -371,15 +381,15 @@ onReal('H6: the rights that the constructs render', () => {
   const limitedLife = (objects: readonly ApiJson[]): readonly Step[] => {
     const [first, ...others] = wholeLife(objects) as [Step, ...Step[]];
     const isOurs = async (): Promise<boolean> =>
-      (await world.east.get<ApiJson>(probe))?.metadata.labels?.['mirror.linkerd.io/mirrored-gateway'] === 'true';
+      (await clusters.east.get<ApiJson>(probe))?.metadata.labels?.['mirror.linkerd.io/mirrored-gateway'] === 'true';
     return [
       {
         name: 'the name of the probe Service is taken',
-        act: () => world.east.apply({ ...probe, spec: { ports: [{ port: 80 }] } } as ObjectRef),
+        act: () => clusters.east.apply({ ...probe, spec: { ports: [{ port: 80 }] } } as ObjectRef),
         done: async () => true,
       },
       first,
-      { name: 'it is taken up when it is free', act: () => world.east.delete(probe), done: isOurs },
+      { name: 'it is taken up when it is free', act: () => clusters.east.delete(probe), done: isOurs },
       {
         name: 'a slice of the probe Service that it wrote when it wrote slices is removed',
         act: () => {
@@ -389,15 +399,15 @@ onReal('H6: the rights that the constructs render', () => {
             'endpointslice.kubernetes.io/managed-by': 'linkspan.dev',
             'kubernetes.io/service-name': 'probe-west',
           };
-          return world.east.apply({ ...stale, metadata: { ...stale.metadata, labels } } as ObjectRef);
+          return clusters.east.apply({ ...stale, metadata: { ...stale.metadata, labels } } as ObjectRef);
         },
-        done: async () => (await world.get('EndpointSlice', 'probe-west-ipv4', LINKS_NAMESPACE)) === undefined,
+        done: async () => (await clusters.get('EndpointSlice', 'probe-west-ipv4', LINKS_NAMESPACE)) === undefined,
       },
       ...others,
       {
         name: 'the probe Service goes with the Link',
         act: async () => undefined,
-        done: async () => (await world.east.get(probe)) === undefined,
+        done: async () => (await clusters.east.get(probe)) === undefined,
       },
     ];
   };
@@ -408,7 +418,7 @@ onReal('H6: the rights that the constructs render', () => {
       {
         name: 'a namespace is made for a mirror',
         act: async () => {
-          await world.west.apply(namespace(`new-${n}`));
+          await clusters.west.apply(namespace(`new-${n}`));
           await exportService('web', `new-${n}`);
           await linkWest();
           await startOperator(objects);
@@ -418,25 +428,25 @@ onReal('H6: the rights that the constructs render', () => {
       {
         name: 'a namespace that is being deleted is looked at',
         act: async () => {
-          await world.east.apply(namespace(`leaving-${n}`));
-          await world.east.delete(namespace(`leaving-${n}`));
-          await world.west.apply(namespace(`leaving-${n}`));
+          await clusters.east.apply(namespace(`leaving-${n}`));
+          await clusters.east.delete(namespace(`leaving-${n}`));
+          await clusters.west.apply(namespace(`leaving-${n}`));
           await exportService('web', `leaving-${n}`);
         },
-        done: async () => (await world.mirrorCondition('web', `leaving-${n}`))?.reason === 'MissingNamespace',
+        done: async () => (await clusters.mirrorCondition('web', `leaving-${n}`))?.reason === 'MissingNamespace',
       },
     ];
   };
 
   /** The whole of a life, with nothing refused on the way. */
   const live = async (steps: readonly Step[]): Promise<void> => {
-    await Promise.all([world.eastCluster.clearAudit(), world.westCluster.clearAudit()]);
+    await Promise.all([clusters.eastCluster.clearAudit(), clusters.westCluster.clearAudit()]);
     for (const { name, act, done } of steps) {
       await act();
       await eventually(name, done, DEADLINE_MS);
     }
-    expect(await refused(world.eastCluster, OPERATOR)).toEqual([]);
-    expect(await refused(world.westCluster, REMOTE)).toEqual([]);
+    expect(await refused(clusters.eastCluster, OPERATOR)).toEqual([]);
+    expect(await refused(clusters.westCluster, REMOTE)).toEqual([]);
   };
 
   /** A life without a right: it goes on until that right is missed. */
@@ -501,45 +511,46 @@ onReal('H6: the rights that the constructs render', () => {
   const limited = async (within: () => Promise<void>): Promise<void> => {
     linkSpec = { targetNamespaces: ['shop'] };
     const binding = remoteObjects.find(({ kind }) => kind === 'ClusterRoleBinding')!;
-    await world.west.delete(binding);
+    await clusters.west.delete(binding);
     try {
       await within();
     } finally {
       await operator?.stop();
-      for (const object of remoteLimited.filter(({ kind }) => kind === 'RoleBinding')) await world.west.delete(object);
-      await grant(world.west, REMOTE, remoteObjects);
+      for (const object of remoteLimited.filter(({ kind }) => kind === 'RoleBinding'))
+        await clusters.west.delete(object);
+      await grant(clusters.west, REMOTE, remoteObjects);
     }
   };
 
   describe('are enough', { timeout: TIMEOUT_MS }, () => {
     test('in the whole cluster', async () => {
       const objects = operatorObjects();
-      await grant(world.east, OPERATOR, objects);
+      await grant(clusters.east, OPERATOR, objects);
       await live(wholeLife(objects));
     });
 
     test('to write EndpointSlices', async () => {
       const objects = operatorObjects({ endpoints: 'slices' });
-      await grant(world.east, OPERATOR, objects);
+      await grant(clusters.east, OPERATOR, objects);
       await live(sliceLife(objects));
     });
 
     test('to make namespaces', async () => {
       const objects = operatorObjects({ enableNamespaceCreation: true });
-      await grant(world.east, OPERATOR, objects);
+      await grant(clusters.east, OPERATOR, objects);
       await live(namespaceLife(objects));
     });
 
     test('where they are limited to namespaces on both sides, no further, and all of them are used', async () => {
       const objects = operatorObjects(LIMITED);
-      await grant(world.east, OPERATOR, objects);
+      await grant(clusters.east, OPERATOR, objects);
       await limited(async () => {
-        await grant(world.west, REMOTE, remoteLimited);
+        await grant(clusters.west, REMOTE, remoteLimited);
         await live(limitedLife(objects));
       });
       // What is watched is logged when it ends.
       await stopOperator();
-      const [east, west] = await Promise.all([world.eastCluster.audit(), world.westCluster.audit()]);
+      const [east, west] = await Promise.all([clusters.eastCluster.audit(), clusters.westCluster.audit()]);
       const unused = [
         ...rightsOf(objects).filter((right) => !east.filter(({ user }) => user === OPERATOR).some(took(right))),
         ...rightsOf(remoteLimited).filter((right) => !west.filter(({ user }) => user === REMOTE).some(took(right))),
@@ -555,10 +566,10 @@ onReal('H6: the rights that the constructs render', () => {
       ['to other Secrets', LINKS_NAMESPACE, 'secrets', 'cluster-credentials-north'],
       ['to Secrets elsewhere', 'shop', 'secrets', 'cluster-credentials-west'],
     ])('where they are limited, and give none %s', async (_, within, resource, name) => {
-      await grant(world.east, OPERATOR, operatorObjects(LIMITED));
+      await grant(clusters.east, OPERATOR, operatorObjects(LIMITED));
       const role = { metadata: { name: 'none', ...(within !== undefined && { namespace: within }) } };
       for (const verb of ['get', 'list', 'watch', 'create', 'patch', 'delete']) {
-        expect(await isAllowed(world.east, OPERATOR, { role, group: '', resource, name, verb }), verb).toBe(false);
+        expect(await isAllowed(clusters.east, OPERATOR, { role, group: '', resource, name, verb }), verb).toBe(false);
       }
     });
   });
@@ -581,17 +592,17 @@ onReal('H6: the rights that the constructs render', () => {
     ].map((each) => [nameOf(each.right), each] as const);
 
     test.each(cases)('%s, in the source cluster', async (_, { right, objects, life }) => {
-      await grant(world.east, OPERATOR, objects, right);
-      await liveWithout(life(objects), world.eastCluster, OPERATOR, right);
+      await grant(clusters.east, OPERATOR, objects, right);
+      await liveWithout(life(objects), clusters.eastCluster, OPERATOR, right);
     });
 
     test.each(rightsOf(remoteLimited).map((right) => [nameOf(right), right] as const))(
       '%s, in the target cluster',
       async (_, right) => {
-        await grant(world.east, OPERATOR, plain);
+        await grant(clusters.east, OPERATOR, plain);
         await limited(async () => {
-          await grant(world.west, REMOTE, remoteLimited, right);
-          await liveWithout(wholeLife(plain), world.westCluster, REMOTE, right);
+          await grant(clusters.west, REMOTE, remoteLimited, right);
+          await liveWithout(wholeLife(plain), clusters.westCluster, REMOTE, right);
         });
       },
     );
@@ -599,12 +610,12 @@ onReal('H6: the rights that the constructs render', () => {
     const remoteCases = rightsOf(remoteObjects).map((right) => [nameOf(right), right] as const);
 
     test.each(remoteCases)('%s, in the target cluster', async (_, right) => {
-      await grant(world.east, OPERATOR, plain);
-      await grant(world.west, REMOTE, remoteObjects, right);
+      await grant(clusters.east, OPERATOR, plain);
+      await grant(clusters.west, REMOTE, remoteObjects, right);
       try {
-        await liveWithout(wholeLife(plain), world.westCluster, REMOTE, right);
+        await liveWithout(wholeLife(plain), clusters.westCluster, REMOTE, right);
       } finally {
-        await grant(world.west, REMOTE, remoteObjects);
+        await grant(clusters.west, REMOTE, remoteObjects);
       }
     });
   });

@@ -5,22 +5,19 @@ import { eventually, type KubeObject } from '../cluster/workload/index.ts';
 import {
   EXPORTED,
   EXPORTED_FLAT,
+  GATEWAY,
   link,
+  LINKS_NAMESPACE,
   service,
   type ServiceOptions,
   slice,
   statefulSlice,
 } from '../support/builders.ts';
-import {
-  type EndpointsObject,
-  LINKS_NAMESPACE,
-  type ServiceObject,
-  type TestOperator,
-  World,
-} from '../support/world.ts';
+import type { EndpointsObject, ServiceObject } from '../support/objects.ts';
+import type { TestOperator } from '../support/operator.ts';
+import { TwoClusters } from '../support/two-clusters.ts';
 
 const DEADLINE_MS = 40_000;
-const GATEWAY = '203.0.113.10';
 
 interface SliceObject extends KubeObject {
   readonly addressType: string;
@@ -31,38 +28,43 @@ interface SliceObject extends KubeObject {
   readonly ports?: readonly { readonly name?: string; readonly port: number }[];
 }
 
-const mirrorOf = (world: World, name: string, within = 'shop'): Promise<ServiceObject> =>
-  eventually(`${name}-west is there`, () => world.get<ServiceObject>('Service', `${name}-west`, within), DEADLINE_MS);
-
-const addressesAre = (world: World, name: string, expected: readonly string[], within = 'shop') =>
+const mirrorOf = (clusters: TwoClusters, name: string, within = 'shop'): Promise<ServiceObject> =>
   eventually(
-    `${name} has ${expected.join() || 'no addresses'}`,
-    async () => (await world.addresses(name, within))?.join() === expected.join(),
+    `${name}-west is there`,
+    () => clusters.get<ServiceObject>('Service', `${name}-west`, within),
     DEADLINE_MS,
   );
 
-const isReady = (world: World, name: string, within = 'shop') => addressesAre(world, `${name}-west`, [GATEWAY], within);
+const addressesAre = (clusters: TwoClusters, name: string, expected: readonly string[], within = 'shop') =>
+  eventually(
+    `${name} has ${expected.join() || 'no addresses'}`,
+    async () => (await clusters.addresses(name, within))?.join() === expected.join(),
+    DEADLINE_MS,
+  );
 
-const exported = async (world: World, name: string, options: ServiceOptions = {}): Promise<void> => {
-  await world.west.apply(service(name, { labels: EXPORTED, ...options }));
-  await world.west.apply(slice(name, { namespace: options.namespace ?? 'shop' }));
+const isReady = (clusters: TwoClusters, name: string, within = 'shop') =>
+  addressesAre(clusters, `${name}-west`, [GATEWAY], within);
+
+const exported = async (clusters: TwoClusters, name: string, options: ServiceOptions = {}): Promise<void> => {
+  await clusters.west.apply(service(name, { labels: EXPORTED, ...options }));
+  await clusters.west.apply(slice(name, { namespace: options.namespace ?? 'shop' }));
 };
 
 onEachBacking('a mirror', (backing) => {
-  let world: World;
+  let clusters: TwoClusters;
   beforeAll(async () => {
-    world = await World.start({ backing });
-    await world.link({
+    clusters = await TwoClusters.start({ backing });
+    await clusters.link({
       excludedLabels: ['team', 'internal.example/*'],
       excludedAnnotations: ['note', 'config.linkerd.io/*'],
     });
-    world.operator();
+    clusters.operator();
   });
-  afterAll(() => world.stop());
+  afterAll(() => clusters.stop());
 
   test('has the ports of its Service, appProtocol included, and nothing of how it is exposed (B1)', async () => {
     const h2c = { name: 'grpc', port: 81, targetPort: 'grpc', appProtocol: 'kubernetes.io/h2c' };
-    await exported(world, 'ports', {
+    await exported(clusters, 'ports', {
       ports: [{ name: 'http', port: 80, targetPort: 8080, nodePort: 30_123 }, h2c],
       spec: {
         type: 'NodePort',
@@ -71,7 +73,7 @@ onEachBacking('a mirror', (backing) => {
         internalTrafficPolicy: 'Local',
       },
     });
-    const { spec } = await mirrorOf(world, 'ports');
+    const { spec } = await mirrorOf(clusters, 'ports');
     expect(spec.ports).toEqual([
       { name: 'http', port: 80, protocol: 'TCP', targetPort: 8080 },
       { ...h2c, protocol: 'TCP' },
@@ -81,12 +83,12 @@ onEachBacking('a mirror', (backing) => {
     expect(spec).not.toHaveProperty('externalIPs');
     expect(spec).not.toHaveProperty('internalTrafficPolicy', 'Local');
 
-    await world.west.patch(service('ports'), { spec: { ports: [{ name: 'http', port: 8080, targetPort: 8080 }] } });
-    await eventually('the ports follow', async () => (await mirrorOf(world, 'ports')).spec.ports[0]?.port === 8080);
+    await clusters.west.patch(service('ports'), { spec: { ports: [{ name: 'http', port: 8080, targetPort: 8080 }] } });
+    await eventually('the ports follow', async () => (await mirrorOf(clusters, 'ports')).spec.ports[0]?.port === 8080);
   });
 
   test('has the labels and annotations of its Service but those that are excluded (B2), and always opaque ports (B3)', async () => {
-    await exported(world, 'meta', {
+    await exported(clusters, 'meta', {
       labels: { ...EXPORTED, app: 'meta', team: 'a', 'internal.example/x': '1', 'internal.example.org/x': '1' },
       annotations: {
         plain: 'yes',
@@ -96,7 +98,7 @@ onEachBacking('a mirror', (backing) => {
         'service.kubernetes.io/topology-mode': 'Auto',
       },
     });
-    const { metadata } = await mirrorOf(world, 'meta');
+    const { metadata } = await mirrorOf(clusters, 'meta');
     expect(metadata.labels).toEqual({
       app: 'meta',
       'internal.example.org/x': '1',
@@ -112,14 +114,14 @@ onEachBacking('a mirror', (backing) => {
   });
 
   test('has the gateway on each of its ports behind it, with the identity by which proxies know it', async () => {
-    await exported(world, 'wire', {
+    await exported(clusters, 'wire', {
       ports: [
         { name: 'a', port: 1 },
         { name: 'b', port: 2 },
       ],
     });
-    await isReady(world, 'wire');
-    const endpoints = await world.get<EndpointsObject>('Endpoints', 'wire-west');
+    await isReady(clusters, 'wire');
+    const endpoints = await clusters.get<EndpointsObject>('Endpoints', 'wire-west');
     expect(endpoints?.subsets).toEqual([
       {
         addresses: [{ ip: GATEWAY }],
@@ -137,14 +139,14 @@ onEachBacking('a mirror', (backing) => {
   });
 
   test('in flat mode says where the pods are, keeps every port, UDP included, and has no endpoints of any kind', async () => {
-    await exported(world, 'flat', {
+    await exported(clusters, 'flat', {
       labels: EXPORTED_FLAT,
       ports: [
         { name: 'http', port: 80, targetPort: 8080 },
         { name: 'dns', port: 53, protocol: 'UDP' },
       ],
     });
-    const { metadata, spec } = await mirrorOf(world, 'flat');
+    const { metadata, spec } = await mirrorOf(clusters, 'flat');
     expect(metadata.labels).toMatchObject({
       'multicluster.linkerd.io/remote-discovery': 'west',
       'multicluster.linkerd.io/remote-service': 'flat',
@@ -153,106 +155,109 @@ onEachBacking('a mirror', (backing) => {
       ['http', 80, 'TCP'],
       ['dns', 53, 'UDP'],
     ]);
-    await eventually('it is done', async () => (await world.mirrorCondition('flat'))?.status === 'True');
-    expect(await world.get('Endpoints', 'flat-west')).toBeUndefined();
+    await eventually('it is done', async () => (await clusters.mirrorCondition('flat'))?.status === 'True');
+    expect(await clusters.get('Endpoints', 'flat-west')).toBeUndefined();
   });
 
   test('turns from gateway mode to flat and back in place, and has endpoints in gateway mode only (A1)', async () => {
-    await exported(world, 'turned');
-    await isReady(world, 'turned');
-    const { metadata } = await mirrorOf(world, 'turned');
-    await world.west.patch(service('turned'), { metadata: { labels: EXPORTED_FLAT } });
-    await eventually('it has no endpoints', async () => (await world.get('Endpoints', 'turned-west')) === undefined);
-    expect((await mirrorOf(world, 'turned')).metadata.labels).toHaveProperty([
+    await exported(clusters, 'turned');
+    await isReady(clusters, 'turned');
+    const { metadata } = await mirrorOf(clusters, 'turned');
+    await clusters.west.patch(service('turned'), { metadata: { labels: EXPORTED_FLAT } });
+    await eventually('it has no endpoints', async () => (await clusters.get('Endpoints', 'turned-west')) === undefined);
+    expect((await mirrorOf(clusters, 'turned')).metadata.labels).toHaveProperty([
       'multicluster.linkerd.io/remote-service',
     ]);
-    await world.west.patch(service('turned'), { metadata: { labels: EXPORTED } });
-    await isReady(world, 'turned');
-    const now = await mirrorOf(world, 'turned');
+    await clusters.west.patch(service('turned'), { metadata: { labels: EXPORTED } });
+    await isReady(clusters, 'turned');
+    const now = await mirrorOf(clusters, 'turned');
     expect(now.metadata.uid).toBe(metadata.uid);
     expect(now.metadata.labels).not.toHaveProperty(['multicluster.linkerd.io/remote-service']);
   });
 });
 
 onEachBacking('a headless Service', (backing) => {
-  let world: World;
+  let clusters: TwoClusters;
   let operator: TestOperator;
   beforeAll(async () => {
-    world = await World.start({ backing, namespaces: ['shop', 'other'] });
-    await world.link();
-    operator = world.operator();
+    clusters = await TwoClusters.start({ backing, namespaces: ['shop', 'other'] });
+    await clusters.link();
+    operator = clusters.operator();
   });
-  afterAll(() => world.stop());
+  afterAll(() => clusters.stop());
 
   const headless = (name: string, options: ServiceOptions = {}) =>
     service(name, { headless: true, labels: EXPORTED, ...options });
   const clusterIPs = async (...names: readonly string[]): Promise<readonly string[]> =>
-    Promise.all(names.map(async (name) => (await mirrorOf(world, name)).spec.clusterIP ?? ''));
+    Promise.all(names.map(async (name) => (await mirrorOf(clusters, name)).spec.clusterIP ?? ''));
 
   test('without endpoints waits for them; with none that has a hostname it is mirrored as ClusterIP (D2)', async () => {
-    await world.west.apply(headless('nameless'));
+    await clusters.west.apply(headless('nameless'));
     await eventually(
       'it waits',
-      async () => (await world.mirrorCondition('nameless'))?.reason === 'WaitingForEndpoints',
+      async () => (await clusters.mirrorCondition('nameless'))?.reason === 'WaitingForEndpoints',
     );
-    expect(await world.get('Service', 'nameless-west')).toBeUndefined();
-    await world.west.apply(slice('nameless'));
-    expect((await mirrorOf(world, 'nameless')).spec.clusterIP).not.toBe('None');
-    await isReady(world, 'nameless');
+    expect(await clusters.get('Service', 'nameless-west')).toBeUndefined();
+    await clusters.west.apply(slice('nameless'));
+    expect((await mirrorOf(clusters, 'nameless')).spec.clusterIP).not.toBe('None');
+    await isReady(clusters, 'nameless');
   });
 
   test('becomes headless here when its first hostname appears (D3), and stays so when scaled to zero (D2)', async () => {
-    await world.west.apply(headless('growing'));
-    await world.west.apply(slice('growing'));
-    await isReady(world, 'growing');
-    await world.west.apply(statefulSlice('growing', ['growing-0']));
+    await clusters.west.apply(headless('growing'));
+    await clusters.west.apply(slice('growing'));
+    await isReady(clusters, 'growing');
+    await clusters.west.apply(statefulSlice('growing', ['growing-0']));
     await eventually(
       'it is headless',
-      async () => (await mirrorOf(world, 'growing')).spec.clusterIP === 'None',
+      async () => (await mirrorOf(clusters, 'growing')).spec.clusterIP === 'None',
       DEADLINE_MS,
     );
-    await addressesAre(world, 'growing-west', await clusterIPs('growing-0'));
+    await addressesAre(clusters, 'growing-west', await clusterIPs('growing-0'));
 
-    const { metadata } = await mirrorOf(world, 'growing');
-    await world.west.apply(statefulSlice('growing', []));
-    await eventually('the pod is gone', async () => (await world.get('Service', 'growing-0-west')) === undefined);
-    await addressesAre(world, 'growing-west', []);
-    const now = await mirrorOf(world, 'growing');
+    const { metadata } = await mirrorOf(clusters, 'growing');
+    await clusters.west.apply(statefulSlice('growing', []));
+    await eventually('the pod is gone', async () => (await clusters.get('Service', 'growing-0-west')) === undefined);
+    await addressesAre(clusters, 'growing-west', []);
+    const now = await mirrorOf(clusters, 'growing');
     expect([now.spec.clusterIP, now.metadata.uid]).toEqual(['None', metadata.uid]);
   });
 
   test('scales up and down without a change to the pods that stay (D4)', async () => {
-    await world.west.apply(headless('scaled'));
-    await world.west.apply(statefulSlice('scaled', ['scaled-0', 'scaled-1']));
+    await clusters.west.apply(headless('scaled'));
+    await clusters.west.apply(statefulSlice('scaled', ['scaled-0', 'scaled-1']));
     const two = await clusterIPs('scaled-0', 'scaled-1');
-    await world.west.apply(statefulSlice('scaled', ['scaled-0', 'scaled-1', 'scaled-2', 'scaled-3']));
+    await clusters.west.apply(statefulSlice('scaled', ['scaled-0', 'scaled-1', 'scaled-2', 'scaled-3']));
     const four = await clusterIPs('scaled-0', 'scaled-1', 'scaled-2', 'scaled-3');
     expect(four.slice(0, 2)).toEqual(two);
-    await addressesAre(world, 'scaled-west', four);
-    await world.west.apply(statefulSlice('scaled', ['scaled-0']));
-    await eventually('the others are gone', async () => (await world.get('Service', 'scaled-3-west')) === undefined);
-    await addressesAre(world, 'scaled-west', two.slice(0, 1));
+    await addressesAre(clusters, 'scaled-west', four);
+    await clusters.west.apply(statefulSlice('scaled', ['scaled-0']));
+    await eventually('the others are gone', async () => (await clusters.get('Service', 'scaled-3-west')) === undefined);
+    await addressesAre(clusters, 'scaled-west', two.slice(0, 1));
   });
 
   test('that publishes pods that are not ready lists them (D5)', async () => {
-    await world.west.apply(headless('eager', { spec: { publishNotReadyAddresses: true } }));
-    await world.west.apply(statefulSlice('eager', ['eager-0', 'eager-1'], { notReady: ['eager-0', 'eager-1'] }));
+    await clusters.west.apply(headless('eager', { spec: { publishNotReadyAddresses: true } }));
+    await clusters.west.apply(statefulSlice('eager', ['eager-0', 'eager-1'], { notReady: ['eager-0', 'eager-1'] }));
     const both = await clusterIPs('eager-0', 'eager-1');
-    await addressesAre(world, 'eager-west', both);
-    await isReady(world, 'eager-1');
+    await addressesAre(clusters, 'eager-west', both);
+    await isReady(clusters, 'eager-1');
   });
 
   test("follows the ports of its pods, not the Service's (D6)", async () => {
-    await world.west.apply(headless('moving'));
-    await world.west.apply(statefulSlice('moving', ['moving-0']));
+    await clusters.west.apply(headless('moving'));
+    await clusters.west.apply(statefulSlice('moving', ['moving-0']));
     const before = await clusterIPs('moving-0');
-    expect((await mirrorOf(world, 'moving-0')).spec.ports.map(({ port }) => port)).toEqual([8080]);
-    await world.west.apply(
+    expect((await mirrorOf(clusters, 'moving-0')).spec.ports.map(({ port }) => port)).toEqual([8080]);
+    await clusters.west.apply(
       statefulSlice('moving', ['moving-0'], { ports: [{ name: 'http', port: 9090, protocol: 'TCP' }] }),
     );
-    await eventually('the port follows', async () => (await mirrorOf(world, 'moving-0')).spec.ports[0]?.port === 9090);
+    await eventually(
+      'the port follows',
+      async () => (await mirrorOf(clusters, 'moving-0')).spec.ports[0]?.port === 9090,
+    );
     await eventually('on the endpoints too', async () => {
-      const endpoints = await world.get<EndpointsObject>('Endpoints', 'moving-west');
+      const endpoints = await clusters.get<EndpointsObject>('Endpoints', 'moving-west');
       return endpoints?.subsets?.[0]?.ports?.[0]?.port === 9090;
     });
     expect(await clusterIPs('moving-0')).toEqual(before);
@@ -260,58 +265,58 @@ onEachBacking('a headless Service', (backing) => {
 
   test('of one name in two namespaces is two, independent of each other (D8)', async () => {
     for (const within of ['shop', 'other']) {
-      await world.west.apply(headless('twin', { namespace: within }));
-      await world.west.apply(statefulSlice('twin', ['twin-0'], { namespace: within }));
+      await clusters.west.apply(headless('twin', { namespace: within }));
+      await clusters.west.apply(statefulSlice('twin', ['twin-0'], { namespace: within }));
     }
-    await Promise.all(['shop', 'other'].map((within) => mirrorOf(world, 'twin-0', within)));
-    const { metadata } = await mirrorOf(world, 'twin-0', 'other');
-    await world.west.delete(headless('twin'));
-    await eventually('one is gone', async () => (await world.get('Service', 'twin-0-west')) === undefined);
-    expect((await mirrorOf(world, 'twin-0', 'other')).metadata.uid).toBe(metadata.uid);
+    await Promise.all(['shop', 'other'].map((within) => mirrorOf(clusters, 'twin-0', within)));
+    const { metadata } = await mirrorOf(clusters, 'twin-0', 'other');
+    await clusters.west.delete(headless('twin'));
+    await eventually('one is gone', async () => (await clusters.get('Service', 'twin-0-west')) === undefined);
+    expect((await mirrorOf(clusters, 'twin-0', 'other')).metadata.uid).toBe(metadata.uid);
   });
 
   test('without a selector, with slices made by hand and without copied labels, works as any other (D9)', async () => {
-    await world.west.apply(headless('byhand', { selector: null }));
-    await world.west.apply(statefulSlice('byhand', ['byhand-0'], { labels: {}, name: 'byhand-one' }));
-    await mirrorOf(world, 'byhand-0');
-    await world.west.apply(statefulSlice('byhand', ['byhand-1'], { labels: {}, name: 'byhand-two' }));
-    await addressesAre(world, 'byhand-west', await clusterIPs('byhand-0', 'byhand-1'));
-    await world.west.delete(slice('byhand', { name: 'byhand-one' }));
-    await eventually('its pod is gone', async () => (await world.get('Service', 'byhand-0-west')) === undefined);
-    await addressesAre(world, 'byhand-west', await clusterIPs('byhand-1'));
+    await clusters.west.apply(headless('byhand', { selector: null }));
+    await clusters.west.apply(statefulSlice('byhand', ['byhand-0'], { labels: {}, name: 'byhand-one' }));
+    await mirrorOf(clusters, 'byhand-0');
+    await clusters.west.apply(statefulSlice('byhand', ['byhand-1'], { labels: {}, name: 'byhand-two' }));
+    await addressesAre(clusters, 'byhand-west', await clusterIPs('byhand-0', 'byhand-1'));
+    await clusters.west.delete(slice('byhand', { name: 'byhand-one' }));
+    await eventually('its pod is gone', async () => (await clusters.get('Service', 'byhand-0-west')) === undefined);
+    await addressesAre(clusters, 'byhand-west', await clusterIPs('byhand-1'));
   });
 
   test('with one pod in slices of different ports is written once, and not again and again (C5)', async () => {
-    await world.west.apply(headless('split'));
-    await world.west.apply(statefulSlice('split', ['split-0', 'split-1'], { name: 'split-a' }));
+    await clusters.west.apply(headless('split'));
+    await clusters.west.apply(statefulSlice('split', ['split-0', 'split-1'], { name: 'split-a' }));
     const admin = [{ name: 'admin', port: 9000, protocol: 'TCP' }];
-    await world.west.apply(statefulSlice('split', ['split-0'], { name: 'split-b', ports: admin }));
+    await clusters.west.apply(statefulSlice('split', ['split-0'], { name: 'split-b', ports: admin }));
     const ports = async () =>
-      (await world.get<EndpointsObject>('Endpoints', 'split-west'))?.subsets?.flatMap((each) => each.ports ?? []);
+      (await clusters.get<EndpointsObject>('Endpoints', 'split-west'))?.subsets?.flatMap((each) => each.ports ?? []);
     await eventually(
       'both ports are there',
       async () => (await ports())?.some(({ port }) => port === 9000),
       DEADLINE_MS,
     );
-    await eventually('it rests', async () => operator.manager?.settled, DEADLINE_MS);
-    await world.eastCluster.clearAudit();
-    await world.west.patch(service('split'), { metadata: { annotations: { 'mirror.linkerd.io/x': '1' } } });
-    await exported(world, 'later');
-    await isReady(world, 'later');
-    expect((await world.writes()).filter((write) => write.includes('split'))).toEqual([]);
+    await eventually('it rests', () => operator.settled(), DEADLINE_MS);
+    await clusters.eastCluster.clearAudit();
+    await clusters.west.patch(service('split'), { metadata: { annotations: { 'mirror.linkerd.io/x': '1' } } });
+    await exported(clusters, 'later');
+    await isReady(clusters, 'later');
+    expect((await clusters.writes()).filter((write) => write.includes('split'))).toEqual([]);
   });
 });
 
 onEachBacking('EndpointSlices in place of Endpoints', (backing) => {
-  let world: World;
+  let clusters: TwoClusters;
   beforeAll(async () => {
-    world = await World.start({ backing });
-    await world.link();
+    clusters = await TwoClusters.start({ backing });
+    await clusters.link();
   });
-  afterAll(() => world.stop());
+  afterAll(() => clusters.stop());
 
   const slicesOf = (name: string) =>
-    world.east.list<SliceObject>({
+    clusters.east.list<SliceObject>({
       apiVersion: 'discovery.k8s.io/v1',
       kind: 'EndpointSlice',
       namespace: 'shop',
@@ -319,18 +324,18 @@ onEachBacking('EndpointSlices in place of Endpoints', (backing) => {
     });
 
   test('take their place, and give it back, with the same Services, and with readiness as it was', async () => {
-    const operator = world.operator();
-    await exported(world, 'web');
-    await world.west.apply(service('db', { headless: true, labels: EXPORTED }));
-    await world.west.apply(statefulSlice('db', ['db-0']));
-    await isReady(world, 'web');
-    await isReady(world, 'db-0');
+    const operator = clusters.operator();
+    await exported(clusters, 'web');
+    await clusters.west.apply(service('db', { headless: true, labels: EXPORTED }));
+    await clusters.west.apply(statefulSlice('db', ['db-0']));
+    await isReady(clusters, 'web');
+    await isReady(clusters, 'db-0');
     const uids = async () =>
-      Promise.all(['web', 'db', 'db-0'].map(async (name) => (await mirrorOf(world, name)).metadata.uid));
+      Promise.all(['web', 'db', 'db-0'].map(async (name) => (await mirrorOf(clusters, name)).metadata.uid));
     const before = await uids();
     await operator.stop();
 
-    const second = world.operator({ flags: { endpoints: 'slices' } });
+    const second = clusters.operator({ flags: { endpoints: 'slices' } });
     const [web] = await eventually(
       'web has a slice',
       async () => {
@@ -356,26 +361,26 @@ onEachBacking('EndpointSlices in place of Endpoints', (backing) => {
       const within = name === 'probe-west' ? LINKS_NAMESPACE : 'shop';
       await eventually(
         `${name} has no Endpoints`,
-        async () => (await world.get('Endpoints', name, within)) === undefined,
+        async () => (await clusters.get('Endpoints', name, within)) === undefined,
       );
     }
     expect((await slicesOf('db-west'))[0]?.endpoints).toMatchObject([
       { hostname: 'db-0', conditions: { ready: true } },
     ]);
-    await world.gateway.die();
+    await clusters.gateway.die();
     await eventually(
       'the slice is not ready',
       async () => (await slicesOf('web-west'))[0]?.endpoints?.[0]?.conditions.ready === false,
     );
-    await world.gateway.revive();
+    await clusters.gateway.revive();
     await eventually(
       'the slice is ready',
       async () => (await slicesOf('web-west'))[0]?.endpoints?.[0]?.conditions.ready,
     );
     await second.stop();
 
-    world.operator();
-    await isReady(world, 'web');
+    clusters.operator();
+    await isReady(clusters, 'web');
     await eventually('the slices are gone', async () => (await slicesOf('web-west')).length === 0, DEADLINE_MS);
     expect(await uids()).toEqual(before);
   });
@@ -383,29 +388,29 @@ onEachBacking('EndpointSlices in place of Endpoints', (backing) => {
 
 describe('a Link that changes', () => {
   onEachBacking('is applied in place', (backing) => {
-    let world: World;
+    let clusters: TwoClusters;
     beforeAll(async () => {
-      world = await World.start({ backing });
-      await world.link();
-      world.operator();
-      await exported(world, 'web', { labels: { ...EXPORTED, team: 'a' }, annotations: { note: 'x' } });
-      await world.west.apply(service('db', { headless: true, labels: EXPORTED }));
-      await world.west.apply(statefulSlice('db', ['db-0']));
-      await isReady(world, 'web');
-      await isReady(world, 'db-0');
+      clusters = await TwoClusters.start({ backing });
+      await clusters.link();
+      clusters.operator();
+      await exported(clusters, 'web', { labels: { ...EXPORTED, team: 'a' }, annotations: { note: 'x' } });
+      await clusters.west.apply(service('db', { headless: true, labels: EXPORTED }));
+      await clusters.west.apply(statefulSlice('db', ['db-0']));
+      await isReady(clusters, 'web');
+      await isReady(clusters, 'db-0');
     });
-    afterAll(() => world.stop());
+    afterAll(() => clusters.stop());
 
-    const change = (spec: object) => world.east.patch(link('west'), { spec });
-    const endpoints = (name = 'web-west') => world.get<EndpointsObject>('Endpoints', name);
+    const change = (spec: object) => clusters.east.patch(link('west'), { spec });
+    const endpoints = (name = 'web-west') => clusters.get<EndpointsObject>('Endpoints', name);
     const uids = async () =>
-      Promise.all(['web', 'db', 'db-0'].map(async (name) => (await mirrorOf(world, name)).metadata.uid));
+      Promise.all(['web', 'db', 'db-0'].map(async (name) => (await mirrorOf(clusters, name)).metadata.uid));
 
     test('its gateway address, port and identity reach every mirror without deleting any (C4)', async () => {
       const before = await uids();
       await change({ gatewayAddress: '203.0.113.21, 203.0.113.20', gatewayPort: '30143', gatewayIdentity: 'other.id' });
       for (const name of ['web-west', 'db-0-west']) {
-        await addressesAre(world, name, ['203.0.113.20', '203.0.113.21']);
+        await addressesAre(clusters, name, ['203.0.113.20', '203.0.113.21']);
         await eventually(`${name} follows`, async () => {
           const found = await endpoints(name);
           return (
@@ -414,7 +419,7 @@ describe('a Link that changes', () => {
           );
         });
       }
-      await addressesAre(world, 'probe-west', ['203.0.113.20', '203.0.113.21'], LINKS_NAMESPACE);
+      await addressesAre(clusters, 'probe-west', ['203.0.113.20', '203.0.113.21'], LINKS_NAMESPACE);
       expect(await uids()).toEqual(before);
     });
 
@@ -422,12 +427,12 @@ describe('a Link that changes', () => {
       [
         'excludedLabels',
         { excludedLabels: ['team'] },
-        async () => !('team' in ((await mirrorOf(world, 'web')).metadata.labels ?? {})),
+        async () => !('team' in ((await mirrorOf(clusters, 'web')).metadata.labels ?? {})),
       ],
       [
         'excludedAnnotations',
         { excludedAnnotations: ['note'] },
-        async () => !('note' in ((await mirrorOf(world, 'web')).metadata.annotations ?? {})),
+        async () => !('note' in ((await mirrorOf(clusters, 'web')).metadata.annotations ?? {})),
       ],
       [
         'targetClusterDomain',
@@ -440,12 +445,12 @@ describe('a Link that changes', () => {
         'probeSpec.port',
         { probeSpec: { port: '4192' } },
         async () =>
-          (await world.get<ServiceObject>('Service', 'probe-west', LINKS_NAMESPACE))?.spec.ports[0]?.port === 4192,
+          (await clusters.get<ServiceObject>('Service', 'probe-west', LINKS_NAMESPACE))?.spec.ports[0]?.port === 4192,
       ],
       [
         'a probe that is no more',
         { probeSpec: null },
-        async () => (await world.get('Service', 'probe-west', LINKS_NAMESPACE)) === undefined,
+        async () => (await clusters.get('Service', 'probe-west', LINKS_NAMESPACE)) === undefined,
       ],
     ])('%s is taken up, and nothing is replaced (E5)', async (_, spec, isDone) => {
       const before = await uids();
@@ -458,36 +463,44 @@ describe('a Link that changes', () => {
       await change({ enableHeadlessServices: false });
       await eventually(
         'db is a ClusterIP',
-        async () => (await mirrorOf(world, 'db')).spec.clusterIP !== 'None',
+        async () => (await mirrorOf(clusters, 'db')).spec.clusterIP !== 'None',
         DEADLINE_MS,
       );
-      await eventually('its pod is gone', async () => (await world.get('Service', 'db-0-west')) === undefined);
+      await eventually('its pod is gone', async () => (await clusters.get('Service', 'db-0-west')) === undefined);
       await change({ enableHeadlessServices: null });
       await eventually(
         'db is headless',
-        async () => (await mirrorOf(world, 'db')).spec.clusterIP === 'None',
+        async () => (await mirrorOf(clusters, 'db')).spec.clusterIP === 'None',
         DEADLINE_MS,
       );
-      await mirrorOf(world, 'db-0');
+      await mirrorOf(clusters, 'db-0');
     });
 
     test('other selectors are taken up: what is no longer selected goes, what is now comes (E5, A2)', async () => {
-      const { metadata } = await mirrorOf(world, 'db');
-      await exported(world, 'picked', { labels: { pick: 'me' } });
+      const { metadata } = await mirrorOf(clusters, 'db');
+      await exported(clusters, 'picked', { labels: { pick: 'me' } });
       await change({ selector: { matchLabels: null, matchExpressions: [{ key: 'pick', operator: 'Exists' }] } });
-      await mirrorOf(world, 'picked');
-      await eventually('web is gone', async () => (await world.get('Service', 'web-west')) === undefined, DEADLINE_MS);
+      await mirrorOf(clusters, 'picked');
+      await eventually(
+        'web is gone',
+        async () => (await clusters.get('Service', 'web-west')) === undefined,
+        DEADLINE_MS,
+      );
       await change({ selector: { matchExpressions: null, matchLabels: EXPORTED } });
-      await mirrorOf(world, 'web');
-      expect((await mirrorOf(world, 'db')).metadata.uid).not.toBe(metadata.uid);
+      await mirrorOf(clusters, 'web');
+      expect((await mirrorOf(clusters, 'db')).metadata.uid).not.toBe(metadata.uid);
     });
 
     test('another name of the target renames every mirror, and leaves none of the old (E5)', async () => {
       await change({ targetClusterName: 'elsewhere', clusterCredentialsSecret: 'cluster-credentials-west' });
-      await eventually('web is renamed', () => world.get('Service', 'web-elsewhere'), DEADLINE_MS);
-      await eventually('the pod too', () => world.get('Service', 'db-0-elsewhere'), DEADLINE_MS);
+      await eventually('web is renamed', () => clusters.get('Service', 'web-elsewhere'), DEADLINE_MS);
+      await eventually('the pod too', () => clusters.get('Service', 'db-0-elsewhere'), DEADLINE_MS);
       for (const name of ['web-west', 'db-west', 'db-0-west']) {
-        await eventually(`${name} is gone`, async () => (await world.get('Service', name)) === undefined, DEADLINE_MS);
+        await eventually(
+          `${name} is gone`,
+          async () => (await clusters.get('Service', name)) === undefined,
+          DEADLINE_MS,
+        );
       }
     });
   });

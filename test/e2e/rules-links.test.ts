@@ -3,11 +3,21 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { backings, borrowCluster, type TestCluster } from '../cluster/index.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { api, type Api, eventually, type KubeObject } from '../cluster/workload/index.ts';
-import { credentials, EXPORTED, link, namespace, service, slice } from '../support/builders.ts';
-import { type LinkCondition, type LinkObject, LINKS_NAMESPACE, type TestOperator, World } from '../support/world.ts';
+import {
+  credentials,
+  EXPORTED,
+  GATEWAY,
+  link,
+  LINKS_NAMESPACE,
+  namespace,
+  service,
+  slice,
+} from '../support/builders.ts';
+import type { LinkCondition, LinkObject } from '../support/objects.ts';
+import type { TestOperator } from '../support/operator.ts';
+import { TwoClusters } from '../support/two-clusters.ts';
 
 const DEADLINE_MS = 60_000;
-const GATEWAY = '203.0.113.10';
 
 interface EventObject extends KubeObject {
   readonly type: string;
@@ -29,76 +39,72 @@ const exported = async (cluster: Api, name: string): Promise<void> => {
   await cluster.apply(slice(name));
 };
 
-const addressesAre = (world: World, name: string, expected: readonly string[]) =>
+const addressesAre = (clusters: TwoClusters, name: string, expected: readonly string[]) =>
   eventually(
     `${name} has ${expected.join()}`,
-    async () => (await world.addresses(name))?.join() === expected.join(),
+    async () => (await clusters.addresses(name))?.join() === expected.join(),
     DEADLINE_MS,
   );
 
-const conditionIs = (world: World, type: string, status: string, name = 'west'): Promise<LinkCondition> =>
+const conditionIs = (clusters: TwoClusters, type: string, status: string, name = 'west'): Promise<LinkCondition> =>
   eventually(
     `Link ${name} has ${type}=${status}`,
     async () => {
-      const found = await world.condition(type, name);
+      const found = await clusters.condition(type, name);
       return found?.status === status ? found : undefined;
     },
     DEADLINE_MS,
   );
 
-const eventsOf = async (world: World, reason: string): Promise<readonly EventObject[]> => {
-  const events = await world.east.list<EventObject>({ apiVersion: 'v1', kind: 'Event', namespace: LINKS_NAMESPACE });
+const eventsOf = async (clusters: TwoClusters, reason: string): Promise<readonly EventObject[]> => {
+  const events = await clusters.east.list<EventObject>({ apiVersion: 'v1', kind: 'Event', namespace: LINKS_NAMESPACE });
   return events.filter((event) => event.reason === reason);
 };
 
 /** What the admin port answers. */
-const ask = async (operator: TestOperator, path: string): Promise<{ readonly code: number; readonly text: string }> => {
-  const { host, port } = await eventually('the admin port is open', async () => operator.admin);
-  const response = await fetch(`http://${host}:${port}${path}`);
-  return { code: response.status, text: await response.text() };
-};
+const ask = (operator: TestOperator, path: string) => eventually('the admin port is open', () => operator.ask(path));
 
 onEachBacking('several Links', (backing) => {
-  let world: World;
+  let clusters: TwoClusters;
   let northCluster: TestCluster;
   let north: Api;
   beforeAll(async () => {
-    [world, northCluster] = await Promise.all([World.start({ backing }), borrowCluster(backing, 'north')]);
+    [clusters, northCluster] = await Promise.all([TwoClusters.start({ backing }), borrowCluster(backing, 'north')]);
     north = api(northCluster);
     await north.apply(namespace('shop'));
-    await world.link();
-    await world.east.apply(credentials('north', northCluster.kubeconfig));
-    await world.east.apply(link('north', { ...UNPROBED, gatewayAddress: '203.0.113.30' }));
-    world.operator();
+    await clusters.link();
+    await clusters.east.apply(credentials('north', northCluster.kubeconfig));
+    await clusters.east.apply(link('north', { ...UNPROBED, gatewayAddress: '203.0.113.30' }));
+    clusters.operator();
   });
   afterAll(async () => {
-    await world.stop();
+    await clusters.stop();
     await north.close();
     await northCluster.stop();
   });
 
   test('a target that goes down leaves its mirrors as they are, and the other Link works on (E1, E4)', async () => {
-    await exported(world.west, 'web');
+    await exported(clusters.west, 'web');
     await exported(north, 'web');
-    await addressesAre(world, 'web-west', [GATEWAY]);
-    await addressesAre(world, 'web-north', ['203.0.113.30']);
-    const before = await world.get('Endpoints', 'web-north');
+    await addressesAre(clusters, 'web-west', [GATEWAY]);
+    await addressesAre(clusters, 'web-north', ['203.0.113.30']);
+    const before = await clusters.get('Endpoints', 'web-north');
 
     await northCluster.kill();
-    const said = await conditionIs(world, 'TargetReachable', 'False', 'north');
+    const said = await conditionIs(clusters, 'TargetReachable', 'False', 'north');
     expect(said.reason).toBe('Unreachable');
     expect(said.message).toMatch(/since \d{4}-/);
-    await exported(world.west, 'meanwhile');
-    await addressesAre(world, 'meanwhile-west', [GATEWAY]);
-    await conditionIs(world, 'Ready', 'True', 'west');
-    await conditionIs(world, 'Ready', 'False', 'north');
-    const now = await world.get('Endpoints', 'web-north');
+    await exported(clusters.west, 'meanwhile');
+    await addressesAre(clusters, 'meanwhile-west', [GATEWAY]);
+    await conditionIs(clusters, 'Ready', 'True', 'west');
+    await conditionIs(clusters, 'Ready', 'False', 'north');
+    const now = await clusters.get('Endpoints', 'web-north');
     expect(now?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
 
     await northCluster.start();
-    await conditionIs(world, 'TargetReachable', 'True', 'north');
+    await conditionIs(clusters, 'TargetReachable', 'True', 'north');
     await exported(north, 'again');
-    await addressesAre(world, 'again-north', ['203.0.113.30']);
+    await addressesAre(clusters, 'again-north', ['203.0.113.30']);
   });
 
   test.each<[string, string, object, string]>([
@@ -112,12 +118,14 @@ onEachBacking('several Links', (backing) => {
     ],
     ['a gateway that no endpoints may hold', 'badgateway', { gatewayAddress: '127.0.0.1' }, 'spec.gatewayAddress'],
   ])('one with %s says so, field and reason, and the others work on (E7)', async (_, name, spec, field) => {
-    await world.east.apply(link(name, { ...UNPROBED, clusterCredentialsSecret: 'cluster-credentials-west', ...spec }));
-    const said = await conditionIs(world, 'Accepted', 'False', name);
+    await clusters.east.apply(
+      link(name, { ...UNPROBED, clusterCredentialsSecret: 'cluster-credentials-west', ...spec }),
+    );
+    const said = await conditionIs(clusters, 'Accepted', 'False', name);
     expect(said).toMatchObject({ reason: 'InvalidLink', message: expect.stringContaining(field) as string });
-    await exported(world.west, `beside-${name}`);
-    await addressesAre(world, `beside-${name}-west`, [GATEWAY]);
-    await world.east.delete(link(name));
+    await exported(clusters.west, `beside-${name}`);
+    await addressesAre(clusters, `beside-${name}-west`, [GATEWAY]);
+    await clusters.east.delete(link(name));
   });
 
   test('one that is made right is taken up, and one that turns bad goes on as it was (E7)', async () => {
@@ -126,56 +134,56 @@ onEachBacking('several Links', (backing) => {
       clusterCredentialsSecret: 'cluster-credentials-west',
       gatewayAddress: '203.0.113.40',
     };
-    await world.east.apply(link('mended', { ...mended, gatewayPort: 'x' }));
-    await conditionIs(world, 'Accepted', 'False', 'mended');
-    await exported(world.west, 'patient');
-    await world.east.apply(link('mended', mended));
-    await conditionIs(world, 'Accepted', 'True', 'mended');
-    await addressesAre(world, 'patient-mended', ['203.0.113.40']);
-    await world.east.apply(link('mended', { ...mended, gatewayPort: 'y' }));
-    await conditionIs(world, 'Accepted', 'False', 'mended');
-    await exported(world.west, 'still');
-    await addressesAre(world, 'still-mended', ['203.0.113.40']);
-    await world.east.delete(link('mended'));
+    await clusters.east.apply(link('mended', { ...mended, gatewayPort: 'x' }));
+    await conditionIs(clusters, 'Accepted', 'False', 'mended');
+    await exported(clusters.west, 'patient');
+    await clusters.east.apply(link('mended', mended));
+    await conditionIs(clusters, 'Accepted', 'True', 'mended');
+    await addressesAre(clusters, 'patient-mended', ['203.0.113.40']);
+    await clusters.east.apply(link('mended', { ...mended, gatewayPort: 'y' }));
+    await conditionIs(clusters, 'Accepted', 'False', 'mended');
+    await exported(clusters.west, 'still');
+    await addressesAre(clusters, 'still-mended', ['203.0.113.40']);
+    await clusters.east.delete(link('mended'));
     await eventually(
       'its mirrors are gone',
-      async () => (await world.get('Service', 'patient-mended')) === undefined,
+      async () => (await clusters.get('Service', 'patient-mended')) === undefined,
       DEADLINE_MS,
     );
   });
 
   test('of two with one target name the older is served, and the other takes over when it goes', async () => {
     const twin = { ...UNPROBED, clusterCredentialsSecret: 'cluster-credentials-west', targetClusterName: 'shared' };
-    const { metadata } = await world.east.apply(link('shared-b', { ...twin, gatewayAddress: '203.0.113.51' }));
-    await exported(world.west, 'common');
-    await addressesAre(world, 'common-shared', ['203.0.113.51']);
+    const { metadata } = await clusters.east.apply(link('shared-b', { ...twin, gatewayAddress: '203.0.113.51' }));
+    await exported(clusters.west, 'common');
+    await addressesAre(clusters, 'common-shared', ['203.0.113.51']);
     await eventually('the next second', async () => Date.now() - Date.parse(metadata.creationTimestamp) >= 1100);
-    await world.east.apply(link('shared-a', { ...twin, gatewayAddress: '203.0.113.52' }));
-    const said = await conditionIs(world, 'Accepted', 'False', 'shared-a');
+    await clusters.east.apply(link('shared-a', { ...twin, gatewayAddress: '203.0.113.52' }));
+    const said = await conditionIs(clusters, 'Accepted', 'False', 'shared-a');
     expect(said).toMatchObject({ reason: 'DuplicateCluster', message: expect.stringContaining('shared-b') as string });
-    expect(await world.addresses('common-shared')).toEqual(['203.0.113.51']);
-    const before = await world.get('Service', 'common-shared');
-    await world.east.delete(link('shared-b'));
-    await addressesAre(world, 'common-shared', ['203.0.113.52']);
-    expect((await world.get('Service', 'common-shared'))?.metadata.uid).toBe(before?.metadata.uid);
+    expect(await clusters.addresses('common-shared')).toEqual(['203.0.113.51']);
+    const before = await clusters.get('Service', 'common-shared');
+    await clusters.east.delete(link('shared-b'));
+    await addressesAre(clusters, 'common-shared', ['203.0.113.52']);
+    expect((await clusters.get('Service', 'common-shared'))?.metadata.uid).toBe(before?.metadata.uid);
   });
 });
 
 onEachBacking('what is said of a Link', (backing) => {
-  let world: World;
+  let clusters: TwoClusters;
   let operator: TestOperator;
   beforeAll(async () => {
-    world = await World.start({ backing });
-    await world.link();
-    operator = world.operator();
-    for (const name of ['one', 'two']) await exported(world.west, name);
-    await world.west.apply(service('bad', { labels: EXPORTED, ports: [{ port: 53, protocol: 'UDP' }] }));
-    await world.ready();
+    clusters = await TwoClusters.start({ backing });
+    await clusters.link();
+    operator = clusters.operator();
+    for (const name of ['one', 'two']) await exported(clusters.west, name);
+    await clusters.west.apply(service('bad', { labels: EXPORTED, ports: [{ port: 53, protocol: 'UDP' }] }));
+    await clusters.ready();
   });
-  afterAll(() => world.stop());
+  afterAll(() => clusters.stop());
 
   const linkNow = () =>
-    world.get<LinkObject & { readonly metadata: { readonly generation: number } }>('Link', 'west', LINKS_NAMESPACE);
+    clusters.get<LinkObject & { readonly metadata: { readonly generation: number } }>('Link', 'west', LINKS_NAMESPACE);
 
   test('is every condition, of the generation it was made of (G1)', async () => {
     const found = await linkNow();
@@ -204,14 +212,14 @@ onEachBacking('what is said of a Link', (backing) => {
 
   test('is what kubectl prints: target, ready, gateway, mirrors, age (G1)', async () => {
     const { host, headers } = {
-      host: world.eastCluster.server,
+      host: clusters.eastCluster.server,
       headers: {
-        authorization: `Bearer ${world.eastCluster.adminToken}`,
+        authorization: `Bearer ${clusters.eastCluster.adminToken}`,
         accept: 'application/json;as=Table;v=v1;g=meta.k8s.io',
       },
     };
     const { Agent, request } = await import('undici');
-    const dispatcher = new Agent({ connect: { ca: Buffer.from(world.eastCluster.caData, 'base64').toString() } });
+    const dispatcher = new Agent({ connect: { ca: Buffer.from(clusters.eastCluster.caData, 'base64').toString() } });
     const path = `/apis/multicluster.linkerd.io/v1alpha3/namespaces/${LINKS_NAMESPACE}/links`;
     const { body } = await request(`${host}${path}`, { headers, dispatcher });
     const table = (await body.json()) as Table;
@@ -231,45 +239,45 @@ onEachBacking('what is said of a Link', (backing) => {
   });
 
   test('follows a gateway that dies and comes back: mirrors, status, metrics and Events (F1, F3, G3)', async () => {
-    const ready = await conditionIs(world, 'Ready', 'True');
-    const synced = await conditionIs(world, 'Synced', 'True');
-    await world.gateway.die();
-    await addressesAre(world, 'one-west', [`!${GATEWAY}`]);
-    await addressesAre(world, 'two-west', [`!${GATEWAY}`]);
-    await conditionIs(world, 'GatewayAlive', 'False');
-    const notReady = await conditionIs(world, 'Ready', 'False');
+    const ready = await conditionIs(clusters, 'Ready', 'True');
+    const synced = await conditionIs(clusters, 'Synced', 'True');
+    await clusters.gateway.die();
+    await addressesAre(clusters, 'one-west', [`!${GATEWAY}`]);
+    await addressesAre(clusters, 'two-west', [`!${GATEWAY}`]);
+    await conditionIs(clusters, 'GatewayAlive', 'False');
+    const notReady = await conditionIs(clusters, 'Ready', 'False');
     expect(Date.parse(notReady.lastTransitionTime)).toBeGreaterThanOrEqual(Date.parse(ready.lastTransitionTime));
     expect((await linkNow())?.status?.gateway).toEqual({ addresses: [GATEWAY], alive: false });
     expect((await ask(operator, '/metrics')).text).toContain('gateway_alive{target_cluster_name="west"} 0');
     const events = await eventually('an Event', async () => {
-      const found = await eventsOf(world, 'GatewayNotAlive');
+      const found = await eventsOf(clusters, 'GatewayNotAlive');
       return found.length > 0 && found;
     });
     const found = await linkNow();
     expect(events[0]?.involvedObject).toMatchObject({ kind: 'Link', name: 'west', uid: found?.metadata.uid });
 
-    await world.gateway.revive();
-    await addressesAre(world, 'one-west', [GATEWAY]);
-    await conditionIs(world, 'Ready', 'True');
+    await clusters.gateway.revive();
+    await addressesAre(clusters, 'one-west', [GATEWAY]);
+    await conditionIs(clusters, 'Ready', 'True');
     expect((await ask(operator, '/metrics')).text).toContain('gateway_alive{target_cluster_name="west"} 1');
     // What did not change keeps the time since which it is so.
-    expect((await conditionIs(world, 'Synced', 'True')).lastTransitionTime).toBe(synced.lastTransitionTime);
+    expect((await conditionIs(clusters, 'Synced', 'True')).lastTransitionTime).toBe(synced.lastTransitionTime);
   });
 
   test('is said in one Event, however often it happens (G3)', async () => {
     for (let turn = 0; turn < 4; turn += 1) {
-      await world.gateway.die();
-      await addressesAre(world, 'one-west', [`!${GATEWAY}`]);
-      await world.gateway.revive();
-      await addressesAre(world, 'one-west', [GATEWAY]);
+      await clusters.gateway.die();
+      await addressesAre(clusters, 'one-west', [`!${GATEWAY}`]);
+      await clusters.gateway.revive();
+      await addressesAre(clusters, 'one-west', [GATEWAY]);
     }
-    await eventually('the Events', async () => (await eventsOf(world, 'GatewayAlive')).length > 0);
-    expect((await eventsOf(world, 'GatewayAlive')).length).toBe(1);
+    await eventually('the Events', async () => (await eventsOf(clusters, 'GatewayAlive')).length > 0);
+    expect((await eventsOf(clusters, 'GatewayAlive')).length).toBe(1);
   });
 
   test('is measured, by the names that dashboards know (G4, H5)', async () => {
-    await exported(world.west, 'measured');
-    await addressesAre(world, 'measured-west', [GATEWAY]);
+    await exported(clusters.west, 'measured');
+    await addressesAre(clusters, 'measured-west', [GATEWAY]);
     const { code, text } = await ask(operator, '/metrics');
     expect(code).toBe(200);
     for (const sample of [
@@ -292,8 +300,12 @@ onEachBacking('what is said of a Link', (backing) => {
   });
 
   test('counts a repair of endpoints that somebody else edited', async () => {
-    await world.east.delete({ apiVersion: 'v1', kind: 'Endpoints', metadata: { name: 'one-west', namespace: 'shop' } });
-    await addressesAre(world, 'one-west', [GATEWAY]);
+    await clusters.east.delete({
+      apiVersion: 'v1',
+      kind: 'Endpoints',
+      metadata: { name: 'one-west', namespace: 'shop' },
+    });
+    await addressesAre(clusters, 'one-west', [GATEWAY]);
     await eventually('it is counted', async () =>
       /^service_mirror_endpoint_repairs\{target_cluster_name="west"\} [1-9]/m.test(
         (await ask(operator, '/metrics')).text,
@@ -306,17 +318,17 @@ onEachBacking('what is said of a Link', (backing) => {
       /^linkspan_link_condition\{link="odd",target_cluster_name="",type="Ready",status="False"\} 1$/m.test(
         (await ask(operator, '/metrics')).text,
       );
-    await world.east.apply(link('odd', { targetClusterName: 'No_Label' }));
+    await clusters.east.apply(link('odd', { targetClusterName: 'No_Label' }));
     await eventually('it is measured', series);
-    await world.east.delete(link('odd'));
+    await clusters.east.delete(link('odd'));
     await eventually('it is forgotten', async () => !(await series()));
   });
 
   test('is no longer said once the Link is gone', async () => {
-    await world.east.delete(link('west'));
+    await clusters.east.delete(link('west'));
     await eventually(
       'its mirrors are gone',
-      async () => (await world.get('Service', 'one-west')) === undefined,
+      async () => (await clusters.get('Service', 'one-west')) === undefined,
       DEADLINE_MS,
     );
     await eventually(
@@ -325,23 +337,23 @@ onEachBacking('what is said of a Link', (backing) => {
     );
     await eventually(
       'its Lease is gone',
-      async () => (await world.get('Lease', 'service-mirror-write-west', LINKS_NAMESPACE)) === undefined,
+      async () => (await clusters.get('Lease', 'service-mirror-write-west', LINKS_NAMESPACE)) === undefined,
     );
   });
 });
 
 describe.runIf(backings().includes('simulated'))('the admin port [simulated]', () => {
   test('is live at once, and ready when standing by or synced (H5)', async () => {
-    const world = await World.start({ backing: 'simulated' });
+    const clusters = await TwoClusters.start({ backing: 'simulated' });
     try {
-      const leader = world.operator();
-      await eventually('it leads', async () => leader.manager?.synced);
-      const standby = world.operator({ flags: { identity: 'linkspan-1' } });
+      const leader = clusters.operator();
+      await eventually('it leads', () => leader.leads());
+      const standby = clusters.operator({ flags: { identity: 'linkspan-1' } });
       for (const operator of [leader, standby]) {
         expect((await ask(operator, '/healthz')).code).toBe(200);
         await eventually('it is ready', async () => (await ask(operator, '/readyz')).code === 200);
       }
-      expect(standby.manager).toBeUndefined();
+      expect(await standby.leads()).toBe(false);
       // That nobody leads can be told from that there is nobody.
       expect((await ask(leader, '/metrics')).text).toContain(
         'leader_election_master_status{name="linkspan-operator"} 1',
@@ -350,7 +362,7 @@ describe.runIf(backings().includes('simulated'))('the admin port [simulated]', (
         'leader_election_master_status{name="linkspan-operator"} 0',
       );
     } finally {
-      await world.stop();
+      await clusters.stop();
     }
   });
 });

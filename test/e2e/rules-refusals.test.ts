@@ -2,8 +2,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { type Collection, eventually, type KubeObject } from '../cluster/workload/index.ts';
-import { EXPORTED, link, namespace, service, type ServiceOptions, slice, statefulSlice } from '../support/builders.ts';
-import { type LinkCondition, type LinkObject, LINKS_NAMESPACE, type ServiceObject, World } from '../support/world.ts';
+import {
+  EXPORTED,
+  link,
+  LINKS_NAMESPACE,
+  namespace,
+  service,
+  type ServiceOptions,
+  slice,
+  statefulSlice,
+} from '../support/builders.ts';
+import type { LinkCondition, LinkObject, ServiceObject } from '../support/objects.ts';
+import { TwoClusters } from '../support/two-clusters.ts';
 
 const DEADLINE_MS = 40_000;
 
@@ -15,33 +25,39 @@ interface EventObject extends KubeObject {
 
 /** What a Link says of one target Service. */
 const saidOf = async (
-  world: World,
+  clusters: TwoClusters,
   link: string,
   name: string,
   within = 'shop',
 ): Promise<LinkCondition | undefined> => {
-  const found = await world.get<LinkObject>('Link', link, LINKS_NAMESPACE);
+  const found = await clusters.get<LinkObject>('Link', link, LINKS_NAMESPACE);
   const ofIt = found?.status?.mirrorServices?.find(
     ({ remoteRef }) => remoteRef.name === name && remoteRef.namespace === within,
   );
   return ofIt?.conditions[0];
 };
 
-const refused = (world: World, reason: string, name: string, within = 'shop', link = 'west'): Promise<LinkCondition> =>
+const refused = (
+  clusters: TwoClusters,
+  reason: string,
+  name: string,
+  within = 'shop',
+  link = 'west',
+): Promise<LinkCondition> =>
   eventually(
     `${within}/${name} is refused with ${reason}`,
     async () => {
-      const said = await saidOf(world, link, name, within);
+      const said = await saidOf(clusters, link, name, within);
       return said?.reason === reason && said.status === 'False' ? said : undefined;
     },
     DEADLINE_MS,
   );
 
-const mirrored = (world: World, name: string, within = 'shop', link = 'west'): Promise<LinkCondition> =>
+const mirrored = (clusters: TwoClusters, name: string, within = 'shop', link = 'west'): Promise<LinkCondition> =>
   eventually(
     `${within}/${name} is mirrored`,
     async () => {
-      const said = await saidOf(world, link, name, within);
+      const said = await saidOf(clusters, link, name, within);
       return said?.status === 'True' ? said : undefined;
     },
     DEADLINE_MS,
@@ -57,29 +73,29 @@ const another = (name: string, spec: object = {}) =>
     ...spec,
   });
 
-const exported = async (world: World, name: string, options: ServiceOptions = {}): Promise<void> => {
-  await world.west.apply(service(name, { labels: EXPORTED, ...options }));
-  await world.west.apply(slice(name, { namespace: options.namespace ?? 'shop' }));
+const exported = async (clusters: TwoClusters, name: string, options: ServiceOptions = {}): Promise<void> => {
+  await clusters.west.apply(service(name, { labels: EXPORTED, ...options }));
+  await clusters.west.apply(slice(name, { namespace: options.namespace ?? 'shop' }));
 };
 
 onEachBacking('namespaces', (backing) => {
-  let world: World;
+  let clusters: TwoClusters;
   const services: Collection = { apiVersion: 'v1', kind: 'Service' };
   beforeAll(async () => {
-    world = await World.start({ backing, namespaces: ['shop', 'barred'] });
-    await Promise.all(['linkerd', 'late', 'made'].map((name) => world.west.apply(namespace(name))));
-    await world.link();
-    await world.east.apply(another('maker', { enableNamespaceCreation: true }));
-    world.operator();
+    clusters = await TwoClusters.start({ backing, namespaces: ['shop', 'barred'] });
+    await Promise.all(['linkerd', 'late', 'made'].map((name) => clusters.west.apply(namespace(name))));
+    await clusters.link();
+    await clusters.east.apply(another('maker', { enableNamespaceCreation: true }));
+    clusters.operator();
   });
-  afterAll(() => world.stop());
+  afterAll(() => clusters.stop());
 
   test('a Service whose namespace does not exist waits for it, and says so on the Link (A3)', async () => {
-    await exported(world, 'web', { namespace: 'late' });
-    const said = await refused(world, 'MissingNamespace', 'web', 'late');
+    await exported(clusters, 'web', { namespace: 'late' });
+    const said = await refused(clusters, 'MissingNamespace', 'web', 'late');
     expect(said.message).toContain('late');
     await eventually('an Event says so', async () => {
-      const events = await world.east.list<EventObject>({
+      const events = await clusters.east.list<EventObject>({
         apiVersion: 'v1',
         kind: 'Event',
         namespace: LINKS_NAMESPACE,
@@ -88,34 +104,37 @@ onEachBacking('namespaces', (backing) => {
         ({ reason, involvedObject }) => reason === 'MissingNamespace' && involvedObject.name === 'west',
       );
     });
-    await world.east.apply(namespace('late'));
-    await mirrored(world, 'web', 'late');
-    expect(await world.get('Service', 'web-west', 'late')).toBeDefined();
+    await clusters.east.apply(namespace('late'));
+    await mirrored(clusters, 'web', 'late');
+    expect(await clusters.get('Service', 'web-west', 'late')).toBeDefined();
   });
 
   test('with creation enabled the namespace is made, labelled, and never deleted (A3, A6)', async () => {
-    await exported(world, 'web', { namespace: 'made', labels: { via: 'maker' } });
-    await mirrored(world, 'web', 'made', 'maker');
+    await exported(clusters, 'web', { namespace: 'made', labels: { via: 'maker' } });
+    await mirrored(clusters, 'web', 'made', 'maker');
     const labels = { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'maker' };
-    const made = await eventually<KubeObject>('the namespace', () => world.east.get(namespace('made')));
+    const made = await eventually<KubeObject>('the namespace', () => clusters.east.get(namespace('made')));
     expect(made.metadata.labels).toMatchObject(labels);
-    await world.west.delete(service('web', { namespace: 'made' }));
-    await eventually('the mirror is gone', async () => (await world.get('Service', 'web-maker', 'made')) === undefined);
-    expect((await world.east.get(namespace('made')))?.metadata.deletionTimestamp).toBeUndefined();
+    await clusters.west.delete(service('web', { namespace: 'made' }));
+    await eventually(
+      'the mirror is gone',
+      async () => (await clusters.get('Service', 'web-maker', 'made')) === undefined,
+    );
+    expect((await clusters.east.get(namespace('made')))?.metadata.deletionTimestamp).toBeUndefined();
   });
 
   test("the control plane's namespace is neither written to nor created, even with creation enabled (A3, E8)", async () => {
-    await exported(world, 'web', { namespace: 'linkerd', labels: { via: 'maker' } });
-    await refused(world, 'NamespaceNotAllowed', 'web', 'linkerd', 'maker');
-    expect(await world.east.get(namespace('linkerd'))).toBeUndefined();
-    await world.east.apply(namespace('linkerd'));
-    await exported(world, 'other', { namespace: 'linkerd', labels: { via: 'maker' } });
-    await refused(world, 'NamespaceNotAllowed', 'other', 'linkerd', 'maker');
-    expect(await world.east.list({ ...services, namespace: 'linkerd' })).toEqual([]);
+    await exported(clusters, 'web', { namespace: 'linkerd', labels: { via: 'maker' } });
+    await refused(clusters, 'NamespaceNotAllowed', 'web', 'linkerd', 'maker');
+    expect(await clusters.east.get(namespace('linkerd'))).toBeUndefined();
+    await clusters.east.apply(namespace('linkerd'));
+    await exported(clusters, 'other', { namespace: 'linkerd', labels: { via: 'maker' } });
+    await refused(clusters, 'NamespaceNotAllowed', 'other', 'linkerd', 'maker');
+    expect(await clusters.east.list({ ...services, namespace: 'linkerd' })).toEqual([]);
   });
 
   test('with --mirror-namespaces no other is written to (A3)', async () => {
-    const second = await World.start({ backing, namespaces: ['shop', 'barred'] });
+    const second = await TwoClusters.start({ backing, namespaces: ['shop', 'barred'] });
     try {
       await second.link();
       second.operator({ flags: { mirrorNamespaces: 'shop' } });
@@ -131,13 +150,13 @@ onEachBacking('namespaces', (backing) => {
 });
 
 onEachBacking('refusals', (backing) => {
-  let world: World;
+  let clusters: TwoClusters;
   beforeAll(async () => {
-    world = await World.start({ backing });
-    await world.link();
-    world.operator();
+    clusters = await TwoClusters.start({ backing });
+    await clusters.link();
+    clusters.operator();
   });
-  afterAll(() => world.stop());
+  afterAll(() => clusters.stop());
 
   const udp = [{ name: 'dns', port: 53, protocol: 'UDP' }];
   test.each<[string, string, ServiceOptions, string]>([
@@ -157,33 +176,33 @@ onEachBacking('refusals', (backing) => {
     ['whose mirror would have too long a name', 'x'.repeat(59), {}, 'InvalidName'],
     ['with no port that crosses a gateway (A5)', 'datagrams', { ports: udp }, 'InvalidService'],
   ])('a Service %s is not mirrored, and its status says why (A4)', async (_, name, options, reason) => {
-    await exported(world, name, options);
-    const said = await refused(world, reason, name);
+    await exported(clusters, name, options);
+    const said = await refused(clusters, reason, name);
     expect(said.message).not.toBe('');
-    expect(await world.get('Service', `${name}-west`)).toBeUndefined();
+    expect(await clusters.get('Service', `${name}-west`)).toBeUndefined();
     // The reason goes with the export.
-    await world.west.delete(service(name));
-    await eventually('it is forgotten', async () => (await saidOf(world, 'west', name)) === undefined);
+    await clusters.west.delete(service(name));
+    await eventually('it is forgotten', async () => (await saidOf(clusters, 'west', name)) === undefined);
   });
 
   test('a Service that becomes valid is mirrored, and one that becomes invalid no longer (A4)', async () => {
-    await exported(world, 'turning', { ports: udp });
-    await refused(world, 'InvalidService', 'turning');
-    await exported(world, 'turning');
-    await mirrored(world, 'turning');
-    await world.west.replace(await withPorts(world, 'turning', udp));
-    await refused(world, 'InvalidService', 'turning');
-    await eventually('its mirror is gone', async () => (await world.get('Service', 'turning-west')) === undefined);
+    await exported(clusters, 'turning', { ports: udp });
+    await refused(clusters, 'InvalidService', 'turning');
+    await exported(clusters, 'turning');
+    await mirrored(clusters, 'turning');
+    await clusters.west.replace(await withPorts(clusters, 'turning', udp));
+    await refused(clusters, 'InvalidService', 'turning');
+    await eventually('its mirror is gone', async () => (await clusters.get('Service', 'turning-west')) === undefined);
   });
 
   test('ports that do not cross a gateway are left out, and named in the status (A5)', async () => {
-    await exported(world, 'mixed', {
+    await exported(clusters, 'mixed', {
       ports: [{ name: 'http', port: 80 }, ...udp, { name: 'sig', port: 99, protocol: 'SCTP' }],
     });
-    const said = await mirrored(world, 'mixed');
+    const said = await mirrored(clusters, 'mixed');
     expect(said.message).toContain('dns/UDP');
     expect(said.message).toContain('sig/SCTP');
-    const mirror = await world.get<ServiceObject>('Service', 'mixed-west');
+    const mirror = await clusters.get<ServiceObject>('Service', 'mixed-west');
     expect(mirror?.spec.ports.map(({ name }) => name)).toEqual(['http']);
   });
 
@@ -195,10 +214,10 @@ onEachBacking('refusals', (backing) => {
     };
     const ports = [{ name: 'mc-probe', port: 1234 }];
     const charted = service('probe-charted', { namespace: LINKS_NAMESPACE, labels, selector: null, ports });
-    const made = await world.east.create(charted);
-    await world.east.apply(another('charted', { probeSpec: { path: '/ready', port: '4191', period: '10s' } }));
+    const made = await clusters.east.create(charted);
+    await clusters.east.apply(another('charted', { probeSpec: { path: '/ready', port: '4191', period: '10s' } }));
     const now = await eventually('it has the port of the Link', async () => {
-      const found = await world.get<ServiceObject>('Service', 'probe-charted', LINKS_NAMESPACE);
+      const found = await clusters.get<ServiceObject>('Service', 'probe-charted', LINKS_NAMESPACE);
       return found?.spec.ports[0]?.port === 4191 ? found : undefined;
     });
     expect(now.metadata.uid).toBe(made.metadata.uid);
@@ -207,18 +226,18 @@ onEachBacking('refusals', (backing) => {
 
   test("a user's own Service under the name of the probe is left alone (A6)", async () => {
     const own = { ...service('probe-taken', { namespace: LINKS_NAMESPACE }) };
-    await world.east.create(own);
-    await world.east.apply(another('taken', { probeSpec: { path: '/ready', port: '4191', period: '10s' } }));
-    await exported(world, 'beside', { labels: { via: 'taken' } });
-    await mirrored(world, 'beside', 'shop', 'taken');
-    const now = await world.get<ServiceObject>('Service', 'probe-taken', LINKS_NAMESPACE);
+    await clusters.east.create(own);
+    await clusters.east.apply(another('taken', { probeSpec: { path: '/ready', port: '4191', period: '10s' } }));
+    await exported(clusters, 'beside', { labels: { via: 'taken' } });
+    await mirrored(clusters, 'beside', 'shop', 'taken');
+    const now = await clusters.get<ServiceObject>('Service', 'probe-taken', LINKS_NAMESPACE);
     expect(now?.spec.ports.map(({ port }) => port)).toEqual([80]);
-    expect(await world.get('Endpoints', 'probe-taken', LINKS_NAMESPACE)).toBeUndefined();
+    expect(await clusters.get('Endpoints', 'probe-taken', LINKS_NAMESPACE)).toBeUndefined();
   });
 });
 
-const withPorts = async (world: World, name: string, ports: readonly object[]) => {
-  const found = (await world.west.get<ServiceObject>(service(name)))!;
+const withPorts = async (clusters: TwoClusters, name: string, ports: readonly object[]) => {
+  const found = (await clusters.west.get<ServiceObject>(service(name)))!;
   return { ...found, spec: { ...found.spec, ports } };
 };
 
@@ -231,14 +250,14 @@ const inTurn = async (...objects: readonly (() => Promise<KubeObject>)[]): Promi
 };
 
 onEachBacking('a name that two want (A7)', (backing) => {
-  let world: World;
+  let clusters: TwoClusters;
   beforeAll(async () => {
-    world = await World.start({ backing });
-    await world.link();
-    for (const name of ['b', 'a-b']) await world.east.apply(another(name));
-    world.operator();
+    clusters = await TwoClusters.start({ backing });
+    await clusters.link();
+    for (const name of ['b', 'a-b']) await clusters.east.apply(another(name));
+    clusters.operator();
   });
-  afterAll(() => world.stop());
+  afterAll(() => clusters.stop());
 
   const orders = ['the older one first', 'the younger one first'] as const;
 
@@ -246,25 +265,25 @@ onEachBacking('a name that two want (A7)', (backing) => {
     const base = order === orders[0] ? 'foo' : 'bar';
     const [older, younger] = [`${base}-a`, base];
     await inTurn(
-      () => world.west.create(service(older)),
-      () => world.west.create(service(younger)),
+      () => clusters.west.create(service(older)),
+      () => clusters.west.create(service(younger)),
     );
     const exports = [
-      () => world.west.apply(service(older, { labels: { via: 'b' } })),
-      () => world.west.apply(service(younger, { labels: { via: 'a-b' } })),
+      () => clusters.west.apply(service(older, { labels: { via: 'b' } })),
+      () => clusters.west.apply(service(younger, { labels: { via: 'a-b' } })),
     ];
     if (order === orders[1]) exports.reverse();
     await exports[0]!();
-    await eventually('it is there', () => world.get('Service', `${base}-a-b`), DEADLINE_MS);
+    await eventually('it is there', () => clusters.get('Service', `${base}-a-b`), DEADLINE_MS);
     await exports[1]!();
-    await mirrored(world, older, 'shop', 'b');
-    await refused(world, 'NameConflict', younger, 'shop', 'a-b');
-    const mirror = await world.get('Service', `${base}-a-b`);
+    await mirrored(clusters, older, 'shop', 'b');
+    await refused(clusters, 'NameConflict', younger, 'shop', 'a-b');
+    const mirror = await clusters.get('Service', `${base}-a-b`);
     expect(mirror?.metadata.labels).toMatchObject({ 'mirror.linkerd.io/cluster-name': 'b' });
 
-    await world.west.delete(service(older));
-    await mirrored(world, younger, 'shop', 'a-b');
-    const next = await world.get('Service', `${base}-a-b`);
+    await clusters.west.delete(service(older));
+    await mirrored(clusters, younger, 'shop', 'a-b');
+    const next = await clusters.get('Service', `${base}-a-b`);
     expect(next?.metadata.labels).toMatchObject({ 'mirror.linkerd.io/cluster-name': 'a-b' });
   });
 
@@ -273,23 +292,23 @@ onEachBacking('a name that two want (A7)', (backing) => {
     async (order) => {
       const base = order === orders[0] ? 'db' : 'kv';
       await inTurn(
-        () => world.west.create(service(`${base}-0`)),
-        () => world.west.create(service(base, { headless: true })),
+        () => clusters.west.create(service(`${base}-0`)),
+        () => clusters.west.create(service(base, { headless: true })),
       );
-      const exports = [() => exported(world, `${base}-0`), () => exportedPods(world, base, [`${base}-0`])];
+      const exports = [() => exported(clusters, `${base}-0`), () => exportedPods(clusters, base, [`${base}-0`])];
       if (order === orders[1]) exports.reverse();
       await exports[0]!();
-      await eventually('the first is there', () => world.get('Service', `${base}-0-west`), DEADLINE_MS);
+      await eventually('the first is there', () => clusters.get('Service', `${base}-0-west`), DEADLINE_MS);
       await exports[1]!();
-      await mirrored(world, base);
-      await mirrored(world, `${base}-0`);
-      const plain = await world.get('Service', `${base}-0-west`);
+      await mirrored(clusters, base);
+      await mirrored(clusters, `${base}-0`);
+      const plain = await clusters.get('Service', `${base}-0-west`);
       expect(plain?.metadata.labels).not.toHaveProperty(['mirror.linkerd.io/headless-mirror-svc-name']);
       const pod = await eventually('the pod is there', () =>
-        world.get<ServiceObject>('Service', `${base}-0-${base}-west`),
+        clusters.get<ServiceObject>('Service', `${base}-0-${base}-west`),
       );
       await eventually('the headless mirror points at it', async () =>
-        (await world.addresses(`${base}-west`))?.includes(pod.spec.clusterIP ?? ''),
+        (await clusters.addresses(`${base}-west`))?.includes(pod.spec.clusterIP ?? ''),
       );
     },
   );
@@ -297,22 +316,22 @@ onEachBacking('a name that two want (A7)', (backing) => {
   test.each(orders)('a Service that is younger than the pod of its name has none, exported %s', async (order) => {
     const base = order === orders[0] ? 'mq' : 'fs';
     await inTurn(
-      () => world.west.create(service(base, { headless: true })),
-      () => world.west.create(service(`${base}-0`)),
+      () => clusters.west.create(service(base, { headless: true })),
+      () => clusters.west.create(service(`${base}-0`)),
     );
-    const exports = [() => exportedPods(world, base, [`${base}-0`]), () => exported(world, `${base}-0`)];
+    const exports = [() => exportedPods(clusters, base, [`${base}-0`]), () => exported(clusters, `${base}-0`)];
     if (order === orders[1]) exports.reverse();
     await exports[0]!();
-    await eventually('the first is there', () => world.get('Service', `${base}-0-west`), DEADLINE_MS);
+    await eventually('the first is there', () => clusters.get('Service', `${base}-0-west`), DEADLINE_MS);
     await exports[1]!();
-    await mirrored(world, base);
-    await refused(world, 'NameConflict', `${base}-0`);
-    const plain = await world.get('Service', `${base}-0-west`);
+    await mirrored(clusters, base);
+    await refused(clusters, 'NameConflict', `${base}-0`);
+    const plain = await clusters.get('Service', `${base}-0-west`);
     expect(plain?.metadata.labels).toMatchObject({ 'mirror.linkerd.io/headless-mirror-svc-name': `${base}-west` });
   });
 });
 
-const exportedPods = async (world: World, name: string, hostnames: readonly string[]): Promise<void> => {
-  await world.west.apply(service(name, { headless: true, labels: EXPORTED }));
-  await world.west.apply(statefulSlice(name, hostnames));
+const exportedPods = async (clusters: TwoClusters, name: string, hostnames: readonly string[]): Promise<void> => {
+  await clusters.west.apply(service(name, { headless: true, labels: EXPORTED }));
+  await clusters.west.apply(statefulSlice(name, hostnames));
 };

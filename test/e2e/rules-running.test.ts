@@ -1,17 +1,13 @@
 /** The operator as one of several processes that come and go: rules E5, H1 and H2, on every backing. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { eventually, type KubeObject } from '../cluster/workload/index.ts';
-import { EXPORTED, link, service, slice } from '../support/builders.ts';
+import { EXPORTED, GATEWAY, link, LINKS_NAMESPACE, service, slice } from '../support/builders.ts';
 import { inventory } from '../support/inventory.ts';
-import { LINKS_NAMESPACE, World } from '../support/world.ts';
+import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
+import { TwoClusters } from '../support/two-clusters.ts';
 
 const DEADLINE_MS = 60_000;
-const GATEWAY = '203.0.113.10';
-const CLI = fileURLToPath(new URL('../../synth/cli.ts', import.meta.url));
 
 const LEASES = ['linkspan-operator', 'service-mirror-write-west'].map((name) => ({
   apiVersion: 'coordination.k8s.io/v1',
@@ -24,28 +20,32 @@ interface LeaseObject extends KubeObject {
 }
 
 onEachBacking('the operator', (backing) => {
-  let world: World;
-  const children: ChildProcess[] = [];
+  let clusters: TwoClusters;
+  const processes: OperatorProcess[] = [];
   beforeAll(async () => {
-    world = await World.start({ backing });
+    clusters = await TwoClusters.start({ backing });
     for (const name of ['web', 'api']) await exported(name);
   });
-  beforeEach(() => world.link());
+  beforeEach(() => clusters.link());
   // Mirrors stay for the next one to take over.
   afterEach(async () => {
-    await Promise.all([world.stopOperators(), ...children.splice(0).map((child) => end(child, 'SIGKILL'))]);
-    for (const lease of LEASES) await world.east.delete(lease);
+    await Promise.all([clusters.stopOperators(), ...processes.splice(0).map((process) => process.kill())]);
+    for (const lease of LEASES) await clusters.east.delete(lease);
   });
-  afterAll(() => world.stop());
+  afterAll(() => clusters.stop());
 
   const exported = async (name: string): Promise<void> => {
-    await world.west.apply(service(name, { labels: EXPORTED }));
-    await world.west.apply(slice(name));
+    await clusters.west.apply(service(name, { labels: EXPORTED }));
+    await clusters.west.apply(slice(name));
   };
   const isReady = (name: string) =>
-    eventually(`${name} is ready`, async () => (await world.addresses(`${name}-west`))?.[0] === GATEWAY, DEADLINE_MS);
+    eventually(
+      `${name} is ready`,
+      async () => (await clusters.addresses(`${name}-west`))?.[0] === GATEWAY,
+      DEADLINE_MS,
+    );
   const holder = async (lease: string) =>
-    (await world.get<LeaseObject>('Lease', lease, LINKS_NAMESPACE))?.spec.holderIdentity ?? '';
+    (await clusters.get<LeaseObject>('Lease', lease, LINKS_NAMESPACE))?.spec.holderIdentity ?? '';
   const isHeldBy = (identity: string) =>
     eventually(
       `${identity} leads, and writes for the Link`,
@@ -55,71 +55,52 @@ onEachBacking('the operator', (backing) => {
     );
 
   /** The operator as a user runs it. */
-  const start = (identity: string): ChildProcess => {
-    const { host, port } = world.gateway.address;
-    const flags = {
-      kubeconfig: world.eastCluster.kubeconfigFile,
-      identity,
-      'admin-address': '127.0.0.1:0',
-      'lease-duration': '2s',
-      'renew-deadline': '1500ms',
-      'retry-period': '100ms',
-      'probe-connect-to': `probe-west.${LINKS_NAMESPACE}.svc=${host}:${port}`,
-      'log-level': 'warn',
-    };
-    const options = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]);
-    const child = spawn(process.execPath, [CLI, 'operator', ...options], { stdio: ['ignore', 'inherit', 'inherit'] });
-    children.push(child);
-    return child;
-  };
-  /** Exit code, or the signal that ended it. */
-  const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<unknown> => {
-    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode ?? child.signalCode;
-    const exited = once(child, 'exit');
-    child.kill(signal);
-    const [code] = (await exited) as [number | null];
-    return code ?? signal;
+  const start = (identity: string): OperatorProcess => {
+    const leases = ['--lease-duration=2s', '--renew-deadline=1500ms', '--retry-period=100ms'];
+    const process = startOperatorProcess(clusters, [`--identity=${identity}`, ...leases]);
+    processes.push(process);
+    return process;
   };
 
   test('told to end, ends within 5 seconds, lets its Leases go, and leaves the mirrors as they are (H2)', async () => {
-    const child = start('one');
+    const operator = start('one');
     await isHeldBy('one');
     await isReady('web');
     await isReady('api');
-    await world.ready();
-    const before = await inventory(world);
+    await clusters.ready();
+    const before = await inventory(clusters);
     const began = performance.now();
-    expect(await end(child, 'SIGTERM')).toBe(0);
+    expect(await operator.stop()).toBe(0);
     expect(performance.now() - began).toBeLessThan(5_000);
     expect([await holder('linkspan-operator'), await holder('service-mirror-write-west')]).toEqual(['', '']);
-    expect(await inventory(world)).toEqual(before);
+    expect(await inventory(clusters)).toEqual(before);
   });
 
   test('killed, is replaced by the one that stands by, which writes nothing where nothing differs (H1, C5)', async () => {
-    const child = start('one');
+    const operator = start('one');
     await isHeldBy('one');
     await isReady('web');
     await isReady('api');
-    await world.ready();
-    const standby = world.operator({ flags: { identity: 'two' } });
+    await clusters.ready();
+    const standby = clusters.operator({ flags: { identity: 'two' } });
     await eventually('it stands by', async () => standby.lines.some(({ message }) => message === 'standing by'));
-    const before = await inventory(world);
-    await end(child, 'SIGKILL');
+    const before = await inventory(clusters);
+    await operator.kill();
     await isHeldBy('two');
     await exported('later');
     await isReady('later');
-    const now = await inventory(world);
+    const now = await inventory(clusters);
     for (const [object, entry] of Object.entries(before)) expect(now[object]).toEqual(entry);
   });
 
   test('that ends in order hands over without a wait, and of two only the one that leads writes (H1)', async () => {
-    const first = world.operator({ flags: { identity: 'one', leaseDuration: '60s', renewDeadline: '10s' } });
+    const first = clusters.operator({ flags: { identity: 'one', leaseDuration: '60s', renewDeadline: '10s' } });
     await isHeldBy('one');
-    const second = world.operator({ flags: { identity: 'two', leaseDuration: '60s', renewDeadline: '10s' } });
+    const second = clusters.operator({ flags: { identity: 'two', leaseDuration: '60s', renewDeadline: '10s' } });
     await isReady('web');
     await exported('during');
     await isReady('during');
-    expect(second.manager).toBeUndefined();
+    expect(await second.leads()).toBe(false);
     await first.stop();
     expect(await first.ended()).toBeUndefined();
     // Far sooner than the Lease would run out.
@@ -129,29 +110,29 @@ onEachBacking('the operator', (backing) => {
   });
 
   test('finds what a Link left that was deleted while no operator ran (E5)', async () => {
-    const first = world.operator();
+    const first = clusters.operator();
     await isHeldBy('linkspan-0');
     await isReady('web');
     await first.stop();
-    await world.east.delete(link('west'));
-    world.operator();
-    await eventually('nothing is left', async () => Object.keys(await inventory(world)).length === 0, DEADLINE_MS);
+    await clusters.east.delete(link('west'));
+    clusters.operator();
+    await eventually('nothing is left', async () => Object.keys(await inventory(clusters)).length === 0, DEADLINE_MS);
     await eventually(
       'nor the probe Service',
-      async () => (await world.get('Service', 'probe-west', LINKS_NAMESPACE)) === undefined,
+      async () => (await clusters.get('Service', 'probe-west', LINKS_NAMESPACE)) === undefined,
     );
   });
 
   test('removes what a Link left that was invalid when it started, and is then deleted (E5, E7)', async () => {
-    const first = world.operator();
+    const first = clusters.operator();
     await isHeldBy('linkspan-0');
     await isReady('web');
     await first.stop();
-    await world.east.patch(link('west'), { spec: { gatewayPort: 'none' } });
-    world.operator();
-    await eventually('it is not accepted', async () => (await world.condition('Accepted'))?.status === 'False');
-    expect(await world.addresses('web-west')).toEqual([GATEWAY]);
-    await world.east.delete(link('west'));
-    await eventually('nothing is left', async () => Object.keys(await inventory(world)).length === 0, DEADLINE_MS);
+    await clusters.east.patch(link('west'), { spec: { gatewayPort: 'none' } });
+    clusters.operator();
+    await eventually('it is not accepted', async () => (await clusters.condition('Accepted'))?.status === 'False');
+    expect(await clusters.addresses('web-west')).toEqual([GATEWAY]);
+    await clusters.east.delete(link('west'));
+    await eventually('nothing is left', async () => Object.keys(await inventory(clusters)).length === 0, DEADLINE_MS);
   });
 });

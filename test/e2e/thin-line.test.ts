@@ -3,42 +3,43 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { eventually } from '../cluster/workload/index.ts';
 import { EXPORTED, service, slice } from '../support/builders.ts';
-import { type ServiceObject, World } from '../support/world.ts';
+import type { ServiceObject } from '../support/objects.ts';
+import { TwoClusters } from '../support/two-clusters.ts';
 
 onEachBacking('the line from a Link to a mirror', (backing) => {
-  let world: World;
+  let clusters: TwoClusters;
   beforeAll(async () => {
-    world = await World.start({ backing });
-    await world.link();
-    world.operator();
+    clusters = await TwoClusters.start({ backing });
+    await clusters.link();
+    clusters.operator();
   });
-  afterAll(() => world.stop());
+  afterAll(() => clusters.stop());
 
   test('an exported Service is mirrored, follows the gateway, and goes with its export', async () => {
-    await world.west.apply(service('web', { labels: EXPORTED }));
-    await world.west.apply(slice('web'));
-    await eventually('the mirror is ready', async () => (await world.addresses('web-west'))?.[0] === '203.0.113.10');
-    const mirror = await world.get<ServiceObject>('Service', 'web-west');
+    await clusters.west.apply(service('web', { labels: EXPORTED }));
+    await clusters.west.apply(slice('web'));
+    await eventually('the mirror is ready', async () => (await clusters.addresses('web-west'))?.[0] === '203.0.113.10');
+    const mirror = await clusters.get<ServiceObject>('Service', 'web-west');
     expect(mirror?.metadata.labels).toMatchObject({
       'mirror.linkerd.io/mirrored-service': 'true',
       'mirror.linkerd.io/cluster-name': 'west',
     });
     expect(mirror?.spec.ports).toEqual([{ name: 'http', port: 80, protocol: 'TCP', targetPort: 8080 }]);
-    await world.ready();
+    await clusters.ready();
 
-    await world.gateway.die();
+    await clusters.gateway.die();
     await eventually(
       'the mirror is not ready',
-      async () => (await world.addresses('web-west'))?.[0] === '!203.0.113.10',
+      async () => (await clusters.addresses('web-west'))?.[0] === '!203.0.113.10',
     );
-    await world.gateway.revive();
+    await clusters.gateway.revive();
     await eventually(
       'the mirror is ready again',
-      async () => (await world.addresses('web-west'))?.[0] === '203.0.113.10',
+      async () => (await clusters.addresses('web-west'))?.[0] === '203.0.113.10',
     );
 
-    await world.west.patch(service('web'), { metadata: { labels: { 'mirror.linkerd.io/exported': null } } });
-    await eventually('the mirror is gone', async () => (await world.get('Service', 'web-west')) === undefined);
-    await eventually('its Endpoints are gone', async () => (await world.get('Endpoints', 'web-west')) === undefined);
+    await clusters.west.patch(service('web'), { metadata: { labels: { 'mirror.linkerd.io/exported': null } } });
+    await eventually('the mirror is gone', async () => (await clusters.get('Service', 'web-west')) === undefined);
+    await eventually('its Endpoints are gone', async () => (await clusters.get('Endpoints', 'web-west')) === undefined);
   });
 });

@@ -1,6 +1,11 @@
 /** Objects as users and Kubernetes write them, with just what a test is about spelled out. */
 import type { ObjectRef } from '../cluster/workload/index.ts';
 
+/** Where Links, their credentials and Leases are. */
+export const LINKS_NAMESPACE = 'linkerd-multicluster';
+/** The address of the gateway that a {@link link} names. */
+export const GATEWAY = '203.0.113.10';
+
 type Labels = Readonly<Record<string, string>>;
 
 export interface ServiceOptions {
@@ -93,13 +98,13 @@ export const link = (
 ): ObjectRef & { readonly spec: object } => ({
   apiVersion: 'multicluster.linkerd.io/v1alpha3',
   kind: 'Link',
-  metadata: { name, namespace: 'linkerd-multicluster', ...metadata },
+  metadata: { name, namespace: LINKS_NAMESPACE, ...metadata },
   spec: {
     targetClusterName: name,
     targetClusterDomain: 'cluster.local',
     targetClusterLinkerdNamespace: 'linkerd',
     clusterCredentialsSecret: `cluster-credentials-${name}`,
-    gatewayAddress: '203.0.113.10',
+    gatewayAddress: GATEWAY,
     gatewayPort: '4143',
     gatewayIdentity: 'linkerd-gateway.linkerd-multicluster.serviceaccount.identity.linkerd.cluster.local',
     probeSpec: { path: '/ready', port: '4191', period: '100ms', timeout: '1s', failureThreshold: '3' },
@@ -115,7 +120,7 @@ export const credentials = (cluster: string, kubeconfig: string): ObjectRef => {
     apiVersion: 'v1',
     kind: 'Secret',
     type: 'mirror.linkerd.io/remote-kubeconfig',
-    metadata: { name: `cluster-credentials-${cluster}`, namespace: 'linkerd-multicluster' },
+    metadata: { name: `cluster-credentials-${cluster}`, namespace: LINKS_NAMESPACE },
     data: { kubeconfig: Buffer.from(kubeconfig).toString('base64') },
   };
   return manifest;

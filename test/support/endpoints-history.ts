@@ -2,7 +2,8 @@
  * Every state that Endpoints of the source cluster have been in, from a watch: for outcomes that a look now and then
  * would miss, such as a mirror that was ready for a moment.
  */
-import type { World, EndpointsObject } from './world.ts';
+import type { TwoClusters } from './two-clusters.ts';
+import type { EndpointsObject } from './objects.ts';
 
 export class EndpointsHistory {
   readonly #states = new Map<string, string[]>();
@@ -11,13 +12,13 @@ export class EndpointsHistory {
   #failure: unknown;
 
   /** Watches a namespace from now on; what is there now comes first. */
-  static async start(world: World, namespace = 'shop'): Promise<EndpointsHistory> {
+  static async start(clusters: TwoClusters, namespace = 'shop'): Promise<EndpointsHistory> {
     const history = new EndpointsHistory();
     const collection = { apiVersion: 'v1', kind: 'Endpoints', namespace };
-    const { items, resourceVersion } = await world.east.listAll<EndpointsObject>(collection);
+    const { items, resourceVersion } = await clusters.east.listAll<EndpointsObject>(collection);
     for (const object of items) history.#record(object);
     const watching = async (): Promise<void> => {
-      const events = world.east.watch<EndpointsObject>(collection, { resourceVersion }, history.#stop.signal);
+      const events = clusters.east.watch<EndpointsObject>(collection, { resourceVersion }, history.#stop.signal);
       for await (const { type, object } of events) {
         if (type === 'ADDED' || type === 'MODIFIED') history.#record(object);
       }

@@ -3,45 +3,52 @@
  * that shows the operator has seen what was done before.
  */
 import { eventually } from '../cluster/workload/index.ts';
-import { credentials, EXPORTED, link, service, type ServiceOptions, slice, statefulSlice } from './builders.ts';
-import type { EndpointsObject, World } from './world.ts';
-
-/** The address of the gateway that links() of builders.ts name. */
-export const GATEWAY = '203.0.113.10';
+import {
+  credentials,
+  EXPORTED,
+  GATEWAY,
+  link,
+  service,
+  type ServiceOptions,
+  slice,
+  statefulSlice,
+} from './builders.ts';
+import type { EndpointsObject } from './objects.ts';
+import type { TwoClusters } from './two-clusters.ts';
 
 /** Exports a Service with one ready pod, and waits until its mirror of cluster west is ready. */
-export async function exportReady(world: World, name: string, options: ServiceOptions = {}): Promise<void> {
+export async function exportReady(clusters: TwoClusters, name: string, options: ServiceOptions = {}): Promise<void> {
   const { namespace = 'shop' } = options;
-  await world.west.apply(service(name, { labels: EXPORTED, ...options }));
-  await world.west.apply(slice(name, { namespace }));
+  await clusters.west.apply(service(name, { labels: EXPORTED, ...options }));
+  await clusters.west.apply(slice(name, { namespace }));
   await eventually(`${name}-west is ready`, async () => {
-    return (await world.addresses(`${name}-west`, namespace))?.includes(GATEWAY);
+    return (await clusters.addresses(`${name}-west`, namespace))?.includes(GATEWAY);
   });
 }
 
 /** Exports a headless Service over ready pods of these names, and waits until its mirror lists them all. */
 export async function exportHeadless(
-  world: World,
+  clusters: TwoClusters,
   name: string,
   hostnames: readonly string[],
   options: ServiceOptions = {},
 ): Promise<void> {
   const { namespace = 'shop' } = options;
-  await world.west.apply(service(name, { labels: EXPORTED, headless: true, ...options }));
-  await world.west.apply(statefulSlice(name, hostnames, { namespace }));
+  await clusters.west.apply(service(name, { labels: EXPORTED, headless: true, ...options }));
+  await clusters.west.apply(statefulSlice(name, hostnames, { namespace }));
   await eventually(`${name}-west lists ${hostnames.join(', ')}`, async () => {
-    const hosts = await hostsOf(world, `${name}-west`, namespace);
+    const hosts = await hostsOf(clusters, `${name}-west`, namespace);
     return Object.keys(hosts ?? {}).join() === [...hostnames].sort().join();
   });
 }
 
 /** The hostnames that a headless mirror lists, sorted, with their addresses; undefined if it has no Endpoints. */
 export async function hostsOf(
-  world: World,
+  clusters: TwoClusters,
   name: string,
   namespace = 'shop',
 ): Promise<Readonly<Record<string, string>> | undefined> {
-  const found = await world.get<EndpointsObject>('Endpoints', name, namespace);
+  const found = await clusters.get<EndpointsObject>('Endpoints', name, namespace);
   if (found === undefined) return undefined;
   const addresses = (found.subsets ?? []).flatMap((subset) => subset.addresses ?? []);
   const entries = addresses.map(({ hostname = '', ip }) => [hostname, ip] as const);
@@ -49,11 +56,11 @@ export async function hostsOf(
 }
 
 /** A second Link to the same target under another cluster name, without a probe. */
-export async function linkTo(world: World, name: string, spec: object = {}): Promise<void> {
-  await world.east.apply(credentials(name, world.westCluster.kubeconfig));
-  await world.east.apply(link(name, { probeSpec: undefined, ...spec }));
+export async function linkTo(clusters: TwoClusters, name: string, spec: object = {}): Promise<void> {
+  await clusters.east.apply(credentials(name, clusters.westCluster.kubeconfig));
+  await clusters.east.apply(link(name, { probeSpec: undefined, ...spec }));
   await eventually(
     `Link ${name} has caught up`,
-    async () => (await world.condition('Synced', name))?.status === 'True',
+    async () => (await clusters.condition('Synced', name))?.status === 'True',
   );
 }

@@ -2,7 +2,8 @@
  * What the source cluster holds of a target cluster, object by object: identities that must survive, and versions that
  * show that nothing was written.
  */
-import type { ServiceObject, World } from './world.ts';
+import type { ServiceObject } from './objects.ts';
+import type { TwoClusters } from './two-clusters.ts';
 
 /** One object: what changes when it is replaced, and what changes when it is written. */
 export interface InventoryEntry {
@@ -16,10 +17,10 @@ export interface InventoryEntry {
 export type Inventory = Readonly<Record<string, InventoryEntry>>;
 
 /** The Services and Endpoints mirrored from a cluster, its probe Service left out. */
-export async function inventory(world: World, cluster = 'west'): Promise<Inventory> {
+export async function inventory(clusters: TwoClusters, cluster = 'west'): Promise<Inventory> {
   const labelSelector = `mirror.linkerd.io/cluster-name=${cluster},mirror.linkerd.io/mirrored-service=true`;
   const [services, endpoints] = await Promise.all(
-    ['Service', 'Endpoints'].map((kind) => world.east.list({ apiVersion: 'v1', kind, labelSelector })),
+    ['Service', 'Endpoints'].map((kind) => clusters.east.list({ apiVersion: 'v1', kind, labelSelector })),
   );
   const entries = [...(services ?? []), ...(endpoints ?? [])].map((object) => {
     const { namespace = '', name, uid, resourceVersion } = object.metadata;

@@ -13,13 +13,12 @@ import {
   type ObjectRef,
 } from '../cluster/workload/index.ts';
 import type { TestCluster } from '../cluster/index.ts';
+import { LINKS_NAMESPACE } from './builders.ts';
 
 /** Field manager of Linkerd's controller: the name of its binary. */
 const FIELD_MANAGER = 'controller';
 /** User agent of its requests in the audit log. */
 export const LINKERD_AGENT = 'linkerd-service-mirror';
-
-const LINKS_NAMESPACE = 'linkerd-multicluster';
 
 export interface LinkerdOptions {
   /** `spec.holderIdentity`: the name of its pod. @default linkerd-controller-0 */

@@ -84,8 +84,8 @@ export class Processes {
 /** A process that was started, perhaps ended since. */
 export class RunningProcess {
   readonly pid: number;
-  /** Resolves when the process has ended, for whatever reason. */
-  readonly exited: Promise<void>;
+  /** Resolves when the process has ended, for whatever reason, with its exit code or the signal that ended it. */
+  readonly exited: Promise<number | NodeJS.Signals>;
   readonly #command: Command;
   readonly #logFile: string;
   readonly #child: ChildProcess;
@@ -109,9 +109,14 @@ export class RunningProcess {
     this.exited = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
         this.#ending = signal === null ? `exit code ${code ?? 'unknown'}` : `signal ${signal}`;
-        resolve();
+        resolve(signal ?? code ?? -1);
       });
     });
+  }
+
+  /** Whether it has not ended yet. */
+  get isRunning(): boolean {
+    return this.#ending === undefined;
   }
 
   /** Sends a signal; to a process that has ended, nothing. */

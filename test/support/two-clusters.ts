@@ -3,34 +3,14 @@
  * process. The same on both backings; a test says what it does to the clusters, and what must become of it.
  */
 import { linkCrd } from '../../crds/index.ts';
-import { parseOperatorConfig } from '../../operator/config/config.ts';
-import type { FlagValues } from '../../operator/config/flags.ts';
-import type { Logger } from '../../operator/runtime/logger.ts';
-import { runOperator } from '../../operator/main.ts';
-import type { Manager } from '../../operator/link/manager.ts';
-import type { Tuning } from '../../operator/config/tuning.ts';
 import { type Backing, borrowCluster, startCluster, type StartOptions, type TestCluster } from '../cluster/index.ts';
 import { api, type Api, eventually, installCrd, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
-import { credentials, link, namespace } from './builders.ts';
+import { credentials, link, LINKS_NAMESPACE, namespace } from './builders.ts';
 import { TestGateway } from './gateway.ts';
+import type { EndpointsObject, LinkCondition, LinkObject } from './objects.ts';
+import { type OperatorOptions, TestOperator } from './operator.ts';
 
-export const LINKS_NAMESPACE = 'linkerd-multicluster';
-
-/** Periods for tests that cannot wait; what they prove does not depend on them. */
-export const FAST: Tuning = {
-  sourceTimings: { idleTimeoutMs: 20_000, backoff: { baseMs: 50, capMs: 500 } },
-  targetTimings: { idleTimeoutMs: 20_000, backoff: { baseMs: 50, capMs: 500 } },
-  retryBackoff: { baseMs: 20, capMs: 1_000 },
-  conflictRetryMs: 500,
-  requestTimeoutMs: 5_000,
-  statusPeriodMs: 200,
-  labelCopyMs: 0,
-};
-
-/** Flags for Leases that a busy machine does not lose: for all tests but those of Leases. */
-export const LASTING_LEASE = { leaseDuration: '30s', renewDeadline: '20s', retryPeriod: '200ms' };
-
-export interface WorldOptions {
+export interface TwoClustersOptions {
   readonly backing: Backing;
   /** What east is started with, for one that other suites do not share. @default a shared one */
   readonly east?: Partial<StartOptions>;
@@ -42,75 +22,7 @@ export interface WorldOptions {
   readonly crd?: ObjectRef;
 }
 
-export interface OperatorOptions {
-  /** As commander hands them over: camelCase. */
-  readonly flags?: FlagValues;
-  readonly tuning?: Tuning;
-  readonly kubeconfigFile?: string;
-  readonly log?: Logger;
-}
-
-/** What an operator logged. */
-export interface LogLine {
-  readonly level: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly message: string;
-}
-
-export class TestOperator {
-  readonly lines: LogLine[] = [];
-  manager: Manager | undefined;
-  admin: { readonly host: string; readonly port: number } | undefined;
-  readonly #stop = new AbortController();
-  readonly #running: Promise<unknown>;
-
-  constructor(kubeconfig: string, gateway: TestGateway, { flags = {}, tuning = {}, log }: OperatorOptions) {
-    const parsed = parseOperatorConfig(
-      {
-        kubeconfig,
-        adminAddress: '127.0.0.1:0',
-        identity: 'linkspan-0',
-        enableHeadlessServices: true,
-        probeConnectTo: [`probe-west.${LINKS_NAMESPACE}.svc=127.0.0.1:${gateway.address.port}`],
-        leaseDuration: '2s',
-        renewDeadline: '1500ms',
-        retryPeriod: '100ms',
-        ...flags,
-      },
-      {},
-    );
-    if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
-    this.#running = runOperator({
-      config: parsed.value,
-      log: log ?? recorder(this.lines),
-      signal: this.#stop.signal,
-      tuning: { ...FAST, ...tuning },
-      onListening: (address) => (this.admin = address),
-      onLeading: (manager) => (this.manager = manager),
-    }).catch((error: unknown) => error);
-  }
-
-  /** Stops as SIGTERM does. */
-  async stop(): Promise<void> {
-    this.#stop.abort(new Error('the test stops the operator'));
-    await this.#running;
-  }
-
-  /** What the process ended with; undefined for a clean end. */
-  ended(): Promise<unknown> {
-    return this.#running;
-  }
-}
-
-const recorder = (lines: LogLine[]): Logger => {
-  const at = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) => {
-    lines.push({ level, fields, message });
-    if (process.env['LINKSPAN_TEST_LOG'] !== undefined) console.error(level, message, JSON.stringify(fields));
-  };
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } as Logger;
-};
-
-export class World {
+export class TwoClusters {
   readonly backing: Backing;
   readonly eastCluster: TestCluster;
   readonly westCluster: TestCluster;
@@ -129,19 +41,19 @@ export class World {
   }
 
   /** Both clusters up, with namespaces, the Link CRD and a gateway that is alive; no Link and no operator yet. */
-  static async start({ backing, east, west, namespaces = ['shop'], crd }: WorldOptions): Promise<World> {
+  static async start({ backing, east, west, namespaces = ['shop'], crd }: TwoClustersOptions): Promise<TwoClusters> {
     const cluster = (name: string, options: Partial<StartOptions> | undefined): Promise<TestCluster> =>
       options === undefined ? borrowCluster(backing, name) : startCluster({ backing, name, ...options });
     const [eastCluster, westCluster] = await Promise.all([cluster('east', east), cluster('west', west)]);
     const gateway = new TestGateway();
     await gateway.revive();
-    const world = new World(eastCluster, westCluster, gateway);
+    const clusters = new TwoClusters(eastCluster, westCluster, gateway);
     await Promise.all([
       installCrd(eastCluster, crd ?? (linkCrd as unknown as ObjectRef)),
-      ...[LINKS_NAMESPACE, ...namespaces].map((name) => world.east.apply(namespace(name))),
-      ...namespaces.map((name) => world.west.apply(namespace(name))),
+      ...[LINKS_NAMESPACE, ...namespaces].map((name) => clusters.east.apply(namespace(name))),
+      ...namespaces.map((name) => clusters.west.apply(namespace(name))),
     ]);
-    return world;
+    return clusters;
   }
 
   /** Applies the Link to west and its credentials. */
@@ -227,45 +139,3 @@ const VERSIONS: Readonly<Record<string, string>> = {
 };
 
 const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
-
-export interface EndpointsObject extends KubeObject {
-  readonly subsets?: readonly {
-    readonly addresses?: readonly { readonly ip: string; readonly hostname?: string }[];
-    readonly notReadyAddresses?: readonly { readonly ip: string; readonly hostname?: string }[];
-    readonly ports?: readonly { readonly name?: string; readonly port: number; readonly protocol?: string }[];
-  }[];
-}
-
-export interface ServiceObject extends KubeObject {
-  readonly spec: {
-    readonly type: string;
-    readonly clusterIP: string;
-    readonly ports: readonly {
-      readonly name?: string;
-      readonly port: number;
-      readonly targetPort?: number | string;
-      readonly protocol?: string;
-      readonly appProtocol?: string;
-    }[];
-  };
-}
-
-export interface LinkCondition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-  readonly lastTransitionTime: string;
-}
-
-export interface LinkObject extends KubeObject {
-  readonly status?: {
-    readonly conditions?: readonly LinkCondition[];
-    readonly mirrors?: { readonly total: number; readonly ready: number; readonly failed: number };
-    readonly gateway?: { readonly addresses?: readonly string[]; readonly alive?: boolean };
-    readonly mirrorServices?: readonly {
-      readonly remoteRef: { readonly name: string; readonly namespace: string };
-      readonly conditions: readonly LinkCondition[];
-    }[];
-  };
-}
