@@ -1,0 +1,226 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type LinkSettings, probeName, readLink } from '../../../crds/index.ts';
+import type { OperatorConfig } from '../../../operator/config/config.ts';
+import type { Resolve } from '../../../operator/gateway/addresses.ts';
+import { Gateway } from '../../../operator/gateway/gateway.ts';
+import { createMetrics } from '../../../operator/metrics.ts';
+import type { Logger } from '../../../operator/runtime/logger.ts';
+import { eventually } from '../../cluster/workload/eventually.ts';
+import { link } from '../../support/builders.ts';
+import { TestGateway } from '../../support/gateway.ts';
+
+const NAMESPACE = 'linkerd-multicluster';
+const SERVICE_HOST = `${probeName('west')}.${NAMESPACE}.svc`;
+const IDENTITY = 'gateway.example';
+const PROBE = { path: '/ready', port: '4191', period: '10ms', timeout: '1s', failureThreshold: '2' };
+
+let remote: TestGateway;
+const gateways: Gateway[] = [];
+
+beforeEach(async () => {
+  remote = new TestGateway();
+  await remote.revive();
+});
+afterEach(async () => {
+  for (const gateway of gateways.splice(0)) gateway.stop();
+  await remote.die();
+});
+
+const UNPROBED = { probeSpec: { path: '' } };
+
+/** A Link to a gateway, at a name unless it says otherwise. */
+function settings(spec: object = {}): LinkSettings {
+  const read = readLink(
+    link('west', { gatewayAddress: 'gw.example', gatewayIdentity: IDENTITY, probeSpec: PROBE, ...spec }),
+  );
+  if (!read.ok) throw new Error(JSON.stringify(read.errors));
+  return read.value;
+}
+
+const silent: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silent,
+};
+
+/** A gateway, and what it said. */
+function setUp(resolve: Resolve = async () => ['203.0.113.1'], probeVia: OperatorConfig['probeVia'] = 'service') {
+  const events: string[] = [];
+  const said = { changes: 0, statuses: 0 };
+  const metrics = createMetrics({ process: false });
+  const config = {
+    namespace: NAMESPACE,
+    probeVia,
+    probeConnectTo: new Map([SERVICE_HOST, '203.0.113.1'].map((host) => [host, remote.address])),
+    gatewayResolvePeriodMs: 10,
+  } satisfies Partial<OperatorConfig> as unknown as OperatorConfig;
+  const gateway = new Gateway({
+    config,
+    families: new Set(['IPv4']),
+    resolve,
+    metrics,
+    log: silent,
+    onEvent: (type, reason) => events.push(`${type} ${reason}`),
+    onChange: () => (said.changes += 1),
+    onStatus: () => (said.statuses += 1),
+  });
+  gateways.push(gateway);
+  const metric = async (name: string): Promise<readonly number[] | undefined> =>
+    (await metrics.registry.getSingleMetric(name)?.get())?.values.map(({ value }) => value);
+  const judged = (alive: boolean) => eventually(`the verdict is ${alive}`, async () => gateway.view.alive === alive);
+  return { gateway, events, said, metric, judged };
+}
+
+/** A promise that a test fulfils. */
+const later = () => Promise.withResolvers<readonly string[]>();
+
+describe('a gateway that is probed (F1)', () => {
+  it('is alive or not as its probes find it, and says so each time (F3)', async () => {
+    const { gateway, events, said, metric, judged } = setUp();
+    gateway.start(settings());
+    await judged(true);
+    expect(gateway.findings()).toMatchObject({
+      resolved: { status: 'True' },
+      gatewayAlive: { status: 'True', reason: 'ProbeSucceeded' },
+      gateway: { addresses: ['203.0.113.1'], alive: true },
+    });
+    expect([await metric('gateway_alive'), await metric('gateway_enabled')]).toEqual([[1], [1]]);
+    const { changes, statuses } = said;
+    await remote.die();
+    await judged(false);
+    expect(gateway.findings().gatewayAlive).toMatchObject({ status: 'False', reason: 'ProbeFailed' });
+    expect(gateway.view.addresses).toEqual(['203.0.113.1']);
+    expect(said).toEqual({ changes: changes + 1, statuses: statuses + 1 });
+    expect(await metric('gateway_alive')).toEqual([0]);
+    expect((await metric('gateway_probes'))?.every((count) => count > 0)).toBe(true);
+    expect(await metric('gateway_probes')).toHaveLength(2);
+    expect(events).toEqual(['Normal GatewayAlive', 'Warning GatewayNotAlive']);
+  });
+
+  it('is neither before the first verdict (F2)', () => {
+    const { gateway } = setUp(() => later().promise);
+    gateway.start(settings());
+    expect(gateway.view).toEqual({ addresses: [], alive: undefined });
+    expect(gateway.findings()).toMatchObject({ resolved: undefined, gatewayAlive: undefined });
+  });
+
+  it('is neither again when it becomes another: a verdict holds for the gateway that was probed (F2)', async () => {
+    const { gateway, judged } = setUp();
+    gateway.start(settings());
+    await judged(true);
+    gateway.start(settings({ gatewayAddress: '203.0.113.2' }));
+    expect(gateway.view.alive).toBeUndefined();
+    expect(gateway.findings().gatewayAlive).toBeUndefined();
+  });
+
+  it('is alive when it is not to be probed any more, whatever was found before', async () => {
+    const { gateway, judged, metric } = setUp();
+    await remote.die();
+    gateway.start(settings());
+    await judged(false);
+    gateway.start(settings(UNPROBED));
+    expect(gateway.view.alive).toBe(true);
+    expect(gateway.findings().gatewayAlive).toMatchObject({ status: 'True', reason: 'NotProbed' });
+    expect(await metric('gateway_enabled')).toEqual([0]);
+  });
+
+  it.each([
+    ['its probe Service', 'service', `${SERVICE_HOST}:4191`],
+    ['its addresses', 'address', '203.0.113.1:4191'],
+  ] as const)('may be asked through %s (F4)', async (_, via, host) => {
+    const { gateway, judged } = setUp(undefined, via);
+    gateway.start(settings());
+    await judged(true);
+    expect(remote.hosts).toEqual([host]);
+  });
+});
+
+describe("a gateway's addresses (C2)", () => {
+  it('stay in use while lookups fail, which is an Event once and in the findings', async () => {
+    let lookups = 0;
+    let answer: readonly string[] | undefined = ['203.0.113.1'];
+    const { gateway, events, said } = setUp(async () => {
+      lookups += 1;
+      if (answer === undefined) throw new Error(`SERVFAIL ${lookups}`);
+      return answer;
+    });
+    const resolved = (status: string) =>
+      eventually(`the lookup is ${status}`, async () => gateway.findings().resolved?.status === status);
+    gateway.start(settings(UNPROBED));
+    await resolved('True');
+    const { changes } = said;
+    answer = undefined;
+    await resolved('False');
+    const failed = lookups;
+    await eventually('it has failed more often', async () => lookups > failed + 3);
+    expect(gateway.findings().resolved).toMatchObject({ reason: 'LookupFailed' });
+    expect(gateway.findings().resolved?.message).toMatch(/SERVFAIL \d+; in use: 203\.0\.113\.1$/);
+    expect(gateway.view.addresses).toEqual(['203.0.113.1']);
+    expect(said.changes).toBe(changes);
+    expect(events).toEqual(['Warning GatewayNotResolved']);
+    answer = ['203.0.113.2'];
+    await resolved('True');
+    expect(gateway.view.addresses).toEqual(['203.0.113.2']);
+    expect(said.changes).toBe(changes + 1);
+  });
+
+  it('never stand beside the port or the identity of another gateway (C4)', async () => {
+    let names = later();
+    const { gateway, said } = setUp(() => names.promise);
+    gateway.start(settings({ ...UNPROBED, gatewayAddress: '203.0.113.1' }));
+    await eventually('they are known', async () => gateway.view.addresses.length > 0);
+    const before = said.changes;
+    gateway.start(settings({ ...UNPROBED, gatewayPort: '5143', gatewayIdentity: 'other.example' }));
+    names.reject(new Error('NXDOMAIN'));
+    names = later();
+    await eventually('the lookup has failed', async () => gateway.findings().resolved?.status === 'False');
+    expect(gateway.view.addresses).toEqual(['203.0.113.1']);
+    expect(gateway.settings).toEqual({ port: 4143, identity: IDENTITY });
+    expect(said.changes).toBe(before);
+    names.resolve(['203.0.113.2']);
+    await eventually('they are found', async () => gateway.view.addresses[0] === '203.0.113.2');
+    expect(gateway.settings).toEqual({ port: 5143, identity: 'other.example' });
+    expect(said.changes).toBe(before + 1);
+  });
+
+  it('are not those of a lookup that was begun for another gateway', async () => {
+    const names = later();
+    const { gateway, events } = setUp(() => names.promise);
+    gateway.start(settings(UNPROBED));
+    gateway.start(settings({ ...UNPROBED, gatewayAddress: '203.0.113.9' }));
+    await eventually('they are known', async () => gateway.view.addresses.length > 0);
+    names.resolve(['203.0.113.1']);
+    await new Promise(setImmediate);
+    expect(gateway.view.addresses).toEqual(['203.0.113.9']);
+    expect(events).toEqual([]);
+  });
+
+  it('say nothing any more once it is stopped', async () => {
+    const names = later();
+    const { gateway, said } = setUp(() => names.promise);
+    gateway.start(settings());
+    gateway.stop();
+    names.resolve(['203.0.113.1']);
+    await new Promise(setImmediate);
+    expect(said).toEqual({ changes: 0, statuses: 0 });
+  });
+});
+
+describe('a Link without a gateway', () => {
+  it('has no addresses, and nothing is wrong with that, also if it had one', async () => {
+    const { gateway, judged, metric } = setUp();
+    gateway.start(settings());
+    await judged(true);
+    gateway.start(settings({ gatewayAddress: '' }));
+    expect(gateway.settings).toBeUndefined();
+    expect(gateway.view).toEqual({ addresses: [], alive: true });
+    expect(gateway.findings()).toMatchObject({
+      resolved: { status: 'True', reason: 'NoGateway' },
+      gatewayAlive: { status: 'True', reason: 'NoGateway' },
+      gateway: undefined,
+    });
+    expect(await metric('gateway_enabled')).toEqual([0]);
+  });
+});
