@@ -15,12 +15,13 @@ const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
  * Access by what the options name; by default the pod's own, else as kubectl has it.
+ * @param folder of the pod's files `token` and `ca.crt`; for tests
  * @throws TerminalError `InvalidKubeconfig`, with what is missing and what to do
  */
-export async function sourceAccess(options: SourceKubeconfigOptions): Promise<ClusterAccess> {
+export async function sourceAccess(options: SourceKubeconfigOptions, folder = SERVICE_ACCOUNT): Promise<ClusterAccess> {
   const named = options.kubeconfig !== undefined || options.context !== undefined;
-  if (!named && process.env['KUBERNETES_SERVICE_HOST'] && existsSync(`${SERVICE_ACCOUNT}/token`)) {
-    return inClusterAccess();
+  if (!named && process.env['KUBERNETES_SERVICE_HOST'] && existsSync(`${folder}/token`)) {
+    return inClusterAccess(folder);
   }
   const { kubeconfigAccess, loadSourceKubeconfig } = await import('./kubeconfig.ts');
   return kubeconfigAccess(loadSourceKubeconfig(options));

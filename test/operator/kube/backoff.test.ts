@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { backoffMs, sleep } from '../../../operator/kube/backoff.ts';
 
@@ -19,6 +20,11 @@ describe('backoffMs', () => {
       }),
     );
   });
+
+  it('is half of the delay at the least, so that what failed together does not come back in step', () => {
+    expect(backoffMs(2, policy, () => 0)).toBe(200);
+    expect(backoffMs(2, policy, () => 0.5)).toBe(300);
+  });
 });
 
 describe('sleep', () => {
@@ -32,6 +38,14 @@ describe('sleep', () => {
     expect(done).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
     expect(done).toHaveBeenCalledOnce();
+  });
+
+  it('does not listen for an abort any more once it has ended', async () => {
+    const { signal } = new AbortController();
+    const slept = sleep(1000, signal);
+    await vi.advanceTimersByTimeAsync(1000);
+    await slept;
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('ends at once, without an error, when aborted before or meanwhile, and leaves no timer', async () => {

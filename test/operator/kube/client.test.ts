@@ -1,10 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { bearer } from '../../../operator/kube/access/access.ts';
+import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
+import { bearer, type TlsMaterial } from '../../../operator/kube/access/access.ts';
 import { type ClientOptions, KubeClient, type WatchEvent } from '../../../operator/kube/client.ts';
-import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
+import { ApiError, ConnectionError, type SilenceError } from '../../../operator/kube/errors.ts';
 import { ENDPOINT_SLICES, type KubeObject, NAMESPACES, SERVICES } from '../../../operator/kube/objects.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../../cluster/simulated/certificate.ts';
 
 interface Seen {
   readonly method: string | undefined;
@@ -64,6 +66,25 @@ describe('a request', () => {
   it('is authenticated, and says who asks', async () => {
     await connect({ userAgent: 'me' }).get('/version');
     expect(seen[0]?.headers).toMatchObject({ authorization: 'Bearer secret-token', 'user-agent': 'me' });
+  });
+
+  it('asks for its token again after a refusal, and every half minute (H8)', async () => {
+    const { port } = server.address() as AddressInfo;
+    const tokens = ['first', 'second', 'third'].values();
+    const authorization = async () => bearer(tokens.next().value ?? 'none');
+    const client = new KubeClient({ server: `http://127.0.0.1:${port}`, tls: {}, authorization });
+    clients.push(client);
+    respond = ({ headers }, response) => answer(response, headers.authorization === 'Bearer first' ? 401 : 200, {});
+    await expect(client.get('/x')).rejects.toMatchObject({ code: 401 });
+    await client.get('/x');
+    await client.get('/x');
+    const now = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now + 31_000);
+    await client.get('/x');
+    clock.mockRestore();
+    expect(seen.map(({ headers }) => headers.authorization)).toEqual(
+      ['first', 'second', 'second', 'third'].map((token) => `Bearer ${token}`),
+    );
   });
 
   test.each([
@@ -127,6 +148,33 @@ describe('a request', () => {
   });
 });
 
+describe('a server with TLS (E3)', () => {
+  const trying = async (tls: TlsMaterial) => {
+    const secure = createTlsServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, (_, response) => response.end('{}'));
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+    const { port } = secure.address() as AddressInfo;
+    const client = new KubeClient({ server: `https://127.0.0.1:${port}`, tls, authorization: async () => ({}) });
+    try {
+      return await client.get('/x');
+    } finally {
+      await client.close();
+      await new Promise((resolve) => secure.close(resolve));
+    }
+  };
+
+  it('is trusted by its CA', async () => {
+    expect(await trying({ ca: CERTIFICATE })).toEqual({});
+  });
+
+  it('is not trusted without it', async () => {
+    await expect(trying({})).rejects.toThrow('self-signed certificate');
+  });
+
+  it('must have the name that the kubeconfig gives it', async () => {
+    await expect(trying({ ca: CERTIFICATE, servername: 'west.example' })).rejects.toThrow('west.example');
+  });
+});
+
 describe('an answer that is a refusal', () => {
   it('becomes an ApiError with its reason, what was tried and no secret', async () => {
     respond = (_, response) => answer(response, 409, { reason: 'Conflict', message: 'changed' });
@@ -163,6 +211,7 @@ describe('no answer', () => {
     const client = connect({ timeoutMs: 50 });
     await expect(client.get('/x')).rejects.toThrow(ConnectionError);
     await expect(client.get('/x')).rejects.toThrow(client.server);
+    await expect(client.get('/x', never)).rejects.toThrow(ConnectionError);
   });
 
   it('for a connection that breaks is a ConnectionError', async () => {
@@ -179,8 +228,9 @@ describe('no answer', () => {
     respond = () => undefined;
     const stop = new AbortController();
     const pending = connect().get('/x', stop.signal);
-    stop.abort(new Error('enough'));
-    await expect(pending).rejects.toThrow('enough');
+    const enough = new Error('enough');
+    stop.abort(enough);
+    await expect(pending).rejects.toBe(enough);
   });
 });
 
@@ -236,13 +286,20 @@ describe('a watch', () => {
       (async () => {
         for await (const { object } of watch) names.push(object.metadata.name);
       })(),
-    ).rejects.toThrow('nothing heard for 0.1 s');
+    ).rejects.toMatchObject<Partial<SilenceError>>({ message: 'watch services: nothing heard for 0.1 s', heard: true });
     expect(names).toEqual(['a']);
+  });
+
+  it('that is open and on which nothing was ever heard says so', async () => {
+    respond = (_, response) => response.writeHead(200).flushHeaders();
+    const watch = connect().watch(SERVICES, { ...options, idleTimeoutMs: 100 });
+    await expect(collect(watch)).rejects.toMatchObject<Partial<SilenceError>>({ heard: false });
   });
 
   it('that never opens ends after the deadline of a request', async () => {
     respond = () => undefined;
-    await expect(collect(connect({ timeoutMs: 50 }).watch(SERVICES, options))).rejects.toThrow(ConnectionError);
+    const watch = connect({ timeoutMs: 50 }).watch(SERVICES, { ...options, idleTimeoutMs: 600_000 });
+    await expect(collect(watch)).rejects.toThrow(ConnectionError);
   });
 
   it('does not wait for requests, nor they for it', async () => {

@@ -12,6 +12,7 @@ import {
   isNotFound,
   isUnauthorized,
   MAX_FOREIGN_TEXT,
+  obstacleOf,
 } from '../../../operator/kube/errors.ts';
 
 describe('cut', () => {
@@ -98,6 +99,24 @@ function tooLarge(): ApiError {
   const details = { causes: [{ reason: 'ResourceVersionTooLarge' }] };
   return new ApiError(504, { reason: 'Timeout', message: 'Timeout', details }, 'list');
 }
+
+describe('an obstacle', () => {
+  it('is the same for whatever leaves us without an answer, and passes', () => {
+    const failures = [
+      new ConnectionError('refused'),
+      new ConnectionError('reset'),
+      new ApiError(500, {}, 'list'),
+      new ApiError(503, {}, 'watch'),
+      new ApiError(429, {}, 'list'),
+    ];
+    expect(new Set(failures.map(obstacleOf)).size).toBe(1);
+  });
+
+  it('is another for each refusal', () => {
+    const refusals = [401, 403, 404, 500].map((code) => new ApiError(code, {}, 'list'));
+    expect(new Set(refusals.map(obstacleOf)).size).toBe(4);
+  });
+});
 
 describe('describe', () => {
   test.each([

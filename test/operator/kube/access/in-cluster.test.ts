@@ -34,6 +34,7 @@ describe("a pod's own access", () => {
     write('token', 'first');
     write('ca.crt', CERTIFICATE);
     const { authorization } = await inClusterAccess(folder);
+    expect(await authorization()).toEqual({ authorization: 'Bearer first' });
     write('token', 'second');
     expect(await authorization()).toEqual({ authorization: 'Bearer second' });
   });
@@ -62,7 +63,10 @@ describe('access by a kubeconfig', () => {
     });
 
   it('is taken instead, if one is named', async () => {
-    const access = await sourceAccess({ kubeconfig: write('kubeconfig', kubeconfig({ token: 'mine' })) });
+    write('token', 'of the pod');
+    write('ca.crt', CERTIFICATE);
+    expect((await sourceAccess({}, folder)).server).toBe('https://10.96.0.1:443');
+    const access = await sourceAccess({ kubeconfig: write('kubeconfig', kubeconfig({ token: 'mine' })) }, folder);
     expect(access).toMatchObject({ server: 'https://east:6443', tls: { servername: 'kubernetes' } });
     expect(await access.authorization()).toEqual({ Authorization: 'Bearer mine' });
   });
