@@ -9,7 +9,7 @@ export default defineConfig({
     env: { LINKSPAN_TEST_BACKINGS: 'simulated' },
     bail: 1,
     maxWorkers: 1,
-    testTimeout: 15_000,
-    hookTimeout: 15_000,
+    testTimeout: 10_000,
+    hookTimeout: 10_000,
   },
 });
