@@ -93,6 +93,38 @@ describe('what slices say', () => {
     ]);
   });
 
+  it('a pod in several slices is listed if one of them says so, in whatever order they come', () => {
+    const both = [slice([pod('db-0')]), slice([pod('db-0', false)], { addressType: 'IPv6' })];
+    for (const slices of [both, [...both].reverse()]) {
+      expect(readSlices(service(), slices).hosts.get('db-0')?.listed).toBe(true);
+    }
+  });
+
+  it('a pod in several slices listens on the ports of all, each once (D6)', () => {
+    const [sql, metrics] = [
+      { name: 'sql', port: 5432 },
+      { name: 'metrics', port: 9090 },
+    ];
+    const slices = [
+      slice([pod('db-0')], { ports: [sql] }),
+      slice([pod('db-0')], { ports: [metrics] }),
+      slice([pod('db-0')], { ports: [sql], addressType: 'IPv6' }),
+    ];
+    expect(readSlices(service(), slices).hosts.get('db-0')?.ports).toMatchObject([metrics, sql]);
+  });
+
+  it('a port without a number stands for any, and is nothing to mirror', () => {
+    const open = slice([pod('db-0')], {
+      ports: [
+        { name: 'any', port: null },
+        { name: 'sql', port: 5432 },
+      ],
+    });
+    expect(readSlices(service(), [open]).hosts.get('db-0')?.ports).toMatchObject([{ name: 'sql', port: 5432 }]);
+    const all = slice([pod('db-0')], { ports: [{ name: 'any', port: null }] });
+    expect(readSlices(service(), [all]).hosts.get('db-0')?.ports).toMatchObject([{ name: 'sql', port: 5432 }]);
+  });
+
   it('hosts on the same ports stand together, others apart, and only listed ones at all', () => {
     const { subsets } = readSlices(service(), [
       slice([pod('db-0'), pod('db-1', false), pod('db-2')]),

@@ -39,6 +39,20 @@ describe('what is held', () => {
     expect(guard.count).toBe(0);
   });
 
+  it('stays held, beside what another list takes away, while it is not known whether it is gone', () => {
+    const { guard } = relisted(100, 40);
+    const mirrored = new Set([...keys(40), 'shop/s99']);
+    guard.relisted(mirrored, (key) => (key === 'shop/s99' ? undefined : !keys(10).has(key)), undefined);
+    expect(guard.isHeld('shop/s99')).toBe(true);
+    expect(guard.count).toBe(31);
+  });
+
+  it('goes at a confirmation of its count, though the target was listed again before that was heard', () => {
+    const { guard } = relisted(100, 40);
+    guard.relisted(keys(100), (key) => !keys(40).has(key), 60);
+    expect(guard.confirm(60)).toHaveLength(60);
+  });
+
   it('stays held while it is not known whether it is gone', () => {
     const { guard } = relisted(12, 0);
     expect(guard.relisted(keys(12), () => undefined, undefined)).toEqual([]);

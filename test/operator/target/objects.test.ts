@@ -1,0 +1,103 @@
+import { describe, expect, it, test } from 'vitest';
+import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
+import { readService, readSlice, serviceKeys } from '../../../operator/target/objects.ts';
+
+const metadata = { name: 'web', namespace: 'shop', uid: 'u1', resourceVersion: '7' };
+const service = (spec: object = {}, meta: object = {}): Service => ({
+  metadata: { ...metadata, ...meta },
+  spec: { ports: [{ name: 'http', port: 80 }], ...spec },
+});
+const slice = (fields: object = {}, meta: object = {}): EndpointSlice =>
+  ({
+    metadata: { ...metadata, labels: { 'kubernetes.io/service-name': 'web', other: 'x' }, ...meta },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['10.0.0.1'], hostname: 'web-0', conditions: { ready: true }, nodeName: 'n1' }],
+    ports: [{ name: 'http', port: 8080 }],
+    ...fields,
+  }) as unknown as EndpointSlice;
+
+describe('a Service of a target', () => {
+  it('is cut to what is read of it', () => {
+    const read = readService({
+      ...service({ clusterIP: 'None', loadBalancerClass: 'x' }, { managedFields: [{ manager: 'm' }] }),
+      status: { loadBalancer: {} },
+    } as Service);
+    expect(read).toEqual({
+      object: {
+        metadata: { ...metadata, creationTimestamp: undefined, labels: undefined, annotations: undefined },
+        spec: {
+          type: undefined,
+          clusterIP: 'None',
+          selector: undefined,
+          ports: [{ name: 'http', port: 80 }],
+          publishNotReadyAddresses: undefined,
+        },
+      },
+    });
+  });
+
+  test.each<[string, unknown]>([
+    ['no object', null],
+    ['without metadata', {}],
+    ['with a name that leads elsewhere', service({}, { name: '../kube-system' })],
+    ['with an escaped name', service({}, { name: 'a%2fb' })],
+    ['without a name', service({}, { name: '' })],
+    ['in a namespace of no possible name', service({}, { namespace: '../kube-system' })],
+    ['in no namespace', service({}, { namespace: undefined })],
+    ['with a port of no possible number', service({ ports: [{ port: 65_536 }] })],
+    ['with a port that is text', service({ ports: [{ port: '80' }] })],
+    ['with more ports than any has', service({ ports: Array.from({ length: 1001 }, () => ({ port: 1 })) })],
+    ['with an unknown protocol', service({ ports: [{ port: 1, protocol: 'QUIC' }] })],
+    ['with labels that are no text', service({}, { labels: { a: { b: 'c' } } })],
+    ['with an endless age', service({}, { creationTimestamp: 'x'.repeat(1000) })],
+  ])('is refused: %s (E8)', (_, object) => {
+    expect(readService(object as Service)).toHaveProperty('malformed');
+  });
+
+  it('that is refused is named, with what is wrong, shortly', () => {
+    expect(readService(service({ ports: [{ port: -1 }] }))).toEqual({
+      malformed: expect.stringMatching(/^Service shop\/web: \S*ports\S* /) as string,
+    });
+    const long = readService(service({}, { name: 'x'.repeat(100_000) })) as { readonly malformed: string };
+    expect(long.malformed.length).toBeLessThan(1000);
+  });
+});
+
+describe('a slice of a target', () => {
+  it('is cut to hostnames, readiness and ports: its addresses mean nothing here', () => {
+    expect(readSlice(slice())).toEqual({
+      object: {
+        metadata: { ...metadata, labels: { 'kubernetes.io/service-name': 'web' } },
+        addressType: 'IPv4',
+        endpoints: [{ addresses: [], hostname: 'web-0', conditions: { ready: true } }],
+        ports: [{ name: 'http', port: 8080 }],
+      },
+    });
+  });
+
+  test.each<[string, object]>([
+    ['a list of endpoints that is null', { endpoints: null }],
+    ['ports that are null', { ports: null }],
+    ['a port without a number', { ports: [{ name: 'http', port: null }] }],
+    ['an endpoint whose hostname is null', { endpoints: [{ addresses: [], hostname: null }] }],
+    ['an endpoint whose readiness is null', { endpoints: [{ addresses: [], conditions: { ready: null } }] }],
+  ])('may have %s', (_, fields) => {
+    expect(readSlice(slice(fields))).toHaveProperty('object');
+  });
+
+  test.each<[string, object]>([
+    ['more endpoints than any has', { endpoints: Array.from({ length: 10_001 }, () => ({})) }],
+    ['readiness that is text', { endpoints: [{ conditions: { ready: 'yes' } }] }],
+    ['a hostname that is a number', { endpoints: [{ hostname: 7 }] }],
+    ['a port of no possible number', { ports: [{ port: 70_000 }] }],
+    ['no address type', { addressType: undefined }],
+  ])('is refused with %s (E8)', (_, fields) => {
+    expect(readSlice(slice(fields))).toHaveProperty('malformed');
+  });
+
+  it('belongs to the Service that it names, in its own namespace (D8)', () => {
+    expect(serviceKeys(slice())).toEqual(['shop/web']);
+    expect(serviceKeys(slice({}, { labels: {} }))).toEqual([]);
+    expect(serviceKeys(undefined)).toEqual([]);
+  });
+});
