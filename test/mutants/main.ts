@@ -53,18 +53,18 @@ const [nameWidth, fileWidth] = [widest('name'), widest('file')];
 const row = (name: string, file: string, seconds: string, by: string): string =>
   `${name.padEnd(nameWidth)}  ${file.padEnd(fileWidth)}  ${seconds.padStart(7)}  ${by}`;
 
-/** Tries the defects in one tree, as long as there are any. Returns the names of those that no test noticed. */
+/** Tries the defects in one tree, as long as there are any. Returns what is not well. */
 async function work(tree: Tree, queue: Defect[]): Promise<readonly string[]> {
-  const survivors: string[] = [];
+  const problems: string[] = [];
   for (let defect = queue.shift(); defect !== undefined; defect = queue.shift()) {
     const { name, file, tests } = defect;
     const began = performance.now();
     const outcome = await tree.broken(defect, () => runTests(tree, tests, { signal: stop.signal }));
     const { ok, text } = verdictOf(outcome);
     console.log(row(name, file, ((performance.now() - began) / 1000).toFixed(1), text));
-    if (!ok) survivors.push(name);
+    if (!ok) problems.push(`${name}: ${text}`);
   }
-  return survivors;
+  return problems;
 }
 
 const trees: Tree[] = [];
@@ -76,13 +76,13 @@ try {
   if (sound.result !== 'passed') throw new Error(`the tests do not pass as it is: ${JSON.stringify(sound)}`);
   console.log(row('defect', 'file', 'seconds', 'noticed by'));
   const queue = [...defects];
-  const survivors = (await Promise.all(trees.map((tree) => work(tree, queue)))).flat();
+  const problems = (await Promise.all(trees.map((tree) => work(tree, queue)))).flat();
   const minutes = ((performance.now() - began) / 60_000).toFixed(1);
   console.log(
-    `\n${defects.length - survivors.length} of ${defects.length} defects were noticed, in ${minutes} minutes`,
+    `\n${defects.length - problems.length} of ${defects.length} defects were noticed, in ${minutes} minutes`,
   );
-  for (const name of survivors) console.log(`SURVIVED: ${name}`);
-  process.exitCode = survivors.length === 0 ? 0 : 1;
+  for (const problem of problems) console.log(problem);
+  process.exitCode = problems.length === 0 ? 0 : 1;
 } finally {
   await Promise.all(trees.map((tree) => tree.remove()));
 }

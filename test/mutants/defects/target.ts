@@ -1,3 +1,154 @@
 import type { Defect } from '../defect.ts';
 
-export const TARGET: readonly Defect[] = [];
+const CREDENTIALS = { file: 'operator/target/credentials.ts', tests: ['test/operator/target/credentials.test.ts'] };
+const LOSSES = { file: 'operator/target/losses.ts', tests: ['test/operator/target/losses.test.ts'] };
+const OBJECTS = { file: 'operator/target/objects.ts', tests: ['test/operator/target/objects.test.ts'] };
+
+export const TARGET: readonly Defect[] = [
+  {
+    ...CREDENTIALS,
+    name: 'new credentials replace working ones untried',
+    rule: 'E2',
+    find: 'if (this.#client !== undefined && !(await',
+    replace: "if (this.#client?.server === '' && !(await",
+  },
+  {
+    ...CREDENTIALS,
+    name: 'the first credentials of a target that is down are not used until it is up',
+    rule: 'E4',
+    find: 'if (this.#client !== undefined && !(await',
+    replace: 'if (!(await',
+  },
+  {
+    ...CREDENTIALS,
+    name: 'credentials that have not changed make a new client',
+    rule: 'E2',
+    find: 'if (found.fingerprint === this.#fingerprint) {',
+    replace: "if (found.fingerprint === '') {",
+  },
+  {
+    ...CREDENTIALS,
+    name: 'the connections of replaced credentials stay open',
+    rule: 'E2',
+    find: 'await old?.close();',
+    replace: '',
+  },
+  {
+    ...CREDENTIALS,
+    name: 'credentials that were superseded are taken up when they work at last',
+    rule: 'E2',
+    find: 'this.#trial.abort(); this.#trial = new AbortController();',
+    replace: 'this.#trial = new AbortController();',
+  },
+  {
+    ...CREDENTIALS,
+    name: 'new credentials must be allowed to read every namespace',
+    rule: 'E2',
+    find: 'if (!isForbidden(error)) throw error;',
+    replace: 'if (error !== undefined) throw error;',
+  },
+  {
+    ...CREDENTIALS,
+    name: 'a Secret that the operator is not to read is used',
+    rule: 'E3',
+    find: 'if (listed === undefined || listed.includes(name))',
+    replace: 'if (listed === undefined || name.length > 0)',
+  },
+  {
+    ...CREDENTIALS,
+    name: 'credentials that are not in use count as such',
+    rule: 'E2',
+    find: 'return this.#client !== undefined && !this.#pending;',
+    replace: 'return this.#client !== undefined;',
+  },
+  {
+    ...LOSSES,
+    name: 'what is held goes when a list takes more away',
+    rule: 'E6',
+    find: 'isTooMuch ? [...going, ...stays] : stays',
+    replace: 'isTooMuch ? going : stays',
+  },
+  {
+    ...LOSSES,
+    name: 'a confirmation is ignored after a second loss',
+    rule: 'E6',
+    find: 'if (isTooMuch && before.length === 0)',
+    replace: 'if (isTooMuch)',
+  },
+  {
+    ...LOSSES,
+    name: 'what is held goes while nobody knows whether it is gone',
+    rule: 'E6',
+    find: 'isGone(key) !== false',
+    replace: 'isGone(key) === true',
+  },
+  {
+    ...LOSSES,
+    name: 'half of the mirrors may not go at once',
+    rule: 'E6',
+    find: 'going.length > Math.max(ALWAYS, mirrored.size * PART)',
+    replace: 'going.length > ALWAYS',
+  },
+  {
+    ...LOSSES,
+    name: 'ten mirrors may not go at once',
+    rule: 'E6',
+    find: 'going.length > Math.max(ALWAYS, mirrored.size * PART)',
+    replace: 'going.length > mirrored.size * PART',
+  },
+  {
+    ...LOSSES,
+    name: 'any count confirms a deletion',
+    rule: 'E6',
+    find: 'count !== this.#held.size ||',
+    replace: '',
+  },
+  {
+    ...LOSSES,
+    name: 'a confirmation of long ago confirms the next loss',
+    rule: 'E6',
+    find: '|| count === this.#ignored) {',
+    replace: ') {',
+  },
+  {
+    ...OBJECTS,
+    name: 'an object in a namespace of an impossible name is believed',
+    rule: 'E8',
+    find: "namespace: { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' },",
+    replace: "namespace: { type: 'string' },",
+  },
+  {
+    ...OBJECTS,
+    name: 'a name with a slash in it is believed',
+    rule: 'E8',
+    find: "name: { ...TEXT, minLength: 1, pattern: '^[^/%]+$' },",
+    replace: 'name: { ...TEXT, minLength: 1 },',
+  },
+  {
+    ...OBJECTS,
+    name: 'a port of any number is believed',
+    rule: 'E8',
+    find: 'minimum: 0, maximum: 65_535',
+    replace: 'minimum: 0',
+  },
+  {
+    ...OBJECTS,
+    name: 'slices may hold endpoints without a limit',
+    rule: 'E10',
+    find: 'maxItems: 10_000,',
+    replace: '',
+  },
+  {
+    ...OBJECTS,
+    name: 'the addresses of a target are kept, which nobody reads',
+    find: 'addresses: [], conditions, hostname',
+    replace: 'addresses: [hostname ?? addressType], conditions, hostname',
+  },
+  {
+    ...OBJECTS,
+    name: 'a slice is filed under a Service of another namespace',
+    rule: 'D8',
+    find: "`${slice.metadata.namespace ?? ''}/${service}`",
+    replace: '`default/${service}`',
+  },
+];
