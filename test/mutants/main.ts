@@ -78,9 +78,7 @@ try {
   const queue = [...defects];
   const problems = (await Promise.all(trees.map((tree) => work(tree, queue)))).flat();
   const minutes = ((performance.now() - began) / 60_000).toFixed(1);
-  console.log(
-    `\n${defects.length - problems.length} of ${defects.length} defects were noticed, in ${minutes} minutes`,
-  );
+  console.log(`\n${defects.length - problems.length} of ${defects.length} defects were noticed, in ${minutes} minutes`);
   for (const problem of problems) console.log(problem);
   process.exitCode = problems.length === 0 ? 0 : 1;
 } finally {
