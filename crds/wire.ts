@@ -172,8 +172,14 @@ export const federatedName = (service: string): string => `${service}-federated`
 /** Name of the probe Service of a Link, and of its Endpoints. */
 export const probeName = (link: string): string => `probe-${link}`;
 
+const WRITE_LEASE_PREFIX = 'service-mirror-write-';
+
 /** Name of the Lease that whoever writes for a Link holds; Linkerd's controller takes the same one. */
-export const writeLeaseName = (link: string): string => `service-mirror-write-${link}`;
+export const writeLeaseName = (link: string): string => `${WRITE_LEASE_PREFIX}${link}`;
+
+/** The Link that a Lease named by {@link writeLeaseName} belongs to; undefined if it is another Lease. */
+export const linkOfWriteLease = (lease: string): string | undefined =>
+  lease.startsWith(WRITE_LEASE_PREFIX) ? lease.slice(WRITE_LEASE_PREFIX.length) : undefined;
 
 /** Name of the Secret with a target's credentials, in both its copies. */
 export const credentialsName = (cluster: string): string => `cluster-credentials-${cluster}`;

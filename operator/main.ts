@@ -22,8 +22,6 @@ export interface RunOptions {
   readonly tuning?: Tuning;
   /** Told when the admin port is open. */
   readonly onListening?: (address: AdminServer['address']) => void;
-  /** Handed the operator at work; for tests. */
-  readonly onLeading?: (manager: Manager) => void;
 }
 
 /** The Lease was lost: another may lead now, and this process must end. */
@@ -61,7 +59,6 @@ export async function runOperator(options: RunOptions): Promise<void> {
   const admin = await startAdmin({
     ...config.adminAddress,
     registry: metrics.registry,
-    live: () => true,
     ready: () => {
       const checks: ReadyCheck[] =
         manager === undefined
@@ -75,7 +72,6 @@ export async function runOperator(options: RunOptions): Promise<void> {
 
   const lead = async (until: AbortSignal): Promise<void> => {
     manager = new Manager({ config, tuning, client, metrics, events, log });
-    options.onLeading?.(manager);
     metrics.leader.set({ name: OPERATOR_LEASE }, 1);
     await manager.run(until);
     manager = undefined;

@@ -87,11 +87,30 @@ export function createMetrics(options: MetricsOptions = {}) {
     'host',
   );
 
+  /** `controller` names the reconcile loop; `result` is `success` or `error`. */
+  const reconcile = {
+    total: counter('controller_runtime_reconcile_total', 'Reconciles by result', 'controller', 'result'),
+    errors: counter('controller_runtime_reconcile_errors_total', 'Reconciles that failed', 'controller'),
+    /** Seconds. */
+    time: histogram('controller_runtime_reconcile_time_seconds', 'Time a reconcile took', WORK_BUCKETS, 'controller'),
+    activeWorkers: gauge('controller_runtime_active_workers', 'Reconciles under way', 'controller'),
+  };
+  /** `name` is the queue's. */
+  const workqueue = {
+    depth: gauge('workqueue_depth', 'Keys waiting in the workqueue', 'name'),
+    adds: counter('workqueue_adds_total', 'Keys added to the workqueue', 'name'),
+    retries: counter('workqueue_retries_total', 'Keys added again after a failure', 'name'),
+    /** Seconds. */
+    queueDuration: histogram('workqueue_queue_duration_seconds', 'Time a key waited', WORK_BUCKETS, 'name'),
+    /** Seconds. */
+    workDuration: histogram('workqueue_work_duration_seconds', 'Time a key was worked on', WORK_BUCKETS, 'name'),
+  };
+
   return {
     registry,
     target,
     /** Conditions of a Link, in place of those that were said before; the cluster is empty where it is not known. */
-    sayConditions: (link: string, cluster: string, conditions: readonly ConditionStatus[]): void => {
+    setConditions: (link: string, cluster: string, conditions: readonly ConditionStatus[]): void => {
       forgetLink(link);
       const series = conditions.flatMap(({ type, status }) =>
         STATUSES.map((each) => ({ labels: { link, [TARGET]: cluster, type, status: each }, isSo: each === status })),
@@ -104,24 +123,8 @@ export function createMetrics(options: MetricsOptions = {}) {
     },
     /** Removes the conditions of a Link that is gone. */
     forgetLink,
-    /** `controller` names the reconcile loop; `result` is `success`, `error` or `requeue_after`. */
-    reconcile: {
-      total: counter('controller_runtime_reconcile_total', 'Reconciles by result', 'controller', 'result'),
-      errors: counter('controller_runtime_reconcile_errors_total', 'Reconciles that failed', 'controller'),
-      /** Seconds. */
-      time: histogram('controller_runtime_reconcile_time_seconds', 'Time a reconcile took', WORK_BUCKETS, 'controller'),
-      activeWorkers: gauge('controller_runtime_active_workers', 'Reconciles under way', 'controller'),
-    },
-    /** `name` is the queue's. */
-    workqueue: {
-      depth: gauge('workqueue_depth', 'Keys waiting in the workqueue', 'name'),
-      adds: counter('workqueue_adds_total', 'Keys added to the workqueue', 'name'),
-      retries: counter('workqueue_retries_total', 'Keys added again after a failure', 'name'),
-      /** Seconds. */
-      queueDuration: histogram('workqueue_queue_duration_seconds', 'Time a key waited', WORK_BUCKETS, 'name'),
-      /** Seconds. */
-      workDuration: histogram('workqueue_work_duration_seconds', 'Time a key was worked on', WORK_BUCKETS, 'name'),
-    },
+    reconcile,
+    workqueue,
     /** 1 while this process leads; `name` is the Lease's. */
     leader: gauge('leader_election_master_status', 'Whether this process holds the Lease (1) or not (0)', 'name'),
     /** What clients are to be given, so that their requests are counted. */
@@ -129,16 +132,26 @@ export function createMetrics(options: MetricsOptions = {}) {
       onResponse: (host, method, code) => restRequests.inc({ host, method, code }),
       onRead: (host, bytes) => bytesRead.inc({ host }, bytes),
     } satisfies ClientHooks,
-    /** Removes every series of a target cluster: call it when its Link goes. */
+    /** Removes every series of a controller: call it when it will not run again. */
+    forgetController: async (controller: string): Promise<void> => {
+      await Promise.all([
+        ...Object.values(reconcile).map((metric) => forget(metric, 'controller', controller)),
+        ...Object.values(workqueue).map((metric) => forget(metric, 'name', controller)),
+      ]);
+    },
+    /** Removes every series of a target cluster: call it when nothing serves the cluster any more. */
     forgetTarget: async (cluster: string): Promise<void> => {
-      for (const metric of Object.values(target) as Gauge[]) {
-        const { values } = await metric.get();
-        for (const { labels } of values) {
-          if (labels[TARGET] !== cluster) continue;
-          // A histogram's values carry the bucket beside the labels that it is removed by.
-          metric.remove(Object.fromEntries(Object.entries(labels).filter(([name]) => name !== 'le')));
-        }
-      }
+      await Promise.all(Object.values(target).map((metric) => forget(metric, TARGET, cluster)));
     },
   };
+}
+
+/** Removes the series of a metric whose label has a value. */
+async function forget(metric: Pick<Gauge, 'get' | 'remove'>, label: string, value: string): Promise<void> {
+  const { values } = await metric.get();
+  for (const { labels } of values) {
+    if (labels[label] !== value) continue;
+    // A histogram's values carry the bucket beside the labels that it is removed by.
+    metric.remove(Object.fromEntries(Object.entries(labels).filter(([name]) => name !== 'le')));
+  }
 }

@@ -4,8 +4,8 @@
  */
 export { copiedAnnotations, copiedLabels, type Metadata } from './copied-metadata.ts';
 export { EndpointMirror, type EndpointMirrorProps } from './endpoint-mirror.ts';
-export type { EndpointsKind } from './endpoints.ts';
-export type { GatewayEndpoints } from './gateway-endpoints.ts';
+export { type EndpointsKind, type EndpointsObjectProps, endpointsObjects } from './endpoints.ts';
+export { type GatewayEndpoints, gatewaySubset } from './gateway-endpoints.ts';
 export { GatewayProbe, type GatewayProbeProps } from './gateway-probe.ts';
 export {
   HeadlessMirror,

@@ -9,7 +9,7 @@ import type { OperatorConfig } from '../config/config.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../metrics.ts';
-import type { GatewayView, LinkView } from '../mirror/observed.ts';
+import type { GatewayView } from '../mirror/observed.ts';
 import { type GatewayAddressState, type IpFamily, type Resolve, watchGatewayAddresses } from './addresses.ts';
 import { probeGateway } from './probe.ts';
 
@@ -40,7 +40,8 @@ export class Gateway {
   /** Ends the lookups and probes of the settings before. */
   #run = new AbortController();
   #lookup: GatewayAddressState | undefined;
-  #inUse: (NonNullable<LinkView['gateway']> & Pick<GatewayView, 'addresses'>) | undefined;
+  /** The gateway whose addresses are known. */
+  #inUse: GatewaySettings | undefined;
   #alive: boolean | undefined;
   #verdict: Verdict | undefined;
 
@@ -48,16 +49,13 @@ export class Gateway {
     this.#options = options;
   }
 
-  /** Port and identity that endpoints lead to; undefined before the addresses were ever known. */
-  get settings(): LinkView['gateway'] {
-    if (this.#inUse === undefined) return this.#settings?.gateway;
-    const { addresses: _, ...settings } = this.#inUse;
-    return settings;
-  }
-
-  get view(): GatewayView {
+  /** What endpoints lead to; undefined: the Link has no gateway. */
+  get view(): GatewayView | undefined {
+    const settings = this.#inUse ?? this.#settings?.gateway;
+    if (settings === undefined) return undefined;
     const isProbed = this.#settings?.probe !== undefined;
-    return { addresses: this.#inUse?.addresses ?? [], alive: isProbed ? this.#alive : true };
+    const { port, identity } = settings;
+    return { port, identity, addresses: this.#inUse?.addresses ?? [], alive: isProbed ? this.#alive : true };
   }
 
   findings(): GatewayFindings {
@@ -162,7 +160,7 @@ export class Gateway {
     if (this.#lookup === undefined) return undefined;
     const { problems } = this.#lookup;
     if (problems.length === 0) return verdict('True', 'Resolved', '');
-    const { addresses } = this.view;
+    const addresses = this.view?.addresses ?? [];
     const kept = addresses.length === 0 ? 'no address is known' : `in use: ${addresses.join(', ')}`;
     return verdict('False', 'LookupFailed', `${problems.join('; ')}; ${kept}`);
   }

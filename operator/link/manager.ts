@@ -1,88 +1,70 @@
 /**
- * The operator at work, while it leads: watches Links and their Secrets, and runs a session for each Link that is
- * valid. A Link is reconciled like anything else: from what there is to what should run.
+ * The operator at work, while it leads: watches Links and their Secrets, and keeps for each target cluster the one
+ * session that should run (rule E9). A cluster is reconciled like anything else: from all Links, and what each was served
+ * for, to a session that serves, one that removes, or none.
  */
-import { formatFieldErrors, LinkApi, type LinkSettings, readLink } from '../../crds/index.ts';
 import { Annotation, CredentialsSecret } from '../../crds/wire.ts';
-import type { OperatorConfig } from '../config/config.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { type KubeObject, type Resource, type Secret, SECRETS, splitKey } from '../kube/objects.ts';
 import { describe } from '../kube/errors.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Metrics } from '../metrics.ts';
+import type { OperatorConfig } from '../config/config.ts';
+import type { Tuning } from '../config/tuning.ts';
+import { NameClaims } from '../mirror/names.ts';
+import { Controller } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { Metrics } from '../metrics.ts';
-import { LEASES, type Lease, type Resource, type Secret, SECRETS, splitKey } from '../kube/objects.ts';
 import { Reflector } from '../runtime/reflector.ts';
 import { type Sink, Store } from '../runtime/store.ts';
-import { Workqueue } from '../runtime/workqueue.ts';
-import type { IpFamily } from '../gateway/addresses.ts';
-import { LinkSession, referenceOf, type SessionEnvironment } from './session.ts';
-import { linkStatus, type LinkFindings, type LinkStatusPatch } from './status.ts';
-import { verdict } from '../kube/conditions.ts';
-import { type LinkObject, StatusWriter } from './status-writer.ts';
-import { NameClaims } from '../mirror/names.ts';
-import { mirrorState } from '../mirror/status.ts';
-import { SourceCluster } from '../source/source.ts';
 import { sourceHealth } from '../source/advice.ts';
 import { sourceFamilies } from '../source/families.ts';
-import type { Tuning } from '../config/tuning.ts';
-
-export const LINKS: Resource = { ...LinkApi, namespaced: true };
+import type { SourceNamespaceState } from '../source/namespaces.ts';
+import { SourceCluster } from '../source/source.ts';
+import type { Environment, LinkReport } from './environment.ts';
+import { forgetLease, Removal, type RemovalResult, servedClusters } from './leftovers.ts';
+import { Link, LINKS } from './link.ts';
+import { acceptedOf, assignmentOf, type LinkRead, ownerOf, readLinkObject } from './links.ts';
+import { Session } from './session.ts';
+import type { LinkObject } from './status-writer.ts';
 
 export interface ManagerOptions {
   readonly config: OperatorConfig;
   readonly tuning: Tuning;
+  /** The source cluster. */
   readonly client: KubeClient;
   readonly metrics: Metrics;
   readonly events: EventRecorder;
   readonly log: Logger;
 }
 
-/** What there is for one Link. */
-interface LinkRecord {
-  readonly writer: StatusWriter;
-  readonly ended: AbortController;
-  session: LinkSession | undefined;
-  /** The session is deleting what the Link left. */
-  removing: boolean;
-  accepted: LinkFindings['accepted'];
-  /** Name of the Secret that the session was last given. */
-  secret: string | undefined;
-}
-
-/** A Link read: what it says, or why it cannot be served. */
-type Read = { readonly settings: LinkSettings } | { readonly problem: LinkFindings['accepted'] };
-
-const LEASE_PREFIX = 'service-mirror-write-';
+/** Clusters reconciled at once. */
+const CONCURRENCY = 8;
 
 export class Manager {
   readonly #options: ManagerOptions;
-  readonly #claims = new NameClaims();
-  readonly #records = new Map<string, LinkRecord>();
-  readonly #reads = new Map<string, Read>();
-  readonly #queue = new Workqueue();
-  readonly #links: Store<LinkObject>;
-  readonly #secrets: Store<Secret>;
   readonly #source: SourceCluster;
-  readonly #subscribed = new Set<string>();
-  #families: ReadonlySet<IpFamily> = new Set(['IPv4']);
-  #synced: () => void = () => undefined;
-  #signal: AbortSignal = AbortSignal.abort();
-  #started = false;
-  #pruningSaid = false;
+  readonly #objects: Store<LinkObject>;
+  readonly #secrets: Store<Secret>;
+  readonly #controller: Controller;
+  readonly #reads = new Map<string, LinkRead>();
+  readonly #links = new Map<string, Link>();
+  /** By cluster: what serves it, or removes what is left of it. */
+  readonly #sessions = new Map<string, Session | Removal>();
+  /** By Link, the cluster that its Lease records. */
+  #served = new Map<string, string>();
+  #env: Environment | undefined;
+  #pruningReported = false;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
-    const { client, config, tuning } = options;
-    this.#links = new Store<LinkObject>({
+    const { client, config, tuning, metrics, log } = options;
+    this.#objects = new Store<LinkObject>({
       trim: trimLink,
-      onRelisted: () => this.#checkSynced(),
-      onChange: ({ key, before, after }) => this.#linkChanged(key, before, after),
+      onChange: ({ key, before, after }) => this.#linkChanged(splitKey(key).name, before, after),
     });
     this.#secrets = new Store<Secret>({
-      partitions: config.credentialsSecrets,
-      partitionBy: 'name',
       trim: trimSecret,
-      onRelisted: () => this.#checkSynced(),
+      ...(config.credentialsSecrets && { partitionBy: 'name', partitions: config.credentialsSecrets }),
       onChange: ({ key }) => this.#secretChanged(splitKey(key).name),
     });
     this.#source = new SourceCluster({
@@ -90,405 +72,280 @@ export class Manager {
       namespace: config.namespace,
       mirrorNamespaces: config.mirrorNamespaces,
       timings: tuning.sourceTimings,
-      log: options.log,
+      log,
     });
-    this.#source.namespaces.subscribe((name) => this.#namespaceChanged(name));
+    this.#controller = new Controller({
+      name: 'links',
+      reconcile: (cluster, signal) => this.#reconcile(cluster, signal),
+      concurrency: CONCURRENCY,
+      metrics,
+      log,
+      backoff: tuning.retryBackoff,
+    });
   }
 
   /** Whether everything that is read in the source cluster has been listed. */
   get synced(): boolean {
-    return this.#links.synced && this.#secrets.synced && this.#source.synced;
-  }
-
-  /** Whether no session has anything left to do now; for tests. */
-  get settled(): boolean {
-    return (
-      this.#started &&
-      this.#queue.depth === 0 &&
-      [...this.#records.values()].every(({ session, removing }) => !removing && (session?.settled ?? true))
-    );
+    return this.#objects.synced && this.#secrets.synced && this.#source.synced;
   }
 
   /** Runs until the signal aborts and everything has come to rest. */
   async run(signal: AbortSignal): Promise<void> {
-    const { config, client, log, tuning } = this.#options;
-    this.#signal = signal;
-    const reflector = <T extends LinkObject | Secret>(
-      of: Resource,
-      sink: Sink<T>,
-      { fieldSelector, what = of.plural }: { readonly fieldSelector?: string; readonly what?: string } = {},
-    ) => {
-      const health = sourceHealth(what, config.namespace, log);
+    const running = [this.#source.run(signal), ...this.#watch(signal)];
+    await Promise.all([this.#source, this.#objects, this.#secrets].map((each) => each.whenSynced(signal)));
+    if (!signal.aborted) {
+      this.#env = await this.#environment(signal);
+      await this.#findServed(signal);
+      this.#source.namespaces.subscribe((name, state) => this.#namespaceChanged(name, state));
+      for (const name of this.#reads.keys()) {
+        this.#judge(name);
+        this.#enqueue(name);
+      }
+      for (const cluster of this.#served.values()) this.#controller.add(cluster);
+      await this.#controller.run(signal);
+    }
+    await Promise.all([...this.#sessions.values()].map((each) => each.stop('release')));
+    for (const link of this.#links.values()) link.end();
+    await Promise.all([...running, this.#controller.forget()]);
+  }
+
+  #watch(signal: AbortSignal): readonly Promise<void>[] {
+    const { config, client, tuning, log } = this.#options;
+    const { namespace, credentialsSecrets: names } = config;
+    const ofType = `type=${CredentialsSecret.type}`;
+    const watch = <T extends KubeObject>(resource: Resource, sink: Sink<T>, what: string, fieldSelector?: string) => {
+      const health = sourceHealth(what, namespace, log);
       return new Reflector<T>({
         client: () => client,
-        resource: of,
-        select: { namespace: config.namespace, ...(fieldSelector === undefined ? {} : { fieldSelector }) },
+        resource,
+        select: { namespace, fieldSelector },
         sink,
         ...(tuning.sourceTimings === undefined ? {} : { timings: tuning.sourceTimings }),
         onState: (state) => health.report(what, state),
-      });
+      }).run(signal);
     };
-    const ofType = `type=${CredentialsSecret.type}`;
-    const running = [
-      this.#source.run(signal),
-      reflector(LINKS, this.#links.sink()).run(signal),
-      ...this.#secrets.partitions.map((name) => {
-        // By name, RBAC grants it for that one Secret.
-        const only =
-          name === undefined
-            ? { fieldSelector: ofType }
-            : { fieldSelector: `metadata.name=${name},${ofType}`, what: `${SECRETS.plural}/${name}` };
-        return reflector(SECRETS, this.#secrets.sink(name), only).run(signal);
-      }),
+    return [
+      watch(LINKS, this.#objects.sink(), LINKS.plural),
+      // By name, RBAC grants it for that one Secret.
+      ...(names?.map((name) =>
+        watch(SECRETS, this.#secrets.sink(name), `${SECRETS.plural}/${name}`, `metadata.name=${name},${ofType}`),
+      ) ?? [watch(SECRETS, this.#secrets.sink(), SECRETS.plural, ofType)]),
     ];
-    await Promise.all([this.#whenSynced(signal), this.#source.whenSynced(signal)]);
-    if (!signal.aborted) {
-      this.#families = await sourceFamilies(client, process.env, signal, log);
-      await this.#findLeftovers(signal);
-      this.#started = true;
-      for (const { metadata } of this.#links.values()) this.#queue.add(metadata.name);
-      await this.#queue.run(8, (name) => this.#reconcileLink(name, signal), signal);
+  }
+
+  async #environment(signal: AbortSignal): Promise<Environment> {
+    const { client, config, tuning, metrics, log } = this.#options;
+    const families = await sourceFamilies(client, process.env, signal, log);
+    return { client, config, tuning, metrics, log, families, source: this.#source, claims: new NameClaims() };
+  }
+
+  /** Links that were deleted, or got another cluster, while no operator ran: their Leases tell. */
+  async #findServed(signal: AbortSignal): Promise<void> {
+    const { client, config, log } = this.#options;
+    try {
+      this.#served = await servedClusters(client, config.namespace, signal);
+    } catch (error) {
+      if (!signal.aborted)
+        log.warn({ error: describe(error) }, 'Leases cannot be listed: what deleted Links left stays');
     }
-    await Promise.all([...this.#records].map(([name, record]) => this.#end(name, record)));
-    await Promise.all(running);
   }
 
-  async #whenSynced(signal: AbortSignal): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#synced = resolve;
-      if (signal.aborted) resolve();
-      signal.addEventListener('abort', () => resolve(), { once: true });
-      this.#checkSynced();
-    });
-  }
-
-  #checkSynced(): void {
-    // Asked after the store that calls this has swapped its list in.
-    queueMicrotask(() => {
-      if (this.#links.synced && this.#secrets.synced) this.#synced();
-    });
-  }
-
-  #linkChanged(key: string, before: LinkObject | undefined, after: LinkObject | undefined): void {
-    const { name } = splitKey(key);
-    if (after === undefined) this.#reads.delete(name);
-    else this.#reads.set(name, read(after));
-    const same =
-      before?.metadata.uid === after?.metadata.uid &&
-      before?.metadata.generation === after?.metadata.generation &&
-      before?.metadata.annotations?.[Annotation.confirmPrune] ===
-        after?.metadata.annotations?.[Annotation.confirmPrune];
-    if (same) {
+  #linkChanged(name: string, before: LinkObject | undefined, after: LinkObject | undefined): void {
+    if (isSame(before, after)) {
       // Our own status writes among them: they restart nothing.
-      this.#records.get(name)?.writer.schedule();
+      this.#links.get(name)?.statusChanged();
       return;
     }
-    if (!this.#started) return;
-    // Another Link may get the cluster that this one had, or lose it.
-    for (const { metadata } of this.#links.values()) this.#queue.add(metadata.name);
-    this.#queue.add(name);
+    this.#enqueue(name);
+    if (after === undefined) this.#reads.delete(name);
+    else this.#reads.set(name, readLinkObject(after));
+    this.#enqueue(name);
+    if (after !== undefined) this.#judge(name);
+    else {
+      this.#links.get(name)?.end();
+      this.#links.delete(name);
+    }
   }
 
-  #namespaceChanged(name: string): void {
-    for (const session of this.#sessions()) session.namespaceChanged(name);
-    const { mirrorNamespaces } = this.#options.config;
-    if (mirrorNamespaces === undefined || !this.#started || this.#source.namespaces.stateOf(name) !== 'exists') return;
-    // Mirrors may be in it of Links that were deleted while it could not be read.
-    void this.#findLeftovers(this.#signal);
+  /** Reconciles the clusters that a Link has to do with: the one it names, and the one it was served for. */
+  #enqueue(name: string): void {
+    if (this.#env === undefined) return;
+    for (const cluster of [this.#reads.get(name)?.named, this.#served.get(name)]) {
+      if (cluster !== undefined) this.#controller.add(cluster);
+    }
+  }
+
+  #namespaceChanged(name: string, state: SourceNamespaceState): void {
+    for (const session of this.#sessions.values()) session.namespaceChanged(name, state);
+    // What a deleted Link left may be in it, where it could not be read before.
+    if (state === 'exists') for (const cluster of this.#served.values()) this.#controller.add(cluster);
   }
 
   #secretChanged(name: string): void {
-    for (const record of this.#records.values()) {
-      if (record.session?.settings.credentialsSecret === name && !record.removing) this.#giveSecret(record);
+    for (const session of this.#sessions.values()) {
+      if (session instanceof Session && session.settings.credentialsSecret === name) this.#giveSecret(session);
     }
   }
 
-  /** From what the Link says to the session that should run. */
-  async #reconcileLink(name: string, signal: AbortSignal): Promise<undefined> {
-    const found = this.#winner(name);
-    const record = this.#records.get(name);
-    if (found === undefined) {
-      if (record !== undefined) await this.#linkGone(name, record, signal);
-      return;
-    }
-    const current = record ?? this.#makeRecord(name);
-    if ('problem' in found) {
-      const isNew = current.accepted.message !== found.problem.message;
-      current.accepted = found.problem;
-      if (isNew && found.problem.status === 'False') {
-        this.#options.log.warn({ link: name, problem: found.problem.message }, 'the Link is not accepted');
-        this.#event(name, found.problem.reason, found.problem.message);
+  #giveSecret(session: Session): void {
+    const { namespace } = this.#options.config;
+    session.setCredentials(this.#secrets.get(`${namespace}/${session.settings.credentialsSecret}`));
+  }
+
+  /** From all Links to what should work for one cluster. */
+  async #reconcile(cluster: string, signal: AbortSignal): Promise<undefined> {
+    const assignment = assignmentOf(cluster, this.#reads, this.#served);
+    const running = this.#sessions.get(cluster);
+    switch (assignment.do) {
+      case 'serve': {
+        const { settings } = assignment;
+        if (running instanceof Session && running.settings.uid === settings.uid) this.#update(running, settings);
+        else {
+          await this.#end(cluster, running, settings.name);
+          if (signal.aborted || this.#isBusy(settings.name, cluster)) break;
+          this.#serve(cluster, settings);
+        }
+        await this.#forgetOthers(cluster, settings.name, signal);
+        break;
       }
-      current.writer.schedule();
-      return;
+      case 'continue':
+        if (!(running instanceof Session && running.link === assignment.link)) {
+          await this.#end(cluster, running, assignment.link);
+        }
+        break;
+      case 'remove':
+        if (running instanceof Removal && running.link === assignment.link) break;
+        await this.#end(cluster, running, assignment.link);
+        if (!signal.aborted) this.#remove(cluster, assignment.link);
+        break;
+      case 'nothing':
+        await this.#end(cluster, running, running?.link);
     }
-    const { settings } = found;
-    current.accepted = verdict('True', 'Accepted', '');
-    const { session } = current;
-    if (session !== undefined && (session.settings.uid !== settings.uid || session.cluster !== settings.cluster)) {
-      if (session.cluster !== settings.cluster && !this.#isClaimed(session.cluster)) {
-        if (!current.removing) this.#remove(name, current);
-        return;
-      }
-      await session.stop();
-      current.session = undefined;
-      current.removing = false;
-    } else if (session !== undefined && current.removing) {
-      await session.stop();
-      current.session = undefined;
-      current.removing = false;
-    }
-    if (signal.aborted) return;
-    if (current.session === undefined) {
-      this.#subscribe(settings.cluster);
-      current.session = new LinkSession(settings, this.#environment(name, current));
-      current.session.start();
-      this.#giveSecret(current);
-    } else {
-      current.session.update(settings);
-      if (current.secret !== settings.credentialsSecret) this.#giveSecret(current);
-    }
-    current.writer.schedule();
+    for (const { name, named } of this.#reads.values()) if (named === cluster) this.#judge(name);
+    return undefined;
   }
 
-  /** The Link was deleted: so is what it left, unless another Link has its cluster now. */
-  async #linkGone(name: string, record: LinkRecord, signal: AbortSignal): Promise<void> {
-    if (record.removing) return;
-    if (record.session !== undefined && !this.#isClaimed(record.session.cluster)) {
-      this.#remove(name, record);
-      return;
-    }
-    this.#records.delete(name);
-    await this.#end(name, record);
-    // One that was never valid here may have been served by the operator before.
-    if (record.session === undefined && record.accepted.status === 'False') await this.#findLeftovers(signal, name);
+  #serve(cluster: string, settings: Session['settings']): void {
+    const { name } = settings;
+    const session = new Session(settings, this.#environmentNow(), this.#linkOf(name));
+    this.#sessions.set(cluster, session);
+    this.#served.set(name, cluster);
+    this.#linkOf(name).work = session;
+    session.start();
+    this.#giveSecret(session);
   }
 
-  #remove(name: string, record: LinkRecord): void {
-    const { session } = record;
+  #update(session: Session, settings: Session['settings']): void {
+    const { credentialsSecret } = session.settings;
+    session.update(settings);
+    if (credentialsSecret !== settings.credentialsSecret) this.#giveSecret(session);
+  }
+
+  #remove(cluster: string, name: string): void {
+    const link = this.#links.get(name);
+    const removal = new Removal(name, cluster, this.#environmentNow(), link ?? NOBODY);
+    this.#sessions.set(cluster, removal);
+    if (link !== undefined) link.work = removal;
+    void removal.run().then((result) => this.#removed(cluster, removal, result));
+  }
+
+  #removed(cluster: string, removal: Removal, result: RemovalResult): void {
+    if (result === 'stopped') return;
+    this.#sessions.delete(cluster);
+    const link = this.#links.get(removal.link);
+    if (link !== undefined) link.work = undefined;
+    // What is left of a Link that is gone is known by its Lease alone; one that names another cluster needs its Lease.
+    if (result === 'complete' || link !== undefined) this.#served.delete(removal.link);
+    this.#enqueue(removal.link);
+    if (result === 'complete') this.#controller.add(cluster);
+  }
+
+  /**
+   * Ends what works for a cluster. Nothing is written for it any more when this resolves.
+   * @param next Link that has the cluster now; the Lease of another is deleted, since it records nothing any more
+   */
+  async #end(cluster: string, session: Session | Removal | undefined, next: string | undefined): Promise<void> {
     if (session === undefined) return;
-    record.removing = true;
-    this.#options.log.info({ link: name, cluster: session.cluster }, 'removing what the Link left');
-    void session.remove().then(() => {
-      if (record.session !== session || !record.removing) return;
-      record.session = undefined;
-      record.removing = false;
-      this.#queue.add(name);
-    });
+    const link = this.#links.get(session.link);
+    await session.stop(session.link === next ? 'release' : 'remove');
+    this.#sessions.delete(cluster);
+    if (link !== undefined) link.work = undefined;
+    if (session.link !== next && this.#served.get(session.link) === cluster) this.#served.delete(session.link);
+    // The Link may have waited for its Lease.
+    this.#enqueue(session.link);
   }
 
-  /** What a Link says, once Links that want the same cluster are told apart: the oldest has it. */
-  #winner(name: string): Read | undefined {
-    const found = this.#reads.get(name);
-    if (found === undefined || 'problem' in found) return found;
-    const { settings } = found;
-    for (const other of this.#reads.values()) {
-      if ('problem' in other || other.settings.cluster !== settings.cluster || other.settings.name === name) continue;
-      if (before(other.settings, settings)) {
-        return {
-          problem: verdict(
-            'False',
-            'DuplicateCluster',
-            `spec.targetClusterName: "${settings.cluster}" is already served by Link ${other.settings.name}, which is older; give this one another name or remove it`,
-          ),
-        };
-      }
+  /** Whether a Link's Lease is in use for another cluster, or records one whose mirrors are to be removed first. */
+  #isBusy(name: string, cluster: string): boolean {
+    const former = this.#served.get(name);
+    if (former === undefined || former === cluster) return false;
+    this.#controller.add(former);
+    const assignment = assignmentOf(former, this.#reads, this.#served);
+    return assignment.do === 'remove' || this.#sessions.get(former)?.link === name;
+  }
+
+  /** Other Links' Leases record the cluster no more: it has another Link now. */
+  async #forgetOthers(cluster: string, owner: string, signal: AbortSignal): Promise<void> {
+    for (const [name, of] of [...this.#served]) {
+      if (of !== cluster || name === owner) continue;
+      await forgetLease(name, this.#environmentNow(), signal);
+      this.#served.delete(name);
+      this.#enqueue(name);
     }
-    return found;
   }
 
-  #isClaimed(cluster: string): boolean {
-    return [...this.#reads.values()].some((found) => 'settings' in found && found.settings.cluster === cluster);
+  /** Says of a Link whether it is accepted. */
+  #judge(name: string): void {
+    const read = this.#reads.get(name);
+    if (read === undefined || this.#env === undefined) return;
+    const cluster = read.settings?.cluster;
+    const owner = cluster === undefined ? undefined : ownerOf(cluster, this.#reads.values(), this.#served);
+    this.#linkOf(name).accept(acceptedOf(read, owner), cluster);
   }
 
-  #makeRecord(name: string): LinkRecord {
-    const { client, config, log, tuning } = this.#options;
-    const ended = new AbortController();
-    const record: LinkRecord = {
-      ended,
-      session: undefined,
-      removing: false,
-      accepted: verdict('Unknown', 'Pending', ''),
-      secret: undefined,
-      writer: new StatusWriter(
-        {
-          client,
-          resource: LINKS,
-          namespace: config.namespace,
-          name,
-          log,
-          ...(tuning.statusPeriodMs === undefined ? {} : { periodMs: tuning.statusPeriodMs }),
-          current: () => this.#links.get(`${config.namespace}/${name}`),
-          compute: (was) => {
-            const findings = this.#findings(name, record);
-            const status = linkStatus(findings, was, new Date());
-            this.#measure(name, record, status, findings.mirrors);
-            return status;
-          },
-          onPruned: () => this.#sayPruned(name),
-        },
-        ended.signal,
-      ),
-    };
-    this.#records.set(name, record);
-    return record;
-  }
-
-  #findings(name: string, { session, accepted, removing }: LinkRecord): LinkFindings {
-    const generation = this.#links.get(`${this.#options.config.namespace}/${name}`)?.metadata.generation ?? 0;
-    if (session !== undefined && !removing) return { ...session.findings(), generation, accepted };
-    return {
-      generation,
-      accepted,
-      credentials: undefined,
-      reachable: undefined,
-      resolved: undefined,
-      gatewayAlive: undefined,
-      synced: undefined,
-      pruneHeld: 0,
-      heldBy: undefined,
-      gateway: undefined,
-      mirrors: undefined,
-    };
-  }
-
-  #measure(
-    name: string,
-    { session }: LinkRecord,
-    { conditions }: LinkStatusPatch,
-    mirrors: LinkFindings['mirrors'],
-  ): void {
-    const { metrics } = this.#options;
-    const found = this.#reads.get(name);
-    const cluster = session?.cluster ?? (found !== undefined && 'settings' in found ? found.settings.cluster : '');
-    metrics.sayConditions(name, cluster, conditions);
-    if (session === undefined || mirrors === undefined) return;
-    const labels = { target_cluster_name: cluster };
-    const states = { ready: 0, waiting: 0, failed: 0 };
-    for (const each of mirrors.values()) states[mirrorState(each)] += 1;
-    for (const [state, count] of Object.entries(states)) metrics.target.mirrors.set({ ...labels, state }, count);
-  }
-
-  #giveSecret(record: LinkRecord): void {
-    const name = record.session?.settings.credentialsSecret;
-    if (name === undefined) return;
-    record.secret = name;
-    record.session?.setCredentials(this.#secrets.get(`${this.#options.config.namespace}/${name}`));
-  }
-
-  #environment(name: string, record: LinkRecord): SessionEnvironment {
-    const { config, tuning, client, metrics, events, log } = this.#options;
-    return {
-      config,
-      tuning,
+  #linkOf(name: string): Link {
+    const found = this.#links.get(name);
+    if (found !== undefined) return found;
+    const { client, config, tuning, metrics, events, log } = this.#options;
+    const { namespace } = config;
+    const link = new Link({
+      name,
+      namespace,
       client,
       metrics,
       events,
       log,
-      source: this.#source,
-      families: this.#families,
-      claims: this.#claims,
-      onStatus: () => {
-        if (this.#records.get(name) === record) record.writer.schedule();
-      },
-      onClaimsChanged: (claimants) => {
-        for (const claimant of claimants) {
-          const at = claimant.lastIndexOf('@');
-          this.#sessionOf(claimant.slice(at + 1))?.claimChanged(claimant.slice(0, at));
-        }
-      },
-    };
+      current: () => this.#objects.get(`${namespace}/${name}`),
+      onPruned: () => this.#reportPruning(name),
+      statusPeriodMs: tuning.statusPeriodMs,
+    });
+    this.#links.set(name, link);
+    return link;
   }
 
-  async #end(name: string, record: LinkRecord): Promise<void> {
-    await record.session?.stop();
-    record.ended.abort();
-    this.#options.metrics.forgetLink(name);
-  }
-
-  *#sessions(): IterableIterator<LinkSession> {
-    for (const { session } of this.#records.values()) if (session !== undefined) yield session;
-  }
-
-  /** Changes of a cluster's mirrors go to whichever session it has. */
-  #subscribe(cluster: string): void {
-    if (this.#subscribed.has(cluster)) return;
-    this.#subscribed.add(cluster);
-    this.#source.subscribe(cluster, (key, by) => this.#sessionOf(cluster)?.sourceChanged(key, by));
-  }
-
-  #sessionOf(cluster: string): LinkSession | undefined {
-    for (const session of this.#sessions()) if (session.cluster === cluster) return session;
-    return undefined;
-  }
-
-  /** Links that were deleted, or got another cluster, while no operator ran: their Leases tell of them. */
-  async #findLeftovers(signal: AbortSignal, only?: string): Promise<void> {
-    const { client, config, log } = this.#options;
-    let leases: readonly Lease[];
-    try {
-      leases = (await client.list<Lease>(LEASES, { namespace: config.namespace }, signal)).items;
-    } catch (error) {
-      if (!signal.aborted)
-        log.warn({ error: describe(error) }, 'Leases cannot be listed: what deleted Links left stays');
-      return;
-    }
-    for (const { metadata } of leases) {
-      const cluster = metadata.annotations?.[Annotation.targetCluster];
-      if (cluster === undefined || !metadata.name.startsWith(LEASE_PREFIX)) continue;
-      const name = metadata.name.slice(LEASE_PREFIX.length);
-      if (only !== undefined && name !== only) continue;
-      const found = this.#reads.get(name);
-      // A Link that cannot be read now says nothing about what it left.
-      if (found !== undefined && 'problem' in found) continue;
-      if (this.#isClaimed(cluster) || this.#records.has(name)) continue;
-      const record = this.#makeRecord(name);
-      this.#subscribe(cluster);
-      record.session = new LinkSession(leftover(name, config.namespace, cluster), this.#environment(name, record));
-      this.#remove(name, record);
-    }
-  }
-
-  #sayPruned(name: string): void {
-    if (this.#pruningSaid) return;
-    this.#pruningSaid = true;
+  #reportPruning(name: string): void {
+    if (this.#pruningReported) return;
+    this.#pruningReported = true;
     const message =
       "the installed Link CRD, Linkerd's own, drops what Linkspan adds to spec and status; mirroring works without. `linkspan crds | kubectl apply --server-side --force-conflicts -f -` installs ours";
     this.#options.log.warn({ link: name }, message);
-    this.#event(name, 'FieldsPruned', message);
+    this.#linkOf(name).event('Warning', 'FieldsPruned', message);
   }
 
-  #event(name: string, reason: string, message: string): void {
-    const { namespace } = this.#options.config;
-    const uid = this.#links.get(`${namespace}/${name}`)?.metadata.uid ?? '';
-    this.#options.events.record(referenceOf({ name, namespace, uid }), 'Warning', reason, message);
+  #environmentNow(): Environment {
+    if (this.#env === undefined) throw new Error('the manager has not started');
+    return this.#env;
   }
 }
 
-function read(object: LinkObject): Read {
-  const checked = readLink(object);
-  return checked.ok
-    ? { settings: checked.value }
-    : { problem: verdict('False', 'InvalidLink', formatFieldErrors(checked.errors)) };
-}
+/** Whether nothing that a session depends on differs between two versions of a Link. */
+const isSame = (before: LinkObject | undefined, after: LinkObject | undefined): boolean =>
+  before?.metadata.uid === after?.metadata.uid &&
+  before?.metadata.generation === after?.metadata.generation &&
+  before?.metadata.annotations?.[Annotation.confirmPrune] === after?.metadata.annotations?.[Annotation.confirmPrune];
 
-const before = (a: LinkSettings, b: LinkSettings): boolean =>
-  a.createdAt === b.createdAt ? a.name < b.name : a.createdAt < b.createdAt;
-
-/** A Link of which only its name and cluster are known. */
-const leftover = (name: string, namespace: string, cluster: string): LinkSettings => ({
-  name,
-  namespace,
-  uid: '',
-  generation: 0,
-  createdAt: '',
-  cluster,
-  clusterDomain: '',
-  linkerdNamespace: '',
-  credentialsSecret: '',
-  excludedLabels: [],
-  excludedAnnotations: [],
-});
+/** For the removal of what a Link left that does not exist any more: there is no status, and no object for Events. */
+const NOBODY: LinkReport = { statusChanged: () => undefined, event: () => undefined };
 
 const trimLink = (object: LinkObject): LinkObject => {
   const { name, namespace, uid, resourceVersion, generation, creationTimestamp, annotations } = object.metadata;

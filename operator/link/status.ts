@@ -2,6 +2,7 @@
  * The status of a Link as a value: what a session found, as conditions (rule G1), the gateway, and the mirrors. Pure;
  * what is written is decided elsewhere.
  */
+import type { GatewayFindings } from '../gateway/gateway.ts';
 import { type Condition, setCondition, toTime, type Verdict, verdict } from '../kube/conditions.ts';
 import { mirrorServices, type MirrorServiceEntry, type MirrorStatus } from '../mirror/status.ts';
 
@@ -9,19 +10,20 @@ import { mirrorServices, type MirrorServiceEntry, type MirrorStatus } from '../m
  * What is known of a Link. A verdict that is not there is not known yet: what was said before of the same generation
  * then stands, so that an operator that starts has nothing to say until it knows better.
  */
-export interface LinkFindings {
+export interface LinkFindings extends SessionFindings {
   readonly generation: number;
   readonly accepted: Verdict;
+}
+
+/** What the session of a Link knows. */
+export interface SessionFindings extends GatewayFindings {
   readonly credentials: Verdict | undefined;
   readonly reachable: Verdict | undefined;
-  readonly resolved: Verdict | undefined;
-  readonly gatewayAlive: Verdict | undefined;
   readonly synced: Verdict | undefined;
   /** How many deletions are held back; 0: none. */
   readonly pruneHeld: number;
   /** Who else writes for this Link now. */
   readonly heldBy: string | undefined;
-  readonly gateway: { readonly addresses: readonly string[]; readonly alive: boolean | undefined } | undefined;
   /** Undefined: another writes them, they are not ours to say. */
   readonly mirrors: ReadonlyMap<string, MirrorStatus> | undefined;
 }
@@ -41,6 +43,19 @@ export interface LinkStatusBefore {
   readonly conditions?: readonly Condition[] | undefined;
   readonly mirrorServices?: readonly MirrorServiceEntry[] | undefined;
 }
+
+/** What is known of a Link that nothing works for. */
+export const NO_FINDINGS: SessionFindings = {
+  credentials: undefined,
+  reachable: undefined,
+  resolved: undefined,
+  gatewayAlive: undefined,
+  synced: undefined,
+  pruneHeld: 0,
+  heldBy: undefined,
+  gateway: undefined,
+  mirrors: undefined,
+};
 
 const UNKNOWN = verdict('Unknown', 'Pending', 'not known yet');
 

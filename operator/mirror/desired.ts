@@ -1,113 +1,109 @@
 /**
  * What must exist in the source cluster for one target Service: observed state in, manifests out, by rendering the
- * same constructs that users compose. Pure. Services come first; endpoints are rendered for Services that are ours,
- * since they carry ClusterIPs, and so that a name that somebody else's Service has never gets endpoints of ours.
+ * same constructs that users compose. Pure. Each pass renders what may be written now: our Endpoints prove that nobody
+ * else's have the name, so they come before the Service; ClusterIPs are known after it; and a name that somebody else's
+ * Service has never gets endpoints of ours.
  */
-import { EndpointMirror, HeadlessMirror, MirrorService, render, type ApiJson } from '../../constructs/mirror/index.ts';
-import type { GatewayEndpoints, MirrorPort } from '../../constructs/mirror/index.ts';
-import { Annotation, Label, mirrorName, Value } from '../../crds/wire.ts';
-import type { Desired } from '../runtime/plan.ts';
-import { describe } from '../kube/errors.ts';
 import {
-  ENDPOINT_SLICES,
-  ENDPOINTS,
-  NAMESPACES,
-  SERVICES,
-  type Endpoints,
-  type EndpointSlice,
-  type Service,
-} from '../kube/objects.ts';
-import { claimId } from './names.ts';
-import type { Observed, OwnedObjects } from './observed.ts';
-import { hostsOf, type Refusal, type Shape } from './shape.ts';
+  type ApiJson,
+  EndpointMirror,
+  HeadlessMirror,
+  MirrorService,
+  type MirrorPort,
+  render,
+} from '../../constructs/mirror/index.ts';
+import { Annotation, Label, mirrorName, Value } from '../../crds/wire.ts';
+import { describe } from '../kube/errors.ts';
+import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, type Resource, type Service, SERVICES } from '../kube/objects.ts';
+import type { Desired } from '../runtime/plan.ts';
+import { gatewayEndpoints, refreshedEndpoints } from './gateway-endpoints.ts';
+import type { Claim, Resolved } from './names.ts';
+import type { Observed } from './observed.ts';
+import { foreignObject, type Refusal } from './reasons.ts';
+import { hostsOf, type MirroredShape, type Shape } from './shape.ts';
 import { mirrorSubsets } from './target-endpoints.ts';
 
-/** Local names by claim id: the name, or who has it instead. */
-export type Names = ReadonlyMap<string, { readonly name: string } | { readonly lostTo: string }>;
+/** Reports the local name that a Service's mirror gets, or the endpoint mirror of one of its pods. */
+export type NameOf = (hostname?: string) => Resolved | undefined;
 
 export interface Manifests {
   readonly namespaces: readonly Desired[];
   readonly services: readonly Desired[];
   readonly endpoints: readonly Desired[];
-  /** Names of owned Services and endpoints that must stay as they are: what decides about them is not known yet. */
-  readonly kept: ReadonlySet<string>;
   /** Why something, or all of it, is not mirrored. */
   readonly refusals: readonly Refusal[];
+  /** More is desired once this has been written. */
+  readonly isPartial: boolean;
+  /** Somebody else's Service has a name that is needed: it is looked at again, in case it goes. */
+  readonly isBlocked: boolean;
 }
 
 /** A change of this annotation alone is no reason to write (rule B4). */
 const COMPARISON = { ignoredAnnotations: new Set<string>([Annotation.remoteResourceVersion]) };
 
-const NOTHING: Manifests = { namespaces: [], services: [], endpoints: [], kept: new Set(), refusals: [] };
+export const NOTHING: Manifests = {
+  namespaces: [],
+  services: [],
+  endpoints: [],
+  refusals: [],
+  isPartial: false,
+  isBlocked: false,
+};
 
-export function desired(observed: Observed, shape: Shape, names: Names, owner: string): Manifests {
+export function desired(observed: Observed, shape: Shape, nameOf: NameOf): Manifests {
   switch (shape.kind) {
+    case 'undecided':
+      return { ...NOTHING, endpoints: refreshedEndpoints(observed).map(toDesired) };
     case 'absent':
       return NOTHING;
     case 'refused':
-      return {
-        ...NOTHING,
-        refusals: [shape.refusal],
-        kept: shape.touch === 'leave' ? namesOf(observed.owned) : new Set(),
-      };
+      return { ...NOTHING, refusals: [shape.refusal] };
     case 'flat':
     case 'clusterIP':
     case 'headless': {
-      const own = names.get(claimId(owner));
-      if (own === undefined || 'lostTo' in own) return { ...NOTHING, refusals: [lost(observed, own?.lostTo)] };
+      const own = nameOf();
+      if (own === undefined || 'lostTo' in own) return { ...NOTHING, refusals: [lost(observed, own)] };
       const { link, namespace, namespaceState } = observed;
       return {
-        ...(shape.kind === 'headless' ? headless(observed, shape, names, owner) : single(observed, shape)),
+        ...(shape.kind === 'headless' ? headless(observed, shape, nameOf) : single(observed, shape)),
         namespaces: namespaceState === 'missing' ? [namespaceManifest(namespace, link.cluster)] : [],
       };
     }
   }
 }
 
-type Mirrorable = Exclude<Shape, { kind: 'absent' | 'refused' }>;
-
-function single(observed: Observed, shape: Mirrorable): Manifests {
-  const { link, name, owned } = observed;
-  const local = mirrorName(name, link.cluster);
-  const flat = shape.kind === 'flat';
-  const known = flat || (shape.kind === 'clusterIP' && shape.endpoints !== undefined);
-  const ready = shape.kind === 'clusterIP' && shape.endpoints?.anyReady === true;
-  const ours = owned.services.some(({ metadata }) => metadata.name === local);
+function single(observed: Observed, shape: MirroredShape): Manifests {
+  const local = mirrorName(observed.name, observed.link.cluster);
+  const isFlat = shape.kind === 'flat';
+  const endpoints = isFlat ? undefined : shape.endpoints;
   const objects = render((chart) => {
     new MirrorService(chart, 'mirror', {
       ...common(observed, shape.service),
-      mode: flat ? 'remote-discovery' : 'gateway',
-      endpoints: flat || !known || !ours ? undefined : gatewayEndpoints(observed, local, ready),
+      mode: isFlat ? 'remote-discovery' : 'gateway',
+      endpoints: endpoints && gatewayEndpoints(observed, local, endpoints.anyReady),
     });
   });
-  return {
-    ...NOTHING,
-    ...split(objects),
-    kept: known ? new Set() : keptEndpoints(owned, local),
-  };
+  return writable(observed, local, objects);
 }
 
 function headless(
   observed: Observed,
-  shape: Mirrorable & { readonly kind: 'clusterIP' | 'headless' },
-  names: Names,
-  owner: string,
+  shape: MirroredShape & { readonly kind: 'clusterIP' | 'headless' },
+  nameOf: NameOf,
 ): Manifests {
   const { link, name, owned } = observed;
   const local = mirrorName(name, link.cluster);
   const services = new Map(owned.services.map((service) => [service.metadata.name, service]));
   const { endpoints } = shape;
-  const refusals: Refusal[] = [];
+  const parts: Manifests[] = [];
   const clusterIPs = new Map<string, string>();
-  const objects: ApiJson[] = [];
   for (const host of hostsOf(shape)) {
-    const given = names.get(claimId(owner, host.hostname));
+    const given = nameOf(host.hostname);
     if (given === undefined || 'lostTo' in given) {
-      refusals.push(lost(observed, given?.lostTo, host.hostname));
+      parts.push({ ...NOTHING, refusals: [lost(observed, given, host.hostname)] });
       continue;
     }
-    const there = services.get(given.name);
-    const ip = there?.spec?.clusterIP;
+    const ip = services.get(given.name)?.spec?.clusterIP;
     if (ip !== undefined && ip !== '' && ip !== 'None') clusterIPs.set(host.hostname, ip);
     try {
       // A chart of its own for each pod: a construct tree of a thousand pods costs more than a thousand small ones.
@@ -117,34 +113,26 @@ function headless(
           hostname: host.hostname,
           name: given.name,
           ports: host.ports,
-          endpoints:
-            there === undefined ? undefined : gatewayEndpoints(observed, given.name, endpoints?.anyReady === true),
+          endpoints: gatewayEndpoints(observed, given.name, endpoints?.anyReady === true),
         });
       });
-      objects.push(...rendered);
+      parts.push(writable(observed, given.name, rendered));
     } catch (error) {
-      refusals.push({ reason: 'InvalidService', message: describe(error) });
+      parts.push({ ...NOTHING, refusals: [{ reason: 'InvalidService', message: describe(error) }] });
     }
   }
   const mirror = render((chart) => {
     new HeadlessMirror(chart, 'mirror', {
       ...common(observed, shape.service),
-      endpoints:
-        endpoints === undefined || !services.has(local)
-          ? undefined
-          : {
-              identity: link.gateway?.identity,
-              kind: link.endpointsKind,
-              subsets: mirrorSubsets(endpoints.subsets, clusterIPs),
-            },
+      endpoints: endpoints && {
+        identity: observed.gateway?.identity,
+        kind: link.endpointsKind,
+        subsets: mirrorSubsets(endpoints.subsets, clusterIPs),
+      },
     });
   });
-  return {
-    ...NOTHING,
-    ...split([...objects, ...mirror]),
-    refusals,
-    kept: endpoints === undefined ? allBut(namesOf(owned), serviceId(local)) : new Set(),
-  };
+  parts.push(writable(observed, local, mirror));
+  return merged(parts);
 }
 
 function common({ link, name, namespace }: Observed, service: Service) {
@@ -166,95 +154,54 @@ function common({ link, name, namespace }: Observed, service: Service) {
   };
 }
 
-/**
- * The gateway as the endpoints of `name`. Before the first verdict readiness stays as it was, and starts ready
- * (rule F2); before the first lookup of the gateway's name its addresses stay as they were.
- */
-function gatewayEndpoints({ link, gateway, owned }: Observed, name: string, ready: boolean): GatewayEndpoints {
-  const before = addressesOf(owned, name);
-  return {
-    addresses: gateway.addresses.length > 0 ? gateway.addresses : before.addresses,
-    port: link.gateway?.port ?? 0,
-    identity: link.gateway?.identity,
-    alive: gateway.alive ?? before.alive,
-    ready,
-    kind: link.endpointsKind,
-  };
+const KINDS: Readonly<Record<string, Resource>> = {
+  Service: SERVICES,
+  Endpoints: ENDPOINTS,
+  EndpointSlice: ENDPOINT_SLICES,
+};
+
+/** A rendered object, with what decides whether it differs. */
+export function toDesired(object: ApiJson): Desired {
+  const of = KINDS[object.kind];
+  if (of === undefined) throw new TypeError(`a ${object.kind} is not written for a mirror`);
+  return { of, object, ...(of === SERVICES ? { comparison: COMPARISON } : {}) };
 }
 
-/** The gateway addresses that our endpoints of a Service have now, and whether any of them is listed as not ready. */
-function addressesOf(
-  owned: OwnedObjects,
+/**
+ * What of a rendered Service and its endpoints may be written now.
+ * - The Service is ours: all of it.
+ * - Somebody else's Service has the name: nothing.
+ * - Neither: v1 Endpoints first, which can be created only where there are none; then the Service. Where no Endpoints
+ *   are rendered the Service comes first, and whoever creates it looks for somebody else's Endpoints.
+ */
+export function writable(
+  { owned, namespace, isForeign }: Pick<Observed, 'owned' | 'namespace' | 'isForeign'>,
   name: string,
-): { readonly addresses: readonly string[]; readonly alive: boolean } {
-  const subsets = owned.endpoints.find(({ metadata }) => metadata.name === name)?.subsets ?? [];
-  const endpoints = owned.slices
-    .filter(({ metadata }) => metadata.labels?.[Label.serviceName] === name)
-    .flatMap((slice) => slice.endpoints ?? []);
-  const notReady = subsets.flatMap((subset) => subset.notReadyAddresses ?? []);
-  return {
-    addresses: [
-      ...subsets.flatMap((subset) => subset.addresses ?? []).map(({ ip }) => ip),
-      ...notReady.map(({ ip }) => ip),
-      ...endpoints.flatMap(({ addresses }) => addresses),
-    ],
-    alive: notReady.length === 0 && endpoints.every(({ conditions }) => conditions?.ready !== false),
-  };
+  objects: readonly ApiJson[],
+): Manifests {
+  const all = objects.map(toDesired);
+  const services = all.filter(({ of }) => of === SERVICES);
+  const endpoints = all.filter(({ of }) => of !== SERVICES);
+  if (owned.services.some(({ metadata }) => metadata.name === name)) return { ...NOTHING, services, endpoints };
+  if (isForeign(name)) {
+    return { ...NOTHING, refusals: [foreignObject('Service', `${namespace}/${name}`)], isBlocked: true };
+  }
+  const proof = endpoints.filter(({ of }) => of === ENDPOINTS);
+  if (proof.length === 0) return { ...NOTHING, services };
+  const isProven = owned.endpoints.some(({ metadata }) => metadata.name === name);
+  return isProven
+    ? { ...NOTHING, services: services.map((each) => ({ ...each, endpointsProven: true })), endpoints: proof }
+    : { ...NOTHING, endpoints: proof, isPartial: true };
 }
 
-/**
- * Our endpoints with just the gateway brought up to date: for a target that cannot be read. What was empty stays
- * empty, ports stay as they are, and headless mirrors point at endpoint mirrors, not at the gateway.
- */
-export function gatewayRefreshed({ link, gateway, owned, namespaceState }: Observed): readonly Desired[] {
-  if (link.gateway === undefined || namespaceState === 'forbidden' || namespaceState === 'unreadable') return [];
-  const headlessNames = new Set(
-    owned.services.filter(({ spec }) => spec?.clusterIP === 'None').map(({ metadata }) => metadata.name),
-  );
-  const { port, identity } = link.gateway;
-  const metadata = ({ metadata: { name, namespace, labels, annotations = {} } }: Endpoints | EndpointSlice) => {
-    const { [Annotation.remoteGatewayIdentity]: _, ...others } = annotations;
-    return {
-      name,
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(labels === undefined ? {} : { labels }),
-      annotations: identity === undefined ? others : { ...others, [Annotation.remoteGatewayIdentity]: identity },
-    };
-  };
-  const endpoints = owned.endpoints
-    .filter((object) => !headlessNames.has(object.metadata.name) && (object.subsets ?? []).length > 0)
-    .map((object): Desired => {
-      const before = addressesOf({ ...owned, slices: [] }, object.metadata.name);
-      const addresses = (gateway.addresses.length > 0 ? gateway.addresses : before.addresses).map((ip) => ({ ip }));
-      const [first] = object.subsets ?? [];
-      const subset = {
-        [(gateway.alive ?? before.alive) ? 'addresses' : 'notReadyAddresses']: addresses,
-        ports: (first?.ports ?? []).map((each) => ({ ...each, port })),
-      };
-      return { of: ENDPOINTS, object: { metadata: metadata(object), subsets: [subset] } as Endpoints };
-    });
-  const slices = owned.slices
-    .filter(
-      ({ metadata: { labels = {} }, endpoints: list }) =>
-        !headlessNames.has(labels[Label.serviceName] ?? '') && (list ?? []).length > 0,
-    )
-    .map((object): Desired => {
-      const ofFamily = (ip: string): boolean => ip.includes(':') === (object.addressType === 'IPv6');
-      const known = gateway.addresses.filter(ofFamily);
-      const addresses = known.length > 0 ? known : (object.endpoints ?? []).flatMap((each) => each.addresses);
-      const before = (object.endpoints ?? []).every(({ conditions }) => conditions?.ready !== false);
-      return {
-        of: ENDPOINT_SLICES,
-        object: {
-          metadata: metadata(object),
-          addressType: object.addressType,
-          endpoints: addresses.map((ip) => ({ addresses: [ip], conditions: { ready: gateway.alive ?? before } })),
-          ports: (object.ports ?? []).map((each) => ({ ...each, port })),
-        } as EndpointSlice,
-      };
-    });
-  return [...endpoints, ...slices];
-}
+const merged = (parts: readonly Manifests[]): Manifests => ({
+  namespaces: [],
+  services: parts.flatMap(({ services }) => services),
+  endpoints: parts.flatMap(({ endpoints }) => endpoints),
+  refusals: parts.flatMap(({ refusals }) => refusals),
+  isPartial: parts.some(({ isPartial }) => isPartial),
+  isBlocked: parts.some(({ isBlocked }) => isBlocked),
+});
 
 const namespaceManifest = (name: string, cluster: string): Desired => ({
   of: NAMESPACES,
@@ -263,45 +210,15 @@ const namespaceManifest = (name: string, cluster: string): Desired => ({
   },
 });
 
-function lost({ name, link }: Observed, winner: string | undefined, hostname?: string): Refusal {
+function lost({ name, link }: Observed, resolved: { readonly lostTo: Claim } | undefined, hostname?: string): Refusal {
   const local = mirrorName(hostname ?? name, link.cluster);
   const what = hostname === undefined ? 'the mirror' : `the endpoint mirror of pod ${hostname}`;
   const by =
-    winner === undefined ? 'no name is a valid Service name' : `${winner} is older, or first by name, and has it`;
+    resolved === undefined
+      ? 'no name is a valid Service name'
+      : `${claimant(resolved.lostTo)} is older, or first by name, and has it`;
   return { reason: 'NameConflict', message: `${what} would be called ${local}, but ${by}` };
 }
 
-/** Rendered objects by what they are; each with what decides whether it differs. */
-function split(objects: readonly ApiJson[]): Pick<Manifests, 'services' | 'endpoints'> {
-  const services: Desired[] = [];
-  const endpoints: Desired[] = [];
-  for (const object of objects) {
-    if (object.kind === 'Service') services.push({ of: SERVICES, object, comparison: COMPARISON });
-    else if (object.kind === 'Endpoints') endpoints.push({ of: ENDPOINTS, object });
-    else endpoints.push({ of: ENDPOINT_SLICES, object });
-  }
-  return { services, endpoints };
-}
-
-/** How {@link Manifests.kept} names an object. */
-export const serviceId = (name: string): string => `services/${name}`;
-export const endpointsId = (name: string): string => `endpoints/${name}`;
-export const sliceId = (name: string): string => `endpointslices/${name}`;
-
-const namesOf = (owned: OwnedObjects): ReadonlySet<string> =>
-  new Set([
-    ...owned.services.map(({ metadata }) => serviceId(metadata.name)),
-    ...owned.endpoints.map(({ metadata }) => endpointsId(metadata.name)),
-    ...owned.slices.map(({ metadata }) => sliceId(metadata.name)),
-  ]);
-
-const keptEndpoints = (owned: OwnedObjects, service: string): ReadonlySet<string> =>
-  new Set([
-    endpointsId(service),
-    ...owned.slices
-      .filter(({ metadata }) => metadata.labels?.[Label.serviceName] === service)
-      .map(({ metadata }) => sliceId(metadata.name)),
-  ]);
-
-const allBut = (names: ReadonlySet<string>, but: string): ReadonlySet<string> =>
-  new Set([...names].filter((name) => name !== but));
+const claimant = ({ owner, hostname }: Claim): string =>
+  `${owner.key}@${owner.cluster}${hostname === undefined ? '' : `#${hostname}`}`;

@@ -1,23 +1,43 @@
 /**
- * Who gets a local name when several target objects want it (rule A7). Claims are data about both clusters' state, of
- * every Link, so the outcome is a function of what there is, never of what came first to our ears.
+ * Who gets a local name when several target objects want it (rule A7). Claims are data about the state of both clusters,
+ * of every Link, so the outcome is a function of that state and never of the order of arrival.
  *
- * A claimant lists the names it would take, best first. Of the claimants of one name a first choice beats a fallback,
- * then the older target Service wins, then the one first by identity. A Service has one choice; an endpoint mirror
- * falls back to `<hostname>-<service>-<cluster>` and, when that is too long or taken, to a hashed form of it.
+ * A claimant lists the names it would take, best first. Among the claimants of one name a first choice beats a fallback.
+ * Between two Links the older Link wins, then the one first by name: what a target says of its own age counts for
+ * nothing there. Within one Link the older target Service wins, then the one first by key. A Service has one choice; an
+ * endpoint mirror falls back to `<hostname>-<service>-<cluster>` and, when that is too long or taken, to a hashed form.
  */
 import { createHash } from 'node:crypto';
 import { isServiceName, LABEL_MAX_LENGTH } from '../../crds/names.ts';
 import { mirrorName } from '../../crds/wire.ts';
 
+/** Whose a claim is: a target Service of a target cluster, reconciled as one. */
+export interface ClaimOwner {
+  readonly cluster: string;
+  /** `namespace/name` of the target Service. */
+  readonly key: string;
+}
+
 /** One target object's wish for names in one source namespace. */
 export interface Claim {
-  /** What wants the name: unique among all claims. */
-  readonly id: string;
+  readonly owner: ClaimOwner;
+  /** Of the pod that an endpoint mirror stands for; absent for the Service's own mirror. */
+  readonly hostname?: string;
   /** Local names, best first; all valid Service names. */
   readonly names: readonly string[];
   /** creationTimestamp of the target Service, RFC 3339. */
   readonly since: string;
+}
+
+/** The name that a claim gets, or the claim that its last choice went to. */
+export type Resolved = { readonly name: string } | { readonly lostTo: Claim };
+
+/** What decides between the claims of two Links. */
+export interface Seniority {
+  /** creationTimestamp of the Link, RFC 3339. */
+  readonly createdAt: string;
+  /** Name of the Link. */
+  readonly name: string;
 }
 
 /** The names an endpoint mirror would take, best first; none if the hostname makes no valid name. */
@@ -34,97 +54,153 @@ interface Contender {
   readonly claim: Claim;
 }
 
-/** An id so that it sorts by its name first: `foo@bar-west` before `foo-bar@west`. */
-const byName = (id: string): string => id.replace(/[@#]/g, ' ');
+/** A cluster whose claims count. */
+interface Party {
+  readonly seniority: Seniority;
+  /** A name that this key claims may have been won or lost. */
+  readonly notify: (key: string) => void;
+  /** Its claims by the key of their owner, in the namespace that they are made in. */
+  readonly claims: Map<string, { readonly namespace: string; readonly claims: readonly Claim[] }>;
+}
 
-/** Whether `a` goes before `b`. */
-const beats = (a: Contender, b: Contender): boolean => {
-  if ((a.rank === 0) !== (b.rank === 0)) return a.rank === 0;
-  if (a.claim.since !== b.claim.since) return a.claim.since < b.claim.since;
-  return byName(a.claim.id) < byName(b.claim.id);
-};
-
-/** The claims of every Link's sessions on local names. */
+/** The claims on local names of all clusters that are served. */
 export class NameClaims {
-  /** `namespace/name` → contenders, by claim id. */
-  readonly #contenders = new Map<string, Map<string, Contender>>();
-  /** Owner → its claims, by id. An owner is whatever is reconciled as one. */
-  readonly #owners = new Map<string, { readonly namespace: string; readonly claims: ReadonlyMap<string, Claim> }>();
+  readonly #parties = new Map<string, Party>();
+  /** `namespace/name` → contenders. */
+  readonly #contenders = new Map<string, Set<Contender>>();
 
   /**
-   * Replaces what `owner` claims.
-   * @returns the other owners that contend for a name whose contenders changed: they may win or lose it.
+   * Lets a cluster take part.
+   * @param notify called with each key of this cluster that may have won or lost a name to another key
+   * @throws Error if the cluster takes part already: it has one session (rule E9)
    */
-  replace(owner: string, namespace: string, claims: readonly Claim[]): ReadonlySet<string> {
-    const before = this.#owners.get(owner);
-    const next = new Map(claims.map((claim) => [claim.id, claim]));
-    if (before !== undefined && before.namespace === namespace && sameClaims(before.claims, next)) return new Set();
-    const touched = new Set<string>();
-    if (before !== undefined) {
-      for (const claim of before.claims.values()) this.#withdraw(before.namespace, claim, touched);
-    }
-    if (next.size === 0) this.#owners.delete(owner);
-    else this.#owners.set(owner, { namespace, claims: next });
-    for (const claim of next.values()) this.#enter(namespace, claim, touched);
-    const affected = new Set<string>();
-    for (const key of touched) {
-      for (const id of this.#contenders.get(key)?.keys() ?? []) affected.add(ownerOf(id));
-    }
-    affected.delete(owner);
-    return affected;
+  join(cluster: string, seniority: Seniority, notify: (key: string) => void): void {
+    if (this.#parties.has(cluster)) throw new Error(`cluster ${cluster} claims names already`);
+    this.#parties.set(cluster, { seniority, notify, claims: new Map() });
   }
 
-  /** The name a claim gets, or the winner of its last choice if it gets none. */
-  resolve(namespace: string, claim: Claim): { readonly name: string } | { readonly lostTo: string } {
-    let lostTo = claim.id;
+  /** Withdraws all claims of a cluster. */
+  leave(cluster: string): void {
+    for (const key of [...(this.#parties.get(cluster)?.claims.keys() ?? [])]) this.withdraw({ cluster, key });
+    this.#parties.delete(cluster);
+  }
+
+  /** Withdraws what `owner` claims. */
+  withdraw(owner: ClaimOwner): void {
+    const before = this.#parties.get(owner.cluster)?.claims.get(owner.key);
+    if (before !== undefined) this.replace(owner, before.namespace, []);
+  }
+
+  /** Replaces what `owner` claims; those who contend for a name whose contenders changed are notified. */
+  replace(owner: ClaimOwner, namespace: string, claims: readonly Claim[]): void {
+    const party = this.#parties.get(owner.cluster);
+    if (party === undefined) return;
+    const before = party.claims.get(owner.key);
+    if (before !== undefined && before.namespace === namespace && sameClaims(before.claims, claims)) return;
+    const touched = new Set<string>();
+    if (before !== undefined) this.#remove(owner, before.namespace, before.claims, touched);
+    if (claims.length === 0) party.claims.delete(owner.key);
+    else party.claims.set(owner.key, { namespace, claims });
+    for (const claim of claims) this.#enter(namespace, claim, touched);
+    this.#notify(owner, touched);
+  }
+
+  /** The name a claim gets; undefined if it names none that is valid. */
+  resolve(namespace: string, claim: Claim): Resolved | undefined {
+    let lostTo: Claim | undefined;
     for (const [rank, name] of claim.names.entries()) {
       const winner = this.#winner(`${namespace}/${name}`, { rank, claim });
-      if (winner.claim.id === claim.id) return { name };
-      lostTo = winner.claim.id;
+      if (winner.claim === claim) return { name };
+      lostTo = winner.claim;
     }
-    return { lostTo };
+    return lostTo && { lostTo };
   }
 
-  #winner(key: string, own: Contender): Contender {
+  #winner(place: string, own: Contender): Contender {
     let best = own;
-    for (const contender of this.#contenders.get(key)?.values() ?? []) {
-      if (contender.claim.id !== best.claim.id && beats(contender, best)) best = contender;
+    for (const contender of this.#contenders.get(place) ?? []) {
+      if (!isSame(contender.claim, own.claim) && this.#beats(contender, best)) best = contender;
     }
     return best;
   }
 
+  #beats(a: Contender, b: Contender): boolean {
+    if ((a.rank === 0) !== (b.rank === 0)) return a.rank === 0;
+    const [{ owner: ofA }, { owner: ofB }] = [a.claim, b.claim];
+    if (ofA.cluster !== ofB.cluster) {
+      const [first, second] = [this.#parties.get(ofA.cluster), this.#parties.get(ofB.cluster)];
+      return compare(seniorityOf(first), seniorityOf(second)) < 0;
+    }
+    return compare(ageOf(a.claim), ageOf(b.claim)) < 0;
+  }
+
   #enter(namespace: string, claim: Claim, touched: Set<string>): void {
     for (const [rank, name] of claim.names.entries()) {
-      const key = `${namespace}/${name}`;
-      const contenders = this.#contenders.get(key) ?? new Map<string, Contender>();
-      contenders.set(claim.id, { rank, claim });
-      this.#contenders.set(key, contenders);
-      touched.add(key);
+      const place = `${namespace}/${name}`;
+      const contenders = this.#contenders.get(place) ?? new Set<Contender>();
+      contenders.add({ rank, claim });
+      this.#contenders.set(place, contenders);
+      touched.add(place);
     }
   }
 
-  #withdraw(namespace: string, claim: Claim, touched: Set<string>): void {
-    for (const name of claim.names) {
-      const key = `${namespace}/${name}`;
-      const contenders = this.#contenders.get(key);
-      contenders?.delete(claim.id);
-      if (contenders?.size === 0) this.#contenders.delete(key);
-      else touched.add(key);
+  #remove(owner: ClaimOwner, namespace: string, claims: readonly Claim[], touched: Set<string>): void {
+    for (const place of new Set(claims.flatMap(({ names }) => names.map((name) => `${namespace}/${name}`)))) {
+      const contenders = this.#contenders.get(place);
+      for (const contender of contenders ?? []) {
+        if (isSameOwner(contender.claim.owner, owner)) contenders?.delete(contender);
+      }
+      if (contenders?.size === 0) this.#contenders.delete(place);
+      else touched.add(place);
+    }
+  }
+
+  #notify(owner: ClaimOwner, touched: ReadonlySet<string>): void {
+    const affected = new Map<string, Set<string>>();
+    for (const place of touched) {
+      for (const { claim } of this.#contenders.get(place) ?? []) {
+        if (isSameOwner(claim.owner, owner)) continue;
+        const keys = affected.get(claim.owner.cluster) ?? new Set<string>();
+        affected.set(claim.owner.cluster, keys.add(claim.owner.key));
+      }
+    }
+    for (const [cluster, keys] of affected) {
+      for (const key of keys) this.#parties.get(cluster)?.notify(key);
     }
   }
 }
 
-/** A claim's id is its owner, or its owner and a hostname. */
-export const claimId = (owner: string, hostname?: string): string =>
-  hostname === undefined ? owner : `${owner}#${hostname}`;
+const isSameOwner = (a: ClaimOwner, b: ClaimOwner): boolean => a.cluster === b.cluster && a.key === b.key;
 
-const ownerOf = (id: string): string => id.split('#', 1)[0] ?? id;
+const isSame = (a: Claim, b: Claim): boolean => isSameOwner(a.owner, b.owner) && a.hostname === b.hostname;
 
-function sameClaims(a: ReadonlyMap<string, Claim>, b: ReadonlyMap<string, Claim>): boolean {
-  if (a.size !== b.size) return false;
-  for (const [id, claim] of b) {
-    const other = a.get(id);
-    if (other?.since !== claim.since || other.names.join() !== claim.names.join()) return false;
+const seniorityOf = (party: Party | undefined): readonly string[] => [
+  party?.seniority.createdAt ?? '',
+  party?.seniority.name ?? '',
+];
+
+const ageOf = ({ since, owner, hostname = '' }: Claim): readonly string[] => [since, owner.key, hostname];
+
+/** Orders lists of equal length by their first difference. */
+function compare(a: readonly string[], b: readonly string[]): number {
+  for (const [index, text] of a.entries()) {
+    const other = b[index] ?? '';
+    if (text !== other) return text < other ? -1 : 1;
   }
-  return true;
+  return 0;
+}
+
+function sameClaims(a: readonly Claim[], b: readonly Claim[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every((claim, index) => {
+      const other = b[index];
+      return (
+        other !== undefined &&
+        other.hostname === claim.hostname &&
+        other.since === claim.since &&
+        other.names.join() === claim.names.join()
+      );
+    })
+  );
 }

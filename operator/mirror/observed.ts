@@ -1,16 +1,14 @@
 /**
- * One plain value with everything that decides what one target Service's mirrors must be. Taken from listers, without
+ * One plain value with everything that decides what one target Service's mirrors must be. Taken from stores, without
  * I/O; what comes after is a function of it.
  */
-import type { EndpointsKind } from '../../constructs/mirror/index.ts';
+import type { EndpointsKind, MirrorMode } from '../../constructs/mirror/index.ts';
 import type { Endpoints, EndpointSlice, Service } from '../kube/objects.ts';
 
 /** What a Link and the operator's settings say about every mirror of the Link. */
 export interface LinkView {
   readonly cluster: string;
   readonly clusterDomain: string;
-  /** Absent: the Link has no gateway, and nothing is mirrored in gateway mode. */
-  readonly gateway?: { readonly port: number; readonly identity?: string };
   readonly excludedLabels: readonly string[];
   readonly excludedAnnotations: readonly string[];
   readonly headless: boolean;
@@ -18,19 +16,19 @@ export interface LinkView {
   readonly endpointsKind: EndpointsKind;
 }
 
-/** The target's gateway as it was last found. */
+/** The target's gateway: where it is, and whether it answers. */
 export interface GatewayView {
-  /** IP addresses, sorted; empty until a name has been resolved. */
+  readonly port: number;
+  readonly identity?: string | undefined;
+  /** IP addresses, sorted; empty until a host name has been resolved. */
   readonly addresses: readonly string[];
   /** The probe's verdict; undefined until there is one. */
   readonly alive: boolean | undefined;
 }
 
-export type MirrorMode = 'gateway' | 'remote-discovery';
-
 /**
- * `unreadable`: missing, or not to be read, so that what is there now is not known; `forbidden`: one that mirrors may
- * never be written to.
+ * `unreadable`: the namespace does not exist or may not be read, so what is in it is not known; `forbidden`: mirrors may
+ * never be written to it.
  */
 export type NamespaceState = 'exists' | 'missing' | 'unreadable' | 'forbidden';
 
@@ -43,14 +41,22 @@ export interface OwnedObjects {
 
 export interface Observed {
   readonly link: LinkView;
-  readonly gateway: GatewayView;
+  /** Absent: the Link has no gateway, and nothing is mirrored in gateway mode. */
+  readonly gateway?: GatewayView | undefined;
   /** Namespace and name of the target Service. */
   readonly namespace: string;
   readonly name: string;
   /** Absent: not exported, or not there. */
-  readonly target?: { readonly service: Service; readonly mode: MirrorMode };
+  readonly target?: { readonly service: Service; readonly mode: MirrorMode } | undefined;
   /** Undefined: not known yet. Readiness is then left as it is. */
   readonly slices: readonly EndpointSlice[] | undefined;
+  /**
+   * Whether the target is known well enough to say what must exist and what must go. False while it has not been listed,
+   * and for a Service whose deletion is held (rule E6).
+   */
+  readonly decidable: boolean;
   readonly namespaceState: NamespaceState;
   readonly owned: OwnedObjects;
+  /** Reports whether a Service of this name, in {@link namespace}, belongs to somebody else. */
+  readonly isForeign: (service: string) => boolean;
 }

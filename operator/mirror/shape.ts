@@ -4,32 +4,18 @@
 import { Annotation, Label, mirrorName, Value } from '../../crds/wire.ts';
 import { isServiceName } from '../../crds/names.ts';
 import type { Service } from '../kube/objects.ts';
-import { unreadableNamespace } from './reasons.ts';
-import { claimId, endpointMirrorNames, type Claim } from './names.ts';
+import { type Refusal, type RefusalReason, unreadableNamespace } from './reasons.ts';
+import { type Claim, endpointMirrorNames } from './names.ts';
 import type { Observed } from './observed.ts';
 import { readSlices, type TargetEndpoints, type TargetHost } from './target-endpoints.ts';
 
-/** Reasons of the `Mirrored` condition: Linkerd's own, and those that say more than it does. */
-export type RefusalReason =
-  | 'InvalidService'
-  | 'InvalidName'
-  | 'MissingNamespace'
-  | 'NamespaceNotAllowed'
-  | 'NameConflict'
-  | 'WaitingForEndpoints'
-  | 'WaitingForGateway'
-  | 'Error';
-
-export interface Refusal {
-  readonly reason: RefusalReason;
-  readonly message: string;
-}
-
 export type Shape =
+  /** Not known: everything stays as it is, and only the gateway is kept up to date. */
+  | { readonly kind: 'undecided' }
   /** Not exported: nothing of it may be left. */
   | { readonly kind: 'absent' }
-  /** Not mirrored, and what is left of it goes; or, where it may not be written to, stays. */
-  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly touch: 'remove' | 'leave' }
+  /** Not mirrored; what exists of it is removed, or kept where it may not be written to. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly existing: 'remove' | 'keep' }
   | { readonly kind: 'flat'; readonly service: Service }
   | {
       readonly kind: 'clusterIP' | 'headless';
@@ -40,27 +26,28 @@ export type Shape =
       readonly note?: string;
     };
 
-const refused = (reason: RefusalReason, message: string, touch: 'remove' | 'leave' = 'remove'): Shape => ({
+const refused = (reason: RefusalReason, message: string, existing: 'remove' | 'keep' = 'remove'): Shape => ({
   kind: 'refused',
   refusal: { reason, message },
-  touch,
+  existing,
 });
 
 export function shapeOf(observed: Observed): Shape {
   const { target, link, name, namespace, namespaceState } = observed;
+  if (!observed.decidable) return { kind: 'undecided' };
   if (namespaceState === 'forbidden' || namespaceState === 'unreadable') {
     if (target === undefined && !ownsAnything(observed)) return { kind: 'absent' };
-    if (namespaceState === 'unreadable') return refused('MissingNamespace', unreadableNamespace(namespace), 'leave');
+    if (namespaceState === 'unreadable') return refused('MissingNamespace', unreadableNamespace(namespace), 'keep');
     return refused(
       'NamespaceNotAllowed',
       `namespace ${namespace} may not be written to: it is Kubernetes' own, the control plane's, the operator's, or not among --mirror-namespaces`,
-      'leave',
+      'keep',
     );
   }
   if (target === undefined) return { kind: 'absent' };
   const { service, mode } = target;
   const refusal = invalidService(service) ?? invalidName(name, link.cluster);
-  if (refusal !== undefined) return { kind: 'refused', refusal, touch: 'remove' };
+  if (refusal !== undefined) return { kind: 'refused', refusal, existing: 'remove' };
   if (namespaceState === 'missing' && !link.createNamespaces) {
     return refused(
       'MissingNamespace',
@@ -68,11 +55,11 @@ export function shapeOf(observed: Observed): Shape {
     );
   }
   if (mode === 'remote-discovery') return { kind: 'flat', service };
-  if (link.gateway === undefined) {
+  if (observed.gateway === undefined) {
     return refused(
       'WaitingForGateway',
       'the Link has no gatewayAddress: set spec.gatewayAddress, or export the Service as remote-discovery',
-      'leave',
+      'keep',
     );
   }
 
@@ -108,20 +95,25 @@ export function shapeOf(observed: Observed): Shape {
 }
 
 /** The local names that a shape needs, the mirror's own first. */
-export function claimsOf(observed: Observed, shape: Shape, owner: string): readonly Claim[] {
-  if (shape.kind === 'absent' || shape.kind === 'refused') return [];
-  const { name, link } = observed;
+export function claimsOf({ name, namespace, link }: Observed, shape: Shape): readonly Claim[] {
+  if (!isMirrored(shape)) return [];
+  const owner = { cluster: link.cluster, key: `${namespace}/${name}` };
   const since = shape.service.metadata.creationTimestamp ?? '';
-  const own: Claim = { id: claimId(owner), names: [mirrorName(name, link.cluster)], since };
   return [
-    own,
+    { owner, names: [mirrorName(name, link.cluster)], since },
     ...hostsOf(shape).map(({ hostname }) => ({
-      id: claimId(owner, hostname),
+      owner,
+      hostname,
       names: endpointMirrorNames(hostname, name, link.cluster),
       since,
     })),
   ];
 }
+
+/** A shape that is mirrored. */
+export type MirroredShape = Extract<Shape, { readonly service: Service }>;
+
+export const isMirrored = (shape: Shape): shape is MirroredShape => 'service' in shape;
 
 /** The pods that get an endpoint mirror each; none while the endpoints are not known. */
 export const hostsOf = (shape: Shape): readonly TargetHost[] =>

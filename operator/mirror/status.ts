@@ -3,7 +3,7 @@
  * transition times that move only on a transition. Pure.
  */
 import { mirrorName } from '../../crds/wire.ts';
-import type { Refusal } from './shape.ts';
+import type { Refusal } from './reasons.ts';
 
 /** How one target Service is doing. */
 export interface MirrorStatus {

@@ -25,7 +25,6 @@ export interface AdminOptions {
   readonly port: number;
   readonly registry: Registry;
   readonly ready: () => Readiness;
-  readonly live: () => boolean;
 }
 
 export interface AdminServer {
@@ -79,14 +78,14 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
   };
 }
 
-async function answer(request: IncomingMessage, { registry, ready, live }: AdminOptions): Promise<Answer> {
+async function answer(request: IncomingMessage, { registry, ready }: AdminOptions): Promise<Answer> {
   const url = URL.parse(request.url ?? '/', 'http://admin');
   const route = ROUTES.find((path) => path === url?.pathname);
   if (url === null || route === undefined) return { code: 404, body: `not found: try ${ROUTES.join(', ')}\n` };
   if (request.method !== 'GET' && request.method !== 'HEAD') return { code: 405, body: 'method not allowed\n' };
   switch (route) {
     case '/healthz':
-      return live() ? { code: 200, body: 'ok\n' } : { code: 503, body: 'not live\n' };
+      return { code: 200, body: 'ok\n' };
     case '/readyz':
       return readyz(ready(), url.searchParams.has('verbose'));
     case '/metrics':

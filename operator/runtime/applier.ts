@@ -15,6 +15,8 @@ import { Repairs } from './repairs.ts';
 export type Outcome =
   | { readonly result: 'written'; readonly object: KubeObject }
   | { readonly result: 'deleted' }
+  /** It differs and is left as it is: writing it changes nothing. */
+  | { readonly result: 'unchanged' }
   /** Somebody else's object has the name. */
   | { readonly result: 'foreign'; readonly of: Resource; readonly object: KubeObject }
   /** The same repair was undone over and over: it is tried again later. */
@@ -87,7 +89,7 @@ export class Applier {
     const { of, object, comparison } = wanted;
     const id = idOf(of, object);
     const digest = digestOf(of, object, comparison);
-    if (this.#repairs.isInVain(id, digest, live)) return { result: 'written', object: live };
+    if (this.#repairs.isInVain(id, digest, live)) return { result: 'unchanged' };
     const waitMs = this.#repairs.waitMs(id, digest);
     if (waitMs > 0) return { result: 'deferred', afterMs: waitMs };
 

@@ -76,6 +76,8 @@ export class Store<T extends KubeObject> implements Lister<T> {
   /** The only part of a store with one sink. */
   readonly #whole: Part<T> | undefined;
   readonly #parts: ReadonlyMap<string | undefined, Part<T>>;
+  /** Resolve once every sink has completed a list. */
+  #waiting: (() => void)[] = [];
 
   constructor(options: StoreOptions<T> = {}) {
     const { partitions, partitionBy = 'namespace', indexes = {} } = options;
@@ -112,6 +114,15 @@ export class Store<T extends KubeObject> implements Lister<T> {
       applied: (object) => this.#applied(part, object),
       removed: (object) => this.#removed(part, object),
     };
+  }
+
+  /** Resolves when every sink has completed a list, or when the signal aborts. */
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    if (this.synced || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
   }
 
   get synced(): boolean {
@@ -187,6 +198,7 @@ export class Store<T extends KubeObject> implements Lister<T> {
     for (const { key, before, after } of changes) this.#indexes.refile(key, before, after);
     const first = !part.synced;
     part.synced = true;
+    if (this.synced) for (const resolve of this.#waiting.splice(0)) resolve();
     this.#options.onRelisted?.(first, lost, part.name);
     for (const change of changes) this.#options.onChange?.(change);
   }

@@ -2,33 +2,45 @@
  * Keys to reconcile. A key is queued at most once and never handled twice at the same time; added while it is being
  * handled, it is handled again afterwards. Failures come back after a capped, jittered wait of the key's own, for ever.
  */
-import { backoffMs } from '../kube/backoff.ts';
+import { type BackoffPolicy, backoffMs } from '../kube/backoff.ts';
+
+/** What a queue measures of itself; the names are client-go's. */
+export interface WorkqueueMetrics {
+  /** Keys that wait or are being handled. */
+  depth(keys: number): void;
+  added(): void;
+  retried(): void;
+  /** How long a key waited in the queue. */
+  taken(queuedSeconds: number): void;
+}
 
 export interface WorkqueueOptions {
   /** Wait after the first, and at most, of a key's failures in a row. @default 100 ms, 5 min */
-  readonly backoff?: { readonly baseMs: number; readonly capMs: number };
-  readonly onDepth?: (depth: number) => void;
-  readonly onAdd?: () => void;
-  readonly onRetry?: () => void;
-  /** How long a key waited in the queue, in seconds. */
-  readonly onTaken?: (queuedSeconds: number) => void;
+  readonly backoff?: BackoffPolicy | undefined;
+  readonly metrics?: WorkqueueMetrics | undefined;
 }
 
 /** What a handler wants done next. */
 export interface Result {
+  /** Handle the key again at once, by the same worker: what was done changes what is to be done. */
+  readonly again?: boolean;
   /** Handle the key again after so long even if nothing changes. */
-  readonly requeueAfterMs?: number;
+  readonly requeueAfterMs?: number | undefined;
   /** Handle it again after its backoff, or this long if the server asked for more. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
 }
 
-export type Handler = (key: string, signal: AbortSignal) => Promise<Result | undefined>;
+/** Handles one key. It must not reject. */
+export type Handler = (key: string, signal: AbortSignal) => Promise<Result>;
 
-const DEFAULT_BACKOFF = { baseMs: 100, capMs: 300_000 };
+/** So often in a row a key is handled again at once; then it waits for its turn, so that it starves no other. */
+const MAX_AGAIN = 8;
+
+const DEFAULT_BACKOFF: BackoffPolicy = { baseMs: 100, capMs: 300_000 };
 
 export class Workqueue {
-  readonly #options: WorkqueueOptions;
-  readonly #backoff: { readonly baseMs: number; readonly capMs: number };
+  readonly #metrics: WorkqueueMetrics | undefined;
+  readonly #backoff: BackoffPolicy;
   /** Waiting, in order, with the time they were added. */
   readonly #queue = new Map<string, number>();
   readonly #processing = new Set<string>();
@@ -39,18 +51,13 @@ export class Workqueue {
   #idle: (() => void)[] = [];
 
   constructor(options: WorkqueueOptions = {}) {
-    this.#options = options;
+    this.#metrics = options.metrics;
     this.#backoff = options.backoff ?? DEFAULT_BACKOFF;
   }
 
   /** Keys waiting or being handled; those that wait for their time are not counted. */
   get depth(): number {
     return this.#queue.size + this.#processing.size;
-  }
-
-  /** Keys whose last handling failed. */
-  get failing(): number {
-    return this.#failures.size;
   }
 
   add(key: string): void {
@@ -60,8 +67,8 @@ export class Workqueue {
     }
     if (this.#queue.has(key)) return;
     this.#queue.set(key, performance.now());
-    this.#options.onAdd?.();
-    this.#options.onDepth?.(this.depth);
+    this.#metrics?.added();
+    this.#metrics?.depth(this.depth);
     this.#wake.shift()?.();
   }
 
@@ -110,13 +117,25 @@ export class Workqueue {
       const [key, addedMs] = next.value;
       this.#queue.delete(key);
       this.#processing.add(key);
-      this.#options.onTaken?.((performance.now() - addedMs) / 1000);
-      const result = await handler(key, signal);
+      this.#metrics?.taken((performance.now() - addedMs) / 1000);
+      const result = await this.#handle(key, handler, signal);
       this.#processing.delete(key);
       if (signal.aborted) return;
-      this.#settle(key, result ?? {});
-      this.#options.onDepth?.(this.depth);
+      this.#settle(key, result);
+      this.#metrics?.depth(this.depth);
       if (this.depth === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    }
+  }
+
+  async #handle(key: string, handler: Handler, signal: AbortSignal): Promise<Result> {
+    for (let times = 0; ; times += 1) {
+      this.#again.delete(key);
+      const result = await handler(key, signal);
+      if (result.again !== true || signal.aborted) return result;
+      if (times === MAX_AGAIN) {
+        this.#again.add(key);
+        return result;
+      }
     }
   }
 
@@ -126,7 +145,7 @@ export class Workqueue {
     } else {
       const failures = this.#failures.get(key) ?? 0;
       this.#failures.set(key, failures + 1);
-      this.#options.onRetry?.();
+      this.#metrics?.retried();
       this.addAfter(key, Math.max(retryAfterMs, backoffMs(failures, this.#backoff, Math.random)));
     }
     if (requeueAfterMs !== undefined) this.addAfter(key, requeueAfterMs);

@@ -149,9 +149,10 @@ export class SourceCluster {
     return keys;
   }
 
-  /** Whether a Service of that name exists and is not ours, of whichever target cluster. */
-  foreignService(namespace: string, name: string): boolean {
-    return this.#isForeign(this.services.get(`${namespace}/${name}`));
+  /** Whether a Service of that name exists that was not mirrored from a target cluster. */
+  isTaken(namespace: string, name: string, cluster: string): boolean {
+    const service = this.services.get(`${namespace}/${name}`);
+    return service !== undefined && this.#ownerOf(service)?.cluster !== cluster;
   }
 
   /**

@@ -16,7 +16,7 @@ import {
   type Service,
   SERVICES,
 } from '../kube/objects.ts';
-import type { MirrorMode } from '../mirror/observed.ts';
+import type { MirrorMode } from '../../constructs/mirror/index.ts';
 import type { ReflectorState, ReflectorTimings } from '../runtime/reflector.ts';
 import { Store } from '../runtime/store.ts';
 import { type Read, readService, readSlice, serviceKeys } from './objects.ts';

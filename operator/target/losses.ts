@@ -1,7 +1,7 @@
 /**
- * The mass-deletion guard (rule E6): when a list of the target's exports would take away more than a Link may lose at
+ * The mass-deletion guard (rule E6). When a list of the target's exports would take away more than a Link may lose at
  * once, nothing of it is deleted until the user confirms the count or the target lists the Services again. Services
- * that go one by one, as a watch tells of them, are never held.
+ * that go one by one, as a watch reports them, are never held.
  */
 
 /** So many mirrors may always go at once. */
@@ -9,12 +9,17 @@ const ALWAYS = 10;
 /** And so large a part of all. */
 const PART = 0.5;
 
-export class PruneGuard {
+/** What a list of the target says of one key; undefined: nothing now, and what is held stays held. */
+export type ExportState = 'exported' | 'gone' | undefined;
+
+export class Losses {
   readonly #held = new Set<string>();
+  /** Keys that a watch reported as gone, and whose mirrors are about to go. */
+  readonly #leaving = new Set<string>();
   /** A confirmation that was there before what it would confirm is about something else. */
   #ignored: number | undefined;
 
-  /** How many mirrors are held. */
+  /** How many deletions are held. */
   get count(): number {
     return this.#held.size;
   }
@@ -24,35 +29,49 @@ export class PruneGuard {
   }
 
   /**
-   * The exports were listed anew.
+   * Notes a change of one Service.
+   * @returns whether it was held and is not any more, since the target exports it again
+   */
+  changed(key: string, state: ExportState): boolean {
+    if (state === 'gone') {
+      // What is held is counted with what the next list takes.
+      if (!this.#held.has(key)) this.#leaving.add(key);
+      return false;
+    }
+    this.#leaving.delete(key);
+    return state === 'exported' && this.#held.delete(key);
+  }
+
+  /** Forgets what watches reported: they are made anew, for other selectors. */
+  restarted(): void {
+    this.#leaving.clear();
+  }
+
+  /**
+   * Counts what a list of the exports takes away.
    * @param mirrored keys that have mirrors now
-   * @param isGone whether a key is no longer exported; undefined: not known now, and what is held stays held
    * @param confirmed count that the user has confirmed, if any
    * @returns keys that were held and are held no longer
    */
   relisted(
     mirrored: ReadonlySet<string>,
-    isGone: (key: string) => boolean | undefined,
+    stateOf: (key: string) => ExportState,
     confirmed: number | undefined,
   ): readonly string[] {
-    const going = [...mirrored].filter((key) => isGone(key) === true);
+    for (const key of this.#leaving) if (!mirrored.has(key)) this.#leaving.delete(key);
+    const isGone = (key: string): boolean => stateOf(key) === 'gone' && !this.#leaving.has(key);
+    const going = [...mirrored].filter(isGone);
     const before = [...this.#held];
     const isTooMuch = going.length > Math.max(ALWAYS, mirrored.size * PART);
     // What is held stays held: a target that is being restored lists its Services bit by bit.
-    const stays = [...mirrored].filter((key) => this.#held.has(key) && isGone(key) !== false);
-    const keep = isTooMuch ? [...going, ...stays] : stays;
+    const stays = before.filter((key) => mirrored.has(key) && stateOf(key) !== 'exported');
     if (isTooMuch && before.length === 0) this.#ignored = confirmed;
     this.#held.clear();
-    for (const key of keep) this.#held.add(key);
+    for (const key of isTooMuch ? [...going, ...stays] : stays) this.#held.add(key);
     return before.filter((key) => !this.#held.has(key));
   }
 
-  /** A Service is exported again. */
-  returned(key: string): boolean {
-    return this.#held.delete(key);
-  }
-
-  /** The user confirmed a count. @returns the keys that may go now; none if it is not the count that is held. */
+  /** The user confirmed a count. Returns the keys that may go now; none if it is not the count that is held. */
   confirm(count: number | undefined): readonly string[] {
     if (count === undefined || count !== this.#held.size || count === this.#ignored) {
       if (count !== this.#ignored) this.#ignored = undefined;

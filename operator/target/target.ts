@@ -8,7 +8,7 @@
  */
 import type { KubeClient } from '../kube/client.ts';
 import { splitKey, type EndpointSlice, type Service } from '../kube/objects.ts';
-import type { MirrorMode } from '../mirror/observed.ts';
+import type { MirrorMode } from '../../constructs/mirror/index.ts';
 import { ReadHealth, type ReadObstacle } from '../runtime/health.ts';
 import type { ReflectorState } from '../runtime/reflector.ts';
 import { ExportWatch, type ExportWatchOptions } from './export-watch.ts';

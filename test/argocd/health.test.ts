@@ -35,7 +35,7 @@ const WELL: LinkFindings = {
   synced: yes,
   pruneHeld: 0,
   heldBy: undefined,
-  gateway: { addresses: ['203.0.113.1'], alive: true },
+  gateway: { port: 4143, addresses: ['203.0.113.1'], alive: true },
   mirrors: mirrors(mirrored(remote, 'west', '')),
 };
 

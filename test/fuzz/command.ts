@@ -4,12 +4,17 @@
  */
 import fc from 'fast-check';
 
-/** The two Links, and so the two targets. */
-export const LINKS = ['west', 'bar'] as const;
+/** The two targets; each has a Link of its name. */
+export const TARGETS = ['west', 'bar'] as const;
+export type TargetName = (typeof TARGETS)[number];
+
+/** The Links. `west-v2` is what users rename `west` to, or put beside it. */
+export const LINKS = [...TARGETS, 'west-v2'] as const;
 export type LinkName = (typeof LINKS)[number];
+export const TARGET_OF: Readonly<Record<LinkName, TargetName>> = { west: 'west', bar: 'bar', 'west-v2': 'west' };
 
 /** `foo-bar` on `west` and `foo` on `bar-west` want one name. */
-export const CLUSTER_OF: Readonly<Record<LinkName, string>> = { west: 'west', bar: 'bar-west' };
+export const CLUSTER_OF: Readonly<Record<LinkName, string>> = { west: 'west', bar: 'bar-west', 'west-v2': 'west' };
 /** What Link `bar` may call its target instead. */
 export const OTHER_CLUSTER = 'far';
 
@@ -29,7 +34,7 @@ export interface PodState {
 
 /** A Service of a target. */
 interface Of {
-  readonly link: LinkName;
+  readonly link: TargetName;
   readonly namespace: string;
   readonly name: string;
 }
@@ -47,7 +52,7 @@ export type Command =
     } & Of)
   | ({ readonly do: 'remove service' } & Of)
   /** A dozen exported Services; and every Service gone at once and unheard of, as after a restore of no backup. */
-  | { readonly do: 'put many' | 'lose all'; readonly link: LinkName }
+  | { readonly do: 'put many' | 'lose all'; readonly link: TargetName }
   | ({ readonly do: 'export'; readonly exported: Export } & Of)
   | ({ readonly do: 'set pods'; readonly pods: readonly PodState[] } & Of)
   | ({ readonly do: 'set slice'; readonly pods: readonly PodState[] } & Of)
@@ -72,9 +77,11 @@ export type Command =
       readonly how: 'delete' | 'label' | 'annotation' | 'content' | 'disown';
     }
   | { readonly do: 'put namespace' | 'remove namespace'; readonly namespace: string }
-  | { readonly do: 'kill gateway' | 'revive gateway'; readonly link: LinkName }
+  | { readonly do: 'kill gateway' | 'revive gateway'; readonly link: TargetName }
   | { readonly do: 'edit link'; readonly link: LinkName; readonly edit: LinkEdit }
   | { readonly do: 'remove link' | 'put link'; readonly link: LinkName }
+  /** Link `west` becomes `west-v2`, or the other way round: made before the other is deleted, or after. */
+  | { readonly do: 'rename link'; readonly first: 'put' | 'remove' }
   | {
       readonly do: 'put secret';
       readonly link: LinkName;
@@ -83,14 +90,14 @@ export type Command =
   | { readonly do: 'stop operator' | 'kill operator' | 'start operator' }
   | {
       readonly do: 'fail';
-      readonly at: 'east' | LinkName;
+      readonly at: 'east' | TargetName;
       readonly how: Failing;
       readonly fraction: number;
       readonly times: number;
     }
   | {
       readonly do: 'drop watches' | 'expire watches' | 'silence watches' | 'delay' | 'heal';
-      readonly at: 'east' | LinkName;
+      readonly at: 'east' | TargetName;
     }
   | { readonly do: 'wait'; readonly ms: number };
 
@@ -131,6 +138,7 @@ export const PORTS: readonly (readonly object[])[] = [
 ];
 
 const link = fc.constantFrom(...LINKS);
+const targetName = fc.constantFrom(...TARGETS);
 
 /** Few Services, so that what happens to one happens to others: most want names that others want too. */
 const of: fc.Arbitrary<Of> = fc
@@ -138,7 +146,7 @@ const of: fc.Arbitrary<Of> = fc
     fc.oneof(
       {
         weight: 20,
-        arbitrary: fc.constantFrom<readonly [LinkName, string]>(
+        arbitrary: fc.constantFrom<readonly [TargetName, string]>(
           ...(['web', 'web', 'web', 'web-0', 'alt', 'foo-bar', 'foo-bar'] as const).map(
             (name) => ['west', name] as const,
           ),
@@ -173,7 +181,7 @@ const foreignProbe = {
   ...{ namespace: fc.constant('linkerd-multicluster'), name: fc.constantFrom('probe-west', 'probe-bar') },
 };
 const foreignLabels = fc.constantFrom<'none' | 'mirror' | 'of another cluster'>('none', 'mirror', 'of another cluster');
-const at = fc.constantFrom<'east' | LinkName>('east', 'east', 'west', 'bar');
+const at = fc.constantFrom<'east' | TargetName>('east', 'east', 'west', 'bar');
 
 const edit = fc.oneof(
   fc.record({
@@ -250,7 +258,7 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
     3,
     fc.record({ do: fc.constantFrom('put namespace', 'remove namespace'), namespace: fc.constantFrom(...NAMESPACES) }),
   ],
-  [4, fc.record({ do: fc.constantFrom('kill gateway', 'revive gateway'), link })],
+  [4, fc.record({ do: fc.constantFrom('kill gateway', 'revive gateway'), link: targetName })],
   [6, fc.record({ ...doing('edit link'), link, edit })],
   [
     2,
@@ -259,11 +267,12 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
       link: fc.constant('bar' as const),
       edit: fc.record({
         field: fc.constant('targetClusterName' as const),
-        value: fc.constantFrom(CLUSTER_OF.bar, OTHER_CLUSTER),
+        value: fc.constantFrom(CLUSTER_OF.bar, OTHER_CLUSTER, OTHER_CLUSTER, CLUSTER_OF.west),
       }),
     }),
   ],
-  [4, fc.record({ do: fc.constantFrom('remove link', 'put link', 'put link'), link })],
+  [6, fc.record({ do: fc.constantFrom('remove link', 'put link', 'put link'), link })],
+  [4, fc.record({ ...doing('rename link'), first: fc.constantFrom('put' as const, 'remove' as const) })],
   [
     4,
     fc.record({

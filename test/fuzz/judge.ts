@@ -7,7 +7,7 @@ import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { Resource } from '../cluster/simulated/kinds/resources.ts';
 import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import type { HistoryCluster } from './cluster.ts';
-import { CLUSTER_OF, NAMESPACES, OTHER_CLUSTER } from './command.ts';
+import { CLUSTER_OF, LINKS, NAMESPACES, OTHER_CLUSTER } from './command.ts';
 
 const OPERATOR_NAMESPACE = 'linkerd-multicluster';
 const CLUSTERS: ReadonlySet<string> = new Set([...Object.values(CLUSTER_OF), OTHER_CLUSTER]);
@@ -84,7 +84,7 @@ export class Judge {
 
   #mayWrite({ metadata: { namespace, name, labels = {} } }: KubeObject): boolean {
     const service = labels['kubernetes.io/service-name'] ?? name;
-    if (namespace === OPERATOR_NAMESPACE) return service === 'probe-west' || service === 'probe-bar';
+    if (namespace === OPERATOR_NAMESPACE) return LINKS.some((link) => service === `probe-${link}`);
     return NAMESPACES.some((allowed) => allowed === namespace);
   }
 

@@ -13,6 +13,7 @@ export type LabelSelector = {
 /** A Link, its target's state and its gateway's. */
 export interface LinkState {
   readonly name: string;
+  readonly createdAt: string;
   readonly spec: {
     readonly targetClusterName: string;
     readonly targetClusterDomain: string;
@@ -170,7 +171,7 @@ interface Endpoint {
   readonly conditions?: { readonly ready?: boolean };
 }
 
-/** A7: who gets which name: the older, then the one first by name. */
+/** A7: who gets which name. */
 function names(wishes: readonly Wish[]): ReadonlyMap<string, string> {
   const claims = wishes.flatMap((wish) => [
     { wish, host: '', names: [`${wish.service.metadata.name}-${wish.link.spec.targetClusterName}`] },
@@ -198,10 +199,13 @@ function names(wishes: readonly Wish[]): ReadonlyMap<string, string> {
   return given;
 }
 
-/** By the name of the target Service, then of its cluster: `foo` of `bar-west` goes before `foo-bar` of `west`. */
+/** A7: the older Link goes first, whatever a target says; of one Link the older Service, then the first by name. */
 const rankOf = ({ service: { metadata }, link }: Wish, host: string): readonly string[] => [
+  link.createdAt,
+  link.name,
   metadata.creationTimestamp ?? '',
-  `${metadata.name} ${link.spec.targetClusterName} ${host}`,
+  metadata.name,
+  host,
 ];
 
 const compare = (a: readonly string[], b: readonly string[]): number => {

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { type Command, type History, historyOf, LINKS } from './command.ts';
+import { type Command, type History, historyOf, type LinkName, LINKS, TARGET_OF } from './command.ts';
 import { expected, found, type LinkState, type SourceState } from './oracle.ts';
 import { Stage } from './stage.ts';
 
@@ -70,19 +70,24 @@ async function rest(stage: Stage): Promise<readonly string[]> {
 /** What is not as the oracle says. */
 function differences(stage: Stage): readonly string[] {
   const { east, targets, judge, history } = stage;
-  const links = LINKS.flatMap((name): LinkState[] => {
+  const all = LINKS.flatMap((name): LinkState[] => {
     const link = stage.linkOf(name);
     if (link === undefined) return [];
+    const target = targets[TARGET_OF[name]];
     return [
       {
         name,
+        createdAt: link.metadata.creationTimestamp ?? '',
         spec: link.spec as LinkState['spec'],
         gatewayAlive: stage.isAlive(name),
-        services: targets[name].list('v1', 'Service').filter(({ metadata }) => metadata.namespace !== 'default'),
-        slices: targets[name].list('discovery.k8s.io/v1', 'EndpointSlice'),
+        services: target.list('v1', 'Service').filter(({ metadata }) => metadata.namespace !== 'default'),
+        slices: target.list('discovery.k8s.io/v1', 'EndpointSlice'),
       },
     ];
   });
+  // Which of two Links has a cluster depends on the past (E9); the status says which, and it must be one.
+  const links = all.filter(({ name }) => stage.isAccepted(name as LinkName));
+  const clusters = new Set(all.map(({ spec }) => spec.targetClusterName));
   const endpoints = east.list('v1', 'Endpoints');
   const slices = east.list('discovery.k8s.io/v1', 'EndpointSlice');
   const source: SourceState = {
@@ -99,7 +104,10 @@ function differences(stage: Stage): readonly string[] {
   };
   const want = expected(links, source);
   const have = found(history.endpoints, source.services, endpoints, slices, (object) => judge.isOurs(object));
-  const problems: string[] = [];
+  const problems = [...clusters].flatMap((cluster) => {
+    const owners = links.filter(({ spec }) => spec.targetClusterName === cluster);
+    return owners.length === 1 ? [] : [`cluster ${cluster} has ${owners.length} Links that are accepted (E9)`];
+  });
   for (const [id, body] of want.objects) {
     if (!have.has(id)) problems.push(`${id} is missing`);
     else if (!isDeepStrictEqual(have.get(id), body)) {

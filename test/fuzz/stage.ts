@@ -27,6 +27,9 @@ import {
   LINKS,
   MANY,
   NAMESPACES,
+  TARGET_OF,
+  TARGETS,
+  type TargetName,
 } from './command.ts';
 import { Judge } from './judge.ts';
 import { editMirror, putForeign } from './source-users.ts';
@@ -63,6 +66,7 @@ interface Condition {
   readonly type: string;
   readonly status: string;
   readonly message: string;
+  readonly observedGeneration?: number;
 }
 
 interface RunningOperator {
@@ -74,12 +78,12 @@ interface RunningOperator {
 export class Stage {
   readonly history: History;
   readonly east: HistoryCluster;
-  readonly targets: Readonly<Record<LinkName, HistoryCluster>>;
+  readonly targets: Readonly<Record<TargetName, HistoryCluster>>;
   readonly judge: Judge;
   readonly logged: string[] = [];
-  readonly #gateways: Readonly<Record<LinkName, TestGateway>> = { west: new TestGateway(), bar: new TestGateway() };
-  readonly #alive: Record<LinkName, boolean> = { west: true, bar: true };
-  readonly #readToken: Record<LinkName, string>;
+  readonly #gateways: Readonly<Record<TargetName, TestGateway>> = { west: new TestGateway(), bar: new TestGateway() };
+  readonly #alive: Record<TargetName, boolean> = { west: true, bar: true };
+  readonly #readToken: Record<TargetName, string>;
   readonly #directory = mkdtempSync(join(tmpdir(), 'linkspan-fuzz-'));
   readonly #ended: Promise<void>[] = [];
   #operator: RunningOperator | undefined;
@@ -106,10 +110,8 @@ export class Stage {
       ...[this.east, ...Object.values(this.targets)].map((cluster) => cluster.start()),
       ...Object.values(this.#gateways).map((gateway) => gateway.revive()),
     ]);
-    for (const name of LINKS) {
-      this.#putSecret(name, 'good');
-      this.#putLink(name);
-    }
+    for (const name of LINKS) this.#putSecret(name, 'good');
+    for (const name of TARGETS) this.#putLink(name);
     this.#startOperator();
   }
 
@@ -124,7 +126,15 @@ export class Stage {
   }
 
   isAlive(name: LinkName): boolean {
-    return this.#alive[name];
+    return this.#alive[TARGET_OF[name]];
+  }
+
+  /** Whether the operator says of a Link that it is accepted, as it is now. */
+  isAccepted(name: LinkName): boolean {
+    const link = this.linkOf(name);
+    const { conditions = [] } = (link?.status ?? {}) as { conditions?: readonly Condition[] };
+    const accepted = conditions.find(({ type }) => type === 'Accepted');
+    return accepted?.status === 'True' && accepted.observedGeneration === link?.metadata.generation;
   }
 
   linkOf(name: LinkName): KubeObject | undefined {
@@ -219,6 +229,14 @@ export class Stage {
       case 'put link':
         if (this.linkOf(command.link) === undefined) this.#putLink(command.link);
         break;
+      case 'rename link': {
+        const from = this.linkOf('west') === undefined ? 'west-v2' : 'west';
+        const to = from === 'west' ? 'west-v2' : 'west';
+        if (command.first === 'put') await this.play({ do: 'put link', link: to });
+        this.east.remove(LINK_API, 'Link', LINKS_NAMESPACE, from);
+        await this.play({ do: 'put link', link: to });
+        break;
+      }
       case 'put secret':
         this.#putSecret(command.link, command.as);
         break;
@@ -254,7 +272,7 @@ export class Stage {
     }
   }
 
-  #at(at: 'east' | LinkName): HistoryCluster {
+  #at(at: 'east' | TargetName): HistoryCluster {
     return at === 'east' ? this.east : this.targets[at];
   }
 
@@ -263,6 +281,8 @@ export class Stage {
       targetClusterName: CLUSTER_OF[name],
       clusterCredentialsSecret: `credentials-${name}`,
       gatewayIdentity: 'gateway.one',
+      // Which Link a mirror was written for shows in its endpoints.
+      ...(name === TARGET_OF[name] ? {} : { gatewayPort: '31143' }),
       probeSpec: PROBE,
       selector: SELECTORS.value,
       remoteDiscoverySelector: FLAT_SELECTOR,
@@ -285,12 +305,13 @@ export class Stage {
       this.east.remove('v1', 'Secret', LINKS_NAMESPACE, secret);
       return;
     }
-    const target = this.targets[name];
-    if (as === 'renewed') this.#readToken[name] = target.admit();
+    const at = TARGET_OF[name];
+    const target = this.targets[at];
+    if (as === 'renewed') this.#readToken[at] = target.admit();
     const text =
       as === 'garbage'
         ? 'no kubeconfig: {'
-        : target.kubeconfigFor(as === 'unauthorized' ? 'expired' : this.#readToken[name]);
+        : target.kubeconfigFor(as === 'unauthorized' ? 'expired' : this.#readToken[at]);
     this.east.put({
       apiVersion: 'v1',
       kind: 'Secret',
@@ -315,7 +336,7 @@ export class Stage {
         retryPeriod: '100ms',
         endpoints: this.history.endpoints,
         probeConnectTo: LINKS.map(
-          (name) => `probe-${name}.${LINKS_NAMESPACE}.svc=127.0.0.1:${this.#gateways[name].address.port}`,
+          (name) => `probe-${name}.${LINKS_NAMESPACE}.svc=127.0.0.1:${this.#gateways[TARGET_OF[name]].address.port}`,
         ),
       },
       {},

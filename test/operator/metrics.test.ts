@@ -60,12 +60,12 @@ describe('metrics', () => {
   });
 
   it('says of a Link what it was told last, and nothing once it is forgotten', async () => {
-    const { registry, sayConditions, forgetLink } = createMetrics({ process: false });
+    const { registry, setConditions, forgetLink } = createMetrics({ process: false });
     const series = async (): Promise<readonly string[]> =>
       (await registry.metrics()).split('\n').filter((line) => line.startsWith('linkspan_link_condition{'));
-    sayConditions('west', '', [{ type: 'Accepted', status: 'False' }]);
-    sayConditions('north', 'north', [{ type: 'Ready', status: 'True' }]);
-    sayConditions('west', 'far-west', [{ type: 'Ready', status: 'Unknown' }]);
+    setConditions('west', '', [{ type: 'Accepted', status: 'False' }]);
+    setConditions('north', 'north', [{ type: 'Ready', status: 'True' }]);
+    setConditions('west', 'far-west', [{ type: 'Ready', status: 'Unknown' }]);
     expect((await series()).filter((line) => line.includes('"west"'))).toEqual([
       'linkspan_link_condition{link="west",target_cluster_name="far-west",type="Ready",status="True"} 0',
       'linkspan_link_condition{link="west",target_cluster_name="far-west",type="Ready",status="False"} 0',

@@ -2,7 +2,8 @@
  * The operator in the process of its test, with periods that a test can wait for. What it does is read from its admin
  * port and its log, as an administrator reads it.
  */
-import { type FlagValue, parseOperatorConfig } from '../../operator/config/config.ts';
+import { parseOperatorConfig } from '../../operator/config/config.ts';
+import type { FlagValues } from '../../operator/config/flags.ts';
 import type { Tuning } from '../../operator/config/tuning.ts';
 import { runOperator } from '../../operator/main.ts';
 import type { Logger } from '../../operator/runtime/logger.ts';
@@ -26,7 +27,7 @@ export const LASTING_LEASE = { leaseDuration: '30s', renewDeadline: '20s', retry
 
 export interface OperatorOptions {
   /** As commander hands them over: camelCase. */
-  readonly flags?: Readonly<Record<string, FlagValue>>;
+  readonly flags?: FlagValues;
   readonly tuning?: Tuning;
   readonly kubeconfigFile?: string;
   readonly log?: Logger;
@@ -66,7 +67,7 @@ export class TestOperator {
     );
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
     this.#running = runOperator({
-      config: parsed.config,
+      config: parsed.value,
       log: log ?? recorder(this.lines),
       signal: this.#stop.signal,
       tuning: { ...FAST, ...tuning },

@@ -15,7 +15,7 @@ const FINE: LinkFindings = {
   synced: yes,
   pruneHeld: 0,
   heldBy: undefined,
-  gateway: { addresses: ['203.0.113.1'], alive: true },
+  gateway: { port: 4143, addresses: ['203.0.113.1'], alive: true },
   mirrors: new Map(),
 };
 const T1 = new Date('2026-01-01T00:00:00Z');
@@ -109,10 +109,10 @@ describe('the rest of the status', () => {
   test.each<[string, LinkFindings['gateway'], LinkStatusPatch['gateway']]>([
     [
       'the gateway as it is',
-      { addresses: ['203.0.113.1'], alive: false },
+      { port: 4143, addresses: ['203.0.113.1'], alive: false },
       { addresses: ['203.0.113.1'], alive: false },
     ],
-    ['no verdict before there is one', { addresses: [], alive: undefined }, { addresses: [] }],
+    ['no verdict before there is one', { port: 4143, addresses: [], alive: undefined }, { addresses: [] }],
     ['that there is none, so that an old one goes', undefined, null],
   ])('says %s', (_, gateway, expected) => {
     expect(statusOf({ gateway }).gateway).toEqual(expected);

@@ -1,27 +1,41 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Endpoints, EndpointSlice, KubeObject, Service } from '../../../operator/kube/objects.ts';
-import { desired, endpointsId, gatewayRefreshed, type Manifests, serviceId } from '../../../operator/mirror/desired.ts';
-import { NameClaims } from '../../../operator/mirror/names.ts';
+import { desired, type Manifests } from '../../../operator/mirror/desired.ts';
+import { type Claim, NameClaims } from '../../../operator/mirror/names.ts';
 import { claimsOf, shapeOf } from '../../../operator/mirror/shape.ts';
 import {
   headlessService,
   NOTHING_OWNED,
   observed,
   type ObservedOptions,
+  ownedEndpoints,
   ownedService,
+  ownedSlice,
   targetService,
   targetSlice,
 } from './observed.ts';
 
-const OWNER = 'shop/web@west';
+const OWNER = { cluster: 'west', key: 'shop/web' };
+
+/** Claims of the Link of west, and of a younger Link of x. */
+function claims(...others: readonly (readonly [string, Claim])[]): NameClaims {
+  const all = new NameClaims();
+  all.join('west', { createdAt: '2026-01-01T00:00:00Z', name: 'west' }, () => undefined);
+  all.join('bar-west', { createdAt: '2025-01-01T00:00:00Z', name: 'bar-west' }, () => undefined);
+  for (const [namespace, claim] of others) all.replace(claim.owner, namespace, [claim]);
+  return all;
+}
 
 /** What must exist for an observed state, where nobody else wants its names. */
-function manifestsOf(options: ObservedOptions, others = new NameClaims()): Manifests {
+function manifestsOf(options: ObservedOptions, all = claims()): Manifests {
   const state = observed(options);
   const shape = shapeOf(state);
-  const claims = claimsOf(state, shape, OWNER);
-  others.replace(OWNER, 'shop', claims);
-  return desired(state, shape, new Map(claims.map((claim) => [claim.id, others.resolve('shop', claim)])), OWNER);
+  const own = claimsOf(state, shape);
+  all.replace(OWNER, 'shop', own);
+  return desired(state, shape, (hostname) => {
+    const claim = own.find((each) => each.hostname === hostname);
+    return claim && all.resolve('shop', claim);
+  });
 }
 
 const names = (list: readonly { readonly object: KubeObject }[]) =>
@@ -37,11 +51,37 @@ const gatewayPorts = [{ name: 'http', port: 4143, protocol: 'TCP' }];
 const gatewayIps = [{ ip: '203.0.113.1' }, { ip: '203.0.113.2' }];
 
 describe('a ClusterIP mirror', () => {
-  it('is the Service first, and its endpoints once the Service is ours', () => {
+  it('is its Endpoints first, which prove that nobody else has the name, then the Service too (A6)', () => {
     const first = manifestsOf({});
+    expect([names(first.services), names(first.endpoints), first.isPartial]).toEqual([[], ['web-west'], true]);
+    const endpoints = [ownedEndpoints('web-west', [])];
+    const then = manifestsOf({ owned: { ...NOTHING_OWNED, endpoints } });
+    expect([names(then.services), names(then.endpoints), then.isPartial]).toEqual([['web-west'], ['web-west'], false]);
+    expect(then.services[0]?.endpointsProven).toBe(true);
+    const last = manifestsOf({ owned: { ...there.owned, endpoints } });
+    expect([names(last.services), names(last.endpoints), last.isPartial]).toEqual([['web-west'], ['web-west'], false]);
+  });
+
+  it('is the Service first where it has slices, which prove nothing of Endpoints', () => {
+    const link = { endpointsKind: 'slices' } as const;
+    const first = manifestsOf({ link });
     expect([names(first.services), names(first.endpoints)]).toEqual([['web-west'], []]);
-    const then = manifestsOf(there);
-    expect([names(then.services), names(then.endpoints)]).toEqual([['web-west'], ['web-west']]);
+    expect(first.services[0]?.endpointsProven).toBeUndefined();
+    const then = manifestsOf({ ...there, link });
+    expect([names(then.services), names(then.endpoints)]).toEqual([['web-west'], ['web-west-ipv4']]);
+  });
+
+  it("is nothing where somebody else's Service has its name (A6)", () => {
+    const blocked = { services: [], endpoints: [], isBlocked: true, refusals: [{ reason: 'NameConflict' }] };
+    const isForeign = (name: string) => name === 'web-west';
+    expect(manifestsOf({ isForeign })).toMatchObject(blocked);
+    const owned = { ...NOTHING_OWNED, endpoints: [ownedEndpoints('web-west', [])] };
+    expect(manifestsOf({ isForeign, owned })).toMatchObject(blocked);
+  });
+
+  it('is compared without the version of the target Service that it was rendered from (B4)', () => {
+    const [service] = manifestsOf(there).services;
+    expect([...(service?.comparison?.ignoredAnnotations ?? [])]).toEqual(['mirror.linkerd.io/remote-resource-version']);
   });
 
   test.each<[string, ObservedOptions, unknown]>([
@@ -67,20 +107,30 @@ describe('a ClusterIP mirror', () => {
   });
 
   it('stays as it was before a verdict on the gateway, and before its name is resolved (F2, C2)', () => {
-    const before: Endpoints = {
-      metadata: { name: 'web-west', namespace: 'shop' },
-      subsets: [{ notReadyAddresses: [{ ip: '203.0.113.7' }], ports: gatewayPorts }],
-    };
+    const before = ownedEndpoints('web-west', [{ notReadyAddresses: [{ ip: '203.0.113.7' }], ports: gatewayPorts }]);
     const state = { owned: { ...there.owned, endpoints: [before] }, gateway: { alive: undefined, addresses: [] } };
     expect(subsetsOf(manifestsOf(state))).toEqual([
       { notReadyAddresses: [{ ip: '203.0.113.7' }], ports: gatewayPorts },
     ]);
   });
 
-  it('keeps its endpoints, whatever they are, while those of the target are not known', () => {
-    const { endpoints, kept } = manifestsOf({ ...there, slices: undefined });
-    expect(endpoints).toEqual([]);
-    expect([...kept]).toEqual([endpointsId('web-west')]);
+  test.each<[string, boolean, readonly string[]]>([
+    ['not ready', false, ['203.0.113.1']],
+    ['ready', true, ['203.0.113.1']],
+  ])('stays %s in slices too before a verdict on the gateway, whatever its addresses (F2)', (_, ready, addresses) => {
+    const slice = ownedSlice('web-west-ipv4', 'web-west', { addresses: ['203.0.113.7'], ready });
+    const { endpoints } = manifestsOf({
+      owned: { ...there.owned, slices: [slice] },
+      gateway: { alive: undefined, addresses },
+      link: { endpointsKind: 'slices' },
+    });
+    expect(endpoints.map(({ object }) => (object as EndpointSlice).endpoints)).toEqual([
+      [{ addresses: ['203.0.113.1'], conditions: { ready } }],
+    ]);
+  });
+
+  it('has no endpoints written while those of the target are not known', () => {
+    expect(manifestsOf({ ...there, slices: undefined }).endpoints).toEqual([]);
   });
 
   it('has the identity on its endpoints, or none', () => {
@@ -90,7 +140,7 @@ describe('a ClusterIP mirror', () => {
       'mirror.linkerd.io/remote-svc-fq-name': 'web.shop.svc.cluster.local',
       'mirror.linkerd.io/remote-gateway-identity': 'gw.id',
     });
-    expect(annotations({ link: { gateway: { port: 4143 } } })).not.toHaveProperty(
+    expect(annotations({ gateway: { identity: undefined } })).not.toHaveProperty(
       'mirror.linkerd.io/remote-gateway-identity',
     );
   });
@@ -143,7 +193,7 @@ describe('a headless mirror', () => {
   const all = mirrors(['web-west', 'None'], ['web-0-west', '10.96.0.10'], ['web-1-west', '10.96.0.11']);
 
   it('is a headless Service and an endpoint mirror of each pod, ready or not (D1, D5)', () => {
-    const { services } = manifestsOf(pods);
+    const { services } = manifestsOf({ ...pods, ...all });
     expect(names(services)).toEqual(['web-0-west', 'web-1-west', 'web-west']);
     const spec = (name: string) =>
       (services.find(({ object }) => object.metadata.name === name)?.object as Service).spec;
@@ -165,98 +215,80 @@ describe('a headless mirror', () => {
     expect(subsetsOf(manifests, 'web-0-west')).toEqual([{ notReadyAddresses: gatewayIps, ports: gatewayPorts }]);
   });
 
-  it('leaves out a pod until its endpoint mirror has a ClusterIP', () => {
-    expect(subsetsOf(manifestsOf({ ...pods, ...mirrors(['web-west', 'None']) }))).toBeUndefined();
+  it('says of endpoint mirrors that nobody is behind them while no pod is ready, whatever the gateway (C1)', () => {
+    const slices = [targetSlice([{ hostname: 'web-0', ready: false }])];
+    expect(subsetsOf(manifestsOf({ ...pods, ...all, slices }), 'web-0-west')).toBeUndefined();
   });
 
-  it('keeps every endpoint mirror while the endpoints of the target are not known', () => {
-    const { kept, endpoints } = manifestsOf({ ...pods, ...all, slices: undefined });
-    expect(endpoints).toEqual([]);
-    expect([...kept].sort()).toEqual([serviceId('web-0-west'), serviceId('web-1-west')]);
+  test.each([
+    ['is not there', [['web-west', 'None']]],
+    [
+      'has no ClusterIP yet',
+      [
+        ['web-west', 'None'],
+        ['web-0-west', ''],
+      ],
+    ],
+    [
+      'is headless',
+      [
+        ['web-west', 'None'],
+        ['web-0-west', 'None'],
+      ],
+    ],
+  ] as [string, [string, string][]][])('leaves out a pod whose endpoint mirror %s', (_, services) => {
+    expect(subsetsOf(manifestsOf({ ...pods, ...mirrors(...services) }))).toBeUndefined();
+  });
+
+  it('has nothing written to endpoints, and no endpoint mirrors, while those of the target are not known', () => {
+    const { endpoints, services } = manifestsOf({ ...pods, ...all, slices: undefined });
+    expect([names(endpoints), names(services)]).toEqual([[], ['web-west']]);
+  });
+
+  it('waits with each Service until its own Endpoints are there', () => {
+    const endpoints = [ownedEndpoints('web-0-west', [])];
+    const { services, isPartial, ...rest } = manifestsOf({ ...pods, owned: { ...NOTHING_OWNED, endpoints } });
+    expect([names(services), isPartial]).toEqual([['web-0-west'], true]);
+    expect(names(rest.endpoints)).toEqual(['web-0-west', 'web-1-west', 'web-west']);
+  });
+
+  it("mirrors the other pods where somebody else's Service has the name of one (A6)", () => {
+    const isForeign = (name: string) => name === 'web-0-west';
+    const { endpoints, isBlocked, refusals } = manifestsOf({ ...pods, isForeign });
+    expect([names(endpoints), isBlocked]).toEqual([['web-1-west', 'web-west'], true]);
+    expect(refusals).toMatchObject([{ message: expect.stringContaining('shop/web-0-west') as string }]);
   });
 
   it('gives a pod that lost its name to another a longer one, and says of a Service that it lost (A7)', () => {
-    const others = new NameClaims();
     const since = '2020-01-01T00:00:00Z';
-    others.replace('shop/web-0@west', 'shop', [{ id: 'shop/web-0@west', names: ['web-0-west'], since }]);
-    expect(names(manifestsOf(pods, others).services)).toEqual(['web-0-web-west', 'web-1-west', 'web-west']);
-    others.replace('shop/web@x', 'shop', [{ id: 'shop/web@x', names: ['web-west'], since }]);
-    expect(manifestsOf(pods, others)).toMatchObject({
+    const pod: Claim = { owner: { cluster: 'west', key: 'shop/web-0' }, names: ['web-0-west'], since };
+    expect(names(manifestsOf(pods, claims(['shop', pod])).endpoints)).toEqual([
+      'web-0-web-west',
+      'web-1-west',
+      'web-west',
+    ]);
+    const other: Claim = { owner: { cluster: 'bar-west', key: 'shop/web' }, names: ['web-west'], since };
+    const message = expect.stringContaining('shop/web@bar-west is older') as string;
+    expect(manifestsOf(pods, claims(['shop', other]))).toMatchObject({
       services: [],
-      refusals: [{ reason: 'NameConflict', message: expect.stringContaining('shop/web@x is older') as string }],
+      endpoints: [],
+      refusals: [{ reason: 'NameConflict', message }],
     });
   });
 
   it('says which pod cannot be mirrored, and mirrors the others', () => {
     const slices = [targetSlice([{ hostname: '0' }, { hostname: 'web-1' }])];
-    const { services, refusals } = manifestsOf({ ...pods, slices });
-    expect(names(services)).toEqual(['web-1-west', 'web-west']);
+    const { endpoints, refusals } = manifestsOf({ ...pods, slices });
+    expect(names(endpoints)).toEqual(['web-1-west', 'web-west']);
     expect(refusals).toMatchObject([{ message: expect.stringContaining('pod 0') as string }]);
   });
 });
 
-describe('while the target cannot be read', () => {
-  const endpoints = (name: string, subsets: Endpoints['subsets']): Endpoints => ({
-    metadata: {
-      name,
-      namespace: 'shop',
-      labels: { a: 'b' },
-      annotations: { 'mirror.linkerd.io/remote-gateway-identity': 'old' },
-    },
-    ...(subsets === undefined ? {} : { subsets }),
-  });
-  const was = endpoints('web-west', [{ addresses: [{ ip: '203.0.113.9' }], ports: [{ name: 'http', port: 1 }] }]);
-  const refreshed = (options: ObservedOptions, ...list: readonly Endpoints[]) =>
-    gatewayRefreshed(observed({ ...options, owned: { ...(options.owned ?? there.owned), endpoints: list } })).map(
-      ({ object }) => object,
-    );
-
-  it('endpoints follow the gateway, and nothing else of them changes (C1, C4)', () => {
-    expect(refreshed({ gateway: { alive: false } }, was)).toEqual([
-      {
-        metadata: {
-          name: 'web-west',
-          namespace: 'shop',
-          labels: { a: 'b' },
-          annotations: { 'mirror.linkerd.io/remote-gateway-identity': 'gw.id' },
-        },
-        subsets: [{ notReadyAddresses: gatewayIps, ports: [{ name: 'http', port: 4143 }] }],
-      },
-    ]);
-  });
-
-  it('what is empty stays empty, and a headless mirror points at its endpoint mirrors', () => {
-    const hosts = endpoints('db-west', [{ addresses: [{ ip: '10.96.0.1', hostname: 'db-0' }] }]);
-    expect(
-      refreshed({ ...mirrors(['web-west', '10.0.0.1'], ['db-west', 'None']) }, endpoints('web-west', undefined), hosts),
-    ).toEqual([]);
-  });
-
-  it('nothing changes while nothing is known of the gateway', () => {
-    const [now] = refreshed(
-      { gateway: { addresses: [], alive: undefined }, link: { gateway: { port: 1, identity: 'old' } } },
-      was,
-    );
-    expect(now).toEqual(was);
-  });
-
-  it('slices follow it too, each with the addresses of its family', () => {
-    const slice: EndpointSlice = {
-      metadata: { name: 'web-west-ipv4', namespace: 'shop', labels: { 'kubernetes.io/service-name': 'web-west' } },
-      addressType: 'IPv4',
-      endpoints: [{ addresses: ['203.0.113.9'], conditions: { ready: true } }],
-      ports: [{ name: 'http', port: 1 }],
-    };
-    const state = observed({
-      gateway: { addresses: ['203.0.113.1', '2001:db8::1'], alive: false },
-      owned: { ...there.owned, slices: [slice] },
-    });
-    expect(gatewayRefreshed(state).map(({ object }) => object)).toMatchObject([
-      {
-        addressType: 'IPv4',
-        endpoints: [{ addresses: ['203.0.113.1'], conditions: { ready: false } }],
-        ports: [{ port: 4143 }],
-      },
-    ]);
+describe('while nothing can be decided', () => {
+  it('only endpoints that lead to the gateway are written (E4)', () => {
+    const endpoints = [ownedEndpoints('web-west', [{ addresses: [{ ip: '203.0.113.9' }], ports: gatewayPorts }])];
+    const manifests = manifestsOf({ decidable: false, owned: { ...there.owned, endpoints } });
+    expect(manifests).toMatchObject({ services: [], namespaces: [], refusals: [], isPartial: false });
+    expect(subsetsOf(manifests)).toEqual([{ addresses: gatewayIps, ports: gatewayPorts }]);
   });
 });

@@ -1,10 +1,11 @@
 /** Observed states, with just what a test is about spelled out: an exported Service `web` of west, in namespace shop. */
-import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
+import type { Endpoints, EndpointSlice, Service } from '../../../operator/kube/objects.ts';
 import type { GatewayView, LinkView, Observed } from '../../../operator/mirror/observed.ts';
 
 export interface ObservedOptions extends Partial<Omit<Observed, 'link' | 'gateway' | 'target'>> {
   readonly link?: Partial<LinkView>;
-  readonly gateway?: Partial<GatewayView>;
+  /** Null: the Link has none. */
+  readonly gateway?: Partial<GatewayView> | null;
   /** Null: not exported. */
   readonly service?: Service | null;
   readonly mode?: 'gateway' | 'remote-discovery';
@@ -52,11 +53,32 @@ export const ownedService = (name: string, clusterIP = '10.96.0.1'): Service => 
   spec: { clusterIP },
 });
 
+/** Endpoints of a mirror of ours. */
+export const ownedEndpoints = (
+  name: string,
+  subsets: NonNullable<Endpoints['subsets']>,
+  annotations = {},
+): Endpoints => ({
+  metadata: { name, namespace: 'shop', labels: { a: 'b' }, annotations },
+  subsets,
+});
+
+/** A slice of a mirror of ours that lists the gateway. */
+export const ownedSlice = (
+  name: string,
+  service: string,
+  listed: { readonly addresses: readonly string[]; readonly ready: boolean } | undefined,
+): EndpointSlice => ({
+  metadata: { name, namespace: 'shop', labels: { 'kubernetes.io/service-name': service } },
+  addressType: 'IPv4',
+  endpoints: listed ? [{ addresses: listed.addresses, conditions: { ready: listed.ready } }] : [],
+  ports: [{ name: 'http', port: 1, protocol: 'TCP' }],
+});
+
 export const observed = ({ link, gateway, service, mode = 'gateway', ...rest }: ObservedOptions = {}): Observed => ({
   link: {
     cluster: 'west',
     clusterDomain: 'cluster.local',
-    gateway: { port: 4143, identity: 'gw.id' },
     excludedLabels: [],
     excludedAnnotations: [],
     headless: true,
@@ -64,11 +86,23 @@ export const observed = ({ link, gateway, service, mode = 'gateway', ...rest }: 
     endpointsKind: 'endpoints',
     ...link,
   },
-  gateway: { addresses: ['203.0.113.1', '203.0.113.2'], alive: true, ...gateway },
+  ...(gateway === null
+    ? {}
+    : {
+        gateway: {
+          port: 4143,
+          identity: 'gw.id',
+          addresses: ['203.0.113.1', '203.0.113.2'],
+          alive: true,
+          ...gateway,
+        },
+      }),
   namespace: 'shop',
   name: 'web',
   ...(service === null ? {} : { target: { service: service ?? targetService(), mode } }),
   slices: [targetSlice([{}])],
+  decidable: true,
+  isForeign: () => false,
   namespaceState: 'exists',
   owned: NOTHING_OWNED,
   ...rest,

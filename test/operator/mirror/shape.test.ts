@@ -19,7 +19,7 @@ describe('a Service is mirrored', () => {
   test.each<[string, ObservedOptions, string]>([
     ['as ClusterIP through the gateway (A1)', {}, 'clusterIP'],
     ['flat, when it is exported so (A1)', { mode: 'remote-discovery' }, 'flat'],
-    ['flat, also without a gateway', { mode: 'remote-discovery', link: { gateway: undefined as never } }, 'flat'],
+    ['flat, also without a gateway', { mode: 'remote-discovery', gateway: null }, 'flat'],
     ['flat, also when it is headless', { mode: 'remote-discovery', service: headlessService() }, 'flat'],
     ['not at all, when it is not exported (A2)', { service: null }, 'absent'],
     ['pod by pod, when an endpoint has a hostname (D1)', { service: headlessService(), slices: pods }, 'headless'],
@@ -83,7 +83,7 @@ describe('a Service is mirrored', () => {
 
 describe('a Service is not mirrored', () => {
   const mirrored = { labels: { 'mirror.linkerd.io/mirrored-service': 'true' } };
-  test.each<[string, ObservedOptions, string, 'remove' | 'leave', string]>([
+  test.each<[string, ObservedOptions, string, 'remove' | 'keep', string]>([
     [
       'of type ExternalName (A4)',
       { service: targetService({ type: 'ExternalName' }) },
@@ -139,23 +139,17 @@ describe('a Service is not mirrored', () => {
       'in a namespace not to be written to (A3)',
       { namespaceState: 'forbidden' },
       'NamespaceNotAllowed',
-      'leave',
+      'keep',
       'shop',
     ],
     [
       'in such a namespace, even if something of ours is left there',
       { namespaceState: 'forbidden', service: null, ...owned(['web-west', '10.96.0.1']) },
       'NamespaceNotAllowed',
-      'leave',
+      'keep',
       'shop',
     ],
-    [
-      'through a gateway that there is none of',
-      { link: { gateway: undefined as never } },
-      'WaitingForGateway',
-      'leave',
-      'gatewayAddress',
-    ],
+    ['through a gateway that there is none of', { gateway: null }, 'WaitingForGateway', 'keep', 'gatewayAddress'],
     [
       'all of whose ports are UDP or SCTP (A5)',
       {
@@ -177,10 +171,10 @@ describe('a Service is not mirrored', () => {
       'remove',
       'first endpoint',
     ],
-  ])('%s', (_, options, reason, touch, message) => {
+  ])('%s', (_, options, reason, existing, message) => {
     expect(shapeOf(observed(options))).toMatchObject({
       kind: 'refused',
-      touch,
+      existing,
       refusal: { reason, message: expect.stringContaining(message) as string },
     });
   });
@@ -206,17 +200,19 @@ describe('the names that a shape needs', () => {
     const state = observed({ service: headlessService(), slices: pods });
     const shape = shapeOf(state);
     expect(hostsOf(shape).map(({ hostname }) => hostname)).toEqual(['web-0', 'web-1']);
-    expect(claimsOf(state, shape, 'shop/web@west').map(({ id, names }) => [id, names[0]])).toEqual([
-      ['shop/web@west', 'web-west'],
-      ['shop/web@west#web-0', 'web-0-west'],
-      ['shop/web@west#web-1', 'web-1-west'],
+    const claims = claimsOf(state, shape);
+    expect(claims.map(({ hostname, names }) => [hostname, names[0]])).toEqual([
+      [undefined, 'web-west'],
+      ['web-0', 'web-0-west'],
+      ['web-1', 'web-1-west'],
     ]);
+    expect(claims.map(({ owner }) => owner)).toEqual(Array(3).fill({ cluster: 'west', key: 'shop/web' }));
   });
 
   it('are none of what is not mirrored', () => {
     for (const options of [{ service: null }, { namespaceState: 'missing' as const }]) {
       const state = observed(options);
-      expect(claimsOf(state, shapeOf(state), 'o')).toEqual([]);
+      expect(claimsOf(state, shapeOf(state))).toEqual([]);
     }
   });
 });

@@ -203,8 +203,8 @@ describe('a write of our own', () => {
   it('is seen also of an object that left the selection and entered it again (C3)', () => {
     const { store } = setUp();
     listed(store, object('a', '1'));
-    store.removed(object('a', '2'));
-    store.applied(object('a', '3'));
+    store.sink().removed(object('a', '2'));
+    store.sink().applied(object('a', '3'));
     store.wrote(object('a', '4'), store.get('shop/a'));
     expect(version(store, 'a')).toBe('4');
   });

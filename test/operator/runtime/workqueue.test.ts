@@ -15,7 +15,7 @@ function running(
   const queue = new Workqueue({ backoff: { baseMs: 100, capMs: 1000 } });
   const run: Handler = async (key) => {
     handled.push(key);
-    return handler(key);
+    return (await handler(key)) ?? {};
   };
   const done = queue.run(concurrency, run, ended.signal);
   return { queue, handled, ended, done };
@@ -76,10 +76,31 @@ describe('a workqueue', () => {
       expect(pauses[index]).toBeGreaterThanOrEqual(full / 2 - 20);
       expect(pauses[index]).toBeLessThanOrEqual(full + 20);
     }
-    expect(queue.failing).toBe(1);
     failing = false;
     await pass(1000);
-    expect(queue.failing).toBe(0);
+    const succeeded = handled.length;
+    failing = true;
+    queue.add('a');
+    await pass(100);
+    expect(handled).toHaveLength(succeeded + 2);
+  });
+
+  it('handles a key again at once when a pass made only a step, and counts that as one handling', async () => {
+    let steps = 0;
+    const { queue, handled } = running(() => ({ again: ++steps < 4 }), 1);
+    queue.add('a');
+    queue.add('b');
+    await pass(0);
+    expect(handled).toEqual(['a', 'a', 'a', 'a', 'b']);
+  });
+
+  it('lets other keys have their turn after a key that asks for another pass again and again', async () => {
+    const { queue, handled } = running((key) => ({ again: key === 'a' && handled.length < 50 }), 1);
+    queue.add('a');
+    queue.add('b');
+    await pass(0);
+    expect(handled.indexOf('b')).toBe(9);
+    expect(handled.filter((key) => key === 'a').length).toBeGreaterThan(40);
   });
 
   it('waits as long as a server asked for, if that is longer', async () => {
@@ -104,14 +125,13 @@ describe('a workqueue', () => {
     expect(handled).toEqual(['a']);
   });
 
-  it('comes back to a key after each handling that asks for it, and counts that as no failure', async () => {
+  it('comes back to a key after each handling that asks for it, without backoff', async () => {
     const { queue, handled } = running(() => ({ requeueAfterMs: 1000 }));
     queue.add('a');
     await pass(999);
     expect(handled).toHaveLength(1);
     await pass(2002);
     expect(handled).toHaveLength(4);
-    expect(queue.failing).toBe(0);
   });
 
   it('does not wait for the backoff when the key changes meanwhile', async () => {
@@ -151,7 +171,7 @@ describe('a workqueue', () => {
     await done;
     expect(queue.depth).toBe(0);
     const stop = new AbortController();
-    const again = queue.run(1, async (key) => void handled.push(key), stop.signal);
+    const again = queue.run(1, async (key) => (handled.push(key), {}), stop.signal);
     await pass(1000);
     expect(handled).toEqual(['a']);
     stop.abort();
@@ -160,16 +180,24 @@ describe('a workqueue', () => {
 
   it('does not count a handling that its end interrupted as a failure', async () => {
     const first = gate();
-    const { queue, ended, done } = running(async () => {
+    const failing = async () => {
       await first.opened;
       return { retryAfterMs: 0 };
-    });
+    };
+    const { queue, handled, ended, done } = running(failing);
     queue.add('a');
     await pass(0);
     ended.abort();
     first.open();
     await done;
-    expect(queue.failing).toBe(0);
+    const stop = new AbortController();
+    const again = queue.run(1, async (key) => (handled.push(key), failing()), stop.signal);
+    queue.add('a');
+    // The wait after a first failure, not after a second.
+    await pass(100);
+    expect(handled).toEqual(['a', 'a', 'a']);
+    stop.abort();
+    await again;
   });
 
   it('can be run again after it has ended, as a Lease that comes back asks for', async () => {
@@ -177,7 +205,7 @@ describe('a workqueue', () => {
     ended.abort();
     await done;
     const stop = new AbortController();
-    const again = queue.run(1, async (key) => void handled.push(key), stop.signal);
+    const again = queue.run(1, async (key) => (handled.push(key), {}), stop.signal);
     queue.add('a');
     await pass(0);
     expect(handled).toEqual(['a']);
@@ -229,7 +257,7 @@ describe('whatever is added, and however long handling takes', () => {
               started.set(key, ++clock);
               await new Promise((resolve) => setTimeout(resolve, takesMs));
               active.delete(key);
-              return undefined;
+              return {};
             },
             ended.signal,
           );

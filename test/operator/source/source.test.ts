@@ -77,10 +77,10 @@ describe('the source cluster', () => {
   it('knows the names that Services of others have, and reports them to whom they stand in the way', async () => {
     changes.length = 0;
     put(service('db-west'));
-    await eventually('it is known', async () => source.foreignService('shop', 'db-west'));
+    await eventually('it is known', async () => source.isTaken('shop', 'db-west', 'west'));
     expect(changes).toEqual(['west shop/db service']);
-    expect(source.foreignService('shop', 'web-west')).toBe(false);
-    expect(source.foreignService('shop', 'elsewhere')).toBe(false);
+    expect(source.isTaken('shop', 'web-west', 'west')).toBe(false);
+    expect(source.isTaken('shop', 'elsewhere', 'west')).toBe(false);
     expect(source.services.get('shop/db-west')).toEqual({
       metadata: {
         name: 'db-west',
@@ -93,18 +93,18 @@ describe('the source cluster', () => {
     put(service('db-west', { annotations: { a: 'b' } }));
     put(service('db'));
     cluster.store.delete('v1', 'Service', 'shop', 'db-west');
-    await eventually('it is gone', async () => !source.foreignService('shop', 'db-west'));
+    await eventually('it is gone', async () => !source.isTaken('shop', 'db-west', 'west'));
     expect(changes).toEqual(['west shop/db service', 'west shop/db service']);
   });
 
   it('reports once a mirror that loses its labels, and one that gets them', async () => {
     changes.length = 0;
     put(service('web-west', { selector: null }));
-    await eventually('it is not ours', async () => source.foreignService('shop', 'web-west'));
+    await eventually('it is not ours', async () => source.isTaken('shop', 'web-west', 'west'));
     expect(changes).toEqual(['west shop/web service']);
     expect([...source.keysOf('west')]).toEqual([]);
     put(service('web-west', { labels: MIRROR, selector: null }));
-    await eventually('it is ours', async () => !source.foreignService('shop', 'web-west'));
+    await eventually('it is ours', async () => !source.isTaken('shop', 'web-west', 'west'));
     expect(changes).toEqual(['west shop/web service', 'west shop/web service']);
     expect([...source.keysOf('west')]).toEqual(['shop/web']);
   });

@@ -1,14 +1,21 @@
+import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { PruneGuard } from '../../../operator/target/losses.ts';
+import { type ExportState, Losses } from '../../../operator/target/losses.ts';
 
-const keys = (count: number): ReadonlySet<string> =>
-  new Set(Array.from({ length: count }, (_, index) => `shop/s${index}`));
+const keys = (count: number, from = 0): ReadonlySet<string> =>
+  new Set(Array.from({ length: count - from }, (_, index) => `shop/s${index + from}`));
 
-/** A guard after a list that shows the first `left` of `mirrored` Services. */
-function relisted(mirrored: number, left: number, confirmed?: number) {
-  const guard = new PruneGuard();
-  const released = guard.relisted(keys(mirrored), (key) => !keys(left).has(key), confirmed);
-  return { guard, released };
+/** What a list says that shows these keys, and no others. */
+const listing =
+  (exported: ReadonlySet<string>) =>
+  (key: string): ExportState =>
+    exported.has(key) ? 'exported' : 'gone';
+
+/** The losses after a list that shows the first `left` of `mirrored` Services. */
+function afterList(mirrored: number, left: number, confirmed?: number) {
+  const losses = new Losses();
+  const released = losses.relisted(keys(mirrored), listing(keys(left)), confirmed);
+  return { losses, released };
 }
 
 describe('a list that takes mirrors away (E6)', () => {
@@ -22,69 +29,182 @@ describe('a list that takes mirrors away (E6)', () => {
     [4000, 0, 4000],
     [0, 0, 0],
   ])('of %i mirrored leaving %i holds %i', (mirrored, left, held) => {
-    const { guard } = relisted(mirrored, left);
-    expect(guard.count).toBe(held);
-    expect(guard.isHeld(`shop/s${mirrored - 1}`)).toBe(held > 0);
-    expect(guard.isHeld('shop/s0') && left > 0).toBe(false);
+    const { losses } = afterList(mirrored, left);
+    expect(losses.count).toBe(held);
+    expect(losses.isHeld(`shop/s${mirrored - 1}`)).toBe(held > 0);
+    expect(losses.isHeld('shop/s0') && left > 0).toBe(false);
+  });
+
+  it('counts nothing of what is not known to be gone', () => {
+    const losses = new Losses();
+    losses.relisted(keys(100), () => undefined, undefined);
+    expect(losses.count).toBe(0);
+  });
+
+  it('counts what is held with what it takes itself, so that two lists hold what one would (L46)', () => {
+    const { losses } = afterList(30, 14);
+    expect(losses.count).toBe(16);
+    losses.relisted(keys(30), listing(keys(0)), undefined);
+    expect(losses.count).toBe(30);
+  });
+});
+
+describe('what a watch reports as gone one by one (E6)', () => {
+  it('is never held, however much of it there is', () => {
+    const losses = new Losses();
+    for (const key of keys(100)) {
+      losses.changed(key, 'gone');
+      expect(losses.isHeld(key)).toBe(false);
+    }
+  });
+
+  it('is not counted by a list that comes before its mirrors are deleted', () => {
+    const losses = new Losses();
+    for (const key of keys(15)) losses.changed(key, 'gone');
+    losses.relisted(keys(20), listing(keys(20, 15)), undefined);
+    expect(losses.count).toBe(0);
+  });
+
+  it('is counted again once its mirrors were deleted and made anew', () => {
+    const losses = new Losses();
+    for (const key of keys(15)) losses.changed(key, 'gone');
+    losses.relisted(new Set(), () => 'gone', undefined);
+    losses.relisted(keys(15), () => 'gone', undefined);
+    expect(losses.count).toBe(15);
+  });
+
+  test.each<[string, (losses: Losses, key: string) => void]>([
+    ['the target exports it again', (losses, key) => void losses.changed(key, 'exported')],
+    ['nothing is known of it any more', (losses, key) => void losses.changed(key, undefined)],
+    ['other selectors are read', (losses) => losses.restarted()],
+  ])('is counted again when %s', (_, meanwhile) => {
+    const losses = new Losses();
+    for (const key of keys(15)) losses.changed(key, 'gone');
+    for (const key of keys(15)) meanwhile(losses, key);
+    losses.relisted(keys(15), () => 'gone', undefined);
+    expect(losses.count).toBe(15);
   });
 });
 
 describe('what is held', () => {
   it('stays held while the target lists its Services again bit by bit', () => {
-    const { guard } = relisted(100, 0);
-    const released = guard.relisted(keys(100), (key) => !keys(60).has(key), undefined);
+    const { losses } = afterList(100, 0);
+    const released = losses.relisted(keys(100), listing(keys(60)), undefined);
     expect(released).toHaveLength(60);
-    expect(guard.count).toBe(40);
-    expect(guard.relisted(keys(100), () => false, undefined)).toHaveLength(40);
-    expect(guard.count).toBe(0);
+    expect(losses.count).toBe(40);
+    expect(losses.relisted(keys(100), () => 'exported', undefined)).toHaveLength(40);
+    expect(losses.count).toBe(0);
   });
 
   it('stays held, beside what another list takes away, while it is not known whether it is gone', () => {
-    const { guard } = relisted(100, 40);
+    const { losses } = afterList(100, 40);
     const mirrored = new Set([...keys(40), 'shop/s99']);
-    guard.relisted(mirrored, (key) => (key === 'shop/s99' ? undefined : !keys(10).has(key)), undefined);
-    expect(guard.isHeld('shop/s99')).toBe(true);
-    expect(guard.count).toBe(31);
+    const state = listing(keys(10));
+    losses.relisted(mirrored, (key) => (key === 'shop/s99' ? undefined : state(key)), undefined);
+    expect(losses.isHeld('shop/s99')).toBe(true);
+    expect(losses.count).toBe(31);
   });
 
   it('goes at a confirmation of its count, though the target was listed again before that was heard', () => {
-    const { guard } = relisted(100, 40);
-    guard.relisted(keys(100), (key) => !keys(40).has(key), 60);
-    expect(guard.confirm(60)).toHaveLength(60);
+    const { losses } = afterList(100, 40);
+    losses.relisted(keys(100), listing(keys(40)), 60);
+    expect(losses.confirm(60)).toHaveLength(60);
   });
 
   it('stays held while it is not known whether it is gone', () => {
-    const { guard } = relisted(12, 0);
-    expect(guard.relisted(keys(12), () => undefined, undefined)).toEqual([]);
-    expect(guard.count).toBe(12);
+    const { losses } = afterList(12, 0);
+    expect(losses.relisted(keys(12), () => undefined, undefined)).toEqual([]);
+    expect(losses.count).toBe(12);
   });
 
-  it('is nothing of what is not known to be gone', () => {
-    const guard = new PruneGuard();
-    guard.relisted(keys(100), () => undefined, undefined);
-    expect(guard.count).toBe(0);
+  it('stays held when a watch reports it as gone once more', () => {
+    const { losses } = afterList(12, 0);
+    expect(losses.changed('shop/s3', 'gone')).toBe(false);
+    expect([losses.count, losses.isHeld('shop/s3')]).toEqual([12, true]);
+    losses.relisted(keys(12), () => 'gone', undefined);
+    expect(losses.count).toBe(12);
+  });
+
+  it('stays held while nothing is known of it', () => {
+    const { losses } = afterList(12, 0);
+    expect(losses.changed('shop/s3', undefined)).toBe(false);
+    expect(losses.isHeld('shop/s3')).toBe(true);
+  });
+
+  it('is let go of when its mirror is gone', () => {
+    const { losses } = afterList(12, 0);
+    losses.relisted(keys(12, 5), () => 'gone', undefined);
+    expect(losses.count).toBe(7);
   });
 
   it('is let go one by one as Services come back', () => {
-    const { guard } = relisted(12, 0);
-    expect(guard.returned('shop/s3')).toBe(true);
-    expect(guard.returned('shop/s3')).toBe(false);
-    expect([guard.count, guard.isHeld('shop/s3')]).toEqual([11, false]);
+    const { losses } = afterList(12, 0);
+    expect(losses.changed('shop/s3', 'exported')).toBe(true);
+    expect(losses.changed('shop/s3', 'exported')).toBe(false);
+    expect([losses.count, losses.isHeld('shop/s3')]).toEqual([11, false]);
   });
 
   it('goes when its very count is confirmed, and for no other', () => {
-    const { guard } = relisted(12, 0);
-    expect(guard.confirm(undefined)).toEqual([]);
-    expect(guard.confirm(11)).toEqual([]);
-    expect(guard.confirm(12)).toHaveLength(12);
-    expect(guard.count).toBe(0);
-    expect(guard.confirm(12)).toEqual([]);
+    const { losses } = afterList(12, 0);
+    expect(losses.confirm(undefined)).toEqual([]);
+    expect(losses.confirm(11)).toEqual([]);
+    expect(losses.confirm(12)).toHaveLength(12);
+    expect(losses.count).toBe(0);
+    expect(losses.confirm(12)).toEqual([]);
   });
 
   it('is not confirmed by an annotation that was there before, but by one that is put there anew', () => {
-    const { guard } = relisted(12, 0, 12);
-    expect(guard.confirm(12)).toEqual([]);
-    expect(guard.confirm(undefined)).toEqual([]);
-    expect(guard.confirm(12)).toHaveLength(12);
+    const { losses } = afterList(12, 0, 12);
+    expect(losses.confirm(12)).toEqual([]);
+    expect(losses.confirm(undefined)).toEqual([]);
+    expect(losses.confirm(12)).toHaveLength(12);
+  });
+
+  it('is not confirmed by an annotation that another list comes with', () => {
+    const { losses } = afterList(12, 0, 12);
+    losses.relisted(keys(12), () => 'gone', 12);
+    expect(losses.confirm(12)).toEqual([]);
+    expect(losses.count).toBe(12);
+  });
+});
+
+describe('whatever lists and watches report', () => {
+  const key = fc.integer({ min: 0, max: 29 }).map((index) => `shop/s${index}`);
+  const step = fc.oneof(
+    fc.record({ op: fc.constant('list' as const), exported: fc.uniqueArray(key) }),
+    fc.record({ op: fc.constant('gone' as const), key }),
+    fc.record({ op: fc.constant('exported' as const), key }),
+  );
+
+  it('no single list makes more than half of the mirrors, and more than 10, deletable without a word (E6)', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const losses = new Losses();
+        // Nothing is ever deleted here, so that what may be deleted adds up.
+        const mirrored = keys(30);
+        let exported = new Set(mirrored);
+        const reported = new Set<string>();
+        for (const each of steps) {
+          if (each.op === 'list') {
+            const before = exported;
+            exported = new Set(each.exported);
+            losses.relisted(mirrored, listing(exported), undefined);
+            const going = [...mirrored].filter((one) => !exported.has(one) && !reported.has(one));
+            const free = going.filter((one) => !losses.isHeld(one) && before.has(one));
+            if (free.length > 15) return false;
+          } else if (each.op === 'gone') {
+            exported.delete(each.key);
+            if (!losses.isHeld(each.key)) reported.add(each.key);
+            losses.changed(each.key, 'gone');
+          } else {
+            exported.add(each.key);
+            reported.delete(each.key);
+            losses.changed(each.key, 'exported');
+          }
+          if ([...exported].some((one) => losses.isHeld(one))) return false;
+        }
+        return true;
+      }),
+    );
   });
 });

@@ -134,20 +134,21 @@ const observed = (of: object, more: Partial<Observed> = {}): Observed => ({
   link: {
     cluster: 'west',
     clusterDomain: 'cluster.local',
-    gateway: { port: 4143 },
     excludedLabels: [],
     excludedAnnotations: [],
     headless: true,
     createNamespaces: false,
     endpointsKind: 'endpoints',
   },
-  gateway: { addresses: ['203.0.113.10'], alive: true },
+  gateway: { port: 4143, addresses: ['203.0.113.10'], alive: true },
   namespace: 'shop',
   name: (of as Service).metadata.name,
   target: { service: of as Service, mode: 'gateway' },
   slices: [] as EndpointSlice[],
+  decidable: true,
   namespaceState: 'exists',
   owned: { services: [], endpoints: [], slices: [] },
+  isForeign: () => false,
   ...more,
 });
 
@@ -198,14 +199,9 @@ const services: Table = {
       observed(service('web'), { namespaceState: 'unreadable' }),
     ),
     target('headless, without endpoints', observed(service('db', { headless: true }))),
-    target('exported, but the Link has no gateway', observed(service('web'), { link: withoutGateway() })),
+    target('exported, but the Link has no gateway', observed(service('web'), { gateway: undefined })),
   ],
 };
-
-function withoutGateway(): Observed['link'] {
-  const { gateway: _, ...rest } = observed(service('web')).link;
-  return rest;
-}
 
 const flags = (input: string, given: FlagValues, env: Readonly<Record<string, string>> = {}): Row => {
   const parsed = parseOperatorConfig(given, env, () => 'pod-0');

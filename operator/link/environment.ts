@@ -1,0 +1,30 @@
+/** What everything that works for a Link is given by the operator around it, and what it reports back to its Link. */
+import type { OperatorConfig } from '../config/config.ts';
+import type { Tuning } from '../config/tuning.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Metrics } from '../metrics.ts';
+import type { NameClaims } from '../mirror/names.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { IpFamily } from '../gateway/addresses.ts';
+import type { SourceCluster } from '../source/source.ts';
+
+/** What all Links share. */
+export interface Environment {
+  readonly config: OperatorConfig;
+  readonly tuning: Tuning;
+  /** The source cluster. */
+  readonly client: KubeClient;
+  readonly source: SourceCluster;
+  readonly families: ReadonlySet<IpFamily>;
+  readonly claims: NameClaims;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
+/** Where work for a Link reports to. */
+export interface LinkReport {
+  /** What is known may have changed: the status is written soon. */
+  statusChanged(): void;
+  /** Records an Event on the Link. */
+  event(type: 'Normal' | 'Warning', reason: string, message: string): void;
+}

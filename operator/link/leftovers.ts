@@ -1,0 +1,194 @@
+/**
+ * The removal of everything that was mirrored from a cluster that no Link has any more (rule E5), under the Lease of the
+ * Link that it was written for; and the Leases themselves, which are how leftovers are known after a restart.
+ */
+import { Annotation, linkOfWriteLease, writeLeaseName } from '../../crds/wire.ts';
+import { sleep } from '../kube/backoff.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { verdict } from '../kube/conditions.ts';
+import { describe, isNotFound } from '../kube/errors.ts';
+import { type Lease, LEASES, splitKey } from '../kube/objects.ts';
+import { NOTHING } from '../mirror/desired.ts';
+import type { Observed } from '../mirror/observed.ts';
+import { PROBE_KEY } from '../source/owner.ts';
+import type { Environment, LinkReport } from './environment.ts';
+import { Mirrors } from './mirrors.ts';
+import { namespaceStateOf } from './namespaces.ts';
+import { NO_FINDINGS, type SessionFindings } from './status.ts';
+import { WriteLease } from './write-lease.ts';
+
+/** How often the end of a removal is looked for. */
+const POLL_MS = 100;
+
+/** How a removal ended. `incomplete`: namespaces that cannot be read may hold more, so the Lease stays. */
+export type RemovalResult = 'complete' | 'incomplete' | 'stopped';
+
+export class Removal {
+  /** Name of the Link that the mirrors were written for. */
+  readonly link: string;
+  readonly #cluster: string;
+  readonly #env: Environment;
+  readonly #lease: WriteLease;
+  readonly #mirrors: Mirrors;
+  readonly #stopped = new AbortController();
+  #whenStopped: 'release' | 'remove' = 'release';
+  #unsubscribe: () => void = () => undefined;
+  #ended: Promise<RemovalResult> = Promise.resolve('stopped');
+
+  constructor(link: string, cluster: string, env: Environment, report: LinkReport) {
+    this.link = link;
+    this.#cluster = cluster;
+    this.#env = env;
+    this.#lease = new WriteLease(link, cluster, env, report);
+    const from = { observe: (key: string) => this.#observe(key), probe: () => NOTHING };
+    this.#mirrors = new Mirrors({ link, cluster, from, env, report });
+  }
+
+  /** What is known, for the status of a Link that has moved to another cluster and is served when this has ended. */
+  findings(): SessionFindings {
+    const message = `the mirrors of cluster ${this.#cluster}, which this Link was served for before, are removed first`;
+    return { ...NO_FINDINGS, synced: verdict('False', 'RemovingMirrors', message), heldBy: this.#lease.heldBy };
+  }
+
+  /** Deletes what is left, and then the Lease. Resolves when that is done, or when stopped. */
+  run(): Promise<RemovalResult> {
+    const { source, log } = this.#env;
+    const count = [...source.keysOf(this.#cluster)].length;
+    log.info({ link: this.link, cluster: this.#cluster, count }, 'removing what the Link left');
+    this.#unsubscribe = source.subscribe(this.#cluster, (key) => this.#mirrors.add(key));
+    this.#lease.run(async (until) => {
+      this.#enqueueAll();
+      await this.#mirrors.run(until);
+    });
+    this.#ended = this.#finish();
+    return this.#ended;
+  }
+
+  /**
+   * Ends it, whatever is left.
+   * @param lease `release`: it keeps the record of what is left; `remove`: another Link has the cluster now
+   */
+  async stop(lease: 'release' | 'remove'): Promise<void> {
+    this.#whenStopped = lease;
+    this.#stopped.abort();
+    await this.#ended;
+  }
+
+  /** A namespace of the source cluster came, or can be read now. */
+  namespaceChanged(namespace: string): void {
+    for (const key of this.#env.source.keysOf(this.#cluster)) {
+      if (splitKey(key).namespace === namespace) this.#mirrors.add(key);
+    }
+  }
+
+  async #finish(): Promise<RemovalResult> {
+    while (!this.#stopped.signal.aborted) {
+      await this.#mirrors.idle();
+      if (this.#lease.isHeld && !this.#isAnythingLeft()) break;
+      await sleep(POLL_MS, this.#stopped.signal);
+    }
+    const result = this.#stopped.signal.aborted ? 'stopped' : this.#isComplete() ? 'complete' : 'incomplete';
+    await this.#giveUpLease(result === 'complete' ? 'remove' : result === 'stopped' ? this.#whenStopped : 'release');
+    this.#unsubscribe();
+    await this.#mirrors.forget();
+    await this.#env.metrics.forgetTarget(this.#cluster);
+    return result;
+  }
+
+  async #giveUpLease(how: 'release' | 'remove'): Promise<void> {
+    await this.#lease[how]().catch((error: unknown) => {
+      this.#env.log.warn({ link: this.link, error: describe(error) }, 'the Lease of the Link is left behind');
+    });
+  }
+
+  #isComplete(): boolean {
+    const { source, log } = this.#env;
+    const { unreadable } = source.namespaces;
+    if (unreadable.length === 0) {
+      log.info({ link: this.link, cluster: this.#cluster }, 'what the Link left is removed');
+      return true;
+    }
+    log.warn(
+      { link: this.link, namespaces: unreadable },
+      'the Lease of the Link stays, as namespaces that cannot be read may hold mirrors of it',
+    );
+    return false;
+  }
+
+  /** Whether anything is left that may be deleted. */
+  #isAnythingLeft(): boolean {
+    return [...this.#env.source.keysOf(this.#cluster)].some((key) => {
+      const state = namespaceStateOf(splitKey(key).namespace, this.#env);
+      return key === PROBE_KEY || (state !== 'forbidden' && state !== 'unreadable');
+    });
+  }
+
+  #enqueueAll(): void {
+    for (const key of this.#env.source.keysOf(this.#cluster)) this.#mirrors.add(key);
+  }
+
+  /** Nothing is exported, and that is certain. */
+  #observe(key: string): Observed {
+    const { namespace, name } = splitKey(key);
+    return {
+      link: {
+        cluster: this.#cluster,
+        clusterDomain: '',
+        excludedLabels: [],
+        excludedAnnotations: [],
+        headless: false,
+        createNamespaces: false,
+        endpointsKind: this.#env.config.endpoints,
+      },
+      namespace,
+      name,
+      slices: undefined,
+      decidable: true,
+      namespaceState: namespaceStateOf(namespace, this.#env),
+      owned: this.#env.source.ownedBy({ cluster: this.#cluster, key }),
+      isForeign: () => false,
+    };
+  }
+}
+
+/**
+ * By Link, the cluster that mirrors were last written for under its Lease.
+ * @throws ApiError or ConnectionError if Leases cannot be listed
+ */
+export async function servedClusters(
+  client: KubeClient,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
+  const { items } = await client.list<Lease>(LEASES, { namespace }, signal);
+  return new Map(
+    items.flatMap(({ metadata }) => {
+      const link = linkOfWriteLease(metadata.name);
+      const cluster = metadata.annotations?.[Annotation.targetCluster];
+      return link === undefined || cluster === undefined ? [] : [[link, cluster] as const];
+    }),
+  );
+}
+
+/**
+ * Deletes the Lease of a Link whose cluster another Link has now, so that it is no record of anything any more. One that
+ * somebody else holds stays.
+ * @throws ApiError or ConnectionError if it cannot be read or deleted
+ */
+export async function forgetLease(
+  link: string,
+  { client, config }: Pick<Environment, 'client' | 'config'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace, identity } = config;
+  const name = writeLeaseName(link);
+  try {
+    const { metadata, spec } = await client.read<Lease>(LEASES, namespace, name, signal);
+    const holder = spec?.holderIdentity ?? '';
+    if (holder !== '' && holder !== identity) return;
+    const { uid, resourceVersion } = metadata;
+    await client.delete(LEASES, { namespace, name }, { uid, resourceVersion }, signal);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * One Link as users see it: whether it is accepted, what is known of it, and where that is written: its status, its
+ * Events, its metrics. It owns its status writer; whoever works for the Link reports here.
+ */
+import { LinkApi } from '../../crds/index.ts';
+import { type Verdict, verdict } from '../kube/conditions.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { Resource } from '../kube/objects.ts';
+import type { Metrics } from '../metrics.ts';
+import { mirrorState } from '../mirror/status.ts';
+import type { EventRecorder } from '../runtime/events.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { LinkReport } from './environment.ts';
+import { linkStatus, type LinkFindings, NO_FINDINGS, type SessionFindings } from './status.ts';
+import { type LinkObject, StatusWriter } from './status-writer.ts';
+
+export const LINKS: Resource = { ...LinkApi, namespaced: true };
+
+export interface LinkOptions {
+  readonly name: string;
+  readonly namespace: string;
+  readonly client: KubeClient;
+  readonly metrics: Metrics;
+  readonly events: EventRecorder;
+  readonly log: Logger;
+  /** The Link as last seen; undefined: gone. */
+  readonly current: () => LinkObject | undefined;
+  /** The installed CRD drops what we add to spec and status (rule G5). */
+  readonly onPruned: () => void;
+  readonly statusPeriodMs?: number | undefined;
+}
+
+/** Whoever works for a Link, as far as its status asks. */
+export interface LinkWork {
+  findings(): SessionFindings;
+}
+
+export class Link implements LinkReport {
+  readonly #options: LinkOptions;
+  readonly #writer: StatusWriter;
+  readonly #ended = new AbortController();
+  #accepted: Verdict = verdict('Unknown', 'Pending', '');
+  #cluster = '';
+  #work: LinkWork | undefined;
+
+  constructor(options: LinkOptions) {
+    const { client, name, namespace, log, current, onPruned, statusPeriodMs } = options;
+    this.#options = options;
+    this.#writer = new StatusWriter(
+      {
+        client,
+        resource: LINKS,
+        namespace,
+        name,
+        log,
+        current,
+        compute: (before) => {
+          const findings = this.#findings();
+          const status = linkStatus(findings, before, new Date());
+          this.#measure(findings, status.conditions);
+          return status;
+        },
+        onPruned,
+        ...(statusPeriodMs === undefined ? {} : { periodMs: statusPeriodMs }),
+      },
+      this.#ended.signal,
+    );
+  }
+
+  /**
+   * Says whether the Link is accepted, and if not why. A refusal that is new is logged and becomes an Event.
+   * @param cluster that it names, if it is valid
+   */
+  accept(accepted: Verdict, cluster: string | undefined): void {
+    this.#cluster = cluster ?? '';
+    const isNew = accepted.message !== this.#accepted.message;
+    this.#accepted = accepted;
+    if (isNew && accepted.status === 'False') {
+      this.#options.log.warn({ link: this.#options.name, problem: accepted.message }, 'the Link is not accepted');
+      this.event('Warning', accepted.reason, accepted.message);
+    }
+    this.statusChanged();
+  }
+
+  /** What works for the Link now; undefined: nothing. */
+  set work(work: LinkWork | undefined) {
+    this.#work = work;
+    this.statusChanged();
+  }
+
+  statusChanged(): void {
+    this.#writer.schedule();
+  }
+
+  event(type: 'Normal' | 'Warning', reason: string, message: string): void {
+    const { name, namespace, events, current } = this.#options;
+    const uid = current()?.metadata.uid ?? '';
+    events.record({ apiVersion: LinkApi.apiVersion, kind: LinkApi.kind, namespace, name, uid }, type, reason, message);
+  }
+
+  /** The Link is gone: nothing is written of it any more. */
+  end(): void {
+    this.#ended.abort();
+    this.#options.metrics.forgetLink(this.#options.name);
+  }
+
+  #findings(): LinkFindings {
+    const generation = this.#options.current()?.metadata.generation ?? 0;
+    return { ...(this.#work?.findings() ?? NO_FINDINGS), generation, accepted: this.#accepted };
+  }
+
+  #measure({ mirrors }: LinkFindings, conditions: ReturnType<typeof linkStatus>['conditions']): void {
+    const { metrics, name } = this.#options;
+    metrics.setConditions(name, this.#cluster, conditions);
+    if (mirrors === undefined) return;
+    const states = { ready: 0, waiting: 0, failed: 0 };
+    for (const each of mirrors.values()) states[mirrorState(each)] += 1;
+    for (const [state, count] of Object.entries(states)) {
+      metrics.target.mirrors.set({ target_cluster_name: this.#cluster, state }, count);
+    }
+  }
+}

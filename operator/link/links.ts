@@ -1,0 +1,93 @@
+/**
+ * Links as they are read, and which of them has which target cluster (rule E9). Pure: a function of all Links, valid or
+ * not, and of what each was served for. Nothing else decides who writes, or that anything of a cluster may be removed.
+ */
+import { formatFieldErrors, type LinkSettings, readLink } from '../../crds/index.ts';
+import { type Verdict, verdict } from '../kube/conditions.ts';
+import type { KubeObject } from '../kube/objects.ts';
+
+/** A Link as it was read. */
+export interface LinkRead {
+  readonly name: string;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  /** `spec.targetClusterName` as it stands, in an invalid Link too; undefined if it names none. */
+  readonly named: string | undefined;
+  /** Undefined: the Link is invalid. */
+  readonly settings: LinkSettings | undefined;
+  /** Condition `Accepted`, as far as the Link alone decides it. */
+  readonly accepted: Verdict;
+}
+
+/** By Link, the cluster that mirrors were last written for under its Lease. */
+export type Served = ReadonlyMap<string, string>;
+
+/** What is to be done for one target cluster. */
+export type Assignment =
+  /** The Link has the cluster: its mirrors are kept true. */
+  | { readonly do: 'serve'; readonly settings: LinkSettings }
+  /** An invalid Link has the cluster: what it is served as goes on by its last valid spec (rule E7). */
+  | { readonly do: 'continue'; readonly link: string }
+  /** No Link has the cluster, and what was written under this Link's Lease is to be removed (rule E5). */
+  | { readonly do: 'remove'; readonly link: string }
+  /** No Link has the cluster, and nothing of it may be removed, or nothing is known of it. */
+  | { readonly do: 'nothing' };
+
+export function readLinkObject(object: KubeObject & { readonly spec?: unknown }): LinkRead {
+  const { name, creationTimestamp = '' } = object.metadata;
+  const named = (object.spec as { readonly targetClusterName?: unknown } | null | undefined)?.targetClusterName;
+  const checked = readLink(object);
+  return {
+    name,
+    createdAt: creationTimestamp,
+    named: typeof named === 'string' && named !== '' ? named : undefined,
+    settings: checked.ok ? checked.value : undefined,
+    accepted: checked.ok
+      ? verdict('True', 'Accepted', '')
+      : verdict('False', 'InvalidLink', formatFieldErrors(checked.errors)),
+  };
+}
+
+/**
+ * The Link that has a cluster: the one that is served for it keeps it, else the older, else the one first by name. A Link
+ * that turned invalid keeps the cluster that it was served for; an invalid one that was never served has none.
+ */
+export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
+  let owner: LinkRead | undefined;
+  for (const link of links) {
+    const isServed = served.get(link.name) === cluster;
+    const isCandidate = link.settings === undefined ? isServed : link.settings.cluster === cluster;
+    if (isCandidate && (owner === undefined || goesBefore(link, owner, cluster, served))) owner = link;
+  }
+  return owner;
+}
+
+/** What is to be done for a cluster. */
+export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRead>, served: Served): Assignment {
+  const owner = ownerOf(cluster, links.values(), served);
+  if (owner !== undefined) {
+    return owner.settings === undefined
+      ? { do: 'continue', link: owner.name }
+      : { do: 'serve', settings: owner.settings };
+  }
+  // A Link that names the cluster and cannot be read now may get it as soon as it can.
+  if ([...links.values()].some(({ named }) => named === cluster)) return { do: 'nothing' };
+  const [link] = [...served].flatMap(([name, of]) => (of === cluster ? [name] : [])).sort();
+  return link === undefined ? { do: 'nothing' } : { do: 'remove', link };
+}
+
+/** Condition `Accepted` of a Link, given the Link that has the cluster it names. */
+export function acceptedOf({ name, settings, accepted }: LinkRead, owner: LinkRead | undefined): Verdict {
+  if (settings === undefined || owner === undefined || owner.name === name) return accepted;
+  return verdict(
+    'False',
+    'DuplicateCluster',
+    `spec.targetClusterName: "${settings.cluster}" is already served by Link ${owner.name}; give this one another name or remove it`,
+  );
+}
+
+function goesBefore(a: LinkRead, b: LinkRead, cluster: string, served: Served): boolean {
+  const [isServedA, isServedB] = [a, b].map(({ name }) => served.get(name) === cluster);
+  if (isServedA !== isServedB) return isServedA === true;
+  return a.createdAt === b.createdAt ? a.name < b.name : a.createdAt < b.createdAt;
+}

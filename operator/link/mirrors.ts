@@ -1,0 +1,219 @@
+/**
+ * The mirror controller of one target cluster: keeps the mirrors of each target Service true, and the probe Service, in
+ * one loop. What is observed comes from its owner, as a value; what it found is kept here by key, for the status.
+ */
+import { probeName } from '../../crds/wire.ts';
+import { RETRY_BACKOFF } from '../kube/backoff.ts';
+import { describe, isConflict } from '../kube/errors.ts';
+import { desired, type Manifests } from '../mirror/desired.ts';
+import type { ClaimOwner, Resolved } from '../mirror/names.ts';
+import type { Observed, OwnedObjects } from '../mirror/observed.ts';
+import type { Refusal } from '../mirror/reasons.ts';
+import { type Pass, reconcile } from '../mirror/reconcile.ts';
+import { retained, type Retain } from '../mirror/retain.ts';
+import { claimsOf, type Shape, shapeOf } from '../mirror/shape.ts';
+import { mirrored, mirrorState, type MirrorStatus, notMirrored } from '../mirror/status.ts';
+import { Applier } from '../runtime/applier.ts';
+import { Controller, type Outcome } from '../runtime/controller.ts';
+import { ownerOf } from '../source/owner.ts';
+import { PROBE_KEY } from '../source/owner.ts';
+import type { Environment, LinkReport } from './environment.ts';
+import { Progress } from './progress.ts';
+
+/** How long until a name that somebody else's object has is tried again. */
+const CONFLICT_RETRY_MS = 30_000;
+
+/** What the mirrors of a cluster are made from. */
+export interface MirrorSource {
+  /** Everything that decides about one target Service. */
+  observe(key: string): Observed;
+  /** The probe Service and its endpoints; undefined while it is not known what they must be. */
+  probe(): Manifests | undefined;
+}
+
+export interface MirrorsOptions {
+  readonly link: string;
+  readonly cluster: string;
+  readonly from: MirrorSource;
+  readonly env: Environment;
+  readonly report: LinkReport;
+}
+
+export class Mirrors {
+  readonly #options: MirrorsOptions;
+  readonly #controller: Controller;
+  readonly #applier: Applier;
+  readonly #statuses = new Map<string, MirrorStatus>();
+  /** What the target's changes lead to, measured; and what the first pass has yet to look at. */
+  readonly progress: Progress;
+
+  constructor(options: MirrorsOptions) {
+    const { link, cluster, env } = options;
+    const { source } = env;
+    this.#options = options;
+    this.progress = new Progress(cluster, env.metrics);
+    this.#controller = new Controller({
+      name: `link/${link}`,
+      reconcile: (key, signal) => this.#reconcile(key, signal),
+      concurrency: env.config.concurrency,
+      metrics: env.metrics,
+      log: env.log,
+      backoff: env.tuning.retryBackoff ?? RETRY_BACKOFF,
+    });
+    this.#applier = new Applier({
+      client: env.client,
+      stores: { services: source.services, endpoints: source.endpoints, endpointslices: source.slices },
+      isOurs: (object) => ownerOf(object, env.config.namespace)?.cluster === cluster,
+    });
+  }
+
+  /** How each target Service is doing, by key. */
+  get statuses(): ReadonlyMap<string, MirrorStatus> {
+    return this.#statuses;
+  }
+
+  add(key: string): void {
+    this.#controller.add(key);
+  }
+
+  /** Reconciles until the signal aborts and what is under way has ended. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#controller.run(signal);
+  }
+
+  idle(): Promise<void> {
+    return this.#controller.idle();
+  }
+
+  /** Removes its metrics: it will not run again. */
+  forget(): Promise<void> {
+    return this.#controller.forget();
+  }
+
+  /** Enters the claims on names of all these keys before any of them is acted on (rule A7). */
+  claim(keys: Iterable<string>): void {
+    for (const key of keys) {
+      const observed = this.#options.from.observe(key);
+      const shape = attempt(() => shapeOf(observed));
+      if (!(shape instanceof Error)) this.#enterClaims(observed, shape);
+    }
+  }
+
+  async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
+    const began = this.progress.begin(key);
+    const pass = key === PROBE_KEY ? await this.#reconcileProbe(signal) : await this.#reconcileMirror(key, signal);
+    if (!pass.again) {
+      this.progress.end(key, began, pass.errors.length > 0 ? undefined : pass.writes);
+      if (this.progress.seen(key)) this.#options.report.statusChanged();
+    } else this.progress.wrote(key, began, pass.writes);
+    return pass;
+  }
+
+  async #reconcileMirror(key: string, signal: AbortSignal): Promise<Pass> {
+    const observed = this.#options.from.observe(key);
+    const { shape, manifests } = this.#desired(observed);
+    const pass = await this.#execute(manifests, observed.owned, retained(observed, shape), signal);
+    const { source } = this.#options.env;
+    if (pass.namespaceInDoubt) source.recheck(observed.namespace);
+    // Between two passes, and while nothing can be decided, the last status stands.
+    const isFinal = !signal.aborted && !pass.again && shape.kind !== 'undecided' && !pass.errors.some(isConflict);
+    if (isFinal) this.#setStatus(key, statusOf(observed, shape, manifests, pass));
+    return pass;
+  }
+
+  async #reconcileProbe(signal: AbortSignal): Promise<Pass> {
+    const { from, link, cluster, env, report } = this.#options;
+    const manifests = from.probe();
+    if (manifests === undefined) return NO_PASS;
+    const owned = env.source.ownedBy({ cluster, key: PROBE_KEY });
+    const pass = await this.#execute(manifests, owned, () => false, signal);
+    if ([...manifests.refusals, ...pass.refusals].some(({ reason }) => reason === 'NameConflict')) {
+      const name = `${env.config.namespace}/${probeName(link)}`;
+      const message = `Service ${name} exists and is not the probe Service of this Link; rename or remove it`;
+      report.event('Warning', 'NameConflict', message);
+    }
+    return pass;
+  }
+
+  #execute(manifests: Manifests, owned: OwnedObjects, retain: Retain, signal: AbortSignal): Promise<Pass> {
+    const { conflictRetryMs = CONFLICT_RETRY_MS } = this.#options.env.tuning;
+    return reconcile(manifests, owned, retain, { applier: this.#applier, conflictRetryMs }, signal);
+  }
+
+  #desired(observed: Observed): { readonly shape: Shape; readonly manifests: Manifests } {
+    const rendered = attempt(() => {
+      const shape = shapeOf(observed);
+      return { shape, manifests: desired(observed, shape, this.#enterClaims(observed, shape)) };
+    });
+    if (!(rendered instanceof Error)) return rendered;
+    // A construct refuses what the target says: nothing of it is written, and what exists stays.
+    const refusal: Refusal = { reason: 'InvalidService', message: describe(rendered) };
+    const shape: Shape = { kind: 'refused', refusal, existing: 'keep' };
+    return { shape, manifests: desired(observed, shape, () => undefined) };
+  }
+
+  /** Replaces what the key claims, unless nothing can be decided about it. Returns the names that it gets. */
+  #enterClaims(observed: Observed, shape: Shape): (hostname?: string) => Resolved | undefined {
+    const { cluster, env } = this.#options;
+    const { namespace, name } = observed;
+    const owner: ClaimOwner = { cluster, key: `${namespace}/${name}` };
+    const claims = claimsOf(observed, shape);
+    if (shape.kind !== 'undecided') env.claims.replace(owner, namespace, claims);
+    const byHostname = new Map(claims.map((claim) => [claim.hostname, claim]));
+    return (hostname) => {
+      const claim = byHostname.get(hostname);
+      return claim && env.claims.resolve(namespace, claim);
+    };
+  }
+
+  #setStatus(key: string, status: MirrorStatus | undefined): void {
+    const { report } = this.#options;
+    const before = this.#statuses.get(key);
+    if (status === undefined) this.#statuses.delete(key);
+    else this.#statuses.set(key, status);
+    if (before?.reason === status?.reason && before?.message === status?.message) return;
+    if (status !== undefined && mirrorState(status) === 'failed') {
+      const { namespace, name } = status.remote;
+      report.event('Warning', status.reason, `Service ${namespace}/${name}: ${status.message}`);
+    }
+    report.statusChanged();
+  }
+}
+
+const NO_PASS: Pass = {
+  writes: 0,
+  again: false,
+  refusals: [],
+  errors: [],
+  namespaceInDoubt: false,
+  requeueAfterMs: undefined,
+};
+
+/** The status of one target Service; undefined: it is not exported, and nothing is left of it. */
+function statusOf(
+  { namespace, name, link }: Observed,
+  shape: Shape,
+  manifests: Manifests,
+  pass: Pass,
+): MirrorStatus | undefined {
+  const remote = { namespace, name };
+  const [failure] = pass.errors;
+  if (shape.kind === 'absent') {
+    if (failure === undefined) return undefined;
+    const message = `it is no longer exported, and its mirror cannot be removed: ${describe(failure)}`;
+    return notMirrored(remote, link.cluster, { reason: 'Error', message });
+  }
+  const [refusal] = [...manifests.refusals, ...pass.refusals];
+  if (refusal !== undefined) return notMirrored(remote, link.cluster, refusal);
+  if (failure !== undefined) return notMirrored(remote, link.cluster, { reason: 'Error', message: describe(failure) });
+  return mirrored(remote, link.cluster, ('note' in shape ? shape.note : undefined) ?? '');
+}
+
+/** What the function returns, or the error that it throws. */
+function attempt<T>(work: () => T): T | Error {
+  try {
+    return work();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

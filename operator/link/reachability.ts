@@ -1,0 +1,83 @@
+/**
+ * Whether a target can be read, and by credentials that it accepts: conditions `TargetReachable` and `CredentialsValid`
+ * of one Link, with the log lines and Events that go with a change (rule E4).
+ */
+import { type Verdict, verdict } from '../kube/conditions.ts';
+import { describe, isForbidden, isUnauthorized } from '../kube/errors.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { targetProblem } from '../target/advice.ts';
+import type { TargetObstacle } from '../target/target.ts';
+import type { LinkReport } from './environment.ts';
+
+export class Reachability {
+  readonly #link: string;
+  readonly #log: Logger;
+  readonly #report: LinkReport;
+  #reachable: Verdict | undefined;
+  #credentials: Verdict | undefined;
+  /** RFC 3339. */
+  #unreachableSince: string | undefined;
+
+  constructor(link: string, log: Logger, report: LinkReport) {
+    this.#link = link;
+    this.#log = log;
+    this.#report = report;
+  }
+
+  /** Undefined: not known yet. */
+  get reachable(): Verdict | undefined {
+    return this.#reachable;
+  }
+
+  /** Undefined: not known yet. */
+  get credentials(): Verdict | undefined {
+    return this.#credentials;
+  }
+
+  /**
+   * The target can be read (undefined), or not all of it. Called on each change.
+   * @param namespaces the only namespaces of the target that are read
+   * @param inUse whether the target is read by the Secret's present credentials
+   */
+  found(obstacle: TargetObstacle | undefined, namespaces: readonly string[] | undefined, inUse: boolean): void {
+    const link = this.#link;
+    if (obstacle === undefined) {
+      this.#reachable = verdict('True', 'Connected', '');
+      this.#unreachableSince = undefined;
+      this.#log.info({ link }, 'the target can be read');
+    } else {
+      this.#unreachableSince ??= new Date().toISOString();
+      const { reason, event, problem, fate, remedy } = targetProblem(obstacle);
+      this.#reachable = verdict('False', reason, `${problem}; ${fate} (since ${this.#unreachableSince})${remedy}`);
+      this.#log.warn({ link, error: problem }, `the target cannot be read; ${fate}`);
+      this.#report.event('Warning', event, problem + remedy);
+    }
+    const refusal = refusalOf(obstacle, namespaces);
+    if (refusal !== undefined) this.#credentials = refusal;
+    else if ((obstacle === undefined || isForbidden(obstacle.error)) && inUse) {
+      this.#credentials = verdict('True', 'Valid', '');
+    }
+    this.#report.statusChanged();
+  }
+
+  /** What the Secret itself is worth. */
+  setCredentials(found: Verdict): void {
+    const isNew = this.#credentials?.status !== found.status || this.#credentials.message !== found.message;
+    this.#credentials = found;
+    if (isNew && found.status === 'False') {
+      this.#log.warn({ link: this.#link, reason: found.reason, message: found.message }, 'credentials');
+      this.#report.event('Warning', found.reason, found.message);
+    }
+    this.#report.statusChanged();
+  }
+}
+
+/** What an obstacle says of the credentials; undefined: nothing bad. */
+function refusalOf(obstacle: TargetObstacle | undefined, namespaces: readonly string[] = []): Verdict | undefined {
+  if (obstacle === undefined) return undefined;
+  const { error } = obstacle;
+  if (isUnauthorized(error)) return verdict('False', 'Unauthorized', describe(error));
+  // Of several namespaces, one that refuses is that namespace's affair.
+  const isPartial = obstacle.namespaces.length < namespaces.length;
+  return isForbidden(error) && !isPartial ? verdict('False', 'Forbidden', describe(error)) : undefined;
+}

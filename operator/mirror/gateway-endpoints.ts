@@ -1,0 +1,108 @@
+/**
+ * The endpoints of mirrors that lead to the target's gateway, with the gateway as it was last found. Pure. Where the
+ * gateway is not known, what our endpoints say now stands.
+ */
+import {
+  type ApiJson,
+  type EndpointPort,
+  endpointsObjects,
+  type GatewayEndpoints,
+  gatewaySubset,
+  render,
+} from '../../constructs/mirror/index.ts';
+import { Annotation, Label } from '../../crds/wire.ts';
+import type { ObjectMeta } from '../kube/objects.ts';
+import type { Observed, OwnedObjects } from './observed.ts';
+
+/** Our endpoints of one Service and kind as they are now. */
+interface Live {
+  /** Undefined: there are none. */
+  readonly metadata: ObjectMeta | undefined;
+  /** Ready or not. */
+  readonly addresses: readonly string[];
+  readonly ports: readonly EndpointPort[];
+  /** False if any address is listed as not ready. */
+  readonly alive: boolean;
+}
+
+/**
+ * The gateway as the endpoints of our Service `name`. Before the first verdict readiness stays as it was, and starts
+ * ready (rule F2); before the first lookup of the gateway's name its addresses stay as they were.
+ */
+export function gatewayEndpoints({ link, gateway, owned }: Observed, name: string, ready: boolean): GatewayEndpoints {
+  const live = [endpointsOf(owned, name), slicesOf(owned, name)];
+  const { port = 0, identity, addresses = [], alive } = gateway ?? {};
+  return {
+    addresses: addresses.length > 0 ? addresses : live.flatMap((each) => each.addresses),
+    port,
+    identity,
+    alive: alive ?? live.every((each) => each.alive),
+    ready,
+    kind: link.endpointsKind,
+  };
+}
+
+/**
+ * All our endpoints that lead to the gateway, with just the gateway brought up to date: for a target that cannot be read
+ * (rules C1, C4). What is empty stays empty, ports stay as they are, and headless mirrors point at endpoint mirrors and
+ * not at the gateway.
+ */
+export function refreshedEndpoints(observed: Observed): readonly ApiJson[] {
+  const { gateway, owned, namespaceState } = observed;
+  if (gateway === undefined || namespaceState === 'forbidden' || namespaceState === 'unreadable') return [];
+  return owned.services
+    .filter(({ spec }) => spec?.clusterIP !== 'None')
+    .flatMap(({ metadata: { name } }) => {
+      const live = gatewayEndpoints(observed, name, true);
+      return [
+        refreshed(observed, name, { ...live, kind: 'endpoints' }, endpointsOf(owned, name)),
+        refreshed(observed, name, { ...live, kind: 'slices' }, slicesOf(owned, name)),
+      ].flat();
+    });
+}
+
+/** Our endpoints of one kind with another gateway; none where there are none, or where they are empty. */
+function refreshed(
+  { namespace }: Observed,
+  name: string,
+  gateway: GatewayEndpoints,
+  { metadata, addresses, ports }: Live,
+): readonly ApiJson[] {
+  if (metadata === undefined || addresses.length === 0) return [];
+  const { labels = {}, annotations = {} } = metadata;
+  const { [Annotation.remoteGatewayIdentity]: _, ...others } = annotations;
+  const { identity, kind } = gateway;
+  return render((chart) => {
+    endpointsObjects(chart, {
+      name,
+      namespace,
+      labels,
+      annotations: identity === undefined ? others : { ...others, [Annotation.remoteGatewayIdentity]: identity },
+      kind,
+      subsets: [gatewaySubset(gateway, ports)],
+    });
+  });
+}
+
+function endpointsOf({ endpoints }: OwnedObjects, service: string): Live {
+  const found = endpoints.find(({ metadata }) => metadata.name === service);
+  const subsets = found?.subsets ?? [];
+  const notReady = subsets.flatMap((subset) => subset.notReadyAddresses ?? []);
+  return {
+    metadata: found?.metadata,
+    addresses: [...subsets.flatMap((subset) => subset.addresses ?? []), ...notReady].map(({ ip }) => ip),
+    ports: (subsets[0]?.ports ?? []) as readonly EndpointPort[],
+    alive: notReady.length === 0,
+  };
+}
+
+function slicesOf({ slices }: OwnedObjects, service: string): Live {
+  const found = slices.filter(({ metadata }) => metadata.labels?.[Label.serviceName] === service);
+  const listed = found.flatMap((slice) => slice.endpoints ?? []);
+  return {
+    metadata: found[0]?.metadata,
+    addresses: listed.flatMap(({ addresses }) => addresses),
+    ports: (found[0]?.ports ?? []) as readonly EndpointPort[],
+    alive: listed.every(({ conditions }) => conditions?.ready !== false),
+  };
+}
