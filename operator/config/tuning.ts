@@ -17,6 +17,8 @@ export interface Tuning {
   readonly retryBackoff?: BackoffPolicy;
   /** How long until a name that somebody else's object has is tried again. @default 30000 */
   readonly conflictRetryMs?: number;
+  /** How long a cluster may be without a Link before its mirrors are removed. @default 2000 */
+  readonly removalGraceMs?: number;
   /** Deadline of a request. @default 10000 */
   readonly requestTimeoutMs?: number;
   /** Shortest time between two writes of one Link's status. @default 1000 */

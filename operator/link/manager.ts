@@ -11,7 +11,7 @@ import type { Metrics } from '../metrics.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import type { Tuning } from '../config/tuning.ts';
 import { NameClaims } from '../mirror/names.ts';
-import { Controller } from '../runtime/controller.ts';
+import { Controller, type Outcome } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { Reflector } from '../runtime/reflector.ts';
@@ -39,6 +39,8 @@ export interface ManagerOptions {
 
 /** Clusters reconciled at once. */
 const CONCURRENCY = 8;
+/** How long a cluster may be without a Link before what is left of it is removed: a rename takes a moment. */
+const REMOVAL_GRACE_MS = 2_000;
 
 export class Manager {
   readonly #options: ManagerOptions;
@@ -52,6 +54,8 @@ export class Manager {
   readonly #sessions = new Map<string, Session | Removal>();
   /** By Link, the cluster that its Lease records. */
   #served = new Map<string, string>();
+  /** By cluster that has no Link any more: when its mirrors may be removed, on the monotonic clock. */
+  readonly #removableMs = new Map<string, number>();
   #env: Environment | undefined;
   #pruningReported = false;
 
@@ -193,9 +197,10 @@ export class Manager {
   }
 
   /** From all Links to what should work for one cluster. */
-  async #reconcile(cluster: string, signal: AbortSignal): Promise<undefined> {
+  async #reconcile(cluster: string, signal: AbortSignal): Promise<Outcome> {
     const assignment = assignmentOf(cluster, this.#reads, this.#served);
     const running = this.#sessions.get(cluster);
+    if (assignment.do !== 'remove') this.#removableMs.delete(cluster);
     switch (assignment.do) {
       case 'serve': {
         const { settings } = assignment;
@@ -215,6 +220,7 @@ export class Manager {
         break;
       case 'remove':
         if (running instanceof Removal && running.link === assignment.link) break;
+        if (this.#graceMs(cluster) > 0) return { requeueAfterMs: this.#graceMs(cluster) };
         await this.#end(cluster, running, assignment.link);
         if (!signal.aborted) this.#remove(cluster, assignment.link);
         break;
@@ -222,7 +228,16 @@ export class Manager {
         await this.#end(cluster, running, running?.link);
     }
     for (const { name, named } of this.#reads.values()) if (named === cluster) this.#judge(name);
-    return undefined;
+    return {};
+  }
+
+  /** How long the mirrors of a cluster that has no Link stay for another to take over, in milliseconds. */
+  #graceMs(cluster: string): number {
+    const now = performance.now();
+    const { removalGraceMs = REMOVAL_GRACE_MS } = this.#options.tuning;
+    const dueMs = this.#removableMs.get(cluster) ?? now + removalGraceMs;
+    this.#removableMs.set(cluster, dueMs);
+    return Math.max(0, dueMs - now);
   }
 
   #serve(cluster: string, settings: Session['settings']): void {

@@ -48,6 +48,7 @@ const TUNING: Tuning = {
   conflictRetryMs: 60,
   requestTimeoutMs: 5_000,
   statusPeriodMs: 40,
+  removalGraceMs: 20,
   processMetrics: false,
 };
 

@@ -19,6 +19,7 @@ export const FAST: Tuning = {
   conflictRetryMs: 500,
   requestTimeoutMs: 5_000,
   statusPeriodMs: 200,
+  removalGraceMs: 100,
   labelCopyMs: 0,
 };
 
