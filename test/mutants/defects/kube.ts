@@ -1,6 +1,9 @@
 import type { Defect } from '../defect.ts';
 
 const CLIENT = { file: 'operator/kube/client.ts', tests: ['test/operator/kube/client.test.ts'] };
+const TRANSPORT = { file: 'operator/kube/transport.ts', tests: ['test/operator/kube/client.test.ts'] };
+const LINES = { file: 'operator/kube/lines.ts', tests: ['test/operator/kube/client.test.ts'] };
+const PATHS = { file: 'operator/kube/paths.ts', tests: ['test/operator/kube/client.test.ts'] };
 const ERRORS = { file: 'operator/kube/errors.ts', tests: ['test/operator/kube/errors.test.ts'] };
 const CONDITIONS = { file: 'operator/kube/conditions.ts', tests: ['test/operator/kube/conditions.test.ts'] };
 const BACKOFF = { file: 'operator/kube/backoff.ts', tests: ['test/operator/kube/backoff.test.ts'] };
@@ -15,80 +18,80 @@ const IN_CLUSTER = {
 
 export const KUBE: readonly Defect[] = [
   {
-    ...CLIENT,
+    ...TRANSPORT,
     name: 'the certificate of an API server is not verified',
     rule: 'E3',
     find: 'tls.rejectUnauthorized ?? true',
     replace: 'tls.rejectUnauthorized ?? false',
   },
   {
-    ...CLIENT,
+    ...TRANSPORT,
     name: 'the server name of a kubeconfig is not what the certificate is checked for',
     rule: 'E3',
     find: 'servername: tls.servername,',
     replace: '',
   },
   {
-    ...CLIENT,
+    ...TRANSPORT,
     name: 'a token that was refused is used for half a minute more',
     rule: 'H8',
     find: 'if (isUnauthorized(error)) this.#auth = undefined;',
     replace: '',
   },
   {
-    ...CLIENT,
+    ...TRANSPORT,
     name: 'a token is read once',
     rule: 'H8',
     find: 'this.#auth === undefined || this.#auth.untilMs < performance.now()',
     replace: 'this.#auth === undefined',
   },
   {
-    ...CLIENT,
+    ...TRANSPORT,
     name: 'a server may ask for a wait without end',
     rule: 'H4',
     find: 'Math.min(seconds * 1000, MAX_RETRY_AFTER_MS)',
     replace: 'seconds * 1000',
   },
   {
-    ...CLIENT,
+    ...TRANSPORT,
     name: 'a request waits without a deadline',
     rule: 'H4',
     find: 'AbortSignal.any([request.signal, deadline])',
     replace: 'request.signal',
   },
   {
-    ...CLIENT,
+    ...TRANSPORT,
     name: 'a silent watch is held open for ever',
     rule: 'H3',
     find: 'timer = setTimeout(expire, idleTimeoutMs);',
     replace: '',
   },
   {
-    ...CLIENT,
+    ...TRANSPORT,
     name: 'a watch that never opens is awaited for ever',
     rule: 'H3',
     find: 'let timer = setTimeout(expire, this.#options.timeoutMs);',
     replace: 'let timer = setTimeout(expire, idleTimeoutMs);',
   },
   {
-    ...CLIENT,
+    ...TRANSPORT,
     name: 'a watch that was heard counts as one that never was',
     rule: 'H3',
     find: 'bytes += chunk.length;',
     replace: '',
   },
   {
-    ...CLIENT,
+    ...TRANSPORT,
     name: 'a watch occupies the connections of requests',
     rule: 'H7',
     find: 'await this.#answered(this.#watches,',
     replace: 'await this.#answered(this.#requests,',
   },
   {
-    ...CLIENT,
+    ...LINES,
     name: 'an event whose bytes come in two pieces is lost',
     rule: 'H3',
-    find: 'if (start < chunk.length) rest.push(chunk.subarray(start));',
+    find: 'if (start < chunk.length) this.#rest.push(chunk.subarray(start));',
     replace: '',
   },
   {
@@ -99,7 +102,7 @@ export const KUBE: readonly Defect[] = [
     replace: '',
   },
   {
-    ...CLIENT,
+    ...TRANSPORT,
     name: 'a watch counts as open before the server has accepted it',
     rule: 'E4',
     find: 'heard(); if (response.statusCode !== 200)',
@@ -120,14 +123,14 @@ export const KUBE: readonly Defect[] = [
     replace: "kind: 'DeleteOptions', ...(preconditions === undefined && { preconditions }),",
   },
   {
-    ...CLIENT,
+    ...TRANSPORT,
     name: 'the path of a server behind a proxy is lost',
     rule: 'E3',
     find: "server.pathname.replace(/\\/$/, '')",
     replace: "''",
   },
   {
-    ...CLIENT,
+    ...PATHS,
     name: 'a hostile name leaves its path',
     rule: 'E8',
     find: '}/${encodeURIComponent(name)}`;',
@@ -141,7 +144,7 @@ export const KUBE: readonly Defect[] = [
     replace: "!Array.isArray(patch) ? 'application/json-patch+json'",
   },
   {
-    ...CLIENT,
+    ...TRANSPORT,
     name: 'an abort by the caller is a failure of the connection',
     rule: 'E4',
     find: 'if (signal?.aborted === true) return signal.reason;',

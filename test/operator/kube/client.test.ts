@@ -221,7 +221,7 @@ describe('no answer', () => {
 
   it('of JSON is a ConnectionError', async () => {
     respond = (_, response) => response.end('hello');
-    await expect(connect().get('/x')).rejects.toThrow('the answer is no JSON');
+    await expect(connect().get('/x')).rejects.toThrow('the answer is not JSON');
   });
 
   it('for a caller who no longer waits is the reason of the caller', async () => {

@@ -1,0 +1,24 @@
+/** Paths of the Kubernetes API. Names come from anywhere: each is encoded, so that none leaves its place in a path. */
+import type { Resource } from './objects.ts';
+
+/** Path of all objects of a resource; of one namespace, if it is given and the resource has namespaces. */
+export function collectionPath(of: Resource, namespace: string | undefined): string {
+  const base = of.group === '' ? `/api/${of.version}` : `/apis/${of.group}/${of.version}`;
+  return namespace === undefined || !of.namespaced
+    ? `${base}/${of.plural}`
+    : `${base}/namespaces/${encodeURIComponent(namespace)}/${of.plural}`;
+}
+
+export const objectPath = (of: Resource, namespace: string | undefined, name: string): string =>
+  `${collectionPath(of, namespace)}/${encodeURIComponent(name)}`;
+
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** A query with its `?`; parameters that are undefined or empty are left out. */
+export function queryString(query: Query): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string | number | boolean] => {
+    return entry[1] !== undefined && entry[1] !== '';
+  });
+  if (given.length === 0) return '';
+  return `?${given.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join('&')}`;
+}

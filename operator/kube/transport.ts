@@ -1,0 +1,238 @@
+/**
+ * JSON over pooled connections to one API server. Every request has a deadline, and every stream ends when it has been
+ * silent too long. Requests are authenticated here, and what goes wrong becomes an error that says what was tried.
+ */
+import { type Dispatcher, Pool } from 'undici';
+import type { ClusterAccess } from './access/access.ts';
+import { sleep } from './backoff.ts';
+import { ApiError, ConnectionError, describe, isUnauthorized, SilenceError, type StatusBody } from './errors.ts';
+import { LineCutter } from './lines.ts';
+import { type Query, queryString } from './paths.ts';
+
+/** Called for what goes over the wire; `host` is the API server's, with its port. */
+export interface ClientHooks {
+  /** Called when a request was answered, or failed without an answer: `code` is the HTTP status, or `<error>`. */
+  readonly onResponse?: (host: string, method: string, code: string) => void;
+  /** Called when bytes of a response body have arrived: those of a watch as they come. */
+  readonly onRead?: (host: string, bytes: number) => void;
+}
+
+export interface TransportOptions extends ClientHooks {
+  readonly userAgent?: string;
+  /** Deadline of a request that is not a stream. @default 10000 */
+  readonly timeoutMs?: number;
+  /** Requests under way at once. @default 32 */
+  readonly connections?: number;
+}
+
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  /** What is tried, for errors. */
+  readonly what: string;
+  readonly query?: Query;
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Minimum deadline, for requests that take longer than others. @default 0 */
+  readonly minTimeoutMs?: number;
+}
+
+export interface StreamRequest {
+  readonly path: string;
+  readonly what: string;
+  readonly query: Query;
+  /** How long without a byte until the stream counts as dead. */
+  readonly idleTimeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Called when the server has accepted the request. */
+  readonly onOpen?: (() => void) | undefined;
+}
+
+/** How long requests under way may take when a client is closed, before they are cut off. */
+const CLOSE_GRACE_MS = 500;
+
+/** How long an Authorization header is reused before it is asked for again. */
+const AUTH_REFRESH_MS = 30_000;
+
+/** A server that asks to wait longer is asked again after this time (rule H4). */
+const MAX_RETRY_AFTER_MS = 300_000;
+
+export class Transport {
+  /** URL of the API server, for messages. */
+  readonly server: string;
+  readonly #access: ClusterAccess;
+  readonly #basePath: string;
+  readonly #requests: Pool;
+  readonly #watches: Pool;
+  readonly #options: Required<TransportOptions>;
+  readonly #host: string;
+  #auth: { readonly headers: Record<string, string>; readonly untilMs: number } | undefined;
+
+  constructor(access: ClusterAccess, options: TransportOptions) {
+    const { tls } = access;
+    const server = new URL(access.server);
+    this.#access = access;
+    this.server = server.origin;
+    this.#host = server.host;
+    this.#basePath = server.pathname.replace(/\/$/, '');
+    this.#options = {
+      userAgent: options.userAgent ?? 'linkspan',
+      timeoutMs: options.timeoutMs ?? 10_000,
+      connections: options.connections ?? 32,
+      onResponse: options.onResponse ?? (() => undefined),
+      onRead: options.onRead ?? (() => undefined),
+    };
+    const connect = {
+      ca: tls.ca,
+      cert: tls.cert,
+      key: tls.key,
+      servername: tls.servername,
+      rejectUnauthorized: tls.rejectUnauthorized ?? true,
+      timeout: this.#options.timeoutMs,
+      keepAlive: true,
+      keepAliveInitialDelay: 15_000,
+    } as NonNullable<Pool.Options['connect']>;
+    // HTTP/1.1: a connection for each watch is meant, and undici's HTTP/2 sessions, destroyed while streams are open,
+    // now and then emit an error that nobody can handle, which ends the process.
+    const pool = { connect, allowH2: false, keepAliveTimeout: 60_000, bodyTimeout: 0, headersTimeout: 0 };
+    this.#requests = new Pool(server.origin, { ...pool, connections: this.#options.connections });
+    // A watch occupies its connection: they have a pool without a limit, so that none waits for another.
+    this.#watches = new Pool(server.origin, { ...pool, connections: null });
+  }
+
+  /**
+   * One request and its answer.
+   * @throws ApiError if the answer is an error, ConnectionError if there is none, the reason of `signal` if it aborts
+   */
+  async json<T>(request: Request): Promise<T> {
+    const deadline = AbortSignal.timeout(Math.max(this.#options.timeoutMs, request.minTimeoutMs ?? 0));
+    try {
+      const response = await this.#answered(this.#requests, {
+        method: request.method,
+        path: this.#basePath + request.path + queryString(request.query ?? {}),
+        headers: { ...(await this.#headers()), 'content-type': request.contentType ?? 'application/json' },
+        body: request.body === undefined ? null : JSON.stringify(request.body),
+        signal: request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline]),
+      });
+      if (response.statusCode >= 300) throw await this.#refusal(response, request.what);
+      return JSON.parse(await this.#text(response)) as T;
+    } catch (error) {
+      throw this.#explain(error, request.what, request.signal);
+    }
+  }
+
+  /**
+   * A GET whose answer is a stream of JSON values, one a line, until the server ends it.
+   * @throws ApiError if it is refused, ConnectionError if the connection fails or is silent for `idleTimeoutMs`
+   */
+  async *stream<T>({ path, what, query, idleTimeoutMs, signal, onOpen }: StreamRequest): AsyncGenerator<T> {
+    const silence = new AbortController();
+    let bytes = 0;
+    const expire = () => {
+      silence.abort(new SilenceError(`${what}: nothing heard for ${idleTimeoutMs / 1000} s`, bytes > 0));
+    };
+    let timer = setTimeout(expire, this.#options.timeoutMs);
+    const heard = () => {
+      clearTimeout(timer);
+      timer = setTimeout(expire, idleTimeoutMs);
+    };
+    try {
+      const response = await this.#answered(this.#watches, {
+        method: 'GET',
+        path: this.#basePath + path + queryString(query),
+        headers: await this.#headers(),
+        signal: AbortSignal.any([signal, silence.signal]),
+      });
+      heard();
+      if (response.statusCode !== 200) throw await this.#refusal(response, what);
+      onOpen?.();
+      const lines = new LineCutter();
+      for await (const chunk of response.body as AsyncIterable<Buffer>) {
+        heard();
+        bytes += chunk.length;
+        this.#options.onRead(this.#host, chunk.length);
+        for (const line of lines.push(chunk)) yield JSON.parse(line) as T;
+      }
+    } catch (error) {
+      throw silence.signal.aborted ? silence.signal.reason : this.#explain(error, what, signal);
+    } finally {
+      clearTimeout(timer);
+      silence.abort();
+    }
+  }
+
+  /** Closes the connections; requests still under way after a grace fail. */
+  async close(): Promise<void> {
+    await Promise.all(
+      [this.#requests, this.#watches].map(async (pool) => {
+        // Most of what is under way has been given up by now, and ends by itself if it gets the time.
+        const closed = pool.close().catch(() => undefined);
+        const ended = new AbortController();
+        await Promise.race([closed, sleep(CLOSE_GRACE_MS, ended.signal)]);
+        ended.abort();
+        await pool.destroy();
+      }),
+    );
+  }
+
+  /** One request, as far as its headers. */
+  async #answered(pool: Pool, options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> {
+    const { onResponse } = this.#options;
+    try {
+      const response = await pool.request(options);
+      // A body that is destroyed before it is read emits an error; without a listener it would end the process.
+      response.body.on('error', () => undefined);
+      onResponse(this.#host, options.method, String(response.statusCode));
+      return response;
+    } catch (error) {
+      onResponse(this.#host, options.method, '<error>');
+      throw error;
+    }
+  }
+
+  async #text({ body }: Dispatcher.ResponseData): Promise<string> {
+    const bytes = Buffer.from(await body.arrayBuffer());
+    this.#options.onRead(this.#host, bytes.length);
+    return bytes.toString('utf8');
+  }
+
+  async #refusal(response: Dispatcher.ResponseData, what: string): Promise<ApiError> {
+    const text = await this.#text(response);
+    let body: StatusBody;
+    try {
+      body = JSON.parse(text) as StatusBody;
+    } catch {
+      body = { message: text };
+    }
+    const seconds = Number(response.headers['retry-after'] ?? body.details?.retryAfterSeconds);
+    const error = new ApiError(
+      response.statusCode,
+      body,
+      what,
+      seconds > 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined,
+    );
+    if (isUnauthorized(error)) this.#auth = undefined;
+    return error;
+  }
+
+  /** An ApiError, a ConnectionError that says what was tried, or the caller's own abort reason. */
+  #explain(error: unknown, what: string, signal: AbortSignal | undefined): unknown {
+    if (error instanceof ApiError || error instanceof ConnectionError) return error;
+    if (signal?.aborted === true) return signal.reason;
+    if (error instanceof SyntaxError) return new ConnectionError(`${what}: the answer is not JSON`);
+    return new ConnectionError(`${what} at ${this.server}: ${describe(error)}`, { cause: error });
+  }
+
+  async #headers(): Promise<Record<string, string>> {
+    if (this.#auth === undefined || this.#auth.untilMs < performance.now()) {
+      const headers = {
+        accept: 'application/json',
+        'user-agent': this.#options.userAgent,
+        ...(await this.#access.authorization()),
+      };
+      this.#auth = { headers, untilMs: performance.now() + AUTH_REFRESH_MS };
+    }
+    return this.#auth.headers;
+  }
+}
