@@ -16,7 +16,7 @@ const WORK_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5
 
 const STATUSES = ['True', 'False', 'Unknown'] as const;
 
-/** A condition, as far as it is measured. */
+/** The part of a condition that is measured. */
 type ConditionStatus = { readonly type: string; readonly status: (typeof STATUSES)[number] };
 
 export interface MetricsOptions {
@@ -39,7 +39,7 @@ export function createMetrics(options: MetricsOptions = {}) {
   const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
     new Histogram<L>({ name, help, buckets, labelNames, registers });
 
-  /** Of one target cluster, all with label `target_cluster_name`; they go with {@link forgetTarget}. */
+  /** Metrics of a target cluster, all with label `target_cluster_name`; they go with {@link forgetTarget}. */
   const target = {
     /** 1 alive, 0 not. */
     gatewayAlive: gauge('gateway_alive', 'Whether the gateway of the target answers its probes (1) or not (0)', TARGET),
@@ -74,10 +74,10 @@ export function createMetrics(options: MetricsOptions = {}) {
 
   /** 1 for the status that a condition has, 0 for the others. */
   const linkCondition = gauge('linkspan_link_condition', 'Conditions of the Link', 'link', TARGET, 'type', 'status');
-  const said = new Map<string, readonly Record<'link' | typeof TARGET | 'type' | 'status', string>[]>();
+  const reported = new Map<string, readonly Record<'link' | typeof TARGET | 'type' | 'status', string>[]>();
   const forgetLink = (link: string): void => {
-    for (const labels of said.get(link) ?? []) linkCondition.remove(labels);
-    said.delete(link);
+    for (const labels of reported.get(link) ?? []) linkCondition.remove(labels);
+    reported.delete(link);
   };
 
   const restRequests = counter('rest_client_requests_total', 'Requests to API servers', 'code', 'method', 'host');
@@ -87,7 +87,7 @@ export function createMetrics(options: MetricsOptions = {}) {
     'host',
   );
 
-  /** `controller` names the reconcile loop; `result` is `success` or `error`. */
+  /** Metrics of a reconcile loop, which `controller` names; `result` is `success` or `error`. */
   const reconcile = {
     total: counter('controller_runtime_reconcile_total', 'Reconciles by result', 'controller', 'result'),
     errors: counter('controller_runtime_reconcile_errors_total', 'Reconciles that failed', 'controller'),
@@ -95,7 +95,7 @@ export function createMetrics(options: MetricsOptions = {}) {
     time: histogram('controller_runtime_reconcile_time_seconds', 'Time a reconcile took', WORK_BUCKETS, 'controller'),
     activeWorkers: gauge('controller_runtime_active_workers', 'Reconciles under way', 'controller'),
   };
-  /** `name` is the queue's. */
+  /** Metrics of the queue of a reconcile loop, which `name` names. */
   const workqueue = {
     depth: gauge('workqueue_depth', 'Keys waiting in the workqueue', 'name'),
     adds: counter('workqueue_adds_total', 'Keys added to the workqueue', 'name'),
@@ -109,14 +109,14 @@ export function createMetrics(options: MetricsOptions = {}) {
   return {
     registry,
     target,
-    /** Conditions of a Link, in place of those that were said before; the cluster is empty where it is not known. */
+    /** Sets the conditions of a Link, in place of those that it had; the cluster is empty where it is not known. */
     setConditions: (link: string, cluster: string, conditions: readonly ConditionStatus[]): void => {
       forgetLink(link);
       const series = conditions.flatMap(({ type, status }) =>
         STATUSES.map((each) => ({ labels: { link, [TARGET]: cluster, type, status: each }, isSo: each === status })),
       );
       for (const { labels, isSo } of series) linkCondition.set(labels, isSo ? 1 : 0);
-      said.set(
+      reported.set(
         link,
         series.map(({ labels }) => labels),
       );
@@ -127,26 +127,26 @@ export function createMetrics(options: MetricsOptions = {}) {
     workqueue,
     /** 1 while this process leads; `name` is the Lease's. */
     leader: gauge('leader_election_master_status', 'Whether this process holds the Lease (1) or not (0)', 'name'),
-    /** What clients are to be given, so that their requests are counted. */
+    /** Options for clients, so that their requests are counted. */
     clientHooks: {
       onResponse: (host, method, code) => restRequests.inc({ host, method, code }),
       onRead: (host, bytes) => bytesRead.inc({ host }, bytes),
     } satisfies ClientHooks,
-    /** Removes every series of a controller: call it when it will not run again. */
+    /** Removes every series of a controller that will not run again, and of its queue. */
     forgetController: async (controller: string): Promise<void> => {
       await Promise.all([
         ...Object.values(reconcile).map((metric) => forget(metric, 'controller', controller)),
         ...Object.values(workqueue).map((metric) => forget(metric, 'name', controller)),
       ]);
     },
-    /** Removes every series of a target cluster: call it when nothing serves the cluster any more. */
+    /** Removes every series of a target cluster that nothing serves any more. */
     forgetTarget: async (cluster: string): Promise<void> => {
       await Promise.all(Object.values(target).map((metric) => forget(metric, TARGET, cluster)));
     },
   };
 }
 
-/** Removes the series of a metric whose label has a value. */
+/** Removes the series of a metric that have a value of a label. */
 async function forget(metric: Pick<Gauge, 'get' | 'remove'>, label: string, value: string): Promise<void> {
   const { values } = await metric.get();
   for (const { labels } of values) {

@@ -59,7 +59,29 @@ describe('metrics', () => {
     expect(after.match(/"west"/g)).toEqual(before.match(/"west"/g));
   });
 
-  it('says of a Link what it was told last, and nothing once it is forgotten', async () => {
+  it('forgets every series of a reconcile loop and its queue, and of no other', async () => {
+    const { registry, reconcile, workqueue, forgetController } = createMetrics({ process: false });
+    for (const name of ['link/east', 'link/west']) {
+      const controller = { controller: name };
+      reconcile.total.inc({ ...controller, result: 'success' });
+      reconcile.total.inc({ ...controller, result: 'error' });
+      reconcile.errors.inc(controller);
+      reconcile.time.observe(controller, 0.1);
+      reconcile.activeWorkers.set(controller, 1);
+      workqueue.depth.set({ name }, 1);
+      workqueue.adds.inc({ name });
+      workqueue.retries.inc({ name });
+      workqueue.queueDuration.observe({ name }, 0.1);
+      workqueue.workDuration.observe({ name }, 0.1);
+    }
+    const before = await registry.metrics();
+    await forgetController('link/east');
+    const after = await registry.metrics();
+    expect(after).not.toContain('link/east');
+    expect(after.match(/link\/west/g)).toEqual(before.match(/link\/west/g));
+  });
+
+  it('has the latest conditions of a Link, and none once it is forgotten', async () => {
     const { registry, setConditions, forgetLink } = createMetrics({ process: false });
     const series = async (): Promise<readonly string[]> =>
       (await registry.metrics()).split('\n').filter((line) => line.startsWith('linkspan_link_condition{'));
