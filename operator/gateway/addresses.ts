@@ -1,7 +1,7 @@
 /**
- * The IP addresses of a target's gateway (rule C2). IPs stand for themselves; host names are looked up again and again,
- * all answers are used, and a lookup that fails keeps the last answer. Only address families that the source cluster
- * has are kept, sorted, so that equal answers are equal lists.
+ * The IP addresses of a target's gateway (rule C2). IPs are used as they are; host names are looked up periodically, all
+ * answers are used, and a failed lookup keeps the last answer. Only addresses of families that the source cluster has are
+ * kept, sorted, so that equal answers are equal lists.
  */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -21,14 +21,14 @@ export interface GatewayAddressOptions {
   readonly families: ReadonlySet<IpFamily>;
   readonly periodMs: number;
   readonly resolve?: Resolve | undefined;
-  /** Told after a lookup that changed anything. */
+  /** Called after a lookup that changed the addresses or the problems. */
   readonly onChange: (state: GatewayAddressState) => void;
 }
 
 export interface GatewayAddressState {
   /** Usable addresses, sorted; empty if none was ever found. */
   readonly addresses: readonly string[];
-  /** What went wrong with which address; empty if nothing did. */
+  /** What went wrong, by address; empty if nothing did. */
   readonly problems: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * A Link's gateway as it is found: where it is, and whether it is alive. What endpoints lead to is taken over from the
+ * A Link's gateway as it is observed: its addresses, and whether it is alive. What endpoints lead to is taken from the
  * Link as a whole, once the addresses are known: no mirror ever has the addresses of one gateway with the port or
- * identity of another, and a lookup that fails is no reason to leave what is in use.
+ * identity of another, and a failed lookup keeps what is in use.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type GatewaySettings, type LinkSettings, probeName } from '../../crds/index.ts';

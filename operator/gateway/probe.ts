@@ -1,7 +1,7 @@
 /**
- * Is a target's gateway alive (rule F1)? Probed at once and then every period, each time on a new connection; so many
- * failures in a row make it not alive, one success alive. The verdict is told when it is first known and when it
- * changes, never in between.
+ * Whether a target's gateway is alive (rule F1). It is probed at once and then every period, each time on a new connection.
+ * `failureThreshold` failures in a row make it not alive, one success makes it alive. The verdict is reported when it is
+ * first known, and when it changes.
  */
 import { request } from 'node:http';
 import type { ProbeSettings } from '../../crds/index.ts';
@@ -10,7 +10,7 @@ import { describe } from '../kube/errors.ts';
 
 export interface ProbeOptions {
   readonly settings: ProbeSettings;
-  /** Hosts to probe: one answer is enough. Asked before each probe, as addresses change. */
+  /** Hosts to probe: one answer is enough. Called before each probe, as addresses change. */
   readonly hosts: () => readonly string[];
   /** Where to connect for a host instead of the host itself: host → `address:port`. */
   readonly connectTo: ReadonlyMap<string, { readonly host: string; readonly port: number }>;
@@ -18,7 +18,7 @@ export interface ProbeOptions {
   readonly onProbe: (ok: boolean, latencyMs: number) => void;
 }
 
-/** Probes do not move in step. */
+/** The period grows by up to this part, at random, so that the probes of several Links are not in step. */
 const JITTER = 0.1;
 
 export async function probeGateway(options: ProbeOptions, signal: AbortSignal): Promise<void> {

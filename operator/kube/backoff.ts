@@ -1,6 +1,6 @@
 /**
- * How long to wait before trying again, and the waiting. Delays double up to a cap and are jittered, so that many
- * failing things do not come back in step; the randomness is an argument, so that tests decide it.
+ * How long to wait before a retry. Delays double up to a cap and are jittered, so that many failing tasks do not retry
+ * in step; the randomness is an argument, so that tests decide it.
  */
 
 export interface BackoffPolicy {
@@ -10,10 +10,10 @@ export interface BackoffPolicy {
   readonly capMs: number;
 }
 
-/** What a failed write of one object waits (rule H4). */
+/** Delays after failed writes of one object (rule H4). */
 export const RETRY_BACKOFF: BackoffPolicy = { baseMs: 200, capMs: 300_000 };
 
-/** What a broken list, watch or connection waits (rules E4, H3). */
+/** Delays after a broken list, watch or connection (rules E4, H3). */
 export const RECONNECT_BACKOFF: BackoffPolicy = { baseMs: 500, capMs: 30_000 };
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The verbs of the Kubernetes API, on raw JSON. They are made here, because client-node's object API drops fields that
- * it does not know and opens a TLS connection for each request.
+ * The verbs of the Kubernetes API, on raw JSON. client-node's object API is not used: it drops fields that it does not
+ * know, and opens a TLS connection for each request.
  */
 import type { ClusterAccess } from './access/access.ts';
 import { apiVersionOf, type KubeObject, type Resource } from './objects.ts';
@@ -45,7 +45,7 @@ export interface WatchEvent<T> {
   readonly object: T;
 }
 
-/** What a write or delete insists on; the server answers 409 when it does not hold. */
+/** What must hold for a write or delete; the server answers 409 if it does not. */
 export interface Preconditions {
   readonly uid?: string | undefined;
   readonly resourceVersion?: string | undefined;
@@ -71,7 +71,7 @@ export class KubeClient {
     return this.#transport.json<T>({ method: 'GET', path, what: `GET ${path}`, signal });
   }
 
-  /** @throws ApiError 404 if there is none. */
+  /** GET of one object. @throws ApiError 404 if there is none */
   read<T extends KubeObject>(of: Resource, namespace: string | undefined, name: string, signal?: AbortSignal) {
     return this.#transport.json<T>({
       method: 'GET',
@@ -81,7 +81,7 @@ export class KubeClient {
     });
   }
 
-  /** One page. Items carry no `kind`, as the API server sends them. */
+  /** One page of a list. Items carry no `kind`, as the API server sends them. */
   list<T extends KubeObject>(of: Resource, options: ListOptions, signal?: AbortSignal): Promise<List<T>> {
     const { namespace, ...query } = options;
     return this.#transport.json<List<T>>({
@@ -127,7 +127,7 @@ export class KubeClient {
     });
   }
 
-  /** POST: creates an object. @throws ApiError 409 if it exists. */
+  /** POST: creates an object. @throws ApiError 409 if it exists */
   create<T extends KubeObject>(of: Resource, object: KubeObject, signal?: AbortSignal): Promise<T> {
     const { namespace, name } = object.metadata;
     return this.#transport.json<T>({
@@ -172,7 +172,7 @@ export class KubeClient {
     });
   }
 
-  /** @throws ApiError 404 if it is gone, 409 if it is not the one the preconditions name. */
+  /** DELETE of one object. @throws ApiError 404 if it is gone, 409 if the preconditions do not hold */
   async delete(
     of: Resource,
     target: { readonly namespace?: string | undefined; readonly name: string },

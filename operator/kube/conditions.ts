@@ -1,10 +1,10 @@
 /**
- * Kubernetes status conditions as values. The one rule that people alert on is kept here: `lastTransitionTime` moves
- * when `status` changes and at no other time, so that "since when" is true.
+ * Kubernetes status conditions as values. The one rule that alerts depend on is kept here: `lastTransitionTime` changes
+ * when `status` changes, and at no other time.
  */
 import { cut } from './errors.ts';
 
-/** A condition as `metav1.Condition` has it. */
+/** A condition, with the fields of `metav1.Condition`. */
 export interface Condition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -18,7 +18,7 @@ export interface Condition {
   readonly lastTransitionTime: string;
 }
 
-/** What a condition says, before it is put on an object. */
+/** Status, reason and message of a condition, before it is set on an object. */
 export type Verdict = Pick<Condition, 'status' | 'reason' | 'message'>;
 
 export const verdict = (status: Verdict['status'], reason: string, message: string): Verdict => ({
@@ -35,8 +35,8 @@ const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 export const toTime = (date: Date): string => date.toISOString().replace(/\.\d{3}Z$/, 'Z');
 
 /**
- * The conditions with `next` put in the place of the one of its type, or last if there was none. The order stays.
- * @throws TypeError if the reason is none that the API server accepts: that is a mistake in the program.
+ * Returns the conditions with `next` in place of the one of its type, or last if there was none; the order stays.
+ * @throws TypeError if the API server would not accept the reason: that is a mistake in the program
  */
 export function setCondition(
   previous: readonly Condition[],
@@ -44,7 +44,7 @@ export function setCondition(
   now: Date,
 ): readonly Condition[] {
   if (next.reason.length > 1024 || !REASON.test(next.reason)) {
-    throw new TypeError(`condition ${next.type}: the reason "${cut(next.reason)}" is not CamelCase`);
+    throw new TypeError(`condition ${next.type}: the reason "${cut(next.reason)}" must be CamelCase`);
   }
   const before = previous.find(({ type }) => type === next.type);
   const condition: Condition = {

@@ -1,6 +1,6 @@
 /**
- * What can go wrong between us and an API server, as types that say what to do about it. Text that a server wrote is
- * cut before it travels on, and nothing here ever holds a request's headers or body: no token reaches a log from here.
+ * What can go wrong between the operator and an API server, as types that tell callers how to react. Text from a server
+ * is cut before it is passed on, and no error holds a request's headers or body: no token reaches a log from here.
  */
 
 /** Longest foreign text that is repeated in a message, a condition or an Event. */
@@ -17,24 +17,24 @@ export interface StatusBody {
   readonly reason?: string;
   readonly message?: string;
   readonly details?: {
-    /** Of what the error is about: a resource, in the plural. */
+    /** Plural of the resource that the error is about. */
     readonly kind?: string;
     readonly retryAfterSeconds?: number;
     readonly causes?: readonly { readonly reason?: string; readonly message?: string; readonly field?: string }[];
   };
 }
 
-/** The API server answered, and the answer was no. */
+/** The API server answered with an error. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** HTTP status code. */
   readonly code: number;
   /** Kubernetes' reason, such as `Conflict`, `Expired`, `Invalid`. */
   readonly reason: string;
-  /** How long the server asked us to wait, in milliseconds. */
+  /** How long the server asks to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   readonly causes: readonly string[];
-  /** Plural of what the error is about, where the server says so. */
+  /** Plural of the resource that the error is about, if the server names it. */
   readonly kind: string | undefined;
 
   constructor(code: number, body: StatusBody, what: string, retryAfterMs?: number) {
@@ -47,14 +47,14 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer came: refused, reset, timed out, silent, or no name. */
+/** No answer came: the connection was refused, reset or silent, timed out, or the name did not resolve. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
 
-/** A watch went silent: without a byte for longer than bookmarks take. */
+/** A watch was silent for longer than the time between two bookmarks. */
 export class SilenceError extends ConnectionError {
-  /** Whether anything was heard on it before. */
+  /** Whether any byte was received on it. */
   readonly heard: boolean;
 
   constructor(message: string, heard: boolean) {
@@ -63,7 +63,7 @@ export class SilenceError extends ConnectionError {
   }
 }
 
-/** Trying again without a change cannot help; the message says what must change. */
+/** A retry cannot help until something changes; the message names it. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError';
   /** CamelCase, for a condition. */
@@ -78,18 +78,18 @@ export class TerminalError extends Error {
 const hasCode = (error: unknown, code: number): error is ApiError => error instanceof ApiError && error.code === code;
 
 export const isNotFound = (error: unknown): error is ApiError => hasCode(error, 404);
-/** The object changed, exists, or is not the one we meant. */
+/** The object has changed, exists already, or is not the one that was named. */
 export const isConflict = (error: unknown): error is ApiError => hasCode(error, 409);
 export const isForbidden = (error: unknown): error is ApiError => hasCode(error, 403);
 export const isUnauthorized = (error: unknown): error is ApiError => hasCode(error, 401);
 export const isInvalid = (error: unknown): error is ApiError => hasCode(error, 422) || hasCode(error, 400);
 
-/** The namespace that was to be written to is not there, or is on its way out. */
+/** The namespace of a write does not exist, or is being deleted. */
 export const isNamespaceGone = (error: unknown): error is ApiError =>
   (isNotFound(error) && error.kind === 'namespaces') ||
   (isForbidden(error) && error.causes.includes('NamespaceTerminating'));
 
-/** The resourceVersion or continue token is no longer served: list again. */
+/** The resourceVersion or continue token is no longer served: a new list is needed. */
 export const isExpired = (error: unknown): boolean =>
   error instanceof ApiError &&
   (error.code === 410 ||
@@ -97,11 +97,11 @@ export const isExpired = (error: unknown): boolean =>
     error.causes.includes('ResourceVersionTooLarge') ||
     error.message.includes('Too large resource version'));
 
-/** What kind of obstacle an error is: worth saying anew when it becomes another, unlike the error of each try. */
+/** The kind of obstacle that an error is: reported again when it changes, unlike the error of each try. */
 export const obstacleOf = (error: unknown): string =>
   error instanceof ApiError && error.code < 500 && error.code !== 429 ? String(error.code) : 'no answer';
 
-/** The innermost message of an error, cut; for people. */
+/** Describes an error and its cause in one line, cut. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return cut(String(error));
   const inner = error instanceof AggregateError ? (error.errors[0] as unknown) : error.cause;

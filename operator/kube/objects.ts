@@ -1,6 +1,6 @@
 /**
- * The JSON shapes of the Kubernetes objects that the operator reads and writes, as far as it reads them. Objects stay
- * raw JSON end to end (timestamps are strings): what a field is not named here for is carried along untouched.
+ * The JSON shapes of the Kubernetes objects that the operator reads and writes, with the fields that it reads. Objects
+ * stay raw JSON end to end (timestamps are strings): fields that are not declared here pass through untouched.
  */
 
 /** Metadata of any object, as the API server sends it. */
@@ -26,7 +26,7 @@ export interface ManagedFieldsEntry {
   readonly subresource?: string;
 }
 
-/** A set of fields: `f:` names a field, `k:` a list item by its keys, `.` the thing itself. */
+/** A set of fields: `f:` is followed by a field name, `k:` by the keys of a list item; `.` is the field itself. */
 export interface FieldsV1 {
   readonly [path: string]: FieldsV1;
 }
@@ -125,7 +125,7 @@ export interface Lease extends KubeObject {
 
 export type Namespace = KubeObject;
 
-/** Where a kind lives in the API. */
+/** A kind and its place in the API. */
 export interface Resource {
   /** Empty for the core group. */
   readonly group: string;
@@ -154,7 +154,7 @@ export const LEASES = resource('coordination.k8s.io', 'v1', 'leases', 'Lease');
 /** `apiVersion` of a resource's objects. */
 export const apiVersionOf = (of: Resource): string => (of.group === '' ? of.version : `${of.group}/${of.version}`);
 
-/** `namespace/name`, or `name` for what has no namespace. */
+/** `namespace/name`, or `name` if the object has no namespace. */
 export const keyOf = (object: { readonly metadata: { readonly namespace?: string; readonly name: string } }): string =>
   object.metadata.namespace === undefined
     ? object.metadata.name

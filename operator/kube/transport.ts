@@ -1,6 +1,6 @@
 /**
  * JSON over pooled connections to one API server. Every request has a deadline, and every stream ends when it has been
- * silent too long. Requests are authenticated here, and what goes wrong becomes an error that says what was tried.
+ * silent too long. Requests are authenticated here, and every failure becomes an error that names what was tried.
  */
 import { type Dispatcher, Pool } from 'undici';
 import type { ClusterAccess } from './access/access.ts';
@@ -49,13 +49,13 @@ export interface StreamRequest {
   readonly onOpen?: (() => void) | undefined;
 }
 
-/** How long requests under way may take when a client is closed, before they are cut off. */
+/** How long requests under way may take before closing the client cuts them off. */
 const CLOSE_GRACE_MS = 500;
 
-/** How long an Authorization header is reused before it is asked for again. */
+/** How long an Authorization header is reused before a new one is requested. */
 const AUTH_REFRESH_MS = 30_000;
 
-/** A server that asks to wait longer is asked again after this time (rule H4). */
+/** Longest wait that a server is granted (rule H4). */
 const MAX_RETRY_AFTER_MS = 300_000;
 
 export class Transport {
@@ -93,11 +93,11 @@ export class Transport {
       keepAlive: true,
       keepAliveInitialDelay: 15_000,
     } as NonNullable<Pool.Options['connect']>;
-    // HTTP/1.1: a connection for each watch is meant, and undici's HTTP/2 sessions, destroyed while streams are open,
-    // now and then emit an error that nobody can handle, which ends the process.
+    // HTTP/1.1: each watch is to have its own connection, and undici's HTTP/2 sessions, destroyed while streams are
+    // open, now and then emit an error that nobody can handle, which ends the process.
     const pool = { connect, allowH2: false, keepAliveTimeout: 60_000, bodyTimeout: 0, headersTimeout: 0 };
     this.#requests = new Pool(server.origin, { ...pool, connections: this.#options.connections });
-    // A watch occupies its connection: they have a pool without a limit, so that none waits for another.
+    // A watch occupies its connection: watches have a pool without a limit, so that none waits for another.
     this.#watches = new Pool(server.origin, { ...pool, connections: null });
   }
 
@@ -216,7 +216,7 @@ export class Transport {
     return error;
   }
 
-  /** An ApiError, a ConnectionError that says what was tried, or the caller's own abort reason. */
+  /** An ApiError, a ConnectionError that names what was tried, or the caller's own abort reason. */
   #explain(error: unknown, what: string, signal: AbortSignal | undefined): unknown {
     if (error instanceof ApiError || error instanceof ConnectionError) return error;
     if (signal?.aborted === true) return signal.reason;

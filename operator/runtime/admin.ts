@@ -6,11 +6,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 
-/** One thing that readiness depends on. */
+/** One condition of readiness. */
 export interface ReadyCheck {
   readonly name: string;
   readonly ok: boolean;
-  /** Why not. */
+  /** Why the check failed. */
   readonly message?: string;
 }
 
@@ -28,7 +28,7 @@ export interface AdminOptions {
 }
 
 export interface AdminServer {
-  /** Where it listens, the port being the one that was picked. */
+  /** The address that is listened on, with the port that was picked. */
   readonly address: { readonly host: string; readonly port: number };
   close(): Promise<void>;
 }
@@ -42,8 +42,8 @@ interface Answer {
 }
 
 /**
- * Starts to listen.
- * @throws Error of node:net if the address cannot be bound.
+ * Starts the admin server.
+ * @throws Error of node:net if the address cannot be bound
  */
 export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 10_000, keepAliveTimeout: 5_000 });
@@ -93,7 +93,7 @@ async function answer(request: IncomingMessage, { registry, ready }: AdminOption
   }
 }
 
-/** As the API server's own: failing checks are always listed, passing ones when asked for. */
+/** In the format of the API server's own: failing checks are always listed, passing ones if requested. */
 function readyz({ ok, checks }: Readiness, verbose: boolean): Answer {
   const lines =
     ok && !verbose

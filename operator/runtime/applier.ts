@@ -6,12 +6,12 @@
 import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../kube/errors.ts';
 import { ENDPOINTS, type KubeObject, type Resource, SERVICES } from '../kube/objects.ts';
-import { digestOf, saysTheSame } from './compare.ts';
+import { digestOf, isEquivalent } from './compare.ts';
 import { claimed } from './managed-fields.ts';
 import { type Action, type Desired, idOf } from './plan.ts';
 import { Repairs } from './repairs.ts';
 
-/** What became of an action. */
+/** The result of an action. */
 export type Outcome =
   | { readonly result: 'written'; readonly object: KubeObject }
   | { readonly result: 'deleted' }
@@ -19,10 +19,10 @@ export type Outcome =
   | { readonly result: 'unchanged' }
   /** Somebody else's object has the name. */
   | { readonly result: 'foreign'; readonly of: Resource; readonly object: KubeObject }
-  /** The same repair was undone over and over: it is tried again later. */
+  /** The same repair was undone again and again: it is due later. */
   | { readonly result: 'deferred'; readonly afterMs: number };
 
-/** Where a write is to be seen at once: a store. */
+/** A store, which shows our writes before the watch reports them. */
 export interface WriteThrough {
   wrote(object: KubeObject, basedOn: KubeObject | undefined): void;
   deleted(object: KubeObject): void;
@@ -30,9 +30,9 @@ export interface WriteThrough {
 
 export interface ApplierOptions {
   readonly client: KubeClient;
-  /** By plural. */
+  /** The stores to show writes in, by the plural of their resource. */
   readonly stores: Readonly<Record<string, WriteThrough>>;
-  /** Whether an object that stands in the way of a creation is ours after all (our view was old). */
+  /** Whether an object that prevents a creation is ours after all (the store was behind). */
   readonly isOurs: (object: KubeObject) => boolean;
 }
 
@@ -46,7 +46,7 @@ export class Applier {
 
   /**
    * Makes the calls of one action.
-   * @throws ApiError 409 when the object has changed since it was observed: observe and plan anew.
+   * @throws ApiError 409 if the object has changed since it was observed: observe and plan anew
    */
   async execute(action: Action, signal: AbortSignal): Promise<Outcome> {
     switch (action.op) {
@@ -56,7 +56,7 @@ export class Applier {
         return this.#update(action, action.live, signal);
       case 'replace':
         await this.#delete(action.of, action.live, signal);
-        // With the Service its Endpoints went.
+        // Its Endpoints were deleted with the old one.
         return this.#create(action, false, signal);
       case 'delete':
         await this.#delete(action.of, action.object, signal);
@@ -69,7 +69,7 @@ export class Applier {
     const { client, isOurs } = this.#options;
     const { namespace, name } = object.metadata;
     if (of === SERVICES && !areEndpointsProven) {
-      // With a Service the API server deletes the Endpoints of its name: it must not come to be over somebody else's.
+      // When a Service is deleted, the API server deletes the Endpoints of its name: these must not be somebody else's.
       const endpoints = await client.read(ENDPOINTS, namespace, name, signal).catch(unlessNotFound);
       if (endpoints !== undefined && !isOurs(endpoints)) return { result: 'foreign', of: ENDPOINTS, object: endpoints };
     }
@@ -94,11 +94,11 @@ export class Applier {
     if (waitMs > 0) return { result: 'deferred', afterMs: waitMs };
 
     let written = await this.#applyOver(wanted, live, signal);
-    if (!saysTheSame(of, object, written, comparison)) {
+    if (!isEquivalent(of, object, written, comparison)) {
       // Apply leaves what other managers own: make everything in it ours, then what is not applied goes.
       written = await this.#apply(wanted, await this.#claim(wanted, written, signal), signal);
       // An admission webhook puts it back.
-      if (!saysTheSame(of, object, written, comparison)) this.#repairs.inVain(id, digest, written);
+      if (!isEquivalent(of, object, written, comparison)) this.#repairs.inVain(id, digest, written);
     }
     this.#repairs.wrote(id, digest);
     this.#stored(of)?.wrote(written, live);
@@ -106,8 +106,9 @@ export class Applier {
   }
 
   /**
-   * Applies over an object that others may have written to. What theirs is would stay beside ours, and the two may not
-   * go together (two ports of one name): what is refused for that is made ours first, so that it goes.
+   * Applies over an object that others may have written to. Their fields would stay beside ours, and the two may conflict
+   * (two ports of one name). If the API server refuses the result for that, their fields are made ours first, so that
+   * the apply removes them.
    */
   async #applyOver(wanted: Desired, live: KubeObject, signal: AbortSignal): Promise<KubeObject> {
     try {
@@ -128,7 +129,7 @@ export class Applier {
     return this.#options.client.apply(of, withPreconditions(object, { uid, resourceVersion }), signal);
   }
 
-  /** Rewrites an object's managedFields so that every field that counts in it is ours, content unchanged. */
+  /** Makes every field that is compared ours, by a rewrite of managedFields that leaves the content as it is. */
   async #claim({ of, comparison }: Desired, live: KubeObject, signal: AbortSignal): Promise<KubeObject> {
     const { fieldManager } = this.#options.client;
     const { namespace, name, uid, resourceVersion, managedFields = [] } = live.metadata;
@@ -151,7 +152,7 @@ export class Applier {
   async #delete(of: Resource, live: KubeObject, signal: AbortSignal): Promise<void> {
     const { namespace, name, uid, resourceVersion } = live.metadata;
     try {
-      // By its version too: an object may stop being ours between looking and deleting.
+      // By its version too: the object may have stopped being ours since it was observed.
       await this.#options.client.delete(of, { namespace, name }, { uid, resourceVersion }, signal);
     } catch (error) {
       if (!isNotFound(error)) throw error;

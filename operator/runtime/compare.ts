@@ -1,7 +1,7 @@
 /**
- * When two objects say the same: one plain value for what we write of a Service, Endpoints or EndpointSlice, with the
- * API server's defaults filled in and orders that mean nothing taken out. Two objects are equal when these are, no
- * matter which field manager wrote them; what is not equal is exactly what an apply would have to put right.
+ * Whether two objects are equivalent: the fields that we write of a Service, Endpoints or EndpointSlice are reduced to
+ * one plain value, with the API server's defaults filled in and irrelevant orders removed. Objects are equivalent if
+ * these values are equal, no matter which field manager wrote them; if they differ, an apply is needed.
  */
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -16,22 +16,22 @@ import type {
 } from '../kube/objects.ts';
 
 export interface Comparison {
-  /** Annotations whose value does not count. */
+  /** Annotations that are not compared. */
   readonly ignoredAnnotations?: ReadonlySet<string>;
-  /** Labels and annotations that only the live object has do not count: others may put theirs on it. */
+  /** `ignored`: others may add labels and annotations to the live object, and these are not compared. */
   readonly extraMetadata?: 'counts' | 'ignored';
 }
 
-/** Set by Kubernetes' own controllers on objects that others write. */
+/** Annotations that Kubernetes' own controllers set on objects that others write. */
 const VOLATILE = /^endpoints\.kubernetes\.io\//;
 
 /** Whether `live` is what `desired` asks for, and nothing else. */
-export function saysTheSame(of: Resource, desired: KubeObject, live: KubeObject, how: Comparison = {}): boolean {
+export function isEquivalent(of: Resource, desired: KubeObject, live: KubeObject, how: Comparison = {}): boolean {
   const restrict = how.extraMetadata === 'ignored' ? desired.metadata : undefined;
   return isDeepStrictEqual(canonical(of, desired, how, restrict), canonical(of, live, how, restrict));
 }
 
-/** Stands for everything in an object that counts: equal for objects that say the same. */
+/** A digest of everything that is compared: the same for equivalent objects. */
 export const digestOf = (of: Resource, object: KubeObject, how: Comparison = {}): string =>
   hash('sha256', JSON.stringify(canonical(of, object, how, undefined)), 'base64url');
 
@@ -63,7 +63,7 @@ function body(of: Resource, object: KubeObject): unknown {
     case 'EndpointSlice':
       return sliceBody(object as EndpointSlice);
     default:
-      // Other kinds are only ever created.
+      // Objects of other kinds are created and never changed.
       return undefined;
   }
 }
@@ -133,7 +133,7 @@ function sortedEntries(
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** A list whose order means nothing, in an order of its own. */
+/** A list whose order is irrelevant, in a canonical order. */
 function sorted(list: readonly unknown[]): readonly unknown[] {
   if (list.length < 2) return list;
   return list

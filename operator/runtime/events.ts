@@ -1,6 +1,6 @@
 /**
- * Events on objects, told the way kubectl expects: the same thing said again raises the count of one Event. Recording
- * never blocks and never throws, and is bounded: a thousand distinct Events in memory, one write a minute for each.
+ * Records Events on objects in the form that kubectl expects: a repetition raises the count of one Event. Recording never
+ * blocks and never throws, and is bounded: a thousand distinct Events in memory, one write a minute for each.
  */
 import { createHash } from 'node:crypto';
 import { sleep } from '../kube/backoff.ts';
@@ -14,7 +14,7 @@ import { EVENTS, type KubeObject } from '../kube/objects.ts';
 export interface ObjectReference {
   readonly apiVersion: string;
   readonly kind: string;
-  /** None for what has no namespace. */
+  /** Undefined if the object has no namespace. */
   readonly namespace?: string | undefined;
   readonly name: string;
   readonly uid?: string | undefined;
@@ -24,14 +24,14 @@ export interface EventRecorderOptions {
   readonly client: Pick<KubeClient, 'read' | 'create' | 'patch'>;
   /** Where Events about objects without a namespace go. @default default */
   readonly namespace?: string;
-  /** Who says it: the program. */
+  /** Name of the program that reports. */
   readonly component: string;
-  /** Which one of them: the pod. */
+  /** Name of the pod that reports. */
   readonly instance: string;
   readonly log: Logger;
 }
 
-/** A v1 Event, as far as it is read here. */
+/** A v1 Event, with the fields that are read here. */
 interface KubeEvent extends KubeObject {
   readonly count?: number | null;
 }
@@ -43,9 +43,9 @@ interface Entry {
   readonly message: string;
   readonly namespace: string;
   readonly name: string;
-  /** How often it was said and not yet written. */
+  /** How often it was recorded and not yet written. */
   pending: number;
-  /** What the Event's count was when it was last written; undefined as long as it is not known to exist. */
+  /** The Event's count when it was last written; undefined while it is not known to exist. */
   count: number | undefined;
   first: Date;
   last: Date;
@@ -57,7 +57,7 @@ interface Entry {
 /** Shortest time between two writes of one Event. */
 export const EVENT_PERIOD_MS = 60_000;
 
-/** Distinct Events remembered; the ones said longest ago are forgotten first. */
+/** Distinct Events remembered; those recorded longest ago are forgotten first. */
 const MAX_ENTRIES = 1000;
 
 /** Longest message of an Event, in bytes of UTF-8: the limit of events.k8s.io. */
@@ -65,7 +65,7 @@ export const MAX_EVENT_MESSAGE = 1024;
 
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
-  /** By name; the one said last is last. */
+  /** By name, the latest last. */
   readonly #entries = new Map<string, Entry>();
   readonly #due = new Set<Entry>();
   readonly #closed = new AbortController();
@@ -76,7 +76,7 @@ export class EventRecorder {
     this.#options = options;
   }
 
-  /** Says it; the Event is written in its time, or forgotten if that cannot be done. */
+  /** Records an Event. It is written when it is due, or dropped if that fails for good. */
   record(regarding: ObjectReference, type: 'Normal' | 'Warning', reason: string, message: string): void {
     const entry = this.#entry(regarding, type, reason, cutBytes(message, MAX_EVENT_MESSAGE));
     entry.pending += 1;
@@ -146,15 +146,15 @@ export class EventRecorder {
     for (const entry of this.#due) {
       this.#due.delete(entry);
       entry.nextWriteMs = performance.now() + EVENT_PERIOD_MS;
-      const said = entry.pending;
+      const recorded = entry.pending;
       try {
-        entry.count = await this.#write(entry, said);
-        entry.pending -= said;
+        entry.count = await this.#write(entry, recorded);
+        entry.pending -= recorded;
         if (this.#failing) this.#options.log.info({}, 'events are written again');
         this.#failing = false;
       } catch (error) {
-        // What the server will not have, it will not have later: said again, it is tried again.
-        if (isRefused(error)) entry.pending -= said;
+        // What the server refuses now it refuses later: it is tried again when it is recorded again.
+        if (isRefused(error)) entry.pending -= recorded;
         if (!this.#failing && !this.#isClosed()) {
           this.#options.log.warn({ error: describe(error) }, 'an event could not be written');
         }
@@ -169,21 +169,21 @@ export class EventRecorder {
     return this.#closed.signal.aborted;
   }
 
-  /** Raises the count of the Event, or creates it. Returns the count that it has then. */
-  async #write(entry: Entry, said: number): Promise<number> {
+  /** Raises the count of the Event, or creates it. @returns its new count */
+  async #write(entry: Entry, recorded: number): Promise<number> {
     const { client } = this.#options;
     const signal = this.#closed.signal;
     let before = entry.count;
     if (before === undefined) {
       try {
-        return await this.#create(entry, said);
+        return await this.#create(entry, recorded);
       } catch (error) {
         if (!isConflict(error)) throw error;
         const existing = await client.read<KubeEvent>(EVENTS, entry.namespace, entry.name, signal);
         before = existing.count ?? 1;
       }
     }
-    const count = before + said;
+    const count = before + recorded;
     try {
       await client.patch<KubeEvent>(EVENTS, entry, { count, lastTimestamp: toTime(entry.last) }, signal);
       return count;
@@ -191,7 +191,7 @@ export class EventRecorder {
       // The API server forgets Events after an hour: the next one starts afresh.
       if (!isNotFound(error)) throw error;
       entry.first = entry.last;
-      return this.#create(entry, said);
+      return this.#create(entry, recorded);
     }
   }
 
@@ -216,10 +216,10 @@ export class EventRecorder {
 const isRefused = (error: unknown): boolean =>
   error instanceof ApiError && error.code >= 400 && error.code < 500 && ![401, 408, 409, 429].includes(error.code);
 
-/** The same for the same thing said about the same object, by whichever replica: its count survives a restart. */
-function eventName(regarding: ObjectReference, said: readonly string[]): string {
+/** Name of an Event: the same for the same content on the same object in every replica, so that counts survive a restart. */
+function eventName(regarding: ObjectReference, content: readonly string[]): string {
   const { kind, namespace = '', name, uid = '' } = regarding;
-  const hash = createHash('sha256').update(JSON.stringify([kind, namespace, name, uid, ...said]));
+  const hash = createHash('sha256').update(JSON.stringify([kind, namespace, name, uid, ...content]));
   const prefix = name.slice(0, 200).replace(/[^a-z0-9]+$/, '');
   return `${prefix}.${hash.digest('hex').slice(0, 16)}`;
 }

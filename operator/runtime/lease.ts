@@ -1,7 +1,7 @@
 /**
- * Mutual exclusion by a coordination.k8s.io/v1 Lease, with the protocol of client-go's leader election: whoever speaks
- * that protocol, Linkerd's controller among them, and a LeaseLock never hold one Lease at once. Time is measured on
- * this process' monotonic clock only, so no clock that jumps or differs can end a Lease early or make it last.
+ * Mutual exclusion by a coordination.k8s.io/v1 Lease, with the protocol of client-go's leader election: a LeaseLock and
+ * another user of that protocol, such as Linkerd's controller, never hold one Lease at once. Time is measured on this
+ * process' monotonic clock only, so a clock that jumps or differs neither ends a Lease early nor prolongs it.
  */
 import { sleep } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -12,28 +12,28 @@ export interface LeaseLockOptions {
   readonly client: Pick<KubeClient, 'read' | 'create' | 'replace' | 'delete'>;
   readonly namespace: string;
   readonly name: string;
-  /** Who we are in `spec.holderIdentity`: the name of the pod. The same identity after a restart is the same holder. */
+  /** Our `spec.holderIdentity`: the name of the pod. The same identity after a restart is the same holder. */
   readonly identity: string;
   /** How long a Lease that is not renewed remains its holder's. On the wire it is rounded up to whole seconds. */
   readonly leaseDurationMs: number;
-  /** How long a renewal is tried before the Lease counts as lost; less than `leaseDurationMs`. */
+  /** How long a renewal is retried before the Lease counts as lost; less than `leaseDurationMs`. */
   readonly renewDeadlineMs: number;
   /** Wait between tries to acquire, and between tries of one renewal; less than `renewDeadlineMs`. */
   readonly retryPeriodMs: number;
   /** Wait between renewals. @default retryPeriodMs */
   readonly renewEveryMs?: number;
-  /** Put on the Lease with each renewal, beside the annotations that are there; they stay when it is released. */
+  /** Set on the Lease with each renewal, beside the annotations that it has; they stay when it is released. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
 export interface LeaseHandlers {
-  /** We hold it until `lost` aborts, which it does before the Lease can have expired and before it is released. */
+  /** We hold the Lease until `lost` aborts, which it does before the Lease can have expired and before it is released. */
   held(lost: AbortSignal): void;
-  /** Somebody else holds it. Said once for each holder. */
+  /** Another holds the Lease. Called once for each holder. */
   heldByAnother?(holder: string): void;
-  /** It was lost against our will; `lost` has aborted, and from now on it is being acquired again. */
+  /** The Lease was lost and not released; `lost` has aborted, and it is being acquired again. */
   lost(reason: string): void;
-  /** A request failed and will be tried again. Said once for each different failure. */
+  /** A request failed and will be retried. Called once for each different failure. */
   failing?(message: string): void;
 }
 
@@ -41,42 +41,42 @@ export interface LeaseHandlers {
 interface Held {
   readonly holder: 'us';
   readonly lease: Lease;
-  /** When the write that made it so was sent, on the monotonic clock. */
+  /** When the write that acquired or renewed it was sent, on the monotonic clock. */
   readonly sinceMs: number;
 }
 
 interface HeldByAnother {
   readonly holder: 'another';
   readonly identity: string;
-  /** Until it expires, unless it is renewed. */
+  /** How long until it expires, unless it is renewed. */
   readonly remainingMs: number;
 }
 
-/** The part of a Lease's duration after which it counts as lost in any case; in the rest, writers come to an end. */
+/** The part of a Lease's duration after which it counts as lost in any case; in the rest, writers finish. */
 const LOST_AFTER = 0.9;
 
-/** Longest that releasing or removing takes. */
+/** Deadline of a release or removal. */
 const LEAVE_DEADLINE_MS = 2_000;
 
-/** Candidates for a Lease that expires try for it within this time. */
+/** Candidates try to acquire an expired Lease within this time. */
 const CONTENTION_MS = 100;
 
-/** Waits grow by up to this part, at random, so that candidates do not move in step. */
+/** Waits grow by up to this part, at random, so that candidates do not act in step. */
 const JITTER = 0.2;
 
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
   readonly #renewEveryMs: number;
-  /** Without a renewal for this long, the Lease counts as lost. */
+  /** Without a renewal for this long the Lease counts as lost. */
   readonly #lostAfterMs: number;
   /** Deadline of one attempt; as in client-go, two of them fit into a renewal. */
   readonly #attemptMs: number;
   readonly #removal = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  /** Another's Lease as we saw it last, and when we first saw it so. */
+  /** Another's Lease as it was last read, and when it was first read with that content. */
   #observed: { readonly record: string; readonly atMs: number } | undefined;
 
-  /** @throws RangeError if the durations do not fit into each other. */
+  /** @throws RangeError if the durations contradict each other */
   constructor(options: LeaseLockOptions) {
     const { leaseDurationMs, renewDeadlineMs, retryPeriodMs, renewEveryMs = retryPeriodMs } = options;
     if (!(renewDeadlineMs < leaseDurationMs) || !(retryPeriodMs < renewDeadlineMs) || !(retryPeriodMs > 0)) {
@@ -92,9 +92,9 @@ export class LeaseLock {
   }
 
   /**
-   * Acquires the Lease, keeps it, and acquires it again when it was lost, until `signal` aborts; then releases it, in
-   * 2 s at most. Never rejects for what a cluster does. Stop what writes under the Lease before aborting `signal`: the
-   * `lost` signal aborts then, but a release does not wait for those who heed it.
+   * Acquires the Lease, keeps it, and acquires it again when it was lost, until `signal` aborts; then releases it, within
+   * 2 s. Never rejects because of a cluster. Stop what writes under the Lease before aborting `signal`: the `lost` signal
+   * aborts then, but the release does not wait for its listeners.
    */
   async run(signal: AbortSignal, handlers: LeaseHandlers): Promise<void> {
     this.#running = this.#hold(AbortSignal.any([signal, this.#removal.signal]), handlers);
@@ -104,8 +104,8 @@ export class LeaseLock {
   }
 
   /**
-   * Ends {@link run} for good and deletes the Lease, if it is ours. Aborting `signal` gives up.
-   * @throws ApiError or ConnectionError if it could not be deleted within 2 s; it then expires by itself.
+   * Ends {@link run} for good and deletes the Lease, if it is ours. Aborting `signal` ends the attempt.
+   * @throws ApiError or ConnectionError if it could not be deleted within 2 s; it then expires by itself
    */
   async remove(signal: AbortSignal): Promise<void> {
     this.#removal.abort();
@@ -126,7 +126,7 @@ export class LeaseLock {
     }
   }
 
-  /** Tries until the Lease is ours; undefined when stopped. */
+  /** Tries until the Lease is ours. @returns undefined if it was stopped */
   async #acquire(stop: AbortSignal, handlers: LeaseHandlers): Promise<Held | undefined> {
     let holder: string | undefined;
     const failing = onceEach(handlers);
@@ -146,7 +146,7 @@ export class LeaseLock {
     return undefined;
   }
 
-  /** Renews until the Lease is lost, and says why; undefined when stopped. */
+  /** Renews until the Lease is lost. @returns why it was lost; undefined if it was stopped */
   async #keep(held: Held, stop: AbortSignal, handlers: LeaseHandlers): Promise<string | undefined> {
     let { sinceMs } = held;
     let known: Lease | undefined = held.lease;
@@ -168,7 +168,7 @@ export class LeaseLock {
         failing.over();
       } catch (error) {
         if (isAborted(stop)) return undefined;
-        // The write may have been done all the same: look before the next one.
+        // The write may have succeeded all the same: the Lease is read before the next one.
         known = undefined;
         const changed = isConflict(error) || isNotFound(error);
         waitMs = jittered(changed ? this.#options.retryPeriodMs / 4 : this.#options.retryPeriodMs);
@@ -182,8 +182,8 @@ export class LeaseLock {
   }
 
   /**
-   * One attempt to make the Lease ours, or to keep it so if `held` says that it was: then what has become another's is
-   * never taken back in passing, since that would hide that it was lost. `known` saves the look at what is there.
+   * One attempt to acquire the Lease, or to renew it if it was `held`: a Lease that another has taken since is not taken
+   * back here, since that would hide that it was lost. `known` saves a read.
    * @throws ApiError or ConnectionError
    */
   async #attempt(signal: AbortSignal, held?: Held, known?: Lease): Promise<Held | HeldByAnother> {
@@ -224,7 +224,7 @@ export class LeaseLock {
     };
   }
 
-  /** How long another's Lease has to remain as it is before we may take it. */
+  /** How long another's Lease must remain unchanged before we may take it. */
   #remainingMs(lease: Lease): number {
     const record = JSON.stringify([lease.metadata.uid, lease.spec]);
     if (this.#observed?.record !== record) this.#observed = { record, atMs: performance.now() };
@@ -233,7 +233,7 @@ export class LeaseLock {
     return this.#observed.atMs + durationMs - performance.now();
   }
 
-  /** Releases or deletes the Lease if it is ours, as often as it takes within the deadline. */
+  /** Releases or deletes the Lease if it is ours, with retries until the deadline. */
   async #leave(how: 'release' | 'delete', signal?: AbortSignal): Promise<void> {
     let failure: unknown;
     try {
@@ -286,13 +286,13 @@ const named = (metadata: Lease['metadata'], spec: NonNullable<Lease['spec']>): L
 
 const jittered = (ms: number): number => ms * (1 + JITTER * Math.random());
 
-/** For the look after a wait, when the look before it says nothing any more. */
+/** For a check after an await: TypeScript takes `signal.aborted` for what it was before. */
 const isAborted = (signal: AbortSignal): boolean => signal.aborted;
 
-/** RFC 3339 with microseconds, as `metav1.MicroTime` is read: any other number of digits is refused. */
+/** RFC 3339 with microseconds: `metav1.MicroTime` accepts no other number of digits. */
 const microTime = (date: Date): string => date.toISOString().replace('Z', '000Z');
 
-/** Repeats a failure only when it differs from the one before. */
+/** Reports a failure only if it differs from the one before. */
 function onceEach(handlers: LeaseHandlers) {
   let last: string | undefined;
   return {
@@ -308,7 +308,7 @@ function onceEach(handlers: LeaseHandlers) {
   };
 }
 
-/** Does the work, but waits for it no longer than `ms`, nor beyond the abort of `outer`, whatever the work does then. */
+/** Waits for work, but no longer than `ms` milliseconds nor beyond the abort of `outer`, even if the work goes on. */
 async function within<T>(
   ms: number,
   outer: AbortSignal | undefined,
@@ -320,7 +320,7 @@ async function within<T>(
     controller.abort(reason);
     reject(reason);
   };
-  const stop = () => end(new ConnectionError('given up'));
+  const stop = () => end(new ConnectionError('stopped'));
   const timer = setTimeout(() => end(new ConnectionError('no answer in time')), ms);
   outer?.addEventListener('abort', stop, { once: true });
   if (outer?.aborted === true) stop();

@@ -1,6 +1,6 @@
 /**
- * Structured logs: one JSON object a line with a level by name and an ISO time, or the same for people's eyes. What
- * could hold a credential is cut out by field name before it is written, wherever in the record it stands.
+ * Structured logs: one JSON object for each line, with the name of its level and an ISO time, or the same formatted for
+ * people. Fields that could hold a credential are redacted by name before a record is written, at any depth.
  */
 import { pino, type DestinationStream } from 'pino';
 
@@ -15,7 +15,7 @@ export interface Logger {
   readonly info: LogFunction;
   readonly warn: LogFunction;
   readonly error: LogFunction;
-  /** A logger whose every record carries the fields as well. */
+  /** Returns a logger that adds the fields to every record. */
   child(fields: Readonly<Record<string, unknown>>): Logger;
 }
 
@@ -26,7 +26,7 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream;
 }
 
-/** Fields that may hold a credential, and so never reach a log. */
+/** Fields that may hold a credential and are never logged. */
 const SECRET_FIELDS = [
   'token',
   'kubeconfig',
@@ -41,7 +41,7 @@ const SECRET_FIELDS = [
   '["client-certificate-data"]',
 ];
 
-/** How deep in a record they are looked for. */
+/** How deep in a record secret fields are redacted. */
 const REDACTED_DEPTH = 4;
 
 const redactedPaths = (): string[] =>

@@ -1,8 +1,6 @@
-/**
- * From what should be and what is ours to the actions between them. Pure: no client, no clock.
- */
+/** The actions that lead from what is ours to what should be. Pure: no client, no clock. */
 import { keyOf, type KubeObject, type Resource } from '../kube/objects.ts';
-import { saysTheSame, type Comparison } from './compare.ts';
+import { isEquivalent, type Comparison } from './compare.ts';
 
 /** An object as it should be. */
 export interface Desired {
@@ -13,7 +11,7 @@ export interface Desired {
   readonly endpointsProven?: true;
 }
 
-/** An object as it is, proven ours by whoever lists it. */
+/** An object as it is; the caller has proven that it is ours. */
 export interface Owned {
   readonly of: Resource;
   readonly object: KubeObject;
@@ -22,7 +20,7 @@ export interface Owned {
 export type Action =
   | ({ readonly op: 'create' } & Desired)
   | ({ readonly op: 'update'; readonly live: KubeObject } & Desired)
-  /** What cannot be changed in place: deleted, then created. */
+  /** An object that cannot be changed in place: it is deleted, then created. */
   | ({ readonly op: 'replace'; readonly live: KubeObject } & Desired)
   | ({ readonly op: 'delete' } & Owned);
 
@@ -30,8 +28,8 @@ export type Action =
 export const idOf = (of: Resource, object: KubeObject): string => `${of.plural}/${keyOf(object)}`;
 
 /**
- * The actions that lead from `owned` to `desired`; none if they say the same. Creations and changes come first, so
- * that what is replaced by another name is there before the old one goes.
+ * The actions that lead from `owned` to `desired`; none if they are equivalent. Creations and changes come first, so that
+ * an object that replaces another under a new name exists before the old one is deleted.
  */
 export function plan(desired: readonly Desired[], owned: readonly Owned[]): readonly Action[] {
   const live = new Map(owned.map(({ of, object }) => [idOf(of, object), object]));
@@ -43,7 +41,7 @@ export function plan(desired: readonly Desired[], owned: readonly Owned[]): read
     const current = live.get(id);
     if (current === undefined) writes.push({ op: 'create', ...each });
     else if (isImmutablyDifferent(each, current)) writes.push({ op: 'replace', live: current, ...each });
-    else if (!saysTheSame(each.of, each.object, current, each.comparison)) {
+    else if (!isEquivalent(each.of, each.object, current, each.comparison)) {
       writes.push({ op: 'update', live: current, ...each });
     }
   }
@@ -53,7 +51,7 @@ export function plan(desired: readonly Desired[], owned: readonly Owned[]): read
   return [...writes, ...deletions];
 }
 
-/** A Service's clusterIP, and a slice's address type, are for life. */
+/** Whether a field differs that cannot be changed: whether a Service is headless, or a slice's address type. */
 function isImmutablyDifferent({ of, object }: Desired, live: KubeObject): boolean {
   const headless = (service: KubeObject & { readonly spec?: { readonly clusterIP?: string } }): boolean =>
     service.spec?.clusterIP === 'None';

@@ -1,8 +1,7 @@
 /**
- * List, then watch, for ever: keeps a sink told of every object of one resource. A list is paged; a watch resumes
- * from the last version it heard of; what that version is no longer good for (410) is listed again; a connection that
- * fails or goes silent is made anew after a capped, jittered wait, without limit. The sink cannot tell afterwards
- * that any of this happened.
+ * Lists, then watches, for ever: reports every object of one resource to a sink. A list is paged. A watch resumes from
+ * the last version that it received; if the server no longer serves that version (410), the resource is listed again. A
+ * connection that fails or goes silent is made anew after a capped, jittered wait, without limit.
  */
 import { backoffMs, sleep } from '../kube/backoff.ts';
 import type { KubeClient, ListOptions } from '../kube/client.ts';
@@ -11,7 +10,7 @@ import type { KubeObject, Resource } from '../kube/objects.ts';
 import type { Sink } from './store.ts';
 
 export interface ReflectorOptions<T extends KubeObject> {
-  /** Asked before each list and watch, so that new credentials are taken up by `reconnect`. */
+  /** Called before each list and watch, so that `reconnect` takes up new credentials. */
   readonly client: () => KubeClient;
   readonly resource: Resource;
   readonly select?: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
@@ -22,11 +21,11 @@ export interface ReflectorOptions<T extends KubeObject> {
 }
 
 export interface ReflectorTimings {
-  /** Objects a page. */
+  /** Objects on one page of a list. */
   readonly pageSize: number;
-  /** How long a watch may be silent; the API server sends a bookmark about every minute. */
+  /** How long a watch may be silent. An API server sends a bookmark about every minute. */
   readonly idleTimeoutMs: number;
-  /** How long the server is asked to keep a watch open, at least; up to twice that. */
+  /** Minimum time that the server is asked to keep a watch open; each watch asks for up to twice as long. */
   readonly watchSeconds: number;
   readonly backoff: { readonly baseMs: number; readonly capMs: number };
 }
@@ -71,12 +70,12 @@ export class Reflector<T extends KubeObject> {
       } catch (error) {
         if (signal.aborted) return;
         if (attempt.signal.aborted) continue;
-        // Not a single bookmark: the version may be one that the server will not reach for long.
+        // Not even a bookmark came: the server may not reach this version for a long time.
         const unheard = error instanceof SilenceError && !error.heard;
         const expired = isExpired(error) || unheard;
         if (expired) this.#resourceVersion = undefined;
         failures += 1;
-        // One 410 is a matter of course; a second in a row is a failure like any other.
+        // One 410 is normal; a second in a row is a failure like any other.
         if (expired && !unheard && failures === 1) continue;
         this.#options.onState?.({ connected: false, error });
         const pause =
@@ -88,21 +87,21 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  /** Drops the connection and makes it anew, with whatever client there is now, from where the watch was. */
+  /** Drops the connection and makes a new one, with the current client, from where the watch was. */
   reconnect(): void {
     this.#attempt?.abort();
   }
 
-  /** Lists anew, whatever is known. */
+  /** Lists everything anew. */
   relist(): void {
     this.#relist = true;
     this.reconnect();
   }
 
   /**
-   * After a failure: does the server still count from where we were? One that was restored from a backup accepts a
-   * watch from a version that it has yet to reach, and is silent on it for as long as that takes.
-   * @throws ApiError `ResourceVersionTooLarge` then
+   * Checks after a failure that the server has reached our version. One that was restored from a backup accepts a watch
+   * from a version that it has yet to reach, and is silent until it does.
+   * @throws ApiError `ResourceVersionTooLarge` if it has not reached it
    */
   async #checkVersion(resourceVersion: string, signal: AbortSignal): Promise<void> {
     const { client, resource, select } = this.#options;
@@ -163,7 +162,7 @@ export class Reflector<T extends KubeObject> {
       this.#resourceVersion = object.metadata.resourceVersion ?? this.#resourceVersion;
       heard();
     }
-    // Ended by the server: at its appointed time, or too soon to be well.
+    // The server ended the watch: at the time that was asked for, or so early that something is wrong.
     if (events === 0 && performance.now() - began < 1000) {
       throw new ConnectionError(`watch ${resource.plural}: closed as soon as it was opened`);
     }

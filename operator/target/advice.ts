@@ -1,16 +1,16 @@
-/** What is said about a target that cannot be read, or not all of it, and what a user can do about it. */
+/** What is reported about a target that cannot be read, or not all of it, and what the user can do about it. */
 import { describe } from '../kube/errors.ts';
 import type { TargetObstacle } from './target.ts';
 
 export interface TargetProblem {
-  /** Of the condition `TargetReachable`. */
+  /** Reason of the condition `TargetReachable`. */
   readonly reason: 'Unreachable' | 'NamespaceForbidden';
   /** Reason of the Event. */
   readonly event: 'TargetUnreachable' | 'NamespaceForbidden';
   readonly problem: string;
-  /** What becomes of mirrors meanwhile. */
+  /** What happens to mirrors meanwhile. */
   readonly fate: string;
-  /** Begins with what ends the sentence before; may be empty. */
+  /** What the user can do, as text that follows the other two; may be empty. */
   readonly remedy: string;
 }
 

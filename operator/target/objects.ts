@@ -1,13 +1,13 @@
 /**
- * Services and EndpointSlices as they come from a target: checked against what the API says they are, since a target is
- * not trusted, and cut to what is read of them, since there may be thousands.
+ * Services and EndpointSlices from a target: checked against the API's schema, since a target is not trusted, and cut to
+ * the fields that are read, since there may be thousands.
  */
 import { type Checked } from '../../crds/field-error.ts';
 import { compile } from '../../crds/validate.ts';
 import { Label } from '../../crds/wire.ts';
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 
-/** The object, or what is wrong with it, naming it. */
+/** The object, or its name and what is wrong with it. */
 export type Read<T> = { readonly object: T } | { readonly malformed: string };
 
 export const readService = (object: Service): Read<Service> =>
@@ -16,7 +16,7 @@ export const readService = (object: Service): Read<Service> =>
 export const readSlice = (object: EndpointSlice): Read<EndpointSlice> =>
   read('EndpointSlice', checkSlice(object), object, trimSlice);
 
-/** `namespace/name` of the Service that a slice belongs to; none or one. */
+/** `namespace/name` of the Service that a slice belongs to, if it belongs to one. */
 export function serviceKeys(slice: EndpointSlice | undefined): readonly string[] {
   const service = slice?.metadata.labels?.[Label.serviceName];
   return slice === undefined || service === undefined ? [] : [`${slice.metadata.namespace ?? ''}/${service}`];
@@ -44,7 +44,7 @@ function trimService({ metadata, spec = {} }: Service): Service {
   } as Service;
 }
 
-/** Addresses in the target mean nothing here: only hostnames, readiness and ports are kept. */
+/** Keeps hostnames, readiness and ports only: addresses in the target are of no use in the source. */
 function trimSlice({ metadata, addressType, endpoints, ports }: EndpointSlice): EndpointSlice {
   const { name, namespace, uid, resourceVersion, labels = {} } = metadata;
   const service = labels[Label.serviceName];
@@ -80,7 +80,7 @@ const METADATA = {
 const PORT = { type: 'integer', minimum: 0, maximum: 65_535 };
 const PORT_PROPERTIES = { name: TEXT, protocol: { enum: ['TCP', 'UDP', 'SCTP'] }, appProtocol: TEXT };
 
-/** The parts of a Service that are read, as the API has them. */
+/** The schema of the parts of a Service that are read. */
 const checkService = compile<Service>({
   type: 'object',
   required: ['metadata'],
@@ -109,7 +109,7 @@ const checkService = compile<Service>({
 
 const OPTIONAL_BOOLEAN = { anyOf: [{ type: 'boolean' }, { type: 'null' }] };
 
-/** The parts of an EndpointSlice that are read, as the API has them. */
+/** The schema of the parts of an EndpointSlice that are read. */
 const checkSlice = compile<EndpointSlice>({
   type: 'object',
   required: ['metadata', 'addressType'],

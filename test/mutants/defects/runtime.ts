@@ -452,7 +452,7 @@ export const RUNTIME: readonly Defect[] = [
     ...EVENTS,
     name: 'an Event that the API server refuses is written for ever',
     rule: 'G3',
-    find: 'if (isRefused(error)) entry.pending -= said;',
+    find: 'if (isRefused(error)) entry.pending -= recorded;',
     replace: '',
   },
   {

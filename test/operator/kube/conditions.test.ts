@@ -58,6 +58,6 @@ describe('setCondition', () => {
   });
 
   it.each(['', 'not camel', '1st', 'ends-with-dash', 'Dot.'])('refuses the reason "%s"', (reason) => {
-    expect(() => setCondition([], ready({ reason }), noon)).toThrow('is not CamelCase');
+    expect(() => setCondition([], ready({ reason }), noon)).toThrow('must be CamelCase');
   });
 });
