@@ -21,15 +21,16 @@ const OPERATOR = [
   noRoom('constructs/(?!mirror/index)', 'operator opens one door of constructs: constructs/mirror/index.ts.'),
   TEST,
 ];
+const KNOWS_NO_LINK = 'operator/kube does not know Links.';
+const KUBE = [noRoom('(runtime|mirror|source|target|gateway|link|config|constructs)', KNOWS_NO_LINK), CLIENT_NODE];
 const floors = FLOORS.flatMap((folders, floor) =>
   folders.map((folder) => {
     const above = FLOORS.slice(floor)
       .flat()
       .filter((each) => each !== folder);
     const rules = above.length === 0 ? [] : [noRoom(`(${above.join('|')})`, `operator/${folder} stands below.`)];
-    const kube =
-      folder === 'kube' ? [noRoom('(config|crds|constructs)', 'operator/kube knows no Link.'), CLIENT_NODE] : [CLUSTER];
-    return arrows([`operator/${folder}/**/*.ts`], ...OPERATOR, ...rules, ...kube);
+    const own = folder === 'kube' ? [...KUBE, noRoom('crds', KNOWS_NO_LINK)] : [CLUSTER];
+    return arrows([`operator/${folder}/**/*.ts`], ...OPERATOR, ...rules, ...own);
   }),
 );
 
@@ -79,6 +80,13 @@ export default tseslint.config(
   ),
   arrows(['operator/*.ts', 'operator/config/**/*.ts'], ...OPERATOR, CLUSTER),
   ...floors,
+  // A kubeconfig is input like any other: checked by a schema, and refused in the same words.
+  arrows(
+    ['operator/kube/access/**/*.ts'],
+    ...OPERATOR,
+    ...KUBE,
+    noRoom('crds/(?!(field-error|validate)\\.ts)', KNOWS_NO_LINK),
+  ),
   arrows(['operator/kube/access/kubeconfig.ts'], ...OPERATOR),
   arrows(
     ['synth/**/*.ts'],

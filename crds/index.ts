@@ -34,7 +34,7 @@ export { isCidr, isIpAddress } from './network.ts';
 export { type Labels, type Selector, parseSelector } from './selector.ts';
 export { type LinkSettings, readLink } from './link/settings.ts';
 export { type Checked, type FieldError, fieldError, fieldPath, formatFieldErrors } from './field-error.ts';
-export { compile } from './validate.ts';
+export { type CheckOptions, compile } from './validate.ts';
 export {
   Annotation,
   CredentialsSecret,

@@ -6,16 +6,53 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 
 import { type Checked, type FieldError, fieldError, fieldPath } from './field-error.ts';
 
-let ajv: Ajv | undefined;
+/** How values are checked, besides by the schema. */
+export interface CheckOptions {
+  /** Path of the value in its object, such as `spec`; the paths of errors start with it. */
+  readonly root?: string;
+  /** By name of a format that the schema uses: why a text is not of it, or `undefined` if it is. */
+  readonly formats?: Readonly<Record<string, (text: string) => string | undefined>>;
+  /** Whether values may be credentials, and so must not be quoted. */
+  readonly secret?: boolean;
+  /** Most errors that are reported of one value. @default all */
+  readonly limit?: number;
+}
 
-const makeAjv = (): Ajv => {
-  const made = new Ajv({
+/**
+ * Checks values against a JSON schema, whose type the caller vouches for. The schema is compiled at the first value.
+ * @returns a function that throws Error when the schema itself is wrong
+ */
+export const compile = <T>(schema: object, options: CheckOptions = {}): ((value: unknown) => Checked<T>) => {
+  let validate: ValidateFunction<T> | undefined;
+  return (value) => {
+    validate ??= ajvFor(options.formats).compile<T>(schema);
+    if (validate(value)) return { ok: true, value };
+    const errors = (validate.errors ?? []).filter(isReported).slice(0, options.limit);
+    return { ok: false, errors: errors.map((error) => toFieldError(error, value, options)) };
+  };
+};
+
+let shared: Ajv | undefined;
+
+/** Formats belong to an instance, so schemas without formats of their own share one. */
+const ajvFor = (formats: CheckOptions['formats']): Ajv =>
+  formats === undefined ? (shared ??= makeAjv({})) : makeAjv(formats);
+
+const makeAjv = (formats: NonNullable<CheckOptions['formats']>): Ajv => {
+  const ajv = new Ajv({
     allErrors: true,
     verbose: true,
-    // The API server checks formats; here a date is opaque.
-    formats: { 'date-time': true, int32: true, int64: true },
+    formats: {
+      // The API server checks formats; here a date is opaque.
+      'date-time': true,
+      int32: true,
+      int64: true,
+      ...Object.fromEntries(
+        Object.entries(formats).map(([name, problem]) => [name, (text: string) => problem(text) === undefined]),
+      ),
+    },
   });
-  made.addVocabulary([
+  ajv.addVocabulary([
     'x-kubernetes-int-or-string',
     'x-kubernetes-list-map-keys',
     'x-kubernetes-list-type',
@@ -23,49 +60,65 @@ const makeAjv = (): Ajv => {
     'x-kubernetes-preserve-unknown-fields',
     'x-kubernetes-validations',
   ]);
-  return made;
+  return ajv;
 };
 
-/**
- * Checks values against a JSON schema, whose type the caller vouches for. The schema is compiled at the first value.
- * @param root path of the value in its object, such as `spec`; fields of errors start with it
- * @returns a function that throws Error when the schema itself is wrong
- */
-export const compile = <T>(schema: object, root = ''): ((value: unknown) => Checked<T>) => {
-  let validate: ValidateFunction<T> | undefined;
-  return (value) => {
-    validate ??= (ajv ??= makeAjv()).compile<T>(schema);
-    return validate(value)
-      ? { ok: true, value }
-      : { ok: false, errors: findings(validate.errors ?? []).map((error) => toFieldError(error, value, root)) };
-  };
-};
+/** Not what follows from another error: that a condition failed, or that each of several alternatives lacks its field. */
+const isReported = ({ keyword, schemaPath }: ErrorObject): boolean =>
+  keyword !== 'if' && !/\/anyOf\/\d+\/required$/.test(schemaPath);
 
-/** Of a condition ajv also says that it failed, besides what failed in its branch. */
-const findings = (errors: readonly ErrorObject[]): readonly ErrorObject[] =>
-  errors.filter(({ keyword }) => keyword !== 'if');
-
-const toFieldError = (error: ErrorObject, value: unknown, root: string): FieldError => {
+const toFieldError = (error: ErrorObject, value: unknown, { root = '', formats, secret }: CheckOptions): FieldError => {
   const path = toPath(error.instancePath, value, root);
   const params: Readonly<Record<string, unknown>> = error.params;
+  const field = (name: unknown): string => fieldPath(path, String(name).slice(0, FIELD_MAX_LENGTH));
+  const found = (reason: string, remedy?: string): FieldError =>
+    fieldError(path, secret ? undefined : error.data, reason, remedy);
   switch (error.keyword) {
     case 'required':
-      return fieldError(fieldPath(path, String(params.missingProperty)), undefined, 'is required');
+    case 'dependencies':
+      return fieldError(field(params.missingProperty), undefined, 'is required');
     case 'additionalProperties':
-      return fieldError(fieldPath(path, String(params.additionalProperty)), undefined, 'is unknown');
-    case 'enum':
-      return fieldError(path, error.data, `must be one of ${String(params.allowedValues).replaceAll(',', ', ')}`);
-    case 'type':
       return fieldError(
-        path,
-        error.data,
-        `must be ${article(String(params.type))}`,
-        remedyForType(params.type, error.data),
+        field(params.additionalProperty),
+        undefined,
+        'is not a known field',
+        'remove it, or correct its name',
       );
+    case 'anyOf': {
+      const required = (error.schema as readonly { readonly required?: readonly string[] }[]).flatMap(
+        (alternative) => alternative.required ?? [],
+      );
+      return required.length > 0
+        ? fieldError(path, undefined, `must have ${required.join(' or ')}`)
+        : found(error.message ?? 'must match a schema');
+    }
+    case 'enum':
+      return found(`must be one of ${String(params.allowedValues).replaceAll(',', ', ')}`);
+    case 'const':
+      return found(`must be ${JSON.stringify(params.allowedValue)}`);
+    case 'type':
+      return found(
+        `must be ${article(String(params.type))}`,
+        secret ? undefined : remedyForType(params.type, error.data),
+      );
+    case 'format':
+      return found(
+        formats?.[String(params.format)]?.(String(error.data)) ?? `must be a valid ${String(params.format)}`,
+      );
+    case 'minimum':
+      return found(`must be greater than or equal to ${String(params.limit)}`);
+    case 'minItems':
+    case 'minLength':
+      return found(params.limit === 1 ? 'must not be empty' : (error.message ?? 'is too short'));
+    case 'maxItems':
+      return found(`must have at most ${String(params.limit)} ${params.limit === 1 ? 'item' : 'items'}`);
     default:
-      return fieldError(path, error.data, error.message ?? `fails ${error.keyword}`);
+      return found(error.message ?? `must satisfy ${error.keyword}`);
   }
 };
+
+/** Most characters of a field's name in a path: the name may be foreign. */
+const FIELD_MAX_LENGTH = 64;
 
 /** An ajv JSON pointer as a path; a step into an array becomes an index, one into an object a name. */
 const toPath = (pointer: string, value: unknown, root: string): string => {

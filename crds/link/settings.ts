@@ -51,7 +51,7 @@ export interface LinkSettings {
   readonly confirmPrune?: number;
 }
 
-const checkTypes = compile<LinkSpec>(LINK_SPEC_SCHEMA, 'spec');
+const checkTypes = compile<LinkSpec>(LINK_SPEC_SCHEMA, { root: 'spec' });
 
 /** Reads a Link of any version, or a manifest of one. Only `spec` and the name can be wrong. */
 export const readLink = (object: unknown): Checked<LinkSettings> => {

@@ -3,12 +3,13 @@
  * replace working ones; bad ones change nothing but the verdict on them. The first ones are used untried, since there
  * is nothing to lose and a target that is down will come back.
  */
+import { formatFieldErrors } from '../../crds/field-error.ts';
 import { CredentialsSecret } from '../../crds/wire.ts';
 import { backoffMs, RECONNECT_BACKOFF, sleep } from '../kube/backoff.ts';
 import { type ClientHooks, KubeClient } from '../kube/client.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import { type ApiError, describe, isForbidden, isUnauthorized } from '../kube/errors.ts';
-import { parseTargetKubeconfig } from '../kube/access/secret-kubeconfig.ts';
+import { parseTargetKubeconfig, type TargetAccess } from '../kube/access/secret-kubeconfig.ts';
 import { type Secret, SERVICES } from '../kube/objects.ts';
 
 export interface CredentialsOptions {
@@ -137,7 +138,7 @@ export class Credentials {
   }
 }
 
-type Read = { readonly problem: Verdict } | Extract<ReturnType<typeof parseTargetKubeconfig>, { readonly ok: true }>;
+type Read = { readonly problem: Verdict } | TargetAccess;
 
 function read(name: string, secret: Secret | undefined): Read {
   const no = (reason: string, message: string) => ({ problem: verdict('False', reason, message) });
@@ -154,9 +155,6 @@ function read(name: string, secret: Secret | undefined): Read {
       `Secret ${name} has no data key ${CredentialsSecret.key}: put the target's kubeconfig there`,
     );
   const parsed = parseTargetKubeconfig(Buffer.from(encoded, 'base64').toString('utf8'));
-  if (parsed.ok) return parsed;
-  const errors = parsed.errors.map(
-    ({ path, reason, remedy }) => `${path === '' ? '' : `${path} `}${reason} (${remedy})`,
-  );
-  return no('KubeconfigInvalid', `Secret ${name}, ${CredentialsSecret.key}: ${errors.join('; ')}`);
+  if (parsed.ok) return parsed.value;
+  return no('KubeconfigInvalid', `Secret ${name}, ${CredentialsSecret.key}: ${formatFieldErrors(parsed.errors)}`);
 }

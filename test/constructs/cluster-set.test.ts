@@ -168,11 +168,11 @@ describe('credentials in Git', () => {
     const { kubeconfig } = placeholders[0]!['stringData'] as { readonly kubeconfig: string };
     expect(parseTargetKubeconfig(kubeconfig)).toMatchObject({
       ok: false,
-      errors: [{ path: 'users[0].user.token', reason: 'is empty' }],
+      errors: [{ path: 'users[0].user.token', reason: 'must not be empty' }],
     });
     expect(parseTargetKubeconfig(kubeconfig.replace('token: ""', 'token: abc'))).toMatchObject({
       ok: true,
-      access: { server: 'https://api.north.example.com:6443' },
+      value: { access: { server: 'https://api.north.example.com:6443' } },
     });
   });
 

@@ -68,7 +68,7 @@ describe('the schema of the Link', () => {
       { metadata: { annotations: { 'example.com/a~b': 1 } } },
       'metadata.annotations["example.com/a~b"]: 1 must be a string (put it in quotes: "1")',
     ],
-    [{ status: { mirrors: { total: -1 } } }, 'status.mirrors.total: -1 must be >= 0'],
+    [{ status: { mirrors: { total: -1 } } }, 'status.mirrors.total: -1 must be greater than or equal to 0'],
     [{ status: { mirrors: { total: 1.5 } } }, 'status.mirrors.total: 1.5 must be an integer'],
   ])('refuses %j', (value, message) => {
     expect(complaint(value)).toBe(message);
@@ -77,8 +77,43 @@ describe('the schema of the Link', () => {
 
 describe('compile', () => {
   it('names fields from the root that it is given, and unknown ones', () => {
-    const check = compile<object>({ type: 'object', additionalProperties: false, properties: {} }, 'props');
-    expect(check({ a: 1 })).toEqual({ ok: false, errors: [{ path: 'props.a', reason: 'is unknown' }] });
+    const check = compile<object>({ type: 'object', additionalProperties: false, properties: {} }, { root: 'props' });
+    expect(check({ a: 1 })).toEqual({
+      ok: false,
+      errors: [{ path: 'props.a', reason: 'is not a known field', remedy: 'remove it, or correct its name' }],
+    });
+  });
+
+  it('checks formats of its own, and says why a text is not of one', () => {
+    const even = (text: string) => (text.length % 2 === 0 ? undefined : 'must have an even length');
+    const check = compile<string>({ type: 'string', format: 'even' }, { formats: { even } });
+    expect(check('ab').ok).toBe(true);
+    expect(check('abc')).toEqual({ ok: false, errors: [fieldError('', 'abc', 'must have an even length')] });
+  });
+
+  it('reports of alternatives what they require, not each that fails', () => {
+    const check = compile<object>({ type: 'object', anyOf: [{ required: ['a'] }, { required: ['b'] }] });
+    expect(check({})).toEqual({ ok: false, errors: [{ path: '', reason: 'must have a or b' }] });
+  });
+
+  it('quotes no value that may be secret, and reports no more errors than asked for', () => {
+    const schema = { type: 'array', items: { type: 'string', enum: ['a'] } };
+    const check = compile<readonly string[]>(schema, { secret: true, limit: 2 });
+    expect(check(['hunter2', 'hunter2', 'hunter2'])).toEqual({
+      ok: false,
+      errors: [0, 1].map((index) => ({ path: `[${index}]`, reason: 'must be one of a' })),
+    });
+  });
+
+  it.each([
+    [{ minLength: 1, type: 'string' }, '', '"" must not be empty'],
+    [{ minItems: 1, type: 'array' }, [], '[] must not be empty'],
+    [{ maxItems: 1, type: 'array' }, [1, 2], '[1,2] must have at most 1 item'],
+    [{ const: 'v1' }, 'v2', '"v2" must be "v1"'],
+    [{ type: 'object', dependencies: { a: ['b'] } }, { a: 1 }, 'b: is required'],
+  ])("reports a violation of %j in the API server's words", (schema, value, message) => {
+    const checked = compile<unknown>(schema)(value);
+    expect(checked.ok ? '' : formatFieldErrors(checked.errors)).toBe(message);
   });
 
   it("takes Kubernetes' own keywords", () => {

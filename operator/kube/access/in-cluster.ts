@@ -8,7 +8,7 @@ import { isIPv6 } from 'node:net';
 import { bearer, type ClusterAccess } from './access.ts';
 import { TerminalError } from '../errors.ts';
 import type { SourceKubeconfigOptions } from './kubeconfig.ts';
-import { readable } from './parse-error.ts';
+import { parseErrorText } from './parse-error-text.ts';
 
 /** Where Kubernetes puts the token of a pod's ServiceAccount, and the CA of its API server. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -42,7 +42,7 @@ export async function inClusterAccess(folder = SERVICE_ACCOUNT): Promise<Cluster
   } catch (error) {
     throw new TerminalError(
       'InvalidKubeconfig',
-      `the in-cluster configuration cannot be read: ${readable(error)}; let the pod mount its ServiceAccount's token, or use --kubeconfig`,
+      `the in-cluster configuration cannot be read: ${parseErrorText(error)}; let the pod mount its ServiceAccount's token, or use --kubeconfig`,
     );
   }
 }

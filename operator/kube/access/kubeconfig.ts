@@ -8,7 +8,7 @@ import type { RequestOptions as HttpsOptions } from 'node:https';
 import { join } from 'node:path';
 import type { ClusterAccess, TlsMaterial } from './access.ts';
 import { cut, TerminalError } from '../errors.ts';
-import { readable } from './parse-error.ts';
+import { parseErrorText } from './parse-error-text.ts';
 
 export interface SourceKubeconfigOptions {
   /** Path of a file. @default $KUBECONFIG, else ~/.kube/config */
@@ -72,7 +72,7 @@ function load(config: KubeConfig, file: string | undefined): string {
     try {
       from();
     } catch (error) {
-      throw invalid(`${origin} cannot be read: ${readable(error)}`);
+      throw invalid(`${origin} cannot be read: ${parseErrorText(error)}`);
     }
     return origin;
   };

@@ -126,15 +126,15 @@ describe('a cluster file', () => {
   });
 
   it.each([
-    ['is no YAML', 'members: [', [/^it is no valid YAML: .* \(line 1\)$/]],
-    ['has a field twice', 'flat: true\nflat: false\n', [/^it is no valid YAML: duplicated mapping key \(line 2\)$/]],
+    ['is no YAML', 'members: [', [/^it is not valid YAML: .* \(line 1\)$/]],
+    ['has a field twice', 'flat: true\nflat: false\n', [/^it is not valid YAML: duplicated mapping key \(line 2\)$/]],
     ['is no map', '- east\n', [/^is no map of fields \(write members: and operator:, as the schema says\)$/]],
-    ['is empty', '# nothing\n', [/^it is no valid YAML: expected a document, but the input is empty/]],
+    ['is empty', '# nothing\n', [/^it is not valid YAML: expected a document, but the input is empty/]],
     [
       'has fields of other names and types',
       'members: [{name: 1, gateways: []}]\noperator: {}\ntopology: {type: ring}\n',
       [
-        /^members\[0\]\.gateways: is unknown$/,
+        /^members\[0\]\.gateways: is not a known field \(.+\)$/,
         /^members\[0\]\.name: 1 must be a string \(put it in quotes: "1"\)$/,
         /^topology\.type: "ring" must be one of full-mesh, hub-and-spokes, pairs$/,
         /^operator\.image: is required$/,
@@ -166,7 +166,7 @@ describe('a cluster file', () => {
     [
       'narrows the NetworkPolicy by what none knows',
       'members: [{name: east}]\noperator: {image: "linkspan:1", networkPolicy: {from: [{podSelektor: {}}]}}\n',
-      [/^operator\.networkPolicy\.from\[0\]\.podSelektor: is unknown$/],
+      [/^operator\.networkPolicy\.from\[0\]\.podSelektor: is not a known field \(.+\)$/],
     ],
     [
       'wants a NetworkPolicy without saying for whom',

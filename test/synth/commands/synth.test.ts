@@ -190,7 +190,7 @@ describe('linkspan synth of a cluster file that makes no sense', () => {
       code: 2,
       stdout: '',
       stderr:
-        'error: linkspan.yaml: members[0].gateways: is unknown\nerror: linkspan.yaml: operator.image: is required\n',
+        'error: linkspan.yaml: members[0].gateways: is not a known field (remove it, or correct its name)\nerror: linkspan.yaml: operator.image: is required\n',
     });
     expect(await readdir(cwd)).toEqual(['linkspan.yaml']);
   });

@@ -75,8 +75,8 @@ describe('a kubeconfig from a Secret (E3)', () => {
   ])('is accepted as Linkerd writes it, with API server address %s', async (address, server) => {
     const checked = parseTargetKubeconfig(linkerdKubeconfig(address));
     if (!checked.ok) throw new Error(JSON.stringify(checked.errors));
-    const { tls, authorization } = checked.access;
-    expect(checked.access.server).toBe(server);
+    const { server: found, tls, authorization } = checked.value.access;
+    expect(found).toBe(server);
     expect(tls).toEqual({ ca: CERTIFICATE });
     expect(await authorization()).toEqual({ authorization: `Bearer ${TOKEN}` });
   });
@@ -89,19 +89,19 @@ describe('a kubeconfig from a Secret (E3)', () => {
       }),
     );
     if (!checked.ok) throw new Error(JSON.stringify(checked.errors));
-    expect(checked.access.tls).toEqual({
+    expect(checked.value.access.tls).toEqual({
       ca: CERTIFICATE + CERTIFICATE,
       cert: CERTIFICATE,
       key: PRIVATE_KEY,
       servername: 'kubernetes',
     });
-    expect(await checked.access.authorization()).toEqual({});
+    expect(await checked.value.access.authorization()).toEqual({});
   });
 
   it('has a fingerprint that changes with the text', () => {
     const [one, same, other] = [kubeconfig(), kubeconfig(), kubeconfig({ user: { token: 'other' } })].map((text) => {
       const checked = parseTargetKubeconfig(text);
-      return checked.ok ? checked.fingerprint : undefined;
+      return checked.ok ? checked.value.fingerprint : undefined;
     });
     expect(one).toMatch(/^[0-9a-f]{64}$/);
     expect(same).toBe(one);
@@ -115,11 +115,11 @@ describe('a kubeconfig from a Secret (E3)', () => {
     ['token-file', '/etc/passwd', 'would read a file'],
     ['client-certificate', '/etc/passwd', 'would read a file'],
     ['client-key', '/etc/passwd', 'would read a file'],
-    ['username', 'admin', 'is not supported'],
-    ['password', 'hunter2', 'is not supported'],
+    ['username', 'admin', 'is not supported by API servers'],
+    ['password', 'hunter2', 'is not supported by API servers'],
     ['as', 'system:admin', 'would impersonate'],
     ['as-groups', ['system:masters'], 'would impersonate'],
-    ['surprise', 1, 'is no field that is accepted'],
+    ['surprise', 1, 'is not a known field'],
   ])('is refused for user field %s, by name', (field, value, reason) => {
     expect(errorsOf(kubeconfig({ user: { [field]: value } }))).toEqual([
       {
@@ -134,21 +134,21 @@ describe('a kubeconfig from a Secret (E3)', () => {
     ['certificate-authority', '/etc/passwd', 'would read a file'],
     ['proxy-url', 'http://evil.example.com', 'would send requests elsewhere'],
     ['insecure-skip-tls-verify', true, 'would trust any server'],
-    ['server', 'http://west:6443', 'is no https URL'],
-    ['server', 'https://user:hunter2@west:6443', 'holds credentials'],
-    ['server', 'https://west:6443?x=1', 'has a query or fragment'],
-    ['server', 'https://', 'is no URL'],
-    ['server', 'file:///etc/passwd', 'is no https URL'],
-    ['certificate-authority-data', 'not base64!', 'is no base64'],
-    ['certificate-authority-data', base64('not PEM'), 'holds no PEM certificate'],
-    ['certificate-authority-data', base64(PRIVATE_KEY), 'holds no PEM certificate'],
+    ['server', 'http://west:6443', 'must be an https URL'],
+    ['server', 'https://user:hunter2@west:6443', 'must not hold credentials'],
+    ['server', 'https://west:6443?x=1', 'must not have a query or fragment'],
+    ['server', 'https://', 'must be a valid URL'],
+    ['server', 'file:///etc/passwd', 'must be an https URL'],
+    ['certificate-authority-data', 'not base64!', 'must be valid base64'],
+    ['certificate-authority-data', base64('not PEM'), 'must hold a PEM certificate'],
+    ['certificate-authority-data', base64(PRIVATE_KEY), 'must hold a PEM certificate'],
     [
       'certificate-authority-data',
       base64('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----'),
-      'is no valid X.509 certificate',
+      'must hold valid X.509 certificates only',
     ],
-    ['tls-server-name', 'a b', 'is no host name'],
-    ['server', 6443, 'must be string'],
+    ['tls-server-name', 'a b', 'must be a valid host name'],
+    ['server', 6443, 'must be a string'],
   ])('is refused for cluster field %s: %s', (field, value, reason) => {
     const errors = errorsOf(kubeconfig({ cluster: { [field]: value } }));
     expect(errors).toEqual([expect.objectContaining({ path: `clusters[0].cluster.${field}` })]);
@@ -157,13 +157,13 @@ describe('a kubeconfig from a Secret (E3)', () => {
 
   it('is refused without CA, without credentials, with half of a client certificate', () => {
     expect(errorsOf(kubeconfig({ cluster: { 'certificate-authority-data': undefined } }))).toEqual([
-      expect.objectContaining({ path: 'clusters[0].cluster.certificate-authority-data', reason: 'is missing' }),
+      expect.objectContaining({ path: 'clusters[0].cluster.certificate-authority-data', reason: 'is required' }),
     ]);
     expect(errorsOf(kubeconfig({ user: { token: undefined } }))).toEqual([
-      expect.objectContaining({ path: 'users[0].user', reason: 'has neither token nor client-certificate-data' }),
+      expect.objectContaining({ path: 'users[0].user', reason: 'must have token or client-certificate-data' }),
     ]);
     expect(errorsOf(kubeconfig({ user: { 'client-certificate-data': CA } }))).toEqual([
-      expect.objectContaining({ path: 'users[0].user.client-key-data', reason: 'is missing' }),
+      expect.objectContaining({ path: 'users[0].user.client-key-data', reason: 'is required' }),
     ]);
   });
 
@@ -182,24 +182,24 @@ describe('a kubeconfig from a Secret (E3)', () => {
       errorsOf(kubeconfig({ user: { 'client-certificate-data': CA, 'client-key-data': base64(key) } }));
     const at = { path: 'users[0].user.client-key-data' };
     expect(withKey(keyOf())).toEqual([
-      expect.objectContaining({ ...at, reason: 'is not the key of client-certificate-data' }),
+      expect.objectContaining({ ...at, reason: 'must be the key of client-certificate-data' }),
     ]);
     expect(withKey(keyOf('secret'))).toEqual([
-      expect.objectContaining({ ...at, reason: 'is no PEM private key without a passphrase' }),
+      expect.objectContaining({ ...at, reason: 'must be a PEM private key without a passphrase' }),
     ]);
   });
 
   it('is refused with a token that no header can carry', () => {
     expect(errorsOf(kubeconfig({ user: { token: `${TOKEN}\nX-Evil: 1` } }))[0]?.reason).toContain('line breaks');
-    expect(errorsOf(kubeconfig({ user: { token: '' } }))[0]?.reason).toBe('is empty');
+    expect(errorsOf(kubeconfig({ user: { token: '' } }))[0]?.reason).toBe('must not be empty');
   });
 
   it('is refused with more than one cluster or user, or a context that leads nowhere', () => {
     const { clusters, users } = JSON.parse(kubeconfig()) as { clusters: unknown[]; users: unknown[] };
     const top = { clusters: [...clusters, ...clusters], users: [...users, ...users] };
     expect(errorsOf(kubeconfig({ top })).map(({ path, reason }) => `${path} ${reason}`)).toEqual([
-      'clusters has more than one entry',
-      'users has more than one entry',
+      'clusters must have at most 1 item',
+      'users must have at most 1 item',
     ]);
     expect(errorsOf(kubeconfig({ top: { 'current-context': 'east' } }))[0]?.path).toBe('current-context');
     expect(errorsOf(kubeconfig({ context: { cluster: 'x', user: 'y' } })).map(({ path }) => path)).toEqual([
@@ -228,26 +228,28 @@ describe('a kubeconfig from a Secret (E3)', () => {
   it.each([
     ['', 'the input is empty'],
     ['   ', 'the input is empty'],
-    ['just text', 'it is no kubeconfig'],
-    ['[]', 'it is no kubeconfig'],
-    ['null', 'it is no kubeconfig'],
-    ['42', 'it is no kubeconfig'],
-    [`token: "${TOKEN}\n  b: : :`, 'it is no valid YAML'],
+    ['just text', 'it is not a kubeconfig'],
+    ['[]', 'it is not a kubeconfig'],
+    ['null', 'it is not a kubeconfig'],
+    ['42', 'it is not a kubeconfig'],
+    [`token: "${TOKEN}\n  b: : :`, 'it is not valid YAML'],
     ['a: &a [x]\nb: *a', 'aliases exceeded'],
     ['a: !!js/function "x"', 'unknown scalar tag'],
     ['a: 1\n---\nb: 2', 'found more'],
     ['[['.repeat(5000), 'nesting exceeded'],
-    ['apiVersion: 1\nkind: Pod', 'it is no kubeconfig'],
-    ['apiVersion: v1\nkind: Pod', 'it is no kubeconfig'],
-    ['\0\0\0', 'it is no valid YAML'],
-  ])('is refused when it is no kubeconfig: %j', (text, reason) => {
+    ['apiVersion: 1\nkind: Pod', 'it is not a kubeconfig'],
+    ['apiVersion: v1\nkind: Pod', 'it is not a kubeconfig'],
+    ['\0\0\0', 'it is not valid YAML'],
+  ])('is refused when it is not a kubeconfig: %j', (text, reason) => {
     const errors = errorsOf(text);
     expect(errors.map((error) => error.reason).join()).toContain(reason);
     expect(JSON.stringify(errors)).not.toContain(TOKEN);
   });
 
   it('is refused when it is too large, and is quick to refuse what is merely long', () => {
-    expect(errorsOf(`${kubeconfig()}#${'x'.repeat(MAX_KUBECONFIG_BYTES)}`)[0]?.reason).toBe('is over 256 KiB');
+    expect(errorsOf(`${kubeconfig()}#${'x'.repeat(MAX_KUBECONFIG_BYTES)}`)[0]?.reason).toBe(
+      'must not be larger than 256 KiB',
+    );
     expect(errorsOf(kubeconfig({ top: { clusters: Array.from({ length: 60_000 }, () => ({})) } }))).toHaveLength(20);
   });
 
@@ -258,7 +260,7 @@ describe('a kubeconfig from a Secret (E3)', () => {
       expect.objectContaining({ path: 'users[0].user.__proto__' }),
     ]);
     expect(errorsOf(kubeconfig().replace('{', '{"constructor":{},'))).toEqual([
-      expect.objectContaining({ path: 'constructor', reason: 'is no field that is accepted' }),
+      expect.objectContaining({ path: 'constructor', reason: 'is not a known field' }),
     ]);
     expect(({} as Record<string, unknown>)['exec']).toBeUndefined();
   });
@@ -312,7 +314,7 @@ describe("the source cluster's kubeconfig", () => {
 
   it.each([
     ['a file that is not there', () => ({ kubeconfig: join(folder, 'none') }), /none cannot be read: ENOENT/],
-    ['a file that is no YAML', () => ({ kubeconfig: write(`token: "${TOKEN}`) }), /is no valid YAML: .* \(line 1\)$/],
+    ['a file that is no YAML', () => ({ kubeconfig: write(`token: "${TOKEN}`) }), /is not valid YAML: .* \(line 1\)$/],
     [
       'a context that is not there',
       () => ({ kubeconfig: write(kubeconfig()), context: 'east' }),
