@@ -55,6 +55,19 @@ export default tseslint.config(
     },
   },
   { files: ['**/*.js'], ...tseslint.configs.disableTypeChecked },
+  {
+    files: ['constructs/**/*.ts', 'operator/**/*.ts', 'synth/**/*.ts'],
+    ignores: ['operator/link/**', 'operator/mirror/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'Literal[value=/^(mirror\\.linkerd\\.io|multicluster\\.linkerd\\.io|linkspan\\.dev)(\\u002f|$)/]',
+          message: 'A wire name is spelled once, in crds/wire.ts.',
+        },
+      ],
+    },
+  },
   // A test reads what it has just built: `!` there is the assertion, and mocks need not await.
   {
     files: ['test/**/*.ts'],

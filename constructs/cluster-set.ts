@@ -8,10 +8,9 @@
 import { Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import type { FieldError } from '../crds/field-error.ts';
-import { Default } from '../crds/wire.ts';
+import { Default, gatewayIdentity } from '../crds/wire.ts';
 import { memberErrors, setErrors } from './cluster-set-errors.ts';
 import { CredentialsReference, type SecretStoreRef } from './credentials-reference.ts';
-import { gatewayIdentity } from './gateway-identity.ts';
 import type { GatewayProps } from './gateway.ts';
 import { InvalidPropsError, refuse } from './invalid-props.ts';
 import type { LinkProps } from './link.ts';

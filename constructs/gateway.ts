@@ -6,8 +6,7 @@ import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { parseDuration } from '../crds/duration.ts';
 import { type FieldError, fieldError } from '../crds/field-error.ts';
-import { Annotation, Default, Value } from '../crds/wire.ts';
-import { gatewayIdentity } from './gateway-identity.ts';
+import { Annotation, Default, gatewayIdentity, Value } from '../crds/wire.ts';
 import {
   GATEWAY_LABELS,
   gatewayServiceErrors,

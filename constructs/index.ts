@@ -23,7 +23,6 @@ export type { CredentialsProps } from './credentials-secret.ts';
 export { Dashboard, type DashboardProps } from './dashboard.ts';
 export { type ExportOptions, Exported } from './exported.ts';
 export { Federated } from './federated.ts';
-export { gatewayIdentity } from './gateway-identity.ts';
 export { GatewayPolicy, type GatewayPolicyProps } from './gateway-policy.ts';
 export type { GatewayServiceProps } from './gateway-service.ts';
 export { Gateway, type GatewayProps } from './gateway.ts';
@@ -76,7 +75,7 @@ export {
   Annotation,
   credentialsName,
   Default,
-  federatedName,
+  gatewayIdentity,
   Label,
   LinkApi,
   mirrorName,

@@ -9,9 +9,8 @@ import { Construct } from 'constructs';
 import type { LabelSelector, LinkSpec, ProbeSpec } from '../crds/link/types.gen.ts';
 import { type LinkSettings, readLink } from '../crds/link/settings.ts';
 import { type FieldError, fieldError } from '../crds/field-error.ts';
-import { credentialsName, Default, Label, LinkApi, Value } from '../crds/wire.ts';
+import { credentialsName, Default, gatewayIdentity, Label, LinkApi, Value } from '../crds/wire.ts';
 import { InvalidPropsError } from './invalid-props.ts';
-import { gatewayIdentity } from './gateway-identity.ts';
 import { goDuration } from './go-duration.ts';
 
 /** How the health of a target's gateway is probed. */

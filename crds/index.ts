@@ -51,7 +51,7 @@ export {
   RouteApi,
   Value,
   credentialsName,
-  federatedName,
+  gatewayIdentity,
   mirrorName,
   probeName,
   remoteAccessName,

@@ -4,6 +4,9 @@
  * these; a spelling is fixed once, here, and nothing else in the code spells one out.
  */
 
+/** What the keys of labels and annotations of Linkerd's multicluster extension start with, before the slash. */
+export const LINKERD_DOMAINS: readonly string[] = ['mirror.linkerd.io', 'multicluster.linkerd.io'];
+
 /** Labels on exported Services, mirrors and credentials. */
 export const Label = {
   /** On a target Service: `"true"` exports it through the gateway, `remote-discovery` flat. */
@@ -145,6 +148,12 @@ export const CredentialsSecret = {
 /** The field manager of every write of ours. */
 export const FIELD_MANAGER = 'linkspan';
 
+/** How our requests name us, in audit logs of the source cluster and of target clusters. */
+export const UserAgent = { source: 'linkspan-operator', target: 'linkspan' } as const;
+
+/** Who reports on a mirror in the status of a Link. */
+export const CONTROLLER_NAME = 'linkspan.dev/operator';
+
 /** The Lease that elects the leading operator. */
 export const OPERATOR_LEASE = 'linkspan-operator';
 
@@ -166,18 +175,20 @@ export const PROTECTED_NAMESPACES: readonly string[] = ['kube-system', 'kube-pub
 /** Name of the mirror of `service` of `cluster`, and of its Endpoints. */
 export const mirrorName = (service: string, cluster: string): string => `${service}-${cluster}`;
 
-/** Name of the federated Service of `service`. */
-export const federatedName = (service: string): string => `${service}-federated`;
+const PROBE_PREFIX = 'probe-';
 
 /** Name of the probe Service of a Link, and of its Endpoints. */
-export const probeName = (link: string): string => `probe-${link}`;
+export const probeName = (link: string): string => PROBE_PREFIX + link;
+
+/** Reports whether a name can be that of a probe Service. */
+export const isProbeName = (name: string): boolean => name.startsWith(PROBE_PREFIX);
 
 const WRITE_LEASE_PREFIX = 'service-mirror-write-';
 
 /** Name of the Lease that whoever writes for a Link holds; Linkerd's controller takes the same one. */
-export const writeLeaseName = (link: string): string => `${WRITE_LEASE_PREFIX}${link}`;
+export const writeLeaseName = (link: string): string => WRITE_LEASE_PREFIX + link;
 
-/** The Link that a Lease named by {@link writeLeaseName} belongs to; undefined if it is another Lease. */
+/** Name of the Link that a Lease of this name is for; undefined for other Leases. */
 export const linkOfWriteLease = (lease: string): string | undefined =>
   lease.startsWith(WRITE_LEASE_PREFIX) ? lease.slice(WRITE_LEASE_PREFIX.length) : undefined;
 
@@ -194,3 +205,16 @@ export const remoteAccessName = (sourceCluster: string): string =>
 
 /** Name of the Secret with the token of a ServiceAccount. */
 export const tokenSecretName = (serviceAccount: string): string => `${serviceAccount}-token`;
+
+/**
+ * TLS identity of the gateway of a target, as Linkerd derives it from the ServiceAccount `linkerd-gateway`. A Link
+ * without one makes proxies send plaintext, which no gateway accepts.
+ * @param linkerdNamespace namespace of the target's control plane
+ * @param trustDomain identity trust domain of the target
+ * @param namespace namespace of the gateway
+ */
+export const gatewayIdentity = (
+  linkerdNamespace: string,
+  trustDomain: string,
+  namespace: string = Default.multiclusterNamespace,
+): string => `${Default.gatewayName}.${namespace}.serviceaccount.identity.${linkerdNamespace}.${trustDomain}`;

@@ -10,7 +10,7 @@ import { sourceAccess } from './kube/access/in-cluster.ts';
 import { LeaseLock } from './runtime/lease.ts';
 import type { Logger } from './runtime/logger.ts';
 import { createMetrics } from './metrics.ts';
-import { OPERATOR_LEASE } from '../crds/wire.ts';
+import { FIELD_MANAGER, OPERATOR_LEASE, UserAgent } from '../crds/wire.ts';
 import { Manager } from './link/manager.ts';
 import type { Tuning } from './config/tuning.ts';
 
@@ -43,7 +43,8 @@ export async function runOperator(options: RunOptions): Promise<void> {
   // From the start, as that no replica leads must be told from that there is none.
   metrics.leader.set({ name: OPERATOR_LEASE }, 0);
   const client = new KubeClient(await sourceAccess(config), {
-    userAgent: 'linkspan-operator',
+    userAgent: UserAgent.source,
+    fieldManager: FIELD_MANAGER,
     connections: Math.max(32, config.concurrency * 2),
     ...metrics.clientHooks,
     ...(tuning.requestTimeoutMs === undefined ? {} : { timeoutMs: tuning.requestTimeoutMs }),

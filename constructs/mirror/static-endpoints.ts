@@ -22,7 +22,7 @@ export interface StaticEndpointsProps {
 }
 
 /** Set in the context of an app that is rendered in memory. */
-const IN_MEMORY = 'linkspan.dev/in-memory';
+const IN_MEMORY = 'linkspan:in-memory';
 
 /** Says of an app without charts that what it renders is not written to Git. */
 export const renderInMemory = (app: App): void => app.node.setContext(IN_MEMORY, true);

@@ -10,8 +10,8 @@ import { Transport, type TransportOptions } from './transport.ts';
 export type { ClientHooks } from './transport.ts';
 
 export interface ClientOptions extends TransportOptions {
-  /** Field manager of writes. @default linkspan */
-  readonly fieldManager?: string;
+  /** Field manager of writes. */
+  readonly fieldManager: string;
 }
 
 export interface ListOptions {
@@ -56,7 +56,7 @@ export class KubeClient {
   readonly fieldManager: string;
   readonly #transport: Transport;
 
-  constructor(access: ClusterAccess, { fieldManager = 'linkspan', ...options }: ClientOptions = {}) {
+  constructor(access: ClusterAccess, { fieldManager, ...options }: ClientOptions) {
     this.fieldManager = fieldManager;
     this.#transport = new Transport(access, options);
   }

@@ -18,7 +18,7 @@ export interface ClientHooks {
 }
 
 export interface TransportOptions extends ClientHooks {
-  readonly userAgent?: string;
+  readonly userAgent: string;
   /** Deadline of a request that is not a stream. @default 10000 */
   readonly timeoutMs?: number;
   /** Requests under way at once. @default 32 */
@@ -77,7 +77,7 @@ export class Transport {
     this.#host = server.host;
     this.#basePath = server.pathname.replace(/\/$/, '');
     this.#options = {
-      userAgent: options.userAgent ?? 'linkspan',
+      userAgent: options.userAgent,
       timeoutMs: options.timeoutMs ?? 10_000,
       connections: options.connections ?? 32,
       onResponse: options.onResponse ?? (() => undefined),

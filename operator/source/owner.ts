@@ -2,7 +2,7 @@
  * Whose an object of the source cluster is (rule A6): the target cluster, and what in it the object belongs to. Read
  * from labels and names alone, so that an operator that has just started knows what is ours.
  */
-import { Label, Value } from '../../crds/wire.ts';
+import { isProbeName, Label, Value } from '../../crds/wire.ts';
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 
 /** The key of a Link's probe Service; every other key is `namespace/name` of a target Service. */
@@ -38,7 +38,7 @@ export function ownerOf(object: KubeObject, operatorNamespace: string): Owner | 
   }
   // The Endpoints of a probe Service carry no more than the cluster's name.
   const isProbe = labels[Label.mirroredGateway] === Value.true || (object as Service).spec === undefined;
-  return isProbe && namespace === operatorNamespace && serviceOf(object).startsWith('probe-')
+  return isProbe && namespace === operatorNamespace && isProbeName(serviceOf(object))
     ? { cluster, key: PROBE_KEY }
     : undefined;
 }

@@ -4,7 +4,7 @@
  * is nothing to lose and a target that is down will come back.
  */
 import { formatFieldErrors } from '../../crds/field-error.ts';
-import { CredentialsSecret } from '../../crds/wire.ts';
+import { CredentialsSecret, FIELD_MANAGER, UserAgent } from '../../crds/wire.ts';
 import { backoffMs, RECONNECT_BACKOFF, sleep } from '../kube/backoff.ts';
 import { type ClientHooks, KubeClient } from '../kube/client.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
@@ -67,6 +67,8 @@ export class Credentials {
     }
     const { timeoutMs, hooks } = this.#options;
     const client = new KubeClient(found.access, {
+      userAgent: UserAgent.target,
+      fieldManager: FIELD_MANAGER,
       ...hooks,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });

@@ -95,7 +95,7 @@ export class Stage {
     const probeSpec = { path: '/ready', port: '4191', period: '1s', timeout: '1s', failureThreshold: '3' };
     await east.apply(link('west', { probeSpec }));
     const access = await sourceAccess({ kubeconfig: eastCluster.kubeconfigFile });
-    const client = new KubeClient(access, { connections: 32 });
+    const client = new KubeClient(access, { userAgent: 'bench', fieldManager: 'bench', connections: 32 });
     const watch = await MirrorWatch.start(east);
     const account = asPod ? await PodAccount.mount(eastCluster) : undefined;
     return new Stage({ eastCluster, westCluster, east, west, gateway, watch, client }, kubelet, nodeFlags, account);

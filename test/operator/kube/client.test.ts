@@ -15,6 +15,8 @@ interface Seen {
   readonly body: unknown;
 }
 
+const IDENTITY = { userAgent: 'test', fieldManager: 'linkspan' };
+
 let server: Server;
 let seen: Seen[];
 let respond: (request: Seen, response: ServerResponse) => void;
@@ -42,7 +44,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-function connect(options: ClientOptions = {}, path = ''): KubeClient {
+function connect(options: Partial<ClientOptions> = {}, path = ''): KubeClient {
   const { port } = server.address() as AddressInfo;
   const client = new KubeClient(
     {
@@ -50,7 +52,7 @@ function connect(options: ClientOptions = {}, path = ''): KubeClient {
       tls: {},
       authorization: () => Promise.resolve(bearer('secret-token')),
     },
-    options,
+    { userAgent: 'me', fieldManager: 'me', ...options },
   );
   clients.push(client);
   return client;
@@ -72,7 +74,7 @@ describe('a request', () => {
     const { port } = server.address() as AddressInfo;
     const tokens = ['first', 'second', 'third'].values();
     const authorization = async () => bearer(tokens.next().value ?? 'none');
-    const client = new KubeClient({ server: `http://127.0.0.1:${port}`, tls: {}, authorization });
+    const client = new KubeClient({ server: `http://127.0.0.1:${port}`, tls: {}, authorization }, IDENTITY);
     clients.push(client);
     respond = ({ headers }, response) => answer(response, headers.authorization === 'Bearer first' ? 401 : 200, {});
     await expect(client.get('/x')).rejects.toMatchObject({ code: 401 });
@@ -111,12 +113,12 @@ describe('a request', () => {
     [
       'to apply',
       (c: KubeClient) => c.apply(SERVICES, service),
-      'PATCH /api/v1/namespaces/shop/services/web?fieldManager=linkspan&force=true',
+      'PATCH /api/v1/namespaces/shop/services/web?fieldManager=me&force=true',
     ],
     [
       'to a subresource',
       (c: KubeClient) => c.patch(SERVICES, { namespace: 'shop', name: 'web', subresource: 'status' }, {}),
-      'PATCH /api/v1/namespaces/shop/services/web/status?fieldManager=linkspan',
+      'PATCH /api/v1/namespaces/shop/services/web/status?fieldManager=me',
     ],
   ])('%s', async (_, request, expected) => {
     await request(connect());
@@ -153,7 +155,10 @@ describe('a server with TLS (E3)', () => {
     const secure = createTlsServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, (_, response) => response.end('{}'));
     await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
     const { port } = secure.address() as AddressInfo;
-    const client = new KubeClient({ server: `https://127.0.0.1:${port}`, tls, authorization: async () => ({}) });
+    const client = new KubeClient(
+      { server: `https://127.0.0.1:${port}`, tls, authorization: async () => ({}) },
+      IDENTITY,
+    );
     try {
       return await client.get('/x');
     } finally {

@@ -38,7 +38,10 @@ describe('the source cluster', () => {
     cluster = await startSimulated({ name: 'east' });
     for (const name of ['shop', LINKS]) put(namespace(name));
     put(service('web-west', { labels: MIRROR, selector: null }));
-    client = new KubeClient(await sourceAccess({ kubeconfig: cluster.kubeconfigFile }));
+    client = new KubeClient(await sourceAccess({ kubeconfig: cluster.kubeconfigFile }), {
+      userAgent: 'test',
+      fieldManager: 'test',
+    });
     source = new SourceCluster({
       client,
       namespace: LINKS,
@@ -171,7 +174,10 @@ describe('the source cluster, limited to namespaces', () => {
     }
     put(service('probe-west', { labels: PROBE, selector: null, namespace: LINKS }));
     allow = refuse('bank');
-    client = new KubeClient(await sourceAccess({ kubeconfig: cluster.kubeconfigFile }));
+    client = new KubeClient(await sourceAccess({ kubeconfig: cluster.kubeconfigFile }), {
+      userAgent: 'test',
+      fieldManager: 'test',
+    });
     source = new SourceCluster({
       client,
       namespace: LINKS,

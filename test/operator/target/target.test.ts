@@ -15,7 +15,10 @@ const stops: Target[] = [];
 beforeEach(async () => {
   cluster = await startSimulated({ name: 'west' });
   put(namespace('shop'));
-  client = new KubeClient(await sourceAccess({ kubeconfig: cluster.kubeconfigFile }));
+  client = new KubeClient(await sourceAccess({ kubeconfig: cluster.kubeconfigFile }), {
+    userAgent: 'test',
+    fieldManager: 'test',
+  });
 });
 afterEach(async () => {
   for (const target of stops.splice(0)) target.stop();
