@@ -1,6 +1,6 @@
 /**
- * Structured logs: one JSON object for each line, with the name of its level and an ISO time, or the same formatted for
- * people. Fields that could hold a credential are redacted by name before a record is written, at any depth.
+ * Structured logs: one JSON object a line with a level by name and an ISO time, or the same laid out for people. Fields
+ * whose name says that they may hold a credential are redacted, down to the fourth level of a record.
  */
 import { pino, type DestinationStream } from 'pino';
 
@@ -15,8 +15,6 @@ export interface Logger {
   readonly info: LogFunction;
   readonly warn: LogFunction;
   readonly error: LogFunction;
-  /** Returns a logger that adds the fields to every record. */
-  child(fields: Readonly<Record<string, unknown>>): Logger;
 }
 
 export interface LoggerOptions {
@@ -35,8 +33,6 @@ const SECRET_FIELDS = [
   'password',
   'data',
   'stringData',
-  'keyData',
-  'certData',
   '["client-key-data"]',
   '["client-certificate-data"]',
 ];

@@ -53,7 +53,7 @@ const link = { apiVersion: 'v1', kind: 'Link', namespace: 'ns', name: 'east', ui
 function setUp(server = new EventServer()) {
   const lines: string[] = [];
   const write = (_fields: unknown, message: string) => void lines.push(message);
-  const log: Logger = { debug: write, info: write, warn: write, error: write, child: () => log };
+  const log: Logger = { debug: write, info: write, warn: write, error: write };
   const recorder = new EventRecorder({ client: server.client, component: 'linkspan', instance: 'pod-0', log });
   return { server, recorder, lines };
 }
