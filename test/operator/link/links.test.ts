@@ -1,0 +1,261 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import {
+  acceptedOf,
+  type Assignment,
+  assignmentOf,
+  type LinkRead,
+  ownerOf,
+  readLinkObject,
+  type Served,
+} from '../../../operator/link/links.ts';
+import { link } from '../../support/builders.ts';
+
+const OLDER = '2026-01-01T00:00:00Z';
+const YOUNGER = '2026-01-02T00:00:00Z';
+
+interface Given {
+  /** `spec.targetClusterName`. @default west */
+  readonly names?: string;
+  readonly at?: string;
+  readonly valid?: boolean;
+}
+
+/** A Link as it is read from the API server. */
+const read = (name: string, { names = 'west', at = OLDER, valid = true }: Given = {}): LinkRead =>
+  readLinkObject(
+    link(name, { targetClusterName: names, ...(valid ? {} : { gatewayPort: 'none' }) }, { creationTimestamp: at }),
+  );
+
+const byName = (links: readonly LinkRead[]): ReadonlyMap<string, LinkRead> =>
+  new Map(links.map((each) => [each.name, each]));
+
+const summary = (assignment: Assignment): string => {
+  switch (assignment.do) {
+    case 'serve':
+      return `serve ${assignment.settings.name}`;
+    case 'continue':
+    case 'remove':
+      return `${assignment.do} ${assignment.link}`;
+    case 'nothing':
+      return 'nothing';
+  }
+};
+
+const of = (links: readonly LinkRead[], served: Readonly<Record<string, string>> = {}, cluster = 'west'): string =>
+  summary(assignmentOf(cluster, byName(links), new Map(Object.entries(served))));
+
+describe('a Link as it is read', () => {
+  it('has its settings and is accepted if it is valid (E7)', () => {
+    expect(read('a', { at: YOUNGER })).toMatchObject({
+      name: 'a',
+      createdAt: YOUNGER,
+      named: 'west',
+      settings: { cluster: 'west' },
+      accepted: { status: 'True', reason: 'Accepted' },
+    });
+  });
+
+  it('names its cluster also when it is invalid, and reports the field (E7)', () => {
+    expect(read('a', { valid: false })).toMatchObject({
+      named: 'west',
+      settings: undefined,
+      accepted: { status: 'False', reason: 'InvalidLink', message: expect.stringContaining('gatewayPort') as string },
+    });
+  });
+
+  test.each<[string, unknown]>([
+    ['no spec', undefined],
+    ['a spec that is null', null],
+    ['no targetClusterName', {}],
+    ['an empty targetClusterName', { targetClusterName: '' }],
+    ['a targetClusterName that is not a string', { targetClusterName: 7 }],
+  ])('names no cluster with %s, and is invalid', (_, spec) => {
+    const object = { metadata: { name: 'a' }, ...(spec === undefined ? {} : { spec }) };
+    expect(readLinkObject(object)).toMatchObject({ named: undefined, settings: undefined, createdAt: '' });
+  });
+});
+
+describe('what is done for a cluster', () => {
+  test.each<[string, readonly LinkRead[], Readonly<Record<string, string>>, string]>([
+    ['nothing, without any Link', [], {}, 'nothing'],
+    ['its only Link is served (E9)', [read('a')], {}, 'serve a'],
+    ['nothing for Links of other clusters', [read('a', { names: 'east' })], {}, 'nothing'],
+    ['the older of two Links is served (E9)', [read('a', { at: YOUNGER }), read('b')], {}, 'serve b'],
+    ['of two that are equally old, the first by name is served (E9)', [read('b'), read('a')], {}, 'serve a'],
+    [
+      'the Link that is served keeps it, whatever its age and name (E9, L42)',
+      [read('a'), read('z', { at: YOUNGER })],
+      { z: 'west' },
+      'serve z',
+    ],
+    [
+      'a Link that was served for another cluster has no such claim',
+      [read('a'), read('z', { at: YOUNGER })],
+      { z: 'east' },
+      'serve a',
+    ],
+    [
+      'a served Link that turned invalid goes on as it was (E7, E9, L42)',
+      [read('a', { valid: false }), read('b')],
+      { a: 'west' },
+      'continue a',
+    ],
+    [
+      'also when it names another cluster by now (E7)',
+      [read('a', { valid: false, names: 'east' }), read('b')],
+      { a: 'west' },
+      'continue a',
+    ],
+    ['an invalid Link that was never served does not get it', [read('a', { valid: false }), read('b')], {}, 'serve b'],
+    [
+      'of a served Link that is invalid and one that is valid the older goes on',
+      [read('a', { at: YOUNGER }), read('b', { valid: false })],
+      { a: 'west', b: 'west' },
+      'continue b',
+    ],
+    ['a Link that takes over from one that is gone is served (E5, L41)', [read('b')], { a: 'west' }, 'serve b'],
+    ['a Link under its new name is served (E5, L44)', [read('new')], { old: 'west' }, 'serve new'],
+    ['what a deleted Link left is removed (E5)', [], { a: 'west' }, 'remove a'],
+    [
+      'what a Link left that names another cluster is removed (E5, L43)',
+      [read('a', { names: 'east' })],
+      { a: 'west' },
+      'remove a',
+    ],
+    ['what several Links left is removed for one at a time', [], { b: 'west', a: 'west' }, 'remove a'],
+    [
+      'nothing is removed while an invalid Link names the cluster (E7, L44)',
+      [read('b', { valid: false })],
+      { a: 'west' },
+      'nothing',
+    ],
+    ['nothing is known of what was never served', [], { a: 'east' }, 'nothing'],
+  ])('%s', (_, links, served, expected) => {
+    expect(of(links, served)).toBe(expected);
+    expect(of(links.toReversed(), Object.fromEntries(Object.entries(served).toReversed()))).toBe(expected);
+  });
+
+  it('for each of two clusters when a Link moves between them (L43)', () => {
+    const links = [read('a', { names: 'east' }), read('b', { names: 'east', at: YOUNGER })];
+    expect(of(links, { a: 'west' }, 'west')).toBe('remove a');
+    expect(of(links, { a: 'west' }, 'east')).toBe('serve a');
+  });
+});
+
+describe('whether a Link is accepted', () => {
+  test.each<[string, LinkRead, readonly LinkRead[], string]>([
+    ['that has its cluster is', read('a'), [read('b', { at: YOUNGER })], 'Accepted'],
+    ['that lost its cluster to another is not (E9)', read('b', { at: YOUNGER }), [read('a')], 'DuplicateCluster'],
+    ['that is invalid is not, for that reason alone', read('b', { valid: false }), [read('a')], 'InvalidLink'],
+    ['whose cluster nobody has is', read('a'), [], 'Accepted'],
+  ])('a Link %s', (_, subject, others, reason) => {
+    const owner = ownerOf('west', [subject, ...others], new Map());
+    expect(acceptedOf(subject, owner)).toMatchObject({ reason });
+  });
+
+  it('is refused with the name of the Link that has the cluster, and what to do (E9)', () => {
+    expect(acceptedOf(read('b'), read('a'))).toEqual({
+      status: 'False',
+      reason: 'DuplicateCluster',
+      message: 'spec.targetClusterName: "west" is already served by Link a; give this one another name or remove it',
+    });
+  });
+});
+
+describe('whatever Links there are, and whatever they were served for', () => {
+  const CLUSTERS = ['east', 'west', 'north'];
+  const NAMES = ['a', 'b', 'c', 'd'];
+  const given = fc.record({
+    name: fc.constantFrom(...NAMES),
+    names: fc.constantFrom(...CLUSTERS),
+    at: fc.constantFrom(OLDER, YOUNGER),
+    valid: fc.boolean(),
+  });
+  const links = fc
+    .uniqueArray(given, { selector: ({ name }) => name })
+    .map((all) => all.map(({ name, ...each }) => read(name, each)));
+  const served: fc.Arbitrary<Served> = fc
+    .uniqueArray(fc.tuple(fc.constantFrom(...NAMES), fc.constantFrom(...CLUSTERS)), { selector: ([name]) => name })
+    .map((entries) => new Map(entries));
+
+  const holds = (claim: (cluster: string, links: readonly LinkRead[], served: Served) => boolean): void =>
+    fc.assert(
+      fc.property(links, served, (all, of) => CLUSTERS.every((cluster) => claim(cluster, all, of))),
+      {
+        numRuns: 500,
+      },
+    );
+
+  it('a Link has one cluster at most (E9)', () => {
+    fc.assert(
+      fc.property(links, served, (all, of) => {
+        const owners = CLUSTERS.flatMap((cluster) => ownerOf(cluster, all, of)?.name ?? []);
+        return new Set(owners).size === owners.length;
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('the outcome depends on no order (E9)', () => {
+    fc.assert(
+      fc.property(
+        links.chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length }))),
+        served.chain((of) => fc.tuple(fc.constant(of), fc.shuffledSubarray([...of], { minLength: of.size }))),
+        ([all, shuffled], [of, shuffledOf]) => {
+          for (const cluster of CLUSTERS) {
+            expect(assignmentOf(cluster, byName(shuffled), new Map(shuffledOf))).toEqual(
+              assignmentOf(cluster, byName(all), of),
+            );
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('a Link that is served and still names its cluster, or is invalid, keeps it from all that are not served (E9)', () => {
+    holds((cluster, all, of) => {
+      const keepers = all.filter(
+        ({ name, settings }) => of.get(name) === cluster && (settings === undefined || settings.cluster === cluster),
+      );
+      const owner = ownerOf(cluster, all, of);
+      return keepers.length === 0 || keepers.some(({ name }) => name === owner?.name);
+    });
+  });
+
+  it('a Link that has a cluster is served if it is valid, and goes on otherwise (E7)', () => {
+    holds((cluster, all, of) => {
+      const owner = ownerOf(cluster, all, of);
+      const assignment = assignmentOf(cluster, byName(all), of);
+      if (owner === undefined) return assignment.do === 'remove' || assignment.do === 'nothing';
+      return summary(assignment) === `${owner.settings === undefined ? 'continue' : 'serve'} ${owner.name}`;
+    });
+  });
+
+  it('nothing is removed while any Link names the cluster, and only what some Link was served for (E5)', () => {
+    holds((cluster, all, of) => {
+      const assignment = assignmentOf(cluster, byName(all), of);
+      if (assignment.do !== 'remove') return true;
+      return all.every(({ named }) => named !== cluster) && of.get(assignment.link) === cluster;
+    });
+  });
+
+  it('what was written is served, goes on, or is removed, unless an invalid Link names the cluster (E5)', () => {
+    holds((cluster, all, of) => {
+      const isWritten = [...of.values()].includes(cluster);
+      const isNamedByInvalid = all.some(({ named, settings }) => named === cluster && settings === undefined);
+      return !isWritten || isNamedByInvalid || assignmentOf(cluster, byName(all), of).do !== 'nothing';
+    });
+  });
+
+  it('of all Links that name a cluster exactly one is accepted, or none while an invalid one has it (E9)', () => {
+    holds((cluster, all, of) => {
+      const owner = ownerOf(cluster, all, of);
+      const contenders = all.filter(({ settings }) => settings?.cluster === cluster);
+      const accepted = contenders.filter((each) => acceptedOf(each, owner).status === 'True');
+      if (contenders.length === 0) return true;
+      return owner?.settings === undefined ? accepted.length === 0 : accepted.length === 1;
+    });
+  });
+});

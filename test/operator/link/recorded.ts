@@ -1,0 +1,26 @@
+/** What is reported for a Link, and what is logged, as plain lines. */
+import type { LinkReport } from '../../../operator/link/environment.ts';
+import type { Logger } from '../../../operator/runtime/logger.ts';
+
+export class RecordedReport implements LinkReport {
+  statusChanges = 0;
+  /** `type reason message`. */
+  readonly events: string[] = [];
+
+  statusChanged(): void {
+    this.statusChanges += 1;
+  }
+
+  event(type: 'Normal' | 'Warning', reason: string, message: string): void {
+    this.events.push(`${type} ${reason} ${message}`);
+  }
+}
+
+/** A logger that keeps `level message`. */
+export function recordingLog(lines: string[]): Logger {
+  const at = (level: string) => (_fields: Readonly<Record<string, unknown>>, message: string) => {
+    lines.push(`${level} ${message}`);
+  };
+  const log: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), child: () => log };
+  return log;
+}
