@@ -1,0 +1,162 @@
+import { describe, expect, it, test } from 'vitest';
+import type { Endpoints, EndpointSlice, Service } from '../../../operator/kube/objects.ts';
+import { gatewayEndpoints, refreshedEndpoints } from '../../../operator/mirror/gateway-endpoints.ts';
+import { NOTHING_OWNED, observed, type ObservedOptions, ownedEndpoints, ownedService, ownedSlice } from './observed.ts';
+
+const IDENTITY = 'mirror.linkerd.io/remote-gateway-identity';
+const PORTS = [{ name: 'http', port: 1, protocol: 'TCP' }];
+const GATEWAY_IPS = [{ ip: '203.0.113.1' }, { ip: '203.0.113.2' }];
+
+/** What is ours, with a Service for each of the endpoints. */
+const owned = (
+  {
+    endpoints = [],
+    slices = [],
+  }: { readonly endpoints?: readonly Endpoints[]; readonly slices?: readonly EndpointSlice[] },
+  services: readonly Service[] = [ownedService('web-west')],
+): ObservedOptions => ({ owned: { services, endpoints, slices } });
+
+const ready = ownedEndpoints('web-west', [{ addresses: [{ ip: '203.0.113.9' }], ports: PORTS }]);
+const notReady = ownedEndpoints('web-west', [{ notReadyAddresses: [{ ip: '203.0.113.9' }], ports: PORTS }]);
+const slice = (isReady: boolean) =>
+  ownedSlice('web-west-ipv4', 'web-west', { addresses: ['203.0.113.9'], ready: isReady });
+
+describe('the gateway behind a mirror', () => {
+  const found = (options: ObservedOptions) => gatewayEndpoints(observed(options), 'web-west', true);
+
+  it('is where it was last found, with port and identity', () => {
+    expect(found({})).toEqual({
+      addresses: ['203.0.113.1', '203.0.113.2'],
+      port: 4143,
+      identity: 'gw.id',
+      alive: true,
+      ready: true,
+      kind: 'endpoints',
+    });
+  });
+
+  test.each<[string, ObservedOptions, boolean]>([
+    ['as its endpoints say', owned({ endpoints: [ready] }), true],
+    ['as its endpoints say that are not ready', owned({ endpoints: [notReady] }), false],
+    ['as its slices say', owned({ slices: [slice(true)] }), true],
+    ['as its slices say that are not ready', owned({ slices: [slice(false)] }), false],
+    ['ready where there are none', owned({}), true],
+    [
+      'as those of another mirror do not say',
+      owned({
+        endpoints: [ownedEndpoints('other-west', [{ notReadyAddresses: [{ ip: '203.0.113.9' }] }])],
+        slices: [ownedSlice('other-west-ipv4', 'other-west', { addresses: ['203.0.113.9'], ready: false })],
+      }),
+      true,
+    ],
+  ])('is alive before its first verdict %s (F2)', (_, options, alive) => {
+    expect(found({ ...options, gateway: { alive: undefined } }).alive).toBe(alive);
+  });
+
+  it('is not alive after the verdict that it is not, whatever endpoints say (C1)', () => {
+    expect(found({ ...owned({ endpoints: [ready] }), gateway: { alive: false } }).alive).toBe(false);
+    expect(found({ ...owned({ endpoints: [notReady] }), gateway: { alive: true } }).alive).toBe(true);
+  });
+
+  test.each([
+    ['ready Endpoints', owned({ endpoints: [ready] })],
+    ['Endpoints that are not ready', owned({ endpoints: [notReady] })],
+    ['slices', owned({ slices: [slice(true)] })],
+  ])('is where %s lead before its name is resolved (C2)', (_, options) => {
+    expect(found({ ...options, gateway: { addresses: [] } }).addresses).toEqual(['203.0.113.9']);
+  });
+
+  it('is nowhere before its name is resolved for the first time', () => {
+    expect(found({ gateway: { addresses: [] } }).addresses).toEqual([]);
+  });
+});
+
+describe('while the target cannot be read, endpoints follow the gateway', () => {
+  const refreshed = (options: ObservedOptions) => refreshedEndpoints(observed(options));
+
+  it('and nothing else of them changes (C1, C4)', () => {
+    const was = { ...ready, metadata: { ...ready.metadata, annotations: { c: 'd', [IDENTITY]: 'old' } } };
+    expect(refreshed({ ...owned({ endpoints: [was] }), gateway: { alive: false } })).toEqual([
+      {
+        apiVersion: 'v1',
+        kind: 'Endpoints',
+        metadata: {
+          name: 'web-west',
+          namespace: 'shop',
+          labels: { a: 'b' },
+          annotations: { c: 'd', [IDENTITY]: 'gw.id' },
+        },
+        subsets: [{ notReadyAddresses: GATEWAY_IPS, ports: [{ name: 'http', port: 4143, protocol: 'TCP' }] }],
+      },
+    ]);
+  });
+
+  it('and lose an identity that the Link has no more (C4)', () => {
+    const was = { ...ready, metadata: { ...ready.metadata, annotations: { [IDENTITY]: 'old' } } };
+    const [now] = refreshed({ ...owned({ endpoints: [was] }), gateway: { identity: undefined } });
+    expect(now?.metadata).not.toHaveProperty(['annotations', IDENTITY]);
+  });
+
+  it('and slices do too, each with the addresses of its family', () => {
+    const objects = refreshed({
+      ...owned({ slices: [slice(true)] }),
+      gateway: { addresses: ['203.0.113.1', '2001:db8::1'], alive: false },
+    });
+    expect(objects).toMatchObject(
+      [
+        ['IPv4', '203.0.113.1'],
+        ['IPv6', '2001:db8::1'],
+      ].map(([addressType, address]) => ({
+        addressType,
+        endpoints: [{ addresses: [address], conditions: { ready: false } }],
+        ports: [{ name: 'http', port: 4143 }],
+      })),
+    );
+  });
+
+  it('and readiness stays as it was before the first verdict (F2)', () => {
+    const [endpoints] = refreshed({ ...owned({ endpoints: [notReady] }), gateway: { alive: undefined } });
+    expect(endpoints).toMatchObject({ subsets: [{ notReadyAddresses: GATEWAY_IPS }] });
+    const [now] = refreshed({
+      ...owned({ slices: [slice(false)] }),
+      gateway: { addresses: ['203.0.113.1'], alive: undefined },
+    });
+    expect(now).toMatchObject({ endpoints: [{ conditions: { ready: false } }] });
+  });
+
+  it('and nothing changes while nothing is known of the gateway', () => {
+    const was = { ...notReady, metadata: { ...notReady.metadata, annotations: { [IDENTITY]: 'gw.id' } } };
+    const gateway = { addresses: [], alive: undefined, port: 1 };
+    expect(refreshed({ ...owned({ endpoints: [was] }), gateway })).toEqual([
+      { apiVersion: 'v1', kind: 'Endpoints', ...was },
+    ]);
+  });
+
+  const hosts = { addresses: ['10.96.0.1'], ready: true };
+  test.each<[string, ObservedOptions]>([
+    ['empty Endpoints', owned({ endpoints: [ownedEndpoints('web-west', [])] })],
+    ['Endpoints of a headless mirror', owned({ endpoints: [ready] }, [ownedService('web-west', 'None')])],
+    ['Endpoints without their Service', owned({ endpoints: [ready] }, [])],
+    ['empty slices', owned({ slices: [ownedSlice('web-west-ipv4', 'web-west', undefined)] })],
+    [
+      'slices of a headless mirror',
+      owned({ slices: [ownedSlice('web-west-ipv4', 'web-west', hosts)] }, [ownedService('web-west', 'None')]),
+    ],
+    ['endpoints that are not there', owned({})],
+    ['endpoints of a Link that has no gateway', { ...owned({ endpoints: [ready] }), gateway: null }],
+    ['endpoints where nothing may be written (E8)', { ...owned({ endpoints: [ready] }), namespaceState: 'forbidden' }],
+    ['endpoints that cannot be read', { ...owned({ endpoints: [ready] }), namespaceState: 'unreadable' }],
+  ])('but not %s', (_, options) => {
+    expect(refreshed(options)).toEqual([]);
+  });
+
+  it('each of an endpoint mirror too, but the headless mirror that points at it', () => {
+    const services = [ownedService('web-west', 'None'), ownedService('web-0-west', '10.96.0.10')];
+    const endpoints = [
+      ownedEndpoints('web-west', [{ addresses: [{ ip: '10.96.0.10', hostname: 'web-0' }] }]),
+      ownedEndpoints('web-0-west', [{ addresses: [{ ip: '203.0.113.9' }], ports: PORTS }]),
+    ];
+    const objects = refreshed({ owned: { ...NOTHING_OWNED, services, endpoints } });
+    expect(objects.map(({ metadata }) => metadata.name)).toEqual(['web-0-west']);
+  });
+});

@@ -1,0 +1,243 @@
+import { describe, expect, it, test } from 'vitest';
+import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
+import { ENDPOINTS, NAMESPACES, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
+import { type Manifests, NOTHING } from '../../../operator/mirror/desired.ts';
+import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
+import { type Pass, reconcile } from '../../../operator/mirror/reconcile.ts';
+import type { Retain } from '../../../operator/mirror/retain.ts';
+import type { Action, Desired, Outcome } from '../../../operator/runtime/applier.ts';
+import { NOTHING_OWNED, ownedEndpoints, ownedService } from './observed.ts';
+
+const CONFLICT = new ApiError(409, { reason: 'Conflict' }, 'apply');
+const FORBIDDEN = new ApiError(403, { reason: 'Forbidden' }, 'apply');
+const NO_NAMESPACE = new ApiError(404, { reason: 'NotFound', details: { kind: 'namespaces' } }, 'apply');
+const TERMINATING = new ApiError(
+  403,
+  { reason: 'Forbidden', details: { causes: [{ reason: 'NamespaceTerminating' }] } },
+  'apply',
+);
+
+const metadata = (name: string) => ({ name, namespace: 'shop' });
+const service = (name: string): Desired => ({ of: SERVICES, object: { metadata: metadata(name) } });
+const endpoints = (name: string): Desired => ({ of: ENDPOINTS, object: { metadata: metadata(name) } });
+const shop: Desired = { of: NAMESPACES, object: { metadata: { name: 'shop' } } };
+
+/** What a cluster makes of the actions on an object; by default it is done. */
+type Answers = Readonly<Record<string, Outcome | Error>>;
+
+interface Given {
+  readonly desired?: Partial<Manifests>;
+  readonly owned?: Partial<OwnedObjects>;
+  readonly retain?: Retain;
+  readonly answers?: Answers;
+}
+
+const nameOf = ({ op, of, object }: Action): string => `${op} ${of.kind} ${object.metadata.name}`;
+
+/** One pass, and what it did, in order. */
+async function pass({ desired = {}, owned = {}, retain = () => false, answers = {} }: Given) {
+  const did: string[] = [];
+  const applier = {
+    execute: async (action: Action): Promise<Outcome> => {
+      const name = nameOf(action);
+      did.push(name);
+      await Promise.resolve();
+      const answer = answers[name];
+      if (answer instanceof Error) throw answer;
+      return answer ?? (action.op === 'delete' ? { result: 'deleted' } : { result: 'written', object: action.object });
+    },
+  };
+  const context = { applier, conflictRetryMs: 30_000, random: () => 0 };
+  const result: Pass = await reconcile(
+    { ...NOTHING, ...desired },
+    { ...NOTHING_OWNED, ...owned },
+    retain,
+    context,
+    new AbortController().signal,
+  );
+  return { ...result, did };
+}
+
+const foreign = (of: Resource, name: string): Outcome => ({
+  result: 'foreign',
+  of,
+  object: { metadata: metadata(name) },
+});
+
+describe('a pass', () => {
+  it('that finds everything as it should be does nothing (C5)', async () => {
+    expect(await pass({})).toMatchObject({ did: [], writes: 0, again: false, errors: [], refusals: [] });
+  });
+
+  it('writes namespaces first, then Services, and leaves what follows from these to the next', async () => {
+    const { did, writes, again } = await pass({
+      desired: { namespaces: [shop], services: [service('a'), service('b')], endpoints: [endpoints('a')] },
+      owned: { services: [ownedService('old')] },
+    });
+    expect(did).toEqual(['create Namespace shop', 'create Service a', 'create Service b']);
+    expect([writes, again]).toEqual([3, true]);
+  });
+
+  it('writes endpoints when no Service is to be written, and is the last one then', async () => {
+    const { did, writes, again } = await pass({ desired: { endpoints: [endpoints('a')] } });
+    expect([did, writes, again]).toEqual([['create Endpoints a'], 1, false]);
+  });
+
+  it('is followed by another when more is desired once endpoints are written', async () => {
+    expect(await pass({ desired: { endpoints: [endpoints('a')], isPartial: true } })).toMatchObject({ again: true });
+  });
+
+  it('is not followed by another when those endpoints cannot be written', async () => {
+    const given = { desired: { endpoints: [endpoints('a')], isPartial: true } };
+    const failed = await pass({ ...given, answers: { 'create Endpoints a': FORBIDDEN } });
+    expect(failed).toMatchObject({ again: false, writes: 0, errors: [FORBIDDEN] });
+    const blocked = await pass({ ...given, answers: { 'create Endpoints a': foreign(ENDPOINTS, 'a') } });
+    expect(blocked).toMatchObject({ again: false, refusals: [{ reason: 'NameConflict' }] });
+  });
+
+  it('deletes only if it has written nothing, and comes again to do so', async () => {
+    const owned = { services: [ownedService('old')], endpoints: [ownedEndpoints('old', [])] };
+    const first = await pass({ desired: { endpoints: [endpoints('a')] }, owned });
+    expect([first.did, first.again]).toEqual([['create Endpoints a'], true]);
+    const second = await pass({ owned });
+    expect([second.did, second.again, second.writes]).toEqual([
+      ['delete Service old', 'delete Endpoints old'],
+      false,
+      2,
+    ]);
+  });
+
+  it('deletes nothing that is retained, and does not come again for it', async () => {
+    const owned = { services: [ownedService('old')], endpoints: [ownedEndpoints('old', [])] };
+    const retain: Retain = (of) => of === SERVICES;
+    expect((await pass({ owned, retain })).did).toEqual(['delete Endpoints old']);
+    const written = await pass({ desired: { endpoints: [endpoints('a')] }, owned, retain: () => true });
+    expect([written.did, written.again]).toEqual([['create Endpoints a'], false]);
+  });
+
+  it('deletes nothing on the strength of a view that met a conflict', async () => {
+    const { did, errors } = await pass({
+      desired: { endpoints: [endpoints('a')] },
+      owned: { services: [ownedService('old')] },
+      answers: { 'create Endpoints a': CONFLICT },
+    });
+    expect([did, errors]).toEqual([['create Endpoints a'], [CONFLICT]]);
+  });
+
+  it('deletes what is to go although something else cannot be written', async () => {
+    const { did, errors } = await pass({
+      desired: { endpoints: [endpoints('a')] },
+      owned: { services: [ownedService('old')] },
+      answers: { 'create Endpoints a': FORBIDDEN },
+    });
+    expect([did, errors]).toEqual([['create Endpoints a', 'delete Service old'], [FORBIDDEN]]);
+  });
+
+  it('that is refused one object writes the others (H4)', async () => {
+    const { did, writes, errors, again } = await pass({
+      desired: { services: [service('a'), service('b'), service('c')] },
+      answers: { 'create Service b': FORBIDDEN },
+    });
+    expect([did.length, writes, errors, again]).toEqual([3, 2, [FORBIDDEN], true]);
+  });
+
+  it('goes on to endpoints when no Service could be written', async () => {
+    const { did, again } = await pass({
+      desired: { services: [service('a')], endpoints: [endpoints('b')] },
+      answers: { 'create Service a': FORBIDDEN },
+    });
+    expect([did, again]).toEqual([['create Service a', 'create Endpoints b'], false]);
+  });
+
+  it('that changes nothing, since a webhook puts it back, is not followed by another', async () => {
+    const result = await pass({
+      desired: { services: [service('a')] },
+      owned: { services: [ownedService('a')] },
+      answers: { 'replace Service a': { result: 'unchanged' }, 'update Service a': { result: 'unchanged' } },
+    });
+    expect(result).toMatchObject({ writes: 0, again: false, errors: [], refusals: [] });
+    expect(result.did).toHaveLength(1);
+  });
+});
+
+describe("a name that somebody else's object has (A6)", () => {
+  test.each<[string, Given]>([
+    ['as it is known', { desired: { isBlocked: true } }],
+    [
+      'as is found on the way (L36)',
+      { desired: { services: [service('a')] }, answers: { 'create Service a': foreign(SERVICES, 'a') } },
+    ],
+  ])('%s is tried again after a while, and is not an error', async (_, given) => {
+    expect(await pass(given)).toMatchObject({ requeueAfterMs: 30_000, errors: [], again: false });
+  });
+
+  it('is reported with the object that stands in the way', async () => {
+    const { refusals } = await pass({
+      desired: { services: [service('a')] },
+      answers: { 'create Service a': foreign(ENDPOINTS, 'a') },
+    });
+    expect(refusals).toEqual([
+      { reason: 'NameConflict', message: expect.stringContaining('Endpoints shop/a') as string },
+    ]);
+  });
+
+  it('does not matter of a Namespace, which somebody else may have made meanwhile (A3)', async () => {
+    const result = await pass({
+      desired: { namespaces: [shop] },
+      answers: { 'create Namespace shop': foreign(NAMESPACES, 'shop') },
+    });
+    expect(result).toMatchObject({ refusals: [], errors: [], requeueAfterMs: undefined });
+  });
+});
+
+describe('an object that somebody changes again and again', () => {
+  it('is reported, and put right when it is due', async () => {
+    const result = await pass({
+      desired: { endpoints: [endpoints('a')] },
+      answers: { 'create Endpoints a': { result: 'deferred', afterMs: 5000 } },
+    });
+    expect(result).toMatchObject({ requeueAfterMs: 5000, errors: [], refusals: [{ reason: 'Error' }] });
+  });
+
+  it('is due at the earliest of several times', async () => {
+    const { requeueAfterMs } = await pass({
+      desired: { isBlocked: true, endpoints: [endpoints('a'), endpoints('b')] },
+      answers: {
+        'create Endpoints a': { result: 'deferred', afterMs: 7000 },
+        'create Endpoints b': { result: 'deferred', afterMs: 5000 },
+      },
+    });
+    expect(requeueAfterMs).toBe(5000);
+  });
+});
+
+describe('a namespace that is gone when it is written to (A3)', () => {
+  test.each([
+    ['is missing', NO_NAMESPACE],
+    ['is being deleted', TERMINATING],
+  ])('%s: that is reported, in doubt, and tried again without backoff', async (_, error) => {
+    const result = await pass({
+      desired: { endpoints: [endpoints('a')] },
+      answers: { 'create Endpoints a': error },
+    });
+    expect(result).toMatchObject({
+      errors: [],
+      refusals: [{ reason: 'MissingNamespace', message: expect.stringContaining('namespace shop') as string }],
+      namespaceInDoubt: true,
+      requeueAfterMs: 30_000,
+    });
+  });
+
+  test.each<[string, Error, boolean]>([
+    ['is in doubt after a write that is not allowed', FORBIDDEN, true],
+    ['is not in doubt after a conflict', CONFLICT, false],
+    ['is not in doubt after a write without an answer', new ConnectionError('reset'), false],
+    ['is not in doubt when the object is not found', new ApiError(404, { reason: 'NotFound' }, 'apply'), false],
+  ])('%s, which is an error to be tried again', async (_, error, namespaceInDoubt) => {
+    const result = await pass({
+      desired: { endpoints: [endpoints('a')] },
+      answers: { 'create Endpoints a': error },
+    });
+    expect(result).toMatchObject({ errors: [error], refusals: [], namespaceInDoubt, requeueAfterMs: undefined });
+  });
+});
