@@ -11,30 +11,62 @@ import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { Registry } from '../cluster/simulated/storage/registry.ts';
 import { idOf, type Resource } from '../cluster/simulated/kinds/resources.ts';
 import { ApiServer } from '../cluster/simulated/server.ts';
-import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
+import type { Snapshot, StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import { type Manifest, Store } from '../cluster/simulated/store.ts';
 
 /** Watches hear something this often, so that a silent one is told from a quiet one. */
 const BOOKMARK_MS = 250;
 
+/** What a cluster is made with. */
+export interface HistoryClusterOptions {
+  readonly name: string;
+  /** By their kube-controller-manager names. @default none */
+  readonly controllers?: readonly string[];
+  /** Put into every cluster of this name before its history; the same each time. */
+  readonly objects: readonly object[];
+  /** Without TLS. @default false */
+  readonly plain?: boolean;
+  /** From 0 up to 1: which requests a fault befalls. */
+  readonly random: () => number;
+}
+
+/** What clusters hold at first, by name: made once, as histories come by the hundred. */
+const snapshots = new Map<string, Snapshot>();
+
+const snapshotOf = ({ name, objects }: HistoryClusterOptions): Snapshot => {
+  let snapshot = snapshots.get(name);
+  if (snapshot === undefined) {
+    const store = new Store(new Registry());
+    for (const object of objects) store.upsert(object as Manifest);
+    snapshot = store.snapshot();
+    snapshots.set(name, snapshot);
+  }
+  return snapshot;
+};
+
 export class HistoryCluster {
   readonly name: string;
-  readonly #registry = new Registry();
-  readonly #store = new Store(this.#registry);
+  readonly #plain: boolean;
+  readonly #registry: Registry;
+  readonly #store: Store;
   readonly #tokens = new Set<string>();
   readonly #server: ApiServer;
   readonly #stopControllers: () => void;
   #acting = false;
 
-  /** @param random from 0 up to 1: which requests a fault befalls */
-  constructor(name: string, controllers: readonly string[], random: () => number) {
+  constructor(options: HistoryClusterOptions) {
+    const { name, controllers = [], plain = false, random } = options;
     this.name = name;
+    this.#plain = plain;
+    this.#registry = new Registry(snapshotOf(options));
+    this.#store = new Store(this.#registry);
     this.#server = new ApiServer({
       registry: this.#registry,
       authenticate: (token) =>
         this.#tokens.has(token) ? { name: 'admin', groups: ['system:masters', 'system:authenticated'] } : undefined,
       bookmarkIntervalMs: BOOKMARK_MS,
       audit: false,
+      plain,
       random,
     });
     this.#stopControllers = startControllers(this.#registry, controllers);
@@ -66,8 +98,8 @@ export class HistoryCluster {
   }
 
   kubeconfigFor(token: string): string {
-    const caData = Buffer.from(CERTIFICATE).toString('base64');
-    return renderKubeconfig({ name: this.name, server: this.#server.url, caData, token });
+    const trust = this.#plain ? {} : { caData: Buffer.from(CERTIFICATE).toString('base64') };
+    return renderKubeconfig({ name: this.name, server: this.#server.url, token, ...trust });
   }
 
   /** Creates or replaces an object, as a user of the cluster does. */

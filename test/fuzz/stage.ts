@@ -14,7 +14,7 @@ import { runOperator } from '../../operator/main.ts';
 import type { Tuning } from '../../operator/config/tuning.ts';
 import type { Failure, RequestMatcher } from '../cluster/simulated/faults.ts';
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
-import { EXPORTED, link as linkObject, namespace as namespaceObject } from '../support/builders.ts';
+import { EXPORTED, link as linkObject, LINKS_NAMESPACE, namespace as namespaceObject } from '../support/builders.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { HistoryCluster } from './cluster.ts';
 import {
@@ -33,9 +33,8 @@ import {
 } from './command.ts';
 import { Judge } from './judge.ts';
 import { editMirror, putForeign } from './source-users.ts';
-import { EXPORT_LABEL, putService, setExport, setPods, setSlice } from './workload.ts';
+import { EXPORT_LABEL, putService, setExport, setPods, setSlice } from './target-users.ts';
 
-const LINKS_NAMESPACE = 'linkerd-multicluster';
 const LINK_API = 'multicluster.linkerd.io/v1alpha3';
 /** Rule H2 says 5 s; the machine may be busy. */
 const STOP_DEADLINE_MS = 20_000;
@@ -91,17 +90,13 @@ export class Stage {
 
   constructor(history: History, random: () => number) {
     this.history = history;
-    this.east = new HistoryCluster('east', [], random);
-    this.targets = {
-      west: new HistoryCluster('west', ['endpointslice-controller'], random),
-      bar: new HistoryCluster('bar', ['endpointslice-controller'], random),
-    };
+    const namespaces = [LINKS_NAMESPACE, ...NAMESPACES].map(namespaceObject);
+    const target = (name: LinkName): HistoryCluster =>
+      new HistoryCluster({ name, controllers: ['endpointslice-controller'], objects: namespaces, random });
+    // What histories are about does not depend on TLS, which costs more than all else that they do.
+    this.east = new HistoryCluster({ name: 'east', objects: [linkCrd, ...namespaces], plain: true, random });
+    this.targets = { west: target('west'), bar: target('bar') };
     this.#readToken = { west: this.targets.west.admit(), bar: this.targets.bar.admit() };
-    this.east.put(linkCrd);
-    for (const name of [LINKS_NAMESPACE, ...NAMESPACES]) this.east.put(namespaceObject(name));
-    for (const target of Object.values(this.targets)) {
-      for (const name of [LINKS_NAMESPACE, ...NAMESPACES]) target.put(namespaceObject(name));
-    }
     this.judge = new Judge(this.east);
   }
 

@@ -2,7 +2,12 @@
  * The HTTP face of a simulated API server: authentication, authorization, faults, and each request's way to the
  * registry and back, over TLS on loopback with keep-alive, as client libraries and kubectl speak to a real one.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  createServer as createPlainServer,
+  type IncomingMessage,
+  type Server as PlainServer,
+  type ServerResponse,
+} from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,6 +36,8 @@ export interface ServerOptions {
   /** Time between bookmarks, in milliseconds. */
   readonly bookmarkIntervalMs: number;
   readonly audit: boolean;
+  /** Without TLS, of which a process that is both ends of many connections has its fill. @default false */
+  readonly plain?: boolean;
   /** For faults that befall a fraction of requests. */
   readonly random: () => number;
 }
@@ -69,7 +76,7 @@ export class ApiServer {
   readonly #authorizer: Authorizer;
   readonly #watches = new Set<OpenWatch>();
   readonly #sockets = new Set<Socket>();
-  #server: Server | undefined;
+  #server: Server | PlainServer | undefined;
   #port = 0;
   #resumed: PromiseWithResolvers<void> | undefined;
 
@@ -81,25 +88,25 @@ export class ApiServer {
     this.faults = new Faults(options.registry, this.#watches, options.random);
   }
 
-  /** `https://127.0.0.1:PORT`, once it listens. */
+  /** `https://127.0.0.1:PORT`, or `http` where it is plain, once it listens. */
   get url(): string {
-    return `https://${HOST}:${this.#port}`;
+    return `${this.#options.plain === true ? 'http' : 'https'}://${HOST}:${this.#port}`;
   }
 
   /** Listens: on a free port the first time, on the same one afterwards. */
   async listen(): Promise<void> {
     if (this.#server !== undefined) return;
-    const server = createServer(
-      { key: PRIVATE_KEY, cert: CERTIFICATE, keepAliveTimeout: 0, requestTimeout: 0 },
-      (request, response) => {
-        void this.#serve(request, response);
-      },
-    );
+    const limits = { keepAliveTimeout: 0, requestTimeout: 0 };
+    const serve = (request: IncomingMessage, response: ServerResponse): void => void this.#serve(request, response);
+    const server =
+      this.#options.plain === true
+        ? createPlainServer(limits, serve)
+        : createServer({ key: PRIVATE_KEY, cert: CERTIFICATE, ...limits }, serve);
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    server.on('secureConnection', (socket) => socket.setNoDelay(true));
+    server.on('secureConnection', (socket: Socket) => socket.setNoDelay(true));
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(this.#port, HOST, resolve);

@@ -164,7 +164,12 @@ export function customResource(definition: KubeObject): Resource {
   const served = versions.filter((version) => version.served);
   const stored = versions.find((version) => version.storage) ?? versions[0]!;
   const byName = new Map(versions.map((version) => [version.name, version]));
-  const schemaFor = (version: string): Schema => schemaOf(byName.get(version) ?? stored);
+  const ready = new Map<string, Schema>();
+  const schemaFor = (version: string): Schema => {
+    const schema = ready.get(version) ?? schemaOf(byName.get(version) ?? stored);
+    ready.set(version, schema);
+    return schema;
+  };
   const hasStatus = stored.subresources?.status !== undefined;
   return {
     group,

@@ -47,8 +47,16 @@ export type Fields = Record<string, unknown>;
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A copy that may be changed. */
-export const mutable = <T>(value: T): T => structuredClone(value);
+/** A copy that may be changed. JSON needs no structuredClone, which takes several times as long. */
+export const mutable = <T>(value: T): T => copyOf(value) as T;
+
+function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyOf);
+  const copy: Fields = {};
+  for (const field in value) copy[field] = copyOf((value as Fields)[field]);
+  return copy;
+}
 
 /** Freezes a JSON value, and everything in it, in place. */
 export function freeze<T>(value: T): T {

@@ -95,13 +95,19 @@ export class Registry {
   readonly #builtIn = new Map(BUILT_IN.map((resource) => [idOf(resource), resource]));
   #custom = new Map<string, Resource>();
 
-  constructor() {
+  /** @param snapshot what it holds instead of what every new cluster does */
+  constructor(snapshot?: Snapshot) {
+    if (snapshot === undefined) this.#seedAll();
+    else this.restore(snapshot);
+    this.storage.collection(idOf(DEFINITIONS)).listen(() => this.#readDefinitions());
+  }
+
+  #seedAll(): void {
     for (const name of DEFAULT_NAMESPACES) this.#seed(NAMESPACES, undefined, { metadata: { name } });
     this.#seed(SERVICES, 'default', {
       metadata: { name: 'kubernetes', labels: { component: 'apiserver', provider: 'kubernetes' } },
       spec: { clusterIP: '10.96.0.1', ports: [{ name: 'https', port: 443, targetPort: 6443 }] },
     });
-    this.storage.collection(idOf(DEFINITIONS)).listen(() => this.#readDefinitions());
   }
 
   #seed(resource: Resource, namespace: string | undefined, body: object): void {
