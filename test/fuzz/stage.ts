@@ -376,7 +376,7 @@ export class Stage {
     const at = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) => {
       this.logged.push(`${level} ${message} ${JSON.stringify(fields)}`);
     };
-    return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } as Logger;
+    return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
   }
 }
 

@@ -139,5 +139,5 @@ const recorder = (lines: LogLine[]): Logger => {
     lines.push({ level, fields, message });
     if (process.env['LINKSPAN_TEST_LOG'] !== undefined) console.error(level, message, JSON.stringify(fields));
   };
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } as Logger;
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 };

@@ -42,7 +42,6 @@ const silent: Logger = {
   info: () => undefined,
   warn: () => undefined,
   error: () => undefined,
-  child: () => silent,
 };
 
 /** A gateway, and what it said. */

@@ -21,6 +21,6 @@ export function recordingLog(lines: string[]): Logger {
   const at = (level: string) => (_fields: Readonly<Record<string, unknown>>, message: string) => {
     lines.push(`${level} ${message}`);
   };
-  const log: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), child: () => log };
+  const log: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
   return log;
 }

@@ -5,7 +5,8 @@ import { type Manifests, NOTHING } from '../../../operator/mirror/desired.ts';
 import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
 import { type Pass, reconcile } from '../../../operator/mirror/reconcile.ts';
 import type { Retain } from '../../../operator/mirror/retain.ts';
-import type { Action, Desired, Outcome } from '../../../operator/runtime/applier.ts';
+import type { Outcome } from '../../../operator/runtime/applier.ts';
+import type { Action, Desired } from '../../../operator/runtime/plan.ts';
 import { NOTHING_OWNED, ownedEndpoints, ownedService } from './observed.ts';
 
 const CONFLICT = new ApiError(409, { reason: 'Conflict' }, 'apply');

@@ -19,7 +19,7 @@ const recorder = (lines: string[]): Logger => {
   const at = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) => {
     lines.push(`${level} ${String(fields['namespace'] ?? fields['resource'])}: ${message}`);
   };
-  const log: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), child: () => log };
+  const log: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
   return log;
 };
 
