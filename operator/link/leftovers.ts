@@ -40,7 +40,7 @@ export class Removal {
     this.#cluster = cluster;
     this.#env = env;
     this.#lease = new WriteLease(link, cluster, env, report);
-    const from = { observe: (key: string) => this.#observe(key), probe: () => NOTHING };
+    const from = { keys: () => new Set<string>(), observe: (key: string) => this.#observe(key), probe: () => NOTHING };
     this.#mirrors = new Mirrors({ link, cluster, from, env, report });
   }
 
@@ -57,7 +57,7 @@ export class Removal {
     log.info({ link: this.link, cluster: this.#cluster, count }, 'removing what the Link left');
     this.#unsubscribe = source.subscribe(this.#cluster, (key) => this.#mirrors.add(key));
     this.#lease.run(async (until) => {
-      this.#enqueueAll();
+      for (const key of this.#mirrors.keys()) this.#mirrors.add(key);
       await this.#mirrors.run(until);
     });
     this.#ended = this.#finish();
@@ -121,10 +121,6 @@ export class Removal {
       const state = namespaceStateOf(splitKey(key).namespace, this.#env);
       return key === PROBE_KEY || (state !== 'forbidden' && state !== 'unreadable');
     });
-  }
-
-  #enqueueAll(): void {
-    for (const key of this.#env.source.keysOf(this.#cluster)) this.#mirrors.add(key);
   }
 
   /** Nothing is exported, and that is certain. */

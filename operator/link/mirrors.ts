@@ -25,6 +25,8 @@ const CONFLICT_RETRY_MS = 30_000;
 
 /** What the mirrors of a cluster are made from. */
 export interface MirrorSource {
+  /** Keys of all exported Services. */
+  keys(): ReadonlySet<string>;
   /** Everything that decides about one target Service. */
   observe(key: string): Observed;
   /** The probe Service and its endpoints; undefined while it is not known what they must be. */
@@ -90,13 +92,25 @@ export class Mirrors {
     return this.#controller.forget();
   }
 
-  /** Enters the claims on names of all these keys before any of them is acted on (rule A7). */
-  claim(keys: Iterable<string>): void {
-    for (const key of keys) {
+  /** Keys of everything that may need something: exported, mirrored, reported on; and the probe Service. */
+  keys(): ReadonlySet<string> {
+    const { from, cluster, env } = this.#options;
+    return new Set([PROBE_KEY, ...from.keys(), ...env.source.keysOf(cluster), ...this.#statuses.keys()]);
+  }
+
+  /**
+   * The target was listed anew. All claims on names are entered before any of them is acted on (rule A7).
+   * @param exported keys of all exported Services
+   */
+  relisted(exported: Iterable<string>): void {
+    for (const key of exported) {
       const observed = this.#options.from.observe(key);
       const shape = attempt(() => shapeOf(observed));
       if (!(shape instanceof Error)) this.#enterClaims(observed, shape);
     }
+    const keys = this.keys();
+    if (!this.progress.hasBegun) this.progress.start(keys);
+    for (const key of keys) this.add(key);
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {

@@ -7,7 +7,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { desiredProbe } from '../gateway/probe-service.ts';
-import type { KubeClient } from '../kube/client.ts';
 import { verdict } from '../kube/conditions.ts';
 import { describe } from '../kube/errors.ts';
 import { type Secret, splitKey } from '../kube/objects.ts';
@@ -16,9 +15,8 @@ import type { LinkView, Observed } from '../mirror/observed.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { Credentials } from '../target/credentials.ts';
-import { Losses } from '../target/losses.ts';
-import { Target } from '../target/target.ts';
 import type { Environment, LinkReport } from './environment.ts';
+import { Exports } from './exports.ts';
 import { Mirrors } from './mirrors.ts';
 import { namespaceStateOf } from './namespaces.ts';
 import { Reachability } from './reachability.ts';
@@ -33,11 +31,10 @@ export class Session {
   readonly #gateway: Gateway;
   readonly #credentials: Credentials;
   readonly #reachability: Reachability;
-  readonly #losses = new Losses();
+  readonly #exports: Exports;
   readonly #stopped = new AbortController();
   #settings: LinkSettings;
   #view: LinkView;
-  #target: Target | undefined;
   #unsubscribe: () => void = () => undefined;
 
   constructor(settings: LinkSettings, env: Environment, report: LinkReport) {
@@ -51,11 +48,20 @@ export class Session {
     this.#mirrors = new Mirrors({
       link: name,
       cluster,
-      from: { observe: (key) => this.#observe(key), probe: () => this.#probe() },
+      from: { keys: () => this.#exports.keys(), observe: (key) => this.#observe(key), probe: () => this.#probe() },
       env,
       report,
     });
     this.#reachability = new Reachability(name, log, report);
+    this.#exports = new Exports({
+      settings,
+      mirrors: this.#mirrors,
+      env,
+      report,
+      signal: this.#stopped.signal,
+      onReachable: (obstacle) =>
+        this.#reachability.found(obstacle, this.#settings.targetNamespaces, this.#credentials.inUse),
+    });
     this.#gateway = new Gateway({
       config,
       families,
@@ -75,7 +81,7 @@ export class Session {
         namespaces: this.#settings.targetNamespaces,
       }),
       onVerdict: (found) => this.#reachability.setCredentials(found),
-      onClient: (client) => this.#useClient(client),
+      onClient: (client) => this.#exports.use(client),
     });
   }
 
@@ -96,7 +102,7 @@ export class Session {
       credentials: this.#reachability.credentials,
       reachable: this.#reachability.reachable,
       synced: progress.isCaughtUp ? verdict('True', 'Synced', '') : undefined,
-      pruneHeld: this.#losses.count,
+      pruneHeld: this.#exports.held,
       heldBy: this.#lease.heldBy,
       // What was reported before stands until the target has been read.
       mirrors: this.#lease.isHeld && progress.isCaughtUp ? statuses : undefined,
@@ -121,15 +127,10 @@ export class Session {
   update(settings: LinkSettings): void {
     const before = this.#settings;
     this.#settings = settings;
-    for (const key of this.#losses.confirm(settings.confirmPrune)) this.#mirrors.add(key);
+    this.#exports.update(settings, this.#credentials.client);
     this.#report.statusChanged();
     if (settings.generation === before.generation) return;
     this.#view = viewOf(settings, this.#env);
-    const isReadAlike =
-      settings.selector?.query === before.selector?.query &&
-      settings.remoteDiscoverySelector?.query === before.remoteDiscoverySelector?.query &&
-      isDeepStrictEqual(settings.targetNamespaces, before.targetNamespaces);
-    if (!isReadAlike && this.#target !== undefined) this.#restartTarget();
     if (!isDeepStrictEqual([settings.gateway, settings.probe], [before.gateway, before.probe])) {
       this.#gateway.start(settings);
     }
@@ -147,10 +148,8 @@ export class Session {
 
   /** A namespace of the source cluster came or went, can be read or cannot any more. */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
-    // Mirrors that were not known when the target was listed count now.
-    const isNewlyRead = this.#env.config.mirrorNamespaces !== undefined && state === 'exists';
-    if (isNewlyRead && this.#target?.synced === true) this.#countLosses(this.#target, namespace);
-    for (const key of this.#keys()) if (splitKey(key).namespace === namespace) this.#mirrors.add(key);
+    if (this.#env.config.mirrorNamespaces !== undefined && state === 'exists') this.#exports.namespaceRead(namespace);
+    for (const key of this.#mirrors.keys()) if (splitKey(key).namespace === namespace) this.#mirrors.add(key);
   }
 
   /**
@@ -161,7 +160,7 @@ export class Session {
     const { claims, metrics, log } = this.#env;
     const { name, cluster } = this.#settings;
     this.#gateway.stop();
-    this.#target?.stop();
+    this.#exports.stop();
     this.#unsubscribe();
     this.#stopped.abort(new Error('the session has ended'));
     await this.#lease[lease]().catch((error: unknown) => {
@@ -175,7 +174,7 @@ export class Session {
   async #work(until: AbortSignal): Promise<void> {
     const { progress } = this.#mirrors;
     // Keys that were queued when the Lease was lost are not queued any more.
-    if (progress.hasBegun && !progress.isCaughtUp) progress.start(this.#everything());
+    if (progress.hasBegun && !progress.isCaughtUp) progress.start(this.#mirrors.keys());
     this.#enqueueAll();
     await this.#mirrors.run(until);
   }
@@ -183,15 +182,12 @@ export class Session {
   #observe(key: string): Observed {
     const { source } = this.#env;
     const { namespace, name } = splitKey(key);
-    const target = this.#target?.get(key);
     return {
+      ...this.#exports.observe(key),
       link: this.#view,
       gateway: this.#gateway.view,
       namespace,
       name,
-      target,
-      slices: target && this.#target?.slicesOf(key),
-      decidable: this.#target?.decides(key) === true && !(target === undefined && this.#losses.isHeld(key)),
       namespaceState: namespaceStateOf(namespace, this.#env),
       owned: source.ownedBy({ cluster: this.#view.cluster, key }),
       isForeign: (service) => source.isTaken(namespace, service, this.#view.cluster),
@@ -214,107 +210,8 @@ export class Session {
     });
   }
 
-  #useClient(client: KubeClient): void {
-    if (this.#target !== undefined) {
-      this.#target.use(client);
-      return;
-    }
-    this.#target = this.#makeTarget();
-    this.#target.run(client, this.#stopped.signal);
-  }
-
-  /** Other selectors: watched anew, while what is mirrored stays as it is until the lists are complete. */
-  #restartTarget(): void {
-    const { client } = this.#credentials;
-    this.#target?.stop();
-    this.#mirrors.progress.restart();
-    this.#losses.restarted();
-    this.#target = this.#makeTarget();
-    if (client !== undefined) this.#target.run(client, this.#stopped.signal);
-  }
-
-  #makeTarget(): Target {
-    const { log, tuning } = this.#env;
-    const { name: link, selector, remoteDiscoverySelector, targetNamespaces } = this.#settings;
-    // One that was replaced may still have something to say.
-    const isCurrent = (): boolean => this.#target === target;
-    const target: Target = new Target({
-      selectors: { gateway: selector, flat: remoteDiscoverySelector },
-      namespaces: targetNamespaces,
-      timings: tuning.targetTimings,
-      labelCopyMs: tuning.labelCopyMs,
-      onChange: (key) => {
-        if (isCurrent()) this.#targetChanged(target, key);
-      },
-      onRelisted: (what) => {
-        if (isCurrent()) this.#relisted(target, what);
-      },
-      onReachable: (obstacle) => {
-        if (isCurrent()) this.#reachability.found(obstacle, targetNamespaces, this.#credentials.inUse);
-      },
-      onMalformed: (what) => {
-        log.warn({ link, object: what }, 'the target sent an object that the API does not allow; left out');
-        this.#report.event('Warning', 'MalformedObject', `left out of what the target sent: ${what}`);
-      },
-    });
-    return target;
-  }
-
-  #targetChanged(target: Target, key: string): void {
-    this.#mirrors.progress.changed(key);
-    const isExported = target.get(key) !== undefined;
-    const state = isExported ? 'exported' : target.decides(key) ? 'gone' : undefined;
-    if (this.#losses.changed(key, state)) this.#report.statusChanged();
-    // What is gone claims nothing, also while another writes for the Link.
-    if (state === 'gone' && !this.#losses.isHeld(key)) this.#env.claims.withdraw({ cluster: this.#view.cluster, key });
-    this.#mirrors.add(key);
-  }
-
-  #relisted(target: Target, what: 'services' | 'slices'): void {
-    if (what === 'services') this.#countLosses(target);
-    const { progress } = this.#mirrors;
-    this.#mirrors.claim(target.keys());
-    if (!progress.hasBegun) progress.start(this.#everything());
-    this.#enqueueAll();
-    this.#report.statusChanged();
-  }
-
-  /** @param within the only namespace whose mirrors are counted: those of others may be going one by one just now */
-  #countLosses(target: Target, within?: string): void {
-    const { source, log } = this.#env;
-    const mirrored = new Set([...source.keysOf(this.#view.cluster)].filter((key) => key !== PROBE_KEY));
-    const exported = target.keys();
-    const before = this.#losses.count;
-    const released = this.#losses.relisted(
-      mirrored,
-      (key) => {
-        if (exported.has(key)) return 'exported';
-        const isCounted = within === undefined || splitKey(key).namespace === within;
-        return isCounted && target.decides(key) ? 'gone' : undefined;
-      },
-      this.#settings.confirmPrune,
-    );
-    const held = this.#losses.count;
-    if (held > 0 && held !== before) {
-      const message = `the target no longer lists ${held} of ${mirrored.size} mirrored Services; nothing of them is deleted`;
-      log.warn({ link: this.link, held }, 'the target no longer lists many mirrored Services; deletions are held back');
-      this.#report.event('Warning', 'PruneHeld', message);
-    }
-    for (const key of released) this.#mirrors.add(key);
-  }
-
-  /** Keys of everything that may need something: exported, mirrored, reported on. */
-  #keys(): ReadonlySet<string> {
-    const owned = this.#env.source.keysOf(this.#view.cluster);
-    return new Set([...(this.#target?.keys() ?? []), ...owned, ...this.#mirrors.statuses.keys()]);
-  }
-
-  #everything(): ReadonlySet<string> {
-    return new Set([PROBE_KEY, ...this.#keys()]);
-  }
-
   #enqueueAll(): void {
-    for (const key of this.#everything()) this.#mirrors.add(key);
+    for (const key of this.#mirrors.keys()) this.#mirrors.add(key);
   }
 }
 

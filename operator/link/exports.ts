@@ -1,0 +1,173 @@
+/**
+ * What the target of one Link exports, as it is read: the watches on it, what of it is decided, and what is held of what
+ * it seems to have lost (rule E6). Changes lead to keys that are reconciled; nothing is written here.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { LinkSettings } from '../../crds/index.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { splitKey } from '../kube/objects.ts';
+import type { Observed } from '../mirror/observed.ts';
+import { PROBE_KEY } from '../source/owner.ts';
+import { type ExportState, Losses } from '../target/losses.ts';
+import { Target, type TargetObstacle } from '../target/target.ts';
+import type { Environment, LinkReport } from './environment.ts';
+import type { Mirrors } from './mirrors.ts';
+
+/** What decides how a target is read. */
+type Selection = Pick<
+  LinkSettings,
+  'name' | 'cluster' | 'selector' | 'remoteDiscoverySelector' | 'targetNamespaces' | 'confirmPrune'
+>;
+
+export interface ExportsOptions {
+  readonly settings: Selection;
+  readonly mirrors: Mirrors;
+  readonly env: Environment;
+  readonly report: LinkReport;
+  /** Ends all watches. */
+  readonly signal: AbortSignal;
+  /** The target can be read (undefined), or not all of it. */
+  readonly onReachable: (obstacle: TargetObstacle | undefined) => void;
+}
+
+export class Exports {
+  readonly #options: ExportsOptions;
+  readonly #losses = new Losses();
+  #settings: Selection;
+  #target: Target | undefined;
+
+  constructor(options: ExportsOptions) {
+    this.#options = options;
+    this.#settings = options.settings;
+  }
+
+  /** How many deletions are held. */
+  get held(): number {
+    return this.#losses.count;
+  }
+
+  /** Keys of all exported Services. */
+  keys(): ReadonlySet<string> {
+    return this.#target?.keys() ?? new Set();
+  }
+
+  observe(key: string): Pick<Observed, 'target' | 'slices' | 'decidable'> {
+    const target = this.#target?.get(key);
+    return {
+      target,
+      slices: target && this.#target?.slicesOf(key),
+      decidable: this.#target?.decides(key) === true && !(target === undefined && this.#losses.isHeld(key)),
+    };
+  }
+
+  /** Reads with this client from now on; the watches go on from where they are. */
+  use(client: KubeClient): void {
+    if (this.#target !== undefined) {
+      this.#target.use(client);
+      return;
+    }
+    this.#target = this.#makeTarget();
+    this.#target.run(client, this.#options.signal);
+  }
+
+  /**
+   * The Link's spec or annotations changed. Other selectors are watched anew, while what is mirrored stays as it is until
+   * the lists are complete.
+   * @param client that is in use
+   */
+  update(settings: Selection, client: KubeClient | undefined): void {
+    const before = this.#settings;
+    this.#settings = settings;
+    for (const key of this.#losses.confirm(settings.confirmPrune)) this.#options.mirrors.add(key);
+    if (this.#target === undefined || isReadAlike(settings, before)) return;
+    this.#target.stop();
+    this.#options.mirrors.progress.restart();
+    this.#losses.restarted();
+    this.#target = this.#makeTarget();
+    if (client !== undefined) this.#target.run(client, this.#options.signal);
+  }
+
+  /** Mirrors in a namespace can be read that were not known when the target was listed: they count now. */
+  namespaceRead(namespace: string): void {
+    if (this.#target?.synced === true) this.#countLosses(this.#target, namespace);
+  }
+
+  stop(): void {
+    this.#target?.stop();
+  }
+
+  #makeTarget(): Target {
+    const { env, report, onReachable } = this.#options;
+    const { name: link, selector, remoteDiscoverySelector, targetNamespaces } = this.#settings;
+    // One that was replaced may still have something to say.
+    const isCurrent = (): boolean => this.#target === target;
+    const target: Target = new Target({
+      selectors: { gateway: selector, flat: remoteDiscoverySelector },
+      namespaces: targetNamespaces,
+      timings: env.tuning.targetTimings,
+      labelCopyMs: env.tuning.labelCopyMs,
+      onChange: (key) => {
+        if (isCurrent()) this.#changed(target, key);
+      },
+      onRelisted: (what) => {
+        if (isCurrent()) this.#relisted(target, what);
+      },
+      onReachable: (obstacle) => {
+        if (isCurrent()) onReachable(obstacle);
+      },
+      onMalformed: (what) => {
+        env.log.warn({ link, object: what }, 'the target sent an object that the API does not allow; left out');
+        report.event('Warning', 'MalformedObject', `left out of what the target sent: ${what}`);
+      },
+    });
+    return target;
+  }
+
+  #changed(target: Target, key: string): void {
+    const { mirrors, env, report } = this.#options;
+    mirrors.progress.changed(key);
+    const state = stateOf(target, key);
+    if (this.#losses.changed(key, state)) report.statusChanged();
+    // What is gone claims nothing, also while another writes for the Link (rule A7).
+    if (state === 'gone' && !this.#losses.isHeld(key)) env.claims.withdraw({ cluster: this.#settings.cluster, key });
+    mirrors.add(key);
+  }
+
+  #relisted(target: Target, what: 'services' | 'slices'): void {
+    const { mirrors, report } = this.#options;
+    if (what === 'services') this.#countLosses(target);
+    mirrors.relisted(target.keys());
+    report.statusChanged();
+  }
+
+  /** @param within the only namespace whose mirrors are counted: those of others may be going one by one just now */
+  #countLosses(target: Target, within?: string): void {
+    const { mirrors, env, report } = this.#options;
+    const { name: link, cluster, confirmPrune } = this.#settings;
+    const mirrored = new Set([...env.source.keysOf(cluster)].filter((key) => key !== PROBE_KEY));
+    const isCounted = (key: string): boolean => within === undefined || splitKey(key).namespace === within;
+    const before = this.#losses.count;
+    const released = this.#losses.relisted(
+      mirrored,
+      (key) => (isCounted(key) || target.get(key) !== undefined ? stateOf(target, key) : undefined),
+      confirmPrune,
+    );
+    const held = this.#losses.count;
+    if (held > 0 && held !== before) {
+      env.log.warn({ link, held }, 'the target no longer lists many mirrored Services; deletions are held back');
+      const message = `the target no longer lists ${held} of ${mirrored.size} mirrored Services; nothing of them is deleted`;
+      report.event('Warning', 'PruneHeld', message);
+    }
+    for (const key of released) mirrors.add(key);
+  }
+}
+
+function stateOf(target: Target, key: string): ExportState {
+  if (target.get(key) !== undefined) return 'exported';
+  return target.decides(key) ? 'gone' : undefined;
+}
+
+const isReadAlike = (a: Selection, b: Selection): boolean =>
+  a.selector?.query === b.selector?.query &&
+  a.remoteDiscoverySelector?.query === b.remoteDiscoverySelector?.query &&
+  isDeepStrictEqual(a.targetNamespaces, b.targetNamespaces);
