@@ -112,20 +112,22 @@ const settingsErrors = (alert: string, settings: AlertSettings | false = {}): re
   const path = `alerts.${alert}`;
   const known: AlertRule | undefined = (ALERT_RULES as Readonly<Record<string, AlertRule>>)[alert];
   if (known === undefined) {
-    return [fieldError(path, undefined, 'is no alert', `one of ${Object.keys(ALERT_RULES).join(', ')}`)];
+    return [
+      fieldError(path, undefined, 'must be the name of an alert', `one of ${Object.keys(ALERT_RULES).join(', ')}`),
+    ];
   }
   if (settings === false) return [];
   const { for: duration, severity, threshold } = settings;
   return [
     prometheusDuration(`${path}.for`, duration),
-    severity === '' ? fieldError(`${path}.severity`, severity, 'is empty') : undefined,
+    severity === '' ? fieldError(`${path}.severity`, severity, 'must not be empty') : undefined,
     threshold === undefined ? undefined : thresholdError(`${path}.threshold`, threshold, known),
   ];
 };
 
 const thresholdError = (path: string, threshold: number, known: AlertRule): FieldError | undefined => {
-  if (known.threshold === undefined) return fieldError(path, threshold, 'is of no effect: the alert has none');
+  if (known.threshold === undefined) return fieldError(path, threshold, 'must not be set: the alert has no threshold');
   return Number.isFinite(threshold) && threshold >= 0
     ? undefined
-    : fieldError(path, threshold, 'is no number of 0 or more');
+    : fieldError(path, threshold, 'must be a number of at least 0');
 };

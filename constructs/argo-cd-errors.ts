@@ -18,11 +18,16 @@ export const argoCdErrors = (
   return [
     ...clusters.map((name, index) =>
       name === ARGO_CD_FOLDER
-        ? fieldError(`clusterSet.members[${index}].name`, name, "is the folder of Argo CD's own objects", 'rename it')
+        ? fieldError(
+            `clusterSet.members[${index}].name`,
+            name,
+            "must not be argocd, the folder of Argo CD's own objects",
+            'rename it',
+          )
         : undefined,
     ),
     repository('repoUrl', repoUrl),
-    revision === '' ? fieldError('revision', revision, 'is empty', 'a branch, a tag or a commit') : undefined,
+    revision === '' ? fieldError('revision', revision, 'must not be empty', 'a branch, a tag or a commit') : undefined,
     path === undefined ? undefined : folder('path', path),
     namespace === undefined ? undefined : dnsLabel('namespace', namespace),
     project === undefined ? undefined : dnsSubdomain('project', project),
@@ -35,17 +40,17 @@ export const argoCdErrors = (
 const PATTERN = /[*?![\]{}\\]/;
 
 const repository = (path: string, url: string): FieldError | undefined => {
-  if (url === '' || /\s/.test(url)) return fieldError(path, url, 'is no URL of a repository');
-  if (PATTERN.test(url)) return fieldError(path, url, 'is a pattern', 'name one repository');
+  if (url === '' || /\s/.test(url)) return fieldError(path, url, 'must be the URL of a repository');
+  if (PATTERN.test(url)) return fieldError(path, url, 'must not be a pattern', 'name one repository');
   return URL.parse(url)?.password
-    ? fieldError(path, undefined, 'holds a password', 'register the repository with Argo CD')
+    ? fieldError(path, undefined, 'must not hold a password', 'register the repository with Argo CD')
     : undefined;
 };
 
 const folder = (path: string, value: string): FieldError | undefined =>
   value === '' || value.split('/').every((step) => /^[^\\\s]+$/.test(step) && step !== '.' && step !== '..')
     ? undefined
-    : fieldError(path, value, 'is no folder of the repository', 'as in deploy/clusters, or empty for its root');
+    : fieldError(path, value, 'must be a folder of the repository', 'as in deploy/clusters, or empty for its root');
 
 const destinationError = (
   path: string,
@@ -54,17 +59,18 @@ const destinationError = (
   clusters: readonly string[],
 ): FieldError | undefined => {
   if (!clusters.includes(cluster)) {
-    return fieldError(path, cluster, 'is no member', `one of ${clusters.join(', ')}`);
+    return fieldError(path, cluster, 'must be the name of a member', `one of ${clusters.join(', ')}`);
   }
   if ((name === undefined) === (server === undefined)) {
-    return fieldError(path, { name, server }, 'is not one of name and server');
+    return fieldError(path, { name, server }, 'must have exactly one of name and server');
   }
   if (name !== undefined && (name === '' || PATTERN.test(name))) {
-    return fieldError(`${path}.name`, name, 'is no name of a cluster', 'as it is registered in Argo CD');
+    return fieldError(`${path}.name`, name, 'must be the name of a cluster', 'as it is registered in Argo CD');
   }
   if (server === undefined) return undefined;
-  if (PATTERN.test(server)) return fieldError(`${path}.server`, server, 'is a pattern', 'write its name instead');
+  if (PATTERN.test(server))
+    return fieldError(`${path}.server`, server, 'must not be a pattern', 'write its name instead');
   return URL.parse(server)?.protocol === 'https:'
     ? undefined
-    : fieldError(`${path}.server`, server, 'is no https URL', 'as it is registered in Argo CD');
+    : fieldError(`${path}.server`, server, 'must be an https URL', 'as it is registered in Argo CD');
 };

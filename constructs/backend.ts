@@ -50,22 +50,22 @@ export const backendErrors = ({ backends, failover = [] }: BackendsProps): reado
   const names = backends.map(backendName);
   const order = failover.map(backendName);
   return [
-    backends.length === 0 ? fieldError('backends', backends, 'sends requests nowhere') : undefined,
+    backends.length === 0 ? fieldError('backends', backends, 'must not be empty') : undefined,
     backends.length > 0 && backends.every(({ weight }) => weight === 0)
-      ? fieldError('backends', undefined, 'have no weight: requests are sent nowhere')
+      ? fieldError('backends', undefined, 'must have at least one weight above 0')
       : undefined,
     ...backends.flatMap(({ weight }, index) => [
       serviceName(`backends[${index}].service`, names[index] ?? ''),
       names.indexOf(names[index] ?? '') < index
-        ? fieldError(`backends[${index}].service`, names[index], 'is there twice')
+        ? fieldError(`backends[${index}].service`, names[index], 'must be unique')
         : undefined,
       Number.isInteger(weight) && weight >= 0 && weight <= MAX_WEIGHT
         ? undefined
-        : fieldError(`backends[${index}].weight`, weight, `is no whole number from 0 to ${MAX_WEIGHT}`),
+        : fieldError(`backends[${index}].weight`, weight, `must be a whole number between 0 and ${MAX_WEIGHT}`),
     ]),
     ...order.map((name, index) => {
-      if (!names.includes(name)) return fieldError(`failover[${index}].service`, name, 'is none of the backends');
-      return order.indexOf(name) < index ? fieldError(`failover[${index}].service`, name, 'is there twice') : undefined;
+      if (!names.includes(name)) return fieldError(`failover[${index}].service`, name, 'must be the name of a backend');
+      return order.indexOf(name) < index ? fieldError(`failover[${index}].service`, name, 'must be unique') : undefined;
     }),
   ];
 };

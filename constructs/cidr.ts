@@ -7,4 +7,4 @@ export const ANY_NETWORK: readonly string[] = ['0.0.0.0/0', '::/0'];
 
 /** `address/bits`, of either family. */
 export const cidr = (path: string, value: string): FieldError | undefined =>
-  isCidr(value) ? undefined : fieldError(path, value, 'is no network in CIDR notation', 'as in 198.51.100.0/24');
+  isCidr(value) ? undefined : fieldError(path, value, 'must be a network in CIDR notation', 'as in 198.51.100.0/24');

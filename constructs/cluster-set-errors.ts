@@ -20,15 +20,19 @@ export const setErrors = ({
 }: ClusterSetProps): (FieldError | undefined)[] => {
   const names = members.map(({ name }) => name);
   return [
-    members.length === 0 ? fieldError('members', members, 'is empty', 'at least one cluster') : undefined,
+    members.length === 0 ? fieldError('members', members, 'must not be empty', 'at least one cluster') : undefined,
     ...names.map((name, index) =>
-      names.indexOf(name) < index ? fieldError(`members[${index}].name`, name, 'is there twice') : undefined,
+      names.indexOf(name) < index ? fieldError(`members[${index}].name`, name, 'must be unique') : undefined,
     ),
     namespace === undefined ? undefined : dnsLabel('namespace', namespace),
     linkerdNamespace === undefined ? undefined : dnsLabel('linkerdNamespace', linkerdNamespace),
     flat === true &&
     (namespace ?? Default.multiclusterNamespace) === (linkerdNamespace ?? Default.controlPlaneNamespace)
-      ? fieldError('namespace', namespace, "is the control plane's: two Secrets of one name in each cluster")
+      ? fieldError(
+          'namespace',
+          namespace,
+          'must differ from linkerdNamespace: both hold a credentials Secret of the same name',
+        )
       : undefined,
     ...credentialsErrors(credentials ?? { type: 'left-out' }),
   ];
@@ -39,13 +43,15 @@ const credentialsErrors = ({ type, store, keyPrefix }: ClusterCredentials): read
   if (type === external) {
     return [
       store === undefined
-        ? fieldError('credentials.store', undefined, `is required, since type is ${external}`)
+        ? fieldError('credentials.store', undefined, `is required when type is ${external}`)
         : dnsSubdomain('credentials.store.name', store.name),
-      keyPrefix === '' ? fieldError('credentials.keyPrefix', '', 'is empty') : undefined,
+      keyPrefix === '' ? fieldError('credentials.keyPrefix', '', 'must not be empty') : undefined,
     ];
   }
   return Object.entries({ store, keyPrefix }).map(([field, value]) =>
-    value === undefined ? undefined : fieldError(`credentials.${field}`, value, `is for type ${external}`, 'remove it'),
+    value === undefined
+      ? undefined
+      : fieldError(`credentials.${field}`, value, `may only be used with type ${external}`, 'remove it'),
   );
 };
 
@@ -73,7 +79,7 @@ export const memberErrors = (
   ...(apiServer === undefined
     ? [
         isTarget && credentials.type !== 'left-out'
-          ? fieldError(`${path}.apiServer`, undefined, 'is required, since credentials refer to it')
+          ? fieldError(`${path}.apiServer`, undefined, 'is required unless credentials are left out')
           : undefined,
       ]
     : [
@@ -88,12 +94,12 @@ export const memberErrors = (
     ? fieldError(
         `${path}.exportNamespaces`,
         exportNamespaces,
-        "does not go with flat: Linkerd's destination controller reads whole clusters",
+        "must not be set together with flat: Linkerd's destination controller reads whole clusters",
         'remove it',
       )
     : undefined,
   networks?.length === 0
-    ? fieldError(`${path}.networks`, networks, 'is empty', 'name networks, or leave it out for any')
+    ? fieldError(`${path}.networks`, networks, 'must not be empty', 'name networks, or leave it out for any')
     : undefined,
   ...(networks ?? []).map((network, index) => cidr(`${path}.networks[${index}]`, network)),
 ];
@@ -118,7 +124,10 @@ const gatewayErrors = (
   { service: { type, nodePort, probeNodePort } = {} }: NonNullable<ClusterSetMember['gateway']>,
   isAddressed: boolean,
 ): readonly (FieldError | undefined)[] => {
-  if (!isAddressed) return [fieldError(path, undefined, 'has no addresses', 'write gatewayAddresses, or remove it')];
+  if (!isAddressed)
+    return [
+      fieldError(path, undefined, 'must not be set without gatewayAddresses', 'write gatewayAddresses, or remove it'),
+    ];
   if (type !== 'NodePort') return [];
   // Kubernetes would pick the ports, and Links could not know them.
   return Object.entries({ nodePort, probeNodePort }).map(([field, port]) =>

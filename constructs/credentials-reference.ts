@@ -81,7 +81,7 @@ export class CredentialsReference extends Construct {
 
 const storedTokenErrors = (path: string, { store, key }: StoredToken): readonly (FieldError | undefined)[] => [
   dnsSubdomain(`${path}.store.name`, store.name),
-  key === '' ? fieldError(`${path}.key`, key, 'is empty') : undefined,
+  key === '' ? fieldError(`${path}.key`, key, 'must not be empty') : undefined,
 ];
 
 const placeholder = (text: string, metadata: SecretMetadata) => ({

@@ -94,7 +94,11 @@ export const credentialsErrors = (props: CredentialsProps): readonly (FieldError
     dnsLabel('linkNamespace', link.namespace),
     dnsLabel('controlPlaneNamespace', controlPlane?.namespace ?? Default.controlPlaneNamespace),
     link.namespace === controlPlane?.namespace
-      ? fieldError('controlPlaneNamespace', controlPlane.namespace, "is the Link's: two Secrets of one name")
+      ? fieldError(
+          'controlPlaneNamespace',
+          controlPlane.namespace,
+          'must differ from the namespace of the Link: both hold a Secret of the same name',
+        )
       : undefined,
   ];
 };
@@ -128,8 +132,9 @@ export const kubeconfig = ({
 /** URL of an API server that credentials may be sent to. */
 export const serverUrl = (path: string, value: string): FieldError | undefined => {
   const url = URL.parse(value);
-  if (url?.protocol !== 'https:') return fieldError(path, value, 'is no https URL', 'as in https://203.0.113.7:6443');
-  if (url.username || url.password) return fieldError(path, undefined, 'holds a user name or password');
+  if (url?.protocol !== 'https:')
+    return fieldError(path, value, 'must be an https URL', 'as in https://203.0.113.7:6443');
+  if (url.username || url.password) return fieldError(path, undefined, 'must not hold a user name or password');
   return undefined;
 };
 
@@ -138,5 +143,5 @@ export const caCertificates = (path: string, value: string): FieldError | undefi
   const pem = /^[A-Za-z0-9+/]+={0,2}$/.test(value) ? Buffer.from(value, 'base64').toString('latin1') : '';
   return /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.test(pem)
     ? undefined
-    : fieldError(path, undefined, 'is no base64 of PEM certificates', 'certificate-authority-data of a kubeconfig');
+    : fieldError(path, undefined, 'must be base64 of PEM certificates', 'certificate-authority-data of a kubeconfig');
 };

@@ -111,7 +111,7 @@ export const gatewayServiceErrors = (service: GatewayServiceProps): readonly (Fi
   const onlyFor = (prop: keyof GatewayServiceProps, holds: boolean, what: string): FieldError | undefined =>
     service[prop] === undefined || holds
       ? undefined
-      : fieldError(`service.${prop}`, service[prop], `goes with ${what} only`);
+      : fieldError(`service.${prop}`, service[prop], `may only be used with ${what}`);
   const optionalPort = (prop: 'nodePort' | 'probeNodePort' | 'healthCheckNodePort'): FieldError | undefined =>
     service[prop] === undefined ? undefined : portNumber(`service.${prop}`, service[prop]);
   const nodePorts = [nodePort, probeNodePort, healthCheckNodePort].filter((each) => each !== undefined);
@@ -122,13 +122,13 @@ export const gatewayServiceErrors = (service: GatewayServiceProps): readonly (Fi
       ? fieldError(
           'service.loadBalancerClass',
           service.loadBalancerClass,
-          'is no name of a class',
+          'must be a valid class name',
           'as in a.example/lb',
         )
       : undefined,
     onlyFor('loadBalancerIP', balanced, 'type LoadBalancer'),
     loadBalancerIP !== undefined && !isIpAddress(loadBalancerIP)
-      ? fieldError('service.loadBalancerIP', loadBalancerIP, 'is no IP address')
+      ? fieldError('service.loadBalancerIP', loadBalancerIP, 'must be a valid IP address')
       : undefined,
     onlyFor('loadBalancerSourceRanges', balanced, 'type LoadBalancer'),
     ...(service.loadBalancerSourceRanges ?? []).map((range, index) =>
@@ -143,18 +143,19 @@ export const gatewayServiceErrors = (service: GatewayServiceProps): readonly (Fi
     optionalPort('healthCheckNodePort'),
     portNumber('service.port', port),
     portNumber('service.probePort', probePort),
-    port === probePort ? fieldError('service.probePort', probePort, 'is the port of the gateway itself') : undefined,
+    port === probePort ? fieldError('service.probePort', probePort, 'must differ from port') : undefined,
     onlyFor('nodePort', type !== 'ClusterIP', 'types LoadBalancer and NodePort'),
     optionalPort('nodePort'),
     onlyFor('probeNodePort', type !== 'ClusterIP', 'types LoadBalancer and NodePort'),
     optionalPort('probeNodePort'),
     new Set(nodePorts).size < nodePorts.length
-      ? fieldError('service', nodePorts, 'has one node port for two purposes')
+      ? fieldError('service', nodePorts, 'must have a node port of its own for each purpose')
       : undefined,
     ...Object.entries(service.annotations ?? {}).map(([key, value]) => {
       const path = fieldPath('service.annotations', key);
-      if (OWN_ANNOTATIONS.has(key)) return fieldError(path, value, "is the gateway's own", 'use the props for it');
-      return isLabelKey(key) ? undefined : fieldError(path, value, 'is no key of an annotation');
+      if (OWN_ANNOTATIONS.has(key))
+        return fieldError(path, value, 'must not be set: the gateway sets it', 'use the props for it');
+      return isLabelKey(key) ? undefined : fieldError(path, value, 'must be a valid annotation key');
     }),
   ];
 };

@@ -97,9 +97,11 @@ export class Gateway extends Construct {
       dnsLabel('linkerdNamespace', linkerdNamespace),
       dnsSubdomain('trustDomain', trustDomain),
       ...gatewayServiceErrors(props.service ?? {}),
-      /^\/\S*$/.test(probePath) ? undefined : fieldError('probePath', probePath, 'is no path', 'as in /ready'),
+      /^\/\S*$/.test(probePath)
+        ? undefined
+        : fieldError('probePath', probePath, 'must be a valid path', 'as in /ready'),
       probePeriodError(probePeriod),
-      props.image === '' ? fieldError('image', '', 'is empty') : undefined,
+      props.image === '' ? fieldError('image', '', 'must not be empty') : undefined,
       ...podPlacementErrors(props),
     ]);
 
@@ -166,10 +168,5 @@ const probePeriodError = (period: number | string): FieldError | undefined => {
   } catch {
     // Said below.
   }
-  return fieldError(
-    'probePeriod',
-    period,
-    'is no time between probes',
-    'whole seconds, or a Go duration such as 1m30s',
-  );
+  return fieldError('probePeriod', period, 'must be a valid period', 'whole seconds, or a Go duration such as 1m30s');
 };

@@ -51,8 +51,8 @@ export class LinkCredentials extends Construct {
 }
 
 const bearerToken = (path: string, value: string): FieldError | undefined => {
-  if (value === '') return fieldError(path, undefined, 'is empty');
+  if (value === '') return fieldError(path, undefined, 'must not be empty');
   return /^[\x21-\x7e]+$/.test(value)
     ? undefined
-    : fieldError(path, undefined, 'holds spaces, line breaks or other text');
+    : fieldError(path, undefined, 'must be a token without spaces or line breaks');
 };

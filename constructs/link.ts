@@ -161,7 +161,7 @@ const gatewayErrors = ({ selector, gateway }: LinkSettings): readonly FieldError
         fieldError(
           'gatewayAddresses',
           undefined,
-          'is required, since selector mirrors Services through the gateway',
+          'is required: selector mirrors Services through the gateway',
           "write the gateway's addresses, or select with remoteDiscoverySelector instead",
         ),
       ];

@@ -108,7 +108,7 @@ export class MirrorOperator extends Construct {
     const { replicas = REPLICAS, targetClusters = [] } = props;
     this.namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
     refuse(`MirrorOperator ${this.namespace}/${OPERATOR_NAME}`, [
-      /^\S+$/.test(props.image) ? undefined : fieldError('image', props.image, 'is no reference to an image'),
+      /^\S+$/.test(props.image) ? undefined : fieldError('image', props.image, 'must be a valid image reference'),
       dnsLabel('namespace', this.namespace),
       dnsLabel('linkerdNamespace', linkerdNamespace),
       ...targetClusters.map((cluster, index) => dnsLabel(`targetClusters[${index}]`, cluster)),
@@ -238,5 +238,11 @@ const foundByLinkerd = ([cluster]: readonly string[]): Readonly<Record<string, s
 
 const protectedErrors = (namespaces: readonly string[], kept: readonly string[]): readonly (FieldError | undefined)[] =>
   namespaces.map((name, index) =>
-    kept.includes(name) ? fieldError(`mirrorNamespaces[${index}]`, name, 'is never written to') : undefined,
+    kept.includes(name)
+      ? fieldError(
+          `mirrorNamespaces[${index}]`,
+          name,
+          'must not be a namespace of Kubernetes, the control plane or the operator',
+        )
+      : undefined,
   );

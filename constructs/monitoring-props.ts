@@ -15,14 +15,19 @@ const PROMETHEUS_DURATION = /^(?=\d)(\d+y)?(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\
 export const prometheusDuration = (path: string, value: string | undefined): FieldError | undefined =>
   value === undefined || PROMETHEUS_DURATION.test(value)
     ? undefined
-    : fieldError(path, value, 'is no duration of Prometheus', 'whole numbers with units, as in "90s" or "1h30m"');
+    : fieldError(
+        path,
+        value,
+        'must be a valid Prometheus duration',
+        'whole numbers with units, as in "90s" or "1h30m"',
+      );
 
 /** Key and value of a label. */
 export const labelErrors = (path: string, key: string, value: string): readonly (FieldError | undefined)[] => [
-  isLabelKey(key) ? undefined : fieldError(path, key, 'is no key of a label'),
+  isLabelKey(key) ? undefined : fieldError(path, key, 'must be a valid label key'),
   isLabelValue(value)
     ? undefined
-    : fieldError(path, value, 'is no value of a label', 'letters, digits, -, _ and ., at most 63 characters'),
+    : fieldError(path, value, 'must be a valid label value', 'letters, digits, -, _ and ., at most 63 characters'),
 ];
 
 /** Labels that objects are selected by. */

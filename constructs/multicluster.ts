@@ -147,7 +147,8 @@ export class Multicluster extends Construct {
   #monitoring(parts: Parts, { monitoring, operator: wanted }: MulticlusterProps): Monitoring | undefined {
     const { operator } = this;
     if (monitoring === undefined) return undefined;
-    if (wanted === undefined) parts.refuses(fieldError('monitoring', undefined, 'is of no operator', 'give it one'));
+    if (wanted === undefined)
+      parts.refuses(fieldError('monitoring', undefined, 'must not be set without operator', 'give it one'));
     return operator && parts.make('monitoring.', () => new Monitoring(this, 'Monitoring', { operator, ...monitoring }));
   }
 }

@@ -46,7 +46,7 @@ export class Parts {
   /** Takes note of names that are there twice. */
   distinct(path: string, names: readonly string[]): void {
     for (const [index, name] of names.entries()) {
-      if (names.indexOf(name) < index) this.refuses(fieldError(`${path}[${index}]`, name, 'is there twice'));
+      if (names.indexOf(name) < index) this.refuses(fieldError(`${path}[${index}]`, name, 'must be unique'));
     }
   }
 

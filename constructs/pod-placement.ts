@@ -138,13 +138,13 @@ export const podPlacementErrors = (props: PodPlacementProps): readonly (FieldErr
   ...(props.topologySpread ?? []).flatMap(({ topologyKey, maxSkew }, index) => [
     isLabelKey(topologyKey)
       ? undefined
-      : fieldError(`topologySpread[${index}].topologyKey`, topologyKey, 'is no key of a label'),
+      : fieldError(`topologySpread[${index}].topologyKey`, topologyKey, 'must be a valid label key'),
     atLeast(`topologySpread[${index}].maxSkew`, maxSkew, 1),
   ]),
   ...Object.entries(props.nodeSelector ?? {}).map(([key, value]) =>
     isLabelKey(key) && isLabelValue(value)
       ? undefined
-      : fieldError(fieldPath('nodeSelector', key), value, 'is no label of a node'),
+      : fieldError(fieldPath('nodeSelector', key), value, 'must be a valid label'),
   ),
   ...(props.tolerations ?? []).flatMap((toleration, index) => tolerationErrors(`tolerations[${index}]`, toleration)),
   ...quantityErrors('resources.requests', props.resources?.requests),
@@ -153,14 +153,14 @@ export const podPlacementErrors = (props: PodPlacementProps): readonly (FieldErr
 
 const tolerationErrors = (path: string, { key, operator, value, effect, tolerationSeconds }: Toleration) => [
   key === undefined && operator !== 'Exists'
-    ? fieldError(`${path}.key`, undefined, 'is required, unless operator is Exists')
+    ? fieldError(`${path}.key`, undefined, 'is required unless operator is Exists')
     : undefined,
-  key !== undefined && !isLabelKey(key) ? fieldError(`${path}.key`, key, 'is no key of a taint') : undefined,
+  key !== undefined && !isLabelKey(key) ? fieldError(`${path}.key`, key, 'must be a valid taint key') : undefined,
   value !== undefined && value !== '' && operator === 'Exists'
-    ? fieldError(`${path}.value`, value, 'does not go with operator Exists')
+    ? fieldError(`${path}.value`, value, 'must be empty when operator is Exists')
     : undefined,
   tolerationSeconds !== undefined && effect !== 'NoExecute'
-    ? fieldError(`${path}.tolerationSeconds`, tolerationSeconds, 'goes with effect NoExecute only')
+    ? fieldError(`${path}.tolerationSeconds`, tolerationSeconds, 'may only be used with effect NoExecute')
     : undefined,
 ];
 
@@ -171,10 +171,10 @@ const quantityErrors = (
   Object.entries(quantities).map(([name, quantity]) =>
     QUANTITY.test(quantity)
       ? undefined
-      : fieldError(fieldPath(path, name), quantity, 'is no quantity', 'as in 100m or 64Mi'),
+      : fieldError(fieldPath(path, name), quantity, 'must be a valid quantity', 'as in 100m or 64Mi'),
   );
 
 const atLeast = (path: string, value: number | undefined, least: number): FieldError | undefined =>
   value === undefined || (Number.isInteger(value) && value >= least)
     ? undefined
-    : fieldError(path, value, `is no whole number of ${least} or more`);
+    : fieldError(path, value, `must be a whole number of at least ${least}`);

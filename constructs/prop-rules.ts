@@ -12,19 +12,24 @@ const PORT_NAME = /^(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?$/;
 export const dnsLabel = (path: string, value: string): FieldError | undefined =>
   isDnsLabel(value)
     ? undefined
-    : fieldError(path, value, 'is no DNS label', 'a-z, 0-9 and -, at most 63 characters, as in "west-1"');
+    : fieldError(path, value, 'must be a valid DNS label', 'a-z, 0-9 and -, at most 63 characters, as in "west-1"');
 
 /** The name of a Service, which other than most may not start with a digit. */
 export const serviceName = (path: string, value: string): FieldError | undefined =>
   isServiceName(value)
     ? undefined
-    : fieldError(path, value, 'is no name for a Service', 'a-z, 0-9 and -, a letter first, at most 63 characters');
+    : fieldError(path, value, 'must be a valid Service name', 'a-z, 0-9 and -, a letter first, at most 63 characters');
 
 /** A domain such as `cluster.local`, and the name of most objects. */
 export const dnsSubdomain = (path: string, value: string): FieldError | undefined =>
   isDnsSubdomain(value)
     ? undefined
-    : fieldError(path, value, 'is no DNS name', 'labels of a-z, 0-9 and -, joined by dots, at most 253 characters');
+    : fieldError(
+        path,
+        value,
+        'must be a valid DNS subdomain',
+        'labels of a-z, 0-9 and -, joined by dots, at most 253 characters',
+      );
 
 /**
  * A list of names, each once and by its rule. It may be left out, but not be empty.
@@ -55,7 +60,7 @@ export const portNumberOrName = (path: string, value: number | string): FieldErr
   if (typeof value === 'number') return portNumber(path, value);
   return PORT_NAME.test(value)
     ? undefined
-    : fieldError(path, value, 'is no port name', 'a-z, 0-9 and -, at most 15 characters');
+    : fieldError(path, value, 'must be a valid port name', 'a-z, 0-9 and -, at most 15 characters');
 };
 
 /** True for what is written as an IPv6 address; does not say whether it is a valid one. */
@@ -63,6 +68,7 @@ export const isIPv6 = (address: string): boolean => address.includes(':');
 
 /** An IP address that Endpoints may hold. */
 export const ipAddress = (path: string, value: string): FieldError | undefined => {
-  const problem = addressProblem(value) ?? (isIPv6(value) || /^[0-9.]+$/.test(value) ? undefined : 'is no IP address');
+  const problem =
+    addressProblem(value) ?? (isIPv6(value) || /^[0-9.]+$/.test(value) ? undefined : 'must be a valid IP address');
   return problem === undefined ? undefined : fieldError(path, value, problem);
 };

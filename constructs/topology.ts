@@ -57,7 +57,9 @@ export const topologyErrors = (
   clusters: readonly string[],
 ): readonly (FieldError | undefined)[] => {
   const isMember = (at: string, name: string): FieldError | undefined =>
-    clusters.includes(name) ? undefined : fieldError(at, name, 'is no member', `one of ${clusters.join(', ')}`);
+    clusters.includes(name)
+      ? undefined
+      : fieldError(at, name, 'must be the name of a member', `one of ${clusters.join(', ')}`);
   const belongsTo = (
     field: 'hubs' | 'pairs',
     owner: Topology['type'],
@@ -66,8 +68,13 @@ export const topologyErrors = (
     const given = value !== undefined && value.length > 0;
     if (given === (type === owner)) return undefined;
     return given
-      ? fieldError(`${path}.${field}`, value, `is for type ${owner}`, `remove it, or write type: ${owner}`)
-      : fieldError(`${path}.${field}`, value, `is required, since type is ${owner}`, 'at least one');
+      ? fieldError(
+          `${path}.${field}`,
+          value,
+          `may only be used with type ${owner}`,
+          `remove it, or write type: ${owner}`,
+        )
+      : fieldError(`${path}.${field}`, value, `is required when type is ${owner}`, 'at least one');
   };
   return [
     belongsTo('hubs', 'hub-and-spokes', hubs),
@@ -76,7 +83,7 @@ export const topologyErrors = (
     ...(pairs ?? []).flatMap(({ source, target }, index) => [
       isMember(`${path}.pairs[${index}].source`, source),
       source === target
-        ? fieldError(`${path}.pairs[${index}].target`, target, 'is its own source')
+        ? fieldError(`${path}.pairs[${index}].target`, target, 'must differ from source')
         : isMember(`${path}.pairs[${index}].target`, target),
     ]),
   ];

@@ -33,7 +33,7 @@ export const fieldError = (path: string, value: unknown, reason: string, remedy?
   ...(remedy === undefined ? {} : { remedy }),
 });
 
-/** One line for people: `spec.gatewayPort: "0" is not between 1 and 65535 (write …); …`. */
+/** One line for people: `spec.gatewayPort: "0" must be between 1 and 65535 (write …); …`. */
 export const formatFieldErrors = (errors: readonly FieldError[]): string =>
   errors
     .map(({ path, value, reason, remedy }) =>

@@ -37,10 +37,10 @@ export const addressProblem = (address: string): string | undefined => {
   if (family === 0) {
     return address.length <= SUBDOMAIN_MAX_LENGTH && HOST_NAME.test(address)
       ? undefined
-      : 'is no IP address or host name';
+      : 'must be a valid IP address or host name';
   }
-  if (address.includes('%')) return 'has a zone, which Endpoints cannot hold';
+  if (address.includes('%')) return 'must not have a zone: Endpoints cannot hold one';
   return REFUSED.check(address, family === 4 ? 'ipv4' : 'ipv6')
-    ? 'is a loopback, link-local or unspecified address, which Endpoints cannot hold'
+    ? 'must not be a loopback, link-local or unspecified address: Endpoints cannot hold one'
     : undefined;
 };

@@ -58,7 +58,7 @@ const parseLabels = (value: unknown, path: string, errors: FieldError[]): readon
   }
   return Object.entries(value).map(([key, wanted]) => {
     const at = fieldPath(path, key);
-    if (!isLabelKey(key)) errors.push(fieldError(at, wanted, 'has a key that is no label key', KEY_REMEDY));
+    if (!isLabelKey(key)) errors.push(fieldError(at, wanted, 'must have a valid label key', KEY_REMEDY));
     else checkValue(wanted, at, errors);
     return isIn(key, [String(wanted)]);
   });
@@ -83,7 +83,12 @@ const parseExpression = (value: unknown, path: string, errors: FieldError[]): Re
   const { key, operator } = value;
   if (typeof key !== 'string' || !isLabelKey(key)) {
     errors.push(
-      fieldError(fieldPath(path, 'key'), key, key === undefined ? 'is required' : 'is no label key', KEY_REMEDY),
+      fieldError(
+        fieldPath(path, 'key'),
+        key,
+        key === undefined ? 'is required' : 'must be a valid label key',
+        KEY_REMEDY,
+      ),
     );
   }
   const values = parseValues(value.values, fieldPath(path, 'values'), errors);
@@ -136,7 +141,7 @@ const checkValue = (value: unknown, path: string, errors: FieldError[]): void =>
   if (typeof value !== 'string') {
     errors.push(fieldError(path, value, 'must be a string', `put it in quotes: ${JSON.stringify(String(value))}`));
   } else if (!isLabelValue(value)) {
-    errors.push(fieldError(path, value, 'is no label value', VALUE_REMEDY));
+    errors.push(fieldError(path, value, 'must be a valid label value', VALUE_REMEDY));
   }
 };
 

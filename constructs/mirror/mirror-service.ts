@@ -61,7 +61,7 @@ export class MirrorService extends Construct {
       ...targetServiceErrors(props, this.name),
       ...portErrors(ports, this.omittedPorts),
       ...(endpoints ? gatewayErrors(endpoints) : []),
-      flat && endpoints ? fieldError('endpoints', endpoints, 'are not for a mirror in flat mode') : undefined,
+      flat && endpoints ? fieldError('endpoints', endpoints, 'must not be set for a mirror in flat mode') : undefined,
       staticError(props, endpoints),
     ]);
 

@@ -54,25 +54,26 @@ export const portErrors = (
   omitted: readonly MirrorPort[] = [],
 ): readonly (FieldError | undefined)[] => {
   if (ports.length === 0) {
-    const why = omitted.length > 0 ? ': UDP and SCTP do not cross a gateway' : '';
-    return [fieldError('ports', omitted, `leaves the Service without a port${why}`)];
+    const reason =
+      omitted.length > 0 ? 'must have a TCP port: UDP and SCTP do not cross a gateway' : 'must not be empty';
+    return [fieldError('ports', omitted, reason)];
   }
   const names = new Set<string>();
   const numbers = new Set<string>();
   return ports.flatMap(({ name = '', port, protocol = 'TCP', targetPort = port }, index) => {
     const path = `ports[${index}]`;
     const number = `${port}/${protocol}`;
-    const findings = [
+    const errors = [
       portNumber(`${path}.port`, port),
-      numbers.has(number) ? fieldError(`${path}.port`, number, 'is there twice') : undefined,
+      numbers.has(number) ? fieldError(`${path}.port`, number, 'must be unique') : undefined,
       name === '' && ports.length > 1
-        ? fieldError(`${path}.name`, undefined, 'is required of several ports')
+        ? fieldError(`${path}.name`, undefined, 'is required when there are several ports')
         : undefined,
-      name !== '' && names.has(name) ? fieldError(`${path}.name`, name, 'is there twice') : undefined,
+      name !== '' && names.has(name) ? fieldError(`${path}.name`, name, 'must be unique') : undefined,
       targetPort === port ? undefined : portNumberOrName(`${path}.targetPort`, targetPort),
     ];
     names.add(name);
     numbers.add(number);
-    return findings;
+    return errors;
   });
 };

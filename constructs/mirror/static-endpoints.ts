@@ -46,5 +46,5 @@ export const staticError = (
   endpoints: unknown,
 ): FieldError | undefined =>
   isStatic && endpoints === undefined
-    ? fieldError('static', true, 'is for a mirror with endpoints', 'give endpoints, or remove it')
+    ? fieldError('static', true, 'must not be set without endpoints', 'give endpoints, or remove it')
     : undefined;

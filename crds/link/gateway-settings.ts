@@ -50,7 +50,8 @@ export const readGateway = (spec: LinkSpec, report: Report): GatewaySettings | u
   if (written === '') return undefined;
 
   const addresses = splitAddresses(written);
-  if (addresses.length === 0) report(fieldError('spec.gatewayAddress', written, 'names no address', ADDRESS_REMEDY));
+  if (addresses.length === 0)
+    report(fieldError('spec.gatewayAddress', written, 'must name at least one address', ADDRESS_REMEDY));
   for (const address of addresses) {
     const problem = addressProblem(address);
     if (problem !== undefined) report(fieldError('spec.gatewayAddress', address, problem, ADDRESS_REMEDY));
@@ -75,11 +76,11 @@ export const readProbe = (spec: LinkSpec, link: string, report: Report): ProbeSe
   if (written === '') return undefined;
 
   if (!written.startsWith('/')) {
-    report(fieldError('spec.probeSpec.path', written, 'does not start with a slash', `write /${written}`));
+    report(fieldError('spec.probeSpec.path', written, 'must start with a slash', `write /${written}`));
   }
   if (!isServiceName(probeName(link))) {
     const remedy = `name the Link so that ${probeName('<name>')} is a DNS label: at most 57 lower-case letters, digits and -`;
-    report(fieldError('metadata.name', link, 'cannot name the probe Service', remedy));
+    report(fieldError('metadata.name', link, 'must make a valid name for the probe Service', remedy));
   }
   return {
     path: written,
@@ -128,16 +129,15 @@ const readNumber = (
 const parseTimerDuration = (text: string): number => {
   const ms = parseDuration(text);
   if (ms < parseDuration(SHORTEST) || ms > parseDuration(LONGEST)) {
-    throw new RangeError(`is not between ${SHORTEST} and ${LONGEST}`);
+    throw new RangeError(`must be between ${SHORTEST} and ${LONGEST}`);
   }
   return ms;
 };
 
 const parseThreshold = (text: string): number => {
-  if (!/^[0-9]+$/.test(text)) throw new RangeError('is no whole number');
-  const threshold = Number(text);
-  if (threshold < 1 || threshold > MAX_FAILURE_THRESHOLD) {
-    throw new RangeError(`is not between 1 and ${MAX_FAILURE_THRESHOLD}`);
+  const threshold = /^[0-9]+$/.test(text) ? Number(text) : NaN;
+  if (!(threshold >= 1 && threshold <= MAX_FAILURE_THRESHOLD)) {
+    throw new RangeError(`must be a whole number between 1 and ${MAX_FAILURE_THRESHOLD}`);
   }
   return threshold;
 };

@@ -112,10 +112,14 @@ const SUBDOMAIN_REMEDY = 'write lower-case letters, digits, - and ., a letter or
 
 /** The rule that each name in a Link obeys. */
 const NAMES = {
-  targetClusterName: { accepts: isDnsLabel, reason: 'is no DNS label', remedy: LABEL_REMEDY },
-  targetClusterDomain: { accepts: isDnsSubdomain, reason: 'is no DNS domain', remedy: SUBDOMAIN_REMEDY },
-  targetClusterLinkerdNamespace: { accepts: isDnsLabel, reason: 'is no namespace', remedy: LABEL_REMEDY },
-  clusterCredentialsSecret: { accepts: isDnsSubdomain, reason: 'is no name of a Secret', remedy: SUBDOMAIN_REMEDY },
+  targetClusterName: { accepts: isDnsLabel, reason: 'must be a valid DNS label', remedy: LABEL_REMEDY },
+  targetClusterDomain: { accepts: isDnsSubdomain, reason: 'must be a valid DNS subdomain', remedy: SUBDOMAIN_REMEDY },
+  targetClusterLinkerdNamespace: { accepts: isDnsLabel, reason: 'must be a valid DNS label', remedy: LABEL_REMEDY },
+  clusterCredentialsSecret: {
+    accepts: isDnsSubdomain,
+    reason: 'must be a valid DNS subdomain',
+    remedy: SUBDOMAIN_REMEDY,
+  },
 } as const;
 
 /** A name; where it is absent or empty its default, without which it is required. */
@@ -140,8 +144,8 @@ const readNamespaces = (spec: LinkSpec, report: Report): readonly string[] | und
   }
   for (const [index, name] of names.entries()) {
     const at = `${path}[${index}]`;
-    if (!isDnsLabel(String(name))) report(fieldError(at, name, 'is no namespace', LABEL_REMEDY));
-    else if (names.indexOf(name) < index) report(fieldError(at, name, 'is there twice', 'name it once'));
+    if (!isDnsLabel(String(name))) report(fieldError(at, name, 'must be a valid DNS label', LABEL_REMEDY));
+    else if (names.indexOf(name) < index) report(fieldError(at, name, 'must be unique', 'name it once'));
   }
   return names.map(String);
 };

@@ -49,7 +49,7 @@ export const parseClusterFile = (text: string): Checked<ClusterFile> => {
     return refused(error instanceof Error ? error.message : String(error));
   }
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-    return refused('is no map of fields', 'write members: and operator:, as the schema says');
+    return refused('must be a map of fields', 'write members: and operator:, as the schema says');
   }
   const checked = check(document);
   return checked.ok ? compose(checked.value) : checked;

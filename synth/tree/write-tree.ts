@@ -34,7 +34,7 @@ export const treeChanges = async (folder: string, tree: Tree): Promise<readonly 
   const written = new Set(lines(await contentOf(join(folder, MANIFEST))));
   for (const path of written) {
     if (!INSIDE.test(path)) {
-      throw new OutputFolderError(`${join(folder, MANIFEST)}: ${path} is no path in the folder (remove that line)`);
+      throw new OutputFolderError(`${join(folder, MANIFEST)}: ${path} must be a path in the folder (remove that line)`);
     }
   }
   const wanted = new Map(tree).set(MANIFEST, listing(tree.keys()));
@@ -51,7 +51,7 @@ export const treeChanges = async (folder: string, tree: Tree): Promise<readonly 
   changes.sort(byPath);
   if (foreign.length > 0) {
     throw new OutputFolderError(
-      `${folder}: ${foreign.sort().join(', ')}: not written by linkspan synth, and in its way (move it, or remove it)`,
+      `${folder}: ${foreign.sort().join(', ')}: not written by linkspan synth, so not overwritten (move it, or remove it)`,
     );
   }
   return changes;

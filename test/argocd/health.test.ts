@@ -103,9 +103,9 @@ const STATES: readonly State[] = [
   },
   {
     is: 'is invalid',
-    status: status({ accepted: no('InvalidLink', 'spec.gatewayPort: "http" is no port') }),
+    status: status({ accepted: no('InvalidLink', 'spec.gatewayPort: "http" must be between 1 and 65535') }),
     health: Degraded,
-    message: 'spec.gatewayPort: "http" is no port',
+    message: 'spec.gatewayPort: "http" must be between 1 and 65535',
   },
   {
     is: 'names a cluster that another serves',

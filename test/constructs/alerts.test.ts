@@ -95,14 +95,14 @@ test('alerts with invalid props are refused with every reason at once', () => {
   expect(
     errorsOf(() => rules({ name: 'a..b', namespace: 'a.b', labels: { 'a b': 'ok', release: 'not ok' }, alerts })),
   ).toEqual([
-    'name: "a..b" is no DNS name',
-    'namespace: "a.b" is no DNS label',
-    'labels["a b"]: "a b" is no key of a label',
-    'labels.release: "not ok" is no value of a label',
-    'alerts.LinkNotReady.for: "1.5h" is no duration of Prometheus',
-    'alerts.LinkNotReady.severity: "" is empty',
-    'alerts.NoLeader.threshold: 1 is of no effect: the alert has none',
-    'alerts.ConvergenceSlow.threshold: -1 is no number of 0 or more',
-    'alerts.Unheard: is no alert',
+    'name: "a..b" must be a valid DNS subdomain',
+    'namespace: "a.b" must be a valid DNS label',
+    'labels["a b"]: "a b" must be a valid label key',
+    'labels.release: "not ok" must be a valid label value',
+    'alerts.LinkNotReady.for: "1.5h" must be a valid Prometheus duration',
+    'alerts.LinkNotReady.severity: "" must not be empty',
+    'alerts.NoLeader.threshold: 1 must not be set: the alert has no threshold',
+    'alerts.ConvergenceSlow.threshold: -1 must be a number of at least 0',
+    'alerts.Unheard: must be the name of an alert',
   ]);
 });

@@ -222,32 +222,32 @@ describe('what Argo CD cannot do is refused', () => {
       destinations: { c02: { server: 'c02' }, c03: { name: 'c03' }, argocd: { server: 'https://*' } },
     };
     expect(errorsOf(() => argoCd(props, { members }))).toEqual([
-      'clusterSet.members[0].name: "argocd" is the folder of Argo CD\'s own objects',
-      'repoUrl: "https://git.example.com/*" is a pattern',
-      'revision: "" is empty',
-      'path: "/clusters" is no folder of the repository',
-      'namespace: "Argo" is no DNS label',
-      'project: "mesh_1" is no DNS name',
-      'destinations.c02.server: "c02" is no https URL',
-      'destinations.c03: "c03" is no member',
-      'destinations.argocd.server: "https://*" is a pattern',
+      `clusterSet.members[0].name: "argocd" must not be argocd, the folder of Argo CD's own objects`,
+      'repoUrl: "https://git.example.com/*" must not be a pattern',
+      'revision: "" must not be empty',
+      'path: "/clusters" must be a folder of the repository',
+      'namespace: "Argo" must be a valid DNS label',
+      'project: "mesh_1" must be a valid DNS subdomain',
+      'destinations.c02.server: "c02" must be an https URL',
+      'destinations.c03: "c03" must be the name of a member',
+      'destinations.argocd.server: "https://*" must not be a pattern',
     ]);
   });
 
   test.each([
-    ['https://user:secret@git.example.com/mesh.git', ['repoUrl: holds a password']],
-    ['', ['repoUrl: "" is no URL of a repository']],
+    ['https://user:secret@git.example.com/mesh.git', ['repoUrl: must not hold a password']],
+    ['', ['repoUrl: "" must be the URL of a repository']],
   ])('a repository as in %j', (repoUrl, errors) => {
     expect(errorsOf(() => argoCd({ repoUrl }))).toEqual(errors);
   });
 
   test.each([
-    [{}, 'destinations.c01: {} is not one of name and server'],
+    [{}, 'destinations.c01: {} must have exactly one of name and server'],
     [
       { name: 'a', server: 'https://a' },
-      'destinations.c01: {"name":"a","server":"https://a"} is not one of name and server',
+      'destinations.c01: {"name":"a","server":"https://a"} must have exactly one of name and server',
     ],
-    [{ name: '*' }, 'destinations.c01.name: "*" is no name of a cluster'],
+    [{ name: '*' }, 'destinations.c01.name: "*" must be the name of a cluster'],
   ])('a cluster that is registered as %j', (c01, error) => {
     expect(errorsOf(() => argoCd({ destinations: { c01 } }))).toEqual([error]);
   });

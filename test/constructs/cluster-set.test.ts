@@ -210,15 +210,15 @@ describe('what a set cannot be is refused', () => {
       member('west', { gateway: { service: { type: 'NodePort' } } }),
     ];
     expect(errorsOf(() => clusterSet({ members, credentials: { type: 'external-secret' } }))).toEqual([
-      'members[2].name: "west" is there twice',
-      'credentials.store: is required, since type is external-secret',
-      'members[0].name: "East" is no DNS label',
-      'members[0].gatewayAddresses[0]: "127.0.0.1" is a loopback, link-local or unspecified address, which Endpoints cannot hold',
-      'members[0].apiServer.url: "http://api" is no https URL',
-      'members[0].apiServer.caData: is no base64 of PEM certificates',
+      'members[2].name: "west" must be unique',
+      'credentials.store: is required when type is external-secret',
+      'members[0].name: "East" must be a valid DNS label',
+      'members[0].gatewayAddresses[0]: "127.0.0.1" must not be a loopback, link-local or unspecified address: Endpoints cannot hold one',
+      'members[0].apiServer.url: "http://api" must be an https URL',
+      'members[0].apiServer.caData: must be base64 of PEM certificates',
       'members[1].gatewayAddresses: is required: other clusters reach it by its gateway',
-      'members[1].gateway: has no addresses',
-      'members[1].networks[0]: "10.0.0.0/33" is no network in CIDR notation',
+      'members[1].gateway: must not be set without gatewayAddresses',
+      'members[1].networks[0]: "10.0.0.0/33" must be a network in CIDR notation',
       'members[2].gateway.service.nodePort: is required: Links to a NodePort gateway name it',
       'members[2].gateway.service.probeNodePort: is required: Links to a NodePort gateway name it',
     ]);
@@ -227,17 +227,17 @@ describe('what a set cannot be is refused', () => {
   test('if it limits what is read where all must be, or to nothing', () => {
     const members = [member('east', { exportNamespaces: ['shop'] }), member('west', { exportNamespaces: [] })];
     expect(errorsOf(() => clusterSet({ members, flat: true }))).toEqual([
-      'members[0].exportNamespaces: ["shop"] does not go with flat: Linkerd\'s destination controller reads whole clusters',
+      'members[0].exportNamespaces: ["shop"] must not be set together with flat: Linkerd\'s destination controller reads whole clusters',
       'members[1].exportNamespaces: [] must not be empty',
-      "members[1].exportNamespaces: [] does not go with flat: Linkerd's destination controller reads whole clusters",
+      "members[1].exportNamespaces: [] must not be set together with flat: Linkerd's destination controller reads whole clusters",
     ]);
   });
 
   test("in the words of the part that refuses, the operator's once for all clusters", () => {
     const members = [member('east', { gateway: { probePath: 'ready' } }), member('west')];
     expect(errorsOf(() => clusterSet({ members, operator: { image: '' } }))).toEqual([
-      'members[0].gateway.probePath: "ready" is no path',
-      'operator.image: "" is no reference to an image',
+      'members[0].gateway.probePath: "ready" must be a valid path',
+      'operator.image: "" must be a valid image reference',
     ]);
   });
 
@@ -246,9 +246,12 @@ describe('what a set cannot be is refused', () => {
       errorsOf(() =>
         clusterSet({ topology: { type: 'pairs', hubs: ['east'], pairs: [{ source: 'south', target: 'west' }] } }),
       ),
-    ).toEqual(['topology.hubs: ["east"] is for type hub-and-spokes', 'topology.pairs[0].source: "south" is no member']);
+    ).toEqual([
+      'topology.hubs: ["east"] may only be used with type hub-and-spokes',
+      'topology.pairs[0].source: "south" must be the name of a member',
+    ]);
     expect(errorsOf(() => clusterSet({ topology: { type: 'hub-and-spokes' } }))).toEqual([
-      'topology.hubs: is required, since type is hub-and-spokes',
+      'topology.hubs: is required when type is hub-and-spokes',
     ]);
   });
 });

@@ -109,9 +109,9 @@ test('a dashboard with invalid props is refused with every reason at once', () =
   expect(
     errorsOf(() => configMap({ name: 'A', namespace: 'a.b', label: '-', labelValue: 'not ok', folder: 'any at all' })),
   ).toEqual([
-    'name: "A" is no DNS name',
-    'namespace: "a.b" is no DNS label',
-    'label: "-" is no key of a label',
-    'label: "not ok" is no value of a label',
+    'name: "A" must be a valid DNS subdomain',
+    'namespace: "a.b" must be a valid DNS label',
+    'label: "-" must be a valid label key',
+    'label: "not ok" must be a valid label value',
   ]);
 });

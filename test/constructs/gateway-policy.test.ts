@@ -65,15 +65,15 @@ test('a policy without networks lets in all, and says so where it is read', () =
   });
 });
 
-test('a policy with what is no network is refused with every reason at once', () => {
+test('a policy with invalid networks is refused with every reason at once', () => {
   expect(
     errorsOf(() => policy({ namespace: 'a.b', sourceNetworks: ['10.0.0.0/33', '10.0.0/8', '::/129', '10.0.0.0/08'] })),
   ).toEqual([
-    'namespace: "a.b" is no DNS label',
-    'sourceNetworks[0]: "10.0.0.0/33" is no network in CIDR notation',
-    'sourceNetworks[1]: "10.0.0/8" is no network in CIDR notation',
-    'sourceNetworks[2]: "::/129" is no network in CIDR notation',
-    'sourceNetworks[3]: "10.0.0.0/08" is no network in CIDR notation',
+    'namespace: "a.b" must be a valid DNS label',
+    'sourceNetworks[0]: "10.0.0.0/33" must be a network in CIDR notation',
+    'sourceNetworks[1]: "10.0.0/8" must be a network in CIDR notation',
+    'sourceNetworks[2]: "::/129" must be a network in CIDR notation',
+    'sourceNetworks[3]: "10.0.0.0/08" must be a network in CIDR notation',
   ]);
   expect(errorsOf(() => policy({ sourceNetworks: [] }))).toEqual(['sourceNetworks: [] must not be empty']);
 });

@@ -110,16 +110,16 @@ describe('invalid credentials', () => {
         }),
       ),
     ).toEqual([
-      'cluster: "West" is no DNS label',
-      'server: "http://203.0.113.7" is no https URL',
-      'caData: is no base64 of PEM certificates',
-      'tlsServerName: "*" is no DNS name',
-      'clusterDomain: "." is no DNS name',
-      'trustDomain: "-" is no DNS name',
-      'linkNamespace: "a.b" is no DNS label',
-      'controlPlaneNamespace: "a.b" is no DNS label',
-      'controlPlaneNamespace: "a.b" is the Link\'s: two Secrets of one name',
-      'token: is empty',
+      'cluster: "West" must be a valid DNS label',
+      'server: "http://203.0.113.7" must be an https URL',
+      'caData: must be base64 of PEM certificates',
+      'tlsServerName: "*" must be a valid DNS subdomain',
+      'clusterDomain: "." must be a valid DNS subdomain',
+      'trustDomain: "-" must be a valid DNS subdomain',
+      'linkNamespace: "a.b" must be a valid DNS label',
+      'controlPlaneNamespace: "a.b" must be a valid DNS label',
+      'controlPlaneNamespace: "a.b" must differ from the namespace of the Link: both hold a Secret of the same name',
+      'token: must not be empty',
     ]);
   });
 

@@ -29,7 +29,7 @@ test("Prometheus finds the operator's metrics Service, and its port", () => {
 
 test('a monitor with invalid props is refused with every reason at once', () => {
   expect(errorsOf(() => rendered({ labels: { release: 'not ok' }, interval: 'often' }))).toEqual([
-    'labels.release: "not ok" is no value of a label',
-    'interval: "often" is no duration of Prometheus',
+    'labels.release: "not ok" must be a valid label value',
+    'interval: "often" must be a valid Prometheus duration',
   ]);
 });

@@ -53,5 +53,5 @@ test('a cluster without an operator has nothing that could be monitored', () => 
       new Multicluster(chart, 'multicluster', { monitoring: {} });
     }),
   );
-  expect(errors).toEqual(['monitoring: is of no operator']);
+  expect(errors).toEqual(['monitoring: must not be set without operator']);
 });

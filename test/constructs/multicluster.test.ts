@@ -149,11 +149,11 @@ describe("an invalid cluster's side", () => {
         }),
       ),
     ).toEqual([
-      'linkerdNamespace: "l.5" is no DNS label',
-      'gateway.replicas: -1 is no whole number of 0 or more',
-      'sourceNetworks[0]: "all" is no network in CIDR notation',
-      'sources[0].sourceCluster: "West" is no DNS label',
-      'operator.image: "" is no reference to an image',
+      'linkerdNamespace: "l.5" must be a valid DNS label',
+      'gateway.replicas: -1 must be a whole number of at least 0',
+      'sourceNetworks[0]: "all" must be a network in CIDR notation',
+      'sources[0].sourceCluster: "West" must be a valid DNS label',
+      'operator.image: "" must be a valid image reference',
       'links[0].gatewayPort: "0" must be between 1 and 65535',
     ]);
   });
@@ -167,8 +167,8 @@ describe("an invalid cluster's side", () => {
         }),
       ),
     ).toEqual([
-      'sources[1]: "linkerd-service-mirror-remote-access-west" is there twice',
-      'links[1]: "north" is there twice',
+      'sources[1]: "linkerd-service-mirror-remote-access-west" must be unique',
+      'links[1]: "north" must be unique',
     ]);
   });
 });

@@ -97,13 +97,13 @@ test('an account for short-lived tokens has no Secret, and any name it is given'
 
 test('an account with invalid props is refused with every reason at once', () => {
   expect(errorsOf(() => access({ sourceCluster: 'East', namespace: 'a.b' }))).toEqual([
-    'sourceCluster: "East" is no DNS label',
-    'name: "linkerd-service-mirror-remote-access-East" is no DNS name',
-    'namespace: "a.b" is no DNS label',
+    'sourceCluster: "East" must be a valid DNS label',
+    'name: "linkerd-service-mirror-remote-access-East" must be a valid DNS subdomain',
+    'namespace: "a.b" must be a valid DNS label',
   ]);
   expect(errorsOf(() => access({ namespaces: [] }))).toEqual(['namespaces: [] must not be empty']);
   expect(errorsOf(() => access({ namespaces: ['Shop', 'bank', 'bank'] }))).toEqual([
-    'namespaces[0]: "Shop" is no DNS label',
+    'namespaces[0]: "Shop" must be a valid DNS label',
     'namespaces: ["Shop","bank","bank"] must name each namespace once',
   ]);
 });

@@ -54,11 +54,11 @@ test('a route with invalid props is refused with every reason at once', () => {
       route({ service: '1', port: 0, name: 'A', namespace: 'a.b', backends: [], failover: [{ service: 'podinfo' }] }),
     ),
   ).toEqual([
-    'service: "1" is no name for a Service',
+    'service: "1" must be a valid Service name',
     'port: 0 must be between 1 and 65535',
-    'name: "A" is no DNS name',
-    'namespace: "a.b" is no DNS label',
-    'backends: [] sends requests nowhere',
-    'failover[0].service: "podinfo" is none of the backends',
+    'name: "A" must be a valid DNS subdomain',
+    'namespace: "a.b" must be a valid DNS label',
+    'backends: [] must not be empty',
+    'failover[0].service: "podinfo" must be the name of a backend',
   ]);
 });

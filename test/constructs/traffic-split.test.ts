@@ -67,18 +67,18 @@ test('a split with invalid props is refused with every reason at once', () => {
       }),
     ),
   ).toEqual([
-    'service: "Podinfo" is no name for a Service',
-    'name: "a..b" is no DNS name',
-    'namespace: "a.b" is no DNS label',
-    'backends[0].weight: -1 is no whole number from 0 to 1000000',
-    'backends[1].service: "podinfo" is there twice',
-    'backends[1].weight: 0.5 is no whole number from 0 to 1000000',
-    'backends[2].service: "podinfo-West" is no name for a Service',
-    'failover[1].service: "podinfo" is there twice',
-    'failover[2].service: "other" is none of the backends',
+    'service: "Podinfo" must be a valid Service name',
+    'name: "a..b" must be a valid DNS subdomain',
+    'namespace: "a.b" must be a valid DNS label',
+    'backends[0].weight: -1 must be a whole number between 0 and 1000000',
+    'backends[1].service: "podinfo" must be unique',
+    'backends[1].weight: 0.5 must be a whole number between 0 and 1000000',
+    'backends[2].service: "podinfo-West" must be a valid Service name',
+    'failover[1].service: "podinfo" must be unique',
+    'failover[2].service: "other" must be the name of a backend',
   ]);
-  expect(errorsOf(() => split({ backends: [] }))).toEqual(['backends: [] sends requests nowhere']);
+  expect(errorsOf(() => split({ backends: [] }))).toEqual(['backends: [] must not be empty']);
   expect(errorsOf(() => split({ backends: [{ service: 'podinfo', weight: 0 }] }))).toEqual([
-    'backends: have no weight: requests are sent nowhere',
+    'backends: must have at least one weight above 0',
   ]);
 });

@@ -24,13 +24,13 @@ describe('a gateway address', () => {
     'may not be %s, which Kubernetes refuses in Endpoints',
     (address) => {
       expect(addressProblem(address)).toBe(
-        'is a loopback, link-local or unspecified address, which Endpoints cannot hold',
+        'must not be a loopback, link-local or unspecified address: Endpoints cannot hold one',
       );
     },
   );
 
   it('may not have a zone', () => {
-    expect(addressProblem('fe80::1%eth0')).toBe('has a zone, which Endpoints cannot hold');
+    expect(addressProblem('fe80::1%eth0')).toBe('must not have a zone: Endpoints cannot hold one');
   });
 
   it.each([
@@ -48,6 +48,6 @@ describe('a gateway address', () => {
     `${'a'.repeat(64)}.com`,
     'a.'.repeat(127) + 'a',
   ])('may not be %s, which is no address', (address) => {
-    expect(addressProblem(address)).toBe('is no IP address or host name');
+    expect(addressProblem(address)).toBe('must be a valid IP address or host name');
   });
 });

@@ -109,15 +109,12 @@ describe('parseSelector', () => {
     ['a=b', 'spec.selector: "a=b" must be an object'],
     [{ matchLabels: ['a'] }, 'spec.selector.matchLabels: ["a"] must be an object'],
     [{ matchLabels: { a: true } }, 'spec.selector.matchLabels.a: true must be a string (put it in quotes: "true")'],
-    [{ matchLabels: { a: '-x' } }, `spec.selector.matchLabels.a: "-x" is no label value ${VALUE}`],
-    [
-      { matchLabels: { 'A.io/b': 'x' } },
-      `spec.selector.matchLabels["A.io/b"]: "x" has a key that is no label key ${KEY}`,
-    ],
+    [{ matchLabels: { a: '-x' } }, `spec.selector.matchLabels.a: "-x" must be a valid label value ${VALUE}`],
+    [{ matchLabels: { 'A.io/b': 'x' } }, `spec.selector.matchLabels["A.io/b"]: "x" must have a valid label key ${KEY}`],
     [{ matchExpressions: {} }, 'spec.selector.matchExpressions: {} must be an array'],
     [{ matchExpressions: ['a'] }, 'spec.selector.matchExpressions[0]: "a" must be an object'],
     [{ matchExpressions: [{ operator: 'Exists' }] }, `spec.selector.matchExpressions[0].key: is required ${KEY}`],
-    [expression('a/b/c', 'Exists'), `spec.selector.matchExpressions[0].key: "a/b/c" is no label key ${KEY}`],
+    [expression('a/b/c', 'Exists'), `spec.selector.matchExpressions[0].key: "a/b/c" must be a valid label key ${KEY}`],
     [{ matchExpressions: [{ key: 'a' }] }, 'spec.selector.matchExpressions[0].operator: is required'],
     [
       expression('a', 'in', ['x']),
@@ -143,7 +140,10 @@ describe('parseSelector', () => {
       { matchExpressions: [{ key: 'a', operator: 'In', values: 'x' }] },
       'spec.selector.matchExpressions[0].values: "x" must be an array',
     ],
-    [expression('a', 'In', ['a b']), `spec.selector.matchExpressions[0].values[0]: "a b" is no label value ${VALUE}`],
+    [
+      expression('a', 'In', ['a b']),
+      `spec.selector.matchExpressions[0].values[0]: "a b" must be a valid label value ${VALUE}`,
+    ],
   ])('refuses %j, naming field and reason (E7)', (value, message) => {
     expect(complaint(value)).toContain(message);
   });

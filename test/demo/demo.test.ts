@@ -186,7 +186,7 @@ describe('the demo, when all does not go well', () => {
   it('says so when a step fails, with the log of the operator', async () => {
     demo = new Demo([], temp, { LINKSPAN_CONCURRENCY: '0' });
     expect(await demo.ended()).toBe(1);
-    expect(demo.stderr).toContain('LINKSPAN_CONCURRENCY "0" is not between 1 and 256');
+    expect(demo.stderr).toContain('LINKSPAN_CONCURRENCY: "0" must be a whole number between 1 and 256');
     expect(demo.stderr).toContain('The demo has failed: the operator has ended by itself');
     await demo.leavesNothing();
   });

@@ -121,7 +121,7 @@ describe('D6: the ports of an endpoint mirror', () => {
       ]),
     ).toHaveProperty('ports', [{ name: 'http', protocol: 'TCP', port: 8080, targetPort: 8080 }]);
     expect(errorsOf(() => mirror({ ports: [{ port: 53, protocol: 'SCTP' }] }))).toEqual([
-      'ports: [{"port":53,"protocol":"SCTP"}] leaves the Service without a port: UDP and SCTP do not cross a gateway',
+      'ports: [{"port":53,"protocol":"SCTP"}] must have a TCP port: UDP and SCTP do not cross a gateway',
     ]);
   });
 });
@@ -132,12 +132,12 @@ test('invalid props are refused with every reason at once', () => {
       mirror({ hostname: '0.pod', namespace: '', ports: [{ port: 99_999 }], endpoints: { addresses: ['a'], port: 0 } }),
     ),
   ).toEqual([
-    'namespace: "" is no DNS label',
-    'name: "0.pod-west" is no name for a Service',
-    'hostname: "0.pod" is no DNS label',
+    'namespace: "" must be a valid DNS label',
+    'name: "0.pod-west" must be a valid Service name',
+    'hostname: "0.pod" must be a valid DNS label',
     'ports[0].port: 99999 must be between 1 and 65535',
     'endpoints.port: 0 must be between 1 and 65535',
-    'endpoints.addresses[0]: "a" is no IP address',
+    'endpoints.addresses[0]: "a" must be a valid IP address',
   ]);
 });
 

@@ -85,11 +85,11 @@ test('a probe with invalid props is refused with every reason at once', () => {
   expect(
     errorsOf(() => probe({ link: 'West', cluster: 'We', namespace: 'a.b', port: 0, addresses: ['west.example'] })),
   ).toEqual([
-    'name: "probe-West" is no name for a Service',
-    'cluster: "We" is no DNS label',
-    'namespace: "a.b" is no DNS label',
+    'name: "probe-West" must be a valid Service name',
+    'cluster: "We" must be a valid DNS label',
+    'namespace: "a.b" must be a valid DNS label',
     'port: 0 must be between 1 and 65535',
-    'addresses[0]: "west.example" is no IP address',
+    'addresses[0]: "west.example" must be a valid IP address',
   ]);
 });
 

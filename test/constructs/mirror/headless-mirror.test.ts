@@ -200,11 +200,11 @@ test('invalid props are refused with every reason at once', () => {
       }),
     ),
   ).toEqual([
-    'cluster: "West" is no DNS label',
-    'name: "nginx-svc-West" is no name for a Service',
-    'ports: [{"port":53,"protocol":"UDP"}] leaves the Service without a port: UDP and SCTP do not cross a gateway',
-    'endpoints.subsets[0].addresses[0].hostname: "" is no DNS label',
-    'endpoints.subsets[0].addresses[0].ip: "x" is no IP address',
+    'cluster: "West" must be a valid DNS label',
+    'name: "nginx-svc-West" must be a valid Service name',
+    'ports: [{"port":53,"protocol":"UDP"}] must have a TCP port: UDP and SCTP do not cross a gateway',
+    'endpoints.subsets[0].addresses[0].hostname: "" must be a valid DNS label',
+    'endpoints.subsets[0].addresses[0].ip: "x" must be a valid IP address',
     'endpoints.subsets[0].ports[0].port: -1 must be between 1 and 65535',
   ]);
 });

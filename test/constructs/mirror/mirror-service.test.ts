@@ -132,7 +132,7 @@ describe('the Service of a mirror in gateway mode', () => {
 
   test('A5: is refused if no port is left', () => {
     expect(errorsOf(() => mirror({ ports: [{ port: 53, protocol: 'UDP' }] }))).toEqual([
-      'ports: [{"port":53,"protocol":"UDP"}] leaves the Service without a port: UDP and SCTP do not cross a gateway',
+      'ports: [{"port":53,"protocol":"UDP"}] must have a TCP port: UDP and SCTP do not cross a gateway',
     ]);
   });
 });
@@ -241,7 +241,7 @@ describe('a mirror in flat mode', () => {
 
   test('is refused endpoints, which it must not have', () => {
     expect(errorsOf(() => mirror({ mode: 'remote-discovery', endpoints: { addresses: [], port: 4143 } }))).toEqual([
-      'endpoints: {"addresses":[],"port":4143} are not for a mirror in flat mode',
+      'endpoints: {"addresses":[],"port":4143} must not be set for a mirror in flat mode',
     ]);
   });
 });
@@ -264,33 +264,33 @@ describe('a mirror with invalid props', () => {
         }),
       ),
     ).toEqual([
-      'service: "Web" is no name for a Service',
-      'namespace: "shop.eu" is no DNS label',
-      'cluster: "-west" is no DNS label',
-      'clusterDomain: "a..b" is no DNS name',
-      'name: "Web--west" is no name for a Service',
+      'service: "Web" must be a valid Service name',
+      'namespace: "shop.eu" must be a valid DNS label',
+      'cluster: "-west" must be a valid DNS label',
+      'clusterDomain: "a..b" must be a valid DNS subdomain',
+      'name: "Web--west" must be a valid Service name',
       'ports[0].port: 0 must be between 1 and 65535',
-      'ports[0].name: is required of several ports',
-      'ports[1].targetPort: "Way_Off" is no port name',
-      'ports[2].port: "80/TCP" is there twice',
-      'ports[2].name: "http" is there twice',
+      'ports[0].name: is required when there are several ports',
+      'ports[1].targetPort: "Way_Off" must be a valid port name',
+      'ports[2].port: "80/TCP" must be unique',
+      'ports[2].name: "http" must be unique',
       'ports[2].targetPort: 70000 must be between 1 and 65535',
       'endpoints.port: 1.5 must be between 1 and 65535',
-      'endpoints.addresses[0]: "gateway.example.com" is no IP address',
-      'endpoints.addresses[1]: "192.0.2.256" is no IP address or host name',
-      'endpoints.addresses[2]: "127.0.0.1" is a loopback, link-local or unspecified address, which Endpoints cannot hold',
-      'endpoints.addresses[3]: "::zz" is no IP address or host name',
+      'endpoints.addresses[0]: "gateway.example.com" must be a valid IP address',
+      'endpoints.addresses[1]: "192.0.2.256" must be a valid IP address or host name',
+      'endpoints.addresses[2]: "127.0.0.1" must not be a loopback, link-local or unspecified address: Endpoints cannot hold one',
+      'endpoints.addresses[3]: "::zz" must be a valid IP address or host name',
     ]);
   });
 
   test('A4: is refused a name that is too long once suffixed', () => {
     expect(errorsOf(() => mirror({ service: 'a'.repeat(59) }))).toEqual([
-      `name: "${'a'.repeat(59)}-we… is no name for a Service`,
+      `name: "${'a'.repeat(59)}-we… must be a valid Service name`,
     ]);
   });
 
   test('is refused without a port', () => {
-    expect(errorsOf(() => mirror({ ports: [] }))).toEqual(['ports: [] leaves the Service without a port']);
+    expect(errorsOf(() => mirror({ ports: [] }))).toEqual(['ports: [] must not be empty']);
   });
 
   test('names itself in the message', () => {

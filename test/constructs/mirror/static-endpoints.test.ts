@@ -95,5 +95,5 @@ it.each<readonly [string, (chart: Chart, said: Pick<Said, 'static'>) => void]>([
   ],
 ])('a %s without endpoints is for Git, and has nothing to be static', (_, make) => {
   expect(kindsOf(chartWith(make))).toEqual(['Service']);
-  expect(errorsOf(() => chartWith(make, { static: true }))).toEqual(['static: true is for a mirror with endpoints']);
+  expect(errorsOf(() => chartWith(make, { static: true }))).toEqual(['static: true must not be set without endpoints']);
 });

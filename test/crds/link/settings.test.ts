@@ -165,52 +165,55 @@ describe('readLink refuses a Link, naming field, value, reason and remedy (E7)',
   it.each<[object, string]>([
     [{ ...SPEC, targetClusterName: undefined }, `spec.targetClusterName: is required ${LABEL}`],
     [{ ...SPEC, targetClusterName: '' }, `spec.targetClusterName: "" is required ${LABEL}`],
-    [{ ...SPEC, targetClusterName: 'West.1' }, `spec.targetClusterName: "West.1" is no DNS label ${LABEL}`],
+    [{ ...SPEC, targetClusterName: 'West.1' }, `spec.targetClusterName: "West.1" must be a valid DNS label ${LABEL}`],
     [
       { ...SPEC, targetClusterName: 'a'.repeat(64) },
-      `spec.targetClusterName: "${'a'.repeat(62)}… is no DNS label ${LABEL}`,
+      `spec.targetClusterName: "${'a'.repeat(62)}… must be a valid DNS label ${LABEL}`,
     ],
     [
       { ...SPEC, targetClusterDomain: 'cluster.local.' },
-      `spec.targetClusterDomain: "cluster.local." is no DNS domain ${SUBDOMAIN}`,
+      `spec.targetClusterDomain: "cluster.local." must be a valid DNS subdomain ${SUBDOMAIN}`,
     ],
     [
       { ...SPEC, targetClusterLinkerdNamespace: 'a/b' },
-      `spec.targetClusterLinkerdNamespace: "a/b" is no namespace ${LABEL}`,
+      `spec.targetClusterLinkerdNamespace: "a/b" must be a valid DNS label ${LABEL}`,
     ],
     [
       { ...SPEC, clusterCredentialsSecret: '../x' },
-      `spec.clusterCredentialsSecret: "../x" is no name of a Secret ${SUBDOMAIN}`,
+      `spec.clusterCredentialsSecret: "../x" must be a valid DNS subdomain ${SUBDOMAIN}`,
     ],
-    [{ ...SPEC, gatewayAddress: ' , ' }, `spec.gatewayAddress: " , " names no address ${ADDRESS}`],
+    [{ ...SPEC, gatewayAddress: ' , ' }, `spec.gatewayAddress: " , " must name at least one address ${ADDRESS}`],
     [
       { ...SPEC, gatewayAddress: '192.0.2.1;gw' },
-      `spec.gatewayAddress: "192.0.2.1;gw" is no IP address or host name ${ADDRESS}`,
+      `spec.gatewayAddress: "192.0.2.1;gw" must be a valid IP address or host name ${ADDRESS}`,
     ],
     [
       { ...SPEC, gatewayAddress: 'a b,127.0.0.1' },
-      `spec.gatewayAddress: "a b" is no IP address or host name ${ADDRESS}; ` +
-        `spec.gatewayAddress: "127.0.0.1" is a loopback, link-local or unspecified address, which Endpoints cannot hold ${ADDRESS}`,
+      `spec.gatewayAddress: "a b" must be a valid IP address or host name ${ADDRESS}; ` +
+        `spec.gatewayAddress: "127.0.0.1" must not be a loopback, link-local or unspecified address: Endpoints cannot hold one ${ADDRESS}`,
     ],
     [{ ...SPEC, gatewayPort: 'http' }, `spec.gatewayPort: "http" must be between 1 and 65535 ${PORT}`],
     [{ ...SPEC, gatewayPort: '0' }, `spec.gatewayPort: "0" must be between 1 and 65535 ${PORT}`],
     [{ ...SPEC, gatewayPort: 4143 }, 'spec.gatewayPort: 4143 must be a string (put it in quotes: "4143")'],
-    [probe({ path: 'ready' }), 'spec.probeSpec.path: "ready" does not start with a slash (write /ready)'],
+    [probe({ path: 'ready' }), 'spec.probeSpec.path: "ready" must start with a slash (write /ready)'],
     [probe({ port: '' }), `spec.probeSpec.port: is required ${PORT}`],
     [probe({ port: '70000' }), `spec.probeSpec.port: "70000" must be between 1 and 65535 ${PORT}`],
     [probe({ period: undefined }), `spec.probeSpec.period: is required ${DURATION}`],
-    [probe({ period: '0s' }), `spec.probeSpec.period: "0s" is not between 1ms and 480h ${DURATION}`],
-    [probe({ period: '-3s' }), `spec.probeSpec.period: "-3s" is not between 1ms and 480h ${DURATION}`],
-    [probe({ period: '481h' }), `spec.probeSpec.period: "481h" is not between 1ms and 480h ${DURATION}`],
+    [probe({ period: '0s' }), `spec.probeSpec.period: "0s" must be between 1ms and 480h ${DURATION}`],
+    [probe({ period: '-3s' }), `spec.probeSpec.period: "-3s" must be between 1ms and 480h ${DURATION}`],
+    [probe({ period: '481h' }), `spec.probeSpec.period: "481h" must be between 1ms and 480h ${DURATION}`],
     [probe({ period: 'abc' }), `spec.probeSpec.period: "abc" must be a valid duration ${DURATION}`],
     [probe({ period: '3' }), `spec.probeSpec.period: "3" must have a unit ${DURATION}`],
     [probe({ period: '1d' }), `spec.probeSpec.period: "1d" must have units ns, us, ms, s, m or h, not "d" ${DURATION}`],
-    [probe({ timeout: '0s' }), `spec.probeSpec.timeout: "0s" is not between 1ms and 480h ${DURATION}`],
+    [probe({ timeout: '0s' }), `spec.probeSpec.timeout: "0s" must be between 1ms and 480h ${DURATION}`],
     [
       probe({ failureThreshold: '0' }),
-      `spec.probeSpec.failureThreshold: "0" is not between 1 and 4294967295 ${THRESHOLD}`,
+      `spec.probeSpec.failureThreshold: "0" must be a whole number between 1 and 4294967295 ${THRESHOLD}`,
     ],
-    [probe({ failureThreshold: '1.5' }), `spec.probeSpec.failureThreshold: "1.5" is no whole number ${THRESHOLD}`],
+    [
+      probe({ failureThreshold: '1.5' }),
+      `spec.probeSpec.failureThreshold: "1.5" must be a whole number between 1 and 4294967295 ${THRESHOLD}`,
+    ],
     [{ ...SPEC, selector: [] }, 'spec.selector: [] must be an object'],
     [
       { ...SPEC, remoteDiscoverySelector: { matchLabels: { a: 1 } } },
@@ -226,7 +229,7 @@ describe('readLink refuses a Link, naming field, value, reason and remedy (E7)',
     ],
     [
       { ...SPEC, targetNamespaces: ['Shop', 'bank', 'bank'] },
-      `spec.targetNamespaces[0]: "Shop" is no namespace ${LABEL}; spec.targetNamespaces[2]: "bank" is there twice (name it once)`,
+      `spec.targetNamespaces[0]: "Shop" must be a valid DNS label ${LABEL}; spec.targetNamespaces[2]: "bank" must be unique (name it once)`,
     ],
     [{ ...SPEC, targetNamespaces: 'shop' }, 'spec.targetNamespaces: "shop" must be an array'],
     [{ ...SPEC, excludedLabels: 'a' }, 'spec.excludedLabels: "a" must be an array'],
@@ -238,7 +241,7 @@ describe('readLink refuses a Link, naming field, value, reason and remedy (E7)',
   it('whose name cannot name a probe Service', () => {
     const remedy = '(name the Link so that probe-<name> is a DNS label: at most 57 lower-case letters, digits and -)';
     expect(complaint(link(SPEC, { name: 'to.west' }))).toBe(
-      `metadata.name: "to.west" cannot name the probe Service ${remedy}`,
+      `metadata.name: "to.west" must make a valid name for the probe Service ${remedy}`,
     );
     expect(complaint(link({ ...SPEC, probeSpec: {} }, { name: 'to.west' }))).toBe('');
   });

@@ -47,12 +47,12 @@ const links: Table = {
     'Condition `Accepted=False`, reason `InvalidLink`, and an Event on the Link. The Link is left alone, others are served.',
   rows: [
     spec('no `targetClusterName`', { targetClusterName: undefined }),
-    spec('`targetClusterName` that is no DNS label', { targetClusterName: 'West_1' }),
-    spec('`targetClusterDomain` that is no domain', { targetClusterDomain: 'cluster..local' }),
-    spec('`clusterCredentialsSecret` that is no name', { clusterCredentialsSecret: '../other' }),
-    spec('`gatewayAddress` that is no address', { gatewayAddress: 'gateway:4143' }),
+    spec('`targetClusterName` that is not a DNS label', { targetClusterName: 'West_1' }),
+    spec('`targetClusterDomain` that is not a domain', { targetClusterDomain: 'cluster..local' }),
+    spec('`clusterCredentialsSecret` that is not a name', { clusterCredentialsSecret: '../other' }),
+    spec('`gatewayAddress` that is not an address', { gatewayAddress: 'gateway:4143' }),
     spec('`gatewayAddress` that Endpoints refuse', { gatewayAddress: '127.0.0.1' }),
-    spec('`gatewayPort` that is no number', { gatewayPort: 'http' }),
+    spec('`gatewayPort` that is not a number', { gatewayPort: 'http' }),
     spec('`gatewayPort` out of range', { gatewayPort: '70000' }),
     spec('`gatewayPort` as a number', { gatewayPort: 4143 }),
     spec('`probeSpec.path` without a slash', probe({ path: 'ready' })),
@@ -67,7 +67,7 @@ const links: Table = {
     spec('selector with `In` and no values', { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } }),
     spec('selector with a bad label value', { selector: { matchLabels: { a: 'not a label' } } }),
     spec('`targetNamespaces` without a name', { targetNamespaces: [] }),
-    spec('`targetNamespaces` with one that is no namespace, and one twice', {
+    spec('`targetNamespaces` with one that is not a namespace, and one twice', {
       targetNamespaces: ['Shop', 'bank', 'bank'],
     }),
     spec('two things at once', { gatewayPort: '0', ...probe({ period: 'abc' }) }),
@@ -104,13 +104,13 @@ const edited = (from: RegExp, to: string): string => {
 const secrets = async (): Promise<Table> => ({
   heading: 'Credentials',
   where:
-    'Condition `CredentialsValid=False` with the reason, and an Event. A session that works goes on with the credentials it has. Values of tokens and keys are never repeated.',
+    'Condition `CredentialsValid=False` with the reason, and an Event. A session that works keeps its credentials. Values of tokens and keys are never quoted.',
   rows: await Promise.all([
     secret('no Secret', undefined),
     secret('no `kubeconfig` in it', { data: {} }),
-    secret('a Secret that the operator is not told of', undefined, ['cluster-credentials-north']),
-    kubeconfig('no YAML', '{ a: ['),
-    kubeconfig('YAML that is no kubeconfig', 'hello'),
+    secret('a Secret that is not listed', undefined, ['cluster-credentials-north']),
+    kubeconfig('text that is not YAML', '{ a: ['),
+    kubeconfig('YAML that is not a kubeconfig', 'hello'),
     kubeconfig('an http server', edited(/https:/, 'http:')),
     kubeconfig('no CA', edited(/certificate-authority-data: .*/, 'extensions: []')),
     kubeconfig('a CA by file', edited(/certificate-authority-data: .*/, 'certificate-authority: /etc/ca.crt')),
@@ -223,7 +223,7 @@ const unknownFlag = (input: string): Row => {
 
 const commandLine: Table = {
   heading: 'Flags and variables',
-  where: 'Standard error, all at once, and exit code 2. A variable that means nothing is only warned about.',
+  where: 'Standard error, all at once, and exit code 2. A variable that is not known causes a warning.',
   rows: [
     unknownFlag('--nope'),
     unknownFlag('--namespace'),
@@ -267,7 +267,7 @@ const answered = (code: number): ApiError => new ApiError(code, { reason: '', me
 
 const sourceCluster: Table = {
   heading: 'The source cluster',
-  where: 'The log, once for each change of what is wrong, and `/readyz`. It is tried again until it is mended.',
+  where: 'The log, once for each change, and `/readyz`. It is tried again until it works.',
   rows: [
     { input: 'the Link CRD is not installed', message: sourceProblem('links', answered(404), 'linkerd-multicluster') },
     { input: 'missing rights', message: sourceProblem('services', answered(403), 'linkerd-multicluster') },
@@ -288,7 +288,7 @@ const obstacle = (input: string, given: TargetObstacle): Row => {
 const targetCluster: Table = {
   heading: 'The target cluster',
   where:
-    'Condition `TargetReachable=False` with the reason and since when, and an Event. It is tried again until it is mended.',
+    'Condition `TargetReachable=False` with the reason and since when, and an Event. It is tried again until it works.',
   rows: [
     obstacle('an API server that does not answer', {
       error: new ConnectionError('list services at https://api.west.example.com:6443: connect ECONNREFUSED'),

@@ -128,7 +128,7 @@ describe('a cluster file', () => {
   it.each([
     ['is no YAML', 'members: [', [/^it is not valid YAML: .* \(line 1\)$/]],
     ['has a field twice', 'flat: true\nflat: false\n', [/^it is not valid YAML: duplicated mapping key \(line 2\)$/]],
-    ['is no map', '- east\n', [/^is no map of fields \(write members: and operator:, as the schema says\)$/]],
+    ['is no map', '- east\n', [/^must be a map of fields \(write members: and operator:, as the schema says\)$/]],
     ['is empty', '# nothing\n', [/^it is not valid YAML: expected a document, but the input is empty/]],
     [
       'has fields of other names and types',
@@ -145,13 +145,13 @@ describe('a cluster file', () => {
       'members: [{name: argocd}, {name: West}]\noperator: {image: "linkspan:1"}\ntopology: {type: pairs, pairs: [{source: argocd, target: West}]}\n' +
         'argoCd: {repoUrl: "https://u:p@git.example.com/a.git", path: ../a, destinations: {north: {name: n}, West: {}}}\n',
       [
-        /^members\[1\]\.name: "West" is no DNS label \(.+\)$/,
+        /^members\[1\]\.name: "West" must be a valid DNS label \(.+\)$/,
         /^members\[1\]\.gatewayAddresses: is required: .+$/,
-        /^members\[0\]\.name: "argocd" is the folder of Argo CD's own objects \(rename it\)$/,
-        /^argoCd\.repoUrl: holds a password \(register the repository with Argo CD\)$/,
-        /^argoCd\.path: "\.\.\/a" is no folder of the repository \(.+\)$/,
-        /^argoCd\.destinations\.north: "north" is no member \(one of argocd, West\)$/,
-        /^argoCd\.destinations\.West: \{\} is not one of name and server$/,
+        /^members\[0\]\.name: "argocd" must not be argocd, the folder of Argo CD's own objects \(rename it\)$/,
+        /^argoCd\.repoUrl: must not hold a password \(register the repository with Argo CD\)$/,
+        /^argoCd\.path: "\.\.\/a" must be a folder of the repository \(.+\)$/,
+        /^argoCd\.destinations\.north: "north" must be the name of a member \(one of argocd, West\)$/,
+        /^argoCd\.destinations\.West: \{\} must have exactly one of name and server$/,
       ],
     ],
     [
@@ -159,8 +159,8 @@ describe('a cluster file', () => {
       'members: [{name: east}, {name: west, gatewayAddresses: [203.0.113.7]}]\noperator: {image: "linkspan:1"}\n' +
         'topology: {type: pairs, pairs: [{source: east, target: west}]}\nmonitoring: {alerts: {Doom: {for: 5m}, PruneHeld: {for: soon}}}\n',
       [
-        /^monitoring\.alerts\.Doom: is no alert \(one of LinkNotReady, .+\)$/,
-        /^monitoring\.alerts\.PruneHeld\.for: "soon" is no duration of Prometheus \(.+\)$/,
+        /^monitoring\.alerts\.Doom: must be the name of an alert \(one of LinkNotReady, .+\)$/,
+        /^monitoring\.alerts\.PruneHeld\.for: "soon" must be a valid Prometheus duration \(.+\)$/,
       ],
     ],
     [
@@ -177,9 +177,9 @@ describe('a cluster file', () => {
       'has values that no cluster can have',
       'members: [{name: East, networks: [ten]}]\noperator: {image: "linkspan:1"}\ntopology: {type: pairs}\n',
       [
-        /^topology\.pairs: is required, since type is pairs \(at least one\)$/,
-        /^members\[0\]\.name: "East" is no DNS label \(.+\)$/,
-        /^members\[0\]\.networks\[0\]: "ten" is no network in CIDR notation \(as in .+\)$/,
+        /^topology\.pairs: is required when type is pairs \(at least one\)$/,
+        /^members\[0\]\.name: "East" must be a valid DNS label \(.+\)$/,
+        /^members\[0\]\.networks\[0\]: "ten" must be a network in CIDR notation \(as in .+\)$/,
       ],
     ],
   ])('that %s is refused for all that is wrong, by path', (_, text, complaints) => {

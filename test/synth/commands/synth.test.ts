@@ -104,7 +104,7 @@ describe('linkspan synth', () => {
       code: 2,
       stdout: '',
       stderr:
-        'error: clusters: c01/3-link-c02.yaml: not written by linkspan synth, and in its way (move it, or remove it)\n',
+        'error: clusters: c01/3-link-c02.yaml: not written by linkspan synth, so not overwritten (move it, or remove it)\n',
     });
     expect(await treeOf('clusters')).toEqual({ 'c01/3-link-c02.yaml': 'ours\n' });
   });
@@ -115,7 +115,7 @@ describe('linkspan synth', () => {
     await writeFile(join(cwd, 'clusters/.linkspan-synth'), '../linkspan.yaml\n');
     const { code, stderr } = await synth();
     expect(code).toBe(2);
-    expect(stderr).toContain('../linkspan.yaml is no path in the folder (remove that line)');
+    expect(stderr).toContain('../linkspan.yaml must be a path in the folder (remove that line)');
     expect(await readdir(cwd)).toEqual(['clusters', 'linkspan.yaml']);
   });
 });
