@@ -11,16 +11,16 @@ import { refuse } from './invalid-props.ts';
 import { labelsErrors, MONITORING_API, prometheusDuration } from './monitoring-props.ts';
 import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
 
-/** What may be otherwise of one alert. */
+/** Overrides for one alert. */
 export interface AlertSettings {
   /**
-   * For how long it must be so, as a Prometheus duration such as `5m`.
-   * @default - of each alert its own, from 5 to 15 minutes
+   * Time that the condition must hold, as a Prometheus duration such as `5m`.
+   * @default - that of the alert, from 5 to 15 minutes
    */
   readonly for?: string | undefined;
   /**
    * Label `severity` of the alert.
-   * @default - critical if requests fail or nobody leads, else warning
+   * @default - critical if requests fail or no replica leads, else warning
    */
   readonly severity?: string | undefined;
   /**
@@ -49,14 +49,14 @@ export interface AlertsProps {
    */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /**
-   * What is otherwise of each alert; false leaves it out.
+   * Overrides by alert; false leaves the alert out.
    * @default - all alerts as they are
    */
   readonly alerts?: { readonly [Name in AlertName]?: false | AlertSettings | undefined } | undefined;
 }
 
 /**
- * A `monitoring.coreos.com/v1` PrometheusRule. It belongs where the operator runs: it tells of its absence too.
+ * A `monitoring.coreos.com/v1` PrometheusRule. It belongs where the operator runs, whose absence it reports too.
  * @throws InvalidPropsError naming every prop that the API server or Prometheus would refuse
  */
 export class Alerts extends Construct {

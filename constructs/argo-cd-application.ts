@@ -28,7 +28,7 @@ export interface ApplicationProps {
   readonly automated: false | AutomatedSync;
 }
 
-/** The Application of a cluster's folder, which has what is in these charts; it takes that with it when it is deleted. */
+/** The Application of a cluster's folder with the objects of these charts; deleting it deletes them. */
 export const clusterApplication = (props: ApplicationProps, charts: readonly Chart[]) => ({
   metadata: { ...metadata(props.name), finalizers: [FINALIZER] },
   spec: {
@@ -72,7 +72,7 @@ const spec = (
   },
 });
 
-/** What is in Git and yet not Git's: the operator's status of a Link, the token that a team puts into a placeholder. */
+/** Fields that others own though the object is in Git: the status of a Link, the token that replaces a placeholder. */
 const ownedByOthers = (charts: readonly Chart[]): readonly object[] | undefined => {
   const objects = charts.flatMap(objectsIn);
   const entries = [

@@ -1,6 +1,6 @@
 /**
- * What is wrong with the props of an ArgoCd. All that Argo CD matches as a pattern is refused where it holds one, so that
- * the project permits what was written and nothing else.
+ * Errors of the props of an ArgoCd. Values that Argo CD would match as patterns must not be patterns, so that the project
+ * permits exactly what was written.
  */
 import { type FieldError, fieldError, fieldPath } from '../crds/field-error.ts';
 import type { ArgoCdDestination, ArgoCdProps } from './argo-cd.ts';
@@ -9,7 +9,7 @@ import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
 /** The folder of Argo CD's own objects, beside those of the clusters. */
 export const ARGO_CD_FOLDER = 'argocd';
 
-/** What is wrong with the props, for clusters of these names; the names themselves are `clusterSet.members[…].name`. */
+/** Errors of the props, for clusters of these names. Names are reported as `clusterSet.members[…].name`. */
 export const argoCdErrors = (
   props: Omit<ArgoCdProps, 'clusterSet'>,
   clusters: readonly string[],

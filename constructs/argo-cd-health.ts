@@ -1,6 +1,6 @@
 /**
- * What the health of a Link is to Argo CD, which by itself takes every custom resource for healthy. A Link is as its
- * condition Ready says; one whose target cannot be reached is Degraded, with the reason, and not Missing.
+ * The health of a Link in Argo CD, which by default considers every custom resource healthy. The health follows the
+ * condition Ready; a Link whose target cannot be reached is Degraded, with the reason, not Missing.
  */
 import { LinkApi } from '../crds/wire.ts';
 
@@ -39,7 +39,7 @@ end
 return health("Progressing", "condition Ready is not known yet")
 `;
 
-/** What Argo CD is told of Links, as keys of its ConfigMap `argocd-cm` (`configs.cm` of its Helm chart). */
+/** Settings for Links, as keys of Argo CD's ConfigMap `argocd-cm` (`configs.cm` of its Helm chart). */
 export const ARGO_CD_CUSTOMIZATIONS: Readonly<Record<string, string>> = {
   [`resource.customizations.health.${LinkApi.group}_${LinkApi.kind}`]: LINK_HEALTH,
 };

@@ -1,6 +1,6 @@
 /**
- * A set of clusters for Argo CD: an Application for the folder of each, the project that holds them, and what Argo CD is
- * told of Links. Objects are applied in waves, server-side: what the operator or a team writes stays theirs.
+ * A set of clusters for Argo CD: an Application for the folder of each, the project that holds them, and the health check
+ * of Links. Objects are applied in waves, server-side: what the operator or a team writes stays theirs.
  *
  * Argo CD neither adopts nor prunes what the operator makes: it carries no tracking of Argo CD's, since that is never
  * copied to mirrors, and the project permits only what is in Git.
@@ -26,7 +26,7 @@ export interface ArgoCdDestination {
   readonly server?: string | undefined;
 }
 
-/** A sync that nobody asks for. */
+/** A sync that follows each commit by itself. */
 export interface AutomatedSync {
   /**
    * Whether it removes what is no longer in Git.
@@ -102,7 +102,7 @@ export interface ArgoCdProps {
  * @throws InvalidPropsError naming every prop that Argo CD would refuse, or take for a pattern
  */
 export class ArgoCd extends Construct {
-  /** What Argo CD is told of Links, as keys of its ConfigMap `argocd-cm`: `configs.cm` of its Helm chart. */
+  /** Settings for Links, as keys of Argo CD's ConfigMap `argocd-cm`: `configs.cm` of its Helm chart. */
   static readonly customizations = ARGO_CD_CUSTOMIZATIONS;
 
   /** The chart, called `argocd`. */

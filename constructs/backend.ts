@@ -8,10 +8,10 @@ import { serviceName } from './prop-rules.ts';
 
 /** A Service, here or in another cluster. */
 export interface BackendRef {
-  /** Name of the Service, in the cluster that it is of. */
+  /** Name of the Service in its own cluster. */
   readonly service: string;
   /**
-   * The target cluster that it is of: its mirror here is what is sent to.
+   * The target cluster of the Service: requests go to its mirror here.
    * @default - this cluster
    */
   readonly cluster?: string | undefined;
@@ -23,14 +23,14 @@ export interface Backend extends BackendRef {
   readonly weight: number;
 }
 
-/** What requests to a Service are divided into, and how what fails is to be replaced. */
+/** Backends that share the requests to a Service, and their order of failover. */
 export interface BackendsProps {
   /** At least one; each Service once. */
   readonly backends: readonly Backend[];
   /**
    * Backends in the order in which to fall back on them: kept with the object as an annotation, for a controller that
    * changes weights by it.
-   * @default - not said
+   * @default - none
    */
   readonly failover?: readonly BackendRef[] | undefined;
 }
@@ -45,7 +45,7 @@ export const backendName = ({ service, cluster }: BackendRef): string =>
 export const failoverAnnotations = (failover: readonly BackendRef[] | undefined) =>
   failover === undefined ? {} : { annotations: { [Annotation.failover]: failover.map(backendName).join(',') } };
 
-/** What is wrong with backends and their order. */
+/** Errors of backends and their order. */
 export const backendErrors = ({ backends, failover = [] }: BackendsProps): readonly (FieldError | undefined)[] => {
   const names = backends.map(backendName);
   const order = failover.map(backendName);

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a set of clusters, by the path that it was written at: the rules that the parts it is made of
- * cannot know, and those that they would tell by names of their own.
+ * Errors of a set of clusters, by path in its props: rules that no single part can check, and rules that a part would
+ * report by a path of its own.
  */
 import { addressProblem } from '../crds/gateway-address.ts';
 import { type FieldError, fieldError } from '../crds/field-error.ts';
@@ -10,7 +10,7 @@ import type { ClusterCredentials, ClusterSetMember, ClusterSetProps } from './cl
 import { caCertificates, serverUrl } from './credentials-secret.ts';
 import { dnsLabel, dnsSubdomain, nameList } from './prop-rules.ts';
 
-/** What is wrong with the set as a whole. */
+/** Errors of the set as a whole. */
 export const setErrors = ({
   members,
   credentials,
@@ -55,7 +55,7 @@ const credentialsErrors = ({ type, store, keyPrefix }: ClusterCredentials): read
   );
 };
 
-/** What is wrong with one member, whether by itself or for its part in the set. */
+/** Errors of one member, by itself or as part of the set. */
 export const memberErrors = (
   path: string,
   {

@@ -1,7 +1,7 @@
 /**
- * Clusters that use each other's Services: who they are and how they are linked, said once. Each gets a chart of its own
- * with its side of every pair that it is in. All that the two sides of a pair must agree on (names of Secrets, identity
- * and ports of the gateway, networks of its policy) comes from one place, and so cannot disagree.
+ * Clusters that use each other's Services: their members and how they are linked, declared once. Each cluster gets a
+ * chart with its side of every pair that it is in. What the two sides of a pair must agree on (names of Secrets,
+ * identity and ports of the gateway, networks of its policy) comes from one place.
  *
  * No token is ever rendered: see {@link ClusterCredentials}.
  */
@@ -18,7 +18,7 @@ import type { MirrorOperatorProps } from './mirror-operator.ts';
 import { Multicluster, type MulticlusterProps } from './multicluster.ts';
 import { type ClusterPair, linkedPairs, type Topology, topologyErrors } from './topology.ts';
 
-/** What all parts of a cluster have in common is said of the member or of the set. */
+/** Props that all parts of a cluster share, given by the member or the set. */
 type Common = 'namespace' | 'linkerdNamespace' | 'trustDomain';
 
 /** How a cluster's API server is reached from the others. */
@@ -75,7 +75,7 @@ export interface ClusterSetMember {
   readonly networks?: readonly string[] | undefined;
 }
 
-/** What stands for the credentials of targets in what is rendered. */
+/** How the credentials of targets are rendered. */
 export interface ClusterCredentials {
   /**
    * `external-secret`: an ExternalSecret that puts the token in; `placeholder`: a Secret without a token, which the
@@ -111,13 +111,13 @@ export interface ClusterSetProps {
    */
   readonly monitoring?: MulticlusterProps['monitoring'];
   /**
-   * What stands for the credentials of targets.
+   * How the credentials of targets are rendered.
    * @default - left out
    */
   readonly credentials?: ClusterCredentials | undefined;
   /**
-   * Whether pods reach those of other clusters, for flat and federated mode. Accounts then may read what Linkerd's
-   * destination controller needs, and credentials have a copy beside it; otherwise Links select neither mode.
+   * Whether pods reach pods of other clusters directly, for flat and federated mode. If so, accounts may read what
+   * Linkerd's destination controller needs, and it gets a copy of the credentials; if not, Links select neither mode.
    * @default false
    */
   readonly flat?: boolean | undefined;
@@ -145,7 +145,7 @@ export interface ClusterSetCluster {
 
 /**
  * For every member a chart with its `Multicluster`, and references to the credentials of its targets.
- * @throws InvalidPropsError naming everything that any part of any cluster refuses, by the member that it is said of
+ * @throws InvalidPropsError naming every invalid prop of every part of every cluster, by its path in the set
  */
 export class ClusterSet extends Construct {
   /** In the order of `members`. */
@@ -181,13 +181,13 @@ export class ClusterSet extends Construct {
       } catch (error) {
         if (!(error instanceof InvalidPropsError)) throw error;
         for (const each of error.errors) {
-          // The props of the operator and its monitoring are those of all clusters: said once.
+          // All clusters share the props of the operator and its monitoring: each error is reported once.
           const path = /^(operator|monitoring)\./.test(each.path) ? each.path : `members[${index}].${each.path}`;
           errors.set(path, { ...each, path });
         }
       }
     }
-    // What a Link refuses comes from its target's gateway, which has said so in the words of the member.
+    // An invalid prop of a Link comes from the gateway of its target, which is reported with the member.
     const causes = [...errors.values()].filter(({ path }) => !/^members\[\d+\]\.links\[/.test(path));
     refuse(refusing, causes.length > 0 ? causes : [...errors.values()]);
     this.clusters = clusters;

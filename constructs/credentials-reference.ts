@@ -1,7 +1,7 @@
 /**
  * The credentials of a target cluster as they may stand in Git: everything of the kubeconfig but its token. Either
  * external-secrets puts the token in, from a store that the team fills, or the team does so itself before it applies.
- * Until then the operator refuses the kubeconfig, and the Link says that its token is empty.
+ * Until then the operator refuses the kubeconfig, and the Link reports that its token is empty.
  */
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';

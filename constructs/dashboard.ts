@@ -34,7 +34,7 @@ export interface DashboardProps {
    */
   readonly labelValue?: string | undefined;
   /**
-   * Folder in Grafana, as annotation `grafana_folder`; the sidecar must be told to heed it.
+   * Folder in Grafana, as annotation `grafana_folder`; the sidecar must be configured to read it.
    * @default - the sidecar's
    */
   readonly folder?: string | undefined;

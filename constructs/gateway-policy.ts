@@ -1,7 +1,7 @@
 /**
- * Who may use a gateway: clients of the mesh, whatever their identity, that come from the source clusters' networks.
- * Without networks any address will do, and the NetworkAuthentication says so in an annotation, since a gateway that
- * the whole internet can reach is then guarded by the trust anchor alone.
+ * Who may use a gateway: meshed clients of any identity, from the networks of the source clusters. If no networks are
+ * given, every address is allowed, and an annotation on the NetworkAuthentication records it: a gateway that the whole
+ * internet can reach is then protected by the trust anchor alone.
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
@@ -22,7 +22,7 @@ export interface GatewayPolicyProps {
   /**
    * Networks in CIDR notation that clients come from, as the gateway sees them: behind a load balancer that does not
    * keep addresses, those of the nodes.
-   * @default - all networks, and an annotation that says so
+   * @default - all networks, recorded in an annotation
    */
   readonly sourceNetworks?: readonly string[] | undefined;
 }
@@ -30,7 +30,7 @@ export interface GatewayPolicyProps {
 /**
  * Server and AuthorizationPolicy `linkerd-gateway`, MeshTLSAuthentication `any-meshed`, NetworkAuthentication
  * `source-cluster`.
- * @throws InvalidPropsError naming every network that is none
+ * @throws InvalidPropsError naming every invalid network
  */
 export class GatewayPolicy extends Construct {
   /** The gateway's port, as policies know it. */

@@ -1,5 +1,5 @@
 /**
- * The Service that a gateway is reached by: its type, its ports, and what clouds are told about their load balancers.
+ * The Service that a gateway is reached by: its type, its ports, and the settings of cloud load balancers.
  * Whatever ports it has, they lead to those of Linkerd's proxy.
  */
 import { isLabelKey } from '../crds/names.ts';
@@ -96,7 +96,7 @@ export const gatewayServiceSpec = ({
   ],
 });
 
-/** The gateway's own annotations; what a Link is made of is said by props. */
+/** Annotations that the gateway sets from its props, since Links are made of them. */
 const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   Annotation.gatewayIdentity,
   Annotation.probePeriod,

@@ -166,7 +166,7 @@ const probePeriodError = (period: number | string): FieldError | undefined => {
     const ms = typeof period === 'number' ? period * 1000 : parseDuration(period);
     if (ms > 0 && Number.isInteger(ms) && (typeof period === 'string' || Number.isInteger(period))) return undefined;
   } catch {
-    // Said below.
+    // Reported below.
   }
   return fieldError('probePeriod', period, 'must be a valid period', 'whole seconds, or a Go duration such as 1m30s');
 };

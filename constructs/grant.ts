@@ -5,26 +5,26 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 
-/** What may be done with which resources. */
+/** Which verbs are allowed on which resources. */
 export interface PolicyRule {
   /** API group; empty for the core group. */
   readonly group: string;
   /** Plurals, with `/status` and the like where that is meant. */
   readonly resources: readonly string[];
   /**
-   * Names of the only objects that are meant; what is listed or watched must then be selected by name.
+   * Names of the only objects that the rule allows; a list or watch must then select by name.
    * @default - all
    */
   readonly resourceNames?: readonly string[] | undefined;
   readonly verbs: readonly string[];
   /**
    * What the verbs are for, in words; it is not rendered.
-   * @default - not said
+   * @default - none
    */
   readonly why?: string | undefined;
 }
 
-/** The ServiceAccount that is given rights. */
+/** The ServiceAccount that gets the rights. */
 export interface Grantee {
   readonly name: string;
   readonly namespace: string;
@@ -46,7 +46,7 @@ const RBAC = 'rbac.authorization.k8s.io';
 
 /** A Role or ClusterRole, and its binding, both called as the ServiceAccount is. */
 export class Grant extends Construct {
-  /** What is granted. */
+  /** The rights. */
   readonly rules: readonly PolicyRule[];
   /** Namespace of the rights; undefined for the whole cluster. */
   readonly namespace: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * The constructs of Linkspan: everything a cdk8s chart needs to say a Link, its credentials and its mirrors.
+ * The constructs of Linkspan: everything a cdk8s chart needs to declare a Link, its credentials and its mirrors.
  */
 export type { AlertName } from './alert-rules.ts';
 export { Alerts, type AlertSettings, type AlertsProps } from './alerts.ts';

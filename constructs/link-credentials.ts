@@ -1,5 +1,5 @@
 /**
- * The credentials of a target cluster with their token, for where manifests are no less secret than it: not for Git.
+ * The credentials of a target cluster with their token, for manifests that are kept as secret as the token: not for Git.
  * Errors never quote the token.
  */
 import { ApiObject } from 'cdk8s';

@@ -1,7 +1,7 @@
 /**
  * A Link: which target cluster, how it is reached and what is mirrored from it.
  * Its fields are strings and comma-separated lists on the wire; here they are numbers, durations and arrays, and the
- * defaults are what `linkerd multicluster link` writes. Checked by the same rules as the operator checks any Link.
+ * defaults are what `linkerd multicluster link` writes. The operator checks Links by the same rules.
  */
 import type { Duration } from 'cdk8s';
 import { ApiObject, type ApiObjectMetadata, Chart } from 'cdk8s';
@@ -142,7 +142,7 @@ export class Link extends Construct {
     const metadata = { ...props.metadata, name: this.name, namespace: this.namespace };
     const spec = linkSpec(props);
 
-    // Through JSON, as it will be read: what is undefined is not there.
+    // Through JSON, as the operator reads it: undefined fields are absent.
     const read = readLink(
       JSON.parse(JSON.stringify({ metadata: { name: this.name, namespace: this.namespace }, spec })),
     );
@@ -166,7 +166,7 @@ const gatewayErrors = ({ selector, gateway }: LinkSettings): readonly FieldError
         ),
       ];
 
-/** A spec in which what is undefined is not rendered. */
+/** A spec whose undefined fields are not rendered. */
 type Spec = { readonly [Field in keyof LinkSpec]: LinkSpec[Field] | undefined };
 
 const linkSpec = (props: LinkProps): Spec => {

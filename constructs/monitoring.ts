@@ -24,7 +24,7 @@ export interface MonitoringProps {
    */
   readonly monitor?: boolean | undefined;
   /**
-   * What is otherwise of each alert; false leaves all alerts out.
+   * Overrides by alert; false leaves all alerts out.
    * @default - all alerts as they are
    */
   readonly alerts?: false | AlertsProps['alerts'];

@@ -17,7 +17,7 @@ import { Monitoring, type MonitoringProps } from './monitoring.ts';
 import { Parts } from './parts.ts';
 import { RemoteAccess, type RemoteAccessProps } from './remote-access.ts';
 
-/** What all parts have in common is said once. */
+/** Props that all parts share, given once. */
 type Common = 'namespace' | 'linkerdNamespace' | 'trustDomain';
 
 /** Properties of {@link Multicluster}. */
@@ -53,8 +53,8 @@ export interface MulticlusterProps {
    */
   readonly sources?: readonly Omit<RemoteAccessProps, Common>[] | undefined;
   /**
-   * The operator, for a cluster that has Links. It may read the Secrets of `links` alone; where Links are made elsewhere
-   * too, its `credentialsSecrets` says which more, or `any`.
+   * The operator, for a cluster that has Links. It may read only the Secrets of `links`; where Links are made elsewhere
+   * too, name theirs in its `credentialsSecrets`, or write `any`.
    * @default - none: mirrors are kept by Linkerd's controller, or there are none
    */
   readonly operator?: Omit<MirrorOperatorProps, Common> | undefined;
@@ -148,7 +148,9 @@ export class Multicluster extends Construct {
     const { operator } = this;
     if (monitoring === undefined) return undefined;
     if (wanted === undefined)
-      parts.refuses(fieldError('monitoring', undefined, 'must not be set without operator', 'give it one'));
+      parts.add(
+        fieldError('monitoring', undefined, 'must not be set without operator', 'add operator, or remove monitoring'),
+      );
     return operator && parts.make('monitoring.', () => new Monitoring(this, 'Monitoring', { operator, ...monitoring }));
   }
 }

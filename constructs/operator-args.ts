@@ -14,12 +14,12 @@ import { dnsLabel, dnsSubdomain, nameList } from './prop-rules.ts';
 /** Settings of the operator. */
 export interface OperatorSettings {
   /**
-   * Mirror headless Services pod by pod, for Links that do not say.
+   * Mirror headless Services pod by pod, unless a Link sets it.
    * @default false
    */
   readonly enableHeadlessServices?: boolean | undefined;
   /**
-   * Create namespaces that mirrors need, for Links that do not say; gives the operator the right to.
+   * Create the namespaces that mirrors need, unless a Link sets it; gives the operator the right to do so.
    * @default false
    */
   readonly enableNamespaceCreation?: boolean | undefined;
@@ -46,22 +46,22 @@ export interface OperatorSettings {
    */
   readonly probeVia?: 'service' | 'address' | undefined;
   /**
-   * How often host names of gateways are resolved anew: a Duration, or a Go duration.
+   * Time between two lookups of the host names of gateways: a Duration, or a Go duration.
    * @default 60s
    */
   readonly gatewayResolvePeriod?: Duration | string | undefined;
   /**
-   * How long a Lease that is not renewed still has its holder: whole seconds.
+   * Time after which a Lease that is not renewed may be taken by another: whole seconds.
    * @default 30s
    */
   readonly leaseDuration?: Duration | string | undefined;
   /**
-   * How long a renewal is tried before the Lease counts as lost; less than `leaseDuration`.
+   * Time that a renewal is tried before the Lease counts as lost; less than `leaseDuration`.
    * @default 10s
    */
   readonly renewDeadline?: Duration | string | undefined;
   /**
-   * Wait between tries to acquire or renew a Lease; less than `renewDeadline`, divided by 1.2.
+   * Wait between two tries to acquire or renew a Lease; less than `renewDeadline` divided by 1.2.
    * @default 2s
    */
   readonly retryPeriod?: Duration | string | undefined;
@@ -70,9 +70,15 @@ export interface OperatorSettings {
    * @default 16
    */
   readonly concurrency?: number | undefined;
-  /** @default info */
+  /**
+   * Least severe level that is logged.
+   * @default info
+   */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error' | undefined;
-  /** @default json */
+  /**
+   * Format of the log: JSON, or for people.
+   * @default json
+   */
   readonly logFormat?: 'json' | 'pretty' | undefined;
 }
 
@@ -113,7 +119,7 @@ export const operatorSettingsErrors = (settings: OperatorSettings): readonly (Fi
   return [...errors, ...conflicts];
 };
 
-/** A prop as the flag of its name has it; undefined if it is not given, or says what the absence of the flag says. */
+/** The text of a prop as its flag takes it; undefined if the prop is absent, or means the same as no flag. */
 const textOf = (settings: OperatorSettings, name: PropName): string | undefined => {
   const value = name === 'credentialsSecrets' ? listedSecrets(settings) : settings[name];
   if (value === undefined || typeof value === 'string') return value;

@@ -1,5 +1,5 @@
 /**
- * The rights of the operator in its own cluster, each for a request that it makes (rule H6): nothing is there for
+ * The rights of the operator in its own cluster, each for a request that it makes (rule H6): none is there for
  * convenience. Mirrors are written by server-side apply, which takes `patch`, and `create` for what is not there yet;
  * `get` looks at what stands in the way of one.
  */
@@ -11,7 +11,7 @@ const READ = ['list', 'watch'] as const;
 const WRITE = ['get', 'create', 'patch', 'delete'] as const;
 const SLICES = { group: 'discovery.k8s.io', resources: ['endpointslices'] } as const;
 
-/** Wherever mirrors may be: the mirrors of all Links, by label. */
+/** Where mirrors may be: read the mirrors of all Links, by label. */
 export const readRules: readonly PolicyRule[] = [
   {
     group: '',

@@ -1,22 +1,22 @@
 /**
- * The parts of a construct that is made of others: what each of them refuses is said together, by its path in the props
- * of the whole.
+ * The parts of a construct that is made of others: the errors of all parts are reported together, by their paths in the
+ * props of the whole.
  */
 import { type FieldError, fieldError } from '../crds/field-error.ts';
 import { InvalidPropsError } from './invalid-props.ts';
 
-/** Makes parts one by one and collects what they refuse, so that it can be said all at once. */
+/** Makes parts one by one and collects their errors, so that all are reported at once. */
 export class Parts {
   readonly #common: ReadonlySet<string>;
   readonly #errors: FieldError[] = [];
-  readonly #said = new Set<string>();
+  readonly #reported = new Set<string>();
 
-  /** @param common props that all parts are given: said of the whole, and once */
+  /** @param common props that all parts are given: their errors are reported once, without a prefix */
   constructor(common: ReadonlySet<string>) {
     this.#common = common;
   }
 
-  /** Undefined if the part refuses its props; their paths get the prefix. */
+  /** Makes a part; undefined if its props are invalid. The paths of its errors get the prefix. */
   make<T>(prefix: string, part: () => T): T | undefined {
     try {
       return part();
@@ -24,9 +24,9 @@ export class Parts {
       if (!(error instanceof InvalidPropsError)) throw error;
       for (const each of error.errors) {
         const path = this.#common.has(each.path) ? each.path : `${prefix}${each.path}`;
-        // What all parts are given is refused by each of them.
-        if (this.#said.has(path)) continue;
-        this.#said.add(path);
+        // Each part reports the props that all are given.
+        if (this.#reported.has(path)) continue;
+        this.#reported.add(path);
         this.#errors.push({ ...each, path });
       }
       return undefined;
@@ -39,14 +39,14 @@ export class Parts {
       .filter((made) => made !== undefined);
   }
 
-  refuses(error: FieldError): void {
+  add(error: FieldError): void {
     this.#errors.push(error);
   }
 
-  /** Takes note of names that are there twice. */
+  /** Adds an error for each name that repeats another. */
   distinct(path: string, names: readonly string[]): void {
     for (const [index, name] of names.entries()) {
-      if (names.indexOf(name) < index) this.refuses(fieldError(`${path}[${index}]`, name, 'must be unique'));
+      if (names.indexOf(name) < index) this.add(fieldError(`${path}[${index}]`, name, 'must be unique'));
     }
   }
 

@@ -1,6 +1,6 @@
 /**
- * How many pods a Deployment of ours has, on which nodes, and how many of them may be gone at once: the same props for
- * the gateway and the operator. The defaults suit a cluster of any size: spread where that can be done.
+ * Number and placement of the pods of our Deployments, and how many may be disrupted at once: the same props for the
+ * gateway and the operator. The defaults suit a cluster of any size: pods spread where possible.
  */
 import { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';

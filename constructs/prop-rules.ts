@@ -1,6 +1,6 @@
 /**
- * What Kubernetes accepts in the fields that constructs fill, applied before anything is written.
- * Each rule takes the path and the value of a prop and says what is wrong, or nothing.
+ * Rules of Kubernetes for the fields that constructs fill, applied before anything is written. Each rule takes the path
+ * and the value of a prop and returns its error, or `undefined` if the value is valid.
  */
 import { addressProblem } from '../crds/gateway-address.ts';
 import { isDnsLabel, isDnsSubdomain, isServiceName } from '../crds/names.ts';
@@ -8,13 +8,13 @@ import { type FieldError, fieldError } from '../crds/field-error.ts';
 
 const PORT_NAME = /^(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?$/;
 
-/** A namespace, a cluster, a pod's hostname. */
+/** The name of a namespace or a cluster, or the hostname of a pod. */
 export const dnsLabel = (path: string, value: string): FieldError | undefined =>
   isDnsLabel(value)
     ? undefined
     : fieldError(path, value, 'must be a valid DNS label', 'a-z, 0-9 and -, at most 63 characters, as in "west-1"');
 
-/** The name of a Service, which other than most may not start with a digit. */
+/** The name of a Service, which must not start with a digit. */
 export const serviceName = (path: string, value: string): FieldError | undefined =>
   isServiceName(value)
     ? undefined
@@ -63,7 +63,7 @@ export const portNumberOrName = (path: string, value: number | string): FieldErr
     : fieldError(path, value, 'must be a valid port name', 'a-z, 0-9 and -, at most 15 characters');
 };
 
-/** True for what is written as an IPv6 address; does not say whether it is a valid one. */
+/** Reports whether a text is written as an IPv6 address, valid or not. */
 export const isIPv6 = (address: string): boolean => address.includes(':');
 
 /** An IP address that Endpoints may hold. */

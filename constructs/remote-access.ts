@@ -65,8 +65,7 @@ const destinationRules: readonly PolicyRule[] = [
 ];
 
 /**
- * ServiceAccount, ClusterRole and binding, or a Role and binding in each namespace, and a token Secret unless told
- * otherwise.
+ * ServiceAccount, ClusterRole and binding, or a Role and binding in each namespace, and by default a token Secret.
  * @throws InvalidPropsError naming every prop that the API server would refuse
  */
 export class RemoteAccess extends Construct {

@@ -1,12 +1,11 @@
 /**
- * The security contexts of our containers: what Kubernetes' Pod Security Standard `restricted` asks for, and a root
- * file system that cannot be written to.
+ * Security contexts that meet Kubernetes' Pod Security Standard `restricted`, with a read-only root file system.
  */
 
-/** Of a pod. */
+/** Security context of our pods. */
 export const restrictedPod = { seccompProfile: { type: 'RuntimeDefault' } } as const;
 
-/** Of a container; `runAs` is its user and its group. */
+/** Security context of our containers; `runAs` is their user and their group. */
 export const restrictedContainer = (runAs: number) => ({
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },

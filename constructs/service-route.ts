@@ -29,7 +29,7 @@ export interface ServiceRouteProps extends BackendsProps {
 
 /**
  * A `gateway.networking.k8s.io/v1` HTTPRoute.
- * @throws InvalidPropsError naming every prop that is no Service, no port, no weight or no backend
+ * @throws InvalidPropsError naming every invalid Service, port, weight and backend
  */
 export class ServiceRoute extends Construct {
   /** Name of the HTTPRoute. */

@@ -1,5 +1,5 @@
 /**
- * Which clusters of a set use the Services of which: directed pairs, of a source that mirrors and a target that exports.
+ * Which clusters of a set mirror from which: directed pairs of a source that mirrors and a target that exports.
  */
 import { type FieldError, fieldError } from '../crds/field-error.ts';
 
@@ -50,7 +50,7 @@ const linking = ({ type, hubs = [], pairs = [] }: Topology): ((source: string, t
   }
 };
 
-/** What is wrong with a topology of these clusters. */
+/** Errors of a topology of these clusters. */
 export const topologyErrors = (
   path: string,
   { type, hubs, pairs }: Topology,

@@ -27,7 +27,7 @@ export interface TrafficSplitProps extends BackendsProps {
 
 /**
  * A `split.smi-spec.io/v1alpha2` TrafficSplit.
- * @throws InvalidPropsError naming every prop that is no Service, no weight or no backend
+ * @throws InvalidPropsError naming every invalid Service, weight and backend
  */
 export class TrafficSplit extends Construct {
   /** Name of the TrafficSplit. */

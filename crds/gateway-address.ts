@@ -6,7 +6,7 @@ import { BlockList, isIP } from 'node:net';
 
 import { SUBDOMAIN_MAX_LENGTH } from './names.ts';
 
-/** What Kubernetes refuses in Endpoints and EndpointSlices. */
+/** Addresses that Kubernetes refuses in Endpoints and EndpointSlices. */
 const REFUSED = new BlockList();
 REFUSED.addAddress('0.0.0.0');
 REFUSED.addSubnet('127.0.0.0', 8);
@@ -18,7 +18,7 @@ REFUSED.addSubnet('fe80::', 10, 'ipv6');
 REFUSED.addSubnet('ff02::', 16, 'ipv6');
 
 const HOST_LABEL = '[a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?';
-/** The last label is no number: `300.1.2.3` is a mistyped IP. */
+/** The last label must not be a number: `300.1.2.3` is a mistyped IP. */
 const HOST_NAME = new RegExp(`^(${HOST_LABEL}\\.)*(?!\\d+\\.?$)${HOST_LABEL}\\.?$`, 'i');
 
 /** The addresses in a text, trimmed, each once, in order; empty ones are left out. */
@@ -31,7 +31,7 @@ export const splitAddresses = (text: string): readonly string[] => [
   ),
 ];
 
-/** Why `address` cannot be a gateway's, or `undefined` if it can. */
+/** The reason why `address` cannot be the address of a gateway; `undefined` if it can. */
 export const addressProblem = (address: string): string | undefined => {
   const family = isIP(address);
   if (family === 0) {

@@ -22,11 +22,11 @@ type SettingType =
 
 /** What holds when a setting is not given. */
 type SettingDefault =
-  /** This text; an empty one is documented as `none`. */
+  /** This text; the documentation calls an empty one `none`. */
   | { readonly default: string; readonly derived?: never; readonly unset?: never }
-  /** A value that the operator finds out when it starts, as described. */
+  /** A value that the operator determines when it starts, as described here. */
   | { readonly derived: string; readonly default?: never; readonly unset?: never }
-  /** No value, which means what is described. */
+  /** No value, with the meaning described here. */
   | { readonly unset: string; readonly default?: never; readonly derived?: never };
 
 /** One setting. Its flag and its variable are called as it is. */

@@ -41,7 +41,7 @@ export const parseSetting = (setting: OperatorSetting, text: string): SettingVal
   }
 };
 
-/** What to give for a setting instead; undefined where the reason says it all. */
+/** What a setting takes, for its errors; undefined where the reason is enough. */
 export const settingRemedy = (setting: OperatorSetting): string | undefined => {
   switch (setting.type) {
     case 'name':

@@ -47,7 +47,7 @@ const gatewayState = ({ ready = true, alive = true }: GatewayEndpoints): Endpoin
   return alive ? 'ready' : 'not-ready';
 };
 
-/** What is wrong with a gateway's port and addresses, which stand under `path`. */
+/** Errors of a gateway's port and addresses, below `path`. */
 export const gatewayErrors = (
   { port, addresses }: Pick<GatewayEndpoints, 'port' | 'addresses'>,
   path = 'endpoints.',

@@ -1,12 +1,12 @@
 /**
- * Endpoints in Git are lost on the way: Argo CD's own configuration leaves them out, calls the Application Synced all the
- * same, and there is a Service with nothing behind it. So synthesis refuses them, unless a static mirror is asked for.
- * What is rendered in memory is applied as it is, and never is in Git.
+ * Endpoints in Git do not reach a cluster: Argo CD excludes them by default, reports the Application as Synced, and the
+ * Service has no endpoints. So synthesis refuses them, unless a static mirror is asked for. Endpoints rendered in memory
+ * are applied directly and never are in Git.
  */
 import type { ApiObject, App } from 'cdk8s';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 
-/** What a construct with endpoints can be told of Git. */
+/** Whether a construct with endpoints may be in Git. */
 export interface StaticEndpointsProps {
   /**
    * Whether the endpoints may be synthesized, and so be in Git: a static mirror, for a cluster that must not run the
@@ -24,7 +24,7 @@ export interface StaticEndpointsProps {
 /** Set in the context of an app that is rendered in memory. */
 const IN_MEMORY = 'linkspan:in-memory';
 
-/** Says of an app without charts that what it renders is not written to Git. */
+/** Marks an app without charts as rendered in memory, not for Git. */
 export const renderInMemory = (app: App): void => app.node.setContext(IN_MEMORY, true);
 
 /** Fails the synthesis of endpoints, unless they are static or rendered in memory. */
@@ -40,7 +40,7 @@ export const keepOutOfGit = (endpoints: ApiObject, { static: isStatic = false }:
   });
 };
 
-/** What is wrong with `static` where there may be no endpoints. */
+/** The error of `static` without endpoints. */
 export const staticError = (
   { static: isStatic = false }: StaticEndpointsProps,
   endpoints: unknown,

@@ -75,7 +75,7 @@ const remoteName = (target: TargetServiceProps, host: string): Record<string, st
   [Annotation.remoteSvcFqName]: remoteFqName(host, target.namespace, target.clusterDomain ?? Default.clusterDomain),
 });
 
-/** What is wrong with the names of a target Service and of its mirror. */
+/** Errors of the names of a target Service and of its mirror. */
 export const targetServiceErrors = (
   target: TargetServiceProps,
   mirror: string,

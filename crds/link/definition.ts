@@ -11,7 +11,7 @@ export type StructuralSchema = Readonly<Record<string, unknown>>;
 
 const LINK_STRUCTURE = {
   ...LINK_SCHEMA,
-  // The API server knows what metadata is, and refuses a CRD that says so.
+  // The API server has the schema of metadata, and refuses a CRD that repeats it.
   properties: { ...LINK_SCHEMA.properties, metadata: { type: 'object' } },
 };
 

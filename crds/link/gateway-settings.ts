@@ -1,7 +1,7 @@
 /**
- * The gateway and its probe, as a Link has them. What Linkerd's controller runs is legal: an empty `gatewayAddress` says
- * that there is no gateway, an empty `probeSpec.path` that it is not probed, and the fields that belong to what is not
- * there are not looked at (Linkerd's own tool has written `gatewayPort: "0"` there).
+ * The gateway of a Link and its probe. Everything that Linkerd's controller runs is valid: an empty `gatewayAddress` means
+ * no gateway, an empty `probeSpec.path` no probe, and the other fields of an absent gateway or probe are not read
+ * (Linkerd's own tool writes `gatewayPort: "0"` there).
  */
 import { parseDuration, parsePort } from '../duration.ts';
 import { addressProblem, splitAddresses } from '../gateway-address.ts';
@@ -44,7 +44,7 @@ const PORT_REMEDY = 'write a number from 1 to 65535, as a string';
 const PERIOD_REMEDY = 'write a duration such as 3s or 1m30s';
 const THRESHOLD_REMEDY = 'write a whole number of 1 or more, as a string';
 
-/** Reads the gateway; `undefined` when there is none. Of no use once anything was reported. */
+/** Reads the gateway; `undefined` when there is none. The result is not valid once an error was reported. */
 export const readGateway = (spec: LinkSpec, report: Report): GatewaySettings | undefined => {
   const written = textOf(spec.gatewayAddress);
   if (written === '') return undefined;
@@ -66,7 +66,7 @@ export const readGateway = (spec: LinkSpec, report: Report): GatewaySettings | u
 };
 
 /**
- * Reads the probe of a gateway; `undefined` when there is none. Of no use once anything was reported.
+ * Reads the probe of a gateway; `undefined` when there is none. The result is not valid once an error was reported.
  * `port` and `period` are required, as they are for Linkerd, which logs the error and never probes.
  * @param link the Link's name, which the probe Service's is made of
  */

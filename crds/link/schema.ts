@@ -8,9 +8,9 @@
  * silently drops, has its effect here.
  *
  * The CRD refuses no Link that Linkerd's accepts. It has no CEL rule, and in `spec` no pattern and no size limit: each
- * would refuse something that Linkerd takes. Nor has it Linkerd's `format: duration`, which Kubernetes reads otherwise
- * than Go (`1 day` passes). Whatever can be wrong with a Link is said by `readLink`, with field, reason and remedy, in
- * the Link's condition `Accepted`. In `matchLabels` Linkerd's CRD lets any value pass, though its controller can decode
+ * would refuse something that Linkerd takes. It does not have Linkerd's `format: duration` either, which Kubernetes
+ * reads differently from Go (`1 day` passes). `readLink` reports every error of a Link, with field, reason and remedy, in
+ * the condition `Accepted`. In `matchLabels` Linkerd's CRD lets any value pass, though its controller can decode
  * strings only: so does the CRD here, and the types and validators want strings.
  *
  * `title` names the generated type; the CRD leaves it out.

@@ -1,6 +1,6 @@
 /**
- * What a Link says: its fields parsed, defaulted and checked, all that is wrong reported at once (rule E7).
- * Nothing else reads a Link's spec.
+ * The settings of a Link: its fields parsed, defaulted and checked, with all errors reported at once (rule E7). No other
+ * code reads the spec of a Link.
  */
 import { type GatewaySettings, type ProbeSettings, readGateway, readProbe } from './gateway-settings.ts';
 import { LINK_SPEC_SCHEMA } from './schema.ts';

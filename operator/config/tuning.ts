@@ -1,21 +1,21 @@
 /**
- * What is no setting for users but must be set: limits and periods with one right value in a cluster and another in a
- * test that cannot wait, and the resolver, which a test replaces.
+ * Limits and periods that are not user settings: one value is right in every cluster, and tests, which cannot wait, use
+ * shorter ones. Tests replace the resolver too.
  */
 import type { BackoffPolicy } from '../kube/backoff.ts';
 import type { ReflectorTimings } from '../runtime/reflector.ts';
 import type { Resolve } from '../gateway/addresses.ts';
 
 export interface Tuning {
-  /** Of watches in the source cluster. */
+  /** Timings of watches in the source cluster. */
   readonly sourceTimings?: Partial<ReflectorTimings>;
-  /** Of watches in target clusters. */
+  /** Timings of watches in target clusters. */
   readonly targetTimings?: Partial<ReflectorTimings>;
-  /** How long the slices of a newly exported Service may take to carry its labels. @default 2000 */
+  /** Time in which the slices of a newly exported Service get its labels. @default 2000 */
   readonly labelCopyMs?: number;
-  /** Of keys whose reconcile failed. @default 100 ms to 5 min */
+  /** Backoff of keys whose reconcile failed. @default 100 ms to 5 min */
   readonly retryBackoff?: BackoffPolicy;
-  /** How long until a name that somebody else's object has is tried again. @default 30000 */
+  /** Time until a name that a foreign object has is tried again. @default 30000 */
   readonly conflictRetryMs?: number;
   /** How long a cluster may be without a Link before its mirrors are removed. @default 2000 */
   readonly removalGraceMs?: number;

@@ -1,6 +1,6 @@
 /**
- * The cluster file, `linkspan.yaml`: read whole before anything is made of it. What is wrong is said all at once, each
- * by path, value, reason and remedy.
+ * The cluster file, `linkspan.yaml`: read and checked whole before anything is rendered. All errors are reported at once,
+ * each with path, value, reason and remedy.
  */
 import { App } from 'cdk8s';
 import { readFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { type Checked, compile, type FieldError, fieldError } from '../../crds/i
 import { parseYaml } from '../../operator/kube/access/yaml.ts';
 import { CLUSTER_SET_SCHEMA } from './schema.ts';
 
-/** What a cluster file says. */
+/** What a cluster file declares. */
 export interface ClusterFile {
   readonly clusterSet: ClusterSet;
   /** Undefined if it has no section `argoCd`. */
@@ -29,7 +29,7 @@ type Document = ClusterSetProps & { readonly argoCd?: Omit<ArgoCdProps, 'cluster
 /** The schema names the fields of the props, and some of them with fewer types. */
 const check = compile<Document>(CLUSTER_SET_SCHEMA);
 
-/** What a cluster file says. Never throws for what is in the file, or for want of it. */
+/** Reads a cluster file. Never throws for its content, or if it does not exist. */
 export const readClusterFile = async (file: string): Promise<Checked<ClusterFile>> => {
   try {
     return parseClusterFile(await readFile(file, 'utf8'));
@@ -40,7 +40,7 @@ export const readClusterFile = async (file: string): Promise<Checked<ClusterFile
   }
 };
 
-/** What the text of a cluster file says. */
+/** Reads the text of a cluster file. */
 export const parseClusterFile = (text: string): Checked<ClusterFile> => {
   let document: unknown;
   try {

@@ -1,7 +1,7 @@
 /**
  * The JSON schema of a cluster file, `linkspan.yaml`: the props of a ClusterSet, and of an ArgoCd, as YAML has them, for
- * editors and for `linkspan synth`. It says which fields there are and of what type; what they may hold is said by the
- * constructs, in whose words it is then refused. Unknown fields are refused here, since a misspelt one would be silently
+ * editors and for `linkspan synth`. It lists the fields and their types; the constructs check their values, and report
+ * them in their own words. Unknown fields are refused here, since a misspelt one would be silently
  * without effect.
  */
 import { defaultText, type OperatorSetting, type PropName, propSettings } from '../../crds/operator-settings.ts';
@@ -26,7 +26,7 @@ const object = <const P extends object, const R extends readonly (keyof P)[]>(
   ...required: R
 ) => ({ type: 'object', description, additionalProperties: false, required, properties }) as const;
 
-/** False, or else; the complaints about what is there are those of the schema that it was meant to meet. */
+/** False, or a value of the schema; errors of a value are those of the schema alone. */
 const falseOr = <const S extends object>(description: string, schema: S) =>
   ({ description, if: { type: 'boolean' }, then: { enum: [false] }, else: schema }) as const;
 

@@ -39,7 +39,7 @@ export const synth = async (flags: SynthFlags): Promise<void> => {
     if (flags.check) await report(changes);
     else await writeChanges(flags.output, changes);
   } catch (error) {
-    if (!isTold(error)) throw error;
+    if (!isActionable(error)) throw error;
     fail([error.message]);
   }
 };
@@ -50,8 +50,8 @@ const report = async (changes: readonly FileChange[]): Promise<void> => {
   await print(changes.map(({ path, before, after }) => unifiedDiff(path, before, after)).join(''));
 };
 
-/** What the user can do something about; of the file system's errors, too, the message says which file. */
-const isTold = (error: unknown): error is Error =>
+/** Reports whether the user can act on an error. Messages of the file system name the file. */
+const isActionable = (error: unknown): error is Error =>
   error instanceof UnfitForGitError ||
   error instanceof OutputFolderError ||
   (error instanceof Error && 'syscall' in error);

@@ -10,12 +10,12 @@ import { syncWave } from '../../constructs/sync-waves.ts';
 /** Path below the output folder, with `/`, to content. */
 export type Tree = ReadonlyMap<string, string>;
 
-/** Two objects that would be one file. */
+/** Two objects would share one file. */
 export class UnfitForGitError extends Error {
   override readonly name = 'UnfitForGitError';
 }
 
-/** The files of all clusters of a set, each in the folder that is called as it is, and those for Argo CD in `argocd`. */
+/** The files of all clusters of a set, each in a folder named after it, and those for Argo CD in `argocd`. */
 export const clusterSetTree = ({ clusters }: ClusterSet, argoCd?: ArgoCd): Tree =>
   new Map([
     ...clusters.flatMap(({ name, chart, multicluster }) => [...clusterTree(chart, name, multicluster.namespace.name)]),
@@ -24,9 +24,9 @@ export const clusterSetTree = ({ clusters }: ClusterSet, argoCd?: ArgoCd): Tree 
 
 /**
  * The files of the objects in a chart, below `folder`.
- * @param namespace what is in this one, or in none, is called without its namespace
+ * @param namespace objects in it, or in none, have no namespace in their file names
  * @throws UnfitForGitError for two objects of one kind and name
- * @throws Error with what the validations of the chart's constructs say
+ * @throws Error with the validation errors of the chart's constructs
  */
 export const clusterTree = (chart: Chart, folder: string, namespace: string): Tree => {
   const constructs = chart.node.findAll();

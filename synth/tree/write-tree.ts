@@ -1,7 +1,7 @@
 /**
- * The output folder: made to hold just the files of a tree, beside those of others. A list of what was written is kept
- * in it, so that files which are no longer wanted can be told from files that somebody else put there: the former are
- * removed, the latter never touched. Nothing is written before everything has been looked at.
+ * The output folder: made to hold the files of a tree, beside files of others. It keeps a list of the files that were
+ * written: of these, files that are no longer wanted are removed; other files are never touched. Nothing is written
+ * before everything has been checked.
  */
 import { mkdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -11,17 +11,17 @@ import type { Tree } from './cluster-tree.ts';
 /** The list of what was written, in the output folder: one path a line, sorted. */
 export const MANIFEST = '.linkspan-synth';
 
-/** One file of the output folder that is not as the tree has it. */
+/** One file of the output folder that differs from the tree. */
 export interface FileChange {
   /** Path below the output folder. */
   readonly path: string;
-  /** Undefined if it is not there. */
+  /** Undefined if it does not exist. */
   readonly before: string | undefined;
   /** Undefined if it is to be removed. */
   readonly after: string | undefined;
 }
 
-/** A file that is in the way, or a list of files that leads out of the folder. */
+/** A foreign file where one must be written, or a list of files that leads out of the folder. */
 export class OutputFolderError extends Error {
   override readonly name = 'OutputFolderError';
 }
@@ -57,7 +57,7 @@ export const treeChanges = async (folder: string, tree: Tree): Promise<readonly 
   return changes;
 };
 
-/** Makes the changes. Folders that become empty are removed. Interrupted, it is made good by the next time. */
+/** Makes the changes, and removes folders that become empty. If interrupted, the next run completes it. */
 export const writeChanges = async (folder: string, changes: readonly FileChange[]): Promise<void> => {
   const manifest = changes.find(({ path }) => path === MANIFEST);
   if (manifest !== undefined) {
@@ -75,10 +75,10 @@ export const writeChanges = async (folder: string, changes: readonly FileChange[
   if (manifest?.after !== undefined) await writeFile(join(folder, MANIFEST), manifest.after);
 };
 
-/** How many files are open at once: enough for the disk to have something to do while we wait for it. */
+/** Files open at once: enough to keep the disk busy. */
 const BATCH = 64;
 
-/** @throws what the first that failed threw, once nothing is under way any more */
+/** @throws the error of the first that failed, after all have ended */
 const inBatches = async <T>(all: readonly T[], each: (one: T) => Promise<void>): Promise<void> => {
   for (let start = 0; start < all.length; start += BATCH) {
     const outcomes = await Promise.allSettled(all.slice(start, start + BATCH).map(each));
@@ -89,7 +89,7 @@ const inBatches = async <T>(all: readonly T[], each: (one: T) => Promise<void>):
 
 const byPath = (a: FileChange, b: FileChange): number => (a.path < b.path ? -1 : 1);
 
-/** `<cluster>/<file>`: nothing that leads elsewhere. */
+/** `<cluster>/<file>`: a path that stays in the folder. */
 const INSIDE = /^[a-z0-9][-a-z0-9]*\/(?!\.\.?$)[^/\\]+$/;
 
 const lines = (text: string | undefined): readonly string[] => (text ?? '').split('\n').filter((line) => line !== '');

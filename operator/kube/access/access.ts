@@ -1,9 +1,9 @@
 /**
- * How an API server is reached, and as whom: all that a client needs to know of a kubeconfig, or of a pod's own
- * account. Nothing here loads client-node, whose generated API takes 35 MB of memory and is of no use in a cluster.
+ * How an API server is reached, and with which credentials: all that a client needs of a kubeconfig, or of a pod's own
+ * account. Nothing here loads client-node, whose generated API takes 35 MB of memory and is not needed in a cluster.
  */
 
-/** What a TLS connection is made with; `ca`, `cert` and `key` are PEM. */
+/** Options of a TLS connection; `ca`, `cert` and `key` are PEM. */
 export interface TlsMaterial {
   readonly ca?: string | Buffer | undefined;
   readonly cert?: string | Buffer | undefined;
@@ -18,7 +18,7 @@ export interface ClusterAccess {
   /** URL of the API server, with its path if it has one. */
   readonly server: string;
   readonly tls: TlsMaterial;
-  /** Headers that say who asks. Asked again from time to time, since tokens are replaced. */
+  /** Headers that authenticate a request. Called again from time to time, since tokens are rotated. */
   readonly authorization: () => Promise<Readonly<Record<string, string>>>;
 }
 

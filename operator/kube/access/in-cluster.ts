@@ -1,6 +1,6 @@
 /**
- * Access to our own cluster: in a pod by the files that Kubernetes puts there, elsewhere by a kubeconfig. client-node is
- * loaded for a kubeconfig alone.
+ * Access to our own cluster: in a pod by the files that Kubernetes mounts, elsewhere by a kubeconfig. Only a kubeconfig
+ * loads client-node.
  */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { parseErrorText } from './parse-error-text.ts';
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * Access by what the options name; by default the pod's own, else as kubectl has it.
+ * Access by the kubeconfig that the options name; by default that of the pod, else by the rules of kubectl.
  * @param folder of the pod's files `token` and `ca.crt`; for tests
  * @throws TerminalError `InvalidKubeconfig`, with what is missing and what to do
  */
@@ -27,12 +27,15 @@ export async function sourceAccess(options: SourceKubeconfigOptions, folder = SE
   return kubeconfigAccess(loadSourceKubeconfig(options));
 }
 
-/** @param folder of the files `token` and `ca.crt`; for tests */
+/**
+ * Access with the ServiceAccount of the pod.
+ * @param folder of the files `token` and `ca.crt`; for tests
+ */
 export async function inClusterAccess(folder = SERVICE_ACCOUNT): Promise<ClusterAccess> {
   const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '443' } = process.env;
   const token = async (): Promise<string> => (await readFile(`${folder}/token`, 'utf8')).trim();
   try {
-    // Read once now, so that a pod without a token says so at its start.
+    // Read once now, so that a pod without a token fails when it starts.
     const [ca] = await Promise.all([readFile(`${folder}/ca.crt`, 'utf8'), token()]);
     return {
       server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,

@@ -1,6 +1,6 @@
 /**
- * The kubeconfig of our own cluster, which an administrator gave us and which may use all that kubeconfigs can do:
- * client-node knows how. No message repeats what it holds.
+ * The kubeconfig of our own cluster. It comes from an administrator and may use every feature of kubeconfigs, which
+ * client-node implements. No message quotes what it holds.
  */
 import { findHomeDir, KubeConfig } from '@kubernetes/client-node';
 import { existsSync } from 'node:fs';
@@ -18,8 +18,8 @@ export interface SourceKubeconfigOptions {
 }
 
 /**
- * The kubeconfig of the source cluster.
- * @throws TerminalError `InvalidKubeconfig`, with the file or context that is missing, and the contexts that there are.
+ * Loads the kubeconfig of the source cluster.
+ * @throws TerminalError `InvalidKubeconfig`, with the file or context that is missing, and the contexts that exist
  */
 export function loadSourceKubeconfig({ kubeconfig, context }: SourceKubeconfigOptions): KubeConfig {
   const config = new KubeConfig();
@@ -32,10 +32,10 @@ export function loadSourceKubeconfig({ kubeconfig, context }: SourceKubeconfigOp
   const found = config.getContextObject(name);
   if (found === null) throw invalid(`${origin} has no context "${cut(name)}" (${known})`);
   if (config.getCurrentCluster() === null) {
-    throw invalid(`${origin}: context "${cut(name)}" names cluster "${cut(found.cluster)}", which is not there`);
+    throw invalid(`${origin}: context "${cut(name)}" names cluster "${cut(found.cluster)}", which does not exist`);
   }
   if (config.getCurrentUser() === null) {
-    throw invalid(`${origin}: context "${cut(name)}" names user "${cut(found.user)}", which is not there`);
+    throw invalid(`${origin}: context "${cut(name)}" names user "${cut(found.user)}", which does not exist`);
   }
   return config;
 }
@@ -59,14 +59,14 @@ export async function kubeconfigAccess(config: KubeConfig): Promise<ClusterAcces
   };
 }
 
-/** What requests are made with, as client-node has it: it reads files and runs programs that the kubeconfig names. */
+/** Request options from client-node, which reads the files and runs the programs that the kubeconfig names. */
 async function applied(config: KubeConfig): Promise<HttpsOptions> {
   const options: HttpsOptions = { headers: {} };
   await config.applyToHTTPSOptions(options);
   return options;
 }
 
-/** Loads it, and says from where. */
+/** Loads the kubeconfig and returns its origin, for messages. */
 function load(config: KubeConfig, file: string | undefined): string {
   const attempt = (origin: string, from: () => void): string => {
     try {
@@ -80,7 +80,7 @@ function load(config: KubeConfig, file: string | undefined): string {
   const named = process.env['KUBECONFIG'];
   if (named) return attempt(`kubeconfig ${named} (from KUBECONFIG)`, () => config.loadFromDefault());
   const usual = join(findHomeDir() ?? '', '.kube', 'config');
-  // client-node would go on to http://localhost:8080, which is nobody's cluster.
+  // client-node would fall back to http://localhost:8080.
   if (!existsSync(usual)) {
     throw invalid(`no kubeconfig: not in a cluster, KUBECONFIG is not set, and there is no ${usual}; use --kubeconfig`);
   }

@@ -328,12 +328,12 @@ describe("the source cluster's kubeconfig", () => {
     [
       'a context without its cluster',
       () => ({ kubeconfig: write(kubeconfig({ context: { cluster: 'x' } })) }),
-      /names cluster "x", which is not there/,
+      /names cluster "x", which does not exist/,
     ],
     [
       'a context without its user',
       () => ({ kubeconfig: write(kubeconfig({ context: { user: 'x' } })) }),
-      /names user "x", which is not there/,
+      /names user "x", which does not exist/,
     ],
   ])('is refused with the reason: %s', (_, options, message) => {
     expect(() => loadSourceKubeconfig(options())).toThrow(message);
