@@ -66,11 +66,6 @@ export class KubeClient {
     return this.#transport.server;
   }
 
-  /** GET of any path, as JSON. */
-  get<T>(path: string, signal?: AbortSignal): Promise<T> {
-    return this.#transport.json<T>({ method: 'GET', path, what: `GET ${path}`, signal });
-  }
-
   /** GET of one object. @throws ApiError 404 if there is none */
   read<T extends KubeObject>(of: Resource, namespace: string | undefined, name: string, signal?: AbortSignal) {
     return this.#transport.json<T>({

@@ -61,12 +61,15 @@ function connect(options: Partial<ClientOptions> = {}, path = ''): KubeClient {
 const answer = (response: ServerResponse, code: number, body: object | string, headers: Record<string, string> = {}) =>
   response.writeHead(code, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
 
+/** A request, of no matter what. */
+const get = (client: KubeClient, signal?: AbortSignal) => client.read(SERVICES, 'shop', 'web', signal);
+
 const never = new AbortController().signal;
 const service = { metadata: { namespace: 'shop', name: 'web', resourceVersion: '1' } };
 
 describe('a request', () => {
   it('is authenticated, and says who asks', async () => {
-    await connect({ userAgent: 'me' }).get('/version');
+    await get(connect({ userAgent: 'me' }));
     expect(seen[0]?.headers).toMatchObject({ authorization: 'Bearer secret-token', 'user-agent': 'me' });
   });
 
@@ -77,12 +80,12 @@ describe('a request', () => {
     const client = new KubeClient({ server: `http://127.0.0.1:${port}`, tls: {}, authorization }, IDENTITY);
     clients.push(client);
     respond = ({ headers }, response) => answer(response, headers.authorization === 'Bearer first' ? 401 : 200, {});
-    await expect(client.get('/x')).rejects.toMatchObject({ code: 401 });
-    await client.get('/x');
-    await client.get('/x');
+    await expect(get(client)).rejects.toMatchObject({ code: 401 });
+    await get(client);
+    await get(client);
     const now = performance.now();
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now + 31_000);
-    await client.get('/x');
+    await get(client);
     clock.mockRestore();
     expect(seen.map(({ headers }) => headers.authorization)).toEqual(
       ['first', 'second', 'second', 'third'].map((token) => `Bearer ${token}`),
@@ -160,7 +163,7 @@ describe('a server with TLS (E3)', () => {
       IDENTITY,
     );
     try {
-      return await client.get('/x');
+      return await get(client);
     } finally {
       await client.close();
       await new Promise((resolve) => secure.close(resolve));
@@ -198,15 +201,13 @@ describe('an answer that is a refusal', () => {
     ['of nothing', '0', undefined],
   ])('asks to wait %s (H4)', async (_, header, expected) => {
     respond = (__, response) => answer(response, 429, 'slow down', { 'retry-after': header });
-    const error = await connect()
-      .get('/x')
-      .catch((e: unknown) => e as ApiError);
+    const error = await get(connect()).catch((e: unknown) => e as ApiError);
     expect(error).toMatchObject({ code: 429, retryAfterMs: expected });
   });
 
   it('may be no JSON, as of a proxy', async () => {
     respond = (_, response) => answer(response, 502, '<html>Bad Gateway</html>');
-    await expect(connect().get('/x')).rejects.toThrow('<html>Bad Gateway</html> (502)');
+    await expect(get(connect())).rejects.toThrow('<html>Bad Gateway</html> (502)');
   });
 });
 
@@ -214,25 +215,25 @@ describe('no answer', () => {
   it('within the deadline is a ConnectionError that says where', async () => {
     respond = () => undefined;
     const client = connect({ timeoutMs: 50 });
-    await expect(client.get('/x')).rejects.toThrow(ConnectionError);
-    await expect(client.get('/x')).rejects.toThrow(client.server);
-    await expect(client.get('/x', never)).rejects.toThrow(ConnectionError);
+    await expect(get(client)).rejects.toThrow(ConnectionError);
+    await expect(get(client)).rejects.toThrow(client.server);
+    await expect(get(client, never)).rejects.toThrow(ConnectionError);
   });
 
   it('for a connection that breaks is a ConnectionError', async () => {
     respond = (_, response) => response.destroy();
-    await expect(connect().get('/x')).rejects.toThrow(ConnectionError);
+    await expect(get(connect())).rejects.toThrow(ConnectionError);
   });
 
   it('of JSON is a ConnectionError', async () => {
     respond = (_, response) => response.end('hello');
-    await expect(connect().get('/x')).rejects.toThrow('the answer is not JSON');
+    await expect(get(connect())).rejects.toThrow('the answer is not JSON');
   });
 
   it('for a caller who no longer waits is the reason of the caller', async () => {
     respond = () => undefined;
     const stop = new AbortController();
-    const pending = connect().get('/x', stop.signal);
+    const pending = get(connect(), stop.signal);
     const enough = new Error('enough');
     stop.abort(enough);
     await expect(pending).rejects.toBe(enough);
@@ -315,7 +316,7 @@ describe('a watch', () => {
     };
     const watches = [1, 2, 3].map(() => client.watch(SERVICES, options));
     await Promise.all(watches.map((watch) => watch.next()));
-    await client.get('/x');
+    await get(client);
     await Promise.all(watches.map((watch) => watch.return(undefined)));
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
 import type { KubeClient } from '../../../operator/kube/client.ts';
-import type { Secret } from '../../../operator/kube/objects.ts';
+import { NAMESPACES, type Secret } from '../../../operator/kube/objects.ts';
 import { Credentials } from '../../../operator/target/credentials.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
@@ -63,7 +63,7 @@ describe('credentials (E2)', () => {
     expect(verdicts).toEqual(['True Valid', expected]);
     expect(clients).toHaveLength(1);
     expect(credentials.client).toBe(clients[0]);
-    await credentials.client?.get('/version');
+    await credentials.client?.list(NAMESPACES, { limit: 1 });
     expect(credentials.inUse).toBe(false);
   });
 
@@ -86,8 +86,8 @@ describe('credentials (E2)', () => {
     await use(rotated());
     expect(clients).toHaveLength(2);
     expect(credentials.client).toBe(clients[1]);
-    await expect(clients[0]!.get('/version')).rejects.toThrow();
-    await clients[1]!.get('/version');
+    await expect(clients[0]!.list(NAMESPACES, { limit: 1 })).rejects.toThrow();
+    await clients[1]!.list(NAMESPACES, { limit: 1 });
   });
 
   test.each([
