@@ -1,3 +1,156 @@
 import type { Defect } from '../defect.ts';
 
-export const SOURCE: readonly Defect[] = [];
+const OWNER = { file: 'operator/source/owner.ts', tests: ['test/operator/source/owner.test.ts'] };
+const NAMESPACES = { file: 'operator/source/namespaces.ts', tests: ['test/operator/source/namespaces.test.ts'] };
+const FAMILIES = { file: 'operator/source/families.ts', tests: ['test/operator/source/families.test.ts'] };
+const SOURCE_CLUSTER = { file: 'operator/source/source.ts', tests: ['test/operator/source/source.test.ts'] };
+
+export const SOURCE: readonly Defect[] = [
+  {
+    ...OWNER,
+    name: 'a Service that has the name of a cluster on it is taken for a mirror',
+    rule: 'A6',
+    find: 'if (labels[Label.mirroredService] === Value.true) {',
+    replace: 'if (labels[Label.mirroredService] !== Value.false) {',
+  },
+  {
+    ...OWNER,
+    name: 'an endpoint mirror belongs to a Service of its own name',
+    rule: 'D4',
+    find: 'labels[Label.headlessMirrorSvcName] ?? serviceOf(object)',
+    replace: 'serviceOf(object)',
+  },
+  {
+    ...OWNER,
+    name: 'a slice belongs to a Service of its own name',
+    rule: 'A6',
+    find: "('addressType' in object ? object.metadata.labels?.[Label.serviceName] : undefined) ?? object.metadata.name",
+    replace: 'object.metadata.name',
+  },
+  {
+    ...OWNER,
+    name: 'whatever is called probe- in any namespace is a probe Service of ours',
+    rule: 'A6',
+    find: 'isProbe && namespace === operatorNamespace &&',
+    replace: 'isProbe &&',
+  },
+  {
+    ...OWNER,
+    name: 'any Service with the name of a cluster is a probe Service of ours',
+    rule: 'A6',
+    find: 'labels[Label.mirroredGateway] === Value.true || (object as Service).spec === undefined',
+    replace: 'true',
+  },
+  {
+    ...OWNER,
+    name: 'a mirror of no possible Service is taken for one of a Service without a name',
+    rule: 'A2',
+    find: 'mirror.endsWith(suffix) && mirror.length > suffix.length ?',
+    replace: 'mirror.endsWith(suffix) ?',
+  },
+  {
+    ...NAMESPACES,
+    name: 'a namespace that is being deleted exists',
+    rule: 'A3',
+    find: 'namespace !== undefined && namespace.metadata.deletionTimestamp === undefined',
+    replace: 'namespace !== undefined',
+  },
+  {
+    ...NAMESPACES,
+    name: 'a namespace that is refused keeps the others waiting',
+    rule: 'A3',
+    find: 'unlisted.size === 0 || (refused.size > 0 && name !== this.#required)',
+    replace: 'unlisted.size === 0',
+  },
+  {
+    ...NAMESPACES,
+    name: 'an operator that may not read its own namespace begins',
+    rule: 'H5',
+    find: '(refused.size > 0 && name !== this.#required)',
+    replace: 'refused.size > 0',
+  },
+  {
+    ...NAMESPACES,
+    name: 'an API server that does not answer makes a namespace unreadable',
+    rule: 'E4',
+    find: 'else if (isForbidden(state.error)) refused.add(resource);',
+    replace: 'else refused.add(resource);',
+  },
+  {
+    ...NAMESPACES,
+    name: 'a namespace of which one resource can be read again counts as readable',
+    rule: 'A3',
+    find: 'if (state.connected) refused.delete(resource);',
+    replace: 'if (state.connected) refused.clear();',
+  },
+  {
+    ...NAMESPACES,
+    name: 'each report about a namespace is passed on',
+    rule: 'C5',
+    find: 'if (known === undefined || known.reported === state) return;',
+    replace: 'if (known === undefined) return;',
+  },
+  {
+    ...FAMILIES,
+    name: 'the address families of the pod are not looked at',
+    rule: 'C2',
+    find: "podIPs !== undefined && podIPs !== ''",
+    replace: "podIPs !== undefined && podIPs === ''",
+  },
+  {
+    ...FAMILIES,
+    name: 'a cluster of two families has one',
+    rule: 'C2',
+    find: 'if (families.length > 0) return new Set(families);',
+    replace: 'if (families.length > 0) return new Set(families.slice(0, 1));',
+  },
+  {
+    ...SOURCE_CLUSTER,
+    name: 'two sessions write the mirrors of one cluster',
+    rule: 'E9',
+    find: 'if (this.#listeners.has(cluster)) throw',
+    replace: "if (cluster === '') throw",
+  },
+  {
+    ...SOURCE_CLUSTER,
+    name: 'the former owner of an object learns nothing of its loss',
+    rule: 'A6',
+    find: 'const affected = [was, is].filter(',
+    replace: 'const affected = [is].filter(',
+  },
+  {
+    ...SOURCE_CLUSTER,
+    name: 'a name that somebody gives up is not reported to whoever wants it',
+    rule: 'A6',
+    find: 'affected.push(...this.#whoWants(service));',
+    replace: '',
+  },
+  {
+    ...SOURCE_CLUSTER,
+    name: 'slices that Kubernetes copies from Endpoints are taken for ours',
+    rule: 'A6',
+    find: '`${Label.clusterName},${Label.endpointSliceManagedBy}=${ENDPOINT_SLICE_MANAGER}`',
+    replace: 'String(Label.clusterName)',
+  },
+  {
+    ...SOURCE_CLUSTER,
+    name: 'a write that was refused leaves the namespace undoubted',
+    rule: 'A3',
+    find: 'for (const reflector of reflectors) reflector.reconnect();',
+    replace: '',
+  },
+  {
+    ...SOURCE_CLUSTER,
+    name: 'each refused write into a namespace opens its watches anew',
+    rule: 'H4',
+    find: 'if (reflectors === undefined || isRecent) return;',
+    replace: 'if (reflectors === undefined) return;',
+  },
+  {
+    ...SOURCE_CLUSTER,
+    name: 'a source cluster counts as read before it has been',
+    rule: 'L7',
+    find: 'return isListed && this.namespaces.synced;',
+    replace: 'return isListed || this.namespaces.synced;',
+  },
+];

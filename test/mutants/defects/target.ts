@@ -2,6 +2,14 @@ import type { Defect } from '../defect.ts';
 
 const CREDENTIALS = { file: 'operator/target/credentials.ts', tests: ['test/operator/target/credentials.test.ts'] };
 const LOSSES = { file: 'operator/target/losses.ts', tests: ['test/operator/target/losses.test.ts'] };
+const TARGET_TESTS = ['test/operator/target/target.test.ts'];
+const WATCH = { file: 'operator/target/export-watch.ts', tests: ['test/operator/target/export-watch.test.ts'] };
+const WATCH_SLICES = { file: 'operator/target/export-watch.ts', tests: TARGET_TESTS };
+const TARGET_FILE = { file: 'operator/target/target.ts', tests: TARGET_TESTS };
+const BY_NAME = {
+  file: 'operator/target/slices-by-name.ts',
+  tests: ['test/operator/target/slices-by-name.test.ts'],
+};
 const OBJECTS = { file: 'operator/target/objects.ts', tests: ['test/operator/target/objects.test.ts'] };
 
 export const TARGET: readonly Defect[] = [
@@ -150,5 +158,132 @@ export const TARGET: readonly Defect[] = [
     rule: 'D8',
     find: "`${slice.metadata.namespace ?? ''}/${service}`",
     replace: '`default/${service}`',
+  },
+  {
+    ...WATCH,
+    name: 'gateway mode wins over flat mode',
+    rule: 'A1',
+    find: "if (flat !== undefined) return { service: flat, mode: 'remote-discovery' };",
+    replace:
+      "if (flat !== undefined && this.#gateway?.store.get(key) === undefined) return { service: flat, mode: 'remote-discovery' };",
+  },
+  {
+    ...WATCH,
+    name: 'a Service on its way from one mode to the other is deleted in between',
+    rule: 'A1',
+    find: 'if (after === undefined && areTwo) {',
+    replace: 'if (after === undefined && !areTwo) {',
+  },
+  {
+    ...WATCH_SLICES,
+    name: 'a selector-less Service has no endpoints',
+    rule: 'D9',
+    find: 'return !hasSelector(service) || this.#labelledOf(service).every(',
+    replace: 'return this.#labelledOf(service).length > 0 && this.#labelledOf(service).every(',
+  },
+  {
+    ...WATCH_SLICES,
+    name: 'slices that nobody labelled are not looked for',
+    rule: 'D9',
+    find: 'if (!this.#needsByName(service)) return labelled;',
+    replace: 'if (labelled !== undefined) return labelled;',
+  },
+  {
+    ...WATCH_SLICES,
+    name: 'slices that have not been looked for yet count as none',
+    rule: 'L7',
+    find: 'if (named === undefined) return undefined;',
+    replace: 'if (named === undefined) return labelled;',
+  },
+  {
+    ...WATCH,
+    name: 'an exported Service is known before both its lists are',
+    rule: 'E6',
+    find: 'this.#services.every(({ store }) => store.synced)',
+    replace: 'this.#services.some(({ store }) => store.synced)',
+  },
+  {
+    ...WATCH,
+    name: 'a list that was asked for counts as one that lost Services',
+    rule: 'E6',
+    find: 'lost > 0 && !isAskedFor',
+    replace: 'lost > 0',
+  },
+  {
+    ...TARGET_FILE,
+    name: 'a list of one namespace takes away before the others are counted',
+    rule: 'E6',
+    find: 'if (lost) this.#recount(namespace);',
+    replace: '',
+  },
+  {
+    ...TARGET_FILE,
+    name: 'a namespace that refuses to be read holds up the others',
+    rule: 'E4',
+    find: '(watch.synced && watch.current) || this.#health.isRefused(namespace)',
+    replace: 'watch.synced && watch.current',
+  },
+  {
+    ...TARGET_FILE,
+    name: 'a target that refuses everything exports nothing',
+    rule: 'E4',
+    find: 'this.#synced ||= [...this.#watches.values()].some(({ synced }) => synced);',
+    replace: 'this.#synced = true;',
+  },
+  {
+    ...TARGET_FILE,
+    name: 'a namespace that has not been read exports nothing',
+    rule: 'E4',
+    find: 'if (watch?.synced === false) return false;',
+    replace: '',
+  },
+  {
+    ...BY_NAME,
+    name: 'one query has the names of all Services',
+    rule: 'D9',
+    find: 'const MAX_NAMES = 100;',
+    replace: 'const MAX_NAMES = 100_000;',
+  },
+  {
+    ...BY_NAME,
+    name: 'names that nobody wants any more are asked for with the next change',
+    rule: 'E1',
+    find: '.filter((name) => names.has(name))',
+    replace: '',
+  },
+  {
+    ...BY_NAME,
+    name: 'changes that go on put off the look-up of names for ever',
+    rule: 'E1',
+    find: 'if (this.#isStopped || this.#dueMs <= dueMs) return;',
+    replace: 'if (this.#isStopped) return;',
+  },
+  {
+    ...BY_NAME,
+    name: 'slices are looked up by name though their labels are about to be copied',
+    rule: 'D9',
+    find: 'if (now - sinceMs < this.#labelCopyMs) continue;',
+    replace: '',
+  },
+  {
+    ...BY_NAME,
+    name: 'a target that copies labels late has the watch made anew for each of them',
+    rule: 'E1',
+    find: 'if (now - this.#gaveUpMs >= this.#labelCopyMs) {',
+    replace: 'if (now >= this.#labelCopyMs) {',
+  },
+  {
+    ...BY_NAME,
+    name: 'the watch of names that are in use already is made anew',
+    rule: 'C5',
+    find: 'if (missing.length === 0) return;',
+    replace: '',
+  },
+  {
+    ...BY_NAME,
+    name: 'names are looked up after the end',
+    rule: 'E5',
+    find: 'clearTimeout(this.#timer); for',
+    replace: 'for',
   },
 ];

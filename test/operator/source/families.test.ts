@@ -18,6 +18,7 @@ const families = async (env: Record<string, string>, answer: readonly string[] |
 test.each<[string, Record<string, string>, readonly string[] | Error, readonly string[]]>([
   ['of the pod', { POD_IPS: 'fd00::7,10.0.0.7' }, ['IPv4'], ['IPv4', 'IPv6']],
   ['of the API server’s Service, where the pod’s are not known', { POD_IPS: '' }, ['IPv6'], ['IPv6']],
+  ['of that Service, both where it has two', {}, ['IPv6', 'IPv4'], ['IPv4', 'IPv6']],
   ['IPv4, where the Service names none', {}, [], ['IPv4']],
   ['IPv4, where the Service cannot be read', {}, new ConnectionError('refused'), ['IPv4']],
 ])('the IP families of the source cluster are those %s', async (_, env, answer, expected) => {

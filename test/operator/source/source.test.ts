@@ -241,4 +241,16 @@ describe('the source cluster, limited to namespaces', () => {
     await eventually('all are logged', async () => lines.filter((line) => line.startsWith('info')).length === 3);
     expect(failing()).toHaveLength(3);
   });
+
+  it('opens the watches of one anew only once, however many writes are refused in a while', async () => {
+    const watches = async () =>
+      (await cluster.audit()).filter(({ verb, namespace: of }) => verb === 'watch' && of === 'bank').length;
+    const before = await watches();
+    source.recheck('bank');
+    await eventually('they are open', async () => (await watches()) === before + 3);
+    source.recheck('bank');
+    put(service('late-west', { labels: MIRROR, selector: null, namespace: 'bank' }));
+    await eventually('they have heard of a Service', async () => source.keysOf('west').has('bank/late'));
+    expect(await watches()).toBe(before + 3);
+  });
 });
