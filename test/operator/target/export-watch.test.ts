@@ -2,12 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseSelector } from '../../../crds/selector.ts';
 import type { KubeClient, ListOptions, WatchEvent, WatchOptions } from '../../../operator/kube/client.ts';
 import { ApiError } from '../../../operator/kube/errors.ts';
-import {
-  type KubeObject,
-  type Resource,
-  type Service,
-  SERVICES,
-} from '../../../operator/kube/objects.ts';
+import { type KubeObject, type Resource, type Service, SERVICES } from '../../../operator/kube/objects.ts';
 import { ExportWatch } from '../../../operator/target/export-watch.ts';
 
 beforeEach(() => void vi.useFakeTimers());
