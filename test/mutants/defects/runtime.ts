@@ -189,7 +189,7 @@ export const RUNTIME: readonly Defect[] = [
     name: 'an object that left the selection and entered it again is never seen as written',
     rule: 'C3',
     find: 'this.#gone.delete(uid);',
-    replace: ';',
+    replace: 'this.#gone.has(uid);',
   },
   {
     ...OWN_WRITES,

@@ -11,7 +11,7 @@ export const SOURCE: readonly Defect[] = [
     name: 'a Service that has the name of a cluster on it is taken for a mirror',
     rule: 'A6',
     find: 'if (labels[Label.mirroredService] === Value.true) {',
-    replace: 'if (labels[Label.mirroredService] !== Value.false) {',
+    replace: 'if (labels[Label.mirroredService] !== undefined) {',
   },
   {
     ...OWNER,
