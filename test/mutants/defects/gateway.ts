@@ -23,8 +23,8 @@ export const GATEWAY: readonly Defect[] = [
     ...GATEWAY_FILE,
     name: 'the addresses of the old gateway stand beside port and identity of the new one',
     rule: 'C4',
-    find: 'if (this.#inUse === undefined) return this.#settings?.gateway;',
-    replace: 'if (this.#inUse === undefined || this.#settings !== undefined) return this.#settings?.gateway;',
+    find: 'const settings = this.#inUse ?? this.#settings?.gateway;',
+    replace: 'const settings = this.#settings?.gateway ?? this.#inUse;',
   },
   {
     ...GATEWAY_FILE,

@@ -11,6 +11,10 @@ const SECRET_KUBECONFIG = {
   file: 'operator/kube/access/secret-kubeconfig.ts',
   tests: ['test/operator/kube/access/secret-kubeconfig.test.ts'],
 };
+const KUBECONFIG_SCHEMA = {
+  ...SECRET_KUBECONFIG,
+  file: 'operator/kube/access/secret-kubeconfig.schema.ts',
+};
 const IN_CLUSTER = {
   file: 'operator/kube/access/in-cluster.ts',
   tests: ['test/operator/kube/access/in-cluster.test.ts'],
@@ -255,11 +259,11 @@ export const KUBE: readonly Defect[] = [
     replace: 'if (Buffer.byteLength(text) < 0) {',
   },
   {
-    ...SECRET_KUBECONFIG,
+    ...KUBECONFIG_SCHEMA,
     name: 'all errors of a kubeconfig are reported, however many',
     rule: 'E3',
-    find: '.slice(0, MAX_ERRORS)',
-    replace: '',
+    find: 'limit: MAX_ERRORS',
+    replace: 'limit: 10 * MAX_ERRORS',
   },
   {
     ...SECRET_KUBECONFIG,
@@ -276,28 +280,28 @@ export const KUBE: readonly Defect[] = [
     replace: '',
   },
   {
-    ...SECRET_KUBECONFIG,
+    ...KUBECONFIG_SCHEMA,
     name: 'a kubeconfig may have a server without TLS',
     rule: 'E3',
-    find: "if (url.protocol !== 'https:') return 'is no https URL';",
+    find: "if (url.protocol !== 'https:') return 'must be an https URL';",
     replace: '',
   },
   {
-    ...SECRET_KUBECONFIG,
+    ...KUBECONFIG_SCHEMA,
     name: 'a kubeconfig may turn off verification',
     rule: 'E3',
     find: "'insecure-skip-tls-verify': { const: false },",
     replace: "'insecure-skip-tls-verify': true,",
   },
   {
-    ...SECRET_KUBECONFIG,
+    ...KUBECONFIG_SCHEMA,
     name: 'a kubeconfig may do without the CA of its server',
     rule: 'E3',
     find: "required: ['server', 'certificate-authority-data'],",
     replace: "required: ['server'],",
   },
   {
-    ...SECRET_KUBECONFIG,
+    ...KUBECONFIG_SCHEMA,
     name: 'a kubeconfig may hold whatever we do not know',
     rule: 'E3',
     find: "const CLOSED = { type: 'object', additionalProperties: false };",
@@ -311,7 +315,7 @@ export const KUBE: readonly Defect[] = [
     replace: 'checkPrivateKey(key) === undefined',
   },
   {
-    ...SECRET_KUBECONFIG,
+    ...KUBECONFIG_SCHEMA,
     name: 'a token may break out of its header',
     rule: 'E3',
     find: 'return /^[\\x21-\\x7e]+$/.test(text) ? undefined :',
@@ -333,7 +337,7 @@ export const KUBE: readonly Defect[] = [
     replace: 'maxAliases: 100',
   },
   {
-    file: 'operator/kube/access/parse-error.ts',
+    file: 'operator/kube/access/parse-error-text.ts',
     tests: ['test/operator/kube/access/secret-kubeconfig.test.ts'],
     name: 'what a kubeconfig holds is quoted in the error of its parser',
     rule: 'E3',

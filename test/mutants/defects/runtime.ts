@@ -12,6 +12,7 @@ const REPAIRS = { file: 'operator/runtime/repairs.ts', tests: ['test/operator/ru
 const APPLIER = { file: 'operator/runtime/applier.ts', tests: ['test/operator/runtime/applier.test.ts'] };
 const COMPARE = { file: 'operator/runtime/compare.ts', tests: ['test/operator/runtime/compare.test.ts'] };
 const EVENTS = { file: 'operator/runtime/events.ts', tests: ['test/operator/runtime/events.test.ts'] };
+const CONTROLLER = { file: 'operator/runtime/controller.ts', tests: ['test/operator/runtime/controller.test.ts'] };
 const WORKQUEUE = { file: 'operator/runtime/workqueue.ts', tests: ['test/operator/runtime/workqueue.test.ts'] };
 
 export const RUNTIME: readonly Defect[] = [
@@ -544,5 +545,75 @@ export const RUNTIME: readonly Defect[] = [
     rule: 'H4',
     find: 'Math.max(retryAfterMs, backoffMs(failures, this.#backoff, Math.random))',
     replace: 'Math.min(retryAfterMs, backoffMs(failures, this.#backoff, Math.random))',
+  },
+  {
+    ...WORKQUEUE,
+    name: 'a key that is to be handled again at once is not',
+    rule: 'C1',
+    find: 'if (result.again !== true || signal.aborted) return result;',
+    replace: 'if (times >= 0 || signal.aborted) return result;',
+  },
+  {
+    ...WORKQUEUE,
+    name: 'a key that is always to be handled again starves the others',
+    rule: 'H7',
+    find: 'if (times === MAX_AGAIN) {',
+    replace: 'if (times === -1) {',
+  },
+  {
+    ...WORKQUEUE,
+    name: 'a key that was handled again too often is given up',
+    rule: 'C1',
+    find: 'this.#again.add(key); return result;',
+    replace: 'return result;',
+  },
+  {
+    ...WORKQUEUE,
+    name: 'a change that is seen by handling a key again has it handled once more',
+    rule: 'C5',
+    find: 'this.#again.delete(key); const result',
+    replace: 'const result',
+  },
+  {
+    ...CONTROLLER,
+    name: 'a reconcile that throws is not tried again',
+    rule: 'H4',
+    find: 'return { errors: [error] };',
+    replace: 'return {};',
+  },
+  {
+    ...CONTROLLER,
+    name: 'a reconcile that was interrupted counts as failed',
+    rule: 'H1',
+    find: 'if (signal.aborted) return {};',
+    replace: '',
+  },
+  {
+    ...CONTROLLER,
+    name: 'a conflict is a warning',
+    rule: 'G6',
+    find: 'if (!isConflict(error)) log.warn(',
+    replace: 'log.warn(',
+  },
+  {
+    ...CONTROLLER,
+    name: 'what only a change can mend is tried as often as the rest',
+    rule: 'H4',
+    find: 'isForbidden(error) || isInvalid(error) ? capMs * (1 + 0.2 * random()) : 0',
+    replace: 'isForbidden(error) && isInvalid(error) ? capMs * (1 + 0.2 * random()) : 0',
+  },
+  {
+    ...CONTROLLER,
+    name: 'one refused object holds up the retry of another',
+    rule: 'H4',
+    find: 'return Math.min(...waits);',
+    replace: 'return Math.max(...waits);',
+  },
+  {
+    ...CONTROLLER,
+    name: 'a server that asks for time does not get it',
+    rule: 'H4',
+    find: 'if (error instanceof ApiError && error.retryAfterMs !== undefined) return error.retryAfterMs;',
+    replace: '',
   },
 ];

@@ -87,8 +87,8 @@ export const TARGET: readonly Defect[] = [
     ...LOSSES,
     name: 'what is held goes while nobody knows whether it is gone',
     rule: 'E6',
-    find: 'isGone(key) !== false',
-    replace: 'isGone(key) === true',
+    find: "stateOf(key) !== 'exported'",
+    replace: "stateOf(key) === 'gone'",
   },
   {
     ...LOSSES,
@@ -285,5 +285,26 @@ export const TARGET: readonly Defect[] = [
     rule: 'E5',
     find: 'clearTimeout(this.#timer); for',
     replace: 'for',
+  },
+  {
+    ...LOSSES,
+    name: 'what goes one by one is held when a list comes',
+    rule: 'E6',
+    find: '&& !this.#leaving.has(key);',
+    replace: ';',
+  },
+  {
+    ...LOSSES,
+    name: 'what is held is not counted with what the next list takes',
+    rule: 'E6',
+    find: 'if (!this.#held.has(key)) this.#leaving.add(key);',
+    replace: 'this.#leaving.add(key);',
+  },
+  {
+    ...LOSSES,
+    name: 'a mirror that was made anew is not counted when a list takes it',
+    rule: 'E6',
+    find: 'for (const key of this.#leaving) if (!mirrored.has(key)) this.#leaving.delete(key);',
+    replace: '',
   },
 ];
