@@ -204,8 +204,7 @@ export class Clusters {
     await session.stop(session.link === next ? 'release' : 'remove');
     this.#sessions.delete(cluster);
     if (link !== undefined) link.work = undefined;
-    if (session.link !== next && this.#served.get(session.link) === cluster) this.#served.delete(session.link);
-    // The Link may have waited for its Lease.
+    // What its Lease records stays known until that is certain to be gone. The Link may have waited for its Lease.
     this.#enqueue(session.link);
   }
 
