@@ -5,7 +5,7 @@ import { eventually, type ObjectRef } from '../cluster/workload/index.ts';
 import { credentials, GATEWAY, service, slice } from '../support/builders.ts';
 import { exportReady } from '../support/exports.ts';
 import { inventory } from '../support/inventory.ts';
-import { LASTING_LEASE, type TestOperator } from '../support/operator.ts';
+import type { TestOperator } from '../support/operator.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
 
 const USERS = ['first', 'second', 'powerless'].map((name) => ({ name, token: `token-of-${name}` }));
@@ -42,7 +42,7 @@ onEachBacking('the credentials', (backing) => {
     await clusters.west.apply(binding('second'));
     await clusters.link();
     await give(clusters.westCluster.kubeconfigFor(FIRST));
-    operator = clusters.operator({ flags: LASTING_LEASE });
+    operator = clusters.operator();
     await exportReady(clusters, 'web');
     await clusters.ready();
   });
@@ -122,7 +122,7 @@ onEachBacking('the credentials', (backing) => {
     await isMirroring('without-secret');
 
     await operator.stop();
-    operator = clusters.operator({ flags: LASTING_LEASE });
+    operator = clusters.operator();
     await eventually('the operator is back', () => operator.leads());
     await give('garbage');
     await verdict('says no', ({ reason }) => reason === 'KubeconfigInvalid');

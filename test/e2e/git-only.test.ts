@@ -102,7 +102,11 @@ onReal('two clusters that were brought up from Git alone', () => {
     const { members, ...rest } = await clusterFile();
     await synthesize({
       ...rest,
-      members: members.map((member) => ({ ...member, gatewayAddresses: [GATEWAYS[member.name]!] })),
+      members: members.map((member) => ({
+        ...member,
+        gatewayAddresses: [GATEWAYS[member.name]!],
+        gateway: { ...member.gateway, probePeriod: '500ms' },
+      })),
     });
     const identity = '-c user.name=test -c user.email=test@example.com';
     await shell(`git init --quiet && git add --all && git ${identity} commit --quiet --message=test`);

@@ -1,556 +1,371 @@
-/**
- * Which Link has a target cluster, over the lives of several Links (rules E5, E7, E9, lessons L41 to L44): however they
- * are renamed, doubled, made invalid or deleted, one session writes for the cluster, and nothing is lost but what no
- * Link asks for.
- */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { backings } from '../cluster/index.ts';
+/** Links beside each other, and each over its life: rules E1, E5, E7 and E9 of behaviour.md. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { borrowCluster, type TestCluster } from '../cluster/index.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import type { SimulatedCluster } from '../cluster/simulated/start.ts';
-import { eventually, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
-import { credentials, EXPORTED, GATEWAY, link, LINKS_NAMESPACE, service, slice } from '../support/builders.ts';
-import { identities, type Inventory, inventory } from '../support/inventory.ts';
-import { LASTING_LEASE, type TestOperator } from '../support/operator.ts';
+import { api, type Api, eventually } from '../cluster/workload/index.ts';
+import {
+  credentials,
+  EXPORTED,
+  GATEWAY,
+  link,
+  LINKS_NAMESPACE,
+  namespace,
+  service,
+  slice,
+  statefulSlice,
+} from '../support/builders.ts';
+import { addressesAre, exportAllReady, exportReady, exportService, mirrorOf, untilReady } from '../support/exports.ts';
+import type { EndpointsObject, LinkCondition, ServiceObject } from '../support/objects.ts';
+import type { TestOperator } from '../support/operator.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
 
-/** For tests that await more than one slow thing. */
-const LONG_MS = 120_000;
+const DEADLINE_MS = 60_000;
 
-/** More than may go at once without a word (rule E6). */
-const NAMES = Array.from({ length: 12 }, (_, at) => `svc-${at}`);
+const UNPROBED = { probeSpec: undefined };
 
-interface LeaseObject extends KubeObject {
-  readonly spec?: { readonly holderIdentity?: string };
-}
+const WEST_CREDENTIALS = { clusterCredentialsSecret: 'cluster-credentials-west' };
 
-/** The steps that these tests are made of, in two clusters of their own. */
-class Stage {
-  readonly clusters: TwoClusters;
-  operator: TestOperator;
+const exported = async (cluster: Api, name: string): Promise<void> => {
+  await cluster.apply(service(name, { labels: EXPORTED }));
+  await cluster.apply(slice(name));
+};
 
-  constructor(clusters: TwoClusters) {
-    this.clusters = clusters;
-    this.operator = this.#started();
-  }
-
-  async restartOperator(meanwhile: () => Promise<unknown> = () => Promise.resolve()): Promise<void> {
-    await this.operator.stop();
-    await meanwhile();
-    this.operator = this.#started();
-  }
-
-  /** A Link to the target under the name west, unless it says otherwise. */
-  async link(name: string, spec: object = {}): Promise<void> {
-    await this.clusters.east.apply(
-      link(name, {
-        targetClusterName: 'west',
-        clusterCredentialsSecret: 'cluster-credentials-west',
-        probeSpec: undefined,
-        ...spec,
-      }),
-    );
-  }
-
-  /** Makes a Link invalid, whatever else it says. */
-  async spoil(name: string, spec: object = {}): Promise<void> {
-    await this.link(name, { ...spec, gatewayPort: 'none' });
-    await this.untilCondition(name, 'Accepted', 'InvalidLink');
-  }
-
-  unlink(name: string): Promise<unknown> {
-    return this.clusters.east.delete(link(name));
-  }
-
-  async export(name: string): Promise<void> {
-    await this.clusters.west.apply(service(name, { labels: EXPORTED }));
-    await this.clusters.west.apply(slice(name));
-  }
-
-  /** The Services that the Link gets mirrored when it is made. */
-  async exportAll(): Promise<void> {
-    await Promise.all(NAMES.map((name) => this.export(name)));
-  }
-
-  async untilCondition(name: string, type: string, reason: string): Promise<void> {
-    await eventually(`${type} of Link ${name} is ${reason}`, async () => {
-      return (await this.clusters.condition(type, name))?.reason === reason;
-    });
-  }
-
-  async untilReady(name: string): Promise<void> {
-    await this.untilCondition(name, 'Ready', 'Ready');
-    await eventually('the operator is at rest', () => this.operator.settled());
-  }
-
-  /** Waits until so many Services are mirrored from a cluster. */
-  async untilMirrored(count: number, cluster = 'west'): Promise<void> {
-    await eventually(`${count} mirrors of ${cluster}`, async () => (await this.mirrors(cluster)).length === count);
-  }
-
-  /** Names of the mirrors of a cluster. */
-  async mirrors(cluster = 'west'): Promise<readonly string[]> {
-    const services = Object.keys(await inventory(this.clusters, cluster)).filter((name) => name.startsWith('Service '));
-    return services.map((name) => name.slice('Service shop/'.length));
-  }
-
-  /** Where all mirrors of a cluster lead to. */
-  async gateways(cluster = 'west'): Promise<ReadonlySet<string>> {
-    const names = await this.mirrors(cluster);
-    const found = await Promise.all(names.map((name) => this.clusters.addresses(name)));
-    return new Set(found.map((addresses) => addresses?.join() ?? 'nothing'));
-  }
-
-  /** By Link, the holder of its Lease. */
-  async leases(): Promise<Readonly<Record<string, string>>> {
-    const kind = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace: LINKS_NAMESPACE };
-    const prefix = 'service-mirror-write-';
-    const found = (await this.clusters.east.list<LeaseObject>(kind)).filter(({ metadata }) =>
-      metadata.name.startsWith(prefix),
-    );
-    return Object.fromEntries(
-      found.map(({ metadata, spec }) => [metadata.name.slice(prefix.length), spec?.holderIdentity ?? '']),
-    );
-  }
-
-  /** Waits until these Links have a Lease, and no others. */
-  async untilLeases(...links: readonly string[]): Promise<void> {
-    await eventually(`Leases of ${links.join(', ')}, and no others`, async () => {
-      return Object.keys(await this.leases()).join() === links.join();
-    });
-  }
-
-  async metrics(matching: RegExp): Promise<readonly string[]> {
-    const answer = await this.operator.ask('/metrics');
-    return (answer?.text ?? '').split('\n').filter((line) => matching.test(line));
-  }
-
-  /** A Link west that serves the target, and what it has mirrored. */
-  async served(name = 'west', spec: object = {}): Promise<Inventory> {
-    await this.exportAll();
-    await this.link(name, spec);
-    await this.untilMirrored(NAMES.length);
-    await this.untilReady(name);
-    return inventory(this.clusters);
-  }
-
-  /** Deletions of {@link NAMES} are held. */
-  async held(name = 'west'): Promise<void> {
-    await this.restartOperator(() => Promise.all(NAMES.map((each) => this.clusters.west.delete(service(each)))));
-    await this.untilCondition(name, 'PruneHeld', 'MassDeletion');
-    expect(await this.mirrors()).toHaveLength(NAMES.length);
-  }
-
-  /** Waits until whatever the operator had to do with all Links has been done: another Link is taken up and served. */
-  async untilPassedBy(): Promise<void> {
-    await this.link('passing', { targetClusterName: 'passing', selector: { matchLabels: { none: 'such' } } });
-    await this.untilReady('passing');
-    await this.unlink('passing');
-    await eventually('Link passing is gone', async () => !('passing' in (await this.leases())));
-  }
-
-  /** Deletes every Link and Service, and waits until nothing of them is left. */
-  async clear(): Promise<void> {
-    const links = await this.clusters.east.list({ apiVersion: LINK_VERSION, kind: 'Link', namespace: LINKS_NAMESPACE });
-    await Promise.all(links.map((each) => this.clusters.east.delete(each as ObjectRef)));
-    const exported = await this.clusters.west.list({ apiVersion: 'v1', kind: 'Service', namespace: 'shop' });
-    await Promise.all(exported.map((each) => this.clusters.west.delete(each as ObjectRef)));
-    try {
-      await this.untilLeases();
-    } finally {
-      await this.operator.stop();
-    }
-  }
-
-  #started(): TestOperator {
-    return this.clusters.operator({ flags: LASTING_LEASE });
-  }
-}
-
-const LINK_VERSION = 'multicluster.linkerd.io/v1alpha3';
-
-onEachBacking('Links that come and go', (backing) => {
-  let clusters: TwoClusters;
-  let stage: Stage;
-  beforeAll(async () => {
-    clusters = await TwoClusters.start({ backing });
-    await clusters.east.apply(credentials('west', clusters.westCluster.kubeconfig));
-  });
-  beforeEach(() => {
-    stage = new Stage(clusters);
-  });
-  afterEach(() => stage.clear(), LONG_MS);
-  afterAll(() => clusters.stop());
-
-  describe('a Link that is deleted and another made for its cluster (L41, E5, E9)', () => {
-    test(
-      'the other first, costs no write, and its series go on',
-      async () => {
-        const before = await stage.served();
-        await stage.link('west-v2');
-        await stage.untilCondition('west-v2', 'Accepted', 'DuplicateCluster');
-        expect(Object.keys(await stage.leases())).toEqual(['west']);
-        await stage.unlink('west');
-        await stage.untilReady('west-v2');
-        expect(await inventory(clusters)).toEqual(before);
-        await stage.untilLeases('west-v2');
-        expect(await stage.metrics(/^linkspan_mirrors\{.*state="ready"/)).toEqual([
-          expect.stringMatching(/target_cluster_name="west".* 12$/),
-        ]);
-        expect(await stage.metrics(/^gateway_enabled\{target_cluster_name="west"/)).toHaveLength(1);
-        expect(await stage.metrics(/link="west"/)).toEqual([]);
-        expect(await stage.metrics(/"link\/west"/)).toEqual([]);
-      },
-      LONG_MS,
-    );
-
-    test(
-      'at once after it, leaves one session, and every mirror is there',
-      async () => {
-        await stage.served();
-        await stage.unlink('west');
-        await stage.link('west-v2');
-        await stage.untilReady('west-v2');
-        await stage.untilMirrored(NAMES.length);
-        expect(await stage.gateways()).toEqual(new Set([GATEWAY]));
-        await stage.untilLeases('west-v2');
-        await clusters.eastCluster.clearAudit();
-        await stage.export('after');
-        await stage.untilMirrored(NAMES.length + 1);
-        await eventually('the operator is at rest', () => stage.operator.settled());
-        expect((await clusters.writes()).filter((write) => write.startsWith('delete '))).toEqual([]);
-      },
-      LONG_MS,
-    );
-
-    test(
-      'under the same name, with another gateway, leaves nothing of the first',
-      async () => {
-        const before = await stage.served();
-        await stage.restartOperator(async () => {
-          await stage.unlink('west');
-          await stage.link('west', { gatewayAddress: '203.0.113.77' });
-        });
-        await eventually('every mirror leads to the other gateway', async () => {
-          return [...(await stage.gateways())].join() === '203.0.113.77';
-        });
-        await stage.untilReady('west');
-        expect(identities(await inventory(clusters))).toEqual(identities(before));
-      },
-      LONG_MS,
-    );
-
-    test(
-      'while no operator runs, costs no write',
-      async () => {
-        const before = await stage.served();
-        await stage.restartOperator(async () => {
-          await stage.unlink('west');
-          await stage.link('west-v2');
-        });
-        await stage.untilReady('west-v2');
-        expect(await inventory(clusters)).toEqual(before);
-        await stage.untilLeases('west-v2');
-      },
-      LONG_MS,
-    );
-  });
-
-  describe('two Links for one cluster (L42, E9)', () => {
-    test(
-      'the older one comes later: the one that is served keeps the cluster, and the other gives up its own',
-      async () => {
-        await stage.exportAll();
-        await stage.link('first', { targetClusterName: 'north', gatewayAddress: '203.0.113.1' });
-        await stage.untilReady('first');
-        await stage.link('second', { gatewayAddress: '203.0.113.2' });
-        await stage.untilReady('second');
-        await stage.untilMirrored(NAMES.length, 'north');
-        const before = await inventory(clusters);
-        await stage.link('first', { gatewayAddress: '203.0.113.1' });
-        await stage.untilCondition('first', 'Accepted', 'DuplicateCluster');
-        await stage.untilMirrored(0, 'north');
-        await stage.untilLeases('second');
-        // Anything that makes keys due.
-        await Promise.all(
-          NAMES.map((name) => clusters.west.patch(service(name), { metadata: { labels: { touched: '1' } } })),
-        );
-        await stage.export('after');
-        await stage.untilMirrored(NAMES.length + 1);
-        await eventually('the operator is at rest', () => stage.operator.settled());
-        expect(await stage.gateways()).toEqual(new Set(['203.0.113.2']));
-        expect(identities(await inventory(clusters))).toMatchObject(identities(before));
-        expect(await clusters.condition('Accepted', 'second')).toMatchObject({ status: 'True' });
-      },
-      LONG_MS,
-    );
-
-    test(
-      'the served one turns invalid: it keeps the cluster, until it is deleted',
-      async () => {
-        const spec = { gatewayAddress: '203.0.113.2' };
-        const before = await stage.served('second', spec);
-        await stage.spoil('second', spec);
-        await stage.link('another', { gatewayAddress: '203.0.113.1' });
-        await stage.untilCondition('another', 'Accepted', 'DuplicateCluster');
-        await stage.export('after');
-        await stage.untilMirrored(NAMES.length + 1);
-        await eventually('all lead to the gateway of the one that is served', async () => {
-          return [...(await stage.gateways())].join() === '203.0.113.2';
-        });
-        expect(await inventory(clusters)).toMatchObject(before);
-        expect(Object.keys(await stage.leases())).toEqual(['second']);
-
-        const then = await inventory(clusters);
-        await stage.unlink('second');
-        await stage.untilReady('another');
-        await eventually('every mirror leads to the gateway of the other', async () => {
-          return [...(await stage.gateways())].join() === '203.0.113.1';
-        });
-        expect(identities(await inventory(clusters))).toEqual(identities(then));
-        await stage.untilLeases('another');
-      },
-      LONG_MS,
-    );
-
-    test(
-      'that are made at once, in one second: one is served, the other refused',
-      async () => {
-        await stage.exportAll();
-        await Promise.all(['b', 'a'].map((name) => stage.link(name)));
-        await stage.untilMirrored(NAMES.length);
-        const isSettled = async (): Promise<string | false> => {
-          const reasons = await Promise.all(['a', 'b'].map((name) => clusters.condition('Accepted', name)));
-          const [served] = ['a', 'b'].filter((_, at) => reasons[at]?.status === 'True');
-          const [refused] = ['a', 'b'].filter((_, at) => reasons[at]?.reason === 'DuplicateCluster');
-          return served !== undefined && refused !== undefined && served;
-        };
-        const served = await eventually('one is served, the other refused', isSettled);
-        await stage.untilReady(served);
-        await stage.untilLeases(served);
-      },
-      LONG_MS,
-    );
-  });
-
-  describe('held deletions (L43, E5, E6)', () => {
-    test(
-      'go when the Link is deleted',
-      async () => {
-        await stage.served();
-        await stage.held();
-        await stage.unlink('west');
-        await stage.untilMirrored(0);
-        await stage.untilLeases();
-      },
-      LONG_MS,
-    );
-
-    test(
-      'go when the Link names another cluster, which is served then',
-      async () => {
-        await stage.served();
-        await stage.held();
-        await stage.export('web');
-        await stage.link('west', { targetClusterName: 'north' });
-        await stage.untilMirrored(0, 'west');
-        await stage.untilMirrored(1, 'north');
-        await stage.untilReady('west');
-        expect(await stage.leases()).toEqual({ west: 'linkspan-0' });
-      },
-      LONG_MS,
-    );
-
-    test(
-      'stay held when another Link takes over, and when it turns invalid',
-      async () => {
-        await stage.served();
-        await stage.held();
-        const before = await inventory(clusters);
-        await stage.link('west-v2');
-        await stage.untilCondition('west-v2', 'Accepted', 'DuplicateCluster');
-        await stage.unlink('west');
-        await stage.untilCondition('west-v2', 'PruneHeld', 'MassDeletion');
-        await stage.spoil('west-v2');
-        await stage.untilPassedBy();
-        expect(await inventory(clusters)).toEqual(before);
-      },
-      LONG_MS,
-    );
-  });
-
-  describe('a renamed Link (L44, E5, E7)', () => {
-    test(
-      'that is made invalid keeps its mirrors over a restart, and goes on when it is mended',
-      async () => {
-        const before = await stage.served();
-        await stage.link('west-v2');
-        await stage.untilCondition('west-v2', 'Accepted', 'DuplicateCluster');
-        await stage.unlink('west');
-        await stage.untilReady('west-v2');
-        await stage.spoil('west-v2');
-        await stage.untilPassedBy();
-        expect(await inventory(clusters)).toEqual(before);
-        await stage.restartOperator();
-        await stage.untilPassedBy();
-        expect(await inventory(clusters)).toEqual(before);
-        await stage.link('west-v2');
-        await stage.untilReady('west-v2');
-        expect(await inventory(clusters)).toEqual(before);
-      },
-      LONG_MS,
-    );
-
-    test(
-      'that is invalid when it is deleted loses its mirrors, also while no operator runs',
-      async () => {
-        await stage.served();
-        await stage.spoil('west');
-        await stage.restartOperator();
-        await stage.untilPassedBy();
-        expect(await stage.mirrors()).toHaveLength(NAMES.length);
-        await stage.restartOperator(() => stage.unlink('west'));
-        await stage.untilMirrored(0);
-      },
-      LONG_MS,
-    );
-
-    test(
-      'to another cluster while no operator runs takes the mirrors of the former with it',
-      async () => {
-        await stage.served();
-        await stage.restartOperator(() => stage.link('west', { targetClusterName: 'north' }));
-        await stage.untilMirrored(0, 'west');
-        await stage.untilMirrored(NAMES.length, 'north');
-        await stage.untilReady('west');
-      },
-      LONG_MS,
-    );
-  });
-
-  test(
-    'A7 a Service that is gone claims no name, also in a session that stands by',
+const conditionIs = (clusters: TwoClusters, type: string, status: string, name = 'west'): Promise<LinkCondition> =>
+  eventually(
+    `Link ${name} has ${type}=${status}`,
     async () => {
-      const ofWest = { only: 'west' };
-      const ofOther = { only: 'b-west' };
-      const lease = {
-        apiVersion: 'coordination.k8s.io/v1',
-        kind: 'Lease',
-        metadata: { name: 'service-mirror-write-west', namespace: LINKS_NAMESPACE },
-        spec: {
-          holderIdentity: 'linkerd-0',
-          leaseDurationSeconds: 3600,
-          acquireTime: '2026-01-01T00:00:00.000000Z',
-          renewTime: '2026-01-01T00:00:00.000000Z',
-        },
-      };
-      await clusters.east.apply(lease);
-      await clusters.west.apply(service('a-b', { labels: ofWest }));
-      await clusters.west.apply(service('a', { labels: ofOther }));
-      await clusters.west.apply(slice('a', { labels: ofOther }));
-      await stage.link('west', { selector: { matchLabels: ofWest } });
-      await stage.untilCondition('west', 'Ready', 'HeldByAnother');
-      await eventually('the target of west is listed', async () => {
-        return (await clusters.condition('TargetReachable', 'west'))?.status === 'True';
-      });
-      await stage.link('z', { targetClusterName: 'b-west', selector: { matchLabels: ofOther } });
-      const reason = async (): Promise<string | undefined> => {
-        const found = await clusters.get<StatusOfMirrors>('Link', 'z', LINKS_NAMESPACE);
-        return found?.status?.mirrorServices?.[0]?.conditions[0]?.reason;
-      };
-      await eventually('the older Link has the name', async () => (await reason()) === 'NameConflict');
-      await clusters.west.delete(service('a-b', { labels: ofWest }));
-      await eventually('it has it no more', async () => (await reason()) === 'Mirrored');
-      expect(await stage.mirrors('b-west')).toEqual(['a-b-west']);
-      await clusters.east.delete(lease);
+      const found = await clusters.condition(type, name);
+      return found?.status === status ? found : undefined;
     },
-    LONG_MS,
+    DEADLINE_MS,
   );
+
+onEachBacking('several Links', (backing) => {
+  let clusters: TwoClusters;
+  let northCluster: TestCluster;
+  let north: Api;
+  beforeAll(async () => {
+    [clusters, northCluster] = await Promise.all([TwoClusters.start({ backing }), borrowCluster(backing, 'north')]);
+    north = api(northCluster);
+    await north.apply(namespace('shop'));
+    await clusters.link();
+    await clusters.east.apply(credentials('north', northCluster.kubeconfig));
+    await clusters.east.apply(link('north', { ...UNPROBED, gatewayAddress: '203.0.113.30' }));
+    clusters.operator();
+  });
+  afterAll(async () => {
+    await clusters.stop();
+    await north.close();
+    await northCluster.stop();
+  });
+
+  test('a target that goes down leaves its mirrors as they are, and the other Link works on (E1, E4)', async () => {
+    await exported(clusters.west, 'web');
+    await exported(north, 'web');
+    await addressesAre(clusters, 'web-west', [GATEWAY]);
+    await addressesAre(clusters, 'web-north', ['203.0.113.30']);
+    const before = await clusters.get('Endpoints', 'web-north');
+
+    await northCluster.kill();
+    const said = await conditionIs(clusters, 'TargetReachable', 'False', 'north');
+    expect(said.reason).toBe('Unreachable');
+    expect(said.message).toMatch(/since \d{4}-/);
+    await exported(clusters.west, 'meanwhile');
+    await addressesAre(clusters, 'meanwhile-west', [GATEWAY]);
+    await conditionIs(clusters, 'Ready', 'True', 'west');
+    await conditionIs(clusters, 'Ready', 'False', 'north');
+    const now = await clusters.get('Endpoints', 'web-north');
+    expect(now?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
+
+    await northCluster.start();
+    await conditionIs(clusters, 'TargetReachable', 'True', 'north');
+    await exported(north, 'again');
+    await addressesAre(clusters, 'again-north', ['203.0.113.30']);
+  });
+
+  test.each<[string, string, object, string]>([
+    ['a port that is none', 'badport', { gatewayPort: '99999' }, 'spec.gatewayPort'],
+    ['a cluster that has no name', 'badname', { targetClusterName: 'No_Label' }, 'spec.targetClusterName'],
+    [
+      'a selector that makes no sense',
+      'badselector',
+      { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
+      'spec.selector',
+    ],
+    ['a gateway that no endpoints may hold', 'badgateway', { gatewayAddress: '127.0.0.1' }, 'spec.gatewayAddress'],
+  ])('one with %s says so, field and reason, and the others work on (E7)', async (_, name, spec, field) => {
+    await clusters.east.apply(
+      link(name, { ...UNPROBED, clusterCredentialsSecret: 'cluster-credentials-west', ...spec }),
+    );
+    const said = await conditionIs(clusters, 'Accepted', 'False', name);
+    expect(said).toMatchObject({ reason: 'InvalidLink', message: expect.stringContaining(field) as string });
+    await exported(clusters.west, `beside-${name}`);
+    await addressesAre(clusters, `beside-${name}-west`, [GATEWAY]);
+    await clusters.east.delete(link(name));
+  });
+
+  test('one that is made right is taken up, and one that turns bad goes on as it was (E7)', async () => {
+    const mended = {
+      ...UNPROBED,
+      clusterCredentialsSecret: 'cluster-credentials-west',
+      gatewayAddress: '203.0.113.40',
+    };
+    await clusters.east.apply(link('mended', { ...mended, gatewayPort: 'x' }));
+    await conditionIs(clusters, 'Accepted', 'False', 'mended');
+    await exported(clusters.west, 'patient');
+    await clusters.east.apply(link('mended', mended));
+    await conditionIs(clusters, 'Accepted', 'True', 'mended');
+    await addressesAre(clusters, 'patient-mended', ['203.0.113.40']);
+    await clusters.east.apply(link('mended', { ...mended, gatewayPort: 'y' }));
+    await conditionIs(clusters, 'Accepted', 'False', 'mended');
+    await exported(clusters.west, 'still');
+    await addressesAre(clusters, 'still-mended', ['203.0.113.40']);
+    await clusters.east.delete(link('mended'));
+    await eventually(
+      'its mirrors are gone',
+      async () => (await clusters.get('Service', 'patient-mended')) === undefined,
+      DEADLINE_MS,
+    );
+  });
+
+  test('of two with one target name the older is served, and the other takes over when it goes', async () => {
+    const twin = { ...UNPROBED, clusterCredentialsSecret: 'cluster-credentials-west', targetClusterName: 'shared' };
+    const { metadata } = await clusters.east.apply(link('shared-b', { ...twin, gatewayAddress: '203.0.113.51' }));
+    await exported(clusters.west, 'common');
+    await addressesAre(clusters, 'common-shared', ['203.0.113.51']);
+    await eventually('the next second', async () => Date.now() - Date.parse(metadata.creationTimestamp) >= 1100);
+    await clusters.east.apply(link('shared-a', { ...twin, gatewayAddress: '203.0.113.52' }));
+    const said = await conditionIs(clusters, 'Accepted', 'False', 'shared-a');
+    expect(said).toMatchObject({ reason: 'DuplicateCluster', message: expect.stringContaining('shared-b') as string });
+    expect(await clusters.addresses('common-shared')).toEqual(['203.0.113.51']);
+    const before = await clusters.get('Service', 'common-shared');
+    await clusters.east.delete(link('shared-b'));
+    await addressesAre(clusters, 'common-shared', ['203.0.113.52']);
+    expect((await clusters.get('Service', 'common-shared'))?.metadata.uid).toBe(before?.metadata.uid);
+  });
+
+  test('L28 E7 a Link with a probe that makes no sense says so, is left alone, and harms no other', async () => {
+    const wrong = {
+      zero: ['period', { period: '0s' }],
+      letters: ['period', { period: 'abc' }],
+      never: ['failureThreshold', { failureThreshold: '0' }],
+    } as const;
+    for (const [name, [field, probe]] of Object.entries(wrong)) {
+      const selector = { matchLabels: EXPORTED };
+      const probeSpec = { path: '/ready', port: '4191', period: '100ms', ...probe };
+      await clusters.east.apply(link(name, { ...WEST_CREDENTIALS, selector, probeSpec }));
+      const condition = await eventually(`Link ${name} is judged`, async () => {
+        const found = await clusters.condition('Accepted', name);
+        return found?.status === 'False' && found;
+      });
+      expect(condition).toMatchObject({ reason: 'InvalidLink' });
+      expect(condition.message).toContain(`spec.probeSpec.${field}`);
+      expect(condition.message).toContain(Object.values(probe)[0]);
+    }
+    await exportAllReady(clusters, ['beside']);
+    await clusters.ready();
+    for (const name of Object.keys(wrong)) {
+      expect(await clusters.get('Service', `beside-${name}`)).toBeUndefined();
+      expect(await clusters.get('Service', `probe-${name}`, LINKS_NAMESPACE)).toBeUndefined();
+    }
+    await clusters.east.patch(link('letters'), { spec: { probeSpec: { period: '1s' } } });
+    await eventually('a Link put right is served', () => clusters.get('Service', 'beside-letters'));
+    for (const name of Object.keys(wrong)) await clusters.east.delete(link(name));
+    await eventually(
+      'and gone with its Link',
+      async () => (await clusters.get('Service', 'beside-letters')) === undefined,
+    );
+  });
 });
 
-interface StatusOfMirrors extends KubeObject {
-  readonly status?: {
-    readonly mirrorServices?: readonly { readonly conditions: readonly { readonly reason: string }[] }[];
-  };
-}
-
-describe.runIf(backings().includes('simulated'))('Links that come and go while a write fails [simulated]', () => {
+onEachBacking('a Link', (backing) => {
   let clusters: TwoClusters;
-  let stage: Stage;
-  let east: SimulatedCluster;
+  let operator: TestOperator;
   beforeAll(async () => {
-    clusters = await TwoClusters.start({ backing: 'simulated' });
-    east = clusters.eastCluster as SimulatedCluster;
-    await clusters.east.apply(credentials('west', clusters.westCluster.kubeconfig));
+    clusters = await TwoClusters.start({ backing });
   });
-  beforeEach(() => {
-    stage = new Stage(clusters);
-  });
-  afterEach(async () => {
-    east.faults.clear();
-    await stage.clear();
-  }, LONG_MS);
+  afterEach(() => operator.stop());
   afterAll(() => clusters.stop());
 
-  /** One mirror cannot be deleted for a while. */
-  const refuseDeletion = () =>
-    east.faults.refuse({
-      failure: { kind: 'status', code: 503 },
-      match: ({ verb, resource, name }) => verb === 'delete' && resource === 'services' && name === 'svc-0-west',
+  test('L2 E5 G2: writes of its own status restart nothing, and come to an end', async () => {
+    await clusters.link();
+    operator = clusters.operator();
+    await exportReady(clusters, 'web');
+    await clusters.ready();
+    await eventually('the operator is at rest', () => operator.settled());
+    await clusters.westCluster.clearAudit();
+    await clusters.eastCluster.clearAudit();
+    for (const [does, status] of [
+      ['die', 'False'],
+      ['revive', 'True'],
+    ] as const) {
+      await clusters.gateway[does]();
+      await eventually(`GatewayAlive is ${status}`, async () => {
+        return (await clusters.condition('GatewayAlive'))?.status === status;
+      });
+    }
+    await clusters.ready();
+    await exportReady(clusters, 'after-status');
+    const read = (await clusters.westCluster.audit()).filter(({ userAgent }) => userAgent === 'linkspan');
+    expect(read.filter(({ verb }) => verb === 'list' || verb === 'watch')).toEqual([]);
+    expect((await clusters.writes()).filter((write) => write.includes(' links/status '))).not.toEqual([]);
+
+    await eventually(
+      'all is reported',
+      async () => (await clusters.mirrorCondition('after-status'))?.status === 'True',
+    );
+    await clusters.eastCluster.clearAudit();
+    const { probes } = clusters.gateway;
+    await eventually('time has passed, in probes', async () => clusters.gateway.probes > probes + 20);
+    expect(await clusters.writes()).toEqual([]);
+  });
+
+  test('L20 E5: deleted and made again with another gateway while work is queued, it leaves nothing of the first', async () => {
+    const names = Array.from({ length: 60 }, (_, at) => `queued-${at}`);
+    for (const name of names) {
+      await clusters.west.apply(service(name, { labels: EXPORTED }));
+      await clusters.west.apply(slice(name));
+    }
+    await clusters.link();
+    // One at a time, so that the rest waits in the queue.
+    operator = clusters.operator({ flags: { concurrency: '1' } });
+    const written = async () => {
+      const found = await Promise.all(names.map((name) => clusters.addresses(`${name}-west`)));
+      return found.flat().filter((address) => address === GATEWAY).length;
+    };
+    await eventually('some are mirrored', async () => (await written()) > 0);
+    await clusters.east.delete(link('west'));
+    const remade = { gatewayAddress: '203.0.113.77' };
+    await clusters.east.apply(link('west', remade));
+    const shows = async (): Promise<boolean> => {
+      const found = await Promise.all(names.map((name) => clusters.addresses(`${name}-west`)));
+      return found.every((addresses) => addresses?.join() === '203.0.113.77');
+    };
+    await eventually('every mirror has the new gateway', shows, 60_000);
+    await eventually('the operator is at rest', () => operator.settled());
+    await clusters.ready();
+    const probe = await clusters.addresses('probe-west', LINKS_NAMESPACE);
+    expect(probe).toEqual(['203.0.113.77']);
+    expect(await shows()).toBe(true);
+  }, 180_000);
+});
+
+describe('a Link that changes', () => {
+  onEachBacking('is applied in place', (backing) => {
+    let clusters: TwoClusters;
+    beforeAll(async () => {
+      clusters = await TwoClusters.start({ backing });
+      await clusters.link();
+      clusters.operator();
+      await exportService(clusters, 'web', { labels: { ...EXPORTED, team: 'a' }, annotations: { note: 'x' } });
+      await clusters.west.apply(service('db', { headless: true, labels: EXPORTED }));
+      await clusters.west.apply(statefulSlice('db', ['db-0']));
+      await untilReady(clusters, 'web');
+      await untilReady(clusters, 'db-0');
+    });
+    afterAll(() => clusters.stop());
+
+    const change = (spec: object) => clusters.east.patch(link('west'), { spec });
+    const endpoints = (name = 'web-west') => clusters.get<EndpointsObject>('Endpoints', name);
+    const uids = async () =>
+      Promise.all(['web', 'db', 'db-0'].map(async (name) => (await mirrorOf(clusters, name)).metadata.uid));
+
+    test('its gateway address, port and identity reach every mirror without deleting any (C4)', async () => {
+      const before = await uids();
+      await change({ gatewayAddress: '203.0.113.21, 203.0.113.20', gatewayPort: '30143', gatewayIdentity: 'other.id' });
+      for (const name of ['web-west', 'db-0-west']) {
+        await addressesAre(clusters, name, ['203.0.113.20', '203.0.113.21']);
+        await eventually(`${name} follows`, async () => {
+          const found = await endpoints(name);
+          return (
+            found?.subsets?.[0]?.ports?.[0]?.port === 30_143 &&
+            found.metadata.annotations?.['mirror.linkerd.io/remote-gateway-identity'] === 'other.id'
+          );
+        });
+      }
+      await addressesAre(clusters, 'probe-west', ['203.0.113.20', '203.0.113.21'], LINKS_NAMESPACE);
+      expect(await uids()).toEqual(before);
     });
 
-  test('L41 E9: a removal that is under way ends when another Link is made for its cluster', async () => {
-    await stage.served();
-    const accept = refuseDeletion();
-    await stage.unlink('west');
-    await stage.untilMirrored(1);
-    await stage.link('west-v2');
-    await stage.untilReady('west-v2');
-    await stage.untilMirrored(NAMES.length);
-    await clusters.eastCluster.clearAudit();
-    accept();
-    await stage.export('after');
-    await stage.untilMirrored(NAMES.length + 1);
-    await eventually('the operator is at rest', () => stage.operator.settled());
-    expect((await clusters.writes()).filter((write) => write.startsWith('delete '))).toEqual([]);
-    expect(await stage.mirrors()).toHaveLength(NAMES.length + 1);
-    await stage.untilLeases('west-v2');
-  });
+    test.each<[string, object, () => Promise<boolean>]>([
+      [
+        'excludedLabels',
+        { excludedLabels: ['team'] },
+        async () => !('team' in ((await mirrorOf(clusters, 'web')).metadata.labels ?? {})),
+      ],
+      [
+        'excludedAnnotations',
+        { excludedAnnotations: ['note'] },
+        async () => !('note' in ((await mirrorOf(clusters, 'web')).metadata.annotations ?? {})),
+      ],
+      [
+        'targetClusterDomain',
+        { targetClusterDomain: 'west.example' },
+        async () =>
+          (await endpoints())?.metadata.annotations?.['mirror.linkerd.io/remote-svc-fq-name'] ===
+          'web.shop.svc.west.example',
+      ],
+      [
+        'probeSpec.port',
+        { probeSpec: { port: '4192' } },
+        async () =>
+          (await clusters.get<ServiceObject>('Service', 'probe-west', LINKS_NAMESPACE))?.spec.ports[0]?.port === 4192,
+      ],
+      [
+        'a probe that is no more',
+        { probeSpec: null },
+        async () => (await clusters.get('Service', 'probe-west', LINKS_NAMESPACE)) === undefined,
+      ],
+    ])('%s is taken up, and nothing is replaced (E5)', async (_, spec, isDone) => {
+      const before = await uids();
+      await change(spec);
+      await eventually('it is taken up', isDone, DEADLINE_MS);
+      expect(await uids()).toEqual(before);
+    });
 
-  test('L41 E9: a Link that comes back while it is being removed is served', async () => {
-    await stage.served();
-    const accept = refuseDeletion();
-    await stage.unlink('west');
-    await stage.untilMirrored(1);
-    await stage.link('west');
-    await stage.untilMirrored(NAMES.length);
-    await stage.untilReady('west');
-    accept();
-    await stage.untilPassedBy();
-    expect(await stage.mirrors()).toHaveLength(NAMES.length);
-  });
+    test('headless mirroring can be turned off and on (E5)', async () => {
+      await change({ enableHeadlessServices: false });
+      await eventually(
+        'db is a ClusterIP',
+        async () => (await mirrorOf(clusters, 'db')).spec.clusterIP !== 'None',
+        DEADLINE_MS,
+      );
+      await eventually('its pod is gone', async () => (await clusters.get('Service', 'db-0-west')) === undefined);
+      await change({ enableHeadlessServices: null });
+      await eventually(
+        'db is headless',
+        async () => (await mirrorOf(clusters, 'db')).spec.clusterIP === 'None',
+        DEADLINE_MS,
+      );
+      await mirrorOf(clusters, 'db-0');
+    });
 
-  test('L43 E9: a Link that moves on is served when what it left is gone, and says so until then', async () => {
-    await stage.served();
-    const accept = refuseDeletion();
-    await stage.link('west', { targetClusterName: 'north' });
-    await stage.untilCondition('west', 'Synced', 'RemovingMirrors');
-    await stage.untilMirrored(1);
-    expect(await stage.mirrors('north')).toEqual([]);
-    accept();
-    await stage.untilMirrored(NAMES.length, 'north');
-    await stage.untilReady('west');
-    expect(await stage.mirrors('west')).toEqual([]);
-  });
+    test('other selectors are taken up: what is no longer selected goes, what is now comes (E5, A2)', async () => {
+      const { metadata } = await mirrorOf(clusters, 'db');
+      await exportService(clusters, 'picked', { labels: { pick: 'me' } });
+      await change({ selector: { matchLabels: null, matchExpressions: [{ key: 'pick', operator: 'Exists' }] } });
+      await mirrorOf(clusters, 'picked');
+      await eventually(
+        'web is gone',
+        async () => (await clusters.get('Service', 'web-west')) === undefined,
+        DEADLINE_MS,
+      );
+      await change({ selector: { matchExpressions: null, matchLabels: EXPORTED } });
+      await mirrorOf(clusters, 'web');
+      expect((await mirrorOf(clusters, 'db')).metadata.uid).not.toBe(metadata.uid);
+    });
 
-  test('L41 E9: a slow API server and many mirrors change nothing of that', async () => {
-    await stage.served();
-    east.faults.latency(20, ({ verb }) => verb !== 'watch');
-    await stage.unlink('west');
-    await stage.link('west-v2');
-    await stage.untilMirrored(NAMES.length);
-    await stage.untilReady('west-v2');
-    await stage.untilPassedBy();
-    expect(await stage.mirrors()).toHaveLength(NAMES.length);
-    expect(await stage.gateways()).toEqual(new Set([GATEWAY]));
+    test('another name of the target renames every mirror, and leaves none of the old (E5)', async () => {
+      await change({ targetClusterName: 'elsewhere', clusterCredentialsSecret: 'cluster-credentials-west' });
+      await eventually('web is renamed', () => clusters.get('Service', 'web-elsewhere'), DEADLINE_MS);
+      await eventually('the pod too', () => clusters.get('Service', 'db-0-elsewhere'), DEADLINE_MS);
+      for (const name of ['web-west', 'db-west', 'db-0-west']) {
+        await eventually(
+          `${name} is gone`,
+          async () => (await clusters.get('Service', name)) === undefined,
+          DEADLINE_MS,
+        );
+      }
+    });
   });
 });

@@ -24,7 +24,7 @@ import {
 } from '../support/builders.ts';
 import { exportReady } from '../support/exports.ts';
 import { serviceAccountUser } from '../support/rendered-operator.ts';
-import { LASTING_LEASE, type TestOperator } from '../support/operator.ts';
+import type { TestOperator } from '../support/operator.ts';
 import type { ServiceObject } from '../support/objects.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
 
@@ -78,7 +78,6 @@ onEachBacking('limited to namespaces', (backing) => {
     clusters.operator({
       kubeconfigFile,
       flags: {
-        ...LASTING_LEASE,
         mirrorNamespaces: SOURCE_NAMESPACES.join(','),
         credentialsSecrets: WEST_SECRET,
       },
@@ -319,7 +318,7 @@ onEachBacking('limited to namespaces by an operator that may do more', (backing)
     try {
       await clusters.west.apply(namespace('later'));
       await clusters.link();
-      clusters.operator({ flags: { ...LASTING_LEASE, mirrorNamespaces: 'shop,later' } });
+      clusters.operator({ flags: { mirrorNamespaces: 'shop,later' } });
       await clusters.west.apply(service('web', { labels: EXPORTED, namespace: 'later' }));
       await exportReady(clusters, 'web');
       await eventually('it is missing', async () => {

@@ -178,30 +178,23 @@ onReal('H6: the rights that the constructs render', () => {
 
   /** What Links, the operator and its rights left. */
   const removeEverything = async (): Promise<void> => {
-    for (const within of [undefined, LINKS_NAMESPACE, 'shop']) {
-      const kind = within === undefined ? 'ClusterRoleBinding' : 'RoleBinding';
-      const metadata = { name: 'linkspan-operator', ...(within !== undefined && { namespace: within }) };
-      await clusters.east.delete({ apiVersion: 'rbac.authorization.k8s.io/v1', kind, metadata });
-    }
-    await clusters.east.delete(link('west'));
-    await clusters.east.delete(probe);
-    for (const object of await clusters.east.list({ apiVersion: 'v1', kind: 'Event', namespace: LINKS_NAMESPACE })) {
-      await clusters.east.delete(object);
-    }
-    const leases = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace: LINKS_NAMESPACE };
-    for (const object of await clusters.east.list(leases)) await clusters.east.delete(object);
-    for (const kind of ['Service', 'Endpoints']) {
-      for (const object of await clusters.east.list({
-        apiVersion: 'v1',
-        kind,
-        labelSelector: 'mirror.linkerd.io/cluster-name',
-      })) {
-        await clusters.east.delete(object);
-      }
-    }
-    for (const object of await clusters.west.list({ apiVersion: 'v1', kind: 'Service', namespace: 'shop' })) {
-      await clusters.west.delete(object);
-    }
+    const bindings = [undefined, LINKS_NAMESPACE, 'shop'].map((within) => ({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: within === undefined ? 'ClusterRoleBinding' : 'RoleBinding',
+      metadata: { name: 'linkspan-operator', ...(within !== undefined && { namespace: within }) },
+    }));
+    const labelSelector = 'mirror.linkerd.io/cluster-name';
+    const left = await Promise.all([
+      clusters.east.list({ apiVersion: 'v1', kind: 'Event', namespace: LINKS_NAMESPACE }),
+      clusters.east.list({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace: LINKS_NAMESPACE }),
+      clusters.east.list({ apiVersion: 'v1', kind: 'Service', labelSelector }),
+      clusters.east.list({ apiVersion: 'v1', kind: 'Endpoints', labelSelector }),
+    ]);
+    const exported = await clusters.west.list({ apiVersion: 'v1', kind: 'Service', namespace: 'shop' });
+    await Promise.all([
+      ...[...bindings, link('west'), probe, ...left.flat()].map((object) => clusters.east.delete(object)),
+      ...exported.map((object) => clusters.west.delete(object)),
+    ]);
   };
 
   /** Kubernetes' token controller fills the Secret that the construct rendered. */
@@ -501,10 +494,12 @@ onReal('H6: the rights that the constructs render', () => {
   const grant = async (cluster: Api, user: string, objects: readonly ApiJson[], missing?: Right): Promise<void> => {
     await applyAll(cluster, objects);
     if (missing !== undefined) await applyAll(cluster, [without(missing)]);
-    for (const right of rightsOf(objects)) {
-      const wanted = missing === undefined || nameOf(right) !== nameOf(missing);
-      await eventually(nameOf(right), async () => (await isAllowed(cluster, user, right)) === wanted, DEADLINE_MS);
-    }
+    await Promise.all(
+      rightsOf(objects).map((right) => {
+        const wanted = missing === undefined || nameOf(right) !== nameOf(missing);
+        return eventually(nameOf(right), async () => (await isAllowed(cluster, user, right)) === wanted, DEADLINE_MS);
+      }),
+    );
   };
 
   /** While the target is read by what `within` grants, in one namespace, and no more. */

@@ -23,8 +23,10 @@ export const FAST: Tuning = {
   labelCopyMs: 0,
 };
 
-/** Flags for Leases that a busy machine does not lose: for all tests but those of Leases. */
+/** Flags for Leases that a busy machine does not lose: what operators have unless a test says otherwise. */
 export const LASTING_LEASE = { leaseDuration: '30s', renewDeadline: '20s', retryPeriod: '200ms' };
+/** Flags for Leases whose end a test awaits. */
+export const SHORT_LEASE = { leaseDuration: '2s', renewDeadline: '1500ms', retryPeriod: '100ms' };
 
 export interface OperatorOptions {
   /** As commander hands them over: camelCase. */
@@ -59,9 +61,7 @@ export class TestOperator {
         identity: 'linkspan-0',
         enableHeadlessServices: true,
         probeConnectTo: [`probe-west.${LINKS_NAMESPACE}.svc=127.0.0.1:${gateway.address.port}`],
-        leaseDuration: '2s',
-        renewDeadline: '1500ms',
-        retryPeriod: '100ms',
+        ...LASTING_LEASE,
         ...flags,
       },
       {},

@@ -1,9 +1,13 @@
-/** The operator as one of several processes that come and go: rules E5, H1 and H2, on every backing. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+/** The operator as one of several processes that come and go, and writes that are refused: section H of behaviour.md. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { backings } from '../cluster/index.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
+import type { SimulatedCluster } from '../cluster/simulated/start.ts';
 import { eventually, type KubeObject } from '../cluster/workload/index.ts';
 import { EXPORTED, GATEWAY, link, LINKS_NAMESPACE, service, slice } from '../support/builders.ts';
+import { exportAllReady, exportService, untilReady } from '../support/exports.ts';
 import { inventory } from '../support/inventory.ts';
+import type { TestOperator } from '../support/operator.ts';
 import { type OperatorProcess, startOperatorProcess } from '../support/operator-process.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
 
@@ -18,6 +22,9 @@ const LEASES = ['linkspan-operator', 'service-mirror-write-west'].map((name) => 
 interface LeaseObject extends KubeObject {
   readonly spec: { readonly holderIdentity?: string | null };
 }
+
+/** What the admin port answers. */
+const ask = (operator: TestOperator, path: string) => eventually('the admin port is open', () => operator.ask(path));
 
 onEachBacking('the operator', (backing) => {
   let clusters: TwoClusters;
@@ -134,5 +141,92 @@ onEachBacking('the operator', (backing) => {
     expect(await clusters.addresses('web-west')).toEqual([GATEWAY]);
     await clusters.east.delete(link('west'));
     await eventually('nothing is left', async () => Object.keys(await inventory(clusters)).length === 0, DEADLINE_MS);
+  });
+});
+
+describe.runIf(backings().includes('simulated'))('the admin port [simulated]', () => {
+  test('is live at once, and ready when standing by or synced (H5)', async () => {
+    const clusters = await TwoClusters.start({ backing: 'simulated' });
+    try {
+      const leader = clusters.operator();
+      await eventually('it leads', () => leader.leads());
+      const standby = clusters.operator({ flags: { identity: 'linkspan-1' } });
+      for (const operator of [leader, standby]) {
+        expect((await ask(operator, '/healthz')).code).toBe(200);
+        await eventually('it is ready', async () => (await ask(operator, '/readyz')).code === 200);
+      }
+      expect(await standby.leads()).toBe(false);
+      // That nobody leads can be told from that there is nobody.
+      expect((await ask(leader, '/metrics')).text).toContain(
+        'leader_election_master_status{name="linkspan-operator"} 1',
+      );
+      expect((await ask(standby, '/metrics')).text).toContain(
+        'leader_election_master_status{name="linkspan-operator"} 0',
+      );
+    } finally {
+      await clusters.stop();
+    }
+  });
+});
+
+describe.runIf(backings().includes('simulated'))('writes that are refused [simulated]', () => {
+  let clusters: TwoClusters;
+  let east: SimulatedCluster;
+  let operator: TestOperator;
+
+  /** @param capMs the longest wait between two tries of a write that fails */
+  const startOperator = (capMs: number): TestOperator =>
+    clusters.operator({ tuning: { retryBackoff: { baseMs: 5, capMs } } });
+
+  beforeAll(async () => {
+    clusters = await TwoClusters.start({ backing: 'simulated' });
+    east = clusters.eastCluster as SimulatedCluster;
+    await clusters.link();
+    operator = startOperator(50);
+    await clusters.ready();
+  });
+  afterAll(() => clusters.stop());
+
+  test.each([500, 503, 403, 422])(
+    'L24 H4 a write refused with %i over and over is said in status, holds up no other, and is made once accepted',
+    async (code) => {
+      const refusals = 40;
+      let refused = 0;
+      east.faults.refuse({
+        failure: { kind: 'status', code, message: 'admission webhook "policy.example.com" denied the request' },
+        match: ({ verb, resource, name }) => {
+          const meant = verb === 'patch' && resource === 'services' && name === `denied-${code}-west`;
+          if (meant) refused += 1;
+          return meant;
+        },
+        times: refusals,
+      });
+      await exportService(clusters, `denied-${code}`);
+      const condition = await eventually('it is said', async () => {
+        const found = await clusters.mirrorCondition(`denied-${code}`);
+        return found?.status === 'False' && found;
+      });
+      expect(condition.message).toContain('policy.example.com');
+      await exportAllReady(clusters, [`beside-${code}`]);
+      await untilReady(clusters, `denied-${code}`);
+      expect(refused).toBeGreaterThanOrEqual(refusals);
+      await eventually('and said', async () => (await clusters.mirrorCondition(`denied-${code}`))?.status === 'True');
+    },
+  );
+
+  test('L24 H4 a refused write is made at once when the target Service changes, however long the next try is off', async () => {
+    await operator.stop();
+    operator = startOperator(300_000);
+    const accept = east.faults.refuse({
+      failure: { kind: 'status', code: 403, message: 'admission webhook "policy.example.com" denied the request' },
+      match: ({ verb, resource, name }) => verb === 'patch' && resource === 'services' && name === 'policy-west',
+    });
+    await exportService(clusters, 'policy');
+    await eventually('it is said', async () => (await clusters.mirrorCondition('policy'))?.status === 'False');
+    accept();
+    await clusters.west.patch(service('policy'), { metadata: { labels: { team: 'shop' } } });
+    await untilReady(clusters, 'policy');
+    await operator.stop();
+    operator = startOperator(50);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * Lessons L21 and L37: who may write for a Link, when Leases are lost, released and left to expire. Whatever happens,
+ * Who may write for a Link, when Leases are lost, released and left to expire: rule H1 of behaviour.md. Whatever happens,
  * no mirror is written by anyone who does not hold the Link's Lease, and none is ever made anew.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,10 +9,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { LeadershipLostError } from '../../operator/main.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { eventually, type KubeObject } from '../cluster/workload/index.ts';
-import { EXPORTED, GATEWAY, LINKS_NAMESPACE, service, slice } from '../support/builders.ts';
+import { LINKS_NAMESPACE, service } from '../support/builders.ts';
+import { exportService, findMirror, identityOf, untilReady } from '../support/exports.ts';
 import { LINKERD_AGENT, LinkerdController } from '../support/linkerd-controller.ts';
+import { SHORT_LEASE } from '../support/operator.ts';
 import { startOperatorProcess } from '../support/operator-process.ts';
-import type { ServiceObject } from '../support/objects.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
 
 const OPERATOR_AGENT = 'linkspan-operator';
@@ -22,27 +23,13 @@ interface Lease extends KubeObject {
   readonly spec: { readonly holderIdentity?: string };
 }
 
-const exportReady = async (clusters: TwoClusters, name: string): Promise<void> => {
-  await clusters.west.apply(service(name, { labels: EXPORTED }));
-  await clusters.west.apply(slice(name));
-};
-
-const untilReady = (clusters: TwoClusters, name: string) =>
-  eventually(
-    `${name}-west is ready`,
-    async () => (await clusters.addresses(`${name}-west`))?.join() === GATEWAY,
-    MINUTE_MS,
-  );
-
 const holderOf = async (clusters: TwoClusters, lease: string): Promise<string | undefined> =>
   (await clusters.get<Lease>('Lease', lease, LINKS_NAMESPACE))?.spec.holderIdentity;
 
-const identity = async (clusters: TwoClusters, name: string): Promise<object> => {
-  const { metadata, spec } = (await clusters.get<ServiceObject>('Service', `${name}-west`))!;
-  return { uid: metadata.uid, clusterIP: spec.clusterIP };
-};
+const identityIn = async (clusters: TwoClusters, name: string): Promise<object> =>
+  identityOf((await findMirror(clusters, name))!);
 
-onEachBacking('lesson L21', (backing) => {
+onEachBacking('a leader of two replicas', (backing) => {
   const users = ['linkspan-0', 'linkspan-1'].map((name) => ({
     name,
     groups: ['system:masters'],
@@ -61,18 +48,18 @@ onEachBacking('lesson L21', (backing) => {
   });
 
   /** An operator that the audit log knows by its identity. */
-  const operatorAs = async (name: string) => {
+  const operatorAs = async (name: string, flags = {}) => {
     const kubeconfigFile = join(directory, name);
     await writeFile(kubeconfigFile, clusters.eastCluster.kubeconfigFor(`token-of-${name}`));
-    return clusters.operator({ kubeconfigFile, flags: { identity: name } });
+    return clusters.operator({ kubeconfigFile, flags: { identity: name, ...flags } });
   };
 
   test('L21 H1 a leader that cannot renew stops before another can lead, and the other goes on from there', async () => {
-    const first = await operatorAs('linkspan-0');
-    await exportReady(clusters, 'before');
+    const first = await operatorAs('linkspan-0', SHORT_LEASE);
+    await exportService(clusters, 'before');
     await untilReady(clusters, 'before');
     await clusters.ready();
-    const before = await identity(clusters, 'before');
+    const before = await identityIn(clusters, 'before');
     const second = await operatorAs('linkspan-1');
     await eventually('the second stands by', async () =>
       second.lines.some(({ message, fields }) => message === 'standing by' && fields['holder'] === 'linkspan-0'),
@@ -80,13 +67,13 @@ onEachBacking('lesson L21', (backing) => {
 
     clusters.eastCluster.pause();
     expect(await first.ended()).toBeInstanceOf(LeadershipLostError);
-    await exportReady(clusters, 'meanwhile');
+    await exportService(clusters, 'meanwhile');
     clusters.eastCluster.resume();
     await untilReady(clusters, 'meanwhile');
     await clusters.ready();
     expect(await holderOf(clusters, 'linkspan-operator')).toBe('linkspan-1');
     expect(await holderOf(clusters, 'service-mirror-write-west')).toBe('linkspan-1');
-    expect(await identity(clusters, 'before')).toEqual(before);
+    expect(await identityIn(clusters, 'before')).toEqual(before);
     const writers = (await clusters.eastCluster.audit())
       .filter(({ verb, name }) => verb === 'patch' && name === 'meanwhile-west')
       .map(({ user }) => user);
@@ -94,23 +81,23 @@ onEachBacking('lesson L21', (backing) => {
   });
 });
 
-onEachBacking('lesson L37', (backing) => {
+onEachBacking("Linkspan beside Linkerd's controller", (backing) => {
   let clusters: TwoClusters;
   let web: object;
   const ends: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
     clusters = await TwoClusters.start({ backing });
     await clusters.link();
-    await exportReady(clusters, 'web');
+    await exportService(clusters, 'web');
     const linkerd = startLinkerd();
     await untilReady(clusters, 'web');
     await linkerd.stop();
-    web = await identity(clusters, 'web');
+    web = await identityIn(clusters, 'web');
   });
   beforeEach(() => clusters.eastCluster.clearAudit());
   afterEach(async () => {
     await Promise.all(ends.splice(0).map((end) => end()));
-    expect(await identity(clusters, 'web')).toEqual(web);
+    expect(await identityIn(clusters, 'web')).toEqual(web);
     expect(await trespasses(clusters)).toEqual([]);
   });
   afterAll(() => clusters.stop());
@@ -136,7 +123,7 @@ onEachBacking('lesson L37', (backing) => {
 
   /** Exports another Service, and waits until somebody has mirrored it. */
   const followed = async (name: string): Promise<void> => {
-    await exportReady(clusters, name);
+    await exportService(clusters, name);
     await untilReady(clusters, name);
   };
 
@@ -186,7 +173,7 @@ onEachBacking('lesson L37', (backing) => {
     const linkerd = startLinkerd();
     await followed('handed');
     expect(await writerOf('handed')).toBe('linkspan');
-    const handed = await identity(clusters, 'handed');
+    const handed = await identityIn(clusters, 'handed');
 
     await linkspan.stop();
     expect(await holderOf(clusters, 'service-mirror-write-west'), 'released, not left to expire').not.toBe(
@@ -206,7 +193,7 @@ onEachBacking('lesson L37', (backing) => {
       const found = await clusters.get('Service', 'handed-west');
       return found?.metadata.labels?.['team'] === undefined;
     });
-    expect(await identity(clusters, 'handed')).toEqual(handed);
+    expect(await identityIn(clusters, 'handed')).toEqual(handed);
   });
 
   test("L37 H1 when Linkerd's controller is killed, Linkspan takes over; when it comes back, it waits", async () => {

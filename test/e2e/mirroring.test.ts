@@ -1,19 +1,26 @@
-/** What is mirrored where, what is not and why, and who gets a name: rules A3 to A7, on every backing. */
+/** Which Services are mirrored, where, and what is reported of those that are not: section A of behaviour.md. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { type Collection, eventually, type KubeObject } from '../cluster/workload/index.ts';
 import {
   EXPORTED,
+  EXPORTED_FLAT,
+  GATEWAY,
   link,
   LINKS_NAMESPACE,
   namespace,
   service,
   type ServiceOptions,
   slice,
-  statefulSlice,
 } from '../support/builders.ts';
+import { exportHeadless, exportReady, exportService, linkTo } from '../support/exports.ts';
+import { inventory } from '../support/inventory.ts';
 import type { LinkCondition, LinkObject, ServiceObject } from '../support/objects.ts';
+import type { TestOperator } from '../support/operator.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
+
+const EXPORT_LABEL = 'mirror.linkerd.io/exported';
+const unexport = { metadata: { labels: { [EXPORT_LABEL]: null } } };
 
 const DEADLINE_MS = 40_000;
 
@@ -73,10 +80,83 @@ const another = (name: string, spec: object = {}) =>
     ...spec,
   });
 
-const exported = async (clusters: TwoClusters, name: string, options: ServiceOptions = {}): Promise<void> => {
-  await clusters.west.apply(service(name, { labels: EXPORTED, ...options }));
-  await clusters.west.apply(slice(name, { namespace: options.namespace ?? 'shop' }));
-};
+onEachBacking('an export', (backing) => {
+  let clusters: TwoClusters;
+  let operator: TestOperator;
+  beforeAll(async () => {
+    clusters = await TwoClusters.start({ backing });
+    await clusters.link();
+    operator = clusters.operator();
+  });
+  afterAll(() => clusters.stop());
+
+  const isReady = (name: string) =>
+    eventually(`${name} is ready`, async () => (await clusters.addresses(name))?.[0] === GATEWAY);
+  const isGone = (name: string) =>
+    eventually(`${name} is gone`, async () => {
+      return (
+        (await clusters.get('Service', name)) === undefined && (await clusters.get('Endpoints', name)) === undefined
+      );
+    });
+
+  test('L3 A1: an empty or absent selector selects nothing, in either mode', async () => {
+    await exportReady(clusters, 'chosen');
+    await clusters.west.apply(service('unlabelled'));
+    await linkTo(clusters, 'half', { remoteDiscoverySelector: {} });
+    await linkTo(clusters, 'none', { selector: {}, remoteDiscoverySelector: {} });
+    await linkTo(clusters, 'absent', { selector: undefined, remoteDiscoverySelector: undefined });
+
+    await isReady('chosen-half');
+    const mirror = await clusters.get('Service', 'chosen-half');
+    expect(mirror?.metadata.labels).not.toHaveProperty(['multicluster.linkerd.io/remote-discovery']);
+    expect(await clusters.get('Service', 'unlabelled-half')).toBeUndefined();
+    expect(await inventory(clusters, 'none')).toEqual({});
+    expect(await inventory(clusters, 'absent')).toEqual({});
+  });
+
+  test('L4 A1: `exported: "false"` is selected by an Exists selector and not by one for the value', async () => {
+    await linkTo(clusters, 'exists', { selector: { matchExpressions: [{ key: EXPORT_LABEL, operator: 'Exists' }] } });
+    const off = { [EXPORT_LABEL]: 'false' };
+    await clusters.west.apply(service('refused', { labels: off }));
+    await clusters.west.apply(slice('refused', { labels: off }));
+    await isReady('refused-exists');
+    await exportReady(clusters, 'turned');
+    await isReady('turned-exists');
+    expect(await clusters.get('Service', 'refused-west')).toBeUndefined();
+
+    const before = await clusters.get('Service', 'turned-exists');
+    await clusters.west.patch(service('turned'), { metadata: { labels: off } });
+    await clusters.west.patch(slice('turned'), { metadata: { labels: off } });
+    await isGone('turned-west');
+    await exportReady(clusters, 'after-turned');
+    await isReady('after-turned-exists');
+    expect((await clusters.get('Service', 'turned-exists'))?.metadata.uid).toBe(before?.metadata.uid);
+    expect(await clusters.addresses('turned-exists')).toEqual([GATEWAY]);
+  });
+
+  test('L6 A2: endpoint events after the export has ended bring nothing back', async () => {
+    await exportReady(clusters, 'ended');
+    await exportHeadless(clusters, 'ended-db', ['ended-db-0', 'ended-db-1']);
+    // Kubernetes takes the label off the slices only later.
+    await clusters.west.patch(service('ended'), unexport);
+    await clusters.west.patch(service('ended-db'), unexport);
+    for (const name of ['ended-west', 'ended-db-west', 'ended-db-0-west', 'ended-db-1-west']) await isGone(name);
+    await eventually('the operator is at rest', () => operator.settled());
+    await clusters.eastCluster.clearAudit();
+
+    await clusters.west.patch(slice('ended'), {
+      endpoints: [{ addresses: ['10.244.9.1'], conditions: { ready: true } }],
+    });
+    await clusters.west.patch(slice('ended-db'), {
+      endpoints: [{ addresses: ['10.244.9.2'], conditions: { ready: true }, hostname: 'ended-db-2' }],
+    });
+    await clusters.west.patch(slice('ended'), unexport);
+    await exportReady(clusters, 'after-ended');
+    await eventually('the operator is at rest', () => operator.settled());
+    expect((await clusters.writes()).filter((write) => write.includes('/ended'))).toEqual([]);
+    expect(Object.keys(await inventory(clusters)).filter((name) => name.includes('/ended'))).toEqual([]);
+  });
+});
 
 onEachBacking('namespaces', (backing) => {
   let clusters: TwoClusters;
@@ -91,7 +171,7 @@ onEachBacking('namespaces', (backing) => {
   afterAll(() => clusters.stop());
 
   test('a Service whose namespace does not exist waits for it, and says so on the Link (A3)', async () => {
-    await exported(clusters, 'web', { namespace: 'late' });
+    await exportService(clusters, 'web', { namespace: 'late' });
     const said = await refused(clusters, 'MissingNamespace', 'web', 'late');
     expect(said.message).toContain('late');
     await eventually('an Event says so', async () => {
@@ -110,7 +190,7 @@ onEachBacking('namespaces', (backing) => {
   });
 
   test('with creation enabled the namespace is made, labelled, and never deleted (A3, A6)', async () => {
-    await exported(clusters, 'web', { namespace: 'made', labels: { via: 'maker' } });
+    await exportService(clusters, 'web', { namespace: 'made', labels: { via: 'maker' } });
     await mirrored(clusters, 'web', 'made', 'maker');
     const labels = { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'maker' };
     const made = await eventually<KubeObject>('the namespace', () => clusters.east.get(namespace('made')));
@@ -124,27 +204,31 @@ onEachBacking('namespaces', (backing) => {
   });
 
   test("the control plane's namespace is neither written to nor created, even with creation enabled (A3, E8)", async () => {
-    await exported(clusters, 'web', { namespace: 'linkerd', labels: { via: 'maker' } });
+    await exportService(clusters, 'web', { namespace: 'linkerd', labels: { via: 'maker' } });
     await refused(clusters, 'NamespaceNotAllowed', 'web', 'linkerd', 'maker');
     expect(await clusters.east.get(namespace('linkerd'))).toBeUndefined();
     await clusters.east.apply(namespace('linkerd'));
-    await exported(clusters, 'other', { namespace: 'linkerd', labels: { via: 'maker' } });
+    await exportService(clusters, 'other', { namespace: 'linkerd', labels: { via: 'maker' } });
     await refused(clusters, 'NamespaceNotAllowed', 'other', 'linkerd', 'maker');
     expect(await clusters.east.list({ ...services, namespace: 'linkerd' })).toEqual([]);
   });
+});
 
+onEachBacking('an operator with --mirror-namespaces', (backing) => {
   test('with --mirror-namespaces no other is written to (A3)', async () => {
-    const second = await TwoClusters.start({ backing, namespaces: ['shop', 'barred'] });
+    const clusters = await TwoClusters.start({ backing, namespaces: ['shop', 'barred'] });
     try {
-      await second.link();
-      second.operator({ flags: { mirrorNamespaces: 'shop' } });
-      await exported(second, 'web', { namespace: 'barred' });
-      await exported(second, 'web');
-      await mirrored(second, 'web');
-      expect((await refused(second, 'NamespaceNotAllowed', 'web', 'barred')).message).toContain('--mirror-namespaces');
-      expect(await second.get('Service', 'web-west', 'barred')).toBeUndefined();
+      await clusters.link();
+      clusters.operator({ flags: { mirrorNamespaces: 'shop' } });
+      await exportService(clusters, 'web', { namespace: 'barred' });
+      await exportService(clusters, 'web');
+      await mirrored(clusters, 'web');
+      expect((await refused(clusters, 'NamespaceNotAllowed', 'web', 'barred')).message).toContain(
+        '--mirror-namespaces',
+      );
+      expect(await clusters.get('Service', 'web-west', 'barred')).toBeUndefined();
     } finally {
-      await second.stop();
+      await clusters.stop();
     }
   });
 });
@@ -176,7 +260,7 @@ onEachBacking('refusals', (backing) => {
     ['whose mirror would have too long a name', 'x'.repeat(59), {}, 'InvalidName'],
     ['with no port that crosses a gateway (A5)', 'datagrams', { ports: udp }, 'InvalidService'],
   ])('a Service %s is not mirrored, and its status says why (A4)', async (_, name, options, reason) => {
-    await exported(clusters, name, options);
+    await exportService(clusters, name, options);
     const said = await refused(clusters, reason, name);
     expect(said.message).not.toBe('');
     expect(await clusters.get('Service', `${name}-west`)).toBeUndefined();
@@ -186,9 +270,9 @@ onEachBacking('refusals', (backing) => {
   });
 
   test('a Service that becomes valid is mirrored, and one that becomes invalid no longer (A4)', async () => {
-    await exported(clusters, 'turning', { ports: udp });
+    await exportService(clusters, 'turning', { ports: udp });
     await refused(clusters, 'InvalidService', 'turning');
-    await exported(clusters, 'turning');
+    await exportService(clusters, 'turning');
     await mirrored(clusters, 'turning');
     await clusters.west.replace(await withPorts(clusters, 'turning', udp));
     await refused(clusters, 'InvalidService', 'turning');
@@ -196,7 +280,7 @@ onEachBacking('refusals', (backing) => {
   });
 
   test('ports that do not cross a gateway are left out, and named in the status (A5)', async () => {
-    await exported(clusters, 'mixed', {
+    await exportService(clusters, 'mixed', {
       ports: [{ name: 'http', port: 80 }, ...udp, { name: 'sig', port: 99, protocol: 'SCTP' }],
     });
     const said = await mirrored(clusters, 'mixed');
@@ -228,7 +312,7 @@ onEachBacking('refusals', (backing) => {
     const own = { ...service('probe-taken', { namespace: LINKS_NAMESPACE }) };
     await clusters.east.create(own);
     await clusters.east.apply(another('taken', { probeSpec: { path: '/ready', port: '4191', period: '10s' } }));
-    await exported(clusters, 'beside', { labels: { via: 'taken' } });
+    await exportService(clusters, 'beside', { labels: { via: 'taken' } });
     await mirrored(clusters, 'beside', 'shop', 'taken');
     const now = await clusters.get<ServiceObject>('Service', 'probe-taken', LINKS_NAMESPACE);
     expect(now?.spec.ports.map(({ port }) => port)).toEqual([80]);
@@ -241,97 +325,56 @@ const withPorts = async (clusters: TwoClusters, name: string, ports: readonly ob
   return { ...found, spec: { ...found.spec, ports } };
 };
 
-/** Creates both, the first one older by the clock of the API server, which counts seconds. */
-const inTurn = async (...objects: readonly (() => Promise<KubeObject>)[]): Promise<void> => {
-  for (const create of objects) {
-    const { metadata } = await create();
-    await eventually('the next second', async () => Date.now() - Date.parse(metadata.creationTimestamp) >= 1100);
-  }
-};
-
-onEachBacking('a name that two want (A7)', (backing) => {
+onEachBacking('what is not mirrored', (backing) => {
   let clusters: TwoClusters;
+
   beforeAll(async () => {
     clusters = await TwoClusters.start({ backing });
     await clusters.link();
-    for (const name of ['b', 'a-b']) await clusters.east.apply(another(name));
-    clusters.operator();
+    clusters.operator({ flags: { enableNamespaceCreation: true } });
+    await clusters.ready();
   });
   afterAll(() => clusters.stop());
 
-  const orders = ['the older one first', 'the younger one first'] as const;
-
-  test.each(orders)('goes to the older of foo-a on b and foo on a-b, exported %s', async (order) => {
-    const base = order === orders[0] ? 'foo' : 'bar';
-    const [older, younger] = [`${base}-a`, base];
-    await inTurn(
-      () => clusters.west.create(service(older)),
-      () => clusters.west.create(service(younger)),
-    );
-    const exports = [
-      () => clusters.west.apply(service(older, { labels: { via: 'b' } })),
-      () => clusters.west.apply(service(younger, { labels: { via: 'a-b' } })),
-    ];
-    if (order === orders[1]) exports.reverse();
-    await exports[0]!();
-    await eventually('it is there', () => clusters.get('Service', `${base}-a-b`), DEADLINE_MS);
-    await exports[1]!();
-    await mirrored(clusters, older, 'shop', 'b');
-    await refused(clusters, 'NameConflict', younger, 'shop', 'a-b');
-    const mirror = await clusters.get('Service', `${base}-a-b`);
-    expect(mirror?.metadata.labels).toMatchObject({ 'mirror.linkerd.io/cluster-name': 'b' });
-
-    await clusters.west.delete(service(older));
-    await mirrored(clusters, younger, 'shop', 'a-b');
-    const next = await clusters.get('Service', `${base}-a-b`);
-    expect(next?.metadata.labels).toMatchObject({ 'mirror.linkerd.io/cluster-name': 'a-b' });
+  test.each([
+    ['a flat-mode mirror', 'flatmirror', { 'multicluster.linkerd.io/remote-discovery': 'north' }, {}],
+    ['a mirror', 'gatewaymirror', { 'mirror.linkerd.io/mirrored-service': 'true' }, {}],
+    ['a federated Service', 'federated', {}, { 'multicluster.linkerd.io/remote-discovery': 'web@north' }],
+    ['a local federated Service', 'localfed', {}, { 'multicluster.linkerd.io/local-discovery': 'web' }],
+  ])('L33 A4 %s of the target is not mirrored on, in either mode', async (_, name, labels, annotations) => {
+    for (const [mode, exported] of [
+      ['gateway', EXPORTED],
+      ['flat', EXPORTED_FLAT],
+    ] as const) {
+      const each = `${name}-${mode}`;
+      await clusters.west.apply(service(each, { labels: { ...labels, ...exported }, annotations }));
+      await clusters.west.apply(slice(each));
+      const condition = await eventually(`${each} is reported on`, () => clusters.mirrorCondition(each));
+      expect(condition).toMatchObject({ status: 'False', reason: 'InvalidService' });
+      expect(await clusters.get('Service', `${each}-west`)).toBeUndefined();
+    }
   });
 
-  test.each(orders)(
-    'a Service that is older than a pod of its name keeps it, exported %s; the pod gets a longer one',
-    async (order) => {
-      const base = order === orders[0] ? 'db' : 'kv';
-      await inTurn(
-        () => clusters.west.create(service(`${base}-0`)),
-        () => clusters.west.create(service(base, { headless: true })),
-      );
-      const exports = [() => exported(clusters, `${base}-0`), () => exportedPods(clusters, base, [`${base}-0`])];
-      if (order === orders[1]) exports.reverse();
-      await exports[0]!();
-      await eventually('the first is there', () => clusters.get('Service', `${base}-0-west`), DEADLINE_MS);
-      await exports[1]!();
-      await mirrored(clusters, base);
-      await mirrored(clusters, `${base}-0`);
-      const plain = await clusters.get('Service', `${base}-0-west`);
-      expect(plain?.metadata.labels).not.toHaveProperty(['mirror.linkerd.io/headless-mirror-svc-name']);
-      const pod = await eventually('the pod is there', () =>
-        clusters.get<ServiceObject>('Service', `${base}-0-${base}-west`),
-      );
-      await eventually('the headless mirror points at it', async () =>
-        (await clusters.addresses(`${base}-west`))?.includes(pod.spec.clusterIP ?? ''),
-      );
-    },
-  );
-
-  test.each(orders)('a Service that is younger than the pod of its name has none, exported %s', async (order) => {
-    const base = order === orders[0] ? 'mq' : 'fs';
-    await inTurn(
-      () => clusters.west.create(service(base, { headless: true })),
-      () => clusters.west.create(service(`${base}-0`)),
-    );
-    const exports = [() => exportedPods(clusters, base, [`${base}-0`]), () => exported(clusters, `${base}-0`)];
-    if (order === orders[1]) exports.reverse();
-    await exports[0]!();
-    await eventually('the first is there', () => clusters.get('Service', `${base}-0-west`), DEADLINE_MS);
-    await exports[1]!();
-    await mirrored(clusters, base);
-    await refused(clusters, 'NameConflict', `${base}-0`);
-    const plain = await clusters.get('Service', `${base}-0-west`);
-    expect(plain?.metadata.labels).toMatchObject({ 'mirror.linkerd.io/headless-mirror-svc-name': `${base}-west` });
+  test('L39 A3 E8 nothing is written to the namespaces of Kubernetes, of the control plane or of the operator', async () => {
+    const forbidden = ['kube-system', 'kube-public', 'linkerd', LINKS_NAMESPACE];
+    await clusters.eastCluster.clearAudit();
+    for (const name of forbidden) {
+      await clusters.west.apply(namespace(name));
+      await clusters.west.apply(service('intruder', { namespace: name, labels: EXPORTED }));
+      await clusters.west.apply(slice('intruder', { namespace: name }));
+    }
+    // What is allowed is written meanwhile, so the operator has seen them all by the time they are reported on.
+    await exportReady(clusters, service('guest', { labels: EXPORTED }));
+    for (const name of forbidden) {
+      const condition = await eventually(`${name} is reported on`, () => clusters.mirrorCondition('intruder', name));
+      expect(condition).toMatchObject({ status: 'False', reason: 'NamespaceNotAllowed' });
+      expect(await clusters.get('Service', 'intruder-west', name)).toBeUndefined();
+      expect(await clusters.get('Endpoints', 'intruder-west', name)).toBeUndefined();
+    }
+    expect(await clusters.east.get(namespace('linkerd'))).toBeUndefined();
+    expect(
+      (await clusters.writes()).filter((write) => write.includes('intruder') || write.includes('namespaces')),
+    ).toEqual([]);
+    for (const name of forbidden) await clusters.west.delete(service('intruder', { namespace: name }));
   });
 });
-
-const exportedPods = async (clusters: TwoClusters, name: string, hostnames: readonly string[]): Promise<void> => {
-  await clusters.west.apply(service(name, { headless: true, labels: EXPORTED }));
-  await clusters.west.apply(statefulSlice(name, hostnames));
-};

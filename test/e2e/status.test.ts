@@ -1,18 +1,12 @@
-/** Links beside each other, what is said of them, and gateways: rules E1, E7, F1, F3, G1 to G4 and H5, on every backing. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { backings, borrowCluster, type TestCluster } from '../cluster/index.ts';
+/** What is reported of a Link: conditions, counts, Events and metrics. Section G of behaviour.md. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import { api, type Api, eventually, type KubeObject } from '../cluster/workload/index.ts';
-import {
-  credentials,
-  EXPORTED,
-  GATEWAY,
-  link,
-  LINKS_NAMESPACE,
-  namespace,
-  service,
-  slice,
-} from '../support/builders.ts';
+import type { SimulatedCluster } from '../cluster/simulated/start.ts';
+import { type Api, eventually, type KubeObject } from '../cluster/workload/index.ts';
+import { EXPORTED, GATEWAY, link, LINKS_NAMESPACE, namespace, service, slice } from '../support/builders.ts';
+import { concurrently } from '../support/concurrently.ts';
+import { addressesAre } from '../support/exports.ts';
+import { linkerdLinkCrd } from '../support/linkerd-crd.ts';
 import type { LinkCondition, LinkObject } from '../support/objects.ts';
 import type { TestOperator } from '../support/operator.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
@@ -32,19 +26,10 @@ interface Table {
   readonly rows: readonly { readonly cells: readonly unknown[] }[];
 }
 
-const UNPROBED = { probeSpec: undefined };
-
 const exported = async (cluster: Api, name: string): Promise<void> => {
   await cluster.apply(service(name, { labels: EXPORTED }));
   await cluster.apply(slice(name));
 };
-
-const addressesAre = (clusters: TwoClusters, name: string, expected: readonly string[]) =>
-  eventually(
-    `${name} has ${expected.join()}`,
-    async () => (await clusters.addresses(name))?.join() === expected.join(),
-    DEADLINE_MS,
-  );
 
 const conditionIs = (clusters: TwoClusters, type: string, status: string, name = 'west'): Promise<LinkCondition> =>
   eventually(
@@ -64,110 +49,8 @@ const eventsOf = async (clusters: TwoClusters, reason: string): Promise<readonly
 /** What the admin port answers. */
 const ask = (operator: TestOperator, path: string) => eventually('the admin port is open', () => operator.ask(path));
 
-onEachBacking('several Links', (backing) => {
-  let clusters: TwoClusters;
-  let northCluster: TestCluster;
-  let north: Api;
-  beforeAll(async () => {
-    [clusters, northCluster] = await Promise.all([TwoClusters.start({ backing }), borrowCluster(backing, 'north')]);
-    north = api(northCluster);
-    await north.apply(namespace('shop'));
-    await clusters.link();
-    await clusters.east.apply(credentials('north', northCluster.kubeconfig));
-    await clusters.east.apply(link('north', { ...UNPROBED, gatewayAddress: '203.0.113.30' }));
-    clusters.operator();
-  });
-  afterAll(async () => {
-    await clusters.stop();
-    await north.close();
-    await northCluster.stop();
-  });
-
-  test('a target that goes down leaves its mirrors as they are, and the other Link works on (E1, E4)', async () => {
-    await exported(clusters.west, 'web');
-    await exported(north, 'web');
-    await addressesAre(clusters, 'web-west', [GATEWAY]);
-    await addressesAre(clusters, 'web-north', ['203.0.113.30']);
-    const before = await clusters.get('Endpoints', 'web-north');
-
-    await northCluster.kill();
-    const said = await conditionIs(clusters, 'TargetReachable', 'False', 'north');
-    expect(said.reason).toBe('Unreachable');
-    expect(said.message).toMatch(/since \d{4}-/);
-    await exported(clusters.west, 'meanwhile');
-    await addressesAre(clusters, 'meanwhile-west', [GATEWAY]);
-    await conditionIs(clusters, 'Ready', 'True', 'west');
-    await conditionIs(clusters, 'Ready', 'False', 'north');
-    const now = await clusters.get('Endpoints', 'web-north');
-    expect(now?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
-
-    await northCluster.start();
-    await conditionIs(clusters, 'TargetReachable', 'True', 'north');
-    await exported(north, 'again');
-    await addressesAre(clusters, 'again-north', ['203.0.113.30']);
-  });
-
-  test.each<[string, string, object, string]>([
-    ['a port that is none', 'badport', { gatewayPort: '99999' }, 'spec.gatewayPort'],
-    ['a cluster that has no name', 'badname', { targetClusterName: 'No_Label' }, 'spec.targetClusterName'],
-    [
-      'a selector that makes no sense',
-      'badselector',
-      { selector: { matchExpressions: [{ key: 'a', operator: 'In' }] } },
-      'spec.selector',
-    ],
-    ['a gateway that no endpoints may hold', 'badgateway', { gatewayAddress: '127.0.0.1' }, 'spec.gatewayAddress'],
-  ])('one with %s says so, field and reason, and the others work on (E7)', async (_, name, spec, field) => {
-    await clusters.east.apply(
-      link(name, { ...UNPROBED, clusterCredentialsSecret: 'cluster-credentials-west', ...spec }),
-    );
-    const said = await conditionIs(clusters, 'Accepted', 'False', name);
-    expect(said).toMatchObject({ reason: 'InvalidLink', message: expect.stringContaining(field) as string });
-    await exported(clusters.west, `beside-${name}`);
-    await addressesAre(clusters, `beside-${name}-west`, [GATEWAY]);
-    await clusters.east.delete(link(name));
-  });
-
-  test('one that is made right is taken up, and one that turns bad goes on as it was (E7)', async () => {
-    const mended = {
-      ...UNPROBED,
-      clusterCredentialsSecret: 'cluster-credentials-west',
-      gatewayAddress: '203.0.113.40',
-    };
-    await clusters.east.apply(link('mended', { ...mended, gatewayPort: 'x' }));
-    await conditionIs(clusters, 'Accepted', 'False', 'mended');
-    await exported(clusters.west, 'patient');
-    await clusters.east.apply(link('mended', mended));
-    await conditionIs(clusters, 'Accepted', 'True', 'mended');
-    await addressesAre(clusters, 'patient-mended', ['203.0.113.40']);
-    await clusters.east.apply(link('mended', { ...mended, gatewayPort: 'y' }));
-    await conditionIs(clusters, 'Accepted', 'False', 'mended');
-    await exported(clusters.west, 'still');
-    await addressesAre(clusters, 'still-mended', ['203.0.113.40']);
-    await clusters.east.delete(link('mended'));
-    await eventually(
-      'its mirrors are gone',
-      async () => (await clusters.get('Service', 'patient-mended')) === undefined,
-      DEADLINE_MS,
-    );
-  });
-
-  test('of two with one target name the older is served, and the other takes over when it goes', async () => {
-    const twin = { ...UNPROBED, clusterCredentialsSecret: 'cluster-credentials-west', targetClusterName: 'shared' };
-    const { metadata } = await clusters.east.apply(link('shared-b', { ...twin, gatewayAddress: '203.0.113.51' }));
-    await exported(clusters.west, 'common');
-    await addressesAre(clusters, 'common-shared', ['203.0.113.51']);
-    await eventually('the next second', async () => Date.now() - Date.parse(metadata.creationTimestamp) >= 1100);
-    await clusters.east.apply(link('shared-a', { ...twin, gatewayAddress: '203.0.113.52' }));
-    const said = await conditionIs(clusters, 'Accepted', 'False', 'shared-a');
-    expect(said).toMatchObject({ reason: 'DuplicateCluster', message: expect.stringContaining('shared-b') as string });
-    expect(await clusters.addresses('common-shared')).toEqual(['203.0.113.51']);
-    const before = await clusters.get('Service', 'common-shared');
-    await clusters.east.delete(link('shared-b'));
-    await addressesAre(clusters, 'common-shared', ['203.0.113.52']);
-    expect((await clusters.get('Service', 'common-shared'))?.metadata.uid).toBe(before?.metadata.uid);
-  });
-});
+const numbered = (prefix: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}-${String(index).padStart(2, '0')}`);
 
 onEachBacking('what is said of a Link', (backing) => {
   let clusters: TwoClusters;
@@ -342,27 +225,112 @@ onEachBacking('what is said of a Link', (backing) => {
   });
 });
 
-describe.runIf(backings().includes('simulated'))('the admin port [simulated]', () => {
-  test('is live at once, and ready when standing by or synced (H5)', async () => {
-    const clusters = await TwoClusters.start({ backing: 'simulated' });
-    try {
-      const leader = clusters.operator();
-      await eventually('it leads', () => leader.leads());
-      const standby = clusters.operator({ flags: { identity: 'linkspan-1' } });
-      for (const operator of [leader, standby]) {
-        expect((await ask(operator, '/healthz')).code).toBe(200);
-        await eventually('it is ready', async () => (await ask(operator, '/readyz')).code === 200);
+onEachBacking('a Link with very many mirrors', (backing) => {
+  let clusters: TwoClusters;
+
+  beforeAll(async () => {
+    clusters = await TwoClusters.start({ backing });
+    await clusters.link();
+    clusters.operator();
+    await clusters.ready();
+  });
+  afterAll(() => clusters.stop());
+
+  test('L23 G2 a target with thousands of exported Services leaves a status that fits into etcd, written in few batches', async () => {
+    // Status says no more of thousands than of these: a real server need not hold them all.
+    const count = backing === 'simulated' ? 4_000 : 600;
+    await clusters.west.apply(namespace('crowd'));
+    await clusters.eastCluster.clearAudit();
+    // Their namespace is missing here: each one is a failure with a message, the longest there is to say.
+    const names = numbered('crowded-service-with-a-long-name', count);
+    const crowded = (name: string) => service(name, { namespace: 'crowd', labels: EXPORTED, selector: null });
+    if (backing === 'real') await concurrently(names, 32, (name) => clusters.west.create(crowded(name)));
+    else {
+      const { store } = clusters.westCluster as SimulatedCluster;
+      for (const [index, name] of names.entries()) {
+        store.upsert({ ...crowded(name) });
+        // In many batches, as they come over the network.
+        if (index % 50 === 0) await new Promise(setImmediate);
       }
-      expect(await standby.leads()).toBe(false);
-      // That nobody leads can be told from that there is nobody.
-      expect((await ask(leader, '/metrics')).text).toContain(
-        'leader_election_master_status{name="linkspan-operator"} 1',
-      );
-      expect((await ask(standby, '/metrics')).text).toContain(
-        'leader_election_master_status{name="linkspan-operator"} 0',
-      );
-    } finally {
-      await clusters.stop();
     }
+    const found = await eventually(
+      'all are counted',
+      async () => {
+        const now = await clusters.get<LinkObject>('Link', 'west', LINKS_NAMESPACE);
+        return (now?.status?.mirrors?.failed ?? 0) >= count && now;
+      },
+      120_000,
+    );
+    expect(JSON.stringify(found).length).toBeLessThan(1.5 * 1024 * 1024);
+    const entries = found?.status?.mirrorServices ?? [];
+    expect(entries).toHaveLength(500);
+    expect(entries.every(({ conditions }) => conditions[0]?.status === 'False')).toBe(true);
+    const { total, ready, failed } = found.status!.mirrors!;
+    expect(total).toBe(ready + failed);
+    const statusWrites = (await clusters.writes()).filter((write) => write.includes('links/status'));
+    expect(statusWrites.length).toBeLessThan(count / 10);
+  }, 240_000);
+});
+
+onEachBacking('a Link in a cluster with the CRD of Linkerd', (backing) => {
+  let clusters: TwoClusters;
+  let operator: TestOperator;
+  beforeAll(async () => {
+    clusters = await TwoClusters.start({ backing, crd: linkerdLinkCrd });
+    await clusters.link();
+    operator = clusters.operator();
+  });
+  afterAll(() => clusters.stop());
+
+  test("L38 G5 with Linkerd's own Link CRD everything works, is said once, and no status is written in a loop", async () => {
+    await clusters.west.apply(service('web', { labels: EXPORTED }));
+    await clusters.west.apply(slice('web'));
+    await clusters.west.apply(
+      service('odd', { labels: EXPORTED, spec: { type: 'ExternalName', externalName: 'a.b' } }),
+    );
+    await eventually('the mirror is ready', async () => (await clusters.addresses('web-west'))?.join() === GATEWAY);
+    await eventually(
+      'status has what Linkerd knows',
+      async () => (await clusters.mirrorCondition('web'))?.status === 'True',
+    );
+    await eventually('failures too', async () => (await clusters.mirrorCondition('odd'))?.reason === 'InvalidService');
+    expect(await clusters.condition('Ready')).toBeUndefined();
+
+    await clusters.gateway.die();
+    await eventually(
+      'the mirror is not ready',
+      async () => (await clusters.addresses('web-west'))?.join() === `!${GATEWAY}`,
+    );
+    await clusters.gateway.revive();
+    await eventually(
+      'the mirror is ready again',
+      async () => (await clusters.addresses('web-west'))?.join() === GATEWAY,
+    );
+
+    await eventually('nothing is left to write', async () => {
+      await clusters.eastCluster.clearAudit();
+      // Several times the shortest period between two writes of a status.
+      await probed(clusters, 12);
+      return (await clusters.writes()).length === 0;
+    });
+    // Each of these makes the operator look at its status again, and none gives it anything new to say.
+    for (const touched of ['once', 'twice', 'thrice']) {
+      await clusters.east.patch(link('west'), { metadata: { labels: { touched } } });
+      await probed(clusters, 6);
+    }
+    expect(await clusters.writes()).toEqual([]);
+    expect(operator.lines.filter(({ message }) => message.includes("Linkerd's own"))).toHaveLength(1);
+    const events = await clusters.east.list<KubeObject & { reason: string; count: number }>({
+      apiVersion: 'v1',
+      kind: 'Event',
+      namespace: LINKS_NAMESPACE,
+    });
+    expect(events.filter(({ reason }) => reason === 'FieldsPruned').map(({ count }) => count)).toEqual([1]);
   });
 });
+
+/** Waits for so many more probes, one each 100 ms: time in which what should not happen could have happened. */
+const probed = async (clusters: TwoClusters, count: number): Promise<void> => {
+  const until = clusters.gateway.probes + count;
+  await eventually(`${count} probes more`, async () => clusters.gateway.probes >= until);
+};

@@ -1,12 +1,15 @@
-/** What a gateway that is dead, or whose name cannot be looked up, makes of the mirrors. */
+/** Gateways: dead ones, behind names that cannot be looked up, behind several addresses or node ports. Section F of behaviour.md, and C2. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { eventually } from '../cluster/workload/index.ts';
-import { EXPORTED, GATEWAY, service, slice } from '../support/builders.ts';
+import { EXPORTED, GATEWAY, link, LINKS_NAMESPACE, service, slice } from '../support/builders.ts';
 import { EndpointsHistory } from '../support/endpoints-history.ts';
 import { exportReady } from '../support/exports.ts';
-import { LASTING_LEASE, type TestOperator } from '../support/operator.ts';
+import type { EndpointsObject, ServiceObject } from '../support/objects.ts';
+import type { TestOperator } from '../support/operator.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
+
+const WEST_CREDENTIALS = { clusterCredentialsSecret: 'cluster-credentials-west' };
 
 onEachBacking('the gateway', (backing) => {
   let clusters: TwoClusters;
@@ -28,7 +31,7 @@ onEachBacking('the gateway', (backing) => {
   test('L9 F1: dead when the operator starts, it makes mirrors not ready, and ready once it lives', async () => {
     await clusters.gateway.die();
     await clusters.link();
-    operator = clusters.operator({ flags: LASTING_LEASE });
+    operator = clusters.operator();
     await clusters.west.apply(service('cold', { labels: EXPORTED }));
     await clusters.west.apply(slice('cold'));
     await alive('False');
@@ -40,7 +43,7 @@ onEachBacking('the gateway', (backing) => {
 
   test('L9 F2: dead over a restart, its mirrors are not ready for a moment, while new ones start ready', async () => {
     await clusters.link();
-    operator = clusters.operator({ flags: LASTING_LEASE });
+    operator = clusters.operator();
     await exportReady(clusters, 'dead');
     await clusters.gateway.die();
     await shows('dead-west', `!${GATEWAY}`);
@@ -51,7 +54,7 @@ onEachBacking('the gateway', (backing) => {
       probeSpec: { path: '/ready', port: '4191', period: '1s', timeout: '1s', failureThreshold: '3' },
     });
     const history = await EndpointsHistory.start(clusters);
-    operator = clusters.operator({ flags: LASTING_LEASE });
+    operator = clusters.operator();
     await clusters.west.apply(service('born', { labels: EXPORTED }));
     await clusters.west.apply(slice('born'));
     await eventually('the verdict reaches the new mirror', async () => {
@@ -69,7 +72,7 @@ onEachBacking('the gateway', (backing) => {
       if (answer === undefined) throw new Error('getaddrinfo ENOTFOUND gateway.west.example');
       return answer;
     };
-    const options = { flags: { ...LASTING_LEASE, gatewayResolvePeriod: '1s' }, tuning: { resolve } };
+    const options = { flags: { gatewayResolvePeriod: '1s' }, tuning: { resolve } };
     await clusters.link({ gatewayAddress: 'gateway.west.example' });
     operator = clusters.operator(options);
     await clusters.west.apply(service('named', { labels: EXPORTED }));
@@ -103,5 +106,68 @@ onEachBacking('the gateway', (backing) => {
     await eventually('the lookup is reported as working', async () => {
       return (await clusters.condition('GatewayResolved'))?.status === 'True';
     });
+  });
+});
+
+onEachBacking('a gateway of another kind', (backing) => {
+  let clusters: TwoClusters;
+  const answers = ['2001:db8::10', '203.0.113.77', '203.0.113.20'];
+  beforeAll(async () => {
+    clusters = await TwoClusters.start({ backing });
+    await clusters.link();
+    const { host, port } = clusters.gateway.address;
+    const probeConnectTo = ['west', 'nodeport'].map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${host}:${port}`);
+    clusters.operator({ flags: { probeConnectTo }, tuning: { resolve: async () => answers } });
+  });
+  afterAll(() => clusters.stop());
+
+  test('L25 C2 of a gateway behind a host name, only the addresses that this cluster can reach are used, sorted', async () => {
+    const labels = { lesson: 'L25' };
+    const selector = { matchLabels: labels };
+    await clusters.east.apply(
+      link('named', { ...WEST_CREDENTIALS, gatewayAddress: 'gateway.example.com', probeSpec: {}, selector }),
+    );
+    await clusters.west.apply(service('dual', { labels }));
+    await clusters.west.apply(slice('dual', { labels }));
+    const addresses = await eventually('the mirror has addresses', async () => {
+      const found = await clusters.addresses('dual-named');
+      return found !== undefined && found.length > 0 && found;
+    });
+    expect(addresses).toEqual(['203.0.113.20', '203.0.113.77']);
+    await eventually('and that is well', async () => (await clusters.condition('Ready', 'named'))?.status === 'True');
+    expect(await clusters.condition('GatewayResolved', 'named')).toMatchObject({ status: 'True' });
+  });
+
+  test('L31 F4 a gateway behind node ports is probed on the port of the Link, and reached on its gateway port', async () => {
+    await clusters.east.apply(
+      link('nodeport', {
+        clusterCredentialsSecret: 'cluster-credentials-west',
+        gatewayAddress: '203.0.113.31,203.0.113.32',
+        gatewayPort: '30143',
+        probeSpec: { path: '/ready', port: '30191', period: '100ms' },
+        selector: { matchLabels: { lesson: 'L31' } },
+      }),
+    );
+    await clusters.west.apply(service('noded', { labels: { lesson: 'L31' } }));
+    await clusters.west.apply(slice('noded', { labels: { lesson: 'L31' } }));
+    const endpoints = await eventually('the mirror is ready', async () => {
+      const found = await clusters.get<EndpointsObject>('Endpoints', 'noded-nodeport');
+      return found?.subsets?.[0]?.addresses === undefined ? undefined : found;
+    });
+    expect(endpoints.subsets).toEqual([
+      {
+        addresses: [{ ip: '203.0.113.31' }, { ip: '203.0.113.32' }],
+        ports: [{ name: 'http', port: 30143, protocol: 'TCP' }],
+      },
+    ]);
+    await eventually(
+      'the gateway is alive',
+      async () => (await clusters.condition('GatewayAlive', 'nodeport'))?.status === 'True',
+    );
+    const probe = await clusters.get<ServiceObject>('Service', 'probe-nodeport', LINKS_NAMESPACE);
+    expect(probe?.spec.ports).toMatchObject([{ name: 'mc-probe', port: 30191 }]);
+    const behind = await clusters.get<EndpointsObject>('Endpoints', 'probe-nodeport', LINKS_NAMESPACE);
+    expect(behind?.subsets?.[0]?.ports).toMatchObject([{ name: 'mc-probe', port: 30191 }]);
+    expect(clusters.gateway.hosts).toContain(`probe-nodeport.${LINKS_NAMESPACE}.svc:30191`);
   });
 });
