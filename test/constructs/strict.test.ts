@@ -21,7 +21,7 @@ import { ServiceRoute } from '../../constructs/service-route.ts';
 import { TrafficSplit } from '../../constructs/traffic-split.ts';
 import { linkCrd } from '../../crds/index.ts';
 import { CERTIFICATE } from '../cluster/simulated/certificate.ts';
-import { startCluster, type TestCluster } from '../cluster/index.ts';
+import { borrowCluster, type TestCluster } from '../cluster/index.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
 import { type Api, api, installCrd, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
 import { namespace } from '../support/builders.ts';
@@ -155,7 +155,7 @@ onReal('what the constructs render', () => {
   let cluster: TestCluster;
   let client: Api;
   beforeAll(async () => {
-    cluster = await startCluster({ backing: 'real', name: 'strict', audit: false });
+    cluster = await borrowCluster('real', 'east');
     client = api(cluster);
     for (const crd of [linkCrd as unknown as ObjectRef, ...meshCrds]) await installCrd(cluster, crd);
     for (const name of ['shop', 'linkerd', 'linkerd-multicluster']) await client.apply(namespace(name));

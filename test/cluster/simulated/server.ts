@@ -11,22 +11,31 @@ import {
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, noSuchResource, ok, pageNotFound, REASONS, success } from './answers.ts';
 import { AuditLog, type AuditRecord } from './audit.ts';
 import { CERTIFICATE, PRIVATE_KEY } from './certificate.ts';
-import { discover } from './kubectl/discovery.ts';
 import { Faults, type OpenWatch } from './faults.ts';
-import { listOf } from './storage/list.ts';
-import { freeze, mutable, textOf, type Fields, type KubeObject } from './storage/object.ts';
-import { isProtobuf, jsonOfProtobuf } from './kubectl/protobuf.ts';
 import { Authorizer, refusal, type User } from './kinds/rbac.ts';
-import { parseBody, type DeleteOptions, type Registry, type WriteOptions } from './storage/registry.ts';
-import { flag, readRequest, type RequestInfo } from './request.ts';
 import { groupVersion, idOf, type Resource } from './kinds/resources.ts';
-import { readScale, scaleOf, type Scale } from './kinds/scale.ts';
-import { parseFieldSelector, parseLabelSelector, type Predicate } from './storage/selectors.ts';
-import { ApiError, conflict, forbidden, methodNotAllowed, unauthorized } from './storage/status.ts';
-import { tableOf, type IncludeObject } from './kubectl/table.ts';
+import { discover } from './kubectl/discovery.ts';
+import { tableOf } from './kubectl/table.ts';
+import {
+  bodyOf,
+  contentTypeOf,
+  deleteOptions,
+  includeObject,
+  selectionOf,
+  wantsTable,
+  writeOptions,
+} from './options.ts';
+import { flag, readRequest, type RequestInfo } from './request.ts';
+import { listOf } from './storage/list.ts';
+import { freeze, type KubeObject, textOf } from './storage/object.ts';
+import { parseBody, type Registry } from './storage/registry.ts';
+import type { Predicate } from './storage/selectors.ts';
+import { ApiError, forbidden, methodNotAllowed, unauthorized } from './storage/status.ts';
 import { Watch } from './storage/watch.ts';
+import { bind, reviewAccess, scale } from './subresources.ts';
 
 /** What a server is started with. */
 export interface ServerOptions {
@@ -42,30 +51,8 @@ export interface ServerOptions {
   readonly random: () => number;
 }
 
-interface Answer {
-  readonly code: number;
-  /** A JSON value, or the JSON text of one. */
-  readonly body: object | string;
-  readonly contentType?: string;
-}
-
 const HOST = '127.0.0.1';
 const JSON_TYPE = 'application/json';
-
-const ok = (body: object | string, code = 200): Answer => ({ code, body });
-
-const success = (resource: Resource, { metadata }: KubeObject): object => ({
-  kind: 'Status',
-  apiVersion: 'v1',
-  metadata: {},
-  status: 'Success',
-  details: {
-    name: metadata.name,
-    ...(resource.group === '' ? {} : { group: resource.group }),
-    kind: resource.plural,
-    uid: metadata.uid,
-  },
-});
 
 /** An API server over one registry. */
 export class ApiServer {
@@ -231,7 +218,7 @@ export class ApiServer {
           : ok(document);
     }
     if (plural === 'selfsubjectaccessreviews' && group === 'authorization.k8s.io')
-      return this.#reviewAccess(user, text);
+      return reviewAccess(this.#authorizer, user, text);
     const resource = this.#registry.find(group, version, plural);
     const { subresource, namespace } = request;
     if (resource === undefined) {
@@ -247,8 +234,8 @@ export class ApiServer {
       return undefined;
     }
     const scope = resource.namespaced ? namespace : undefined;
-    if (subresource === 'scale') return this.#scale(resource, request, message, text);
-    if (subresource === 'binding') return this.#bind(resource, request, message, text);
+    if (subresource === 'scale') return scale(this.#registry, resource, request, message, text);
+    if (subresource === 'binding') return bind(this.#registry, resource, request, message, text);
     return this.#carryOut(resource, scope, request, message, text);
   }
 
@@ -417,150 +404,6 @@ export class ApiServer {
       this.#watches.delete(open);
     });
   }
-
-  #reviewAccess(user: User, text: string): Answer {
-    const review = parseBody(text) as { spec?: { resourceAttributes?: Fields; nonResourceAttributes?: Fields } };
-    const {
-      verb = '',
-      group = '',
-      resource = '',
-      subresource,
-      namespace,
-      name,
-      path,
-    } = {
-      ...review.spec?.resourceAttributes,
-      ...review.spec?.nonResourceAttributes,
-    } as Record<string, string | undefined>;
-    const allowed = this.#authorizer.allows(user, {
-      ...{ verb, group, resource },
-      ...(subresource ? { subresource } : {}),
-      ...(namespace ? { namespace } : {}),
-      ...(name ? { name } : {}),
-      ...(path ? { path } : {}),
-    });
-    return ok(
-      {
-        kind: 'SelfSubjectAccessReview',
-        apiVersion: 'authorization.k8s.io/v1',
-        metadata: {},
-        spec: review.spec,
-        status: { allowed },
-      },
-      201,
-    );
-  }
-
-  /** What a scheduler does: puts a Pod on a Node. */
-  #bind(resource: Resource, request: RequestInfo, message: IncomingMessage, text: string): Answer {
-    const { namespace, name = '' } = request;
-    const { target } = parseBody(text) as { target: { name: string } };
-    const pod = mutable(this.#registry.get(resource, namespace, name));
-    const bound = pod.spec as { nodeName?: string };
-    if (bound.nodeName !== undefined) {
-      throw conflict('', 'pods/binding', name, `pod ${name} is already assigned to node "${bound.nodeName}"`);
-    }
-    bound.nodeName = target.name;
-    const { subresource: _s, ...options } = writeOptions(request, message);
-    this.#registry.update(resource, namespace, name, pod, options);
-    return ok({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }, 201);
-  }
-
-  #scale(resource: Resource, request: RequestInfo, message: IncomingMessage, text: string): Answer {
-    const { verb, namespace, name = '' } = request;
-    const object = this.#registry.get(resource, namespace, name);
-    if (verb === 'get') return ok(scaleOf(object));
-    const asked = readScale(object, contentTypeOf(message), verb === 'update', parseBody(text) as Scale);
-    const next = mutable(object);
-    (next.spec as Fields).replicas = asked.replicas;
-    next.metadata.resourceVersion = asked.resourceVersion ?? object.metadata.resourceVersion!;
-    const { subresource: _s, ...options } = writeOptions(request, message);
-    return ok(scaleOf(this.#registry.update(resource, namespace, name, next, options).object));
-  }
-}
-
-const REASONS: Readonly<Record<number, string>> = {
-  403: 'Forbidden',
-  409: 'Conflict',
-  410: 'Expired',
-  422: 'Invalid',
-  429: 'TooManyRequests',
-  500: 'InternalError',
-  503: 'ServiceUnavailable',
-  504: 'Timeout',
-};
-
-/** The group has no such resource, or the resource no such subresource. */
-const noSuchResource = (): ApiError =>
-  new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
-
-/** There is nothing at all at the path. */
-const pageNotFound = (): Answer => ({
-  code: 404,
-  body: '404 page not found\n',
-  contentType: 'text/plain; charset=utf-8',
-});
-
-async function bodyOf(message: IncomingMessage): Promise<string> {
-  if (message.method === 'GET') return '';
-  const chunks: Buffer[] = [];
-  for await (const chunk of message) chunks.push(chunk as Buffer);
-  const body = Buffer.concat(chunks);
-  return isProtobuf(body) ? jsonOfProtobuf(body) : body.toString('utf8');
-}
-
-const contentTypeOf = ({ headers }: IncomingMessage): string => (headers['content-type'] ?? '').split(';')[0]!.trim();
-
-const wantsTable = ({ headers }: IncomingMessage): boolean => /as=Table/.test(headers.accept ?? '');
-
-const includeObject = (query: URLSearchParams): IncludeObject =>
-  (query.get('includeObject') ?? 'Metadata') as IncludeObject;
-
-/** The selectors of a request as one predicate. */
-function selectionOf({ kind }: Resource, query: URLSearchParams): Predicate {
-  const labels = parseLabelSelector(query.get('labelSelector'));
-  const fields = parseFieldSelector(query.get('fieldSelector'), kind);
-  return (object) => (labels?.(object) ?? true) && (fields?.(object) ?? true);
-}
-
-function writeOptions({ version, subresource, query, userAgent }: RequestInfo, message: IncomingMessage): WriteOptions {
-  const manager = query.get('fieldManager') ?? userAgent.split('/')[0]!;
-  if (contentTypeOf(message) === 'application/apply-patch+yaml' && !query.get('fieldManager')) {
-    throw new ApiError(
-      422,
-      'Invalid',
-      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
-      {
-        group: 'meta.k8s.io',
-        kind: 'PatchOptions',
-        causes: [
-          {
-            reason: 'FieldValueRequired',
-            message: 'Required value: is required for apply patch',
-            field: 'fieldManager',
-          },
-        ],
-      },
-    );
-  }
-  return {
-    manager: manager === '' ? 'unknown' : manager,
-    version,
-    ...(subresource === 'status' ? { subresource } : {}),
-    dryRun: query.has('dryRun'),
-    force: flag(query, 'force'),
-  };
-}
-
-function deleteOptions(text: string, query: URLSearchParams): DeleteOptions {
-  const body = (text === '' ? {} : parseBody(text)) as DeleteOptions & { dryRun?: readonly string[] };
-  const grace = query.get('gracePeriodSeconds');
-  const { preconditions, gracePeriodSeconds = grace === null ? undefined : Number(grace) } = body;
-  return {
-    ...(preconditions === undefined ? {} : { preconditions }),
-    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-    dryRun: query.has('dryRun') || Array.isArray(body.dryRun),
-  };
 }
 
 const untyped = new WeakMap<KubeObject, object>();

@@ -1,5 +1,5 @@
 /** Puts a CustomResourceDefinition into a test cluster, and returns when its kind can be used. */
-import { api, type KubeObject, type ObjectRef } from './api.ts';
+import { type Api, api, type KubeObject, type ObjectRef } from './api.ts';
 import { eventually } from './eventually.ts';
 import type { TestCluster } from '../types.ts';
 
@@ -12,11 +12,12 @@ interface Definition extends KubeObject {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
-/** Applies a CRD (a new one, or a change of it) and waits until it is established and every version is served. */
+/** Puts a CRD in place, of another one of its name too, and waits until it is established and every version is served. */
 export const installCrd = async (cluster: TestCluster, crd: ObjectRef): Promise<void> => {
   const client = api(cluster);
   try {
-    const { spec } = await client.apply<Definition>(crd);
+    // The API server writes the status of a definition too.
+    const { spec } = await eventually(`${crd.metadata.name} is written`, () => write(client, crd));
     await eventually(`${crd.metadata.name} is established`, async () => {
       const conditions = (await client.get<Definition>(crd))?.status?.conditions ?? [];
       return conditions.some(({ type, status }) => type === 'Established' && status === 'True');
@@ -28,4 +29,11 @@ export const installCrd = async (cluster: TestCluster, crd: ObjectRef): Promise<
   } finally {
     await client.close();
   }
+};
+
+const write = async (client: Api, crd: ObjectRef): Promise<Definition> => {
+  const live = await client.get<Definition>(crd);
+  if (live === undefined) return client.create<Definition>(crd);
+  const metadata = { ...crd.metadata, resourceVersion: live.metadata.resourceVersion };
+  return client.replace<Definition>({ ...crd, metadata });
 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiJson } from '../../../constructs/mirror/render.ts';
 import { parseYaml } from '../../../operator/kube/access/yaml.ts';
-import { startCluster, type TestCluster } from '../../cluster/index.ts';
+import { borrowCluster, type TestCluster } from '../../cluster/index.ts';
 import { onReal } from '../../cluster/on-each-backing.ts';
 import { type Api, api, installCrd } from '../../cluster/workload/index.ts';
 import { meshCrds } from '../../support/mesh-crds.ts';
@@ -69,7 +69,7 @@ onReal('what the example gitops has in clusters/', () => {
   let cluster: TestCluster;
   let client: Api;
   beforeAll(async () => {
-    cluster = await startCluster({ backing: 'real', name: 'gitops', audit: false });
+    cluster = await borrowCluster('real', 'east');
     client = api(cluster);
     for (const crd of meshCrds) await installCrd(cluster, crd);
   });

@@ -3,7 +3,7 @@
  * nothing.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startCluster, type TestCluster } from '../../cluster/index.ts';
+import { borrowCluster, type TestCluster } from '../../cluster/index.ts';
 import { onReal } from '../../cluster/on-each-backing.ts';
 import { type Api, api, installCrd, objectPath } from '../../cluster/workload/index.ts';
 import { namespace } from '../../support/builders.ts';
@@ -15,7 +15,7 @@ onReal('what the examples render', () => {
   let cluster: TestCluster;
   let client: Api;
   beforeAll(async () => {
-    cluster = await startCluster({ backing: 'real', name: 'examples', audit: false });
+    cluster = await borrowCluster('real', 'east');
     client = api(cluster);
     for (const crd of meshCrds) await installCrd(cluster, crd);
     await client.apply(namespace('test'));

@@ -4,31 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { loadYaml } from '@kubernetes/client-node';
+import { applyFields, trackUpdate } from '../apply/managed-fields.ts';
 import { ClusterIPs } from '../kinds/cluster-ip.ts';
 import { customResource } from '../kinds/custom-resource.ts';
-import { applyFields, trackUpdate, type Writer } from '../apply/managed-fields.ts';
-import {
-  freeze,
-  isFields,
-  mutable,
-  sameJson,
-  textOf,
-  timestamp,
-  type Fields,
-  type KubeObject,
-  type ManagedFieldsEntry,
-} from './object.ts';
-import { jsonPatch, mergePatch, strategicMergePatch, type JsonPatchOperation } from '../apply/patch.ts';
-import {
-  BUILT_IN,
-  DEFINITIONS,
-  groupVersion,
-  idOf,
-  NAMESPACES,
-  PODS,
-  SERVICES,
-  type Resource,
-} from '../kinds/resources.ts';
+import { BUILT_IN, DEFINITIONS, groupVersion, idOf, NAMESPACES, type Resource, SERVICES } from '../kinds/resources.ts';
+import { freeze, type KubeObject, type ManagedFieldsEntry, mutable, sameJson, textOf, timestamp } from './object.ts';
 import {
   alreadyExists,
   ApiError,
@@ -39,39 +19,29 @@ import {
   notFound,
   required,
   unprocessable,
-  unsupportedMediaType,
 } from './status.ts';
-import { keyOf, Storage, type Snapshot } from './storage.ts';
+import { keyOf, type Snapshot, Storage } from './storage.ts';
+import {
+  contentChanged,
+  decode,
+  type DeleteOptions,
+  established,
+  gracePeriod,
+  isHeld,
+  isReleased,
+  isSet,
+  omitEmpty,
+  patched,
+  PATCHES,
+  untyped,
+  writerOf,
+  type WriteOptions,
+} from './write-rules.ts';
 
-/** How a write is made. */
-export interface WriteOptions {
-  /** The field manager. */
-  readonly manager: string;
-  /** The API version of the request. */
-  readonly version: string;
-  readonly subresource?: 'status';
-  /** Check everything, store nothing. */
-  readonly dryRun?: boolean;
-  /** Server-side apply: take over the fields of other managers. */
-  readonly force?: boolean;
-}
-
-/** What a delete may demand of the object it deletes. */
-export interface DeleteOptions {
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
-  readonly gracePeriodSeconds?: number;
-  readonly dryRun?: boolean;
-}
+export type { DeleteOptions, WriteOptions } from './write-rules.ts';
 
 /** etcd takes no larger object. */
 const MAX_BYTES = 1.5 * 1024 * 1024;
-
-const PATCHES = {
-  json: 'application/json-patch+json',
-  merge: 'application/merge-patch+json',
-  strategic: 'application/strategic-merge-patch+json',
-  apply: 'application/apply-patch+yaml',
-} as const;
 
 const DEFAULT_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
 
@@ -175,7 +145,7 @@ export class Registry {
 
   /** @returns the object as stored */
   create(resource: Resource, namespace: string | undefined, body: unknown, options: WriteOptions): KubeObject {
-    const object = this.#decode(resource, namespace, body, options.version);
+    const object = decode(resource, namespace, body, options.version);
     if (object.metadata.resourceVersion) {
       throw new ApiError(400, 'BadRequest', 'resourceVersion should not be set on objects to be created');
     }
@@ -201,36 +171,11 @@ export class Registry {
     resource.normalize(object, options.version);
     const owners =
       applied ??
-      trackUpdate(undefined, object, resource.shapeOf(options.version), this.#writer(resource, 'Update', options));
+      trackUpdate(undefined, object, resource.shapeOf(options.version), writerOf(resource, 'Update', options));
     this.#prepare(resource, object, undefined);
     this.#validate(resource, object, undefined);
     if (owners.length > 0) metadata.managedFields = owners;
     return this.#store(resource, object, undefined, options);
-  }
-
-  /** Reads a body of the given version, and completes what the path says. */
-  #decode(resource: Resource, namespace: string | undefined, body: unknown, version: string): KubeObject {
-    if (!isFields(body)) throw badRequest('the body of the request is not an object');
-    const apiVersion = groupVersion(resource.group, version);
-    const { kind = resource.kind, apiVersion: given = apiVersion } = body as Partial<KubeObject>;
-    if (given !== apiVersion) {
-      throw badRequest(
-        `the API version in the data (${given}) does not match the expected API version (${apiVersion})`,
-      );
-    }
-    if (kind !== resource.kind) {
-      throw badRequest(
-        `${kind} in version "${version}" cannot be handled as a ${resource.kind}: no kind "${kind}" is registered`,
-      );
-    }
-    const metadata = { ...(body.metadata as KubeObject['metadata'] | undefined) } as KubeObject['metadata'];
-    if (resource.namespaced) {
-      if (metadata.namespace !== undefined && metadata.namespace !== '' && metadata.namespace !== namespace) {
-        throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-      }
-      metadata.namespace = namespace!;
-    } else delete metadata.namespace;
-    return { ...body, apiVersion, kind, metadata };
   }
 
   #requireNamespace(resource: Resource, namespace: string, name: string): void {
@@ -255,7 +200,7 @@ export class Registry {
     body: unknown,
     options: WriteOptions,
   ): { object: KubeObject; created: boolean } {
-    const next = mutable(this.#decode(resource, namespace, body, options.version));
+    const next = mutable(decode(resource, namespace, body, options.version));
     if (next.metadata.name !== name) {
       throw badRequest(`the name of the object (${next.metadata.name}) does not match the name on the URL (${name})`);
     }
@@ -299,22 +244,8 @@ export class Registry {
     if (contentType === PATCHES.apply) return this.#apply(resource, namespace, name, old, body, options);
     if (old === undefined) throw notFound(resource, name);
     const base = mutable(this.view(resource, old, options.version));
-    const next = this.#patched(resource, base, contentType, body, options.version);
+    const next = patched(resource, base, contentType, body, options.version);
     return { object: this.#change(resource, old, next, options), created: false };
-  }
-
-  #patched(resource: Resource, base: KubeObject, contentType: string, body: unknown, version: string): KubeObject {
-    switch (contentType) {
-      case PATCHES.json:
-        return jsonPatch(base, body as readonly JsonPatchOperation[]);
-      case PATCHES.merge:
-        return mergePatch(base, body as Fields);
-      case PATCHES.strategic:
-        if (!resource.custom) return strategicMergePatch(base, body as Fields, resource.shapeOf(version));
-        throw unsupportedMediaType(contentType, [PATCHES.json, PATCHES.merge, PATCHES.apply]);
-      default:
-        throw unsupportedMediaType(contentType, Object.values(PATCHES));
-    }
   }
 
   /** Server-side apply. */
@@ -326,7 +257,7 @@ export class Registry {
     body: unknown,
     options: WriteOptions,
   ): { object: KubeObject; created: boolean } {
-    const config = mutable(this.#decode(resource, namespace, body, options.version));
+    const config = mutable(decode(resource, namespace, body, options.version));
     if (config.metadata.name !== undefined && config.metadata.name !== name) {
       throw badRequest(`the name of the object (${config.metadata.name}) does not match the name on the URL (${name})`);
     }
@@ -336,7 +267,7 @@ export class Registry {
     const [undeclared] = resource.undeclared?.(config, options.version) ?? [];
     if (undeclared !== undefined) throw untyped(config, undeclared);
     const shape = resource.shapeOf(options.version);
-    const writer = this.#writer(resource, 'Apply', options);
+    const writer = writerOf(resource, 'Apply', options);
     if (old === undefined) {
       if (config.metadata.uid) {
         throw conflict(
@@ -373,19 +304,6 @@ export class Registry {
     return { object: this.#change(resource, old, next, options, next.metadata.managedFields), created: false };
   }
 
-  #writer(resource: Resource, operation: Writer['operation'], { manager, version, subresource }: WriteOptions): Writer {
-    return {
-      manager,
-      operation,
-      apiVersion: groupVersion(resource.group, version),
-      ...(subresource === undefined ? {} : { subresource }),
-      time: timestamp(),
-      builtIn: !resource.custom,
-      ignored:
-        subresource === 'status' ? statusOnly(resource) : resource.subresources.includes('status') ? ['status'] : [],
-    };
-  }
-
   /** Stores a changed object after every check; one that is as before is not stored again. */
   #change(
     resource: Resource,
@@ -416,8 +334,7 @@ export class Registry {
     omitEmpty(object.metadata);
     resource.normalize(object, options.version);
     const owners =
-      applied ??
-      trackUpdate(before, object, resource.shapeOf(options.version), this.#writer(resource, 'Update', options));
+      applied ?? trackUpdate(before, object, resource.shapeOf(options.version), writerOf(resource, 'Update', options));
     const { labels, annotations, finalizers, ownerReferences } = object.metadata;
     const metadata = {
       ...mutable(old.metadata),
@@ -539,89 +456,4 @@ export class Registry {
     const namespace = this.storage.collection(idOf(NAMESPACES)).get(name);
     if (namespace !== undefined) this.#remove(NAMESPACES, namespace);
   }
-}
-
-/** The refusal of an apply with a field that the schema does not declare: a 500, where any other write prunes. */
-function untyped({ apiVersion, kind, metadata: { namespace = '', name } }: KubeObject, problem: string): ApiError {
-  const what = `(${namespace}/${name}; ${apiVersion}, Kind=${kind})`;
-  return new ApiError(500, '', `failed to create typed patch object ${what}: ${problem}`);
-}
-
-/** Takes out, in place, the maps and lists of metadata that have nothing in them, as decoding does. */
-function omitEmpty<T extends object>(metadata: T): T {
-  for (const [field, value] of Object.entries(metadata) as [string, unknown][]) {
-    const empty = typeof value === 'object' && Object.keys(value ?? {}).length === 0;
-    if (value === undefined || empty) Reflect.deleteProperty(metadata, field);
-  }
-  return metadata;
-}
-
-/** What a write of the status leaves alone: of a built-in kind the labels and annotations can still be changed. */
-const statusOnly = ({ custom }: Resource): readonly string[] => (custom ? ['metadata', 'spec'] : ['spec']);
-
-/** Whether a resourceVersion guards a write: "0" means any. */
-const isSet = (resourceVersion: string | undefined): boolean =>
-  resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== '0';
-
-/** Whether something keeps a deleted object from going. */
-const isHeld = (resource: Resource, { metadata }: KubeObject): boolean =>
-  resource === NAMESPACES || (metadata.finalizers ?? []).length > 0;
-
-/** Whether a write takes the last finalizer off a deleted object, which is then gone. */
-const isReleased = (old: KubeObject | undefined, { metadata }: KubeObject): boolean =>
-  metadata.deletionTimestamp !== undefined &&
-  metadata.deletionGracePeriodSeconds === 0 &&
-  (old?.metadata.finalizers ?? []).length > 0 &&
-  (metadata.finalizers ?? []).length === 0;
-
-/** Seconds that a Pod on a Node is given to end; none for anything else. */
-function gracePeriod(resource: Resource, object: KubeObject, asked: number | undefined): number {
-  if (resource !== PODS) return 0;
-  const { nodeName, terminationGracePeriodSeconds = 30 } = object.spec as {
-    nodeName?: string;
-    terminationGracePeriodSeconds?: number;
-  };
-  const { phase } = object.status as { phase?: string };
-  if (nodeName === undefined || phase === 'Succeeded' || phase === 'Failed') return 0;
-  return asked ?? object.metadata.deletionGracePeriodSeconds ?? terminationGracePeriodSeconds;
-}
-
-/** Whether a change makes a new generation. */
-function contentChanged(resource: Resource, old: KubeObject, object: KubeObject): boolean {
-  const content = ({ apiVersion: _a, kind: _k, metadata: _m, status, ...fields }: KubeObject): Fields =>
-    resource.subresources.includes('status') ? fields : { ...fields, status };
-  switch (resource.generation) {
-    case 'none':
-      return false;
-    case 'spec':
-      return !sameJson(old.spec, object.spec);
-    case 'content':
-      return !sameJson(content(old), content(object));
-    case 'content and labels':
-      return !sameJson([content(old), old.metadata.labels], [content(object), object.metadata.labels]);
-  }
-}
-
-/** The status of a definition that is served, which takes the real server a moment and this one none. */
-function established(definition: KubeObject): object {
-  const { names, versions } = definition.spec as {
-    names: object;
-    versions: readonly { name: string; storage: boolean }[];
-  };
-  const at = definition.metadata.creationTimestamp;
-  const condition = (type: string, reason: string, message: string): object => ({
-    type,
-    status: 'True',
-    reason,
-    message,
-    lastTransitionTime: at,
-  });
-  return {
-    acceptedNames: names,
-    storedVersions: versions.filter(({ storage }) => storage).map(({ name }) => name),
-    conditions: [
-      condition('NamesAccepted', 'NoConflicts', 'no conflicts found'),
-      condition('Established', 'InitialNamesAccepted', 'the initial names have been accepted'),
-    ],
-  };
 }
