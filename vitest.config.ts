@@ -1,11 +1,20 @@
 import { defineConfig } from 'vitest/config';
 
+/** What takes a minute of CPU for little news of a change: installs from the registry, images, the demo as a process. */
+const EXTRAS = ['test/demo/**', 'test/release/packaging/**', 'test/release/examples/package.test.ts'];
+/** In CI, by `npm run test:all`, and where files are named. */
+const isWhole =
+  process.env['CI'] === 'true' ||
+  process.env['LINKSPAN_TEST'] === 'all' ||
+  process.argv.some((argument) => argument.startsWith('test/'));
+
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // A suite of its own: npm run test:argocd.
-    exclude: ['test/argocd/**'],
+    exclude: ['test/argocd/**', ...(isWhole ? [] : EXTRAS)],
     globalSetup: ['test/cluster/global-setup.ts'],
+    provide: { notRun: isWhole ? [] : EXTRAS },
     // A worker runs many files: it reads modules once, and lends its clusters to one file after the other.
     isolate: false,
     // A young generation in which short tests end before it is collected.

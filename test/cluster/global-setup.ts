@@ -2,6 +2,7 @@
  * Decides, before any test runs, which backings there are: builds the real servers where they are missing and Go is
  * there. Without Go the run is a shorter one and ends by saying so; under CI=true a shorter run is a failed one.
  */
+import type { TestProject } from 'vitest/node';
 import { BACKINGS_VARIABLE, backings } from './backings.ts';
 import { missingBinaries } from './real/binaries.ts';
 import { buildMissing, hasGo } from './real/build.ts';
@@ -13,8 +14,18 @@ const wants = (): boolean => {
   return named === undefined || named === '' || backings().includes('real');
 };
 
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Patterns of files that are left to `npm run test:all`. */
+    notRun: readonly string[];
+  }
+}
+
+let notRun: readonly string[] = [];
+
 /** Run by vitest before the tests. */
-export const setup = async (): Promise<void> => {
+export const setup = async ({ config }: TestProject): Promise<void> => {
+  notRun = (config.provide as { readonly notRun?: readonly string[] }).notRun ?? [];
   if (wants() && missingBinaries().length > 0 && hasGo()) {
     console.log('Building the API servers that tests run on: minutes the first time, never again.');
     await buildMissing((line) => console.log(line));
@@ -28,6 +39,7 @@ export const setup = async (): Promise<void> => {
 
 /** Run by vitest after the last report. */
 export const teardown = (): void => {
+  if (notRun.length > 0) console.warn(`\nNot run, as npm run test:all and CI do: ${notRun.join(', ')}`);
   if (backings().includes('real')) return;
   console.warn(
     '\nWARNING: nothing ran on real API servers, only on the simulated one: RBAC, the schema and CEL rules of the\n' +
