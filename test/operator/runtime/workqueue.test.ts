@@ -94,6 +94,17 @@ describe('a workqueue', () => {
     expect(handled).toEqual(['a', 'a', 'a', 'a', 'b']);
   });
 
+  it('does not handle a key once more for a change that the next pass has seen', async () => {
+    const { queue, handled } = running((): Result => {
+      if (handled.length > 1) return {};
+      queue.add('a');
+      return { again: true };
+    }, 1);
+    queue.add('a');
+    await pass(0);
+    expect(handled).toEqual(['a', 'a']);
+  });
+
   it('lets other keys have their turn after a key that asks for another pass again and again', async () => {
     const { queue, handled } = running((key) => ({ again: key === 'a' && handled.length < 50 }), 1);
     queue.add('a');

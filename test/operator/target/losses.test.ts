@@ -125,6 +125,13 @@ describe('what is held', () => {
     expect(losses.count).toBe(12);
   });
 
+  it('counts with what the next list takes, also when a watch has reported it as gone once more (L46)', () => {
+    const { losses } = afterList(30, 14);
+    for (const key of keys(30, 14)) losses.changed(key, 'gone');
+    losses.relisted(keys(30), listing(keys(0)), undefined);
+    expect(losses.count).toBe(30);
+  });
+
   it('stays held while nothing is known of it', () => {
     const { losses } = afterList(12, 0);
     expect(losses.changed('shop/s3', undefined)).toBe(false);

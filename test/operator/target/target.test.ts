@@ -118,16 +118,6 @@ describe('what a target exports', () => {
     expect(lists).toContain('slices');
     expect(relisted()).toBe(1);
   });
-
-  it('does not lose a Service on its way from one mode to the other', async () => {
-    put(service('web', { labels: EXPORTED }));
-    const { target, changed } = watching();
-    await eventually('it is there', async () => target.get('shop/web')?.mode === 'gateway');
-    changed.length = 0;
-    put(service('web', { labels: EXPORTED_FLAT }));
-    await eventually('it is told', async () => changed.length > 0);
-    expect(target.get('shop/web')?.mode).toBe('remote-discovery');
-  });
 });
 
 describe('the slices of a Service (D9)', () => {
