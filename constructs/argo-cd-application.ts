@@ -5,7 +5,7 @@
  */
 import { type Chart, Lazy } from 'cdk8s';
 import { CredentialsSecret, LinkApi } from '../crds/wire.ts';
-import type { ArgoCdDestination, AutomatedSync } from './argo-cd.ts';
+import type { ArgoCdDestination, AutomatedSync } from './argo-cd-props.ts';
 import { objectsIn } from './objects-in.ts';
 import type { ApiJson } from './mirror/render.ts';
 

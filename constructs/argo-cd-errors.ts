@@ -3,7 +3,7 @@
  * permits exactly what was written.
  */
 import { type FieldError, fieldError, fieldPath } from '../crds/field-error.ts';
-import type { ArgoCdDestination, ArgoCdProps } from './argo-cd.ts';
+import type { ArgoCdDestination, ArgoCdProps } from './argo-cd-props.ts';
 import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
 
 /** The folder of Argo CD's own objects, beside those of the clusters. */

@@ -5,7 +5,7 @@
 import { ApiObject, type Chart, Lazy } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { ARGO_CD_API } from './argo-cd-application.ts';
-import type { ArgoCdDestination } from './argo-cd.ts';
+import type { ArgoCdDestination } from './argo-cd-props.ts';
 import { objectsIn } from './objects-in.ts';
 
 /** What Argo CD applies, and where to. */

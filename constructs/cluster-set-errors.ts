@@ -6,7 +6,7 @@ import { addressProblem } from '../crds/gateway-address.ts';
 import { type FieldError, fieldError } from '../crds/field-error.ts';
 import { Default } from '../crds/wire.ts';
 import { cidr } from './cidr.ts';
-import type { ClusterCredentials, ClusterSetMember, ClusterSetProps } from './cluster-set.ts';
+import type { ClusterCredentials, ClusterSetMember, ClusterSetProps } from './cluster-set-props.ts';
 import { caCertificates, serverUrl } from './credentials-secret.ts';
 import { dnsLabel, dnsSubdomain, nameList } from './prop-rules.ts';
 

@@ -3,16 +3,11 @@
  */
 export type { AlertName } from './alert-rules.ts';
 export { Alerts, type AlertSettings, type AlertsProps } from './alerts.ts';
-export { ArgoCd, type ArgoCdDestination, type ArgoCdProps, type AutomatedSync } from './argo-cd.ts';
+export { ArgoCd } from './argo-cd.ts';
+export type { ArgoCdDestination, ArgoCdProps, AutomatedSync } from './argo-cd-props.ts';
 export type { Backend, BackendRef, BackendsProps } from './backend.ts';
-export {
-  type ApiServer,
-  type ClusterCredentials,
-  ClusterSet,
-  type ClusterSetCluster,
-  type ClusterSetMember,
-  type ClusterSetProps,
-} from './cluster-set.ts';
+export { ClusterSet, type ClusterSetCluster } from './cluster-set.ts';
+export type { ApiServer, ClusterCredentials, ClusterSetMember, ClusterSetProps } from './cluster-set-props.ts';
 export {
   CredentialsReference,
   type CredentialsReferenceProps,

@@ -1,0 +1,110 @@
+/**
+ * The arrows of docs/architecture.md, for types as for values: no file imports itself by way of others, and the folders
+ * of the operator import only those below them.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { beforeAll, describe, expect, it, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** By file, the files that it imports: `import`, `export from` and `import()`, of types too. */
+type Imports = ReadonlyMap<string, readonly string[]>;
+
+async function importsOf(...folders: readonly string[]): Promise<Imports> {
+  const listed = await Promise.all(
+    folders.map(async (folder) => {
+      const files = await readdir(resolve(ROOT, folder), { recursive: true });
+      return files.filter((file) => file.endsWith('.ts')).map((file) => `${folder}/${file}`);
+    }),
+  );
+  const entries = listed.flat().map(async (file) => {
+    const path = resolve(ROOT, file);
+    const { importedFiles } = ts.preProcessFile(await readFile(path, 'utf8'), true, true);
+    const own = importedFiles.map(({ fileName }) => fileName).filter((name) => name.startsWith('.'));
+    return [file, [...new Set(own.map((name) => relative(ROOT, resolve(dirname(path), name))))]] as const;
+  });
+  return new Map(await Promise.all(entries));
+}
+
+/** One way round each cycle that a file is in. */
+function cyclesIn(imports: Imports): readonly string[] {
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    const at = path.indexOf(file);
+    if (at >= 0) cycles.push([...path.slice(at), file].join(' → '));
+    if (at >= 0 || done.has(file)) return;
+    for (const next of imports.get(file) ?? []) visit(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of imports.keys()) visit(file, []);
+  return cycles;
+}
+
+describe('imports', () => {
+  let imports: Imports;
+  beforeAll(async () => {
+    imports = await importsOf('crds', 'constructs', 'operator', 'synth');
+  });
+
+  /** Which files of a folder import which others, where they may not. */
+  const strays = (from: string, isAllowed: (file: string) => boolean): readonly string[] =>
+    [...imports]
+      .filter(([file]) => file.startsWith(from))
+      .flatMap(([file, all]) =>
+        all.filter((each) => !each.startsWith(from) && !isAllowed(each)).map((each) => `${file} → ${each}`),
+      );
+
+  it('are read', () => {
+    expect(imports.get('operator/link/manager.ts')).toEqual(
+      expect.arrayContaining(['operator/link/links.ts', 'operator/kube/client.ts', 'crds/wire.ts']),
+    );
+    expect(imports.get('operator/link/links.ts')).toContain('operator/kube/objects.ts');
+  });
+
+  it('are found to be in a cycle, if they are', () => {
+    const cycle: Imports = new Map([
+      ['a', ['b', 'c']],
+      ['b', []],
+      ['c', ['d']],
+      ['d', ['b', 'c']],
+    ]);
+    expect(cyclesIn(cycle)).toEqual(['c → d → c']);
+  });
+
+  it('lead from no file back to itself', () => {
+    expect(cyclesIn(imports)).toEqual([]);
+  });
+
+  test.each<[string, readonly string[]]>([
+    ['crds/', []],
+    ['constructs/', ['crds/']],
+    ['operator/', ['crds/', 'constructs/mirror/index.ts']],
+  ])('lead out of %s to %j alone', (from, to) => {
+    expect(strays(from, (file) => to.some((each) => file.startsWith(each)))).toEqual([]);
+  });
+
+  const FLOORS = [['kube'], ['runtime'], ['mirror'], ['source', 'target', 'gateway'], ['link']];
+  test.each(FLOORS.flatMap((rooms, floor) => rooms.map((room) => [room, FLOORS.slice(0, floor).flat()] as const)))(
+    'lead out of operator/%s to %j alone, of the folders of the operator that have a floor',
+    (room, below) => {
+      const isAllowed = (file: string): boolean => {
+        const [top, folder = '', rest] = file.split('/');
+        if (top !== 'operator') return true;
+        // What every floor may use: values without a floor of their own.
+        if (rest === undefined) return folder === 'metrics.ts';
+        return folder === 'config' || below.includes(folder);
+      };
+      expect(strays(`operator/${room}/`, isAllowed)).toEqual([]);
+    },
+  );
+
+  it('lead out of operator/config and operator/metrics.ts to kube, and to types of what is configured', () => {
+    const isAllowed = (file: string): boolean => !file.startsWith('operator/link/');
+    expect(strays('operator/config/', isAllowed)).toEqual([]);
+    expect(strays('operator/metrics.ts', (file) => file.startsWith('operator/kube/'))).toEqual([]);
+  });
+});
