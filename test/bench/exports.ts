@@ -5,20 +5,24 @@
  */
 import { rawWrites, RAW_CLUSTER } from './raw-writes.ts';
 import type { Row } from './report.ts';
+import { addServices, labelServices } from './services.ts';
 import { CONCURRENCY, type Stage } from './stage.ts';
 
 const CLUSTER = 'west';
 
 export const measureExports = async (stage: Stage, services: readonly string[]): Promise<readonly Row[]> => {
   const others = services.map((name) => `other-${name}`);
-  await stage.addServices(others);
+  await addServices(stage.west, others);
   const named = (prefix: string): readonly string[] => services.map((name) => `${prefix}-${name}`);
   await timeRaw(stage, named('warm').slice(0, 100));
   const rawBefore = await timeRaw(stage, named('before'));
   await stage.startOperator();
   const exported = await timeExports(stage, services);
   await stage.stopOperator();
-  const [besideLabels] = await Promise.all([timeRaw(stage, named('beside')), stage.label(others, 'other')]);
+  const [besideLabels] = await Promise.all([
+    timeRaw(stage, named('beside')),
+    labelServices(stage.west, others, 'other'),
+  ]);
   const rawAfter = await timeRaw(stage, named('after'));
   await stage.startOperator();
   const raw = (rawBefore + rawAfter) / 2;
@@ -59,7 +63,7 @@ const timeExports = async (stage: Stage, services: readonly string[]) => {
   const before = await read();
   const began = Date.now();
   const done = watch.until('every mirror is ready', () => watch.count(CLUSTER, 'ready') >= ready);
-  await stage.label(services, 'true');
+  await labelServices(stage.west, services, 'true');
   const labelSeconds = (Date.now() - began) / 1000;
   const seconds = ((await done) - began) / 1000;
   const after = await read();

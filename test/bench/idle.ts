@@ -7,6 +7,8 @@ import { EVENT_PERIOD_MS } from '../../operator/runtime/events.ts';
 import { service } from '../support/builders.ts';
 import { concurrently } from '../support/concurrently.ts';
 import type { Row } from './report.ts';
+import { isWrite, operatorRequests } from './requests.ts';
+import { addServices } from './services.ts';
 import type { Stage } from './stage.ts';
 
 const UPDATES = 5_000;
@@ -14,12 +16,11 @@ const UPDATED_SERVICES = 100;
 /** A bookmark of a watch, and one a minute of each: Services in two modes, slices by label and by name. */
 const BOOKMARK_BYTES = 512;
 const WATCHES = 4;
-const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 
 export const measureIdle = async (stage: Stage, minutes: number): Promise<readonly Row[]> => {
   const { operator, eastCluster, west, westCluster } = stage;
   const services = Array.from({ length: UPDATED_SERVICES }, (_, index) => `busy-${index}`);
-  await stage.addServices(services);
+  await addServices(west, services);
   // What the last measurement left to say has been said: an Event said again is counted within its minute.
   await sleep(EVENT_PERIOD_MS + 5_000);
   const target = { host: new URL(westCluster.server).host };
@@ -40,8 +41,7 @@ export const measureIdle = async (stage: Stage, minutes: number): Promise<readon
   const elapsedMinutes = (Date.now() - began) / 60_000;
   const bytesRead = (await bytes()) - bytesBefore;
   const cpuSeconds = (await operator.metric('process_cpu_seconds_total')) - cpuBefore;
-  const entries = await eastCluster.audit();
-  const writes = entries.filter(({ verb, userAgent }) => WRITES.has(verb) && userAgent.startsWith('linkspan-operator'));
+  const writes = (await operatorRequests(eastCluster)).filter(isWrite);
   const others = writes.filter(({ resource }) => resource !== 'leases');
   for (const { verb, resource, namespace = '', name = '' } of others)
     console.error(`write: ${verb} ${resource} ${namespace}/${name}`);

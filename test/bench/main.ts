@@ -3,25 +3,32 @@
  * with each other; those of different machines, or of one machine on different days, do not.
  *
  *     npm run bench -- [--services 1000] [--only export|single|gateway|idle] [--minutes 5] [--json] [--cpu-prof DIR] [--as-pod]
+ *     npm run bench -- --only fleet [--links 20] [--services 500] [--minutes 2] …
+ *
+ * `--services` counts those of each Link. A fleet takes long, and is measured only when it is asked for.
  */
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { missingBinaries } from '../cluster/real/binaries.ts';
 import { measureExports } from './exports.ts';
+import { measureFleet, setFleet } from './fleet.ts';
 import { measureGatewayDeath } from './gateway-death.ts';
 import { measureIdle } from './idle.ts';
 import { isOver, type Row, table } from './report.ts';
 import { measureSingleExports } from './single-export.ts';
-import { Stage } from './stage.ts';
+import { addServices, labelServices } from './services.ts';
+import { Stage, type StageOptions } from './stage.ts';
 
+/** What is measured on one stage, in this order. */
 const MEASUREMENTS = ['export', 'single', 'gateway', 'idle'] as const;
 type Measurement = (typeof MEASUREMENTS)[number];
 
 const { values } = parseArgs({
   options: {
-    services: { type: 'string', default: '1000' },
+    services: { type: 'string' },
+    links: { type: 'string', default: '20' },
     only: { type: 'string', multiple: true, default: [...MEASUREMENTS] },
-    minutes: { type: 'string', default: '5' },
+    minutes: { type: 'string' },
     json: { type: 'boolean', default: false },
     'cpu-prof': { type: 'string' },
     'as-pod': { type: 'boolean', default: false },
@@ -37,33 +44,58 @@ const positive = (flag: string, text: string): number => {
 const isMeasurement = (name: string): name is Measurement => MEASUREMENTS.some((each) => each === name);
 
 const run = async (): Promise<readonly Row[]> => {
-  const wanted = values.only.map((name) => {
-    if (isMeasurement(name)) return name;
-    throw new RangeError(`--only ${name}: must be one of ${MEASUREMENTS.join(', ')}`);
-  });
-  const count = Math.round(positive('services', values.services));
-  const minutes = positive('minutes', values.minutes);
+  const only = values.only.flatMap((names) => names.split(','));
+  const wanted = only.filter(isMeasurement);
+  const unknown = only.find((name) => !isMeasurement(name) && name !== 'fleet');
+  if (unknown !== undefined) {
+    throw new RangeError(`--only ${unknown}: must be one of ${[...MEASUREMENTS, 'fleet'].join(', ')}`);
+  }
   const missing = missingBinaries();
   if (missing.length > 0) throw new Error(`${missing.join(', ')} are not built: run \`npm run cluster:build\``);
 
   progress('the package is built');
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
   const profile = values['cpu-prof'];
-  const stage = await Stage.set(
-    profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
-    values['as-pod'],
-  );
+  const options = {
+    nodeFlags: profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`],
+    asPod: values['as-pod'],
+  };
+  return [
+    ...(wanted.length > 0 ? await runOneLink(wanted, options) : []),
+    ...(only.includes('fleet') ? await runFleet(options) : []),
+  ];
+};
+
+const runOneLink = async (
+  wanted: readonly Measurement[],
+  options: Pick<StageOptions, 'nodeFlags' | 'asPod'>,
+): Promise<readonly Row[]> => {
+  const count = Math.round(positive('services', values.services ?? '1000'));
+  const minutes = positive('minutes', values.minutes ?? '5');
   const rows: Row[] = [];
+  const stage = await Stage.set({ ...options, links: { west: {} }, runsPods: true });
   try {
     const services = Array.from({ length: count }, (_, index) => `web-${index}`);
     progress(`${count} Services are started`);
-    await stage.addServices(services);
+    await addServices(stage.west, services);
     if (!wanted.includes('export')) await exportAll(stage, services);
     for (const each of MEASUREMENTS.filter((name) => wanted.includes(name))) {
       progress(`measuring: ${each}`);
       rows.push(...(await measure(each, stage, services, minutes)));
     }
     return rows;
+  } finally {
+    await stage.stop();
+  }
+};
+
+const runFleet = async (options: Pick<StageOptions, 'nodeFlags' | 'asPod'>): Promise<readonly Row[]> => {
+  const links = Math.round(positive('links', values.links));
+  const services = Math.round(positive('services', values.services ?? '500'));
+  const minutes = positive('minutes', values.minutes ?? '2');
+  const stage = await setFleet(links, options);
+  try {
+    return await measureFleet(stage, services, minutes, progress);
   } finally {
     await stage.stop();
   }
@@ -94,7 +126,7 @@ const progress = (what: string): void => {
 /** What the other measurements start from. */
 const exportAll = async (stage: Stage, services: readonly string[]): Promise<void> => {
   await stage.startOperator();
-  await stage.label(services, 'true');
+  await labelServices(stage.west, services, 'true');
   await stage.watch.until('every mirror is ready', () => stage.watch.count('west', 'ready') >= services.length);
 };
 

@@ -1,22 +1,23 @@
 /** One export alone, while everything else is at rest: from the label being put to the mirror being seen ready. */
 import { percentile, type Row } from './report.ts';
+import { addServices, labelServices } from './services.ts';
 import type { Stage } from './stage.ts';
 
 const SAMPLES = 100;
 
 export const measureSingleExports = async (stage: Stage): Promise<readonly Row[]> => {
-  const { watch } = stage;
+  const { watch, west } = stage;
   const services = Array.from({ length: SAMPLES }, (_, index) => `single-${index}`);
-  await stage.addServices(services);
+  await addServices(west, services);
   const samples: number[] = [];
   for (const name of services) {
     const began = performance.now();
     const ready = watch.until(`${name} is mirrored`, () => watch.readiness(`${name}-west`) === 'ready', 30_000);
-    await stage.label([name], 'true');
+    await labelServices(west, [name], 'true');
     await ready;
     samples.push(performance.now() - began);
   }
-  await stage.label(services, null);
+  await labelServices(west, services, null);
   await watch.until('the samples are gone', () =>
     services.every((name) => watch.readiness(`${name}-west`) === undefined),
   );

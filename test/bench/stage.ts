@@ -1,10 +1,10 @@
 /**
- * Where everything is measured: two clusters of real API servers, Kubernetes' own endpointslice-controller in the
- * target, a gateway, a Link, and as many running Services as are asked for, none of them exported yet.
+ * Where everything is measured: two clusters of real API servers, a gateway, Links that lead to the target, and the
+ * operator as a process of its own. Its settings are those of its Deployment.
  */
 import { linkCrd } from '../../crds/index.ts';
-import { KubeClient } from '../../operator/kube/client.ts';
 import { sourceAccess } from '../../operator/kube/access/in-cluster.ts';
+import { KubeClient } from '../../operator/kube/client.ts';
 import { startCluster, type TestCluster } from '../cluster/index.ts';
 import {
   type Api,
@@ -12,30 +12,38 @@ import {
   eventually,
   installCrd,
   type Kubelet,
-  type KubeObject,
   type ObjectRef,
   startKubelet,
 } from '../cluster/workload/index.ts';
-import { credentials, link, LINKS_NAMESPACE, namespace, service } from '../support/builders.ts';
-import { concurrently } from '../support/concurrently.ts';
+import { credentials, link, LINKS_NAMESPACE, namespace } from '../support/builders.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { OperatorProcess } from '../support/operator-process.ts';
 import { MirrorWatch } from './mirror-watch.ts';
 import { PodAccount } from './pod-account.ts';
+import { NAMESPACE, POD_LABELS } from './services.ts';
 
 /** What the operator does at once by default; the raw writes are given the same. */
 export const CONCURRENCY = 16;
 /** As the operator's Deployment sets it: a small young generation, which a process that mostly waits does not miss. */
 const NODE_FLAGS = ['--max-semi-space-size=1'];
-/** Requests at once by which the stage itself is set. */
-const SETUP_CONCURRENCY = 32;
-const NAMESPACE = 'shop';
-/** Behind every Service: what is measured depends on slices, not on pods. */
-const POD_LABELS = { app: 'web' };
+const PROBE = { path: '/ready', port: '4191', period: '1s', timeout: '1s', failureThreshold: '3' };
 
-interface Slice extends KubeObject {
-  readonly endpoints?: readonly { readonly conditions?: { readonly ready?: boolean } }[];
+export interface StageOptions {
+  /** Of the operator's node, besides those of its Deployment. */
+  readonly nodeFlags: readonly string[];
+  /** Whether the operator gets its credentials as a pod does. */
+  readonly asPod: boolean;
+  /** What each Link says besides where its target is, by name; the name of its target cluster is the same. */
+  readonly links: Readonly<Record<string, object>>;
+  /** Whether the target runs a pod, and Kubernetes' controller that makes slices of it. */
+  readonly runsPods: boolean;
 }
+
+interface LinkObject {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+type Parts = Pick<Stage, 'eastCluster' | 'westCluster' | 'east' | 'west' | 'gateway' | 'watch' | 'client' | 'links'>;
 
 export class Stage {
   readonly eastCluster: TestCluster;
@@ -46,14 +54,16 @@ export class Stage {
   readonly watch: MirrorWatch;
   /** A client of the source cluster as the operator has one. */
   readonly client: KubeClient;
-  readonly #kubelet: Kubelet;
+  /** Names of the Links. */
+  readonly links: readonly string[];
+  readonly #kubelet: Kubelet | undefined;
   readonly #nodeFlags: readonly string[];
   readonly #account: PodAccount | undefined;
   #operator: OperatorProcess | undefined;
 
   private constructor(
-    parts: Pick<Stage, 'eastCluster' | 'westCluster' | 'east' | 'west' | 'gateway' | 'watch' | 'client'>,
-    kubelet: Kubelet,
+    parts: Parts,
+    kubelet: Kubelet | undefined,
     nodeFlags: readonly string[],
     account: PodAccount | undefined,
   ) {
@@ -64,41 +74,34 @@ export class Stage {
     this.gateway = parts.gateway;
     this.watch = parts.watch;
     this.client = parts.client;
+    this.links = parts.links;
     this.#kubelet = kubelet;
     this.#nodeFlags = nodeFlags;
     this.#account = account;
   }
 
-  /**
-   * @param nodeFlags of the operator's node
-   * @param asPod whether it gets its credentials as a pod does
-   */
-  static async set(nodeFlags: readonly string[], asPod: boolean): Promise<Stage> {
+  static async set({ nodeFlags, asPod, links, runsPods }: StageOptions): Promise<Stage> {
+    const controllers = runsPods ? ['endpointslice-controller'] : [];
     const [eastCluster, westCluster] = await Promise.all([
       startCluster({ backing: 'real', name: 'east' }),
-      startCluster({ backing: 'real', name: 'west', controllers: ['endpointslice-controller'], audit: false }),
+      startCluster({ backing: 'real', name: 'west', controllers, audit: false }),
     ]);
     const [east, west, gateway] = [api(eastCluster), api(westCluster), new TestGateway()];
     await gateway.revive();
     await installCrd(eastCluster, linkCrd);
     for (const name of [LINKS_NAMESPACE, NAMESPACE]) await east.apply(namespace(name));
     await west.apply(namespace(NAMESPACE));
-    const kubelet = await startKubelet(westCluster);
-    const container = { name: 'web', image: 'web' };
-    await west.apply({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name: 'web', namespace: NAMESPACE, labels: POD_LABELS },
-      spec: { containers: [container] },
-    } as ObjectRef);
-    await east.apply(credentials('west', westCluster.kubeconfig));
-    const probeSpec = { path: '/ready', port: '4191', period: '1s', timeout: '1s', failureThreshold: '3' };
-    await east.apply(link('west', { probeSpec }));
+    const kubelet = runsPods ? await runPod(westCluster, west) : undefined;
+    for (const [name, spec] of Object.entries(links)) {
+      await east.apply(credentials(name, westCluster.kubeconfig));
+      await east.apply(link(name, { probeSpec: PROBE, ...spec }));
+    }
     const access = await sourceAccess({ kubeconfig: eastCluster.kubeconfigFile });
     const client = new KubeClient(access, { userAgent: 'bench', fieldManager: 'bench', connections: 32 });
     const watch = await MirrorWatch.start(east);
     const account = asPod ? await PodAccount.mount(eastCluster) : undefined;
-    return new Stage({ eastCluster, westCluster, east, west, gateway, watch, client }, kubelet, nodeFlags, account);
+    const parts = { eastCluster, westCluster, east, west, gateway, watch, client, links: Object.keys(links) };
+    return new Stage(parts, kubelet, nodeFlags, account);
   }
 
   /** The operator that runs now. */
@@ -107,22 +110,40 @@ export class Stage {
     return this.#operator;
   }
 
-  /** Starts the operator and waits until the Link is Ready. */
+  /** Starts the operator and waits until every Link is Ready. */
   async startOperator(): Promise<void> {
+    const operator = this.launchOperator();
+    // Its address is logged first, and entries are passed once.
+    await operator.up();
+    await operator.logged(({ msg }) => msg === 'the target can be read');
+    await eventually(
+      'every Link is Ready',
+      async () => {
+        const found = await Promise.all(this.links.map((name) => this.east.get<LinkObject>(link(name))));
+        return found.every((each) =>
+          each?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+        );
+      },
+      60_000,
+    );
+  }
+
+  /** Starts the operator and waits for nothing. */
+  launchOperator(): OperatorProcess {
     const { host, port } = this.gateway.address;
+    const probes = this.links.map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${host}:${port}`);
     this.#operator = new OperatorProcess({
       built: true,
       nodeFlags: [...NODE_FLAGS, ...this.#nodeFlags],
       env: this.#account?.env ?? {},
       flags: [
         ...(this.#account === undefined ? [`--kubeconfig=${this.eastCluster.kubeconfigFile}`] : []),
-        `--probe-connect-to=probe-west.${LINKS_NAMESPACE}.svc=${host}:${port}`,
+        `--probe-connect-to=${probes.join(',')}`,
         `--concurrency=${CONCURRENCY}`,
         '--log-level=info',
       ],
     });
-    await this.#operator.logged(({ msg }) => msg === 'the target can be read');
-    await eventually('the Link is Ready', async () => (await this.#ready()) === 'True', 60_000);
+    return this.#operator;
   }
 
   async stopOperator(): Promise<void> {
@@ -130,50 +151,24 @@ export class Stage {
     this.#operator = undefined;
   }
 
-  /** Services that run in the target, each with a ready endpoint in a slice, and are not exported. */
-  async addServices(names: readonly string[]): Promise<void> {
-    await concurrently(names, SETUP_CONCURRENCY, (name) =>
-      this.west.create(service(name, { namespace: NAMESPACE, selector: POD_LABELS })),
-    );
-    await eventually(
-      'every Service has a ready endpoint',
-      async () => {
-        const slices = await this.west.list<Slice>({
-          apiVersion: 'discovery.k8s.io/v1',
-          kind: 'EndpointSlice',
-          namespace: NAMESPACE,
-        });
-        const running = new Set(
-          slices
-            .filter(({ endpoints }) => endpoints?.some(({ conditions }) => conditions?.ready === true) === true)
-            .map(({ metadata }) => metadata.labels?.['kubernetes.io/service-name']),
-        );
-        return names.every((name) => running.has(name));
-      },
-      120_000,
-    );
-  }
-
-  /** Puts the export label on Services, `true` or another value that no selector knows, or takes it away. */
-  async label(names: readonly string[], value: 'true' | 'other' | null): Promise<void> {
-    const labels = { 'mirror.linkerd.io/exported': value };
-    await concurrently(names, SETUP_CONCURRENCY, (name) =>
-      this.west.patch(service(name, { namespace: NAMESPACE }), { metadata: { labels } }),
-    );
-  }
-
   async stop(): Promise<void> {
     await this.stopOperator();
     await this.#account?.unmount();
-    await Promise.all([this.watch.stop(), this.#kubelet.stop(), this.client.close(), this.gateway.die()]);
+    await Promise.all([this.watch.stop(), this.#kubelet?.stop(), this.client.close(), this.gateway.die()]);
     await Promise.all([this.east.close(), this.west.close()]);
     await Promise.all([this.eastCluster.stop(), this.westCluster.stop()]);
   }
-
-  async #ready(): Promise<string | undefined> {
-    const found = await this.east.get<{
-      readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
-    }>(link('west'));
-    return found?.status?.conditions?.find(({ type }) => type === 'Ready')?.status;
-  }
 }
+
+/** A pod that every Service selects, on a node of its own. */
+const runPod = async (cluster: TestCluster, target: Api): Promise<Kubelet> => {
+  const kubelet = await startKubelet(cluster);
+  const container = { name: 'web', image: 'web' };
+  await target.apply({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web', namespace: NAMESPACE, labels: POD_LABELS },
+    spec: { containers: [container] },
+  } as ObjectRef);
+  return kubelet;
+};
