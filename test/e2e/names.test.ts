@@ -210,38 +210,42 @@ onEachBacking('a name that two want (A7)', (backing) => {
   beforeAll(async () => {
     clusters = await TwoClusters.start({ backing });
     await clusters.link();
-    for (const name of ['b', 'a-b']) await clusters.east.apply(another(name));
+    // The older one, and the first by name where both are made in one second.
+    for (const name of ['a-b', 'b']) await clusters.east.apply(another(name));
     clusters.operator();
   });
   afterAll(() => clusters.stop());
 
   const orders = ['the older one first', 'the younger one first'] as const;
 
-  test.each(orders)('goes to the older of foo-a on b and foo on a-b, exported %s', async (order) => {
-    const base = order === orders[0] ? 'foo' : 'bar';
-    const [older, younger] = [`${base}-a`, base];
-    await inTurn(
-      () => clusters.west.create(service(older)),
-      () => clusters.west.create(service(younger)),
-    );
-    const exports = [
-      () => clusters.west.apply(service(older, { labels: { via: 'b' } })),
-      () => clusters.west.apply(service(younger, { labels: { via: 'a-b' } })),
-    ];
-    if (order === orders[1]) exports.reverse();
-    await exports[0]!();
-    await eventually('it is there', () => clusters.get('Service', `${base}-a-b`), DEADLINE_MS);
-    await exports[1]!();
-    await mirrored(clusters, older, 'shop', 'b');
-    await refused(clusters, 'NameConflict', younger, 'shop', 'a-b');
-    const mirror = await clusters.get('Service', `${base}-a-b`);
-    expect(mirror?.metadata.labels).toMatchObject({ 'mirror.linkerd.io/cluster-name': 'b' });
+  test.each(orders)(
+    'of two Links goes to the one first by name, however old the Services, exported %s',
+    async (order) => {
+      const base = order === orders[0] ? 'foo' : 'bar';
+      const [older, younger] = [`${base}-a`, base];
+      await inTurn(
+        () => clusters.west.create(service(older)),
+        () => clusters.west.create(service(younger)),
+      );
+      const exports = [
+        () => clusters.west.apply(service(older, { labels: { via: 'b' } })),
+        () => clusters.west.apply(service(younger, { labels: { via: 'a-b' } })),
+      ];
+      if (order === orders[1]) exports.reverse();
+      await exports[0]!();
+      await eventually('it is there', () => clusters.get('Service', `${base}-a-b`), DEADLINE_MS);
+      await exports[1]!();
+      await mirrored(clusters, younger, 'shop', 'a-b');
+      await refused(clusters, 'NameConflict', older, 'shop', 'b');
+      const mirror = await clusters.get('Service', `${base}-a-b`);
+      expect(mirror?.metadata.labels).toMatchObject({ 'mirror.linkerd.io/cluster-name': 'a-b' });
 
-    await clusters.west.delete(service(older));
-    await mirrored(clusters, younger, 'shop', 'a-b');
-    const next = await clusters.get('Service', `${base}-a-b`);
-    expect(next?.metadata.labels).toMatchObject({ 'mirror.linkerd.io/cluster-name': 'a-b' });
-  });
+      await clusters.west.delete(service(younger));
+      await mirrored(clusters, older, 'shop', 'b');
+      const next = await clusters.get('Service', `${base}-a-b`);
+      expect(next?.metadata.labels).toMatchObject({ 'mirror.linkerd.io/cluster-name': 'b' });
+    },
+  );
 
   test.each(orders)(
     'a Service that is older than a pod of its name keeps it, exported %s; the pod gets a longer one',

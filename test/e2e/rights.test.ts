@@ -23,6 +23,7 @@ import {
   statefulSlice,
 } from '../support/builders.ts';
 import { hostsOf } from '../support/exports.ts';
+import type { ServiceObject } from '../support/objects.ts';
 import { renderedOperator, serviceAccountUser } from '../support/rendered-operator.ts';
 import { LASTING_LEASE, type TestOperator } from '../support/operator.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
@@ -111,6 +112,14 @@ const LIMITED = { mirrorNamespaces: ['shop'], credentialsSecrets: ['cluster-cred
 const remoteLimited = remoteAccess(['shop']);
 
 const probe = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'probe-west', namespace: LINKS_NAMESPACE } };
+const probeEndpoints = { ...probe, kind: 'Endpoints' };
+
+/** The mirror of a Service in namespace shop. */
+const mirrorOf = (name: string): ObjectRef => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name: `${name}-west`, namespace: 'shop' },
+});
 
 /** Whether a request that was carried out took a right. Creation by server-side apply is logged as the patch it also is. */
 const took =
@@ -240,6 +249,15 @@ onReal('H6: the rights that the constructs render', () => {
     return events.filter(({ count = 1 }) => count > 1).length;
   };
 
+  const portOf = async (object: ObjectRef): Promise<number | undefined> =>
+    (await clusters.east.get<ServiceObject>(object))?.spec.ports[0]?.port;
+
+  /** As another field manager: what is then applied beside it names one port twice, which the API server refuses. */
+  const putPort = async (object: ObjectRef, port: number): Promise<void> => {
+    const name = (await clusters.east.get<ServiceObject>(object))?.spec.ports[0]?.name;
+    await clusters.east.patch(object, { spec: { ports: [{ name, port }] } });
+  };
+
   /** Everything that the operator does in its own cluster, each right used at least once; v1 Endpoints. */
   const wholeLife = (objects: readonly ApiJson[]): readonly Step[] => {
     const n = turn;
@@ -281,6 +299,11 @@ onReal('H6: the rights that the constructs render', () => {
           const conditions = await Promise.all([`mine-${n}`, `odd-${n}`].map((name) => clusters.mirrorCondition(name)));
           return conditions.every((condition) => condition?.reason === 'NameConflict');
         },
+      },
+      {
+        name: 'a port that another manager put in place of ours is put right',
+        act: () => putPort(mirrorOf(`web-${n}`), 8443),
+        done: async () => (await portOf(mirrorOf(`web-${n}`))) !== 8443,
       },
       {
         name: 'a slice that it wrote when it wrote slices is removed',
@@ -377,12 +400,17 @@ onReal('H6: the rights that the constructs render', () => {
       (await clusters.east.get<ApiJson>(probe))?.metadata.labels?.['mirror.linkerd.io/mirrored-gateway'] === 'true';
     return [
       {
-        name: 'the name of the probe Service is taken',
-        act: () => clusters.east.apply({ ...probe, spec: { ports: [{ port: 80 }] } } as ObjectRef),
+        name: 'somebody has Endpoints of the name of the probe Service',
+        act: () => clusters.east.apply(probeEndpoints),
         done: async () => true,
       },
       first,
-      { name: 'it is taken up when it is free', act: () => clusters.east.delete(probe), done: isOurs },
+      { name: 'it is taken up when it is free', act: () => clusters.east.delete(probeEndpoints), done: isOurs },
+      {
+        name: 'a port of the probe Service that another manager put in place of ours is put right',
+        act: () => putPort(probe, 8443),
+        done: async () => (await portOf(probe)) === 4191,
+      },
       {
         name: 'a slice of the probe Service that it wrote when it wrote slices is removed',
         act: () => {

@@ -49,8 +49,9 @@ export async function exportAllReady(clusters: TwoClusters, names: readonly stri
 
 /** Waits until the mirror of cluster west has the gateway behind it, ready. @returns the mirror */
 export async function untilReady(clusters: TwoClusters, name: string, namespace = 'shop'): Promise<ServiceObject> {
+  // Endpoints come before their Service.
   await addressesAre(clusters, `${name}-west`, [GATEWAY], namespace);
-  return (await findMirror(clusters, name, namespace))!;
+  return eventually(`${name}-west exists`, () => findMirror(clusters, name, namespace), DEADLINE_MS);
 }
 
 /** Waits until there is no mirror of cluster west any more. */
