@@ -38,6 +38,12 @@ const links = (page: string): readonly Reference[] =>
 const paths = (page: string): readonly Reference[] =>
   references(withoutBlocks(page), /`((?:crds|constructs|operator|synth|test|docs|examples|\.ci)\/[\w./-]*)`/g);
 
+/** Paths from operator/ that stand in backticks, as on the map. */
+const operatorPaths = (page: string): readonly Reference[] =>
+  references(withoutBlocks(page), /`((?:config|kube|runtime|mirror|source|target|gateway|link)\/[\w./-]*)`/g).map(
+    ({ to, line }) => ({ to: `operator/${to}`, line }),
+  );
+
 /** Pages that a source names by their path. */
 const pagesNamed = (text: string): readonly Reference[] => references(text, /\bdocs\/[\w/-]+\.md\b/g);
 
@@ -115,6 +121,7 @@ test('every path of the repository that a page names exists, and so does every p
     }
   };
   for (const [page, text] of await read(PAGES)) await check(page, paths(text));
+  for (const [map, text] of await read(['docs/architecture.md'])) await check(map, operatorPaths(text));
   for (const [source, text] of await read(SOURCES)) await check(source, pagesNamed(text));
   expect(dead).toEqual([]);
 });
