@@ -188,8 +188,10 @@ export class Clusters {
     this.#removableMs.delete(cluster);
     const link = this.#links.get(removal.link);
     if (link !== undefined) link.work = undefined;
-    // What is left of a Link that is gone is known by its Lease alone; one that names another cluster needs its Lease.
-    if (result === 'complete' || link !== undefined) this.#served.delete(removal.link);
+    // What is left of a Link that is gone is known by its Lease alone, and waits until its namespace can be read. A Link
+    // that names another cluster needs its Lease.
+    if (result === 'incomplete' && link === undefined) return;
+    this.#served.delete(removal.link);
     this.#enqueue(removal.link);
     if (result === 'complete') this.#controller.add(cluster);
   }
