@@ -1,0 +1,455 @@
+import { afterEach, describe, expect, it, test } from 'vitest';
+import { Manager } from '../../../operator/link/manager.ts';
+import type { EventRecorder } from '../../../operator/runtime/events.ts';
+import { eventually } from '../../cluster/workload/eventually.ts';
+import type { ObjectRef } from '../../cluster/workload/index.ts';
+import { GATEWAY, link, LINKS_NAMESPACE } from '../../support/builders.ts';
+import type { LinkCondition } from '../../support/objects.ts';
+import { Stage, type StageOptions } from './stage.ts';
+
+/** Long enough that a test is over before. */
+const FOR_EVER_MS = 600_000;
+
+describe('the manager of Links', () => {
+  let stage: Stage;
+  let events: string[];
+  let stop: AbortController;
+  let running: Promise<void>;
+  afterEach(async () => {
+    stop.abort();
+    await running;
+    await stage.stop();
+  });
+
+  /** Starts a manager over what is there. */
+  const start = async (prepare: () => void = () => undefined, options: StageOptions = {}): Promise<void> => {
+    stage = await Stage.start(options);
+    prepare();
+    run();
+  };
+  const run = (): void => {
+    events = [];
+    stop = new AbortController();
+    const recorder = {
+      record: ({ name }: { readonly name: string }, _type: string, reason: string) => events.push(`${name} ${reason}`),
+    };
+    const { client, config, tuning, metrics, log } = stage;
+    const manager = new Manager({ client, config, tuning, metrics, log, events: recorder as unknown as EventRecorder });
+    running = manager.run(stop.signal);
+  };
+  const restart = async (meanwhile: () => void): Promise<void> => {
+    stop.abort();
+    await running;
+    meanwhile();
+    run();
+  };
+
+  /** A Link that has no credentials, so that nothing is known of its target. */
+  const put = (name: string, spec: object = {}, metadata: object = {}): void =>
+    stage.put(link(name, { targetClusterName: 'west', probeSpec: undefined, ...spec }, metadata));
+  const remove = (name: string): void =>
+    void stage.east.store.delete('multicluster.linkerd.io/v1alpha3', 'Link', LINKS_NAMESPACE, name);
+  const condition = (name: string, type: string): LinkCondition | undefined => {
+    const found = stage.east.store.get('multicluster.linkerd.io/v1alpha3', 'Link', LINKS_NAMESPACE, name) as
+      { readonly status?: { readonly conditions?: readonly LinkCondition[] } } | undefined;
+    return found?.status?.conditions?.find((each) => each.type === type);
+  };
+  const until = (name: string, type: string, reason: string): Promise<unknown> =>
+    eventually(`${type} of ${name} is ${reason}`, async () => condition(name, type)?.reason === reason);
+  /** Waits until these Links, and no others, hold Leases, for the clusters given. */
+  const untilServed = (served: Readonly<Record<string, string>>): Promise<unknown> =>
+    eventually(`Leases are ${JSON.stringify(served)}`, async () => {
+      const held = Object.entries(stage.leases()).map(([name, { holder, cluster }]) => [name, holder && cluster]);
+      return JSON.stringify(Object.fromEntries(held.sort())) === JSON.stringify(served);
+    });
+  const untilGone = (...left: readonly string[]): Promise<unknown> =>
+    eventually(`only ${left.join(', ')} is left`, async () => stage.has(...left));
+  /** Waits until what the manager had to do before is done, as far as it is done in order. */
+  const untilPassed = async (): Promise<void> => {
+    put('z-passing', { targetClusterName: 'passing' });
+    await eventually('another Link is served', async () => stage.leases()['z-passing']?.holder === 'linkspan-0');
+    remove('z-passing');
+    await eventually('and removed', async () => stage.leases()['z-passing'] === undefined);
+  };
+  const mirrors = (...names: readonly string[]) => {
+    for (const name of names) stage.mirror(name);
+  };
+
+  it('serves a Link under its Lease, and leaves its mirrors while its target cannot be read (E4)', async () => {
+    await start(() => {
+      mirrors('a', 'b');
+      put('west');
+    });
+    await untilServed({ west: 'west' });
+    await until('west', 'Accepted', 'Accepted');
+    await until('west', 'CredentialsValid', 'SecretNotFound');
+    await untilPassed();
+    expect(stage.services()).toEqual(['a-west', 'b-west']);
+  });
+
+  it('keeps the gateway of mirrors up to date whatever is known of the target (C1, C4)', async () => {
+    await start(() => {
+      mirrors('a');
+      put('west');
+    });
+    await untilServed({ west: 'west' });
+    put('west', { gatewayAddress: '203.0.113.77' });
+    await eventually('it is up to date', async () => stage.addresses('a-west').join() === '203.0.113.77');
+  });
+
+  it('removes what a deleted Link leaves, and its Lease (E5)', async () => {
+    await start(() => {
+      mirrors('a', 'b');
+      stage.mirror('a', 'north');
+      put('west');
+    });
+    await untilServed({ west: 'west' });
+    remove('west');
+    await untilGone('a-north');
+    await untilServed({});
+  });
+
+  it('removes what a Link left that was deleted while no operator ran (E5)', async () => {
+    await start(() => {
+      mirrors('a');
+      stage.lease('west', '', 'west');
+    });
+    await untilGone();
+    await untilServed({});
+  });
+
+  it('releases the Leases of its Links when it ends, and they record the clusters still (H2)', async () => {
+    await start(() => put('west'));
+    await untilServed({ west: 'west' });
+    stop.abort();
+    await running;
+    expect(stage.leases()).toEqual({ west: { holder: '', cluster: 'west' } });
+  });
+
+  describe('of a Link that is renamed (L41, E5, E9)', () => {
+    const versions = (): readonly unknown[] =>
+      stage.east.store.list('v1', 'Service', 'shop').map(({ metadata }) => metadata.resourceVersion);
+
+    it('loses nothing when the new one is made first', async () => {
+      await start(() => {
+        mirrors('a', 'b');
+        put('old');
+      });
+      await untilServed({ old: 'west' });
+      const before = versions();
+      put('new');
+      await until('new', 'Accepted', 'DuplicateCluster');
+      remove('old');
+      await untilServed({ new: 'west' });
+      await until('new', 'Accepted', 'Accepted');
+      expect(versions()).toEqual(before);
+    });
+
+    it('loses nothing when the old one is deleted a moment before', async () => {
+      await start(
+        () => {
+          mirrors('a', 'b');
+          put('old');
+        },
+        { tuning: { removalGraceMs: FOR_EVER_MS } },
+      );
+      await untilServed({ old: 'west' });
+      const before = versions();
+      remove('old');
+      put('new');
+      await untilServed({ new: 'west' });
+      expect(versions()).toEqual(before);
+    });
+
+    it('leaves no Lease of the old one when that is deleted first, and is being removed', async () => {
+      await start(() => put('old'));
+      await untilServed({ old: 'west' });
+      remove('old');
+      put('new');
+      await untilServed({ new: 'west' });
+    });
+
+    it('stops a removal that is under way, and what it has not deleted stays', async () => {
+      await start(() => {
+        mirrors('a', 'b');
+        stage.lease('old', '', 'west');
+        stage.east.faults.refuse({
+          failure: { kind: 'status', code: 503 },
+          match: ({ verb, name }) => verb === 'delete' && name === 'a-west',
+        });
+      });
+      await untilGone('a-west');
+      put('new');
+      await untilServed({ new: 'west' });
+      stage.east.faults.clear();
+      await untilPassed();
+      expect(stage.services()).toEqual(['a-west']);
+    });
+
+    it('loses nothing while no operator runs, and the Lease of the old one goes', async () => {
+      await start(() => {
+        mirrors('a');
+        put('old');
+      });
+      await untilServed({ old: 'west' });
+      const before = versions();
+      await restart(() => {
+        remove('old');
+        put('new');
+      });
+      await untilServed({ new: 'west' });
+      expect(versions()).toEqual(before);
+    });
+
+    it('forgets the Lease that another record of its cluster is, however often that is refused', async () => {
+      await start(() => {
+        mirrors('a');
+        put('new');
+        stage.lease('old', '', 'west');
+        stage.east.faults.refuse({
+          failure: { kind: 'status', code: 503 },
+          match: ({ verb, name }) => verb === 'delete' && name === 'service-mirror-write-old',
+          times: 2,
+        });
+      });
+      await untilServed({ new: 'west' });
+      expect(stage.services()).toEqual(['a-west']);
+    });
+  });
+
+  describe('of two Links for one cluster (L42, E9)', () => {
+    it('serves the one that it serves, when an older one comes to name the cluster', async () => {
+      await start(() => put('b', {}, { creationTimestamp: '2026-01-02T00:00:00Z' }));
+      await untilServed({ b: 'west' });
+      put('a', {}, { creationTimestamp: '2026-01-01T00:00:00Z' });
+      await until('a', 'Accepted', 'DuplicateCluster');
+      await untilPassed();
+      await untilServed({ b: 'west' });
+      expect(events).toContain('a DuplicateCluster');
+    });
+
+    it('serves one, of those that it finds equally old (M2)', async () => {
+      await start(() => {
+        for (const name of ['b', 'a']) put(name, {}, { creationTimestamp: '2026-01-01T00:00:00Z' });
+      });
+      await untilServed({ a: 'west' });
+      await until('b', 'Accepted', 'DuplicateCluster');
+      expect(stage.lines.filter((line) => line === 'info serving the Link')).toHaveLength(1);
+    });
+
+    it('ends a session whose Link comes to name the cluster of another, and gives up its Lease', async () => {
+      await start(() => {
+        put('a', { targetClusterName: 'north' });
+        put('b');
+        stage.mirror('x', 'north');
+        stage.mirror('x', 'west');
+      });
+      await untilServed({ a: 'north', b: 'west' });
+      put('a');
+      await until('a', 'Accepted', 'DuplicateCluster');
+      await untilServed({ b: 'west' });
+      expect(stage.services()).toEqual(['x-west']);
+    });
+
+    it('serves the other at once when the one that it serves names another cluster', async () => {
+      await start(() => {
+        mirrors('x');
+        put('a');
+        put('b');
+      });
+      await untilServed({ a: 'west' });
+      put('a', { targetClusterName: 'north' });
+      await untilServed({ a: 'north', b: 'west' });
+      await until('b', 'Accepted', 'Accepted');
+      expect(stage.services()).toEqual(['x-west']);
+    });
+  });
+
+  describe('of a Link that turns invalid (E7, L44)', () => {
+    const INVALID = { gatewayPort: 'none' };
+
+    it('goes on by its last valid spec, and says what is wrong', async () => {
+      await start(() => {
+        mirrors('a');
+        put('west');
+      });
+      await untilServed({ west: 'west' });
+      put('west', { ...INVALID, gatewayAddress: '203.0.113.77' });
+      await until('west', 'Accepted', 'InvalidLink');
+      await untilPassed();
+      await untilServed({ west: 'west' });
+      expect(stage.addresses('a-west')).toEqual([GATEWAY]);
+      expect(stage.lines.filter((line) => line === 'info serving the Link')).toHaveLength(2);
+    });
+
+    it('keeps its cluster from another Link', async () => {
+      await start(() => put('west'));
+      await untilServed({ west: 'west' });
+      put('west', INVALID);
+      put('another');
+      await until('another', 'Accepted', 'DuplicateCluster');
+      await untilServed({ west: 'west' });
+      remove('west');
+      await untilServed({ another: 'west' });
+    });
+
+    it('removes nothing at start, and nothing of a cluster that it names (M1, r03)', async () => {
+      await start(() => {
+        mirrors('a');
+        stage.lease('renamed', '', 'west');
+        stage.lease('west', '', 'west');
+        put('west', INVALID);
+      });
+      await until('west', 'Accepted', 'InvalidLink');
+      await untilPassed();
+      expect(stage.services()).toEqual(['a-west']);
+      put('west');
+      await untilServed({ west: 'west' });
+      expect(stage.services()).toEqual(['a-west']);
+    });
+
+    it('removes what it leaves when it is deleted (M8)', async () => {
+      await start(() => {
+        mirrors('a');
+        stage.lease('west', '', 'west');
+        put('west', INVALID);
+      });
+      await until('west', 'Accepted', 'InvalidLink');
+      remove('west');
+      await untilGone();
+      await untilServed({});
+    });
+
+    it('stops no other', async () => {
+      await start(() => {
+        put('a', { ...INVALID, targetClusterName: 'north' });
+        put('b');
+      });
+      await untilServed({ b: 'west' });
+      await until('a', 'Accepted', 'InvalidLink');
+    });
+  });
+
+  describe('of a Link that names another cluster (L43, E5)', () => {
+    it('removes the mirrors of the former first, and says so', async () => {
+      await start(() => {
+        mirrors('a');
+        put('west');
+      });
+      await untilServed({ west: 'west' });
+      stage.east.faults.refuse({ failure: { kind: 'status', code: 503 }, match: ({ verb }) => verb === 'delete' });
+      put('west', { targetClusterName: 'north' });
+      await until('west', 'Synced', 'RemovingMirrors');
+      expect(stage.leases()).toEqual({ west: { holder: 'linkspan-0', cluster: 'west' } });
+      stage.east.faults.clear();
+      await untilServed({ west: 'north' });
+      expect(stage.has()).toBe(true);
+    });
+
+    it('serves it again for the former when it comes back meanwhile', async () => {
+      await start(() => {
+        mirrors('a');
+        put('west');
+      });
+      await untilServed({ west: 'west' });
+      stage.east.faults.refuse({ failure: { kind: 'status', code: 503 }, match: ({ verb }) => verb === 'delete' });
+      put('west', { targetClusterName: 'north' });
+      await until('west', 'Synced', 'RemovingMirrors');
+      put('west');
+      await eventually('it is served again', async () => condition('west', 'Synced')?.reason !== 'RemovingMirrors');
+      stage.east.faults.clear();
+      await untilPassed();
+      await untilServed({ west: 'west' });
+      expect(stage.services()).toEqual(['a-west']);
+    });
+
+    it('removes the mirrors of the former also when that happened while no operator ran', async () => {
+      await start(() => {
+        mirrors('a');
+        stage.lease('west', '', 'west');
+        put('west', { targetClusterName: 'north' });
+      });
+      await untilServed({ west: 'north' });
+      expect(stage.has()).toBe(true);
+    });
+  });
+
+  it('looks at a Link anew that was deleted and made again unseen, with the same generation (L20, M4)', async () => {
+    await start(() => {
+      mirrors('a');
+      put('west');
+    });
+    await untilServed({ west: 'west' });
+    remove('west');
+    put('west', { gatewayAddress: '203.0.113.77' });
+    await eventually('its gateway is in use', async () => stage.addresses('a-west').join() === '203.0.113.77');
+    await untilServed({ west: 'west' });
+    expect(stage.lines.filter((line) => line === 'info serving the Link')).toHaveLength(2);
+  });
+
+  it('takes up another Secret that a Link names, and what becomes of it (E2, M5)', async () => {
+    await start(() => put('west'));
+    const says = (text: string) =>
+      eventually(`credentials: ${text}`, async () => condition('west', 'CredentialsValid')?.message.includes(text));
+    await says('Secret cluster-credentials-west does not exist');
+    put('west', { clusterCredentialsSecret: 'other' });
+    await says('Secret other does not exist');
+    stage.put({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'mirror.linkerd.io/remote-kubeconfig',
+      metadata: { name: 'other', namespace: LINKS_NAMESPACE },
+      data: {},
+    } as ObjectRef);
+    await says('Secret other has no data key');
+  });
+
+  it('goes on when Leases cannot be listed, and says what that costs', async () => {
+    await start(() => {
+      mirrors('a');
+      stage.lease('old', '', 'west');
+      put('north', { targetClusterName: 'north' });
+      stage.east.faults.refuse({
+        failure: { kind: 'status', code: 403 },
+        match: ({ verb, resource }) => verb === 'list' && resource === 'leases',
+      });
+    });
+    await eventually('the Link is served', async () => stage.leases()['north']?.holder === 'linkspan-0');
+    expect(stage.lines).toContain('warn Leases cannot be listed: what deleted Links left stays');
+    expect(stage.services()).toEqual(['a-west']);
+  });
+
+  it('does not try a removal again and again that a namespace which cannot be read keeps from its end', async () => {
+    await start(
+      () => {
+        mirrors('a');
+        stage.lease('old', '', 'west');
+        stage.east.faults.refuse({
+          failure: { kind: 'status', code: 403 },
+          match: ({ namespace = '' }) => namespace === 'bank',
+        });
+      },
+      { flags: { mirrorNamespaces: ['shop', 'bank'] } },
+    );
+    await eventually('it has ended', async () =>
+      stage.lines.some((line) => line.includes('the Lease of the Link stays')),
+    );
+    // Time enough for several, in what else the manager does.
+    for (const name of ['a', 'b', 'c', 'd']) {
+      put(name, { targetClusterName: name });
+      await until(name, 'Accepted', 'Accepted');
+    }
+    expect(stage.lines.filter((line) => line.includes('the Lease of the Link stays'))).toHaveLength(1);
+    expect(stage.leases()).toMatchObject({ old: { holder: '', cluster: 'west' } });
+  });
+
+  test('removes a metric of each Link and cluster that is gone', async () => {
+    await start(() => put('old'));
+    await untilServed({ old: 'west' });
+    remove('old');
+    await untilServed({});
+    const series = async (): Promise<readonly string[]> =>
+      (await stage.metrics.registry.metrics()).split('\n').filter((line) => /"(old|west|link\/old)"/.test(line));
+    await eventually('nothing is measured of it', async () => (await series()).length === 0);
+  });
+});

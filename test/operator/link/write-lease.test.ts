@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Environment } from '../../../operator/link/environment.ts';
+import { WriteLease } from '../../../operator/link/write-lease.ts';
+import { eventually } from '../../cluster/workload/eventually.ts';
+import { RecordedReport } from './recorded.ts';
+import { Stage } from './stage.ts';
+
+const OURS = { holder: 'linkspan-0', cluster: 'west' };
+
+describe('the Lease under which mirrors of a Link are written (H1)', () => {
+  let stage: Stage;
+  let env: Environment;
+  let report: RecordedReport;
+  let lease: WriteLease;
+  beforeEach(async () => {
+    // Renewed every second.
+    stage = await Stage.start({ flags: { leaseDuration: '3s', renewDeadline: '2s' } });
+    env = await stage.environment();
+    report = new RecordedReport();
+    lease = new WriteLease('west', 'west', env, report);
+  });
+  afterEach(async () => {
+    await lease.release();
+    await stage.stop();
+  });
+
+  /** Work that goes on until it is aborted, and then until it is let go; by run. */
+  const works: { readonly until: AbortSignal; readonly end: () => void }[] = [];
+  beforeEach(() => void (works.length = 0));
+  const work = (until: AbortSignal): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    works.push({ until, end: resolve });
+    return promise;
+  };
+  /** Work that ends when it is aborted. */
+  const obedient = (until: AbortSignal): Promise<void> =>
+    new Promise((resolve) => until.addEventListener('abort', () => resolve(), { once: true }));
+  const isHeld = (): Promise<boolean> => Promise.resolve(lease.isHeld);
+
+  it('is taken before anything is written, and records the cluster', async () => {
+    lease.run(obedient);
+    await eventually('it is held', isHeld);
+    expect(stage.leases()).toEqual({ west: OURS });
+    expect(lease.heldBy).toBeUndefined();
+    expect(report.statusChanges).toBeGreaterThan(0);
+  });
+
+  it('is waited for while another holds it, which is reported, and taken over when it is free', async () => {
+    stage.lease('west', 'linkerd-0');
+    lease.run(work);
+    await eventually('it is held by another', async () => lease.heldBy !== undefined);
+    expect([lease.heldBy, lease.isHeld, works.length]).toEqual(['linkerd-0', false, 0]);
+    expect(report.events).toEqual(['Warning HeldByAnother linkerd-0 writes for this Link and holds its Lease']);
+    stage.lease('west', '');
+    await eventually('it is held', isHeld);
+    expect([lease.heldBy, works.length]).toEqual([undefined, 1]);
+    works[0]?.end();
+  });
+
+  it('that is lost ends the work, and the next begins when it has ended', async () => {
+    lease.run(work);
+    await eventually('it is held', isHeld);
+    stage.lease('west', 'linkerd-0');
+    await eventually('it is lost', async () => !lease.isHeld);
+    expect(works[0]?.until.aborted).toBe(true);
+    stage.lease('west', '');
+    await eventually('it is held again', isHeld);
+    expect(works).toHaveLength(1);
+    works[0]?.end();
+    await eventually('the work goes on', async () => works.length === 2);
+    expect(works[1]?.until.aborted).toBe(false);
+    works[1]?.end();
+  });
+
+  it('is released when the work has come to rest, and not before (H2)', async () => {
+    lease.run(work);
+    await eventually('it is held', isHeld);
+    const released = lease.release();
+    await eventually('the work is to end', async () => works[0]?.until.aborted);
+    expect(stage.leases()).toEqual({ west: OURS });
+    works[0]?.end();
+    await released;
+    expect(stage.leases()).toEqual({ west: { holder: '', cluster: 'west' } });
+  });
+
+  it('is deleted when the work has come to rest, and not before', async () => {
+    lease.run(work);
+    await eventually('it is held', isHeld);
+    const removed = lease.remove();
+    await eventually('the work is to end', async () => works[0]?.until.aborted);
+    expect(stage.leases()).toEqual({ west: OURS });
+    works[0]?.end();
+    await removed;
+    expect(stage.leases()).toEqual({});
+  });
+
+  it('that another holds is neither released nor deleted', async () => {
+    stage.lease('west', 'linkerd-0');
+    lease.run(work);
+    await eventually('it is held by another', async () => lease.heldBy !== undefined);
+    await lease.remove();
+    expect(stage.leases()).toMatchObject({ west: { holder: 'linkerd-0' } });
+  });
+});
