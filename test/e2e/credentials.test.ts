@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { eventually, type ObjectRef } from '../cluster/workload/index.ts';
 import { credentials, GATEWAY, service, slice } from '../support/builders.ts';
-import { exportReady } from '../support/exports.ts';
+import { exportReady, untilReady } from '../support/exports.ts';
 import { inventory } from '../support/inventory.ts';
 import type { TestOperator } from '../support/operator.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
@@ -132,7 +132,7 @@ onEachBacking('the credentials', (backing) => {
       async () => (await clusters.addresses('web-west'))?.[0] === `!${GATEWAY}`,
     );
     await clusters.gateway.revive();
-    await eventually('the gateway is found alive', async () => (await clusters.addresses('web-west'))?.[0] === GATEWAY);
+    await untilReady(clusters, 'web');
     expect(Object.keys(await inventory(clusters))).toEqual(Object.keys(before));
     await give(good);
     await isMirroring('at-last');

@@ -2,9 +2,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { eventually } from '../cluster/workload/index.ts';
-import { EXPORTED, GATEWAY, link, LINKS_NAMESPACE, service, slice } from '../support/builders.ts';
+import { GATEWAY, link, LINKS_NAMESPACE, service, slice } from '../support/builders.ts';
 import { EndpointsHistory } from '../support/endpoints-history.ts';
-import { exportReady } from '../support/exports.ts';
+import { exportReady, exportService } from '../support/exports.ts';
 import type { EndpointsObject, ServiceObject } from '../support/objects.ts';
 import type { TestOperator } from '../support/operator.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
@@ -32,8 +32,7 @@ onEachBacking('the gateway', (backing) => {
     await clusters.gateway.die();
     await clusters.link();
     operator = clusters.operator();
-    await clusters.west.apply(service('cold', { labels: EXPORTED }));
-    await clusters.west.apply(slice('cold'));
+    await exportService(clusters, 'cold');
     await alive('False');
     await shows('cold-west', `!${GATEWAY}`);
     await clusters.gateway.revive();
@@ -55,8 +54,7 @@ onEachBacking('the gateway', (backing) => {
     });
     const history = await EndpointsHistory.start(clusters);
     operator = clusters.operator();
-    await clusters.west.apply(service('born', { labels: EXPORTED }));
-    await clusters.west.apply(slice('born'));
+    await exportService(clusters, 'born');
     await eventually('the verdict reaches the new mirror', async () => {
       return history.states('born-west').at(-1) === `!${GATEWAY}`;
     });
@@ -75,8 +73,7 @@ onEachBacking('the gateway', (backing) => {
     const options = { flags: { gatewayResolvePeriod: '1s' }, tuning: { resolve } };
     await clusters.link({ gatewayAddress: 'gateway.west.example' });
     operator = clusters.operator(options);
-    await clusters.west.apply(service('named', { labels: EXPORTED }));
-    await clusters.west.apply(slice('named'));
+    await exportService(clusters, 'named');
     await shows('named-west', '203.0.113.20', '203.0.113.21');
 
     // Death, then the lookup; life while the lookup fails; death again while it fails.

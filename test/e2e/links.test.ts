@@ -15,8 +15,9 @@ import {
   statefulSlice,
 } from '../support/builders.ts';
 import { addressesAre, exportAllReady, exportReady, exportService, mirrorOf, untilReady } from '../support/exports.ts';
-import type { EndpointsObject, LinkCondition, ServiceObject } from '../support/objects.ts';
+import type { EndpointsObject, ServiceObject } from '../support/objects.ts';
 import type { TestOperator } from '../support/operator.ts';
+import { untilCondition } from '../support/reports.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
 
 const DEADLINE_MS = 60_000;
@@ -29,16 +30,6 @@ const exported = async (cluster: Api, name: string): Promise<void> => {
   await cluster.apply(service(name, { labels: EXPORTED }));
   await cluster.apply(slice(name));
 };
-
-const conditionIs = (clusters: TwoClusters, type: string, status: string, name = 'west'): Promise<LinkCondition> =>
-  eventually(
-    `Link ${name} has ${type}=${status}`,
-    async () => {
-      const found = await clusters.condition(type, name);
-      return found?.status === status ? found : undefined;
-    },
-    DEADLINE_MS,
-  );
 
 onEachBacking('several Links', (backing) => {
   let clusters: TwoClusters;
@@ -67,18 +58,18 @@ onEachBacking('several Links', (backing) => {
     const before = await clusters.get('Endpoints', 'web-north');
 
     await northCluster.kill();
-    const said = await conditionIs(clusters, 'TargetReachable', 'False', 'north');
+    const said = await untilCondition(clusters, 'TargetReachable', 'False', 'north');
     expect(said.reason).toBe('Unreachable');
     expect(said.message).toMatch(/since \d{4}-/);
     await exported(clusters.west, 'meanwhile');
     await addressesAre(clusters, 'meanwhile-west', [GATEWAY]);
-    await conditionIs(clusters, 'Ready', 'True', 'west');
-    await conditionIs(clusters, 'Ready', 'False', 'north');
+    await untilCondition(clusters, 'Ready', 'True', 'west');
+    await untilCondition(clusters, 'Ready', 'False', 'north');
     const now = await clusters.get('Endpoints', 'web-north');
     expect(now?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
 
     await northCluster.start();
-    await conditionIs(clusters, 'TargetReachable', 'True', 'north');
+    await untilCondition(clusters, 'TargetReachable', 'True', 'north');
     await exported(north, 'again');
     await addressesAre(clusters, 'again-north', ['203.0.113.30']);
   });
@@ -97,7 +88,7 @@ onEachBacking('several Links', (backing) => {
     await clusters.east.apply(
       link(name, { ...UNPROBED, clusterCredentialsSecret: 'cluster-credentials-west', ...spec }),
     );
-    const said = await conditionIs(clusters, 'Accepted', 'False', name);
+    const said = await untilCondition(clusters, 'Accepted', 'False', name);
     expect(said).toMatchObject({ reason: 'InvalidLink', message: expect.stringContaining(field) as string });
     await exported(clusters.west, `beside-${name}`);
     await addressesAre(clusters, `beside-${name}-west`, [GATEWAY]);
@@ -111,13 +102,13 @@ onEachBacking('several Links', (backing) => {
       gatewayAddress: '203.0.113.40',
     };
     await clusters.east.apply(link('mended', { ...mended, gatewayPort: 'x' }));
-    await conditionIs(clusters, 'Accepted', 'False', 'mended');
+    await untilCondition(clusters, 'Accepted', 'False', 'mended');
     await exported(clusters.west, 'patient');
     await clusters.east.apply(link('mended', mended));
-    await conditionIs(clusters, 'Accepted', 'True', 'mended');
+    await untilCondition(clusters, 'Accepted', 'True', 'mended');
     await addressesAre(clusters, 'patient-mended', ['203.0.113.40']);
     await clusters.east.apply(link('mended', { ...mended, gatewayPort: 'y' }));
-    await conditionIs(clusters, 'Accepted', 'False', 'mended');
+    await untilCondition(clusters, 'Accepted', 'False', 'mended');
     await exported(clusters.west, 'still');
     await addressesAre(clusters, 'still-mended', ['203.0.113.40']);
     await clusters.east.delete(link('mended'));
@@ -135,7 +126,7 @@ onEachBacking('several Links', (backing) => {
     await addressesAre(clusters, 'common-shared', ['203.0.113.51']);
     await eventually('the next second', async () => Date.now() - Date.parse(metadata.creationTimestamp) >= 1100);
     await clusters.east.apply(link('shared-a', { ...twin, gatewayAddress: '203.0.113.52' }));
-    const said = await conditionIs(clusters, 'Accepted', 'False', 'shared-a');
+    const said = await untilCondition(clusters, 'Accepted', 'False', 'shared-a');
     expect(said).toMatchObject({ reason: 'DuplicateCluster', message: expect.stringContaining('shared-b') as string });
     expect(await clusters.addresses('common-shared')).toEqual(['203.0.113.51']);
     const before = await clusters.get('Service', 'common-shared');
@@ -223,8 +214,7 @@ onEachBacking('a Link', (backing) => {
   test('L20 E5: deleted and made again with another gateway while work is queued, it leaves nothing of the first', async () => {
     const names = Array.from({ length: 60 }, (_, at) => `queued-${at}`);
     for (const name of names) {
-      await clusters.west.apply(service(name, { labels: EXPORTED }));
-      await clusters.west.apply(slice(name));
+      await exportService(clusters, name);
     }
     await clusters.link();
     // One at a time, so that the rest waits in the queue.

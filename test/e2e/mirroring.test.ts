@@ -6,7 +6,6 @@ import {
   EXPORTED,
   EXPORTED_FLAT,
   GATEWAY,
-  link,
   LINKS_NAMESPACE,
   namespace,
   service,
@@ -15,70 +14,19 @@ import {
 } from '../support/builders.ts';
 import { exportHeadless, exportReady, exportService, linkTo } from '../support/exports.ts';
 import { inventory } from '../support/inventory.ts';
-import type { LinkCondition, LinkObject, ServiceObject } from '../support/objects.ts';
+import type { ServiceObject } from '../support/objects.ts';
 import type { TestOperator } from '../support/operator.ts';
+import { linkVia, untilMirrored, untilRefused } from '../support/reports.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
 
 const EXPORT_LABEL = 'mirror.linkerd.io/exported';
 const unexport = { metadata: { labels: { [EXPORT_LABEL]: null } } };
-
-const DEADLINE_MS = 40_000;
 
 interface EventObject extends KubeObject {
   readonly reason: string;
   readonly message: string;
   readonly involvedObject: { readonly kind: string; readonly name: string };
 }
-
-/** What a Link says of one target Service. */
-const saidOf = async (
-  clusters: TwoClusters,
-  link: string,
-  name: string,
-  within = 'shop',
-): Promise<LinkCondition | undefined> => {
-  const found = await clusters.get<LinkObject>('Link', link, LINKS_NAMESPACE);
-  const ofIt = found?.status?.mirrorServices?.find(
-    ({ remoteRef }) => remoteRef.name === name && remoteRef.namespace === within,
-  );
-  return ofIt?.conditions[0];
-};
-
-const refused = (
-  clusters: TwoClusters,
-  reason: string,
-  name: string,
-  within = 'shop',
-  link = 'west',
-): Promise<LinkCondition> =>
-  eventually(
-    `${within}/${name} is refused with ${reason}`,
-    async () => {
-      const said = await saidOf(clusters, link, name, within);
-      return said?.reason === reason && said.status === 'False' ? said : undefined;
-    },
-    DEADLINE_MS,
-  );
-
-const mirrored = (clusters: TwoClusters, name: string, within = 'shop', link = 'west'): Promise<LinkCondition> =>
-  eventually(
-    `${within}/${name} is mirrored`,
-    async () => {
-      const said = await saidOf(clusters, link, name, within);
-      return said?.status === 'True' ? said : undefined;
-    },
-    DEADLINE_MS,
-  );
-
-/** A Link to west under another name, without a probe, that mirrors what carries `via: <name>`. */
-const another = (name: string, spec: object = {}) =>
-  link(name, {
-    clusterCredentialsSecret: 'cluster-credentials-west',
-    probeSpec: undefined,
-    selector: { matchLabels: { via: name } },
-    remoteDiscoverySelector: undefined,
-    ...spec,
-  });
 
 onEachBacking('an export', (backing) => {
   let clusters: TwoClusters;
@@ -165,14 +113,14 @@ onEachBacking('namespaces', (backing) => {
     clusters = await TwoClusters.start({ backing, namespaces: ['shop', 'barred'] });
     await Promise.all(['linkerd', 'late', 'made'].map((name) => clusters.west.apply(namespace(name))));
     await clusters.link();
-    await clusters.east.apply(another('maker', { enableNamespaceCreation: true }));
+    await clusters.east.apply(linkVia('maker', { enableNamespaceCreation: true }));
     clusters.operator();
   });
   afterAll(() => clusters.stop());
 
   test('a Service whose namespace does not exist waits for it, and says so on the Link (A3)', async () => {
     await exportService(clusters, 'web', { namespace: 'late' });
-    const said = await refused(clusters, 'MissingNamespace', 'web', 'late');
+    const said = await untilRefused(clusters, 'MissingNamespace', 'web', 'late');
     expect(said.message).toContain('late');
     await eventually('an Event says so', async () => {
       const events = await clusters.east.list<EventObject>({
@@ -185,13 +133,13 @@ onEachBacking('namespaces', (backing) => {
       );
     });
     await clusters.east.apply(namespace('late'));
-    await mirrored(clusters, 'web', 'late');
+    await untilMirrored(clusters, 'web', 'late');
     expect(await clusters.get('Service', 'web-west', 'late')).toBeDefined();
   });
 
   test('with creation enabled the namespace is made, labelled, and never deleted (A3, A6)', async () => {
     await exportService(clusters, 'web', { namespace: 'made', labels: { via: 'maker' } });
-    await mirrored(clusters, 'web', 'made', 'maker');
+    await untilMirrored(clusters, 'web', 'made', 'maker');
     const labels = { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'maker' };
     const made = await eventually<KubeObject>('the namespace', () => clusters.east.get(namespace('made')));
     expect(made.metadata.labels).toMatchObject(labels);
@@ -205,11 +153,11 @@ onEachBacking('namespaces', (backing) => {
 
   test("the control plane's namespace is neither written to nor created, even with creation enabled (A3, E8)", async () => {
     await exportService(clusters, 'web', { namespace: 'linkerd', labels: { via: 'maker' } });
-    await refused(clusters, 'NamespaceNotAllowed', 'web', 'linkerd', 'maker');
+    await untilRefused(clusters, 'NamespaceNotAllowed', 'web', 'linkerd', 'maker');
     expect(await clusters.east.get(namespace('linkerd'))).toBeUndefined();
     await clusters.east.apply(namespace('linkerd'));
     await exportService(clusters, 'other', { namespace: 'linkerd', labels: { via: 'maker' } });
-    await refused(clusters, 'NamespaceNotAllowed', 'other', 'linkerd', 'maker');
+    await untilRefused(clusters, 'NamespaceNotAllowed', 'other', 'linkerd', 'maker');
     expect(await clusters.east.list({ ...services, namespace: 'linkerd' })).toEqual([]);
   });
 });
@@ -222,8 +170,8 @@ onEachBacking('an operator with --mirror-namespaces', (backing) => {
       clusters.operator({ flags: { mirrorNamespaces: 'shop' } });
       await exportService(clusters, 'web', { namespace: 'barred' });
       await exportService(clusters, 'web');
-      await mirrored(clusters, 'web');
-      expect((await refused(clusters, 'NamespaceNotAllowed', 'web', 'barred')).message).toContain(
+      await untilMirrored(clusters, 'web');
+      expect((await untilRefused(clusters, 'NamespaceNotAllowed', 'web', 'barred')).message).toContain(
         '--mirror-namespaces',
       );
       expect(await clusters.get('Service', 'web-west', 'barred')).toBeUndefined();
@@ -261,21 +209,21 @@ onEachBacking('refusals', (backing) => {
     ['with no port that crosses a gateway (A5)', 'datagrams', { ports: udp }, 'InvalidService'],
   ])('a Service %s is not mirrored, and its status says why (A4)', async (_, name, options, reason) => {
     await exportService(clusters, name, options);
-    const said = await refused(clusters, reason, name);
+    const said = await untilRefused(clusters, reason, name);
     expect(said.message).not.toBe('');
     expect(await clusters.get('Service', `${name}-west`)).toBeUndefined();
     // The reason goes with the export.
     await clusters.west.delete(service(name));
-    await eventually('it is forgotten', async () => (await saidOf(clusters, 'west', name)) === undefined);
+    await eventually('it is forgotten', async () => (await clusters.mirrorCondition(name)) === undefined);
   });
 
   test('a Service that becomes valid is mirrored, and one that becomes invalid no longer (A4)', async () => {
     await exportService(clusters, 'turning', { ports: udp });
-    await refused(clusters, 'InvalidService', 'turning');
+    await untilRefused(clusters, 'InvalidService', 'turning');
     await exportService(clusters, 'turning');
-    await mirrored(clusters, 'turning');
+    await untilMirrored(clusters, 'turning');
     await clusters.west.replace(await withPorts(clusters, 'turning', udp));
-    await refused(clusters, 'InvalidService', 'turning');
+    await untilRefused(clusters, 'InvalidService', 'turning');
     await eventually('its mirror is gone', async () => (await clusters.get('Service', 'turning-west')) === undefined);
   });
 
@@ -283,7 +231,7 @@ onEachBacking('refusals', (backing) => {
     await exportService(clusters, 'mixed', {
       ports: [{ name: 'http', port: 80 }, ...udp, { name: 'sig', port: 99, protocol: 'SCTP' }],
     });
-    const said = await mirrored(clusters, 'mixed');
+    const said = await untilMirrored(clusters, 'mixed');
     expect(said.message).toContain('dns/UDP');
     expect(said.message).toContain('sig/SCTP');
     const mirror = await clusters.get<ServiceObject>('Service', 'mixed-west');
@@ -299,7 +247,7 @@ onEachBacking('refusals', (backing) => {
     const ports = [{ name: 'mc-probe', port: 1234 }];
     const charted = service('probe-charted', { namespace: LINKS_NAMESPACE, labels, selector: null, ports });
     const made = await clusters.east.create(charted);
-    await clusters.east.apply(another('charted', { probeSpec: { path: '/ready', port: '4191', period: '10s' } }));
+    await clusters.east.apply(linkVia('charted', { probeSpec: { path: '/ready', port: '4191', period: '10s' } }));
     const now = await eventually('it has the port of the Link', async () => {
       const found = await clusters.get<ServiceObject>('Service', 'probe-charted', LINKS_NAMESPACE);
       return found?.spec.ports[0]?.port === 4191 ? found : undefined;
@@ -311,9 +259,9 @@ onEachBacking('refusals', (backing) => {
   test("a user's own Service under the name of the probe is left alone (A6)", async () => {
     const own = { ...service('probe-taken', { namespace: LINKS_NAMESPACE }) };
     await clusters.east.create(own);
-    await clusters.east.apply(another('taken', { probeSpec: { path: '/ready', port: '4191', period: '10s' } }));
+    await clusters.east.apply(linkVia('taken', { probeSpec: { path: '/ready', port: '4191', period: '10s' } }));
     await exportService(clusters, 'beside', { labels: { via: 'taken' } });
-    await mirrored(clusters, 'beside', 'shop', 'taken');
+    await untilMirrored(clusters, 'beside', 'shop', 'taken');
     const now = await clusters.get<ServiceObject>('Service', 'probe-taken', LINKS_NAMESPACE);
     expect(now?.spec.ports.map(({ port }) => port)).toEqual([80]);
     expect(await clusters.get('Endpoints', 'probe-taken', LINKS_NAMESPACE)).toBeUndefined();

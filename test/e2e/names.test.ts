@@ -4,65 +4,16 @@ import { backings } from '../cluster/index.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import type { SimulatedCluster } from '../cluster/simulated/start.ts';
 import { eventually, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
-import { EXPORTED, GATEWAY, link, LINKS_NAMESPACE, service, slice, statefulSlice } from '../support/builders.ts';
-import { exportHeadless, exportReady, exportService, hostsOf } from '../support/exports.ts';
-import type { LinkCondition, LinkObject, ServiceObject } from '../support/objects.ts';
+import { EXPORTED, GATEWAY, service, slice, statefulSlice } from '../support/builders.ts';
+import { exportHeadless, exportReady, exportService, hostsOf, untilReady } from '../support/exports.ts';
+import type { ServiceObject } from '../support/objects.ts';
 import type { TestOperator } from '../support/operator.ts';
+import { linkVia, untilMirrored, untilRefused } from '../support/reports.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
 
 const unexport = { metadata: { labels: { 'mirror.linkerd.io/exported': null } } };
 
 const DEADLINE_MS = 40_000;
-
-/** What a Link says of one target Service. */
-const saidOf = async (
-  clusters: TwoClusters,
-  link: string,
-  name: string,
-  within = 'shop',
-): Promise<LinkCondition | undefined> => {
-  const found = await clusters.get<LinkObject>('Link', link, LINKS_NAMESPACE);
-  const ofIt = found?.status?.mirrorServices?.find(
-    ({ remoteRef }) => remoteRef.name === name && remoteRef.namespace === within,
-  );
-  return ofIt?.conditions[0];
-};
-
-const refused = (
-  clusters: TwoClusters,
-  reason: string,
-  name: string,
-  within = 'shop',
-  link = 'west',
-): Promise<LinkCondition> =>
-  eventually(
-    `${within}/${name} is refused with ${reason}`,
-    async () => {
-      const said = await saidOf(clusters, link, name, within);
-      return said?.reason === reason && said.status === 'False' ? said : undefined;
-    },
-    DEADLINE_MS,
-  );
-
-const mirrored = (clusters: TwoClusters, name: string, within = 'shop', link = 'west'): Promise<LinkCondition> =>
-  eventually(
-    `${within}/${name} is mirrored`,
-    async () => {
-      const said = await saidOf(clusters, link, name, within);
-      return said?.status === 'True' ? said : undefined;
-    },
-    DEADLINE_MS,
-  );
-
-/** A Link to west under another name, without a probe, that mirrors what carries `via: <name>`. */
-const another = (name: string, spec: object = {}) =>
-  link(name, {
-    clusterCredentialsSecret: 'cluster-credentials-west',
-    probeSpec: undefined,
-    selector: { matchLabels: { via: name } },
-    remoteDiscoverySelector: undefined,
-    ...spec,
-  });
 
 /** Creates both, the first one older by the clock of the API server, which counts seconds. */
 const inTurn = async (...objects: readonly (() => Promise<KubeObject>)[]): Promise<void> => {
@@ -101,8 +52,7 @@ onEachBacking('a name', (backing) => {
     const now = () => Promise.all(['Service', 'Endpoints'].map((kind) => clusters.get(kind, 'taken-west')));
     const before = await now();
 
-    await clusters.west.apply(service('taken', { labels: EXPORTED }));
-    await clusters.west.apply(slice('taken'));
+    await exportService(clusters, 'taken');
     const refused = await eventually('the conflict is reported', async () => {
       const condition = await clusters.mirrorCondition('taken');
       return condition?.reason === 'NameConflict' ? condition : undefined;
@@ -130,13 +80,12 @@ onEachBacking('a name', (backing) => {
 
   test("L13 A6: the mirror appears once the user's own Service is gone", async () => {
     await clusters.east.create(service('lent-west'));
-    await clusters.west.apply(service('lent', { labels: EXPORTED }));
-    await clusters.west.apply(slice('lent'));
+    await exportService(clusters, 'lent');
     await eventually('the conflict is reported', async () => {
       return (await clusters.mirrorCondition('lent'))?.reason === 'NameConflict';
     });
     await clusters.east.delete(service('lent-west'));
-    await eventually('the mirror is ready', async () => (await clusters.addresses('lent-west'))?.[0] === GATEWAY);
+    await untilReady(clusters, 'lent');
     await eventually('it is reported as mirrored', async () => {
       return (await clusters.mirrorCondition('lent'))?.status === 'True';
     });
@@ -145,8 +94,7 @@ onEachBacking('a name', (backing) => {
   test("L13 A6: Endpoints of the user's own are left alone, reported, and outlive the export", async () => {
     await clusters.east.create(ownEndpoints('half-west'));
     const before = await clusters.get('Endpoints', 'half-west');
-    await clusters.west.apply(service('half', { labels: EXPORTED }));
-    await clusters.west.apply(slice('half'));
+    await exportService(clusters, 'half');
     await eventually('the conflict is reported', async () => {
       return (await clusters.mirrorCondition('half'))?.message.includes('Endpoints shop/half-west');
     });
@@ -211,7 +159,7 @@ onEachBacking('a name that two want (A7)', (backing) => {
     clusters = await TwoClusters.start({ backing });
     await clusters.link();
     // The older one, and the first by name where both are made in one second.
-    for (const name of ['a-b', 'b']) await clusters.east.apply(another(name));
+    for (const name of ['a-b', 'b']) await clusters.east.apply(linkVia(name));
     clusters.operator();
   });
   afterAll(() => clusters.stop());
@@ -235,13 +183,13 @@ onEachBacking('a name that two want (A7)', (backing) => {
       await exports[0]!();
       await eventually('it is there', () => clusters.get('Service', `${base}-a-b`), DEADLINE_MS);
       await exports[1]!();
-      await mirrored(clusters, younger, 'shop', 'a-b');
-      await refused(clusters, 'NameConflict', older, 'shop', 'b');
+      await untilMirrored(clusters, younger, 'shop', 'a-b');
+      await untilRefused(clusters, 'NameConflict', older, 'shop', 'b');
       const mirror = await clusters.get('Service', `${base}-a-b`);
       expect(mirror?.metadata.labels).toMatchObject({ 'mirror.linkerd.io/cluster-name': 'a-b' });
 
       await clusters.west.delete(service(younger));
-      await mirrored(clusters, older, 'shop', 'b');
+      await untilMirrored(clusters, older, 'shop', 'b');
       const next = await clusters.get('Service', `${base}-a-b`);
       expect(next?.metadata.labels).toMatchObject({ 'mirror.linkerd.io/cluster-name': 'b' });
     },
@@ -260,8 +208,8 @@ onEachBacking('a name that two want (A7)', (backing) => {
       await exports[0]!();
       await eventually('the first is there', () => clusters.get('Service', `${base}-0-west`), DEADLINE_MS);
       await exports[1]!();
-      await mirrored(clusters, base);
-      await mirrored(clusters, `${base}-0`);
+      await untilMirrored(clusters, base);
+      await untilMirrored(clusters, `${base}-0`);
       const plain = await clusters.get('Service', `${base}-0-west`);
       expect(plain?.metadata.labels).not.toHaveProperty(['mirror.linkerd.io/headless-mirror-svc-name']);
       const pod = await eventually('the pod is there', () =>
@@ -284,8 +232,8 @@ onEachBacking('a name that two want (A7)', (backing) => {
     await exports[0]!();
     await eventually('the first is there', () => clusters.get('Service', `${base}-0-west`), DEADLINE_MS);
     await exports[1]!();
-    await mirrored(clusters, base);
-    await refused(clusters, 'NameConflict', `${base}-0`);
+    await untilMirrored(clusters, base);
+    await untilRefused(clusters, 'NameConflict', `${base}-0`);
     const plain = await clusters.get('Service', `${base}-0-west`);
     expect(plain?.metadata.labels).toMatchObject({ 'mirror.linkerd.io/headless-mirror-svc-name': `${base}-west` });
   });
@@ -344,8 +292,7 @@ describe.runIf(backings().includes('simulated'))('a name that is taken in the me
 
   test('L36 A6 a foreign Service that appears just before ours is created is left alone', async () => {
     justBefore('patch', 'created-west', () => void east.store.upsert({ ...foreign('created-west') }));
-    await clusters.west.apply(service('created', { labels: EXPORTED }));
-    await clusters.west.apply(slice('created'));
+    await exportService(clusters, 'created');
     await untouched('created-west');
     await clusters.east.delete(service('created-west'));
     await eventually('the name is taken once it is free', async () => {

@@ -4,7 +4,7 @@ import { backings } from '../cluster/index.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import type { SimulatedCluster } from '../cluster/simulated/start.ts';
 import { eventually, type KubeObject } from '../cluster/workload/index.ts';
-import { EXPORTED, GATEWAY, link, LINKS_NAMESPACE, service, slice } from '../support/builders.ts';
+import { GATEWAY, link, LINKS_NAMESPACE, service } from '../support/builders.ts';
 import { exportAllReady, exportService, untilReady } from '../support/exports.ts';
 import { inventory } from '../support/inventory.ts';
 import type { TestOperator } from '../support/operator.ts';
@@ -42,8 +42,7 @@ onEachBacking('the operator', (backing) => {
   afterAll(() => clusters.stop());
 
   const exported = async (name: string): Promise<void> => {
-    await clusters.west.apply(service(name, { labels: EXPORTED }));
-    await clusters.west.apply(slice(name));
+    await exportService(clusters, name);
   };
   const isReady = (name: string) =>
     eventually(

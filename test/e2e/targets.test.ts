@@ -168,7 +168,7 @@ onEachBacking('a target that is down', (backing) => {
       await eventually('the target is back', () => clusters.west.get(service('lasting')));
       await clusters.west.delete(service('ending'));
       await exportReady(clusters, 'coming');
-      await eventually('ending-west is gone', async () => (await clusters.get('Service', 'ending-west')) === undefined);
+      await untilGone(clusters, 'ending');
       await eventually('it is reported reachable', async () => {
         return (await clusters.condition('TargetReachable'))?.status === 'True';
       });

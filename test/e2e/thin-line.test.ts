@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { eventually } from '../cluster/workload/index.ts';
-import { EXPORTED, service, slice } from '../support/builders.ts';
+import { service } from '../support/builders.ts';
+import { exportService } from '../support/exports.ts';
 import type { ServiceObject } from '../support/objects.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
 
@@ -16,8 +17,7 @@ onEachBacking('the line from a Link to a mirror', (backing) => {
   afterAll(() => clusters.stop());
 
   test('an exported Service is mirrored, follows the gateway, and goes with its export', async () => {
-    await clusters.west.apply(service('web', { labels: EXPORTED }));
-    await clusters.west.apply(slice('web'));
+    await exportService(clusters, 'web');
     await eventually('the mirror is ready', async () => (await clusters.addresses('web-west'))?.[0] === '203.0.113.10');
     const mirror = await clusters.get<ServiceObject>('Service', 'web-west');
     expect(mirror?.metadata.labels).toMatchObject({

@@ -90,9 +90,9 @@ export class TwoClusters {
     return found?.status?.conditions?.find((condition) => condition.type === type);
   }
 
-  /** The status entry of a target Service. */
-  async mirrorCondition(name: string, within = 'shop'): Promise<LinkCondition | undefined> {
-    const found = await this.get<LinkObject>('Link', 'west', LINKS_NAMESPACE);
+  /** The status entry of a target Service in a Link. */
+  async mirrorCondition(name: string, within = 'shop', of = 'west'): Promise<LinkCondition | undefined> {
+    const found = await this.get<LinkObject>('Link', of, LINKS_NAMESPACE);
     return found?.status?.mirrorServices?.find(
       ({ remoteRef }) => remoteRef.name === name && remoteRef.namespace === within,
     )?.conditions[0];
