@@ -79,8 +79,8 @@ export class Applier {
       return { result: 'written', object: written };
     } catch (error) {
       if (!isConflict(error)) throw error;
-      const there = await client.read(of, namespace, name, signal);
-      if (isOurs(there)) throw error;
+      const there = await client.read(of, namespace, name, signal).catch(unlessNotFound);
+      if (there === undefined || isOurs(there)) throw error;
       return { result: 'foreign', of, object: there };
     }
   }
