@@ -1,0 +1,313 @@
+import { afterEach, describe, expect, it, test, vi } from 'vitest';
+import type { Environment } from '../../../operator/link/environment.ts';
+import { Mirrors } from '../../../operator/link/mirrors.ts';
+import { namespaceStateOf } from '../../../operator/link/namespaces.ts';
+import { splitKey } from '../../../operator/kube/objects.ts';
+import { type Manifests, NOTHING } from '../../../operator/mirror/desired.ts';
+import type { Observed } from '../../../operator/mirror/observed.ts';
+import { PROBE_KEY } from '../../../operator/source/owner.ts';
+import { eventually } from '../../cluster/workload/eventually.ts';
+import { service } from '../../support/builders.ts';
+import { observed, targetService } from '../mirror/observed.ts';
+import { RecordedReport } from './recorded.ts';
+import { Stage } from './stage.ts';
+
+const OLDER = '2026-01-01T00:00:00Z';
+
+describe('the mirrors of a target cluster', () => {
+  let stage: Stage;
+  let env: Environment;
+  let report: RecordedReport;
+  let mirrors: Mirrors;
+  /** What the target exports, by name in namespace shop; what is not here is not exported. */
+  let exported: Map<string, Partial<Observed>>;
+  let probe: Manifests | undefined;
+  let stop: AbortController;
+  let running: Promise<void>;
+  afterEach(async () => {
+    stop.abort();
+    await running;
+    await stage.stop();
+  });
+
+  const observe = (key: string): Observed => {
+    const { namespace, name } = splitKey(key);
+    const { target: _, ...nothing } = observed({ service: null });
+    return {
+      ...nothing,
+      namespace,
+      name,
+      namespaceState: namespaceStateOf(namespace, env),
+      owned: env.source.ownedBy({ cluster: 'west', key }),
+      isForeign: (wanted) => env.source.isTaken(namespace, wanted, 'west'),
+      ...exported.get(name),
+    };
+  };
+  const exports = (name: string, over: Partial<Observed> = {}): void => {
+    const target = { service: targetService({}, { name, creationTimestamp: OLDER }), mode: 'gateway' as const };
+    exported.set(name, { target, ...over });
+  };
+  const start = async (prepare: () => void = () => undefined): Promise<void> => {
+    stage = await Stage.start({ tuning: { retryBackoff: { baseMs: 5, capMs: 20 } } });
+    exported = new Map();
+    probe = NOTHING;
+    stop = new AbortController();
+    running = Promise.resolve();
+    prepare();
+    env = await stage.environment();
+    report = new RecordedReport();
+    mirrors = new Mirrors({ link: 'west', cluster: 'west', from: { observe, probe: () => probe }, env, report });
+    env.claims.join('west', { createdAt: OLDER, name: 'west' }, (key) => mirrors.add(key));
+  };
+  const run = (): void => void (running = mirrors.run(stop.signal));
+  /** Reconciles the keys, and waits until that is done. */
+  const reconcile = async (...keys: readonly string[]): Promise<void> => {
+    for (const key of keys) mirrors.add(key);
+    await mirrors.idle();
+  };
+  const statusOf = (name: string) => mirrors.statuses.get(`shop/${name}`);
+  const refuse = (code: number, verb: string, times?: number) =>
+    stage.east.faults.refuse({
+      failure: { kind: 'status', code },
+      match: (request) => request.verb === verb && request.resource !== 'leases',
+      ...(times === undefined ? {} : { times }),
+    });
+
+  it('are written, each with its endpoints, and that is reported', async () => {
+    await start();
+    run();
+    exports('web');
+    await reconcile('shop/web');
+    expect(stage.services()).toEqual(['web-west']);
+    expect(stage.addresses('web-west')).toEqual(['203.0.113.1', '203.0.113.2']);
+    expect(statusOf('web')).toMatchObject({ mirrored: true, local: 'web-west' });
+    expect(report.statusChanges).toBeGreaterThan(0);
+    expect(report.events).toEqual([]);
+  });
+
+  it('cost two writes each, and no read', async () => {
+    await start();
+    run();
+    exports('web');
+    await stage.east.clearAudit();
+    await reconcile('shop/web');
+    const made = (await stage.east.audit()).filter(({ verb }) => verb !== 'watch');
+    expect(made.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(['patch endpoints', 'patch services']);
+  });
+
+  it('go when their Service is exported no more, and are no longer reported on (A2)', async () => {
+    await start();
+    run();
+    exports('web');
+    await reconcile('shop/web');
+    exported.clear();
+    await reconcile('shop/web');
+    expect([stage.has(), statusOf('web')]).toEqual([true, undefined]);
+  });
+
+  it('that cannot be removed are reported with the reason', async () => {
+    await start(() => stage.mirror('web'));
+    run();
+    refuse(403, 'delete');
+    await reconcile('shop/web');
+    expect(statusOf('web')).toMatchObject({
+      mirrored: false,
+      reason: 'Error',
+      message: expect.stringContaining('no longer exported') as string,
+    });
+  });
+
+  it('that are refused are reported with an Event, once for each reason (G3)', async () => {
+    await start();
+    run();
+    exports('web', { target: { service: targetService({ ports: [] }), mode: 'gateway' } });
+    await reconcile('shop/web');
+    await reconcile('shop/web');
+    expect(statusOf('web')).toMatchObject({ mirrored: false, reason: 'InvalidService' });
+    expect(report.events).toEqual([
+      expect.stringMatching(/^Warning InvalidService Service shop\/web: it has no ports/),
+    ]);
+  });
+
+  it('that wait for endpoints are reported without an Event (D2)', async () => {
+    await start();
+    run();
+    exports('web', { target: { service: targetService({ clusterIP: 'None' }), mode: 'gateway' }, slices: [] });
+    await reconcile('shop/web');
+    expect([statusOf('web')?.reason, report.events]).toEqual(['WaitingForEndpoints', []]);
+  });
+
+  it('keep the last status while nothing can be decided (E4, E6)', async () => {
+    await start(() => stage.mirror('web'));
+    run();
+    exports('web');
+    await reconcile('shop/web');
+    exported.set('web', { decidable: false });
+    await reconcile('shop/web');
+    expect([stage.services(), statusOf('web')?.mirrored]).toEqual([['web-west'], true]);
+  });
+
+  test.each<[string, () => void]>([
+    ['of an object that is there', () => stage.mirror('web')],
+    ['with an object that was there a moment ago', () => undefined],
+  ])('do not report a conflict that passes: %s', async (_, prepare) => {
+    await start(prepare);
+    run();
+    exports('web');
+    refuse(409, 'patch', 1);
+    await reconcile('shop/web');
+    await eventually('it is mirrored', async () => statusOf('web')?.mirrored);
+    expect(report.events).toEqual([]);
+  });
+
+  it('are tried again after an error, which is reported until then (H4)', async () => {
+    await start();
+    run();
+    exports('web');
+    const accept = refuse(500, 'patch');
+    await reconcile('shop/web');
+    expect(statusOf('web')).toMatchObject({ mirrored: false, reason: 'Error' });
+    accept();
+    await eventually('it is mirrored', async () => statusOf('web')?.mirrored);
+  });
+
+  it('have their namespace checked again after a write that is not allowed', async () => {
+    await start();
+    run();
+    const recheck = vi.spyOn(env.source, 'recheck');
+    exports('web');
+    refuse(403, 'patch', 1);
+    await reconcile('shop/web');
+    expect(recheck).toHaveBeenCalledWith('shop');
+  });
+
+  it('that a construct refuses are kept as they are, with the reason', async () => {
+    await start(() => stage.mirror('web'));
+    run();
+    exports('web', { target: { service: targetService({ ports: [{ port: 70_000 }] }), mode: 'gateway' } });
+    await reconcile('shop/web');
+    expect(statusOf('web')).toMatchObject({ mirrored: false, reason: 'InvalidService' });
+    expect(stage.services()).toEqual(['web-west']);
+  });
+
+  it('that cannot be observed do not end the loop', async () => {
+    await start();
+    run();
+    exports('web');
+    exported.set('bad', {
+      get owned(): never {
+        throw new Error('a defect');
+      },
+    });
+    await reconcile('shop/bad', 'shop/web');
+    expect(stage.services()).toEqual(['web-west']);
+    expect(stage.lines).toContain('warn reconcile failed');
+  });
+
+  it('follow when a name in the way is given up, after a while at the latest (A6)', async () => {
+    await start(() => stage.put(service('web-west')));
+    run();
+    exports('web');
+    await reconcile('shop/web');
+    expect(statusOf('web')).toMatchObject({ mirrored: false, reason: 'NameConflict' });
+    stage.east.store.delete('v1', 'Service', 'shop', 'web-west');
+    await eventually('it is mirrored', async () => statusOf('web')?.mirrored);
+  });
+
+  describe('claim names (A7)', () => {
+    const pod = { owner: { cluster: 'east', key: 'shop/other' }, names: ['web-west'], since: '' };
+
+    it('all of them before any is acted on', async () => {
+      await start();
+      exports('web');
+      exports('db');
+      mirrors.claim(['shop/web', 'shop/db']);
+      env.claims.join('east', { createdAt: '2027-01-01T00:00:00Z', name: 'east' }, () => undefined);
+      for (const name of ['web-west', 'db-west']) {
+        const found = env.claims.resolve('shop', { ...pod, names: [name] });
+        expect(found).toHaveProperty('lostTo');
+      }
+    });
+
+    it('and are not written where another has them', async () => {
+      await start();
+      env.claims.join('east', { createdAt: '2025-01-01T00:00:00Z', name: 'east' }, () => undefined);
+      env.claims.replace(pod.owner, 'shop', [pod]);
+      run();
+      exports('web');
+      await reconcile('shop/web');
+      expect([statusOf('web')?.reason, stage.has()]).toEqual(['NameConflict', true]);
+      env.claims.withdraw(pod.owner);
+      await eventually('it is mirrored when the other gives it up', async () => statusOf('web')?.mirrored);
+    });
+
+    it('and keep them while nothing can be decided', async () => {
+      await start();
+      run();
+      exports('web');
+      await reconcile('shop/web');
+      exported.set('web', { decidable: false });
+      await reconcile('shop/web');
+      env.claims.join('east', { createdAt: '2027-01-01T00:00:00Z', name: 'east' }, () => undefined);
+      expect(env.claims.resolve('shop', pod)).toHaveProperty('lostTo');
+    });
+
+    it('and give them up when their Service is exported no more', async () => {
+      await start();
+      run();
+      exports('web');
+      await reconcile('shop/web');
+      exported.clear();
+      await reconcile('shop/web');
+      env.claims.join('east', { createdAt: '2027-01-01T00:00:00Z', name: 'east' }, () => undefined);
+      env.claims.replace(pod.owner, 'shop', [pod]);
+      expect(env.claims.resolve('shop', pod)).toEqual({ name: 'web-west' });
+    });
+  });
+
+  test('the first pass is over when each key has been looked at, also one that fails (G1)', async () => {
+    await start();
+    exports('web');
+    exports('db');
+    refuse(500, 'patch');
+    mirrors.progress.start(['shop/web', 'shop/db', PROBE_KEY]);
+    run();
+    await reconcile('shop/web', 'shop/db');
+    expect(mirrors.progress.isCaughtUp).toBe(false);
+    await reconcile(PROBE_KEY);
+    expect(mirrors.progress.isCaughtUp).toBe(true);
+  });
+
+  describe('and the probe Service (F4)', () => {
+    const metadata = { name: 'probe-west', namespace: 'linkerd-multicluster' };
+
+    it('stays as it is while nothing is known of it', async () => {
+      await start(() =>
+        stage.put(
+          service('probe-west', {
+            namespace: metadata.namespace,
+            labels: { 'mirror.linkerd.io/mirrored-gateway': 'true', 'mirror.linkerd.io/cluster-name': 'west' },
+          }),
+        ),
+      );
+      probe = undefined;
+      run();
+      await reconcile(PROBE_KEY);
+      expect(stage.services(metadata.namespace)).toEqual(['probe-west']);
+      probe = NOTHING;
+      await reconcile(PROBE_KEY);
+      expect(stage.services(metadata.namespace)).toEqual([]);
+    });
+
+    it("that somebody else's Service stands in the way of is reported by an Event", async () => {
+      await start();
+      probe = { ...NOTHING, refusals: [{ reason: 'NameConflict', message: '' }], isBlocked: true };
+      run();
+      await reconcile(PROBE_KEY);
+      expect(report.events).toEqual([
+        'Warning NameConflict Service linkerd-multicluster/probe-west exists and is not the probe Service of this Link; rename or remove it',
+      ]);
+      expect(mirrors.statuses.size).toBe(0);
+    });
+  });
+});
