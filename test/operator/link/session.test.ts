@@ -1,0 +1,272 @@
+import { afterEach, describe, expect, it, test } from 'vitest';
+import { type LinkSettings, readLink } from '../../../crds/index.ts';
+import type { Secret } from '../../../operator/kube/objects.ts';
+import type { Environment } from '../../../operator/link/environment.ts';
+import { Session } from '../../../operator/link/session.ts';
+import type { SimulatedCluster } from '../../cluster/simulated/start.ts';
+import { eventually } from '../../cluster/workload/eventually.ts';
+import { credentials, EXPORTED, GATEWAY, link, service } from '../../support/builders.ts';
+import { RecordedReport } from './recorded.ts';
+import { exportFrom, Stage, type StageOptions, startTarget } from './stage.ts';
+
+const names = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `s${at}`);
+const local = (remote: readonly string[]): readonly string[] => remote.map((name) => `${name}-west`);
+
+describe('a session', () => {
+  let stage: Stage;
+  let env: Environment;
+  let report: RecordedReport;
+  let session: Session;
+  let target: SimulatedCluster | undefined;
+  let generation = 1;
+  afterEach(async () => {
+    await session.stop('release');
+    await stage.stop();
+    await target?.stop();
+    target = undefined;
+  });
+
+  /** What the Link says, at a generation of its own unless it is given. */
+  const settings = (spec: object = {}, metadata: object = {}): LinkSettings => {
+    const read = readLink(
+      link('west', { probeSpec: undefined, ...spec }, { generation: (generation += 1), ...metadata }),
+    );
+    if (!read.ok) throw new Error(JSON.stringify(read.errors));
+    return read.value;
+  };
+  const secret = (): Secret => credentials('west', target!.kubeconfig);
+
+  /** A session of a Link to a target that exports these Services, over mirrors that were there before. */
+  const start = async (
+    {
+      exported,
+      mirrored = [],
+      spec = {},
+    }: { exported?: readonly string[]; mirrored?: readonly string[]; spec?: object },
+    options: StageOptions = {},
+  ): Promise<void> => {
+    stage = await Stage.start(options);
+    for (const name of mirrored) stage.mirror(name);
+    if (exported !== undefined) target = await startTarget(...exported);
+    env = await stage.environment();
+    report = new RecordedReport();
+    session = new Session(settings(spec), env, report);
+    session.start();
+    if (target !== undefined) session.setCredentials(secret());
+  };
+  const untilMirrored = (...remote: readonly string[]): Promise<unknown> =>
+    eventually(`${remote.join(', ')} are mirrored`, async () => stage.has(...local(remote)));
+  const untilSynced = (): Promise<unknown> =>
+    eventually('it has caught up', async () => session.findings().synced?.status === 'True');
+  const untilHeld = (count: number): Promise<unknown> =>
+    eventually(`${count} are held`, async () => session.findings().pruneHeld === count);
+  const remove = (name: string): void => void target!.store.delete('v1', 'Service', 'shop', name);
+
+  it('mirrors what the target exports, under the Lease of the Link', async () => {
+    await start({ exported: ['a', 'b'] });
+    await untilMirrored('a', 'b');
+    await untilSynced();
+    expect(stage.leases()).toEqual({ west: { holder: 'linkspan-0', cluster: 'west' } });
+    expect(session.findings()).toMatchObject({
+      reachable: { status: 'True' },
+      credentials: { status: 'True' },
+      pruneHeld: 0,
+      heldBy: undefined,
+    });
+    expect([...(session.findings().mirrors?.keys() ?? [])].sort()).toEqual(['shop/a', 'shop/b']);
+  });
+
+  it('knows nothing of the target before it has read it, and touches nothing but the gateway (E4)', async () => {
+    await start({ mirrored: ['a'], spec: { gatewayAddress: '203.0.113.77' } });
+    await eventually('the gateway is in use', async () => stage.addresses('a-west').join() === '203.0.113.77');
+    expect(session.findings()).toMatchObject({
+      credentials: undefined,
+      reachable: undefined,
+      synced: undefined,
+      mirrors: undefined,
+    });
+    session.setCredentials(undefined);
+    await eventually('that is reported', async () => session.findings().credentials?.reason === 'SecretNotFound');
+    expect(stage.services()).toEqual(['a-west']);
+  });
+
+  it('says nothing of mirrors before it has looked at each (G1)', async () => {
+    await start({ exported: ['a', 'b'] }, { flags: { concurrency: '1' } });
+    stage.east.faults.refuse({ failure: { kind: 'hang', effect: 'before' }, match: ({ verb }) => verb === 'patch' });
+    await eventually('the first is under way', async () => session.findings().reachable?.status === 'True');
+    expect(session.findings()).toMatchObject({ synced: undefined, mirrors: undefined });
+  });
+
+  it('writes nothing and reports no mirrors while another holds the Lease (H1)', async () => {
+    stage = await Stage.start();
+    stage.lease('west', 'linkerd-0');
+    target = await startTarget('a');
+    env = await stage.environment();
+    report = new RecordedReport();
+    session = new Session(settings(), env, report);
+    session.start();
+    session.setCredentials(secret());
+    await eventually('it stands by', async () => session.findings().heldBy === 'linkerd-0');
+    await eventually('the target is read', async () => session.findings().reachable?.status === 'True');
+    expect([stage.services(), session.findings().mirrors]).toEqual([[], undefined]);
+    stage.lease('west', '');
+    await untilMirrored('a');
+    await untilSynced();
+  });
+
+  it('claims names as soon as the target is listed, and gives those of what is gone up while it stands by (A7)', async () => {
+    stage = await Stage.start();
+    stage.lease('west', 'linkerd-0');
+    target = await startTarget('a');
+    env = await stage.environment();
+    env.claims.join('east', { createdAt: '2030-01-01T00:00:00Z', name: 'east' }, () => undefined);
+    session = new Session(settings({}, { creationTimestamp: '2026-01-01T00:00:00Z' }), env, new RecordedReport());
+    session.start();
+    session.setCredentials(secret());
+    const other = { owner: { cluster: 'east', key: 'shop/x' }, names: ['a-west'], since: '' };
+    const wins = (): boolean => 'name' in (env.claims.resolve('shop', other) ?? {});
+    await eventually('the name is claimed', async () => !wins());
+    remove('a');
+    await eventually('the name is given up', async () => wins());
+  });
+
+  it('has its first pass end also when the Lease was lost in it, and came back', async () => {
+    await start({ exported: names(6) }, { flags: { leaseDuration: '3s', renewDeadline: '2s', concurrency: '1' } });
+    const isWrite = ({ verb, resource }: { readonly verb: string; readonly resource: string }): boolean =>
+      verb === 'patch' && resource !== 'leases';
+    const answer = stage.east.faults.latency(200, isWrite);
+    await eventually('the first pass is under way', async () => stage.services().length > 0);
+    stage.lease('west', 'linkerd-0');
+    await eventually('the Lease is lost', async () => session.findings().heldBy !== undefined);
+    expect(session.findings().synced).toBeUndefined();
+    answer();
+    stage.lease('west', '');
+    await untilMirrored(...names(6));
+    await untilSynced();
+  });
+
+  describe('guards against mass deletion (E6)', () => {
+    it('holds what a first list does not show any more', async () => {
+      await start({ exported: ['a'], mirrored: names(12) });
+      await untilHeld(12);
+      await untilSynced();
+      expect(stage.has('a-west', ...local(names(12)))).toBe(true);
+      expect(report.events.filter((event) => event.includes('PruneHeld'))).toHaveLength(1);
+    });
+
+    it('lets it go when the count is confirmed on the Link, whose generation is the same', async () => {
+      await start({ exported: ['a'], mirrored: names(12) });
+      await untilHeld(12);
+      const confirmed = (count: string): LinkSettings => ({
+        ...settings({}, { annotations: { 'linkspan.dev/confirm-prune': count } }),
+        generation: session.settings.generation,
+      });
+      session.update(confirmed('11'));
+      expect(session.findings().pruneHeld).toBe(12);
+      session.update(confirmed('12'));
+      await untilMirrored('a');
+      expect(session.findings().pruneHeld).toBe(0);
+    });
+
+    it('lets go of what the target exports again, one by one', async () => {
+      await start({ exported: [], mirrored: names(12) });
+      await untilHeld(12);
+      exportFrom(target!, 's3');
+      await untilHeld(11);
+    });
+
+    it('holds nothing that is deleted one by one', async () => {
+      await start({ exported: names(15) });
+      await untilMirrored(...names(15));
+      for (const name of names(15)) remove(name);
+      await untilMirrored();
+      expect(session.findings().pruneHeld).toBe(0);
+    });
+
+    it('counts what was going one by one when other selectors are read instead', async () => {
+      await start({ exported: names(15) });
+      await untilMirrored(...names(15));
+      await untilSynced();
+      stage.east.faults.refuse({ failure: { kind: 'status', code: 503 }, match: ({ verb }) => verb === 'delete' });
+      for (const name of names(15)) remove(name);
+      const deletions = async () => (await stage.east.audit()).filter(({ verb }) => verb === 'delete').length;
+      await eventually('they are going', async () => (await deletions()) > 15);
+      session.update(settings({ selector: { matchLabels: { other: 'selector' } } }));
+      await untilHeld(15);
+    });
+  });
+
+  describe('applies a changed spec in place (E5)', () => {
+    it('reads the target anew for other selectors, and nothing of the former is heard any more', async () => {
+      const labels = { other: 'selector' };
+      await start({ exported: ['a'] });
+      target!.store.upsert({ ...service('b', { labels }) });
+      await untilMirrored('a');
+      session.update(settings({ selector: { matchLabels: labels } }));
+      await untilMirrored('b');
+      await untilSynced();
+      exportFrom(target!, 'c');
+      target!.store.upsert({ ...service('d', { labels }) });
+      await untilMirrored('b', 'd');
+    });
+
+    it('reads other namespaces of the target', async () => {
+      await start({ exported: ['a'], spec: { targetNamespaces: ['bank'] } });
+      await untilSynced();
+      expect(stage.has()).toBe(true);
+      session.update(settings({ targetNamespaces: ['bank', 'shop'] }));
+      await untilMirrored('a');
+    });
+
+    it('does not read the target anew for another gateway', async () => {
+      await start({ exported: ['a'] });
+      await untilMirrored('a');
+      await untilSynced();
+      await target!.clearAudit();
+      session.update(settings({ gatewayAddress: '203.0.113.77' }));
+      await eventually('it is in use', async () => stage.addresses('a-west').join() === '203.0.113.77');
+      expect((await target!.audit()).filter(({ verb }) => verb === 'list')).toEqual([]);
+    });
+
+    it('does nothing for a generation that it has', async () => {
+      await start({ exported: ['a'] });
+      await untilMirrored('a');
+      const again = settings({ gatewayAddress: '203.0.113.77' }, { generation: session.settings.generation });
+      session.update(again);
+      exportFrom(target!, 'b');
+      await eventually('b has endpoints', async () => stage.addresses('b-west').join() === GATEWAY);
+    });
+  });
+
+  it('leaves all mirrors when it stops, its Lease as a record, and neither names nor a listener', async () => {
+    await start({ exported: ['a'] });
+    await untilMirrored('a');
+    await session.stop('release');
+    expect(stage.services()).toEqual(['a-west']);
+    expect(stage.leases()).toEqual({ west: { holder: '', cluster: 'west' } });
+    env.claims.join('west', { createdAt: '', name: 'another' }, () => undefined);
+    env.source.subscribe('west', () => undefined)();
+    const series = (await stage.metrics.registry.metrics()).split('\n').filter((line) => line.includes('west'));
+    expect(series).toEqual([]);
+  });
+
+  it('deletes its Lease when another Link has the cluster', async () => {
+    await start({ exported: ['a'] });
+    await untilMirrored('a');
+    await session.stop('remove');
+    expect([stage.services(), stage.leases()]).toEqual([['a-west'], {}]);
+  });
+
+  test('does not write into namespaces of the control plane, the operator or Kubernetes (A3, E8)', async () => {
+    await start({ exported: [] });
+    for (const within of ['kube-system', 'linkerd', 'linkerd-multicluster']) {
+      target!.store.upsert({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: within } });
+      target!.store.upsert({ ...service('a', { namespace: within, labels: EXPORTED }) });
+    }
+    await eventually('all are refused', async () => {
+      const found = session.findings().mirrors ?? new Map<string, never>();
+      return [...found.values()].filter(({ reason }) => reason === 'NamespaceNotAllowed').length === 3;
+    });
+    expect(['kube-system', 'linkerd-multicluster'].flatMap((within) => stage.services(within))).toEqual([]);
+  });
+});
