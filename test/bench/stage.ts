@@ -1,6 +1,6 @@
 /**
  * Where everything is measured: two clusters of real API servers, a gateway, Links that lead to the target, and the
- * operator as a process of its own. Its settings are those of its Deployment.
+ * operator as a process of its own.
  */
 import { linkCrd } from '../../crds/index.ts';
 import { sourceAccess } from '../../operator/kube/access/in-cluster.ts';
@@ -24,12 +24,12 @@ import { NAMESPACE, POD_LABELS } from './services.ts';
 
 /** What the operator does at once by default; the raw writes are given the same. */
 export const CONCURRENCY = 16;
-/** As the operator's Deployment sets it: a small young generation, which a process that mostly waits does not miss. */
-const NODE_FLAGS = ['--max-semi-space-size=1'];
+/** Of the operator's node, as its image and its Deployment set them. */
+const NODE_FLAGS = ['--max-semi-space-size=1', '--optimize-for-size', '--liftoff-only'];
 const PROBE = { path: '/ready', port: '4191', period: '1s', timeout: '1s', failureThreshold: '3' };
 
 export interface StageOptions {
-  /** Of the operator's node, besides those of its Deployment. */
+  /** Of the operator's node, besides those that it always has. */
   readonly nodeFlags: readonly string[];
   /** Whether the operator gets its credentials as a pod does. */
   readonly asPod: boolean;
