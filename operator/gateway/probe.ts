@@ -3,10 +3,10 @@
  * `failureThreshold` failures in a row make it not alive, one success makes it alive. The verdict is reported when it is
  * first known, and when it changes.
  */
-import { request } from 'node:http';
 import type { ProbeSettings } from '../../crds/index.ts';
 import { sleep } from '../kube/backoff.ts';
 import { describe } from '../kube/errors.ts';
+import { request } from '../runtime/http.ts';
 
 export interface ProbeOptions {
   readonly settings: ProbeSettings;

@@ -2,9 +2,10 @@
  * The admin port: liveness and readiness for the kubelet, metrics for Prometheus. It answers from memory only, so it
  * stays fast when a cluster is not, and closing it never waits for a scraper that keeps its connection open.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import { createServer } from './http.ts';
 
 /** One condition of readiness. */
 export interface ReadyCheck {
