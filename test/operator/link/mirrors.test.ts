@@ -56,9 +56,10 @@ describe('the mirrors of a target cluster', () => {
     prepare();
     env = await stage.environment();
     report = new RecordedReport();
-    mirrors = new Mirrors({ link: 'west', cluster: 'west', from: { observe, probe: () => probe }, env, report });
+    mirrors = new Mirrors({ link: 'west', cluster: 'west', from: { keys, observe, probe: () => probe }, env, report });
     env.claims.join('west', { createdAt: OLDER, name: 'west' }, (key) => mirrors.add(key));
   };
+  const keys = (): ReadonlySet<string> => new Set([...exported.keys()].map((name) => `shop/${name}`));
   const run = (): void => void (running = mirrors.run(stop.signal));
   /** Reconciles the keys, and waits until that is done. */
   const reconcile = async (...keys: readonly string[]): Promise<void> => {
@@ -221,7 +222,7 @@ describe('the mirrors of a target cluster', () => {
       await start();
       exports('web');
       exports('db');
-      mirrors.claim(['shop/web', 'shop/db']);
+      mirrors.relisted(keys());
       env.claims.join('east', { createdAt: '2027-01-01T00:00:00Z', name: 'east' }, () => undefined);
       for (const name of ['web-west', 'db-west']) {
         const found = env.claims.resolve('shop', { ...pod, names: [name] });
