@@ -1,6 +1,6 @@
 /**
  * The operator as a process: connects, serves its admin port, waits until it leads, works while it leads, and stops in
- * order. Signals, exit codes and command lines are its caller's.
+ * order. Its caller handles signals, exit codes and the command line.
  */
 import type { OperatorConfig } from './config/config.ts';
 import { type AdminServer, type ReadyCheck, startAdmin } from './runtime/admin.ts';
@@ -20,16 +20,16 @@ export interface RunOptions {
   /** Stops the operator: mirrors stay, Leases are released. */
   readonly signal: AbortSignal;
   readonly tuning?: Tuning;
-  /** Told when the admin port is open. */
+  /** Called when the admin port is open. */
   readonly onListening?: (address: AdminServer['address']) => void;
 }
 
-/** The Lease was lost: another may lead now, and this process must end. */
+/** Thrown when the Lease was lost: another replica may lead now, and this process must end. */
 export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
 }
 
-/** What is left to do after the signal must end in this time. */
+/** Time in which the operator closes its Events, admin port and connections. */
 const STOP_DEADLINE_MS = 4_500;
 
 /**
@@ -40,7 +40,7 @@ const STOP_DEADLINE_MS = 4_500;
 export async function runOperator(options: RunOptions): Promise<void> {
   const { config, log, signal, tuning = {} } = options;
   const metrics = createMetrics(tuning.processMetrics === undefined ? {} : { process: tuning.processMetrics });
-  // From the start, as that no replica leads must be told from that there is none.
+  // Set from the start: "no replica leads" must differ from "no replica runs".
   metrics.leader.set({ name: OPERATOR_LEASE }, 0);
   const client = new KubeClient(await sourceAccess(config), {
     userAgent: UserAgent.source,
@@ -91,7 +91,7 @@ export async function runOperator(options: RunOptions): Promise<void> {
   }
 }
 
-/** Leads once: until the signal aborts, or the Lease is lost. */
+/** Leads once, until the signal aborts or the Lease is lost. */
 async function whileLeading(
   { config, log, signal }: RunOptions,
   client: KubeClient,
@@ -131,7 +131,7 @@ async function whileLeading(
       each.addEventListener('abort', () => resolve(), { once: true });
     }
   });
-  // Writers come to rest before the Lease is let go.
+  // All writes end before the Lease is released.
   await leading;
   ended.abort();
   await running;

@@ -1,6 +1,6 @@
 /**
- * Limits and periods that are not user settings: one value is right in every cluster, and tests, which cannot wait, use
- * shorter ones. Tests replace the resolver too.
+ * Limits and periods that are not user settings: one value is right in every cluster. Tests use shorter ones, and their
+ * own resolver.
  */
 import type { BackoffPolicy } from '../kube/backoff.ts';
 import type { ReflectorTimings } from '../runtime/reflector.ts';
@@ -17,13 +17,13 @@ export interface Tuning {
   readonly retryBackoff?: BackoffPolicy;
   /** Time until a name that a foreign object has is tried again. @default 30000 */
   readonly conflictRetryMs?: number;
-  /** How long a cluster may be without a Link before its mirrors are removed. @default 2000 */
+  /** Time that a cluster may be without a Link before its mirrors are removed. @default 2000 */
   readonly removalGraceMs?: number;
   /** Deadline of a request. @default 10000 */
   readonly requestTimeoutMs?: number;
   /** Shortest time between two writes of one Link's status. @default 1000 */
   readonly statusPeriodMs?: number;
-  /** How host names of gateways are looked up. @default the system's resolver */
+  /** Looks up the host names of gateways. @default the system's resolver */
   readonly resolve?: Resolve;
   /** Whether memory, CPU and event loop of the process are measured. @default true */
   readonly processMetrics?: boolean;

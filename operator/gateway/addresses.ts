@@ -1,7 +1,7 @@
 /**
- * The IP addresses of a target's gateway (rule C2). IPs are used as they are; host names are looked up periodically, all
- * answers are used, and a failed lookup keeps the last answer. Only addresses of families that the source cluster has are
- * kept, sorted, so that equal answers are equal lists.
+ * The IP addresses of a target's gateway (rule C2). IPs are used as they are. Host names are looked up periodically,
+ * all answers are used, and a failed lookup keeps the last answer. Only addresses of families that the source cluster
+ * has are used. They are sorted, so that equal answers give equal lists.
  */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -12,11 +12,11 @@ import type { IpFamily } from '../kube/objects.ts';
 
 export type { IpFamily };
 
-/** All addresses of a host name. @throws Error if the lookup fails. */
+/** Returns all addresses of a host name. @throws Error if the lookup fails. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 export interface GatewayAddressOptions {
-  /** IPs and host names, as the Link has them. */
+  /** IPs and host names of the Link's `gatewayAddress`. */
   readonly addresses: readonly string[];
   readonly families: ReadonlySet<IpFamily>;
   readonly periodMs: number;
@@ -26,13 +26,13 @@ export interface GatewayAddressOptions {
 }
 
 export interface GatewayAddressState {
-  /** Usable addresses, sorted; empty if none was ever found. */
+  /** Usable addresses, sorted; empty if none has been found yet. */
   readonly addresses: readonly string[];
-  /** What went wrong, by address; empty if nothing did. */
+  /** One message for each address that cannot be used; empty if all can. */
   readonly problems: readonly string[];
 }
 
-/** A lookup that takes longer has failed. */
+/** Time after which a lookup has failed. */
 const LOOKUP_DEADLINE_MS = 5_000;
 
 /** The system's resolver, which knows /etc/hosts and search domains. */
@@ -41,12 +41,12 @@ export const systemResolve: Resolve = async (host) => (await lookup(host, { all:
 /** Looks the addresses up at once, then every `periodMs`, until the signal aborts. */
 export async function watchGatewayAddresses(options: GatewayAddressOptions, signal: AbortSignal): Promise<void> {
   const answers = new Map<string, readonly string[]>();
-  let told: string | undefined;
+  let reported: string | undefined;
   while (!signal.aborted) {
     const state = await look(options, answers);
     const text = JSON.stringify(state);
-    if (!signal.aborted && text !== told) {
-      told = text;
+    if (!signal.aborted && text !== reported) {
+      reported = text;
       options.onChange(state);
     }
     // IPs do not change.
@@ -80,7 +80,7 @@ async function look(
     return problem === undefined;
   });
   if (usable.length === 0 && problems.length === 0) {
-    problems.push(`none of its addresses is of a family that this cluster has (${[...families].join(', ')})`);
+    problems.push(`none of its addresses has an IP family of this cluster (${[...families].join(', ')})`);
   }
   return { addresses: usable.sort(), problems: problems.sort() };
 }

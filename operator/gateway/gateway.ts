@@ -1,7 +1,7 @@
 /**
- * A Link's gateway as it is observed: its addresses, and whether it is alive. What endpoints lead to is taken from the
- * Link as a whole, once the addresses are known: no mirror ever has the addresses of one gateway with the port or
- * identity of another, and a failed lookup keeps what is in use.
+ * A Link's gateway as it is observed: its addresses, and whether it is alive. Addresses, port and identity change
+ * together, once the new addresses are known: no mirror ever has the addresses of one gateway with the port or identity
+ * of another, and a failed lookup keeps the gateway in use.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type GatewaySettings, type LinkSettings, probeName } from '../../crds/index.ts';
@@ -13,11 +13,11 @@ import type { GatewayView } from '../mirror/observed.ts';
 import { type GatewayAddressState, type IpFamily, type Resolve, watchGatewayAddresses } from './addresses.ts';
 import { probeGateway } from './probe.ts';
 
-/** What is known of a gateway, for the Link's status; an undefined verdict is not known yet. */
+/** What is known about a gateway, for the Link's status. A verdict is undefined while it is not known. */
 export interface GatewayFindings {
   readonly resolved: Verdict | undefined;
   readonly gatewayAlive: Verdict | undefined;
-  /** Undefined: the Link has no gateway. */
+  /** Undefined if the Link has no gateway. */
   readonly gateway: GatewayView | undefined;
 }
 
@@ -28,19 +28,19 @@ export interface GatewayOptions {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly onEvent: (type: 'Normal' | 'Warning', reason: string, message: string) => void;
-  /** Endpoints must lead elsewhere, or be ready or not. */
+  /** Called when the addresses, port or identity of endpoints must change, or their readiness. */
   readonly onChange: () => void;
-  /** What is known of the gateway may have changed. */
+  /** Called when the findings may have changed. */
   readonly onStatus: () => void;
 }
 
 export class Gateway {
   readonly #options: GatewayOptions;
   #settings: Pick<LinkSettings, 'name' | 'cluster' | 'gateway' | 'probe'> | undefined;
-  /** Ends the lookups and probes of the settings before. */
+  /** Ends the lookups and probes of the current settings. */
   #run = new AbortController();
   #lookup: GatewayAddressState | undefined;
-  /** The gateway whose addresses are known. */
+  /** The gateway that endpoints lead to: the last one whose addresses are known. */
   #inUse: GatewaySettings | undefined;
   #alive: boolean | undefined;
   #verdict: Verdict | undefined;
@@ -49,7 +49,7 @@ export class Gateway {
     this.#options = options;
   }
 
-  /** What endpoints lead to; undefined: the Link has no gateway. */
+  /** The gateway that endpoints lead to; undefined if the Link has none. */
   get view(): GatewayView | undefined {
     const settings = this.#inUse ?? this.#settings?.gateway;
     if (settings === undefined) return undefined;
@@ -58,6 +58,7 @@ export class Gateway {
     return { port, identity, addresses: this.#inUse?.addresses ?? [], alive: isProbed ? this.#alive : true };
   }
 
+  /** Returns what is known, for the Link's status. */
   findings(): GatewayFindings {
     const { gateway, probe } = this.#settings ?? {};
     if (gateway === undefined) {
@@ -72,7 +73,7 @@ export class Gateway {
     };
   }
 
-  /** Looks for the gateway that a Link has now; what was known of another before stays in use until it is found. */
+  /** Starts to observe the Link's present gateway. The one before stays in use until the new addresses are known. */
   start(settings: LinkSettings): void {
     this.stop();
     this.#run = new AbortController();
@@ -102,7 +103,7 @@ export class Gateway {
       },
       signal,
     );
-    // Through the probe Service, or to the addresses: both want them known.
+    // A probe needs the addresses, also through the probe Service.
     void known.then(() => this.#probe(signal));
   }
 
@@ -150,7 +151,10 @@ export class Gateway {
     this.#alive = alive;
     this.#verdict = verdict(alive ? 'True' : 'False', alive ? 'ProbeSucceeded' : 'ProbeFailed', message);
     metrics.target.gatewayAlive.set(this.#labels, alive ? 1 : 0);
-    log.info({ link: this.#settings?.name, alive, message }, 'verdict on the gateway');
+    log.info(
+      { link: this.#settings?.name, alive, verdict: message },
+      alive ? 'the gateway is alive' : 'the gateway is not alive',
+    );
     onEvent(alive ? 'Normal' : 'Warning', alive ? 'GatewayAlive' : 'GatewayNotAlive', message);
     onChange();
     onStatus();

@@ -1,6 +1,6 @@
 /**
- * A Link's probe Service and its endpoints as they must be: there while the Link has a gateway that is probed (rule F4).
- * Others may put labels and annotations of theirs on the Service, as Linkerd's chart does; these stay. Pure.
+ * The manifests of a Link's probe Service and its endpoints, which exist while the Link has a gateway that is probed
+ * (rule F4). Labels and annotations that others put on the Service, as Linkerd's chart does, stay. Pure.
  */
 import { type EndpointsKind, GatewayProbe, render } from '../../constructs/mirror/index.ts';
 import type { LinkSettings } from '../../crds/index.ts';

@@ -1,7 +1,7 @@
 /**
- * Whether a target's gateway is alive (rule F1). It is probed at once and then every period, each time on a new connection.
- * `failureThreshold` failures in a row make it not alive, one success makes it alive. The verdict is reported when it is
- * first known, and when it changes.
+ * Whether a target's gateway is alive (rule F1). It is probed at once and then every period, each time on a new
+ * connection. `failureThreshold` failures in a row make it not alive; one success makes it alive. The verdict is
+ * reported when it is first known, and when it changes.
  */
 import type { ProbeSettings } from '../../crds/index.ts';
 import { sleep } from '../kube/backoff.ts';
@@ -10,17 +10,18 @@ import { request } from '../runtime/http.ts';
 
 export interface ProbeOptions {
   readonly settings: ProbeSettings;
-  /** Hosts to probe: one answer is enough. Called before each probe, as addresses change. */
+  /** Returns the hosts to probe; one answer is enough. Called before each probe, since addresses change. */
   readonly hosts: () => readonly string[];
-  /** Where to connect for a host instead of the host itself: host → `address:port`. */
+  /** Address to connect to instead of the host itself, by host. */
   readonly connectTo: ReadonlyMap<string, { readonly host: string; readonly port: number }>;
   readonly onVerdict: (alive: boolean, message: string) => void;
   readonly onProbe: (ok: boolean, latencyMs: number) => void;
 }
 
-/** The period grows by up to this part, at random, so that the probes of several Links are not in step. */
+/** Largest random extension of the period, as a fraction of it: the probes of several Links do not run in step. */
 const JITTER = 0.1;
 
+/** Probes until the signal aborts. */
 export async function probeGateway(options: ProbeOptions, signal: AbortSignal): Promise<void> {
   const { settings, hosts, onProbe, onVerdict } = options;
   let failures = 0;
@@ -37,7 +38,7 @@ export async function probeGateway(options: ProbeOptions, signal: AbortSignal): 
     } else {
       failures += 1;
       if (failures >= settings.failureThreshold && alive !== false) {
-        onVerdict(false, `${failures} probes in a row failed; the last: ${problem}`);
+        onVerdict(false, `${failures} probes in a row failed; the last one: ${problem}`);
         alive = false;
       }
     }
@@ -45,7 +46,7 @@ export async function probeGateway(options: ProbeOptions, signal: AbortSignal): 
   }
 }
 
-/** Undefined if one of the hosts answers; otherwise what went wrong. */
+/** Returns undefined if one of the hosts answers, and otherwise the last problem. */
 async function probeAny(
   hosts: readonly string[],
   options: ProbeOptions,

@@ -1,6 +1,7 @@
 /**
- * What works for each target cluster: one session that serves it, one that removes what is left of it, or none (rule E9).
- * A cluster is reconciled like anything else: from all Links, and what each was served for, to what should work for it.
+ * The sessions, at most one for each target cluster (rule E9). A session serves a Link, or removes what one left. A
+ * cluster is reconciled like any other key: all Links, and the cluster that each was served for, decide which session
+ * there must be.
  */
 import type { LinkSettings } from '../../crds/index.ts';
 import type { Secret } from '../kube/objects.ts';
@@ -12,20 +13,20 @@ import type { Link } from './link.ts';
 import { acceptedOf, assignmentOf, type LinkRead, ownerOf, type Served } from './links.ts';
 import { Session } from './session.ts';
 
-/** Clusters reconciled at once. */
+/** Number of clusters that are reconciled at once. */
 const CONCURRENCY = 8;
-/** How long a cluster may be without a Link before what is left of it is removed: a rename takes a moment. */
+/** Time that a cluster may be without a Link before its mirrors are removed: a rename takes a moment. */
 const REMOVAL_GRACE_MS = 2_000;
 
 export interface ClustersOptions {
   readonly env: Environment;
   /** All Links as last read, by name. */
   readonly reads: ReadonlyMap<string, LinkRead>;
-  /** By Link, the cluster that its Lease records. */
+  /** The cluster that each Link's Lease records, by the Link's name. */
   readonly served: Served;
-  /** The Link of a name, as long as there is one. */
+  /** Makes the Link of a name. It is used until the Link is deleted. */
   readonly makeLink: (name: string) => Link;
-  /** A Secret in the Links' namespace. */
+  /** Returns a Secret in the Links' namespace. */
   readonly secretOf: (name: string) => Secret | undefined;
 }
 
@@ -33,10 +34,10 @@ export class Clusters {
   readonly #options: ClustersOptions;
   readonly #controller: Controller;
   readonly #links = new Map<string, Link>();
-  /** By cluster: what serves it, or removes what is left of it. */
+  /** What serves each cluster, or removes what is left of it. */
   readonly #sessions = new Map<string, Session | Removal>();
   readonly #served: Map<string, string>;
-  /** By cluster that has no Link any more: when its mirrors may be removed, on the monotonic clock. */
+  /** When the mirrors of each cluster without a Link may be removed, on the monotonic clock. */
   readonly #removableMs = new Map<string, number>();
 
   constructor(options: ClustersOptions) {
@@ -53,7 +54,7 @@ export class Clusters {
     });
   }
 
-  /** Reconciles until the signal aborts and everything has come to rest; mirrors stay, Leases are released. */
+  /** Reconciles until the signal aborts and all work has ended. Mirrors stay, and Leases are released. */
   async run(signal: AbortSignal): Promise<void> {
     for (const name of this.#options.reads.keys()) this.linkChanged(name);
     for (const cluster of this.#served.values()) this.#controller.add(cluster);
@@ -63,7 +64,7 @@ export class Clusters {
     await this.#controller.forget();
   }
 
-  /** A Link was made, changed or deleted, and has been read. */
+  /** Handles a Link that was created, changed or deleted, and has been read. */
   linkChanged(name: string): void {
     this.#enqueue(name);
     if (this.#options.reads.has(name)) this.#judge(name);
@@ -73,30 +74,31 @@ export class Clusters {
     }
   }
 
-  /** Another Link may get this cluster, or lose it. */
+  /** Reconciles a cluster that another Link may get or lose. */
   add(cluster: string): void {
     this.#controller.add(cluster);
   }
 
-  /** The status of a Link was written, by us or by others. */
+  /** Handles a status of a Link that was written, by us or by others. */
   statusChanged(name: string): void {
     this.#links.get(name)?.statusChanged();
   }
 
-  /** A namespace of the source cluster came or went, can be read or cannot any more. */
+  /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
   namespaceChanged(name: string, state: SourceNamespaceState): void {
     for (const session of this.#sessions.values()) session.namespaceChanged(name, state);
-    // What a deleted Link left may be in it, where it could not be read before.
+    // It may hold mirrors of a deleted Link that could not be read before.
     if (state === 'exists') for (const cluster of this.#served.values()) this.#controller.add(cluster);
   }
 
+  /** Hands a Secret that changed to the sessions that use it. */
   secretChanged(name: string): void {
     for (const session of this.#sessions.values()) {
       if (session instanceof Session && session.settings.credentialsSecret === name) this.#giveSecret(session);
     }
   }
 
-  /** Reconciles the clusters that a Link has to do with: the one it names, and the one it was served for. */
+  /** Reconciles the cluster that a Link names, and the one that it was served for. */
   #enqueue(name: string): void {
     for (const cluster of [this.#options.reads.get(name)?.named, this.#served.get(name)]) {
       if (cluster !== undefined) this.#controller.add(cluster);
@@ -113,7 +115,7 @@ export class Clusters {
     return link;
   }
 
-  /** From all Links to what should work for one cluster. */
+  /** Gives one cluster the session that all Links together call for. */
   async #reconcile(cluster: string, signal: AbortSignal): Promise<Outcome> {
     const assignment = assignmentOf(cluster, this.#options.reads, this.#served);
     const running = this.#sessions.get(cluster);
@@ -149,7 +151,10 @@ export class Clusters {
     return {};
   }
 
-  /** How long the mirrors of a cluster that has no Link stay for another to take over, in milliseconds. */
+  /**
+   * Remaining time in milliseconds for which a cluster without a Link keeps its mirrors, so that a Link can take them
+   * over.
+   */
   #graceMs(cluster: string): number {
     const now = performance.now();
     const { removalGraceMs = REMOVAL_GRACE_MS } = this.#options.env.tuning;
@@ -188,8 +193,8 @@ export class Clusters {
     this.#removableMs.delete(cluster);
     const link = this.#links.get(removal.link);
     if (link !== undefined) link.work = undefined;
-    // What is left of a Link that is gone is known by its Lease alone, and waits until its namespace can be read. A Link
-    // that names another cluster needs its Lease.
+    // Only its Lease tells what a deleted Link left: it waits until its namespace can be read. A Link that names another
+    // cluster needs its Lease for that.
     if (result === 'incomplete' && link === undefined) return;
     this.#served.delete(removal.link);
     this.#enqueue(removal.link);
@@ -197,8 +202,8 @@ export class Clusters {
   }
 
   /**
-   * Ends what works for a cluster. Nothing is written for it any more when this resolves.
-   * @param next Link that has the cluster now; the Lease of another is deleted, since it records nothing any more
+   * Ends the session of a cluster. Once this resolves, the session writes nothing.
+   * @param next Link that has the cluster now; the Lease of any other Link is deleted, since its record is obsolete
    */
   async #end(cluster: string, session: Session | Removal | undefined, next: string | undefined): Promise<void> {
     if (session === undefined) return;
@@ -206,16 +211,18 @@ export class Clusters {
     await session.stop(session.link === next ? 'release' : 'remove');
     this.#sessions.delete(cluster);
     if (link !== undefined) link.work = undefined;
-    // What its Lease records stays known until that is certain to be gone. The Link may have waited for its Lease.
+    // The record of its Lease is kept until the Lease is known to be gone. The Link may be waiting for its Lease.
     this.#enqueue(session.link);
   }
 
-  /** Whether a Link's Lease is in use for another cluster, or records one whose mirrors are to be removed first. */
+  /**
+   * Reports whether a Link's Lease is in use for another cluster, or records one whose mirrors must be removed first.
+   */
   #isBusy(name: string, cluster: string): boolean {
     const former = this.#served.get(name);
     if (former === undefined || former === cluster) return false;
     this.#controller.add(former);
-    // The record of one that nobody has, and that may not be removed, is given up for the new one.
+    // A record of mirrors that no Link has and that may not be removed gives way to the new cluster.
     return assignmentOf(former, this.#options.reads, this.#served).do !== 'nothing' || this.#isAtWork(former, name);
   }
 
@@ -223,7 +230,7 @@ export class Clusters {
     return this.#sessions.get(cluster)?.link === link;
   }
 
-  /** Other Links' Leases record the cluster no more: it has another Link now. */
+  /** Deletes the Leases of other Links that record this cluster: it has another Link now. */
   async #forgetOthers(cluster: string, owner: string, signal: AbortSignal): Promise<void> {
     for (const [name, of] of [...this.#served]) {
       if (of !== cluster || name === owner) continue;
@@ -233,7 +240,7 @@ export class Clusters {
     }
   }
 
-  /** Says of a Link whether it is accepted. */
+  /** Sets whether a Link is accepted. */
   #judge(name: string): void {
     const read = this.#options.reads.get(name);
     if (read === undefined) return;
@@ -243,5 +250,5 @@ export class Clusters {
   }
 }
 
-/** For the removal of what a Link left that does not exist any more: there is no status, and no object for Events. */
+/** Report of a Link that no longer exists: it has no status, and Events have no object. */
 const NOBODY: LinkReport = { statusChanged: () => undefined, event: () => undefined };

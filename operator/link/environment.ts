@@ -1,4 +1,4 @@
-/** What everything that works for a Link is given by the operator around it, and what it reports back to its Link. */
+/** What the operator gives to everything that works for a Link, and what that work reports back to its Link. */
 import type { OperatorConfig } from '../config/config.ts';
 import type { Tuning } from '../config/tuning.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -21,9 +21,9 @@ export interface Environment {
   readonly log: Logger;
 }
 
-/** Where work for a Link reports to. */
+/** Receives the reports of the work for a Link. */
 export interface LinkReport {
-  /** What is known may have changed: the status is written soon. */
+  /** Schedules a write of the status: what is known may have changed. */
   statusChanged(): void;
   /** Records an Event on the Link. */
   event(type: 'Normal' | 'Warning', reason: string, message: string): void;

@@ -1,6 +1,6 @@
 /**
- * What the target of one Link exports, as it is read: the watches on it, what of it is decided, and what is held of what
- * it seems to have lost (rule E6). Changes lead to keys that are reconciled; nothing is written here.
+ * What the target of one Link exports: the watches on it, what is known well enough to decide on, and the deletions
+ * that are held (rule E6). A change leads to keys that are reconciled; nothing is written here.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
@@ -13,7 +13,7 @@ import { Target, type TargetObstacle } from '../target/target.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import type { Mirrors } from './mirrors.ts';
 
-/** What decides how a target is read. */
+/** Settings that decide how a target is read. */
 type Selection = Pick<
   LinkSettings,
   'name' | 'cluster' | 'selector' | 'remoteDiscoverySelector' | 'targetNamespaces' | 'confirmPrune'
@@ -26,7 +26,7 @@ export interface ExportsOptions {
   readonly report: LinkReport;
   /** Ends all watches. */
   readonly signal: AbortSignal;
-  /** The target can be read (undefined), or not all of it. */
+  /** Called when the target can be read (undefined), or when some of it cannot. */
   readonly onReachable: (obstacle: TargetObstacle | undefined) => void;
 }
 
@@ -41,16 +41,17 @@ export class Exports {
     this.#settings = options.settings;
   }
 
-  /** How many deletions are held. */
+  /** Number of deletions that are held. */
   get held(): number {
     return this.#losses.count;
   }
 
-  /** Keys of all exported Services. */
+  /** Returns the keys of all exported Services. */
   keys(): ReadonlySet<string> {
     return this.#target?.keys() ?? new Set();
   }
 
+  /** Returns what the target says about one Service. */
   observe(key: string): Pick<Observed, 'target' | 'slices' | 'decidable'> {
     const target = this.#target?.get(key);
     return {
@@ -60,7 +61,7 @@ export class Exports {
     };
   }
 
-  /** Reads with this client from now on; the watches go on from where they are. */
+  /** Reads with this client from now on. Open watches continue from their last version. */
   use(client: KubeClient): void {
     if (this.#target !== undefined) {
       this.#target.use(client);
@@ -71,9 +72,9 @@ export class Exports {
   }
 
   /**
-   * The Link's spec or annotations changed. Other selectors are watched anew, while what is mirrored stays as it is until
-   * the lists are complete.
-   * @param client that is in use
+   * Applies a changed spec or annotations. If the selectors changed, the target is watched anew, and mirrors stay as
+   * they are until its lists are complete.
+   * @param client client in use
    */
   update(settings: Selection, client: KubeClient | undefined): void {
     const before = this.#settings;
@@ -87,7 +88,7 @@ export class Exports {
     if (client !== undefined) this.#target.run(client, this.#options.signal);
   }
 
-  /** Mirrors in a namespace can be read that were not known when the target was listed: they count now. */
+  /** Counts the mirrors in a namespace that could not be read when the target was listed. */
   namespaceRead(namespace: string): void {
     if (this.#target?.synced === true) this.#countLosses(this.#target, namespace);
   }
@@ -99,7 +100,7 @@ export class Exports {
   #makeTarget(): Target {
     const { env, report, onReachable } = this.#options;
     const { name: link, selector, remoteDiscoverySelector, targetNamespaces } = this.#settings;
-    // One that was replaced may still have something to say.
+    // A target that was replaced may still report.
     const isCurrent = (): boolean => this.#target === target;
     const target: Target = new Target({
       selectors: { gateway: selector, flat: remoteDiscoverySelector },
@@ -116,8 +117,8 @@ export class Exports {
         if (isCurrent()) onReachable(obstacle);
       },
       onMalformed: (what) => {
-        env.log.warn({ link, object: what }, 'the target sent an object that the API does not allow; left out');
-        report.event('Warning', 'MalformedObject', `left out of what the target sent: ${what}`);
+        env.log.warn({ link, object: what }, 'the target sent an object that the API does not allow; it is ignored');
+        report.event('Warning', 'MalformedObject', `ignored an object that the target sent: ${what}`);
       },
     });
     return target;
@@ -128,7 +129,7 @@ export class Exports {
     mirrors.progress.changed(key);
     const state = stateOf(target, key);
     if (this.#losses.changed(key, state)) report.statusChanged();
-    // What is gone claims nothing, also while another writes for the Link (rule A7).
+    // A Service that is gone claims nothing, also while another operator writes for the Link (rule A7).
     if (state === 'gone' && !this.#losses.isHeld(key)) env.claims.withdraw({ cluster: this.#settings.cluster, key });
     mirrors.add(key);
   }
@@ -140,7 +141,7 @@ export class Exports {
     report.statusChanged();
   }
 
-  /** @param within the only namespace whose mirrors are counted: those of others may be going one by one just now */
+  /** @param within only namespace whose mirrors are counted: mirrors in others may just be going one by one */
   #countLosses(target: Target, within?: string): void {
     const { mirrors, env, report } = this.#options;
     const { name: link, cluster, confirmPrune } = this.#settings;
@@ -154,8 +155,8 @@ export class Exports {
     );
     const held = this.#losses.count;
     if (held > 0 && held !== before) {
-      env.log.warn({ link, held }, 'the target no longer lists many mirrored Services; deletions are held back');
-      const message = `the target no longer lists ${held} of ${mirrored.size} mirrored Services; nothing of them is deleted`;
+      env.log.warn({ link, held }, 'the target no longer lists many mirrored Services; their mirrors are not deleted');
+      const message = `the target no longer lists ${held} of ${mirrored.size} mirrored Services; their mirrors are not deleted`;
       report.event('Warning', 'PruneHeld', message);
     }
     for (const key of released) mirrors.add(key);

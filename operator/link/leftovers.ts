@@ -1,6 +1,6 @@
 /**
- * The removal of everything that was mirrored from a cluster that no Link has any more (rule E5), under the Lease of the
- * Link that it was written for; and the Leases themselves, which are how leftovers are known after a restart.
+ * The removal of everything that was mirrored from a cluster that no Link has any more (rule E5). It runs under the
+ * Lease of the Link that the mirrors were written for. After a restart, these Leases are the only record of leftovers.
  */
 import { Annotation, linkOfWriteLease, writeLeaseName } from '../../crds/wire.ts';
 import { sleep } from '../kube/backoff.ts';
@@ -17,10 +17,10 @@ import { namespaceStateOf } from './namespaces.ts';
 import { NO_FINDINGS, type SessionFindings } from './status.ts';
 import { WriteLease } from './write-lease.ts';
 
-/** How often the end of a removal is looked for. */
+/** Time between two checks whether a removal is complete. */
 const POLL_MS = 100;
 
-/** How a removal ended. `incomplete`: namespaces that cannot be read may hold more, so the Lease stays. */
+/** Result of a removal. `incomplete`: namespaces that cannot be read may hold more mirrors, so the Lease stays. */
 export type RemovalResult = 'complete' | 'incomplete' | 'stopped';
 
 export class Removal {
@@ -44,17 +44,17 @@ export class Removal {
     this.#mirrors = new Mirrors({ link, cluster, from, env, report });
   }
 
-  /** What is known, for the status of a Link that has moved to another cluster and is served when this has ended. */
+  /** Returns the findings for the status of a Link that names another cluster now, and is served after this removal. */
   findings(): SessionFindings {
-    const message = `the mirrors of cluster ${this.#cluster}, which this Link was served for before, are removed first`;
+    const message = `the mirrors of cluster ${this.#cluster}, which this Link named before, are being removed first`;
     return { ...NO_FINDINGS, synced: verdict('False', 'RemovingMirrors', message), heldBy: this.#lease.heldBy };
   }
 
-  /** Deletes what is left, and then the Lease. Resolves when that is done, or when stopped. */
+  /** Deletes what is left, and then the Lease. Resolves when both are deleted, or when stopped. */
   run(): Promise<RemovalResult> {
     const { source, log } = this.#env;
     const count = [...source.keysOf(this.#cluster)].length;
-    log.info({ link: this.link, cluster: this.#cluster, count }, 'removing what the Link left');
+    log.info({ link: this.link, cluster: this.#cluster, count }, 'removing the mirrors that the Link left');
     this.#unsubscribe = source.subscribe(this.#cluster, (key) => this.#mirrors.add(key));
     this.#lease.run(async (until) => {
       for (const key of this.#mirrors.keys()) this.#mirrors.add(key);
@@ -65,8 +65,8 @@ export class Removal {
   }
 
   /**
-   * Ends it, whatever is left.
-   * @param lease `release`: it keeps the record of what is left; `remove`: another Link has the cluster now
+   * Stops the removal, complete or not.
+   * @param lease `release`: the Lease stays, as the record of what is left; `remove`: another Link has the cluster now
    */
   async stop(lease: 'release' | 'remove'): Promise<void> {
     this.#whenStopped = lease;
@@ -74,7 +74,7 @@ export class Removal {
     await this.#ended;
   }
 
-  /** A namespace of the source cluster came, or can be read now. */
+  /** Handles a namespace of the source cluster that was created, or can be read now. */
   namespaceChanged(namespace: string): void {
     for (const key of this.#env.source.keysOf(this.#cluster)) {
       if (splitKey(key).namespace === namespace) this.#mirrors.add(key);
@@ -97,7 +97,10 @@ export class Removal {
 
   async #giveUpLease(how: 'release' | 'remove'): Promise<void> {
     await this.#lease[how]().catch((error: unknown) => {
-      this.#env.log.warn({ link: this.link, error: describe(error) }, 'the Lease of the Link is left behind');
+      this.#env.log.warn(
+        { link: this.link, error: describe(error) },
+        'the Lease of the Link cannot be given up; it expires',
+      );
     });
   }
 
@@ -105,17 +108,17 @@ export class Removal {
     const { source, log } = this.#env;
     const { unreadable } = source.namespaces;
     if (unreadable.length === 0) {
-      log.info({ link: this.link, cluster: this.#cluster }, 'what the Link left is removed');
+      log.info({ link: this.link, cluster: this.#cluster }, 'the mirrors that the Link left are removed');
       return true;
     }
     log.warn(
       { link: this.link, namespaces: unreadable },
-      'the Lease of the Link stays, as namespaces that cannot be read may hold mirrors of it',
+      'the Lease of the Link stays: namespaces that cannot be read may hold more of its mirrors',
     );
     return false;
   }
 
-  /** Whether anything is left that may be deleted. */
+  /** Reports whether anything is left that may be deleted. */
   #isAnythingLeft(): boolean {
     return [...this.#env.source.keysOf(this.#cluster)].some((key) => {
       const state = namespaceStateOf(splitKey(key).namespace, this.#env);
@@ -123,7 +126,7 @@ export class Removal {
     });
   }
 
-  /** Nothing is exported, and that is certain. */
+  /** Observes that nothing is exported, and that this is certain. */
   #observe(key: string): Observed {
     const { namespace, name } = splitKey(key);
     return {
@@ -148,7 +151,7 @@ export class Removal {
 }
 
 /**
- * By Link, the cluster that mirrors were last written for under its Lease.
+ * Returns, by Link, the cluster that mirrors were last written for under its Lease.
  * @throws ApiError or ConnectionError if Leases cannot be listed
  */
 export async function servedClusters(
@@ -167,8 +170,8 @@ export async function servedClusters(
 }
 
 /**
- * Deletes the Lease of a Link whose cluster another Link has now, so that it is no record of anything any more. One that
- * somebody else holds stays.
+ * Deletes the Lease of a Link whose cluster another Link has now: its record is obsolete. A Lease that somebody else
+ * holds stays.
  * @throws ApiError or ConnectionError if it cannot be read or deleted
  */
 export async function forgetLease(

@@ -1,6 +1,6 @@
 /**
- * One Link as users see it: whether it is accepted, what is known of it, and where that is written: its status, its
- * Events, its metrics. It owns its status writer; whoever works for the Link reports here.
+ * One Link as users see it: whether it is accepted, its status, its Events and its metrics. It owns its status writer,
+ * and the work for the Link reports here.
  */
 import { LinkApi } from '../../crds/index.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
@@ -23,14 +23,14 @@ export interface LinkOptions {
   readonly metrics: Metrics;
   readonly events: EventRecorder;
   readonly log: Logger;
-  /** The Link as last seen; undefined: gone. */
+  /** Returns the Link as last seen; undefined if it is gone. */
   readonly current: () => LinkObject | undefined;
-  /** The installed CRD drops what we add to spec and status (rule G5). */
+  /** Called when the installed CRD drops what we add to spec and status (rule G5). */
   readonly onPruned: () => void;
   readonly statusPeriodMs?: number | undefined;
 }
 
-/** Whoever works for a Link, as far as its status asks. */
+/** The work for a Link, as its status needs it. */
 export interface LinkWork {
   findings(): SessionFindings;
 }
@@ -68,8 +68,8 @@ export class Link implements LinkReport {
   }
 
   /**
-   * Says whether the Link is accepted, and if not why. A refusal that is new is logged and becomes an Event.
-   * @param cluster that it names, if it is valid
+   * Sets whether the Link is accepted, and why it is not. A new refusal is logged and becomes an Event.
+   * @param cluster cluster that the Link names, if the Link is valid
    */
   accept(accepted: Verdict, cluster: string | undefined): void {
     this.#cluster = cluster ?? '';
@@ -82,7 +82,7 @@ export class Link implements LinkReport {
     this.statusChanged();
   }
 
-  /** What works for the Link now; undefined: nothing. */
+  /** The work for the Link; undefined if there is none. */
   set work(work: LinkWork | undefined) {
     this.#work = work;
     this.statusChanged();
@@ -98,7 +98,7 @@ export class Link implements LinkReport {
     events.record({ apiVersion: LinkApi.apiVersion, kind: LinkApi.kind, namespace, name, uid }, type, reason, message);
   }
 
-  /** The Link is gone: nothing is written of it any more. */
+  /** Ends all writes of status and metrics: the Link is gone. */
   end(): void {
     this.#ended.abort();
     this.#options.metrics.forgetLink(this.#options.name);

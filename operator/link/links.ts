@@ -1,6 +1,7 @@
 /**
  * Links as they are read, and which of them has which target cluster (rule E9). Pure: a function of all Links, valid or
- * not, and of what each was served for. Nothing else decides who writes, or that anything of a cluster may be removed.
+ * not, and of the cluster that each was served for. Only this decides which Link is written for, and whether the
+ * mirrors of a cluster may be removed.
  */
 import { formatFieldErrors, type LinkSettings, readLink } from '../../crds/index.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
@@ -11,7 +12,7 @@ export interface LinkRead {
   readonly name: string;
   /** RFC 3339. */
   readonly createdAt: string;
-  /** `spec.targetClusterName` as it stands, in an invalid Link too; undefined if it names none. */
+  /** `spec.targetClusterName`, also of an invalid Link; undefined if it is not set. */
   readonly named: string | undefined;
   /** Undefined: the Link is invalid. */
   readonly settings: LinkSettings | undefined;
@@ -19,18 +20,18 @@ export interface LinkRead {
   readonly accepted: Verdict;
 }
 
-/** By Link, the cluster that mirrors were last written for under its Lease. */
+/** The cluster that mirrors were last written for under each Link's Lease, by the Link's name. */
 export type Served = ReadonlyMap<string, string>;
 
-/** What is to be done for one target cluster. */
+/** What must be done for one target cluster. */
 export type Assignment =
-  /** The Link has the cluster: its mirrors are kept true. */
+  /** The Link has the cluster, and is served. */
   | { readonly do: 'serve'; readonly settings: LinkSettings }
-  /** An invalid Link has the cluster: what it is served as goes on by its last valid spec (rule E7). */
+  /** An invalid Link has the cluster, and stays served by its last valid spec (rule E7). */
   | { readonly do: 'continue'; readonly link: string }
-  /** No Link has the cluster, and what was written under this Link's Lease is to be removed (rule E5). */
+  /** No Link has the cluster: the mirrors that were written under this Link's Lease are removed (rule E5). */
   | { readonly do: 'remove'; readonly link: string }
-  /** No Link has the cluster, and nothing of it may be removed, or nothing is known of it. */
+  /** No Link has the cluster. Its mirrors may not be removed, or none are known. */
   | { readonly do: 'nothing' };
 
 export function readLinkObject(object: KubeObject & { readonly spec?: unknown }): LinkRead {
@@ -49,8 +50,9 @@ export function readLinkObject(object: KubeObject & { readonly spec?: unknown })
 }
 
 /**
- * The Link that has a cluster: the one that is served for it keeps it, else the older, else the one first by name. A Link
- * that turned invalid keeps the cluster that it was served for; an invalid one that was never served has none.
+ * Returns the Link that has a cluster. The Link that is served for it keeps it; otherwise the oldest has it, then the
+ * first by name. A Link that turned invalid keeps the cluster that it was served for; an invalid Link that was never
+ * served has none.
  */
 export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   let owner: LinkRead | undefined;
@@ -62,7 +64,7 @@ export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Serv
   return owner;
 }
 
-/** What is to be done for a cluster. */
+/** Returns what must be done for a cluster. */
 export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRead>, served: Served): Assignment {
   const owner = ownerOf(cluster, links.values(), served);
   if (owner !== undefined) {
@@ -70,13 +72,13 @@ export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRea
       ? { do: 'continue', link: owner.name }
       : { do: 'serve', settings: owner.settings };
   }
-  // A Link that names the cluster and cannot be read now may get it as soon as it can.
+  // An invalid Link that names the cluster may get it as soon as it is valid.
   if ([...links.values()].some(({ named }) => named === cluster)) return { do: 'nothing' };
   const [link] = [...served].flatMap(([name, of]) => (of === cluster ? [name] : [])).sort();
   return link === undefined ? { do: 'nothing' } : { do: 'remove', link };
 }
 
-/** Condition `Accepted` of a Link, given the Link that has the cluster it names. */
+/** Returns condition `Accepted` of a Link, given the Link that has the cluster that it names. */
 export function acceptedOf({ name, settings, accepted }: LinkRead, owner: LinkRead | undefined): Verdict {
   if (settings === undefined || owner === undefined || owner.name === name) return accepted;
   return verdict(

@@ -1,6 +1,6 @@
 /**
- * The operator at work, while it leads: watches what it needs of the source cluster, Links and their Secrets among it,
- * and once all of it is known hands every change to the clusters that it concerns.
+ * The operator's work while it leads: watches the source cluster, including Links and their Secrets, and passes every
+ * change to the target clusters that it concerns, once everything has been listed.
  */
 import { Annotation, CredentialsSecret } from '../../crds/wire.ts';
 import { type KubeObject, type Resource, type Secret, SECRETS, splitKey } from '../kube/objects.ts';
@@ -64,12 +64,12 @@ export class Manager {
     });
   }
 
-  /** Whether everything that is read in the source cluster has been listed. */
+  /** Reports whether everything that is read in the source cluster has been listed. */
   get synced(): boolean {
     return this.#objects.synced && this.#secrets.synced && this.#source.synced;
   }
 
-  /** Runs until the signal aborts and everything has come to rest. */
+  /** Runs until the signal aborts and all work has ended. */
   async run(signal: AbortSignal): Promise<void> {
     const running = [this.#source.run(signal), ...this.#watch(signal)];
     await Promise.all([this.#source, this.#objects, this.#secrets].map((each) => each.whenSynced(signal)));
@@ -99,7 +99,7 @@ export class Manager {
     };
     return [
       watch(LINKS, this.#objects.sink(), LINKS.plural),
-      // By name, RBAC grants it for that one Secret.
+      // RBAC can grant a watch of one Secret by its name.
       ...(names?.map((name) =>
         watch(SECRETS, this.#secrets.sink(name), `${SECRETS.plural}/${name}`, `metadata.name=${name},${ofType}`),
       ) ?? [watch(SECRETS, this.#secrets.sink(), SECRETS.plural, ofType)]),
@@ -119,14 +119,17 @@ export class Manager {
     });
   }
 
-  /** What each Link was served for, deleted ones included: their Leases record it. */
+  /** Returns the cluster that each Link was served for, deleted Links included: their Leases record it. */
   async #findServed(signal: AbortSignal): Promise<Served> {
     const { client, config, log } = this.#options;
     try {
       return await servedClusters(client, config.namespace, signal);
     } catch (error) {
       if (!signal.aborted) {
-        log.warn({ error: describe(error) }, 'Leases cannot be listed: what deleted Links left stays');
+        log.warn(
+          { error: describe(error) },
+          'Leases cannot be listed; mirrors that deleted Links left are not removed',
+        );
       }
       return new Map();
     }
@@ -134,7 +137,7 @@ export class Manager {
 
   #linkChanged(name: string, before: LinkObject | undefined, after: LinkObject | undefined): void {
     if (isSame(before, after)) {
-      // Our own status writes among them: they restart nothing.
+      // Our own status writes restart nothing.
       this.#clusters?.statusChanged(name);
       return;
     }
@@ -166,13 +169,13 @@ export class Manager {
     if (this.#pruningReported) return;
     this.#pruningReported = true;
     const message =
-      "the installed Link CRD, Linkerd's own, drops what Linkspan adds to spec and status; mirroring works without. `linkspan crds | kubectl apply --server-side --force-conflicts -f -` installs ours";
+      "the installed Link CRD, Linkerd's own, drops the fields that Linkspan adds to spec and status; mirroring works without them. To install Linkspan's CRD, run `linkspan crds | kubectl apply --server-side --force-conflicts -f -`";
     this.#options.log.warn({ link: name }, message);
     link.event('Warning', 'FieldsPruned', message);
   }
 }
 
-/** Whether nothing that a session depends on differs between two versions of a Link. */
+/** Reports whether two versions of a Link agree in everything that a session depends on. */
 const isSame = (before: LinkObject | undefined, after: LinkObject | undefined): boolean =>
   before?.metadata.uid === after?.metadata.uid &&
   before?.metadata.generation === after?.metadata.generation &&

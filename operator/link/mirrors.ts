@@ -1,6 +1,6 @@
 /**
- * The mirror controller of one target cluster: keeps the mirrors of each target Service true, and the probe Service, in
- * one loop. What is observed comes from its owner, as a value; what it found is kept here by key, for the status.
+ * The mirror controller of one target cluster: reconciles the mirrors of each target Service, and the probe Service.
+ * Its owner supplies what is observed, as a value. The result for each key is kept here, for the status.
  */
 import { probeName } from '../../crds/wire.ts';
 import { RETRY_BACKOFF } from '../kube/backoff.ts';
@@ -20,16 +20,16 @@ import { PROBE_KEY } from '../source/owner.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { Progress } from './progress.ts';
 
-/** How long until a name that somebody else's object has is tried again. */
+/** Time until a name that a foreign object has is tried again. */
 const CONFLICT_RETRY_MS = 30_000;
 
-/** What the mirrors of a cluster are made from. */
+/** Supplies what the mirrors of a cluster are made from. */
 export interface MirrorSource {
-  /** Keys of all exported Services. */
+  /** Returns the keys of all exported Services. */
   keys(): ReadonlySet<string>;
-  /** Everything that decides about one target Service. */
+  /** Returns everything that decides about one target Service. */
   observe(key: string): Observed;
-  /** The probe Service and its endpoints; undefined while it is not known what they must be. */
+  /** Returns the probe Service and its endpoints; undefined while it is not known what they must be. */
   probe(): Manifests | undefined;
 }
 
@@ -46,7 +46,7 @@ export class Mirrors {
   readonly #controller: Controller;
   readonly #applier: Applier;
   readonly #statuses = new Map<string, MirrorStatus>();
-  /** What the target's changes lead to, measured; and what the first pass has yet to look at. */
+  /** How far the mirrors follow the target. */
   readonly progress: Progress;
 
   constructor(options: MirrorsOptions) {
@@ -69,7 +69,7 @@ export class Mirrors {
     });
   }
 
-  /** How each target Service is doing, by key. */
+  /** Status of each target Service, by key. */
   get statuses(): ReadonlyMap<string, MirrorStatus> {
     return this.#statuses;
   }
@@ -78,7 +78,7 @@ export class Mirrors {
     this.#controller.add(key);
   }
 
-  /** Reconciles until the signal aborts and what is under way has ended. */
+  /** Reconciles until the signal aborts and the reconciles under way have ended. */
   run(signal: AbortSignal): Promise<void> {
     return this.#controller.run(signal);
   }
@@ -87,19 +87,20 @@ export class Mirrors {
     return this.#controller.idle();
   }
 
-  /** Removes its metrics: it will not run again. */
+  /** Removes the controller's metrics: it will not run again. */
   forget(): Promise<void> {
     return this.#controller.forget();
   }
 
-  /** Keys of everything that may need something: exported, mirrored, reported on; and the probe Service. */
+  /** Returns all keys that may need work: exported, mirrored or reported in the status; and the probe Service. */
   keys(): ReadonlySet<string> {
     const { from, cluster, env } = this.#options;
     return new Set([PROBE_KEY, ...from.keys(), ...env.source.keysOf(cluster), ...this.#statuses.keys()]);
   }
 
   /**
-   * The target was listed anew. All claims on names are entered before any of them is acted on (rule A7).
+   * Reconciles everything after the target was listed. All claims on names are entered before any of them is acted on
+   * (rule A7).
    * @param exported keys of all exported Services
    */
   relisted(exported: Iterable<string>): void {
@@ -129,7 +130,7 @@ export class Mirrors {
     const pass = await this.#execute(manifests, observed.owned, retained(observed, shape), signal);
     const { source } = this.#options.env;
     if (pass.namespaceInDoubt) source.recheck(observed.namespace);
-    // Between two passes, and while nothing can be decided, the last status stands.
+    // Between two passes, and while nothing can be decided, the last status is kept.
     const isFinal = !signal.aborted && !pass.again && shape.kind !== 'undecided' && !pass.errors.some(isConflict);
     if (isFinal) this.#setStatus(key, statusOf(observed, shape, manifests, pass));
     return pass;
@@ -143,7 +144,7 @@ export class Mirrors {
     const pass = await this.#execute(manifests, owned, () => false, signal);
     if ([...manifests.refusals, ...pass.refusals].some(({ reason }) => reason === 'NameConflict')) {
       const name = `${env.config.namespace}/${probeName(link)}`;
-      const message = `Service ${name} exists and is not the probe Service of this Link; rename or remove it`;
+      const message = `Service ${name} exists and is not the probe Service of this Link; rename or delete it`;
       report.event('Warning', 'NameConflict', message);
     }
     return pass;
@@ -160,13 +161,13 @@ export class Mirrors {
       return { shape, manifests: desired(observed, shape, this.#enterClaims(observed, shape)) };
     });
     if (!(rendered instanceof Error)) return rendered;
-    // A construct refuses what the target says: nothing of it is written, and what exists stays.
+    // A construct rejected what the target sent: nothing of it is written, and existing mirrors stay.
     const refusal: Refusal = { reason: 'InvalidService', message: describe(rendered) };
     const shape: Shape = { kind: 'refused', refusal, existing: 'keep' };
     return { shape, manifests: desired(observed, shape, () => undefined) };
   }
 
-  /** Replaces what the key claims, unless nothing can be decided about it. Returns the names that it gets. */
+  /** Replaces the key's claims, unless nothing can be decided about it. Returns the names that the key gets. */
   #enterClaims(observed: Observed, shape: Shape): (hostname?: string) => Resolved | undefined {
     const { cluster, env } = this.#options;
     const { namespace, name } = observed;
@@ -203,7 +204,7 @@ const NO_PASS: Pass = {
   requeueAfterMs: undefined,
 };
 
-/** The status of one target Service; undefined: it is not exported, and nothing is left of it. */
+/** Returns the status of one target Service; undefined if it is not exported and no mirror of it is left. */
 function statusOf(
   { namespace, name, link }: Observed,
   shape: Shape,
@@ -214,7 +215,7 @@ function statusOf(
   const [failure] = pass.errors;
   if (shape.kind === 'absent') {
     if (failure === undefined) return undefined;
-    const message = `it is no longer exported, and its mirror cannot be removed: ${describe(failure)}`;
+    const message = `it is no longer exported, but its mirror cannot be deleted: ${describe(failure)}`;
     return notMirrored(remote, link.cluster, { reason: 'Error', message });
   }
   const [refusal] = [...manifests.refusals, ...pass.refusals];
@@ -223,7 +224,7 @@ function statusOf(
   return mirrored(remote, link.cluster, ('note' in shape ? shape.note : undefined) ?? '');
 }
 
-/** What the function returns, or the error that it throws. */
+/** Returns the function's result, or the error that it throws. */
 function attempt<T>(work: () => T): T | Error {
   try {
     return work();

@@ -1,4 +1,4 @@
-/** Where mirrors may be written (rules A3, E8), and what is known of it. */
+/** Whether mirrors may be written to a namespace (rules A3, E8), and whether the namespace exists. */
 import { PROTECTED_NAMESPACES } from '../../crds/wire.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import type { NamespaceState } from '../mirror/observed.ts';

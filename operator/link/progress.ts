@@ -1,14 +1,15 @@
 /**
- * How far the mirrors of a cluster follow the target: since when a key has a change to follow (rule G4), whose endpoints
- * were edited by others, and which keys the first pass over the exports has yet to look at. It decides nothing but
- * whether a session has caught up.
+ * How far the mirrors of a cluster follow the target: when the target's change of a key was seen (rule G4), which keys
+ * have endpoints that others edited, and which keys the first pass over the exports has not reconciled yet. Its only
+ * decision is whether a session has caught up.
  */
 import type { Metrics } from '../metrics.ts';
 
-/** What was known of a key when its reconcile began. */
+/** What was known about a key when its reconcile began. */
 export interface Began {
-  /** When the change was seen that it follows, on the monotonic clock. */
+  /** When the target's change was seen, on the monotonic clock; undefined if there was none. */
   readonly sinceMs: number | undefined;
+  /** Whether others edited endpoints of the key. */
   readonly repairs: boolean;
 }
 
@@ -17,9 +18,9 @@ export class Progress {
   readonly #metrics: Pick<Metrics, 'target'>;
   readonly #since = new Map<string, number>();
   readonly #repairs = new Set<string>();
-  /** What earlier passes of a reconcile that goes on have done. */
+  /** What the earlier passes of a reconcile of several passes did, by key. */
   readonly #earlier = new Map<string, { readonly writes: number; readonly repairs: boolean }>();
-  /** Keys that the first pass has yet to look at; undefined: it has not begun. */
+  /** Keys that the first pass has not reconciled yet; undefined if it has not begun. */
   #firstPass: Set<string> | undefined;
 
   constructor(cluster: string, metrics: Pick<Metrics, 'target'>) {
@@ -27,12 +28,12 @@ export class Progress {
     this.#metrics = metrics;
   }
 
-  /** Whether every key has been looked at since the exports were first listed. */
+  /** Reports whether every key has been reconciled since the exports were listed. */
   get isCaughtUp(): boolean {
     return this.#firstPass?.size === 0;
   }
 
-  /** Whether the exports have been listed. */
+  /** Reports whether the exports have been listed. */
   get hasBegun(): boolean {
     return this.#firstPass !== undefined;
   }
@@ -42,17 +43,20 @@ export class Progress {
     this.#firstPass = new Set(keys);
   }
 
-  /** The exports are about to be listed anew, by other selectors. */
+  /** Starts over: the exports are about to be listed by other selectors. */
   restart(): void {
     this.#firstPass = undefined;
   }
 
-  /** The target changed what the key stands for. */
+  /** Notes that the target Service of the key changed. */
   changed(key: string): void {
     if (!this.#since.has(key)) this.#since.set(key, performance.now());
   }
 
-  /** Endpoints of the key changed in the source cluster, and no change of the target explains it. */
+  /**
+   * Notes that endpoints of the key changed in the source cluster; it is a repair unless a change of the target
+   * explains it.
+   */
   edited(key: string): void {
     if (!this.#since.has(key)) this.#repairs.add(key);
   }
@@ -62,23 +66,26 @@ export class Progress {
     return { sinceMs: this.#since.get(key), repairs };
   }
 
-  /** A pass of a reconcile that goes on has written. */
+  /** Notes the writes of a pass that another pass follows. */
   wrote(key: string, { repairs }: Began, writes: number): void {
     this.#earlier.set(key, { writes: (this.#earlier.get(key)?.writes ?? 0) + writes, repairs });
   }
 
-  /** @param writes what the last pass wrote; undefined: it failed */
+  /**
+   * Notes the end of a reconcile.
+   * @param writes number of writes of the last pass; undefined if it failed
+   */
   end(key: string, { sinceMs, repairs }: Began, writes: number | undefined): void {
     const total = (this.#earlier.get(key)?.writes ?? 0) + (writes ?? 0);
     this.#earlier.delete(key);
     if (repairs && sinceMs === undefined && total > 0) this.#metrics.target.endpointRepairs.inc(this.#labels);
-    // Failed, or changed again meanwhile: the change is still to be followed.
+    // It failed, or the target changed again meanwhile: the mirrors do not follow the change yet.
     if (writes === undefined || sinceMs === undefined || this.#since.get(key) !== sinceMs) return;
     this.#since.delete(key);
     if (total > 0) this.#metrics.target.convergence.observe(this.#labels, (performance.now() - sinceMs) / 1000);
   }
 
-  /** The first pass has looked at the key. Reports whether it was the last one. */
+  /** Notes that the first pass has reconciled the key. Reports whether it was the last one. */
   seen(key: string): boolean {
     return this.#firstPass?.delete(key) === true && this.isCaughtUp;
   }

@@ -1,6 +1,6 @@
 /**
- * Whether a target can be read, and by credentials that it accepts: conditions `TargetReachable` and `CredentialsValid`
- * of one Link, with the log lines and Events that go with a change (rule E4).
+ * Whether a target can be read, and whether it accepts the credentials: conditions `TargetReachable` and
+ * `CredentialsValid` of one Link, with a log line and an Event for each change (rule E4).
  */
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import { describe, isForbidden, isUnauthorized } from '../kube/errors.ts';
@@ -24,20 +24,20 @@ export class Reachability {
     this.#report = report;
   }
 
-  /** Undefined: not known yet. */
+  /** Condition `TargetReachable`; undefined while it is not known. */
   get reachable(): Verdict | undefined {
     return this.#reachable;
   }
 
-  /** Undefined: not known yet. */
+  /** Condition `CredentialsValid`; undefined while it is not known. */
   get credentials(): Verdict | undefined {
     return this.#credentials;
   }
 
   /**
-   * The target can be read (undefined), or not all of it. Called on each change.
-   * @param namespaces the only namespaces of the target that are read
-   * @param inUse whether the target is read by the Secret's present credentials
+   * Sets whether the target can be read (undefined), or what prevents it. Called on each change.
+   * @param namespaces only namespaces of the target that are read; undefined: all
+   * @param inUse whether the target is read with the credentials that the Secret has now
    */
   found(obstacle: TargetObstacle | undefined, namespaces: readonly string[] | undefined, inUse: boolean): void {
     const link = this.#link;
@@ -60,24 +60,24 @@ export class Reachability {
     this.#report.statusChanged();
   }
 
-  /** What the Secret itself is worth. */
+  /** Sets condition `CredentialsValid`, as found from the Secret. */
   setCredentials(found: Verdict): void {
     const isNew = this.#credentials?.status !== found.status || this.#credentials.message !== found.message;
     this.#credentials = found;
     if (isNew && found.status === 'False') {
-      this.#log.warn({ link: this.#link, reason: found.reason, message: found.message }, 'credentials');
+      this.#log.warn({ link: this.#link, reason: found.reason, error: found.message }, 'the credentials are not valid');
       this.#report.event('Warning', found.reason, found.message);
     }
     this.#report.statusChanged();
   }
 }
 
-/** What an obstacle says of the credentials; undefined: nothing bad. */
+/** Returns the refusal of the credentials that an obstacle shows; undefined if it shows none. */
 function refusalOf(obstacle: TargetObstacle | undefined, namespaces: readonly string[] = []): Verdict | undefined {
   if (obstacle === undefined) return undefined;
   const { error } = obstacle;
   if (isUnauthorized(error)) return verdict('False', 'Unauthorized', describe(error));
-  // Of several namespaces, one that refuses is that namespace's affair.
+  // If only some of the namespaces are refused, the credentials are valid.
   const isPartial = obstacle.namespaces.length < namespaces.length;
   return isForbidden(error) && !isPartial ? verdict('False', 'Forbidden', describe(error)) : undefined;
 }

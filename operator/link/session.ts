@@ -1,7 +1,7 @@
 /**
- * One Link that is served: its credentials, target, gateway, mirrors and Lease, tied together. A session shares nothing
- * with another but the source cluster's stores and the names that it claims there, so that a target that is down, slow
- * or hostile is the trouble of its own Link alone (rule E1).
+ * One Link that is served: its credentials, target, gateway, mirrors and Lease, tied together. Sessions share only the
+ * source cluster's stores and the claims on names there, so that a target that is down, slow or hostile affects its own
+ * Link alone (rule E1).
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
@@ -85,16 +85,17 @@ export class Session {
     });
   }
 
-  /** What the Link said when it was last valid. */
+  /** The Link's settings when it was last valid. */
   get settings(): LinkSettings {
     return this.#settings;
   }
 
+  /** Name of the Link. */
   get link(): string {
     return this.#settings.name;
   }
 
-  /** What is known, for the Link's status. */
+  /** Returns what is known, for the Link's status. */
   findings(): SessionFindings {
     const { progress, statuses } = this.#mirrors;
     return {
@@ -104,12 +105,12 @@ export class Session {
       synced: progress.isCaughtUp ? verdict('True', 'Synced', '') : undefined,
       pruneHeld: this.#exports.held,
       heldBy: this.#lease.heldBy,
-      // What was reported before stands until the target has been read.
+      // The last report is kept until the target has been read.
       mirrors: this.#lease.isHeld && progress.isCaughtUp ? statuses : undefined,
     };
   }
 
-  /** Starts; the Link's Lease is taken first, and nothing is written without it. */
+  /** Starts the session. Nothing is written until the Link's Lease is held. */
   start(): void {
     const { source, claims, log } = this.#env;
     const { name, cluster, createdAt } = this.#settings;
@@ -123,7 +124,7 @@ export class Session {
     this.#gateway.start(this.#settings);
   }
 
-  /** The Link's spec changed: what differs is applied in place (rule E5). */
+  /** Applies a changed spec or annotation of the Link in place (rule E5). */
   update(settings: LinkSettings): void {
     const before = this.#settings;
     this.#settings = settings;
@@ -137,7 +138,7 @@ export class Session {
     this.#enqueueAll();
   }
 
-  /** The credentials Secret as it is now; undefined: there is none. */
+  /** Takes the credentials Secret as it is now; undefined if there is none. */
   setCredentials(secret: Secret | undefined): void {
     this.#credentials
       .use(this.#settings.credentialsSecret, secret, this.#stopped.signal)
@@ -146,14 +147,14 @@ export class Session {
       );
   }
 
-  /** A namespace of the source cluster came or went, can be read or cannot any more. */
+  /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
     if (this.#env.config.mirrorNamespaces !== undefined && state === 'exists') this.#exports.namespaceRead(namespace);
     for (const key of this.#mirrors.keys()) if (splitKey(key).namespace === namespace) this.#mirrors.add(key);
   }
 
   /**
-   * Stops, leaving all mirrors as they are. What was under way has ended when this resolves.
+   * Stops, and leaves all mirrors as they are. Resolves when the work under way has ended.
    * @param lease `release`: the Link may be served again; `remove`: another Link has the cluster now
    */
   async stop(lease: 'release' | 'remove'): Promise<void> {
@@ -173,7 +174,7 @@ export class Session {
 
   async #work(until: AbortSignal): Promise<void> {
     const { progress } = this.#mirrors;
-    // Keys that were queued when the Lease was lost are not queued any more.
+    // Keys that were queued when the Lease was lost have left the queue.
     if (progress.hasBegun && !progress.isCaughtUp) progress.start(this.#mirrors.keys());
     this.#enqueueAll();
     await this.#mirrors.run(until);
@@ -198,7 +199,7 @@ export class Session {
     const { source, config } = this.#env;
     if (this.#settings.gateway === undefined) return NOTHING;
     const addresses = this.#gateway.view?.addresses ?? [];
-    // Before the first lookup nothing is known to be wrong with the addresses that are there.
+    // Before the first lookup, the addresses that the probe Service has are kept.
     if (addresses.length === 0) return undefined;
     return desiredProbe({
       settings: this.#settings,

@@ -1,6 +1,6 @@
 /**
- * Writes one Link's status, at most once a second and only when it says something new (rule G2). What the API server
- * makes of it is remembered: a CRD that prunes our fields, Linkerd's own, causes no second write (rule G5).
+ * Writes one Link's status, at most once a second and only when it has changed (rule G2). The API server's answer is
+ * remembered: a CRD that prunes our fields, as Linkerd's own does, causes no second write (rule G5).
  */
 import { isDeepStrictEqual } from 'node:util';
 import { backoffMs, RETRY_BACKOFF } from '../kube/backoff.ts';
@@ -10,7 +10,7 @@ import type { Logger } from '../runtime/logger.ts';
 import type { KubeObject, Resource } from '../kube/objects.ts';
 import type { LinkStatusBefore, LinkStatusPatch } from './status.ts';
 
-/** A Link, as far as its status goes. */
+/** A Link as its status writer reads it. */
 export interface LinkObject extends KubeObject {
   readonly spec?: unknown;
   readonly status?: LinkStatusBefore;
@@ -22,24 +22,25 @@ export interface StatusWriterOptions {
   readonly namespace: string;
   readonly name: string;
   readonly log: Logger;
-  /** The Link as last seen; undefined: gone. */
+  /** Returns the Link as last seen; undefined if it is gone. */
   readonly current: () => LinkObject | undefined;
+  /** Computes the status, given the one before. */
   readonly compute: (before: LinkStatusBefore) => LinkStatusPatch;
-  /** The API server dropped what Linkerd's own fields do not include. */
+  /** Called when the API server dropped the fields that Linkerd's CRD does not have. */
   readonly onPruned: () => void;
   /** @default 1000 */
   readonly periodMs?: number;
 }
 
-/** A status that is long, or an API server that is slow, is written less often: a tenth of the time at most. */
+/** Writes take at most a tenth of the time: a long status, or one on a slow API server, is written less often. */
 const IDLE_RATIO = 10;
-/** But at least once in so many periods. */
+/** The status is still written at least once in this number of periods. */
 const MAX_PERIODS = 5;
 
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
   readonly #signal: AbortSignal;
-  /** What was last sent, and the status as the API server answered it. */
+  /** The last patch, and the status that the API server returned for it. */
   #sent: { readonly patch: LinkStatusPatch; readonly answered: LinkStatusBefore } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #writing = false;
@@ -54,7 +55,7 @@ export class StatusWriter {
     signal.addEventListener('abort', () => clearTimeout(this.#timer), { once: true });
   }
 
-  /** Something may have changed: writes soon, together with what else changes until then. */
+  /** Schedules a write, which includes everything that changes until then. */
   schedule(): void {
     if (this.#signal.aborted) return;
     if (this.#writing) {
@@ -78,10 +79,10 @@ export class StatusWriter {
     const link = current();
     if (link === undefined || this.#signal.aborted) return;
     const live = link.status ?? {};
-    // With pruning, transition times live on only in what was sent.
+    // If the API server prunes conditions, only the last patch has their transition times.
     const before: LinkStatusBefore = live.conditions === undefined ? { ...this.#sent?.patch, ...live } : live;
     const patch = compute(before);
-    if (this.#says(patch, live)) return;
+    if (this.#isWritten(patch, live)) return;
     this.#writing = true;
     const beganMs = performance.now();
     try {
@@ -110,14 +111,14 @@ export class StatusWriter {
     }
   }
 
-  /** Whether the API server has it already: as far as it keeps it. */
-  #says(patch: LinkStatusPatch, live: LinkStatusBefore): boolean {
+  /** Reports whether the API server has the patch already, as far as it keeps it. */
+  #isWritten(patch: LinkStatusPatch, live: LinkStatusBefore): boolean {
     const kept = Object.entries(patch).every(([field, value]) =>
       value === null ? !(field in live) : isDeepStrictEqual((live as Readonly<Record<string, unknown>>)[field], value),
     );
     if (kept) return true;
     if (this.#sent === undefined || !isDeepStrictEqual(this.#sent.patch, patch)) return false;
-    // Sent before, and not kept: pruned, or somebody else's doing. Only the latter is worth another write.
+    // It was sent and is not there: it was pruned, or somebody else changed it. Only the latter needs another write.
     return this.#sent.answered.conditions === undefined || isDeepStrictEqual(this.#sent.answered, live);
   }
 }

@@ -1,34 +1,34 @@
 /**
- * The status of a Link as a value: what a session found, as conditions (rule G1), the gateway, and the mirrors. Pure;
- * what is written is decided elsewhere.
+ * The status of a Link as a value: a session's findings as conditions (rule G1), the gateway, and the mirrors. Pure;
+ * the status writer decides what is written.
  */
 import type { GatewayFindings } from '../gateway/gateway.ts';
 import { type Condition, setCondition, toTime, type Verdict, verdict } from '../kube/conditions.ts';
 import { mirrorServices, type MirrorServiceEntry, type MirrorStatus } from '../mirror/status.ts';
 
 /**
- * What is known of a Link. A verdict that is not there is not known yet: what was said before of the same generation
- * then stands, so that an operator that starts has nothing to say until it knows better.
+ * What is known about a Link. While a verdict is undefined, the condition that was written before for the same
+ * generation is kept, so that an operator that starts does not overwrite it with `Unknown`.
  */
 export interface LinkFindings extends SessionFindings {
   readonly generation: number;
   readonly accepted: Verdict;
 }
 
-/** What the session of a Link knows. */
+/** What is known to the session of a Link. */
 export interface SessionFindings extends GatewayFindings {
   readonly credentials: Verdict | undefined;
   readonly reachable: Verdict | undefined;
   readonly synced: Verdict | undefined;
-  /** How many deletions are held back; 0: none. */
+  /** Number of deletions that are held. */
   readonly pruneHeld: number;
-  /** Who else writes for this Link now. */
+  /** Identity of another holder of the Link's Lease, which writes for this Link now. */
   readonly heldBy: string | undefined;
-  /** Undefined: another writes them, they are not ours to say. */
+  /** Undefined while they are not known, or while another holder of the Lease writes them. */
   readonly mirrors: ReadonlyMap<string, MirrorStatus> | undefined;
 }
 
-/** What the operator writes of `Link.status`; fields that are not there stay as they are. */
+/** The part of `Link.status` that the operator writes; absent fields stay as they are. */
 export interface LinkStatusPatch {
   readonly observedGeneration: number;
   readonly conditions: readonly Condition[];
@@ -37,14 +37,14 @@ export interface LinkStatusPatch {
   readonly mirrorServices?: readonly MirrorServiceEntry[];
 }
 
-/** `Link.status` as far as it is read back. */
+/** The part of `Link.status` that is read back. */
 export interface LinkStatusBefore {
   readonly observedGeneration?: number | undefined;
   readonly conditions?: readonly Condition[] | undefined;
   readonly mirrorServices?: readonly MirrorServiceEntry[] | undefined;
 }
 
-/** What is known of a Link that nothing works for. */
+/** Findings for a Link without a session. */
 export const NO_FINDINGS: SessionFindings = {
   credentials: undefined,
   reachable: undefined,
@@ -79,12 +79,12 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
   };
 }
 
-/** Before the first verdict, what was said stands if it was said of this generation. */
-function gatewayPatch(gateway: LinkFindings['gateway'], saidBefore: boolean): Pick<LinkStatusPatch, 'gateway'> {
+/** Before the first verdict, the gateway that was written for this generation is kept. */
+function gatewayPatch(gateway: LinkFindings['gateway'], isWritten: boolean): Pick<LinkStatusPatch, 'gateway'> {
   if (gateway === undefined) return { gateway: null };
   const { addresses, alive } = gateway;
   if (alive !== undefined) return { gateway: { addresses, alive } };
-  return saidBefore ? {} : { gateway: { addresses } };
+  return isWritten ? {} : { gateway: { addresses } };
 }
 
 function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<Record<string, Verdict>> {
@@ -104,13 +104,13 @@ function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<
         : verdict(
             'True',
             'MassDeletion',
-            `the target no longer lists ${pruneHeld} mirrored Services; nothing of them is deleted. To delete their mirrors, annotate the Link with linkspan.dev/confirm-prune="${pruneHeld}"; it resolves by itself when the target lists them again`,
+            `the target no longer lists ${pruneHeld} mirrored Services; their mirrors are not deleted. To delete them, annotate the Link with linkspan.dev/confirm-prune="${pruneHeld}"; to keep them, do nothing: this resolves when the target lists the Services again`,
           ),
   };
   return { ...all, Ready: ready(all, findings) };
 }
 
-/** The first thing that keeps a Link from working, or that it works. */
+/** Returns the summary: the first condition that keeps the Link from working, or that it works. */
 function ready(all: Readonly<Record<string, Verdict>>, { heldBy, pruneHeld }: LinkFindings): Verdict {
   if (heldBy !== undefined) {
     return verdict(
@@ -124,7 +124,7 @@ function ready(all: Readonly<Record<string, Verdict>>, { heldBy, pruneHeld }: Li
   }
   if (pruneHeld > 0)
     return verdict('False', 'PruneHeld', `${pruneHeld} deletions are held back; see condition PruneHeld`);
-  // Without a verdict on the gateway its mirrors are as they were.
+  // Mirrors keep their readiness until there is a verdict on the gateway, so it is not waited for.
   const pending = Object.entries(all).find(([type, { status }]) => status === 'Unknown' && type !== 'GatewayAlive');
   if (pending !== undefined) return verdict('Unknown', 'Pending', `${pending[0]} is not known yet`);
   return verdict('True', 'Ready', 'the mirrors follow the target');

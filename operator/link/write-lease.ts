@@ -1,6 +1,6 @@
 /**
- * The Lease under which mirrors of one Link are written (rule H1), the one that Linkerd's controller takes: work runs
- * while it is held, and has come to rest before it is given up.
+ * The Lease under which the mirrors of one Link are written (rule H1), the one that Linkerd's controller takes. Work
+ * runs while it is held, and has ended before it is released or deleted.
  */
 import { Annotation, writeLeaseName } from '../../crds/wire.ts';
 import { LeaseLock } from '../runtime/lease.ts';
@@ -11,7 +11,7 @@ export class WriteLease {
   readonly #env: Environment;
   readonly #report: LinkReport;
   readonly #lock: LeaseLock;
-  /** Ends the work ahead of the Lease. */
+  /** Ends the work before the Lease is given up. */
   readonly #quiet = new AbortController();
   readonly #stopped = new AbortController();
   #isHeld = false;
@@ -19,7 +19,9 @@ export class WriteLease {
   #working: Promise<void> = Promise.resolve();
   #locked: Promise<void> = Promise.resolve();
 
-  /** @param cluster noted on the Lease: what is left of it is known by that when the Link is gone (rule E5) */
+  /**
+   * @param cluster target cluster, recorded on the Lease: after a restart this tells what a deleted Link left (rule E5)
+   */
   constructor(link: string, cluster: string, env: Environment, report: LinkReport) {
     const { config, client } = env;
     this.#link = link;
@@ -42,7 +44,7 @@ export class WriteLease {
     return this.#isHeld;
   }
 
-  /** Who else holds it. */
+  /** Identity of another holder. */
   get heldBy(): string | undefined {
     return this.#heldBy;
   }
@@ -75,17 +77,17 @@ export class WriteLease {
     });
   }
 
-  /** Ends the work, then releases the Lease. What it says of the cluster stays. */
+  /** Ends the work, then releases the Lease. The cluster stays recorded on it. */
   async release(): Promise<void> {
     await this.#rest();
     this.#stopped.abort(new Error('the Lease is released'));
     await this.#locked;
   }
 
-  /** Ends the work, then deletes the Lease if it is ours: nothing of the Link is left under it. */
+  /** Ends the work, then deletes the Lease if we hold it: nothing that it records is left. */
   async remove(): Promise<void> {
     await this.#rest();
-    // The Lease is the only record of what may be left: it is deleted or, if that fails, found again at a restart.
+    // If the deletion fails, the Lease is found again at the next start.
     await this.#lock.remove(this.#stopped.signal);
     this.#stopped.abort(new Error('the Lease is deleted'));
   }

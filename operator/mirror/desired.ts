@@ -1,8 +1,8 @@
 /**
- * What must exist in the source cluster for one target Service: observed state in, manifests out, by rendering the
- * same constructs that users compose. Pure. Each pass renders what may be written now: our Endpoints prove that nobody
- * else's have the name, so they come before the Service; ClusterIPs are known after it; and a name that somebody else's
- * Service has never gets endpoints of ours.
+ * What must exist in the source cluster for one target Service: observed state in, manifests out, by rendering the same
+ * constructs that users compose. Pure. Each pass renders what may be written now. Our Endpoints prove that no foreign
+ * ones have the name, so they come before the Service. ClusterIPs are known after it. A name that a foreign Service has
+ * never gets endpoints of ours.
  */
 import {
   type ApiJson,
@@ -30,11 +30,11 @@ export interface Manifests {
   readonly namespaces: readonly Desired[];
   readonly services: readonly Desired[];
   readonly endpoints: readonly Desired[];
-  /** Why something, or all of it, is not mirrored. */
+  /** Why the Service, or a part of it, is not mirrored. */
   readonly refusals: readonly Refusal[];
-  /** More is desired once this has been written. */
+  /** Whether more is desired once this has been written. */
   readonly isPartial: boolean;
-  /** Somebody else's Service has a name that is needed: it is looked at again, in case it goes. */
+  /** Whether a foreign Service has a name that is needed. The key is then reconciled again later. */
   readonly isBlocked: boolean;
 }
 
@@ -160,19 +160,20 @@ const KINDS: Readonly<Record<string, Resource>> = {
   EndpointSlice: ENDPOINT_SLICES,
 };
 
-/** A rendered object, with what decides whether it differs. */
+/** Returns a rendered object with the rules by which it is compared. */
 export function toDesired(object: ApiJson): Desired {
   const of = KINDS[object.kind];
-  if (of === undefined) throw new TypeError(`a ${object.kind} is not written for a mirror`);
+  if (of === undefined) throw new TypeError(`kind ${object.kind} must be Service, Endpoints or EndpointSlice`);
   return { of, object, ...(of === SERVICES ? { comparison: COMPARISON } : {}) };
 }
 
 /**
- * What of a rendered Service and its endpoints may be written now.
- * - The Service is ours: all of it.
- * - Somebody else's Service has the name: nothing.
- * - Neither: v1 Endpoints first, which can be created only where there are none; then the Service. Where no Endpoints
- *   are rendered the Service comes first, and whoever creates it looks for somebody else's Endpoints.
+ * Returns what may be written now of a rendered Service and its endpoints.
+ * - If the Service is ours: everything.
+ * - If a foreign Service has the name: nothing.
+ * - Otherwise: v1 Endpoints first, which can be created only where there are none, and the Service in the next pass. If
+ *   no Endpoints are rendered, the Service comes first, and the applier looks for foreign Endpoints before it creates
+ *   it.
  */
 export function writable(
   { owned, namespace, isForeign }: Pick<Observed, 'owned' | 'namespace' | 'isForeign'>,
@@ -215,9 +216,9 @@ function lost({ name, link }: Observed, resolved: { readonly lostTo: Claim } | u
   const what = hostname === undefined ? 'the mirror' : `the endpoint mirror of pod ${hostname}`;
   const by =
     resolved === undefined
-      ? 'no name is a valid Service name'
-      : `${claimant(resolved.lostTo)} is older, or first by name, and has it`;
-  return { reason: 'NameConflict', message: `${what} would be called ${local}, but ${by}` };
+      ? 'no name for it is a valid Service name'
+      : `${claimant(resolved.lostTo)} has it: its Link or Service is older, or first by name`;
+  return { reason: 'NameConflict', message: `the name of ${what} would be ${local}, but ${by}` };
 }
 
 const claimant = ({ owner, hostname }: Claim): string =>

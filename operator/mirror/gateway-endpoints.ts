@@ -1,6 +1,6 @@
 /**
- * The endpoints of mirrors that lead to the target's gateway, with the gateway as it was last found. Pure. Where the
- * gateway is not known, what our endpoints say now stands.
+ * Endpoints of mirrors that lead to the target's gateway, with the addresses and the verdict last found. Pure. While
+ * these are not known, our endpoints keep what they have.
  */
 import {
   type ApiJson,
@@ -26,8 +26,9 @@ interface Live {
 }
 
 /**
- * The gateway as the endpoints of our Service `name`. Before the first verdict readiness stays as it was, and starts
- * ready (rule F2); before the first lookup of the gateway's name its addresses stay as they were.
+ * Returns the gateway as the endpoints of our Service `name`. Before the first verdict, existing endpoints keep their
+ * readiness, and new ones are ready (rule F2). Before the first lookup of the gateway's name, they keep their
+ * addresses.
  */
 export function gatewayEndpoints({ link, gateway, owned }: Observed, name: string, ready: boolean): GatewayEndpoints {
   const live = [endpointsOf(owned, name), slicesOf(owned, name)];
@@ -43,9 +44,9 @@ export function gatewayEndpoints({ link, gateway, owned }: Observed, name: strin
 }
 
 /**
- * All our endpoints that lead to the gateway, with just the gateway brought up to date: for a target that cannot be read
- * (rules C1, C4). What is empty stays empty, ports stay as they are, and headless mirrors point at endpoint mirrors and
- * not at the gateway.
+ * Returns all our endpoints that lead to the gateway, with only the gateway brought up to date, for a target that
+ * cannot be read (rules C1, C4). Empty endpoints stay empty, and ports stay as they are. Those of headless mirrors lead
+ * to endpoint mirrors, not to the gateway, and are left out.
  */
 export function refreshedEndpoints(observed: Observed): readonly ApiJson[] {
   const { gateway, owned, namespaceState } = observed;
@@ -61,7 +62,7 @@ export function refreshedEndpoints(observed: Observed): readonly ApiJson[] {
     });
 }
 
-/** Our endpoints of one kind with another gateway; none where there are none, or where they are empty. */
+/** Returns our endpoints of one kind with another gateway; none if there are none, or if they are empty. */
 function refreshed(
   { namespace }: Observed,
   name: string,

@@ -1,17 +1,17 @@
 /**
- * Who gets a local name when several target objects want it (rule A7). Claims are data about the state of both clusters,
- * of every Link, so the outcome is a function of that state and never of the order of arrival.
+ * Who gets a local name when several target objects want it (rule A7). Claims are data about the state of both
+ * clusters, of every Link, so the outcome is a function of that state and never of the order of arrival.
  *
- * A claimant lists the names it would take, best first. Among the claimants of one name a first choice beats a fallback.
- * Between two Links the older Link wins, then the one first by name: what a target says of its own age counts for
- * nothing there. Within one Link the older target Service wins, then the one first by key. A Service has one choice; an
- * endpoint mirror falls back to `<hostname>-<service>-<cluster>` and, when that is too long or taken, to a hashed form.
+ * A claimant lists the names it would take, best first. Among the claimants of one name a first choice beats a
+ * fallback. Between two Links the older Link wins, then the first by name: the ages that targets report do not count
+ * there. Within one Link the older target Service wins, then the first by key. A Service has one choice; an endpoint
+ * mirror falls back to `<hostname>-<service>-<cluster>` and, when that is too long or taken, to a hashed form.
  */
 import { createHash } from 'node:crypto';
 import { isServiceName, LABEL_MAX_LENGTH } from '../../crds/names.ts';
 import { mirrorName } from '../../crds/wire.ts';
 
-/** Whose a claim is: a target Service of a target cluster, reconciled as one. */
+/** Owner of a claim: a target Service of a target cluster, which is reconciled by one key. */
 export interface ClaimOwner {
   readonly cluster: string;
   /** `namespace/name` of the target Service. */
@@ -21,7 +21,7 @@ export interface ClaimOwner {
 /** One target object's wish for names in one source namespace. */
 export interface Claim {
   readonly owner: ClaimOwner;
-  /** Of the pod that an endpoint mirror stands for; absent for the Service's own mirror. */
+  /** Hostname of the pod that an endpoint mirror stands for; absent for the Service's own mirror. */
   readonly hostname?: string;
   /** Local names, best first; all valid Service names. */
   readonly names: readonly string[];
@@ -29,7 +29,7 @@ export interface Claim {
   readonly since: string;
 }
 
-/** The name that a claim gets, or the claim that its last choice went to. */
+/** The name that a claim gets, or the claim that won its last choice. */
 export type Resolved = { readonly name: string } | { readonly lostTo: Claim };
 
 /** What decides between the claims of two Links. */
@@ -40,11 +40,13 @@ export interface Seniority {
   readonly name: string;
 }
 
-/** The names an endpoint mirror would take, best first; none if the hostname makes no valid name. */
+/**
+ * Returns the names that an endpoint mirror would take, best first; none if no name made from the hostname is valid.
+ */
 export function endpointMirrorNames(hostname: string, service: string, cluster: string): readonly string[] {
   const long = mirrorName(`${hostname}-${service}`, cluster);
   const digest = createHash('sha256').update(`${hostname}.${service}.${cluster}`).digest('hex').slice(0, 10);
-  // The cut never leaves a dash before the dash.
+  // No dash is left before the dash that joins the digest.
   const hashed = `${long.slice(0, LABEL_MAX_LENGTH - digest.length - 1).replace(/-+$/, '')}-${digest}`;
   return [mirrorName(hostname, cluster), long, hashed].filter(isServiceName);
 }
@@ -57,7 +59,7 @@ interface Contender {
 /** A cluster whose claims count. */
 interface Party {
   readonly seniority: Seniority;
-  /** A name that this key claims may have been won or lost. */
+  /** Called when this key may have won or lost a name that it claims. */
   readonly notify: (key: string) => void;
   /** Its claims by the key of their owner, in the namespace that they are made in. */
   readonly claims: Map<string, { readonly namespace: string; readonly claims: readonly Claim[] }>;
@@ -72,10 +74,10 @@ export class NameClaims {
   /**
    * Lets a cluster take part.
    * @param notify called with each key of this cluster that may have won or lost a name to another key
-   * @throws Error if the cluster takes part already: it has one session (rule E9)
+   * @throws Error if the cluster already takes part: it has one session (rule E9)
    */
   join(cluster: string, seniority: Seniority, notify: (key: string) => void): void {
-    if (this.#parties.has(cluster)) throw new Error(`cluster ${cluster} claims names already`);
+    if (this.#parties.has(cluster)) throw new Error(`cluster ${cluster} already claims names`);
     this.#parties.set(cluster, { seniority, notify, claims: new Map() });
   }
 
@@ -85,13 +87,13 @@ export class NameClaims {
     this.#parties.delete(cluster);
   }
 
-  /** Withdraws what `owner` claims. */
+  /** Withdraws the claims of `owner`. */
   withdraw(owner: ClaimOwner): void {
     const before = this.#parties.get(owner.cluster)?.claims.get(owner.key);
     if (before !== undefined) this.replace(owner, before.namespace, []);
   }
 
-  /** Replaces what `owner` claims; those who contend for a name whose contenders changed are notified. */
+  /** Replaces the claims of `owner`, and notifies the others that claim one of the names concerned. */
   replace(owner: ClaimOwner, namespace: string, claims: readonly Claim[]): void {
     const party = this.#parties.get(owner.cluster);
     if (party === undefined) return;
@@ -105,7 +107,7 @@ export class NameClaims {
     this.#notify(owner, touched);
   }
 
-  /** The name a claim gets; undefined if it names none that is valid. */
+  /** Returns the name that a claim gets; undefined if it has no valid name. */
   resolve(namespace: string, claim: Claim): Resolved | undefined {
     let lostTo: Claim | undefined;
     for (const [rank, name] of claim.names.entries()) {

@@ -1,11 +1,11 @@
 /**
- * One plain value with everything that decides what one target Service's mirrors must be. Taken from stores, without
- * I/O; what comes after is a function of it.
+ * One plain value with everything that decides what one target Service's mirrors must be. It is read from stores,
+ * without I/O; all later steps are functions of it.
  */
 import type { EndpointsKind, MirrorMode } from '../../constructs/mirror/index.ts';
 import type { Endpoints, EndpointSlice, Service } from '../kube/objects.ts';
 
-/** What a Link and the operator's settings say about every mirror of the Link. */
+/** Settings of the Link and the operator that apply to every mirror of the Link. */
 export interface LinkView {
   readonly cluster: string;
   readonly clusterDomain: string;
@@ -16,7 +16,7 @@ export interface LinkView {
   readonly endpointsKind: EndpointsKind;
 }
 
-/** The target's gateway: where it is, and whether it answers. */
+/** The target's gateway: its addresses, and whether it answers. */
 export interface GatewayView {
   readonly port: number;
   readonly identity?: string | undefined;
@@ -27,12 +27,12 @@ export interface GatewayView {
 }
 
 /**
- * `unreadable`: the namespace does not exist or may not be read, so what is in it is not known; `forbidden`: mirrors may
- * never be written to it.
+ * `unreadable`: the namespace does not exist or may not be read, so what is in it is not known; `forbidden`: mirrors
+ * may never be written to it.
  */
 export type NamespaceState = 'exists' | 'missing' | 'unreadable' | 'forbidden';
 
-/** What is ours in the source cluster for one target Service. */
+/** Our objects in the source cluster for one target Service. */
 export interface OwnedObjects {
   readonly services: readonly Service[];
   readonly endpoints: readonly Endpoints[];
@@ -41,18 +41,18 @@ export interface OwnedObjects {
 
 export interface Observed {
   readonly link: LinkView;
-  /** Absent: the Link has no gateway, and nothing is mirrored in gateway mode. */
+  /** Absent if the Link has no gateway; then nothing is mirrored in gateway mode. */
   readonly gateway?: GatewayView | undefined;
   /** Namespace and name of the target Service. */
   readonly namespace: string;
   readonly name: string;
-  /** Absent: not exported, or not there. */
+  /** Absent if the Service is not exported, or does not exist. */
   readonly target?: { readonly service: Service; readonly mode: MirrorMode } | undefined;
-  /** Undefined: not known yet. Readiness is then left as it is. */
+  /** Undefined while they are not known; readiness is then left as it is. */
   readonly slices: readonly EndpointSlice[] | undefined;
   /**
-   * Whether the target is known well enough to say what must exist and what must go. False while it has not been listed,
-   * and for a Service whose deletion is held (rule E6).
+   * Whether the target is known well enough to say what must exist and what must go. False while it has not been
+   * listed, and for a Service whose deletion is held (rule E6).
    */
   readonly decidable: boolean;
   readonly namespaceState: NamespaceState;

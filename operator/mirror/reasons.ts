@@ -1,6 +1,6 @@
-/** Why something is not mirrored, as the status of its Link gives it: a reason for machines, a message for people. */
+/** Why something is not mirrored, as the Link's status reports it: a reason for machines, a message for people. */
 
-/** Reasons of the `Mirrored` condition: Linkerd's own, and those that say more than it does. */
+/** Reasons of the `Mirrored` condition: Linkerd's own, and more specific ones. */
 export type RefusalReason =
   | 'InvalidService'
   | 'InvalidName'
@@ -16,24 +16,24 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Message about a namespace that an operator limited to namespaces should mirror into and may not read. */
+/** Message about a namespace that an operator limited to namespaces must mirror into but cannot read. */
 export const unreadableNamespace = (name: string): string =>
-  `namespace ${name} cannot be read in the source cluster: it does not exist, or the operator has no Role there; create it and apply the Role that MirrorOperator renders for it, or take it off --mirror-namespaces`;
+  `namespace ${name} cannot be read in the source cluster: it does not exist, or the operator has no Role there; create it and apply the Role that MirrorOperator renders for it, or remove it from --mirror-namespaces`;
 
-/** @param name `namespace/name` of the object that somebody else has */
+/** @param name `namespace/name` of the foreign object */
 export const foreignObject = (kind: string, name: string): Refusal => ({
   reason: 'NameConflict',
-  message: `${kind} ${name} exists and is not a mirror of this cluster; it is left alone. Rename or remove it to have this Service mirrored`,
+  message: `${kind} ${name} exists and is not a mirror of this cluster; it is left alone. Rename or delete it to have this Service mirrored`,
 });
 
-/** A namespace that was there when it was observed, and is gone when it is written to. */
+/** Refusal for a namespace that existed when it was observed, and is gone when it is written to. */
 export const vanishedNamespace = (name: string): Refusal => ({
   reason: 'MissingNamespace',
-  message: `namespace ${name} does not exist in the source cluster, or is being deleted; create it anew, or export the Service from another`,
+  message: `namespace ${name} does not exist in the source cluster, or is being deleted; create it, or export the Service from another namespace`,
 });
 
 /** @param object kind and `namespace/name` */
 export const contestedObject = (object: string): Refusal => ({
   reason: 'Error',
-  message: `${object} is changed by somebody else again and again; it is put right less and less often. Find out who writes it`,
+  message: `somebody else keeps changing ${object}; it is repaired less and less often. Find out who writes it, in its managedFields`,
 });

@@ -1,7 +1,7 @@
 /**
- * From manifests to the cluster: plans, executes, and returns what came of it as a value. One pass makes one step. When
- * it has written Services, what follows from them is written by the next pass, which sees their ClusterIPs; and only a
- * pass that has written nothing deletes, so that nothing goes on the strength of a view that was old.
+ * Brings the cluster from what is owned to what is desired: plans, executes, and returns the result as a value. One
+ * pass makes one step. After a pass that wrote Services, the next one sees their ClusterIPs and writes what needs them.
+ * Only a pass that wrote nothing deletes, so that no deletion is based on an old view.
  */
 import { isConflict, isForbidden, isNamespaceGone } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, keyOf, NAMESPACES, SERVICES } from '../kube/objects.ts';
@@ -14,31 +14,31 @@ import type { Retain } from './retain.ts';
 
 export interface ReconcileContext {
   readonly applier: Pick<Applier, 'execute'>;
-  /** How long until a name that somebody else's object has, or a namespace that is gone, is tried again. */
+  /** Time until a name that a foreign object has, or a namespace that is gone, is tried again. */
   readonly conflictRetryMs: number;
   /** Uniform in [0, 1). @default Math.random */
   readonly random?: () => number;
 }
 
-/** What a pass did and found. */
+/** Result of a pass. */
 export interface Pass {
-  /** Writes and deletions that were made. */
+  /** Number of writes and deletions that were made. */
   readonly writes: number;
-  /** Something was written, and what follows from it is left to the next pass. */
+  /** Whether something was written that the next pass must follow up. */
   readonly again: boolean;
   /** Why something could not be written, for the status. */
   readonly refusals: readonly Refusal[];
-  /** What failed and is to be tried again. */
+  /** Errors of what failed and must be tried again. */
   readonly errors: readonly unknown[];
-  /** A write into the namespace was refused: it may be gone, or out of reach. */
+  /** Whether a write was refused because the namespace may be gone, or may not be written to. */
   readonly namespaceInDoubt: boolean;
-  /** Nothing failed, but look again after so long. */
+  /** Time until the key is reconciled again although nothing failed. */
   readonly requeueAfterMs: number | undefined;
 }
 
 /**
  * Makes one step from what is owned to what is desired.
- * @param retain what must not be deleted although it is not desired
+ * @param retain reports what must not be deleted although it is not desired
  */
 export async function reconcile(
   desired: Manifests,
@@ -60,7 +60,7 @@ export async function reconcile(
   if ((await tally.execute(endpoints.filter(isWrite), signal)) > 0) {
     return tally.pass({ again: desired.isPartial || gone.length > 0 });
   }
-  // A write that met another version of the world says that ours is old.
+  // A conflict shows that our view is old.
   if (!tally.errors.some(isConflict)) await tally.execute(gone, signal);
   return tally.pass({ again: false });
 }
@@ -87,7 +87,9 @@ class Tally {
     this.#context = context;
   }
 
-  /** Executes independent actions at once; one that fails stops no other. Returns how many wrote or deleted. */
+  /**
+   * Executes independent actions concurrently; a failure does not stop the others. Returns how many wrote or deleted.
+   */
   async execute(actions: readonly Action[], signal: AbortSignal): Promise<number> {
     const before = this.writes;
     await Promise.all(
@@ -119,7 +121,7 @@ class Tally {
       case 'unchanged':
         break;
       case 'foreign':
-        // A Namespace that exists is all that is asked for.
+        // It is enough that the Namespace exists.
         if (action.of === NAMESPACES) break;
         this.#refusals.push(foreignObject(outcome.of.kind, keyOf(outcome.object)));
         this.requeue(conflictRetryMs);

@@ -1,6 +1,6 @@
 /**
- * What must not be deleted although it is not desired: the one place that decides it. The answer is a value that filters
- * the plan; whoever executes the plan asks nothing else.
+ * What must not be deleted although it is not desired. Only this file decides it. The answer is a value that filters
+ * the plan before it is executed.
  */
 import { Label, mirrorName } from '../../crds/wire.ts';
 import { SERVICES, type KubeObject, type Resource } from '../kube/objects.ts';
@@ -14,9 +14,10 @@ const nothing: Retain = () => false;
 const everything: Retain = () => true;
 
 /**
- * - Everything stays of what cannot be decided: the target has not been listed, or the deletion is held (rule E6).
- * - Everything stays where mirrors may not be written, and where nothing is known of what is there.
- * - While endpoints are not known, those of a mirror stay, and so does every endpoint mirror (lesson L7).
+ * Returns what is retained for a shape.
+ * - If nothing can be decided, since the target has not been listed or the deletion is held (rule E6): everything.
+ * - In a namespace where mirrors may not be written, or that cannot be read: everything.
+ * - While endpoints are not known: those of a mirror, and every endpoint mirror (lesson L7).
  */
 export function retained({ name, link }: Observed, shape: Shape): Retain {
   switch (shape.kind) {

@@ -1,5 +1,5 @@
 /**
- * What form a target Service's mirror takes, or why it has none: rules A1, A3 to A5, and D1 to D3. Pure.
+ * The form of a target Service's mirror, or why it has none: rules A1, A3 to A5, and D1 to D3. Pure.
  */
 import { Annotation, Label, mirrorName, Value } from '../../crds/wire.ts';
 import { isServiceName } from '../../crds/names.ts';
@@ -10,19 +10,19 @@ import type { Observed } from './observed.ts';
 import { readSlices, type TargetEndpoints, type TargetHost } from './target-endpoints.ts';
 
 export type Shape =
-  /** Not known: everything stays as it is, and only the gateway is kept up to date. */
+  /** Not known. Everything stays as it is, and only the gateway is kept up to date. */
   | { readonly kind: 'undecided' }
-  /** Not exported: nothing of it may be left. */
+  /** Not exported. All mirrors of it are removed. */
   | { readonly kind: 'absent' }
-  /** Not mirrored; what exists of it is removed, or kept where it may not be written to. */
+  /** Not mirrored. Existing mirrors are removed, or kept where they may not be written to. */
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly existing: 'remove' | 'keep' }
   | { readonly kind: 'flat'; readonly service: Service }
   | {
       readonly kind: 'clusterIP' | 'headless';
       readonly service: Service;
-      /** Undefined: not known yet. */
+      /** Undefined while they are not known. */
       readonly endpoints: TargetEndpoints | undefined;
-      /** Ports left out since they do not cross a gateway, for people. */
+      /** Message that names the ports that are left out, since they do not cross a gateway. */
       readonly note?: string;
     };
 
@@ -40,7 +40,7 @@ export function shapeOf(observed: Observed): Shape {
     if (namespaceState === 'unreadable') return refused('MissingNamespace', unreadableNamespace(namespace), 'keep');
     return refused(
       'NamespaceNotAllowed',
-      `namespace ${namespace} may not be written to: it is Kubernetes' own, the control plane's, the operator's, or not among --mirror-namespaces`,
+      `namespace ${namespace} may not be written to: it belongs to Kubernetes, the control plane or the operator, or is not among --mirror-namespaces`,
       'keep',
     );
   }
@@ -75,7 +75,7 @@ export function shapeOf(observed: Observed): Shape {
     left.length === 0
       ? {}
       : {
-          note: `ports left out, as they do not cross a gateway: ${left.map((port) => `${port.name ?? port.port}/${port.protocol ?? ''}`).join(', ')}`,
+          note: `ports left out because they do not cross a gateway: ${left.map((port) => `${port.name ?? port.port}/${port.protocol ?? ''}`).join(', ')}`,
         };
   const endpoints = observed.slices === undefined ? undefined : readSlices(service, observed.slices);
   if (!link.headless || service.spec?.clusterIP !== 'None') return { kind: 'clusterIP', service, endpoints, ...note };
@@ -86,7 +86,7 @@ export function shapeOf(observed: Observed): Shape {
     if (mirror === undefined) {
       return refused(
         'WaitingForEndpoints',
-        'a headless Service without endpoints: it is mirrored when its first endpoint appears',
+        'the headless Service has no endpoints; it is mirrored when its first endpoint appears',
       );
     }
     return { kind: wasHeadless ? 'headless' : 'clusterIP', service, endpoints, ...note };
@@ -94,7 +94,7 @@ export function shapeOf(observed: Observed): Shape {
   return { kind: endpoints.hosts.size > 0 ? 'headless' : 'clusterIP', service, endpoints, ...note };
 }
 
-/** The local names that a shape needs, the mirror's own first. */
+/** Returns the claims on local names that a shape needs, the mirror's own first. */
 export function claimsOf({ name, namespace, link }: Observed, shape: Shape): readonly Claim[] {
   if (!isMirrored(shape)) return [];
   const owner = { cluster: link.cluster, key: `${namespace}/${name}` };
@@ -110,12 +110,12 @@ export function claimsOf({ name, namespace, link }: Observed, shape: Shape): rea
   ];
 }
 
-/** A shape that is mirrored. */
+/** Shape of a Service that is mirrored. */
 export type MirroredShape = Extract<Shape, { readonly service: Service }>;
 
 export const isMirrored = (shape: Shape): shape is MirroredShape => 'service' in shape;
 
-/** The pods that get an endpoint mirror each; none while the endpoints are not known. */
+/** Returns the pods that get an endpoint mirror; none while the endpoints are not known. */
 export const hostsOf = (shape: Shape): readonly TargetHost[] =>
   shape.kind === 'headless' && shape.endpoints !== undefined ? [...shape.endpoints.hosts.values()] : [];
 
@@ -125,7 +125,7 @@ function invalidService(service: Service): Refusal | undefined {
   if (service.spec?.type === 'ExternalName')
     return invalid('a Service of type ExternalName has no endpoints to mirror; export the Service that it stands for');
   if ((service.spec?.ports ?? []).length === 0)
-    return invalid('it has no ports, and a mirror needs at least one; name those that clients use');
+    return invalid('it has no ports, and a mirror needs at least one; add the ports that clients use');
   const foreign =
     labels[Label.mirroredService] === Value.true ||
     Label.remoteDiscovery in labels ||
@@ -133,7 +133,7 @@ function invalidService(service: Service): Refusal | undefined {
     Annotation.localDiscovery in annotations;
   if (foreign)
     return invalid(
-      'it is itself a mirror or a federated Service; mirrors are not mirrored on; export the original in its own cluster',
+      'it is itself a mirror or a federated Service, which are not mirrored again; export the original Service in its own cluster',
     );
   return undefined;
 }
@@ -143,7 +143,7 @@ function invalidName(name: string, cluster: string): Refusal | undefined {
   if (isServiceName(local)) return undefined;
   return {
     reason: 'InvalidName',
-    message: `its mirror would be called ${local}, which is no Service name: a DNS label of at most 63 characters that starts with a letter; shorten the Service's name or the Link's targetClusterName`,
+    message: `the name of its mirror, ${local}, must be a valid Service name: a DNS label of at most 63 characters that starts with a letter; shorten the Service's name or the Link's targetClusterName`,
   };
 }
 

@@ -1,11 +1,11 @@
 /**
- * The status of mirrors as `Link.status.mirrorServices` has it: Linkerd's fields, failures first, bounded, and with
- * transition times that move only on a transition. Pure.
+ * The status of mirrors as in `Link.status.mirrorServices`: Linkerd's fields, failures first, at most {@link
+ * MAX_ENTRIES}, with transition times that change only on a transition. Pure.
  */
 import { mirrorName } from '../../crds/wire.ts';
 import type { Refusal } from './reasons.ts';
 
-/** How one target Service is doing. */
+/** Status of one target Service. */
 export interface MirrorStatus {
   readonly remote: { readonly namespace: string; readonly name: string };
   /** Name of the mirror. */
@@ -29,7 +29,9 @@ export const notMirrored = (
   { reason, message }: Refusal,
 ): MirrorStatus => ({ remote, local: mirrorName(remote.name, cluster), mirrored: false, reason, message });
 
-/** What a mirror counts as. A headless Service without endpoints is waited for, which is no trouble. */
+/**
+ * Returns the state that a mirror is counted under. Waiting for the endpoints of a headless Service is not a failure.
+ */
 export const mirrorState = (status: MirrorStatus): 'ready' | 'waiting' | 'failed' => {
   if (status.mirrored) return 'ready';
   return status.reason === 'WaitingForEndpoints' ? 'waiting' : 'failed';
@@ -56,14 +58,14 @@ interface ObjectRef {
   readonly group: string;
 }
 
-/** Most entries that are listed: a Link must fit into etcd, whatever the target exports. */
+/** Maximum number of entries: a Link must fit into etcd, whatever the target exports. */
 export const MAX_ENTRIES = 500;
-/** Longest message of an entry. */
+/** Maximum length of an entry's message, in characters. */
 const MAX_MESSAGE = 512;
 
 export const CONTROLLER_NAME = 'linkspan.dev/operator';
 
-/** The entries for a Link's mirrors, failures first, then by namespace and name. */
+/** Returns the entries for a Link's mirrors, failures first, then by namespace and name. */
 export function mirrorServices(
   statuses: Iterable<MirrorStatus>,
   previous: readonly MirrorServiceEntry[],

@@ -1,7 +1,7 @@
 /**
- * What a target Service's EndpointSlices say, as far as mirrors care: is anything ready, which hostnames are there,
- * and on which ports each listens. Slices come from the target and are read with suspicion: an endpoint without a
- * hostname, with an empty one, or without ports is ordinary, and none of them stops the others.
+ * What mirrors need of a target Service's EndpointSlices: whether anything is ready, the hostnames, and the ports that
+ * each listens on. Slices come from the target and are not trusted: an endpoint without a hostname, with an empty one,
+ * or without ports is ordinary, and does not affect the others.
  */
 import type { EndpointPort, HeadlessMirrorSubset } from '../../constructs/mirror/index.ts';
 import { isDnsLabel } from '../../crds/names.ts';
@@ -10,7 +10,7 @@ import type { EndpointSlice, Service } from '../kube/objects.ts';
 /** One named pod behind a headless Service. */
 export interface TargetHost {
   readonly hostname: string;
-  /** Ready, or published although it is not. */
+  /** Whether it is ready, or published although it is not. */
   readonly listed: boolean;
   readonly ports: readonly EndpointPort[];
 }
@@ -39,12 +39,12 @@ export function readSlices(service: Service, slices: readonly EndpointSlice[]): 
   let any = false;
   let anyReady = false;
   for (const slice of slices) {
-    // Names are for ExternalName-like Services: nothing routes to them.
+    // Addresses that are host names are not routed to.
     if (slice.addressType === 'FQDN') continue;
     const ports = endpointPorts(slice, service);
     const portsKey = JSON.stringify(ports);
     for (const { conditions, hostname } of slice.endpoints ?? []) {
-      // Unknown readiness is to be read as ready.
+      // The API defines an absent `ready` as ready.
       const listed = publishAll || (conditions?.ready ?? true);
       any = true;
       anyReady ||= listed;
@@ -69,7 +69,9 @@ export function readSlices(service: Service, slices: readonly EndpointSlice[]): 
   };
 }
 
-/** The headless mirror's subsets: each listed hostname at its endpoint mirror's ClusterIP, those that have one. */
+/**
+ * Returns the headless mirror's subsets: each listed hostname with its endpoint mirror's ClusterIP, if it has one yet.
+ */
 export function mirrorSubsets(
   subsets: readonly TargetSubset[],
   clusterIPs: ReadonlyMap<string, string>,
@@ -83,7 +85,7 @@ export function mirrorSubsets(
   }));
 }
 
-/** A slice without ports stands for all of them: then the Service's are meant. */
+/** Returns the ports of a slice. A slice without ports stands for all ports, so the Service's are used. */
 function endpointPorts(slice: EndpointSlice, service: Service): readonly EndpointPort[] {
   const given = (slice.ports ?? []).filter(({ port }) => typeof port === 'number');
   if (given.length > 0) return sortPorts(given as EndpointPort[]);

@@ -1,7 +1,7 @@
 /**
- * From a Link's credentials Secret to a client for its target (rules E2, E3). New credentials are tried before they
- * replace working ones; bad ones change nothing but the verdict on them. The first ones are used untried, since there
- * is nothing to lose and a target that is down will come back.
+ * Makes the client for a target from the Link's credentials Secret (rules E2, E3). New credentials are tried before
+ * they replace working ones; bad ones change only the verdict. The first ones are used without a trial: there are none
+ * to keep, and a target that is down will come back.
  */
 import { formatFieldErrors } from '../../crds/field-error.ts';
 import { CredentialsSecret, FIELD_MANAGER, UserAgent } from '../../crds/wire.ts';
@@ -15,11 +15,11 @@ import { type Secret, SERVICES } from '../kube/objects.ts';
 export interface CredentialsOptions {
   /** Deadline of requests to the target. */
   readonly timeoutMs: number | undefined;
-  /** Counts the requests to the target. */
+  /** Hooks that count the requests to the target. */
   readonly hooks?: ClientHooks;
-  /** The only Secrets that are watched; undefined: all of the type. */
+  /** Names of the only Secrets that are watched; undefined: all of the type. */
   readonly listed?: readonly string[] | undefined;
-  /** What the credentials must allow to list: of several namespaces one is enough. */
+  /** Returns what the credentials must allow to list; one of several namespaces is enough. */
   readonly trial: () => {
     readonly labelSelector: string | undefined;
     readonly namespaces: readonly string[] | undefined;
@@ -42,14 +42,14 @@ export class Credentials {
     return this.#client;
   }
 
-  /** Whether the client in use is made of the Secret as it is now. */
+  /** Reports whether the client in use was made from the Secret as it is now. */
   get inUse(): boolean {
     return this.#client !== undefined && !this.#pending;
   }
 
   #pending = false;
 
-  /** Takes up what a Secret says now, in the background; a newer call ends an older one. */
+  /** Uses the credentials of a Secret as it is now; a newer call ends an older one. */
   async use(name: string, secret: Secret | undefined, signal: AbortSignal): Promise<void> {
     this.#trial.abort();
     this.#trial = new AbortController();
@@ -94,7 +94,7 @@ export class Credentials {
     await this.#client?.close();
   }
 
-  /** Whether the client works: tried until it does, or until newer credentials come. */
+  /** Tries the client until it works (true), or until newer credentials come (false). */
   async #tried(client: KubeClient, signal: AbortSignal): Promise<boolean> {
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       try {
@@ -103,7 +103,7 @@ export class Credentials {
       } catch (error) {
         if (signal.aborted) return false;
         const reason = isUnauthorized(error) ? 'Unauthorized' : isForbidden(error) ? 'Forbidden' : 'Untried';
-        const message = `the new credentials do not work, the old ones stay in use: ${describe(error)}`;
+        const message = `the new credentials do not work; the old ones stay in use: ${describe(error)}`;
         this.#options.onVerdict(verdict('False', reason, message));
         await sleep(backoffMs(attempt, RECONNECT_BACKOFF, Math.random), signal);
       }
@@ -111,7 +111,7 @@ export class Credentials {
     return false;
   }
 
-  /** @throws ApiError 403 if it is allowed in none of the namespaces */
+  /** @throws ApiError 403 if listing is forbidden in every namespace */
   async #list(client: KubeClient, signal: AbortSignal): Promise<void> {
     const { labelSelector, namespaces = [undefined] } = this.#options.trial();
     let refusal: ApiError | undefined;
@@ -134,7 +134,7 @@ export class Credentials {
       problem: verdict(
         'False',
         'SecretNotListed',
-        `Secret ${name} is not among --credentials-secrets (${listed.join(', ')}), the only ones that the operator may read: name it in credentialsSecrets of MirrorOperator, which renders the flag and the right, or put the kubeconfig into one of these`,
+        `Secret ${name} is not among --credentials-secrets (${listed.join(', ')}), the only ones that the operator may read: add it to credentialsSecrets of MirrorOperator, which renders the flag and the right, or put the kubeconfig into one of these`,
       ),
     };
   }

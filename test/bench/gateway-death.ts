@@ -14,7 +14,8 @@ export const measureGatewayDeath = async (stage: Stage): Promise<readonly Row[]>
   const seconds = async (alive: boolean): Promise<number> => {
     const state = alive ? 'ready' : 'notReady';
     const verdict = stage.operator.logged(
-      (entry) => entry.msg === 'verdict on the gateway' && entry['alive'] === alive,
+      (entry) =>
+        (entry.msg === 'the gateway is alive' || entry.msg === 'the gateway is not alive') && entry['alive'] === alive,
     );
     const all = watch.until(`every mirror is ${state}`, () => watch.count(CLUSTER, state) >= mirrors);
     await (alive ? gateway.revive() : gateway.die());

@@ -121,7 +121,7 @@ export const GATEWAY: readonly Defect[] = [
     ...ADDRESSES,
     name: 'a lookup that says nothing new is passed on',
     rule: 'C5',
-    find: 'if (!signal.aborted && text !== told)',
+    find: 'if (!signal.aborted && text !== reported)',
     replace: 'if (!signal.aborted)',
   },
   {

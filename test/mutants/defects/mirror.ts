@@ -125,8 +125,8 @@ export const MIRROR: readonly Defect[] = [
     ...SHAPE,
     name: 'what is left in a forbidden namespace is taken away',
     rule: 'A3',
-    find: "or not among --mirror-namespaces`, 'keep',",
-    replace: 'or not among --mirror-namespaces`,',
+    find: "or is not among --mirror-namespaces`, 'keep',",
+    replace: 'or is not among --mirror-namespaces`,',
   },
   {
     ...SHAPE,

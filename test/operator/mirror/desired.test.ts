@@ -268,7 +268,7 @@ describe('a headless mirror', () => {
       'web-west',
     ]);
     const other: Claim = { owner: { cluster: 'bar-west', key: 'shop/web' }, names: ['web-west'], since };
-    const message = expect.stringContaining('shop/web@bar-west is older') as string;
+    const message = expect.stringContaining('shop/web@bar-west has it') as string;
     expect(manifestsOf(pods, claims(['shop', other]))).toMatchObject({
       services: [],
       endpoints: [],

@@ -191,7 +191,7 @@ it('names the ports that do not cross a gateway (A5)', () => {
     { port: 9, protocol: 'SCTP' },
   ];
   expect(shapeOf(observed({ service: targetService({ ports }) }))).toMatchObject({
-    note: 'ports left out, as they do not cross a gateway: dns/UDP, 9/SCTP',
+    note: 'ports left out because they do not cross a gateway: dns/UDP, 9/SCTP',
   });
 });
 
