@@ -1,6 +1,6 @@
 /**
- * The gateway dies, and comes back: from the verdict, as the operator logs it, to the last mirror that says so, beside
- * as many raw writes.
+ * The gateway dies, and comes back: time from the verdict, as the operator logs it, to the last mirror that shows it,
+ * beside as many raw writes.
  */
 import { RAW_CLUSTER, rawDeaths, rawWrites } from './raw-writes.ts';
 import type { Row } from './report.ts';

@@ -21,7 +21,7 @@ export const measureIdle = async (stage: Stage, minutes: number): Promise<readon
   const { operator, eastCluster, west, westCluster } = stage;
   const services = Array.from({ length: UPDATED_SERVICES }, (_, index) => `busy-${index}`);
   await addServices(west, services);
-  // What the last measurement left to say has been said: an Event said again is counted within its minute.
+  // Wait until the Events of the last measurement are written: a repeated Event is counted within its minute.
   await sleep(EVENT_PERIOD_MS + 5_000);
   const target = { host: new URL(westCluster.server).host };
   const bytes = (): Promise<number> => operator.metric('linkspan_http_bytes_read_total', target);

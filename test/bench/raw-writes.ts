@@ -7,7 +7,7 @@ import type { KubeClient } from '../../operator/kube/client.ts';
 import { ENDPOINTS, type KubeObject, SERVICES } from '../../operator/kube/objects.ts';
 import { concurrently } from '../support/concurrently.ts';
 
-/** The target cluster that these mirrors are said to be of: not the operator's. */
+/** Target cluster in the labels of these mirrors, which the operator does not serve. */
 export const RAW_CLUSTER = 'raw';
 
 const gateway = (alive: boolean) => ({

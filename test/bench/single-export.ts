@@ -1,4 +1,4 @@
-/** One export alone, while everything else is at rest: from the label being put to the mirror being seen ready. */
+/** One export alone, while everything else is at rest: from the write of the label until the mirror is seen ready. */
 import { percentile, type Row } from './report.ts';
 import { addServices, labelServices } from './services.ts';
 import type { Stage } from './stage.ts';

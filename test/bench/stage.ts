@@ -33,7 +33,7 @@ export interface StageOptions {
   readonly nodeFlags: readonly string[];
   /** Whether the operator gets its credentials as a pod does. */
   readonly asPod: boolean;
-  /** What each Link says besides where its target is, by name; the name of its target cluster is the same. */
+  /** Further fields of each Link's spec, by the Link's name, which is also the name of its target cluster. */
   readonly links: Readonly<Record<string, object>>;
   /** Whether the target runs a pod, and Kubernetes' controller that makes slices of it. */
   readonly runsPods: boolean;

@@ -1,6 +1,6 @@
 /**
- * `node test/bench/synth.ts [--clusters 50]`: `linkspan synth` of a full mesh, as a process of its own: time and memory,
- * beside their goals, of a first run into an empty folder and of a second that finds nothing to do.
+ * `node test/bench/synth.ts [--clusters 50]`: `linkspan synth` of a full mesh, as a process of its own: time and
+ * memory, beside their goals, of a first run into an empty folder and of a second that finds nothing to do.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ const { values } = parseArgs({ options: { clusters: { type: 'string', default: '
 const clusters = Number(values.clusters);
 if (!Number.isInteger(clusters) || clusters < 2) throw new RangeError(`--clusters ${values.clusters}: at least 2`);
 
-/** Has a process say at its end how much memory it took at most. */
+/** Makes a process print its peak memory when it exits. */
 const REPORT_MEMORY =
   'data:text/javascript,process.on("exit",()=>process.stderr.write(String(process.resourceUsage().maxRSS)))';
 

@@ -1,6 +1,6 @@
 /**
- * Which backings this run has. A test suite asks here instead of trying: what cannot run is left out once, and said
- * once, by the global set-up.
+ * The backings that this run has. Test suites ask here instead of trying: suites on a backing that is missing do not
+ * run, and the global set-up reports that once.
  */
 import { missingBinaries } from './real/binaries.ts';
 import type { Backing } from './types.ts';

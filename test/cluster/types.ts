@@ -45,9 +45,9 @@ export interface AuditEntry {
   readonly verb: string;
   readonly user: string;
   readonly userAgent: string;
-  /** The API group; empty for the core group and for paths that are no resource. */
+  /** The API group; empty for the core group and for paths that are not resources. */
   readonly group: string;
-  /** The plural resource; empty for paths that are no resource. */
+  /** The plural resource; empty for paths that are not resources. */
   readonly resource: string;
   readonly subresource?: string;
   readonly namespace?: string;

@@ -1,4 +1,4 @@
-/** The demo as its users start it: a process, of which stdout, the exit code and what it leaves behind are looked at. */
+/** The demo as its users start it: a process, whose stdout, exit code and leftovers are checked. */
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -183,7 +183,7 @@ onEachBacking('the demo', (backing) => {
 });
 
 describe('the demo, when all does not go well', () => {
-  it('says so when a step fails, with the log of the operator', async () => {
+  it('reports a step that fails, with the log of the operator', async () => {
     demo = new Demo([], temp, { LINKSPAN_CONCURRENCY: '0' });
     expect(await demo.ended()).toBe(1);
     expect(demo.stderr).toContain('LINKSPAN_CONCURRENCY: "0" must be a whole number between 1 and 256');

@@ -79,7 +79,7 @@ export class Kubectl {
     return rows;
   }
 
-  /** `get endpoints NAME -o yaml`, of which the subsets are printed. */
+  /** `get endpoints NAME -o yaml`; only the subsets are printed. */
   async getSubsets(name: string, { namespace = NAMESPACE, what, holds }: GetOptions<Endpoints>): Promise<void> {
     const show = (endpoints: Endpoints | undefined): string => {
       if (endpoints === undefined) return `Endpoints ${name} not found`;

@@ -1,6 +1,6 @@
 /**
- * The Link from east to west, as a user says it: two constructs. What the demo prints of it is the source of the
- * function that makes it.
+ * The Link from east to west, as a user writes it: two constructs. The demo prints the source of the function that
+ * makes it.
  */
 import type { Chart } from 'cdk8s';
 import { type ApiJson, Link, LinkCredentials, render } from '../../constructs/index.ts';

@@ -141,7 +141,7 @@ const prepareSource = async (east: TestCluster): Promise<void> => {
   }
 };
 
-/** Waits for all to end one way or the other, so that what has started is known before a failure is told. */
+/** Waits until all have settled before it reports a failure, so that everything that has started is known. */
 const all = async <T>(promises: readonly Promise<T>[]): Promise<readonly T[]> => {
   await Promise.allSettled(promises);
   return Promise.all(promises);

@@ -1,6 +1,6 @@
 /**
- * A state awaited with a deadline. Nothing in the demo sleeps for luck, and a wait that ends in vain says what it was
- * for and what was there instead.
+ * A state awaited with a deadline. The demo never sleeps for a fixed time, and a wait that fails reports what it
+ * waited for and what it found instead.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 

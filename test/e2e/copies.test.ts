@@ -36,7 +36,7 @@ onEachBacking('a mirror', (backing) => {
   });
   afterAll(() => clusters.stop());
 
-  test('has the ports of its Service, appProtocol included, and nothing of how it is exposed (B1)', async () => {
+  test('has the ports of its Service, appProtocol included, and none of the fields that expose it (B1)', async () => {
     const h2c = { name: 'grpc', port: 81, targetPort: 'grpc', appProtocol: 'kubernetes.io/h2c' };
     await exportService(clusters, 'ports', {
       ports: [{ name: 'http', port: 80, targetPort: 8080, nodePort: 30_123 }, h2c],
@@ -112,7 +112,7 @@ onEachBacking('a mirror', (backing) => {
     });
   });
 
-  test('in flat mode says where the pods are, keeps every port, UDP included, and has no endpoints of any kind', async () => {
+  test('in flat mode records where the pods are, keeps every port, UDP included, and has no endpoints of any kind', async () => {
     await exportService(clusters, 'flat', {
       labels: EXPORTED_FLAT,
       ports: [

@@ -36,7 +36,9 @@ const ALLOCATED = /^10\.96\.\d+\.\d+$/;
 const HOSTNAMES = ['nginx-set-0', 'nginx-set-1', 'nginx-set-2'];
 const IDENTITY = 'linkerd-gateway.linkerd-multicluster.serviceaccount.identity.linkerd.cluster.local';
 
-/** Makes the steps of a walk-through: each is a test that begins where the one before it ended, skipped if that failed. */
+/**
+ * Makes the steps of a walk-through: each is a test that begins where the one before it ended, skipped if that failed.
+ */
 const walkThrough = (): ((outcome: string, run: () => Promise<void>) => void) => {
   let broken = false;
   return (outcome, run) =>
@@ -69,7 +71,7 @@ onReal('the guides', () => {
     const typed = promisify(execFile)(requireBinary('kubectl'), command.split(' '), {
       env: { KUBECONFIG: kubeconfig, HOME: directory },
     });
-    // A command that does not read its input may be gone before the input is there; how it ended is told by its exit.
+    // A command that does not read its input may exit before the input is written; its exit code tells how it ended.
     typed.child.stdin?.on('error', () => undefined).end(stdin);
     return (await typed).stdout.trimEnd();
   };
@@ -128,21 +130,21 @@ onReal('the guides', () => {
   };
 
   const exportNginx = async (): Promise<readonly Row[]> => {
-    const said = await kubectl('--context=west label service nginx-svc mirror.linkerd.io/exported=true');
-    expect(said).toBe('service/nginx-svc labeled');
+    const printed = await kubectl('--context=west label service nginx-svc mirror.linkerd.io/exported=true');
+    expect(printed).toBe('service/nginx-svc labeled');
     return services('east', mirrorsOf(3));
   };
 
   const scale = async (replicas: number): Promise<Pods> => {
-    const said = await kubectl(`--context=west scale statefulset nginx-set --replicas=${replicas}`);
-    expect(said).toBe('statefulset.apps/nginx-set scaled');
+    const printed = await kubectl(`--context=west scale statefulset nginx-set --replicas=${replicas}`);
+    expect(printed).toBe('statefulset.apps/nginx-set scaled');
     return podsOf(await services('east', mirrorsOf(replicas)));
   };
 
   /** Takes the export back, and waits until it is gone from what kubectl shows and from DNS. */
   const unexport = async (): Promise<void> => {
-    const said = await kubectl('--context=west label service nginx-svc mirror.linkerd.io/exported-');
-    expect(said).toBe('service/nginx-svc unlabeled');
+    const printed = await kubectl('--context=west label service nginx-svc mirror.linkerd.io/exported-');
+    expect(printed).toBe('service/nginx-svc unlabeled');
     await services('east', ['kubernetes']);
     await resolves('nginx-svc-west', []);
     await resolves('nginx-set-0.nginx-svc-west', []);

@@ -1,7 +1,7 @@
 /**
  * Which Link has a target cluster, over the lives of several Links (rules E5, E7, E9, lessons L41 to L44): however they
- * are renamed, doubled, made invalid or deleted, one session writes for the cluster, and nothing is lost but what no
- * Link asks for.
+ * are renamed, doubled, made invalid or deleted, one session writes for the cluster, and only mirrors that no Link asks
+ * for are removed.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { backings } from '../cluster/index.ts';
@@ -546,7 +546,7 @@ describe.runIf(backings().includes('simulated'))('Links that come and go while a
     expect(await stage.mirrors()).toHaveLength(NAMES.length);
   });
 
-  test('L43 E9: a Link that moves on is served when what it left is gone, and says so until then', async () => {
+  test('L43 E9: a Link that names another cluster is served once its old mirrors are gone, and reports that until then', async () => {
     await stage.served();
     const accept = refuseDeletion();
     await stage.link('west', { targetClusterName: 'north' });

@@ -1,7 +1,7 @@
 /**
  * The operator limited to namespaces, on both sides, under the Roles that the constructs render and no others: what it
- * may read works, what it may not read is the trouble of that namespace alone, and nothing is deleted on the strength
- * of what is not known. ADR 7 says how a namespace is known to be there.
+ * may read works, what it may not read affects only that namespace, and nothing is deleted while its state is unknown.
+ * ADR 7 explains how a namespace is known to exist.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -153,7 +153,7 @@ onEachBacking('limited to namespaces', (backing) => {
       await clusters.ready();
     });
 
-    test('A3 a namespace that does not exist, and one without a Role, keep no other waiting, and say what to do', async () => {
+    test('A3 a namespace that does not exist, and one without a Role, delay no other, and are reported with a remedy', async () => {
       await exported('early', 'later');
       await exported('early', 'bare');
       await exportReady(clusters, 'early');
@@ -229,7 +229,7 @@ onEachBacking('limited to namespaces', (backing) => {
       // A watch that is open outlives the right to it.
       await clusters.westCluster.kill();
       await clusters.westCluster.start();
-      const condition = await eventually('it is told', async () => {
+      const condition = await eventually('it is reported', async () => {
         const found = await clusters.condition('TargetReachable');
         return found?.reason === 'NamespaceForbidden' ? found : undefined;
       });
@@ -247,7 +247,7 @@ onEachBacking('limited to namespaces', (backing) => {
     test('L7 E4 nor does a restart then take its mirrors', async () => {
       await operator.stop();
       operator = startOperator();
-      await eventually('it is told anew', async () => {
+      await eventually('it is reported again', async () => {
         return (await clusters.condition('Ready'))?.reason === 'NamespaceForbidden' && (await operator.settled());
       });
       await exportReady(clusters, 'another');
@@ -293,11 +293,11 @@ onEachBacking('limited to namespaces', (backing) => {
     });
   });
 
-  test('E2 a Link whose Secret the operator is not told of says so, and how to mend it', async () => {
+  test('E2 a Link whose Secret is not among those of the operator reports it, with a remedy', async () => {
     await clusters.eastCluster.clearAudit();
     await clusters.east.apply(credentials('north', clusters.westCluster.kubeconfigFor(REMOTE.token)));
     await clusters.east.apply(link('north'));
-    const condition = await eventually('it is told', async () => {
+    const condition = await eventually('it is reported', async () => {
       const found = await clusters.condition('CredentialsValid', 'north');
       return found?.status === 'False' ? found : undefined;
     });
@@ -313,7 +313,7 @@ onEachBacking('limited to namespaces', (backing) => {
 });
 
 onEachBacking('limited to namespaces by an operator that may do more', (backing) => {
-  test('A3 a namespace that does not exist is told from others all the same', async () => {
+  test('A3 a namespace that does not exist is still distinguished from others', async () => {
     const clusters = await TwoClusters.start({ backing });
     try {
       await clusters.west.apply(namespace('later'));

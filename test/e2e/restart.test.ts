@@ -1,6 +1,7 @@
 /**
- * What is right stays untouched: an operator that starts over hundreds of mirrors, its own or those of Linkerd's controller,
- * writes nothing. The API server's audit log is the witness; clients of a mirror keep the ClusterIP they know.
+ * What is right stays untouched: an operator that starts over hundreds of mirrors, its own or those of Linkerd's
+ * controller, writes nothing. The API server's audit log is the witness; clients of a mirror keep the ClusterIP they
+ * know.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
@@ -77,7 +78,7 @@ const identities = async (clusters: TwoClusters): Promise<Readonly<Record<string
   ]);
 };
 
-/** Waits until the operator has looked at everything, has a verdict on the gateway, and had time to say so. */
+/** Waits until the operator has caught up, has a verdict on the gateway, and has had time to write its status. */
 const atRest = async (clusters: TwoClusters, operator: TestOperator, services: number): Promise<void> => {
   const probesBefore = clusters.gateway.probes;
   await eventually(

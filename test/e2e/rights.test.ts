@@ -121,7 +121,9 @@ const mirrorOf = (name: string): ObjectRef => ({
   metadata: { name: `${name}-west`, namespace: 'shop' },
 });
 
-/** Whether a request that was carried out took a right. Creation by server-side apply is logged as the patch it also is. */
+/**
+ * Whether a request that was carried out took a right. Creation by server-side apply is logged as the patch it also is.
+ */
 const took =
   ({ role, resource: full, group, name, verb }: Right) =>
   (entry: AuditEntry): boolean => {
@@ -150,7 +152,7 @@ onReal('H6: the rights that the constructs render', () => {
   let operator: TestOperator | undefined;
   /** Names of what a test makes end in its number. */
   let turn = 0;
-  /** What the Link says besides. */
+  /** Further fields of the Link's spec. */
   let linkSpec: object = {};
 
   beforeAll(async () => {
@@ -239,7 +241,7 @@ onReal('H6: the rights that the constructs render', () => {
   const isGone = async (name: string, within = 'shop'): Promise<boolean> =>
     (await clusters.get('Service', name, within)) === undefined;
 
-  /** Events that were said more than once. */
+  /** Number of Events that were recorded more than once. */
   const repeatedEvents = async (): Promise<number> => {
     const events = await clusters.east.list<{ readonly count?: number }>({
       apiVersion: 'v1',
@@ -328,7 +330,7 @@ onReal('H6: the rights that the constructs render', () => {
         done: async () => (await clusters.addresses(`web-${n}-west`))?.[0] === '!203.0.113.10',
       },
       {
-        name: 'what was said before a restart is said again',
+        name: 'an Event from before a restart is recorded again',
         act: async () => {
           await clusters.gateway.revive();
           await stopOperator();

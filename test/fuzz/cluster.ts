@@ -14,7 +14,7 @@ import { ApiServer } from '../cluster/simulated/server.ts';
 import type { Snapshot, StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import { type Manifest, Store } from '../cluster/simulated/store.ts';
 
-/** Watches hear something this often, so that a silent one is told from a quiet one. */
+/** Period of bookmarks, which distinguish a quiet watch from a silent one. */
 const BOOKMARK_MS = 250;
 
 /** What a cluster is made with. */

@@ -51,7 +51,10 @@ export type Command =
       readonly publishNotReady: boolean;
     } & Of)
   | ({ readonly do: 'remove service' } & Of)
-  /** A dozen exported Services; and every Service gone at once and unheard of, as after a restore of no backup. */
+  /**
+   * A dozen exported Services; and all Services lost at once without watch events, as after a restore of an empty
+   * backup.
+   */
   | { readonly do: 'put many' | 'lose all'; readonly link: TargetName }
   | ({ readonly do: 'export'; readonly exported: Export } & Of)
   | ({ readonly do: 'set pods'; readonly pods: readonly PodState[] } & Of)

@@ -74,7 +74,7 @@ export class Judge {
         if (type === 'DELETED' && this.#isTerminating(namespace)) return;
         this.#writes.push(what);
         if (previous !== undefined && !this.isOurs(previous)) this.complain(`${what}: was somebody else's`);
-        if (!this.isOurs(object)) this.complain(`${what}: does not say that it is ours`);
+        if (!this.isOurs(object)) this.complain(`${what}: does not have the labels that make it ours`);
         if (!this.#mayWrite(object)) this.complain(`${what}: outside the namespaces that may be written to`);
         return;
       default:

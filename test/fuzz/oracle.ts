@@ -1,7 +1,7 @@
 /**
  * What must be in the source cluster when all is quiet: docs/behaviour.md restated, over the last state of
  * both clusters. It shares no code with the operator, so that the two can only agree by both being right. Where the
- * rules let the past decide (D2: a headless Service without endpoints) what is there picks among what is allowed.
+ * rules let the past decide (D2: a headless Service without endpoints), any of the allowed states is accepted.
  */
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 
@@ -40,7 +40,7 @@ export interface SourceState {
   readonly slices: readonly KubeObject[];
 }
 
-/** An object, in the few words in which two of the same say the same: by what it is and is called. */
+/** Objects by kind and name, reduced to what must be equal in two that count as equal. */
 export type Objects = ReadonlyMap<string, unknown>;
 
 export interface Expected {
@@ -199,7 +199,9 @@ function names(wishes: readonly Wish[]): ReadonlyMap<string, string> {
   return given;
 }
 
-/** A7: the older Link goes first, whatever a target says; of one Link the older Service, then the first by name. */
+/**
+ * A7: the older Link goes first, whatever a target reports; within one Link the older Service, then the first by name.
+ */
 const rankOf = ({ service: { metadata }, link }: Wish, host: string): readonly string[] => [
   link.createdAt,
   link.name,
@@ -251,7 +253,7 @@ function mirror(
     return true;
   };
   const putEndpoints = (name: string, subsets: readonly Subset[], own: Labels, more: Labels): void => {
-    // No slice can say that there is nobody and whom that would be on.
+    // A slice cannot express subsets without addresses.
     if (source.endpointsKind === 'slices' && subsets.length === 0) return;
     if (isTaken(writtenKind(source), link, namespace, endpointsName(source, name))) complete = false;
     else objects.set(`Endpoints ${namespace}/${name}`, endpointsOf(source.endpointsKind, name, subsets, own, more));

@@ -26,7 +26,7 @@ const REGRESSIONS: readonly (readonly [string, readonly Command[]])[] = [
     ],
   ],
   [
-    'a name that a target which is heard of late wins is given up by the one that had it (A7)',
+    'a name is given up by its holder when a target that is listed later wins it (A7)',
     [
       { do: 'fail', at: 'west', how: 'drop before', fraction: 1, times: 8 },
       { do: 'put service', link: 'bar', namespace: 'shop', name: 'foo', ...EXPORTED },

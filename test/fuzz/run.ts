@@ -1,7 +1,7 @@
 /**
- * Runs histories: plays one, lets everything recover, and waits for rest; then what is there must be what the oracle
- * says, and stay so without a write. Many histories run at once, since most of a history is waiting; one that fails
- * is shrunk to the fewest commands that still fail.
+ * Runs histories: plays one, lets everything recover, and waits until writes end; then the state must be what the
+ * oracle expects, and stay so without a write. Many histories run at once, since most of a history is waiting; one that
+ * fails is shrunk to the fewest commands that still fail.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -9,9 +9,9 @@ import { type Command, type History, historyOf, type LinkName, LINKS, TARGET_OF 
 import { expected, found, type LinkState, type SourceState } from './oracle.ts';
 import { Stage } from './stage.ts';
 
-/** How long the source cluster must be without a write to be at rest. */
+/** Time without a write after which the source cluster is at rest. */
 const REST_MS = 350;
-/** Within this it must have come to rest after the last command. */
+/** Time after the last command in which it must come to rest. */
 const DEADLINE_MS = 60_000;
 const POLL_MS = 50;
 /** How long a user looks at a held deletion before it is confirmed. */
@@ -67,7 +67,7 @@ async function rest(stage: Stage): Promise<readonly string[]> {
   }
 }
 
-/** What is not as the oracle says. */
+/** Returns what differs from the oracle's expectation. */
 function differences(stage: Stage): readonly string[] {
   const { east, targets, judge, history } = stage;
   const all = LINKS.flatMap((name): LinkState[] => {
@@ -179,7 +179,7 @@ export const report = (seed: number, { problems, log }: Failure, history: Histor
     ...problems.map((problem) => `  ${problem}`),
     `shrunk to ${history.commands.length} commands (${history.endpoints}):`,
     ...history.commands.map((command) => `  ${JSON.stringify(command)},`),
-    'the operator said last:',
+    'last log lines of the operator:',
     ...log.map((line) => `  ${line.slice(0, 300)}`),
   ].join('\n');
 

@@ -1,4 +1,4 @@
-/** A cluster file of any size, with everything that a member can say, for tests and measurements of synth. */
+/** A cluster file of any size, with every field that a member can have, for tests and measurements of synth. */
 import { Yaml } from 'cdk8s';
 import type { ClusterSetProps } from '../../constructs/index.ts';
 import { CERTIFICATE } from '../cluster/simulated/certificate.ts';

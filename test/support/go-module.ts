@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 
-/** What `go mod download -json` says of one module. */
+/** Output of `go mod download -json` for one module. */
 interface Download {
   readonly Dir?: string;
   readonly Error?: string;
@@ -17,7 +17,7 @@ interface Download {
  */
 export const goModule = (path: string, version: string): string => {
   const module = `${path}@${version}`;
-  // Outside of every module, so that no go.mod has a say in what the version is.
+  // Outside of every module, so that no go.mod influences the version.
   const options = { cwd: tmpdir(), env: { ...process.env, GOWORK: 'off' }, encoding: 'utf8' } as const;
   const { error, stdout, stderr } = spawnSync('go', ['mod', 'download', '-json', module], options);
   if (error !== undefined) {

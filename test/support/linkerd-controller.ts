@@ -1,7 +1,8 @@
 /**
  * Stands in for Linkerd's service-mirror controller of one Link: takes the Lease `service-mirror-write-<link>` as
- * client-go's leader election does, and while it holds it keeps gateway-mode mirrors in Linkerd's shape, written by POST
- * and PUT under field manager `controller`. What it does not have, such as appProtocol, the real one does not copy.
+ * client-go's leader election does, and while it holds it keeps gateway-mode mirrors in Linkerd's shape, written by
+ * POST and PUT under field manager `controller`. What it does not have, such as appProtocol, the real one does not
+ * copy.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -186,7 +187,7 @@ export class LinkerdController {
     await this.#source.replace(withSpec(lease, vacant), { fieldManager: FIELD_MANAGER });
   }
 
-  /** Brings every mirror up to date: what differs is put, what is no longer exported deleted. */
+  /** Brings every mirror up to date: writes those that differ, and deletes those that are no longer exported. */
   async #mirrorAll(): Promise<void> {
     const exported = await this.#target.list<Service>({
       apiVersion: 'v1',

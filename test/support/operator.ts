@@ -23,7 +23,7 @@ export const FAST: Tuning = {
   labelCopyMs: 0,
 };
 
-/** Flags for Leases that a busy machine does not lose: what operators have unless a test says otherwise. */
+/** Default flags of operators in tests: Leases that a busy machine does not lose. */
 export const LASTING_LEASE = { leaseDuration: '30s', renewDeadline: '20s', retryPeriod: '200ms' };
 /** Flags for Leases whose end a test awaits. */
 export const SHORT_LEASE = { leaseDuration: '2s', renewDeadline: '1500ms', retryPeriod: '100ms' };
@@ -92,8 +92,8 @@ export class TestOperator {
   }
 
   /**
-   * Whether it is at rest: it has caught up with the target of each accepted Link, has nothing to do, and has done nothing
-   * since this was last asked. What a test has just done may not have reached it yet.
+   * Reports whether the operator is at rest: it has caught up with the target of each accepted Link, its queues are
+   * empty, and it has done nothing since the last call. It may not have seen the test's last change yet.
    */
   async settled(): Promise<boolean> {
     const samples = await this.#samples();

@@ -1,6 +1,6 @@
 /**
  * Two clusters as in the guides, east (source) and west (target), a gateway, and the operator between them, in this
- * process. The same on both backings; a test says what it does to the clusters, and what must become of it.
+ * process. The same on both backings; a test changes the clusters and checks the result.
  */
 import { linkCrd } from '../../crds/index.ts';
 import { type Backing, borrowCluster, startCluster, type StartOptions, type TestCluster } from '../cluster/index.ts';

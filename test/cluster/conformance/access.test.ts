@@ -69,7 +69,7 @@ onEachServer(
       }
     });
 
-    it('allows what a role grants, and says so when asked', async () => {
+    it('allows what a role grants, and reports it in a review of access', async () => {
       const known = api(server.cluster, { token: bob.token });
       const rbac = `/apis/rbac.authorization.k8s.io/v1`;
       const review = async (verb: string, resource: string, more: object = {}): Promise<boolean> => {

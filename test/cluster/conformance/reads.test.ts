@@ -87,7 +87,7 @@ onEachServer('lists and watches', (server) => {
     expect(new Set(pages.map(({ metadata }) => metadata.resourceVersion)).size).toBe(1);
   });
 
-  it('says how many items are left of an unselected list', async () => {
+  it('reports how many items remain of a list without a selector', async () => {
     const { body } = await server.client.request<Any>('GET', core('configmaps'), { query: { limit: 1 } });
     const all = await get(core('configmaps'));
     expect(body.metadata.remainingItemCount).toBe(all.items.length - 1);

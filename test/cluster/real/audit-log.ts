@@ -40,7 +40,7 @@ export class AuditLog {
     this.file = file;
   }
 
-  /** What a kube-apiserver is told in order to write this log, under a policy in a file. */
+  /** Flags of a kube-apiserver that writes this log, under the policy in a file. */
   flags(policyFile: string): readonly string[] {
     return [
       `--audit-policy-file=${policyFile}`,

@@ -34,6 +34,6 @@ export const missingBinaries = (): readonly Binary[] => clusterTools.missing();
 
 /**
  * The path of a program that must be there.
- * @throws Error that says how to get it
+ * @throws Error with the remedy if it is missing
  */
 export const requireBinary = (binary: Binary): string => clusterTools.require(binary);

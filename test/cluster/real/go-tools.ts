@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** What is said of the tools of one Go module. */
+/** Describes the tools of one Go module. */
 export interface GoToolsProps<Name extends string> {
   /** Folder of go.mod and go.sum. */
   readonly moduleDir: string;
@@ -22,7 +22,7 @@ export interface GoToolsProps<Name extends string> {
   readonly linkerFlags?: (version: string) => readonly string[];
   /** An environment variable that may name a folder to look in first. @default none */
   readonly assetsVariable?: string;
-  /** What builds them, as told to who misses one. */
+  /** Remedy for a missing program, as the error gives it. */
   readonly remedy: string;
 }
 
@@ -35,7 +35,7 @@ export class GoTools<Name extends string> {
   readonly version: string;
   /** Arguments of `go` before `-o FILE PACKAGE`. */
   readonly buildArguments: readonly string[];
-  /** What the environment must say for the programs to run anywhere on this machine. */
+  /** Environment of the build, for programs that run anywhere on this machine. */
   readonly buildEnvironment: Readonly<Record<string, string>> = { CGO_ENABLED: '0', GOWORK: 'off' };
   readonly #packages: Readonly<Record<Name, string>>;
   readonly #goMod: string;
@@ -91,7 +91,7 @@ export class GoTools<Name extends string> {
 
   /**
    * The path of a program that must be there.
-   * @throws Error that says how to get it
+   * @throws Error with the remedy if it is missing
    */
   require(name: Name): string {
     const path = this.find(name);

@@ -1,7 +1,7 @@
 /**
- * Ports of loopback for servers that must be told theirs before they start, given out without races: a block of
- * ports belongs to whoever listens on its first one, so the kernel takes it back when that process dies. Blocks lie
- * below the range that outgoing connections use, hence a server that is stopped finds its port free again.
+ * Loopback ports for servers that need to know their port before they start, assigned without races: a block of ports
+ * belongs to the process that listens on its first one, so the kernel frees it when that process dies. Blocks lie below
+ * the range of outgoing connections, so a server that was stopped finds its port free again.
  */
 import { createServer, type Server } from 'node:net';
 

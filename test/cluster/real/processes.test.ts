@@ -37,7 +37,7 @@ it('leaves no process and no file behind when the test process is killed outrigh
   await eventually('nothing is left', async () => !pids.some(isAlive) && !existsSync(dir));
 });
 
-it('says why a server did not come up, in the words of its log', async () => {
+it('reports why a server did not come up, with the end of its log', async () => {
   const processes = new Processes('failing');
   const failing = processes.run({ name: 'etcd', path: '/bin/sh', args: ['-c', 'echo address in use >&2; exit 3'] });
   await expect(failing.until(async () => false)).rejects.toThrow(

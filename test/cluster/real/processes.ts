@@ -133,7 +133,7 @@ export class RunningProcess {
   }
 
   /**
-   * Waits until the process is up, as told by a probe that is tried again while it answers false or throws.
+   * Waits until the process is up. The probe is tried again while it returns false or throws.
    * @throws Error with the tail of the log when the process ends before, or is not up in time
    */
   async until(isUp: () => Promise<boolean>, timeoutMs = 60_000): Promise<void> {

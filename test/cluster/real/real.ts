@@ -15,7 +15,7 @@ import { Processes, type RunningProcess } from './processes.ts';
 import type { AuditEntry, StartOptions, TestCluster, TestUser } from '../types.ts';
 
 const HOST = '127.0.0.1';
-/** Endpoints may not be on loopback: what the API server says of itself is from a range kept for documentation. */
+/** Endpoints may not be on loopback: the API server advertises an address of a range reserved for documentation. */
 const ADVERTISED_ADDRESS = '192.0.2.1';
 const SERVICE_CIDR = '10.96.0.0/16';
 /** Memory for time: a server that lives for seconds need not tidy up as often. */
@@ -213,7 +213,7 @@ export class RealCluster implements TestCluster {
         `--service-account-key-file=${this.#file('sa.pub')}`,
         // Pods wait for their namespace's default ServiceAccount, which this controller alone makes.
         ...(this.#runs('serviceaccount-controller') ? [] : ['--disable-admission-plugins=ServiceAccount']),
-        // A test that wants to be throttled says so itself.
+        // A test that needs throttling enables it itself.
         '--enable-priority-and-fairness=false',
         '--max-requests-inflight=0',
         '--max-mutating-requests-inflight=0',
@@ -222,7 +222,7 @@ export class RealCluster implements TestCluster {
     });
     await this.#apiServer.until(async () => {
       this.#ca = await readFile(this.#file('certs/apiserver.crt'), 'utf8');
-      // Ready is said before the namespaces that every cluster has are there.
+      // The server is ready before the namespaces that every cluster has exist.
       return (await this.#get('/readyz')) === 200 && (await this.#get('/api/v1/namespaces/default')) === 200;
     });
   }

@@ -12,10 +12,10 @@ export interface RequestInfo {
   /** The user's name; empty before authentication. */
   readonly user: string;
   readonly userAgent: string;
-  /** Empty for the core group and for paths that are no resource. */
+  /** Empty for the core group and for paths that are not resources. */
   readonly group: string;
   readonly version: string;
-  /** The plural; empty for paths that are no resource. */
+  /** The plural; empty for paths that are not resources. */
   readonly resource: string;
   readonly subresource?: string;
   readonly namespace?: string;

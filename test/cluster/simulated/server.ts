@@ -45,7 +45,10 @@ export interface ServerOptions {
   /** Time between bookmarks, in milliseconds. */
   readonly bookmarkIntervalMs: number;
   readonly audit: boolean;
-  /** Without TLS, of which a process that is both ends of many connections has its fill. @default false */
+  /**
+   * Whether to serve without TLS, which costs too much where one process is both ends of many connections. @default
+   * false
+   */
   readonly plain?: boolean;
   /** For faults that befall a fraction of requests. */
   readonly random: () => number;

@@ -1,4 +1,4 @@
-/** Requests that are no plain reading or writing of an object: scale, binding, and the review of one's own rights. */
+/** Requests that do more than read or write an object: scale, binding, and the review of one's own rights. */
 import type { IncomingMessage } from 'node:http';
 import { type Answer, ok } from './answers.ts';
 import type { Authorizer, User } from './kinds/rbac.ts';

@@ -167,7 +167,7 @@ export class Api {
       collectionPath(collection),
       { query: { labelSelector } },
     );
-    // Items of a list do not say what they are.
+    // Items of a list have no apiVersion and kind.
     return {
       items: items.map((item) => ({ apiVersion, kind, ...item })),
       resourceVersion: metadata.resourceVersion,

@@ -1,7 +1,7 @@
 /**
- * Stands in for the scheduler and the kubelet: one node, on which every pod is bound, said to be running, and let go
- * when deleted, without a container anywhere. With Kubernetes' own controllers beside it, a StatefulSet gets its pods,
- * and a Service its EndpointSlices. The same over both backings.
+ * Stands in for the scheduler and the kubelet: one node, to which every pod is bound. Pods are reported as running, and
+ * are removed when deleted; no container ever runs. With Kubernetes' own controllers beside it, a StatefulSet gets its
+ * pods, and a Service its EndpointSlices. The same over both backings.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Api, type KubeObject, type ObjectMeta, type WatchEvent, api } from './api.ts';

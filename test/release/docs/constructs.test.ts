@@ -1,4 +1,4 @@
-/** The page of the constructs leaves none out, and what it says of Linkerd's chart holds. */
+/** The page of the constructs leaves none out, and its table of Linkerd's chart values is correct. */
 import { Construct } from 'constructs';
 import { describe, expect, test } from 'vitest';
 import * as linkspan from '../../../constructs/index.ts';

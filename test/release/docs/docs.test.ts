@@ -1,4 +1,4 @@
-/** The documentation says what the code says: what code produces of it has not drifted, and its program does what it shows. */
+/** The documentation agrees with the code: generated parts have not drifted, and its program does what it shows. */
 import { readFile } from 'node:fs/promises';
 import { runInNewContext } from 'node:vm';
 import { App, Chart } from 'cdk8s';
@@ -13,7 +13,7 @@ test('no page has drifted from the code (npm run docs writes them)', async () =>
   for (const [path, text] of await documents()) expect(await read(path), path).toBe(text);
 });
 
-test('E7 E3 A4: every bad input is refused, or said to be changed', async () => {
+test('E7 E3 A4: every bad input is refused, or reported as changed', async () => {
   const tables = await badInput();
   const accepted = tables.flatMap(({ rows }) =>
     rows.filter(({ message }) => message === 'accepted' || message === 'mirrored'),

@@ -1,6 +1,6 @@
 /**
- * docs/rights.md, produced by the constructs that grant the rights: each row is a rule that is rendered, with what is
- * said beside it in the code about what it is for.
+ * docs/rights.md, produced by the constructs that grant the rights: each row is a rule that is rendered, with its
+ * purpose as the code states it.
  */
 import { App, Chart } from 'cdk8s';
 import type { Grant, PolicyRule } from '../../../constructs/grant.ts';

@@ -1,4 +1,7 @@
-/** An example synthesized as `cdk8s synth` does it: its program in a process of its own, told where to write. */
+/**
+ * An example synthesized as `cdk8s synth` does it: its program in a process of its own, with the output folder in its
+ * environment.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -27,7 +27,7 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-/** What the Dockerfile says. */
+/** Text of the Dockerfile. */
 interface Image {
   /** Arguments of the npm that installs. */
   readonly install: readonly string[];
@@ -147,7 +147,7 @@ describe('the image', () => {
     expect(await said).toMatch(/EACCES|EROFS/);
   });
 
-  test('has an operator that comes up, says that it is well, and stops when told to', async () => {
+  test('has an operator that comes up, reports that it is healthy, and stops on SIGTERM', async () => {
     const flags = [`--kubeconfig=${join(root, 'kubeconfig')}`, '--admin-address=127.0.0.1:0', '--log-format=json'];
     const child = start(...image.entrypoint.slice(1, -1), app('dist', 'synth', 'cli.js'), 'operator', ...flags);
     const ended = once(child, 'exit');

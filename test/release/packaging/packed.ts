@@ -1,6 +1,6 @@
 /**
- * Packs the package from a copy of the tree, so that the tree's own dist/ is neither read nor touched, and runs programs
- * as a user's shell does: without what `npm test` tells of this project, with the Node that runs this.
+ * Packs the package from a copy of the tree, so that the tree's own dist/ is neither read nor touched, and runs
+ * programs as a user's shell does: without what `npm test` tells of this project, with the Node that runs this.
  */
 import { execFile } from 'node:child_process';
 import { cp, symlink } from 'node:fs/promises';
@@ -27,7 +27,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** What `npm pack --json` says of a tarball. */
+/** Output of `npm pack --json` for a tarball. */
 interface Report {
   readonly filename: string;
   /** Bytes. */

@@ -95,7 +95,7 @@ function own(owners: Owners, writer: Writer, set: FieldSet): void {
 const blankFor = ({ builtIn }: Writer): Fields => (builtIn ? { metadata: {}, spec: {}, status: {} } : { metadata: {} });
 
 /**
- * The record of owners after a create or an update that is no apply.
+ * Returns the record of owners after a create or update that is not an apply.
  * @param before the object as it was; undefined for a create
  * @param after the object as the request has it, its own managedFields included
  */

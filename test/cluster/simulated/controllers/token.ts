@@ -28,7 +28,7 @@ export function reconcileToken(registry: Registry, key: string): void {
   if (secret === undefined || account === undefined) return;
   const data = (secret.data ?? {}) as Readonly<Record<string, string>>;
   if (data.token !== undefined) return;
-  // The token says where it is kept, so that looking it up needs no index.
+  // The token contains the key of its Secret, so that looking it up needs no index.
   const token = `${Buffer.from(key).toString('base64url')}.${randomUUID()}`;
   const annotations = { ...secret.metadata.annotations, [ACCOUNT_UID]: account.metadata.uid ?? '' };
   const { namespace = '' } = secret.metadata;

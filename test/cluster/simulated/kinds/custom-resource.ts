@@ -192,7 +192,7 @@ export function customResource(definition: KubeObject): Resource {
       const { root } = schemaFor(version);
       const { apiVersion, kind, metadata } = object;
       const fields: Fields = object;
-      // A schema may say of metadata that it is an object, but not what is in it.
+      // A schema may declare metadata as an object, but not its fields.
       fields.metadata = {};
       prune(fields, root);
       fillDefaults(fields, root);

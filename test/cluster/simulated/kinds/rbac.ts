@@ -16,7 +16,7 @@ export interface User {
 export interface Attributes {
   readonly verb: string;
   readonly group: string;
-  /** The plural resource; empty for a path that is no resource. */
+  /** The plural resource; empty for a path that is not a resource. */
   readonly resource: string;
   readonly subresource?: string;
   readonly namespace?: string;

@@ -33,7 +33,7 @@ export const PATCHES = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
-/** Reads a body of the given version, and completes what the path says. */
+/** Reads a body of the given version, and completes it with the namespace and name in the path. */
 export function decode(resource: Resource, namespace: string | undefined, body: unknown, version: string): KubeObject {
   if (!isFields(body)) throw badRequest('the body of the request is not an object');
   const apiVersion = groupVersion(resource.group, version);
