@@ -1,0 +1,374 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { parseOperatorConfig } from '../../../operator/config/config.ts';
+import type { Verdict } from '../../../operator/kube/conditions.ts';
+import type { Secret } from '../../../operator/kube/objects.ts';
+import { Clusters } from '../../../operator/link/clusters.ts';
+import type { Environment } from '../../../operator/link/environment.ts';
+import type { Link } from '../../../operator/link/link.ts';
+import { type LinkRead, readLinkObject } from '../../../operator/link/links.ts';
+import { createMetrics } from '../../../operator/metrics.ts';
+import { NameClaims } from '../../../operator/mirror/names.ts';
+import { link } from '../../support/builders.ts';
+import { Leases } from './leases.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+const leaseOf = (name: string) => `service-mirror-write-${name}`;
+
+interface Given {
+  /** `spec.targetClusterName`; @default west */
+  readonly names?: string;
+  readonly at?: string;
+  readonly uid?: string;
+  readonly valid?: boolean;
+  readonly secret?: string;
+}
+
+const read = (
+  name: string,
+  { names = 'west', at = '2026-01-01', uid = name, valid = true, secret }: Given = {},
+): LinkRead =>
+  readLinkObject(
+    link(
+      name,
+      {
+        targetClusterName: names,
+        // A valid one has no gateway: nothing is probed.
+        ...(valid ? { gatewayAddress: undefined, probeSpec: undefined, selector: undefined } : { gatewayPort: 'none' }),
+        ...(secret !== undefined && { clusterCredentialsSecret: secret }),
+      },
+      { uid, generation: 1, creationTimestamp: `${at}T00:00:00Z` },
+    ),
+  );
+
+/** Links and their clusters, in a source cluster that has nothing but Leases, and the mirrors of `left`. */
+class World {
+  readonly leases = new Leases();
+  readonly said: string[] = [];
+  readonly accepted = new Map<string, string>();
+  readonly secretsRead: string[] = [];
+  /** By cluster: keys of its mirrors. */
+  readonly left = new Map<string, readonly string[]>();
+  /** Namespaces that cannot be read now. */
+  readonly #unreadable: string[] = [];
+  readonly #reads = new Map<string, LinkRead>();
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+  readonly clusters: Clusters;
+
+  constructor(links: readonly LinkRead[], served: Readonly<Record<string, string>> = {}) {
+    for (const each of links) this.#reads.set(each.name, each);
+    for (const [name, cluster] of Object.entries(served)) {
+      this.leases.put(leaseOf(name), '', { 'linkspan.dev/target-cluster': cluster });
+    }
+    this.clusters = new Clusters({
+      env: this.#environment(),
+      reads: this.#reads,
+      served: new Map(Object.entries(served)),
+      makeLink: (name) =>
+        ({
+          accept: ({ reason }: Verdict) => this.accepted.set(name, reason),
+          statusChanged: () => undefined,
+          event: () => undefined,
+          end: () => undefined,
+        }) as unknown as Link,
+      secretOf: (name) => {
+        this.secretsRead.push(name);
+        return undefined as Secret | undefined;
+      },
+    });
+    this.#running = this.clusters.run(this.#stop.signal);
+  }
+
+  async put(next: LinkRead): Promise<void> {
+    const former = this.#reads.get(next.name)?.named;
+    this.#reads.set(next.name, next);
+    await this.#changed(next.name, former);
+  }
+
+  async delete(name: string): Promise<void> {
+    const former = this.#reads.get(name)?.named;
+    this.#reads.delete(name);
+    await this.#changed(name, former);
+  }
+
+  async setReadable(namespace: string, isReadable: boolean): Promise<void> {
+    if (isReadable) this.#unreadable.splice(this.#unreadable.indexOf(namespace), 1);
+    else this.#unreadable.push(namespace);
+    this.clusters.namespaceChanged(namespace, isReadable ? 'exists' : 'unreadable');
+    await pass(0);
+  }
+
+  async end(): Promise<void> {
+    this.#stop.abort();
+    await pass(10_000);
+    await this.#running;
+  }
+
+  async #changed(name: string, former: string | undefined): Promise<void> {
+    if (former !== undefined) this.clusters.add(former);
+    this.clusters.linkChanged(name);
+    await pass(0);
+  }
+
+  #environment(): Environment {
+    const parsed = parseOperatorConfig({ identity: 'us' }, {});
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
+    const listening = new Set<string>();
+    const source = {
+      services: {},
+      endpoints: {},
+      slices: {},
+      subscribe: (cluster: string) => {
+        if (listening.has(cluster)) throw new Error(`${cluster} has a listener`);
+        listening.add(cluster);
+        return () => void listening.delete(cluster);
+      },
+      ownedBy: () => ({ services: [], endpoints: [], slices: [] }),
+      keysOf: (cluster: string) => new Set(this.left.get(cluster)),
+      isTaken: () => false,
+      recheck: () => undefined,
+      namespaces: {
+        stateOf: (name: string) => (this.#unreadable.includes(name) ? 'unreadable' : 'exists'),
+        unreadable: this.#unreadable,
+      },
+    };
+    const say = (fields: Readonly<Record<string, unknown>>, message: string): void => {
+      if (message === 'serving the Link')
+        this.said.push(`serves ${String(fields['cluster'])} by ${String(fields['link'])}`);
+      if (message === 'removing what the Link left')
+        this.said.push(`removes ${String(fields['cluster'])} of ${String(fields['link'])}`);
+      if (message === 'reconcile failed') this.said.push(`failed: ${String(fields['error'])}`);
+    };
+    return {
+      config: parsed.value,
+      tuning: {},
+      client: this.leases.client,
+      source,
+      families: new Set(['IPv4']),
+      claims: new NameClaims(),
+      metrics: createMetrics({ process: false }),
+      log: { debug: say, info: say, warn: say, error: say },
+    } as unknown as Environment;
+  }
+}
+
+/** Runs until all is at rest. */
+async function world(links: readonly LinkRead[], served: Readonly<Record<string, string>> = {}): Promise<World> {
+  const made = new World(links, served);
+  await pass(500);
+  return made;
+}
+
+describe('a cluster (E9)', () => {
+  it('is served by its Link, under the Lease of that', async () => {
+    const { said, leases, accepted, end } = bound(await world([read('a')]));
+    expect(said).toEqual(['serves west by a']);
+    expect(leases.holders).toEqual({ [leaseOf('a')]: 'us' });
+    expect(accepted.get('a')).toBe('Accepted');
+    await end();
+    expect(leases.holders).toEqual({ [leaseOf('a')]: '' });
+  });
+
+  it('is served once, and the loser is refused until it can have it, under a Lease that then goes', async () => {
+    const { said, leases, accepted, put, end } = bound(await world([read('a'), read('b', { at: '2026-01-02' })]));
+    expect([said, leases.holders]).toEqual([['serves west by a'], { [leaseOf('a')]: 'us' }]);
+    expect(Object.fromEntries(accepted)).toEqual({ a: 'Accepted', b: 'DuplicateCluster' });
+    await put(read('a', { names: 'east' }));
+    await pass(3_000);
+    expect(said.slice(1).toSorted()).toEqual(['serves east by a', 'serves west by b']);
+    expect(Object.fromEntries(accepted)).toEqual({ a: 'Accepted', b: 'Accepted' });
+    expect(leases.holders).toEqual({ [leaseOf('a')]: 'us', [leaseOf('b')]: 'us' });
+    await end();
+  });
+
+  it('changes hands when the former session has stopped, and its Lease is gone', async () => {
+    const made = await world([read('a'), read('b', { at: '2026-01-02' })]);
+    const { said, leases, end } = bound(made);
+    leases.deletionMs = 1_000;
+    await made.delete('a');
+    await pass(900);
+    expect([said, leases.holders]).toEqual([['serves west by a'], { [leaseOf('a')]: 'us' }]);
+    await pass(1_000);
+    expect(said).toEqual(['serves west by a', 'serves west by b']);
+    await pass(3_000);
+    expect(leases.holders).toEqual({ [leaseOf('b')]: 'us' });
+    await end();
+  });
+
+  it('is taken over from what a Lease records of another Link, which goes unless another holds it', async () => {
+    const { said, leases, end } = bound(await world([read('b')], { a: 'west' }));
+    expect([said, leases.holders]).toEqual([['serves west by b'], { [leaseOf('b')]: 'us' }]);
+    await end();
+    const made = new World([read('b')], { a: 'west' });
+    made.leases.put(leaseOf('a'), 'linkerd-0');
+    await pass(500);
+    expect(made.leases.holders).toEqual({ [leaseOf('a')]: 'linkerd-0', [leaseOf('b')]: 'us' });
+    await made.end();
+  });
+
+  it('is served anew for a Link that was deleted and made again unseen', async () => {
+    const { said, leases, put, end } = bound(await world([read('a')]));
+    const lease = leases.get(leaseOf('a'))?.metadata.uid;
+    await put(read('a', { uid: 'other' }));
+    await pass(500);
+    expect(said).toEqual(['serves west by a', 'serves west by a']);
+    expect(leases.get(leaseOf('a'))?.metadata.uid).toBe(lease);
+    await end();
+  });
+
+  it('goes on by an invalid Link, and keeps it from others; one that is not served waits', async () => {
+    const { said, put, end } = bound(await world([read('a'), read('b', { at: '2026-01-02' })]));
+    await put(read('a', { valid: false }));
+    await pass(10_000);
+    expect(said).toEqual(['serves west by a']);
+    await end();
+  });
+
+  it('is not served for a Link whose Lease serves another cluster until that is given up', async () => {
+    const made = await world([read('a')]);
+    made.left.set('west', ['shop/web']);
+    await made.put(read('a', { names: 'east' }));
+    await pass(10_000);
+    expect(made.said).toEqual(['serves west by a', 'removes west of a']);
+    made.left.clear();
+    await pass(3_000);
+    expect(made.said).toEqual(['serves west by a', 'removes west of a', 'serves east by a']);
+    expect(made.leases.get(leaseOf('a'))?.metadata.annotations).toEqual({ 'linkspan.dev/target-cluster': 'east' });
+    await made.end();
+  });
+
+  it('is served for a Link whose former cluster another has, or an invalid one names', async () => {
+    const made = await world([read('a'), read('b', { valid: false, at: '2026-01-02' })]);
+    await made.put(read('a', { names: 'east' }));
+    await pass(10_000);
+    expect(made.said).toEqual(['serves west by a', 'serves east by a']);
+    await made.end();
+  });
+});
+
+describe('what a Link left (E5)', () => {
+  it('is removed after a moment in which another may take over', async () => {
+    const made = await world([read('a')]);
+    made.left.set('west', ['shop/web']);
+    await made.delete('a');
+    await pass(1_900);
+    expect(made.said).toEqual(['serves west by a']);
+    await pass(1_000);
+    expect(made.said).toEqual(['serves west by a', 'removes west of a']);
+    expect(made.leases.holders).toEqual({ [leaseOf('a')]: 'us' });
+    made.left.clear();
+    await pass(3_000);
+    expect(made.leases.holders).toEqual({});
+    await made.end();
+  });
+
+  it('is given that moment each time', async () => {
+    const made = await world([read('a')]);
+    await made.delete('a');
+    await pass(1_500);
+    await made.put(read('a', { uid: 'other' }));
+    await pass(1_000);
+    await made.delete('a');
+    await pass(1_500);
+    expect(made.said.filter((line) => line.startsWith('removes'))).toEqual([]);
+    await pass(1_000);
+    expect(made.said.filter((line) => line.startsWith('removes'))).toEqual(['removes west of a']);
+    await made.end();
+  });
+
+  it('before the operator started is removed too, unless an invalid Link names the cluster (E7)', async () => {
+    const made = await world([], { a: 'west' });
+    await pass(3_000);
+    expect([made.said, made.leases.holders]).toEqual([['removes west of a'], {}]);
+    await made.end();
+    const invalid = await world([read('b', { valid: false })], { a: 'west' });
+    await pass(10_000);
+    expect([invalid.said, invalid.leases.holders]).toEqual([[], { [leaseOf('a')]: '' }]);
+    await invalid.end();
+  });
+
+  it('is removed when the Link is deleted that was invalid from the start (E7)', async () => {
+    const made = await world([read('a', { valid: false, names: 'east' })], { a: 'west' });
+    await pass(5_000);
+    expect(made.said).toEqual([]);
+    await made.delete('a');
+    await pass(3_000);
+    expect(made.said).toEqual(['removes west of a']);
+    await made.end();
+  });
+
+  it('stays when a Link comes for the cluster while it is being removed', async () => {
+    const made = await world([], { a: 'west' });
+    made.left.set('west', ['shop/web']);
+    await pass(3_000);
+    await made.put(read('b'));
+    await pass(1_000);
+    expect(made.said).toEqual(['removes west of a', 'serves west by b']);
+    expect(made.leases.holders).toEqual({ [leaseOf('b')]: 'us' });
+    await made.delete('b');
+    await pass(1_000);
+    expect(made.said).toHaveLength(2);
+    await made.end();
+  });
+
+  it('stays when an invalid Link comes to name the cluster while it is being removed (E7)', async () => {
+    const made = await world([], { a: 'west' });
+    made.left.set('west', ['shop/web']);
+    await pass(3_000);
+    await made.put(read('b', { valid: false }));
+    await pass(1_000);
+    expect(made.leases.holders).toEqual({ [leaseOf('a')]: '' });
+    made.left.clear();
+    await pass(1_000);
+    expect(made.leases.holders).toEqual({ [leaseOf('a')]: '' });
+    await made.end();
+  });
+
+  it('in namespaces that cannot be read is recorded until they can', async () => {
+    const made = new World([], { a: 'west' });
+    await made.setReadable('bank', false);
+    await pass(60_000);
+    expect([made.said, made.leases.holders]).toEqual([['removes west of a'], { [leaseOf('a')]: '' }]);
+    await made.setReadable('bank', true);
+    await pass(5_000);
+    expect([made.said.length, made.leases.holders]).toEqual([2, {}]);
+    await made.end();
+  });
+
+  it('is not removed under a Lease that another holds', async () => {
+    const made = new World([], { a: 'west' });
+    made.leases.put(leaseOf('a'), 'linkerd-0', { 'linkspan.dev/target-cluster': 'west' });
+    made.left.set('west', []);
+    await pass(10_000);
+    expect(made.leases.holders).toEqual({ [leaseOf('a')]: 'linkerd-0' });
+    await pass(60_000);
+    expect(made.leases.holders).toEqual({});
+    await made.end();
+  });
+});
+
+describe('the credentials Secret of a Link (E2)', () => {
+  it('is read when the Link is served, when it changes, and when the Link names another', async () => {
+    const made = await world([read('a', { secret: 'one' })]);
+    made.clusters.secretChanged('one');
+    made.clusters.secretChanged('two');
+    await pass(100);
+    expect(made.secretsRead).toEqual(['one', 'one']);
+    await made.put(read('a', { secret: 'two' }));
+    await pass(100);
+    expect(made.secretsRead).toEqual(['one', 'one', 'two']);
+    await made.put(read('a', { secret: 'two' }));
+    await pass(100);
+    expect(made.secretsRead).toHaveLength(3);
+    await made.end();
+  });
+});
+
+/** The parts of a world that most tests want. */
+function bound(made: World) {
+  const { said, leases, accepted } = made;
+  return { said, leases, accepted, put: (next: LinkRead) => made.put(next), end: () => made.end() };
+}
