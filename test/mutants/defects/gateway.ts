@@ -3,6 +3,10 @@ import type { Defect } from '../defect.ts';
 const GATEWAY_FILE = { file: 'operator/gateway/gateway.ts', tests: ['test/operator/gateway/gateway.test.ts'] };
 const ADDRESSES = { file: 'operator/gateway/addresses.ts', tests: ['test/operator/gateway/addresses.test.ts'] };
 const PROBE = { file: 'operator/gateway/probe.ts', tests: ['test/operator/gateway/probe.test.ts'] };
+const PROBE_SERVICE = {
+  file: 'operator/gateway/probe-service.ts',
+  tests: ['test/operator/gateway/probe-service.test.ts'],
+};
 
 export const GATEWAY: readonly Defect[] = [
   {
@@ -200,5 +204,40 @@ export const GATEWAY: readonly Defect[] = [
     rule: 'E5',
     find: 'if (signal.aborted) return; onProbe',
     replace: 'onProbe',
+  },
+  {
+    ...PROBE_SERVICE,
+    name: 'a gateway that is not probed has a probe Service',
+    rule: 'F4',
+    find: 'if (gateway === undefined || probe === undefined) return NOTHING;',
+    replace: 'if (gateway === undefined) return NOTHING;',
+  },
+  {
+    ...PROBE_SERVICE,
+    name: 'what a chart put on the probe Service is removed',
+    rule: 'A8',
+    find: 'each.of === SERVICES ? {',
+    replace: 'each.of !== SERVICES ? {',
+  },
+  {
+    ...PROBE_SERVICE,
+    name: 'the probe Service takes a name that somebody else has',
+    rule: 'A6',
+    find: 'writable(observed, service, objects)',
+    replace: 'writable({ ...observed, isForeign: () => false }, service, objects)',
+  },
+  {
+    ...PROBE_SERVICE,
+    name: 'the endpoints of the probe Service do not have the identity of the gateway',
+    rule: 'F4',
+    find: 'identity: gateway.identity,',
+    replace: '',
+  },
+  {
+    ...PROBE_SERVICE,
+    name: 'the probe Service has Endpoints where slices are asked for',
+    rule: 'F4',
+    find: 'kind: endpointsKind,',
+    replace: "kind: endpointsKind === 'slices' ? 'endpoints' : endpointsKind,",
   },
 ];

@@ -2,9 +2,10 @@
 import type { Defect } from '../defect.ts';
 import { GATEWAY } from './gateway.ts';
 import { KUBE } from './kube.ts';
+import { LINK } from './link.ts';
 import { MIRROR } from './mirror.ts';
 import { RUNTIME } from './runtime.ts';
 import { SOURCE } from './source.ts';
 import { TARGET } from './target.ts';
 
-export const DEFECTS: readonly Defect[] = [...KUBE, ...RUNTIME, ...MIRROR, ...SOURCE, ...TARGET, ...GATEWAY];
+export const DEFECTS: readonly Defect[] = [...KUBE, ...RUNTIME, ...MIRROR, ...LINK, ...SOURCE, ...TARGET, ...GATEWAY];

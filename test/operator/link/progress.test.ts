@@ -54,6 +54,15 @@ describe('a change of the target (G4)', () => {
     expect(await changesFollowed()).toBe(0);
   });
 
+  it('is not measured for what was written before it', async () => {
+    const { progress, pass, changesFollowed } = setUp();
+    progress.wrote(KEY, progress.begin(KEY), 2);
+    pass(0);
+    progress.changed(KEY);
+    pass(0);
+    expect(await changesFollowed()).toBe(0);
+  });
+
   it('is measured once with the writes of all passes', async () => {
     const { progress, pass, changesFollowed, secondsTaken } = setUp();
     progress.changed(KEY);
@@ -105,6 +114,10 @@ describe('endpoints that others edited (C3)', () => {
     const { progress, pass, repairs } = setUp();
     progress.changed(KEY);
     progress.edited(KEY);
+    pass(1);
+    pass(1);
+    progress.edited(KEY);
+    progress.changed(KEY);
     pass(1);
     expect(await repairs()).toBe(0);
   });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { sleep } from '../../../operator/kube/backoff.ts';
 import type { KubeClient } from '../../../operator/kube/client.ts';
 import { ApiError } from '../../../operator/kube/errors.ts';
 import type { Logger } from '../../../operator/runtime/logger.ts';
@@ -11,9 +12,18 @@ afterEach(() => void vi.useRealTimers());
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
+interface Given {
+  readonly prunes?: boolean;
+  readonly lagMs?: number;
+  /** How long the API server takes to answer. */
+  readonly answerMs?: number;
+  /** What stands in the Link from the start. */
+  readonly status?: LinkStatusBefore;
+}
+
 /** A Link on an API server, and a writer of its status; the writer sees what the server stores `lagMs` later. */
-function setUp({ prunes = false, lagMs = 0 } = {}) {
-  let link: LinkObject | undefined = { metadata: { name: 'west' } };
+function setUp({ prunes = false, lagMs = 0, answerMs = 0, status }: Given = {}) {
+  let link: LinkObject | undefined = { metadata: { name: 'west' }, ...(status && { status }) };
   let stored: LinkObject | undefined = link;
   let ready = 1;
   let failure: Error | undefined;
@@ -41,6 +51,7 @@ function setUp({ prunes = false, lagMs = 0 } = {}) {
   const client = {
     patch: async (_of: unknown, _target: unknown, { status }: { status: LinkStatusPatch }) => {
       writes.push(performance.now());
+      if (answerMs > 0) await sleep(answerMs);
       if (failure !== undefined) throw failure;
       const { mirrorServices, gateway: _, ...rest } = status;
       stored = { metadata: { name: 'west' }, status: { ...(prunes ? {} : rest), mirrorServices } };
@@ -118,6 +129,28 @@ describe('the writer of a Link’s status (G2)', () => {
     expect(world.writes).toHaveLength(1);
   });
 
+  it('writes nothing at its start when the Link says it already', async () => {
+    const first = setUp();
+    first.writer.schedule();
+    await pass(2000);
+    const second = setUp({ status: first.stored ?? {} });
+    second.writer.schedule();
+    await pass(2000);
+    expect(second.writes).toEqual([]);
+  });
+
+  it('writes what changes while it writes, and lets a slow API server rest', async () => {
+    const world = setUp({ answerMs: 300, lagMs: 60_000 });
+    world.ready = 1;
+    await pass(200);
+    world.ready = 2;
+    await pass(2_800);
+    expect(world.writes).toHaveLength(1);
+    await pass(1_000);
+    expect(world.writes).toHaveLength(2);
+    expect(world.stored).toMatchObject({ mirrors: { total: 2 } });
+  });
+
   it('puts right what somebody else makes of it', async () => {
     const world = setUp();
     world.writer.schedule();
@@ -153,6 +186,14 @@ describe('the writer of a Link’s status (G2)', () => {
     world.ready = 9;
     await pass(300_000);
     expect(world.stored).toMatchObject({ mirrors: { total: 9 } });
+  });
+
+  it('does not try again, nor warn, when the Link turns out to be gone', async () => {
+    const world = setUp();
+    world.failure = new ApiError(404, { reason: 'NotFound' }, 'patch');
+    world.ready = 2;
+    await pass(60_000);
+    expect([world.writes.length, world.logged]).toEqual([1, []]);
   });
 
   it('leaves a Link that is gone alone', async () => {

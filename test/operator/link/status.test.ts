@@ -83,6 +83,16 @@ describe('the conditions of a Link (G1)', () => {
     });
   });
 
+  it('are as they were found for this generation until it is known better, and unknown if for another', () => {
+    const before = linkStatus(FINE, {}, T1);
+    expect(conditionOf(linkStatus({ ...FINE, synced: undefined }, before, T2), 'Synced')).toMatchObject({
+      status: 'True',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    });
+    const changed = linkStatus({ ...FINE, generation: 4, synced: undefined }, before, T2);
+    expect(conditionOf(changed, 'Synced')).toMatchObject({ status: 'Unknown', reason: 'Pending' });
+  });
+
   it('leave those of others alone', () => {
     const other = { ...conditionOf(statusOf({}), 'Ready'), type: 'Theirs' };
     expect(linkStatus(FINE, { conditions: [other] }, T1).conditions[0]).toEqual(other);
@@ -98,6 +108,14 @@ describe('the rest of the status', () => {
 
   it('counts all mirrors (G2)', () => {
     expect(statusOf({ mirrors }).mirrors).toEqual({ total: 2, ready: 1, failed: 1 });
+  });
+
+  it('leaves the gateway as it was found for this generation until there is a verdict (F2)', () => {
+    const gateway = { port: 4143, addresses: ['203.0.113.1'], alive: undefined };
+    expect(linkStatus({ ...FINE, gateway }, linkStatus(FINE, {}, T1), T2)).not.toHaveProperty('gateway');
+    expect(linkStatus({ ...FINE, gateway, generation: 4 }, linkStatus(FINE, {}, T1), T2).gateway).toEqual({
+      addresses: ['203.0.113.1'],
+    });
   });
 
   it('says nothing of mirrors that another writes', () => {

@@ -284,6 +284,18 @@ describe('a headless mirror', () => {
   });
 });
 
+describe('a pod that a construct refuses', () => {
+  it('is reported, and the others are mirrored', () => {
+    const dns = { ...targetSlice([{ hostname: 'web-2' }]), ports: [{ name: 'dns', port: 53, protocol: 'UDP' }] };
+    const { endpoints, refusals } = manifestsOf({
+      service: headlessService(),
+      slices: [targetSlice([{ hostname: 'web-1' }]), dns],
+    });
+    expect(names(endpoints)).toEqual(['web-1-west', 'web-west']);
+    expect(refusals).toMatchObject([{ reason: 'InvalidService', message: expect.stringContaining('web-2') as string }]);
+  });
+});
+
 describe('while nothing can be decided', () => {
   it('only endpoints that lead to the gateway are written (E4)', () => {
     const endpoints = [ownedEndpoints('web-west', [{ addresses: [{ ip: '203.0.113.9' }], ports: gatewayPorts }])];

@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest';
+import type { OperatorConfig } from '../../../operator/config/config.ts';
+import { namespaceStateOf } from '../../../operator/link/namespaces.ts';
+
+const stateOf = (namespace: string, mirrorNamespaces?: readonly string[]) => {
+  const config = { namespace: 'links', controlPlaneNamespace: 'linkerd', mirrorNamespaces } as OperatorConfig;
+  const namespaces = { stateOf: () => 'missing' } as unknown as Parameters<
+    typeof namespaceStateOf
+  >[1]['source']['namespaces'];
+  return namespaceStateOf(namespace, { config, source: { namespaces } });
+};
+
+describe('where mirrors may be written (A3, E8)', () => {
+  test.each<[string, string, readonly string[] | undefined, string]>([
+    ['in a namespace, which is as the source cluster has it', 'shop', undefined, 'missing'],
+    ['in a namespace that the operator is given', 'shop', ['shop'], 'missing'],
+    ['not in one that it is not given', 'shop', ['bank'], 'forbidden'],
+    ["not in the operator's own", 'links', undefined, 'forbidden'],
+    ["not in the operator's own though that is given", 'links', ['links'], 'forbidden'],
+    ['not in that of the control plane', 'linkerd', ['linkerd'], 'forbidden'],
+    ['not in those of Kubernetes', 'kube-system', ['kube-system'], 'forbidden'],
+  ])('is %s', (_, namespace, given, expected) => {
+    expect(stateOf(namespace, given)).toBe(expected);
+  });
+});
