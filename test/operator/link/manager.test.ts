@@ -156,8 +156,10 @@ describe('the manager of Links', () => {
       await untilServed({ old: 'west' });
       const before = versions();
       remove('old');
+      put('z', { targetClusterName: 'north' });
+      await untilServed({ old: 'west', z: 'north' });
       put('new');
-      await untilServed({ new: 'west' });
+      await untilServed({ new: 'west', z: 'north' });
       expect(versions()).toEqual(before);
     });
 
@@ -375,10 +377,13 @@ describe('the manager of Links', () => {
   });
 
   it('looks at a Link anew that was deleted and made again unseen, with the same generation (L20, M4)', async () => {
-    await start(() => {
-      mirrors('a');
-      put('west');
-    });
+    await start(
+      () => {
+        mirrors('a');
+        put('west');
+      },
+      { tuning: { removalGraceMs: FOR_EVER_MS } },
+    );
     await untilServed({ west: 'west' });
     remove('west');
     put('west', { gatewayAddress: '203.0.113.77' });

@@ -141,11 +141,15 @@ describe('the mirrors of a target cluster', () => {
   it('keep the last status while nothing can be decided (E4, E6)', async () => {
     await start(() => stage.mirror('web'));
     run();
-    exports('web');
-    await reconcile('shop/web');
-    exported.set('web', { decidable: false });
-    await reconcile('shop/web');
-    expect([stage.services(), statusOf('web')?.mirrored]).toEqual([['web-west'], true]);
+    exports('bad', { target: { service: targetService({ ports: [] }), mode: 'gateway' } });
+    await reconcile('shop/bad');
+    for (const name of ['web', 'bad']) exported.set(name, { decidable: false });
+    await reconcile('shop/web', 'shop/bad');
+    expect([stage.services(), statusOf('web'), statusOf('bad')?.reason]).toEqual([
+      ['web-west'],
+      undefined,
+      'InvalidService',
+    ]);
   });
 
   test.each<[string, () => void]>([

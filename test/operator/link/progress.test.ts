@@ -122,6 +122,16 @@ describe('endpoints that others edited (C3)', () => {
     expect(await repairs()).toBe(0);
   });
 
+  it('do not count when they come while a change is being followed', async () => {
+    const { progress, pass, repairs } = setUp();
+    progress.changed(KEY);
+    const began = progress.begin(KEY);
+    progress.edited(KEY);
+    progress.end(KEY, began, 1);
+    pass(1);
+    expect(await repairs()).toBe(0);
+  });
+
   it('count once over the passes of a reconcile', async () => {
     const { progress, pass, repairs } = setUp();
     progress.edited(KEY);

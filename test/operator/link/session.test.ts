@@ -10,6 +10,8 @@ import { RecordedReport } from './recorded.ts';
 import { exportFrom, Stage, type StageOptions, startTarget } from './stage.ts';
 
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `s${at}`);
+/** Renewed every second, so that its loss is seen soon. */
+const QUICK_LEASE = { leaseDuration: '3s', renewDeadline: '2s' };
 const local = (remote: readonly string[]): readonly string[] => remote.map((name) => `${name}-west`);
 
 describe('a session', () => {
@@ -98,7 +100,7 @@ describe('a session', () => {
   });
 
   it('writes nothing and reports no mirrors while another holds the Lease (H1)', async () => {
-    stage = await Stage.start();
+    stage = await Stage.start({ flags: QUICK_LEASE });
     stage.lease('west', 'linkerd-0');
     target = await startTarget('a');
     env = await stage.environment();
@@ -112,6 +114,10 @@ describe('a session', () => {
     stage.lease('west', '');
     await untilMirrored('a');
     await untilSynced();
+    expect(session.findings().mirrors?.size).toBe(1);
+    stage.lease('west', 'linkerd-0');
+    await eventually('it stands by again', async () => session.findings().heldBy === 'linkerd-0');
+    expect(session.findings().mirrors).toBeUndefined();
   });
 
   it('claims names as soon as the target is listed, and gives those of what is gone up while it stands by (A7)', async () => {
@@ -131,17 +137,24 @@ describe('a session', () => {
   });
 
   it('has its first pass end also when the Lease was lost in it, and came back', async () => {
-    await start({ exported: names(6) }, { flags: { leaseDuration: '3s', renewDeadline: '2s', concurrency: '1' } });
-    const isWrite = ({ verb, resource }: { readonly verb: string; readonly resource: string }): boolean =>
-      verb === 'patch' && resource !== 'leases';
-    const answer = stage.east.faults.latency(200, isWrite);
-    await eventually('the first pass is under way', async () => stage.services().length > 0);
+    await start({ exported: names(6) }, { flags: { ...QUICK_LEASE, concurrency: '1' } });
+    env.claims.join('east', { createdAt: '2030-01-01T00:00:00Z', name: 'east' }, () => undefined);
+    const answer = stage.east.faults.refuse({
+      failure: { kind: 'hang', effect: 'before' },
+      match: ({ verb, name = '' }) => verb === 'patch' && name.endsWith('-west'),
+    });
+    const gone = { owner: { cluster: 'east', key: 'shop/x' }, names: ['s5-west'], since: '' };
+    const isClaimed = (): boolean => 'lostTo' in (env.claims.resolve('shop', gone) ?? {});
+    await eventually('the first pass is under way', async () => isClaimed());
+    // One that waits in the queue, and is in no list any more when the queue begins anew.
+    remove('s5');
+    await eventually('it is known to be gone', async () => !isClaimed());
     stage.lease('west', 'linkerd-0');
     await eventually('the Lease is lost', async () => session.findings().heldBy !== undefined);
     expect(session.findings().synced).toBeUndefined();
     answer();
     stage.lease('west', '');
-    await untilMirrored(...names(6));
+    await untilMirrored(...names(5));
     await untilSynced();
   });
 

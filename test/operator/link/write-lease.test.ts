@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LEASES } from '../../../operator/kube/objects.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { WriteLease } from '../../../operator/link/write-lease.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
@@ -35,6 +36,10 @@ describe('the Lease under which mirrors of a Link are written (H1)', () => {
   /** Work that ends when it is aborted. */
   const obedient = (until: AbortSignal): Promise<void> =>
     new Promise((resolve) => until.addEventListener('abort', () => resolve(), { once: true }));
+  /** More requests than giving up a Lease takes. */
+  const timeForIt = async (): Promise<void> => {
+    for (let times = 0; times < 10; times += 1) await stage.client.list(LEASES, {}, new AbortController().signal);
+  };
   const isHeld = (): Promise<boolean> => Promise.resolve(lease.isHeld);
 
   it('is taken before anything is written, and records the cluster', async () => {
@@ -77,6 +82,7 @@ describe('the Lease under which mirrors of a Link are written (H1)', () => {
     await eventually('it is held', isHeld);
     const released = lease.release();
     await eventually('the work is to end', async () => works[0]?.until.aborted);
+    await timeForIt();
     expect(stage.leases()).toEqual({ west: OURS });
     works[0]?.end();
     await released;
@@ -88,6 +94,7 @@ describe('the Lease under which mirrors of a Link are written (H1)', () => {
     await eventually('it is held', isHeld);
     const removed = lease.remove();
     await eventually('the work is to end', async () => works[0]?.until.aborted);
+    await timeForIt();
     expect(stage.leases()).toEqual({ west: OURS });
     works[0]?.end();
     await removed;
