@@ -263,8 +263,8 @@ export const LINK: readonly Defect[] = [
     ...STATUS,
     name: 'the verdict on the gateway goes with a restart',
     rule: 'F2',
-    find: 'return saidBefore ? {} :',
-    replace: 'return saidBefore ? { gateway: { addresses } } :',
+    find: 'return isWritten ? {} :',
+    replace: 'return isWritten ? { gateway: { addresses } } :',
   },
   {
     ...STATUS,

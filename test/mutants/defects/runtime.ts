@@ -300,8 +300,8 @@ export const RUNTIME: readonly Defect[] = [
     ...APPLIER,
     name: 'an object of ours that is in the way counts as the one of somebody else',
     rule: 'A6',
-    find: 'if (isOurs(there)) throw error;',
-    replace: '',
+    find: 'if (there === undefined || isOurs(there)) throw error;',
+    replace: 'if (there === undefined) throw error;',
   },
   {
     ...APPLIER,
