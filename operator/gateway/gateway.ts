@@ -21,17 +21,21 @@ export interface GatewayFindings {
   readonly gateway: GatewayView | undefined;
 }
 
+/** Where a gateway is reported on: its Link. */
+export interface GatewayReport {
+  statusChanged(): void;
+  event(type: 'Normal' | 'Warning', reason: string, message: string): void;
+}
+
 export interface GatewayOptions {
   readonly config: OperatorConfig;
   readonly families: ReadonlySet<IpFamily>;
   readonly resolve: Resolve | undefined;
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly onEvent: (type: 'Normal' | 'Warning', reason: string, message: string) => void;
+  readonly report: GatewayReport;
   /** Called when the addresses, port or identity of endpoints must change, or their readiness. */
   readonly onChange: () => void;
-  /** Called when the findings may have changed. */
-  readonly onStatus: () => void;
 }
 
 export class Gateway {
@@ -118,9 +122,9 @@ export class Gateway {
     const failed = problems.length > 0 && (this.#lookup?.problems ?? []).length === 0;
     this.#inUse = next;
     this.#lookup = state;
-    if (failed) this.#options.onEvent('Warning', 'GatewayNotResolved', problems.join('; '));
+    if (failed) this.#options.report.event('Warning', 'GatewayNotResolved', problems.join('; '));
     if (isNew) this.#options.onChange();
-    this.#options.onStatus();
+    this.#options.report.statusChanged();
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
@@ -147,7 +151,7 @@ export class Gateway {
   }
 
   #setAlive(alive: boolean, message: string): void {
-    const { metrics, log, onEvent, onChange, onStatus } = this.#options;
+    const { metrics, log, report, onChange } = this.#options;
     this.#alive = alive;
     this.#verdict = verdict(alive ? 'True' : 'False', alive ? 'ProbeSucceeded' : 'ProbeFailed', message);
     metrics.target.gatewayAlive.set(this.#labels, alive ? 1 : 0);
@@ -155,9 +159,9 @@ export class Gateway {
       { link: this.#settings?.name, alive, verdict: message },
       alive ? 'the gateway is alive' : 'the gateway is not alive',
     );
-    onEvent(alive ? 'Normal' : 'Warning', alive ? 'GatewayAlive' : 'GatewayNotAlive', message);
+    report.event(alive ? 'Normal' : 'Warning', alive ? 'GatewayAlive' : 'GatewayNotAlive', message);
     onChange();
-    onStatus();
+    report.statusChanged();
   }
 
   #resolved(): Verdict | undefined {

@@ -68,9 +68,8 @@ export class Session {
       resolve: tuning.resolve,
       metrics,
       log,
-      onEvent: (type, reason, message) => report.event(type, reason, message),
+      report,
       onChange: () => this.#enqueueAll(),
-      onStatus: () => report.statusChanged(),
     });
     this.#credentials = new Credentials({
       timeoutMs: tuning.requestTimeoutMs,

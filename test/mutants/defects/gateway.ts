@@ -55,8 +55,8 @@ export const GATEWAY: readonly Defect[] = [
     ...GATEWAY_FILE,
     name: 'a verdict does not reach the mirrors',
     rule: 'F3',
-    find: 'onEvent(alive ?',
-    replace: 'if (alive === undefined) onChange(); onStatus(); return; onEvent(alive ?',
+    find: 'report.event(alive ?',
+    replace: 'if (alive === undefined) onChange(); report.statusChanged(); return; report.event(alive ?',
   },
   {
     ...GATEWAY_FILE,

@@ -61,9 +61,11 @@ function setUp(resolve: Resolve = async () => ['203.0.113.1'], probeVia: Operato
     resolve,
     metrics,
     log: silent,
-    onEvent: (type, reason) => events.push(`${type} ${reason}`),
+    report: {
+      event: (type, reason) => events.push(`${type} ${reason}`),
+      statusChanged: () => (said.statuses += 1),
+    },
     onChange: () => (said.changes += 1),
-    onStatus: () => (said.statuses += 1),
   });
   gateways.push(gateway);
   const metric = async (name: string): Promise<readonly number[] | undefined> =>
