@@ -37,6 +37,8 @@ export class Clusters {
   /** What serves each cluster, or removes what is left of it. */
   readonly #sessions = new Map<string, Session | Removal>();
   readonly #served: Map<string, string>;
+  /** Sessions whose cluster their Link's Lease records. */
+  readonly #recorded = new WeakSet<Session>();
   /** When the mirrors of each cluster without a Link may be removed, on the monotonic clock. */
   readonly #removableMs = new Map<string, number>();
 
@@ -59,7 +61,7 @@ export class Clusters {
     for (const name of this.#options.reads.keys()) this.linkChanged(name);
     for (const cluster of this.#served.values()) this.#controller.add(cluster);
     await this.#controller.run(signal);
-    await Promise.all([...this.#sessions.values()].map((each) => each.stop('release')));
+    await Promise.all([...this.#sessions.values()].map((each) => each.stop()));
     for (const link of this.#links.values()) link.end();
     await this.#controller.forget();
   }
@@ -125,7 +127,7 @@ export class Clusters {
         const { settings } = assignment;
         if (running instanceof Session && running.settings.uid === settings.uid) this.#update(running, settings);
         else {
-          await this.#end(cluster, running, settings.name);
+          await this.#end(cluster, running);
           if (signal.aborted || this.#isBusy(settings.name, cluster)) break;
           this.#serve(cluster, settings);
         }
@@ -134,18 +136,18 @@ export class Clusters {
       }
       case 'continue':
         if (!(running instanceof Session && running.link === assignment.link)) {
-          await this.#end(cluster, running, assignment.link);
+          await this.#end(cluster, running);
         }
         await this.#forgetOthers(cluster, assignment.link, signal);
         break;
       case 'remove':
         if (running instanceof Removal && running.link === assignment.link) break;
         if (this.#graceMs(cluster) > 0) return { requeueAfterMs: this.#graceMs(cluster) };
-        await this.#end(cluster, running, assignment.link);
+        await this.#end(cluster, running);
         if (!signal.aborted) this.#remove(cluster, assignment.link);
         break;
       case 'nothing':
-        await this.#end(cluster, running, running?.link);
+        await this.#end(cluster, running);
     }
     for (const { name, named } of this.#options.reads.values()) if (named === cluster) this.#judge(name);
     return {};
@@ -170,7 +172,15 @@ export class Clusters {
     this.#served.set(name, cluster);
     this.#linkOf(name).work = session;
     session.start();
+    // Only then may the records of other Links go.
+    void session.answered.then(() => this.#answered(cluster, session));
     this.#giveSecret(session);
+  }
+
+  #answered(cluster: string, session: Session): void {
+    if (this.#sessions.get(cluster) !== session) return;
+    this.#recorded.add(session);
+    this.#controller.add(cluster);
   }
 
   #update(session: Session, settings: LinkSettings): void {
@@ -201,17 +211,14 @@ export class Clusters {
     if (result === 'complete') this.#controller.add(cluster);
   }
 
-  /**
-   * Ends the session of a cluster. Once this resolves, the session writes nothing.
-   * @param next Link that has the cluster now; the Lease of any other Link is deleted, since its record is obsolete
-   */
-  async #end(cluster: string, session: Session | Removal | undefined, next: string | undefined): Promise<void> {
+  /** Ends the session of a cluster. Once this resolves, the session writes nothing. */
+  async #end(cluster: string, session: Session | Removal | undefined): Promise<void> {
     if (session === undefined) return;
     const link = this.#links.get(session.link);
-    await session.stop(session.link === next ? 'release' : 'remove');
+    await session.stop();
     this.#sessions.delete(cluster);
     if (link !== undefined) link.work = undefined;
-    // The record of its Lease is kept until the Lease is known to be gone. The Link may be waiting for its Lease.
+    // The Link may be waiting for its Lease.
     this.#enqueue(session.link);
   }
 
@@ -230,8 +237,13 @@ export class Clusters {
     return this.#sessions.get(cluster)?.link === link;
   }
 
-  /** Deletes the Leases of other Links that record this cluster: it has another Link now. */
+  /**
+   * Deletes the Leases of other Links that record this cluster: it has another Link now. They stay until that Link's own
+   * Lease records it, so that at no moment a restart would know of no record.
+   */
   async #forgetOthers(cluster: string, owner: string, signal: AbortSignal): Promise<void> {
+    const session = this.#sessions.get(cluster);
+    if (session instanceof Session && !this.#recorded.has(session)) return;
     for (const [name, of] of [...this.#served]) {
       if (of !== cluster || name === owner) continue;
       await forgetLease(name, this.#options.env, signal);

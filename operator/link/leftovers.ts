@@ -31,7 +31,6 @@ export class Removal {
   readonly #lease: WriteLease;
   readonly #mirrors: Mirrors;
   readonly #stopped = new AbortController();
-  #whenStopped: 'release' | 'remove' = 'release';
   #unsubscribe: () => void = () => undefined;
   #ended: Promise<RemovalResult> = Promise.resolve('stopped');
 
@@ -64,12 +63,8 @@ export class Removal {
     return this.#ended;
   }
 
-  /**
-   * Stops the removal, complete or not.
-   * @param lease `release`: the Lease stays, as the record of what is left; `remove`: another Link has the cluster now
-   */
-  async stop(lease: 'release' | 'remove'): Promise<void> {
-    this.#whenStopped = lease;
+  /** Stops the removal, complete or not. The Lease is released, and keeps the record of what is left. */
+  async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#ended;
   }
@@ -88,15 +83,16 @@ export class Removal {
       await sleep(POLL_MS, this.#stopped.signal);
     }
     const result = this.#stopped.signal.aborted ? 'stopped' : this.#isComplete() ? 'complete' : 'incomplete';
-    await this.#giveUpLease(result === 'complete' ? 'remove' : result === 'stopped' ? this.#whenStopped : 'release');
+    if (result === 'complete') await this.#removeLease();
+    else await this.#lease.release();
     this.#unsubscribe();
     await this.#mirrors.forget();
     await this.#env.metrics.forgetTarget(this.#cluster);
     return result;
   }
 
-  async #giveUpLease(how: 'release' | 'remove'): Promise<void> {
-    await this.#lease[how]().catch((error: unknown) => {
+  async #removeLease(): Promise<void> {
+    await this.#lease.remove().catch((error: unknown) => {
       this.#env.log.warn(
         { link: this.link, error: describe(error) },
         'the Lease of the Link cannot be given up; it expires',

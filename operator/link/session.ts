@@ -152,20 +152,23 @@ export class Session {
     for (const key of this.#mirrors.keys()) if (splitKey(key).namespace === namespace) this.#mirrors.add(key);
   }
 
+  /** Resolves once the Link's Lease records the cluster, or is known to be another's. */
+  get answered(): Promise<void> {
+    return this.#lease.answered;
+  }
+
   /**
-   * Stops, and leaves all mirrors as they are. Resolves when the work under way has ended.
-   * @param lease `release`: the Link may be served again; `remove`: another Link has the cluster now
+   * Stops, and leaves all mirrors as they are; the Lease is released, and keeps the record of them. Resolves when the work
+   * under way has ended.
    */
-  async stop(lease: 'release' | 'remove'): Promise<void> {
-    const { claims, metrics, log } = this.#env;
-    const { name, cluster } = this.#settings;
+  async stop(): Promise<void> {
+    const { claims, metrics } = this.#env;
+    const { cluster } = this.#settings;
     this.#gateway.stop();
     this.#exports.stop();
     this.#unsubscribe();
     this.#stopped.abort(new Error('the session has ended'));
-    await this.#lease[lease]().catch((error: unknown) => {
-      log.warn({ link: name, error: describe(error) }, 'the Lease of the Link cannot be given up; it expires');
-    });
+    await this.#lease.release();
     await this.#credentials.close();
     claims.leave(cluster);
     await Promise.all([this.#mirrors.forget(), metrics.forgetTarget(cluster)]);

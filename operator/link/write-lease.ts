@@ -14,6 +14,7 @@ export class WriteLease {
   /** Ends the work before the Lease is given up. */
   readonly #quiet = new AbortController();
   readonly #stopped = new AbortController();
+  readonly #answer = Promise.withResolvers<void>();
   #isHeld = false;
   #heldBy: string | undefined;
   #working: Promise<void> = Promise.resolve();
@@ -40,6 +41,11 @@ export class WriteLease {
     });
   }
 
+  /** Resolves once the Lease records the cluster, or is known to be another's. */
+  get answered(): Promise<void> {
+    return this.#answer.promise;
+  }
+
   get isHeld(): boolean {
     return this.#isHeld;
   }
@@ -56,6 +62,7 @@ export class WriteLease {
     this.#locked = this.#lock.run(this.#stopped.signal, {
       held: (lost) => {
         this.#isHeld = true;
+        this.#answer.resolve();
         this.#heldBy = undefined;
         log.info({ link }, 'writing for this Link');
         const before = this.#working;
@@ -64,6 +71,7 @@ export class WriteLease {
       },
       heldByAnother: (holder) => {
         this.#heldBy = holder;
+        this.#answer.resolve();
         log.info({ link, holder }, 'another writes for this Link; standing by');
         this.#report.event('Warning', 'HeldByAnother', `${holder} writes for this Link and holds its Lease`);
         this.#report.statusChanged();

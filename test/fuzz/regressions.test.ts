@@ -51,6 +51,18 @@ const REGRESSIONS: readonly (readonly [string, readonly Command[]])[] = [
       { do: 'put service', link: 'bar', namespace: 'shop', name: 'foo', ...EXPORTED, kind: 'headless' },
     ],
   ],
+  [
+    'what a renamed Link left is removed, though the other was deleted before its Lease recorded anything (E5)',
+    [
+      { do: 'put service', link: 'west', namespace: 'shop', name: 'web', ...EXPORTED },
+      { do: 'wait', ms: 1000 },
+      { do: 'delay', at: 'east' },
+      { do: 'rename link', first: 'remove' },
+      { do: 'wait', ms: 60 },
+      { do: 'remove link', link: 'west-v2' },
+      { do: 'stop operator' },
+    ],
+  ],
   ['an operator that is stopped before it has begun stops (H2)', [{ do: 'stop operator' }]],
 ];
 

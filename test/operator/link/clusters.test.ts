@@ -138,7 +138,7 @@ class World {
     const say = (fields: Readonly<Record<string, unknown>>, message: string): void => {
       if (message === 'serving the Link')
         this.said.push(`serves ${String(fields['cluster'])} by ${String(fields['link'])}`);
-      if (message === 'removing what the Link left')
+      if (message === 'removing the mirrors that the Link left')
         this.said.push(`removes ${String(fields['cluster'])} of ${String(fields['link'])}`);
       if (message === 'reconcile failed') this.said.push(`failed: ${String(fields['error'])}`);
     };
@@ -184,15 +184,28 @@ describe('a cluster (E9)', () => {
     await end();
   });
 
-  it('changes hands when the former session has stopped, and its Lease is gone', async () => {
+  it('changes hands when the former session has stopped and released its Lease', async () => {
     const made = await world([read('a'), read('b', { at: '2026-01-02' })]);
     const { said, leases, end } = bound(made);
-    leases.deletionMs = 1_000;
+    leases.changeMs = 1_000;
     await made.delete('a');
     await pass(900);
     expect([said, leases.holders]).toEqual([['serves west by a'], { [leaseOf('a')]: 'us' }]);
+    leases.changeMs = 0;
     await pass(1_000);
     expect(said).toEqual(['serves west by a', 'serves west by b']);
+    await end();
+  });
+
+  it('is recorded by the Lease of the former Link until that of the next records it, and then no more', async () => {
+    const made = await world([read('a'), read('b', { at: '2026-01-02' })]);
+    const { leases, end } = bound(made);
+    leases.put(leaseOf('b'), '');
+    leases.changeMs = 1_000;
+    await made.delete('a');
+    await pass(1_900);
+    expect(leases.holders).toEqual({ [leaseOf('a')]: '', [leaseOf('b')]: '' });
+    leases.changeMs = 0;
     await pass(3_000);
     expect(leases.holders).toEqual({ [leaseOf('b')]: 'us' });
     await end();

@@ -9,6 +9,8 @@ type Preconditions = Readonly<Record<string, unknown>>;
 export class Leases {
   /** How long a deletion takes, in milliseconds. */
   deletionMs = 0;
+  /** How long a change takes, in milliseconds. */
+  changeMs = 0;
   readonly #leases = new Map<string, Lease>();
   #version = 0;
 
@@ -20,7 +22,8 @@ export class Leases {
       if (this.#leases.has(name)) throw new ApiError(409, { reason: 'AlreadyExists' }, 'create');
       return this.#store(lease, `uid-${this.#version}`);
     },
-    replace: async (_of: unknown, lease: Lease) => {
+    replace: async (_of: unknown, lease: Lease, signal: AbortSignal) => {
+      if (this.changeMs > 0) await sleep(this.changeMs, signal);
       const { metadata } = this.#there(await Promise.resolve(lease.metadata.name));
       if (metadata.resourceVersion !== lease.metadata.resourceVersion) {
         throw new ApiError(409, { reason: 'Conflict' }, 'update');

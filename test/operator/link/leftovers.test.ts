@@ -14,7 +14,7 @@ describe('the removal of what a Link left (E5)', () => {
   let removal: Removal;
   let result: Promise<RemovalResult>;
   afterEach(async () => {
-    await removal.stop('release');
+    await removal.stop();
     await stage.stop();
   });
 
@@ -46,7 +46,7 @@ describe('the removal of what a Link left (E5)', () => {
     expect(stage.services(LINKS_NAMESPACE)).toEqual([]);
     expect(stage.east.store.list('v1', 'Endpoints').map(({ metadata }) => metadata.name)).toEqual(['a-north']);
     expect(Object.keys(stage.leases())).toEqual(['other']);
-    expect(stage.lines).toContain('info what the Link left is removed');
+    expect(stage.lines).toContain('info the mirrors that the Link left are removed');
   });
 
   it('is over at once where nothing is left, and takes the Lease', async () => {
@@ -87,16 +87,16 @@ describe('the removal of what a Link left (E5)', () => {
     expect([stage.has(), stage.leases()]).toEqual([true, {}]);
   });
 
-  test.each(['release', 'remove'] as const)('leaves what it has not deleted when it is stopped: %s', async (lease) => {
+  it('leaves what it has not deleted when it is stopped, and the Lease as the record of it', async () => {
     await start(() => {
       stage.mirror('a');
       refuseDeletions();
     });
     await eventually('it works', async () => stage.leases()['old']?.holder === 'linkspan-0');
-    await removal.stop(lease);
+    await removal.stop();
     expect(await result).toBe('stopped');
     expect(stage.services()).toEqual(['a-west']);
-    expect(stage.leases()).toEqual(lease === 'release' ? { old: { holder: '', cluster: 'west' } } : {});
+    expect(stage.leases()).toEqual({ old: { holder: '', cluster: 'west' } });
     stage.east.faults.clear();
     // The cluster can be served: nothing listens for its mirrors any more.
     env.source.subscribe('west', () => undefined)();

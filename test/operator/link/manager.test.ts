@@ -420,7 +420,7 @@ describe('the manager of Links', () => {
       });
     });
     await eventually('the Link is served', async () => stage.leases()['north']?.holder === 'linkspan-0');
-    expect(stage.lines).toContain('warn Leases cannot be listed: what deleted Links left stays');
+    expect(stage.lines).toContain('warn Leases cannot be listed; mirrors that deleted Links left are not removed');
     expect(stage.services()).toEqual(['a-west']);
   });
 

@@ -310,7 +310,7 @@ describe('the mirrors of a target cluster', () => {
       run();
       await reconcile(PROBE_KEY);
       expect(report.events).toEqual([
-        'Warning NameConflict Service linkerd-multicluster/probe-west exists and is not the probe Service of this Link; rename or remove it',
+        'Warning NameConflict Service linkerd-multicluster/probe-west exists and is not the probe Service of this Link; rename or delete it',
       ]);
       expect(mirrors.statuses.size).toBe(0);
     });

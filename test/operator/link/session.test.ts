@@ -22,7 +22,7 @@ describe('a session', () => {
   let target: SimulatedCluster | undefined;
   let generation = 1;
   afterEach(async () => {
-    await session.stop('release');
+    await session.stop();
     await stage.stop();
     await target?.stop();
     target = undefined;
@@ -254,20 +254,13 @@ describe('a session', () => {
   it('leaves all mirrors when it stops, its Lease as a record, and neither names nor a listener', async () => {
     await start({ exported: ['a'] });
     await untilMirrored('a');
-    await session.stop('release');
+    await session.stop();
     expect(stage.services()).toEqual(['a-west']);
     expect(stage.leases()).toEqual({ west: { holder: '', cluster: 'west' } });
     env.claims.join('west', { createdAt: '', name: 'another' }, () => undefined);
     env.source.subscribe('west', () => undefined)();
     const series = (await stage.metrics.registry.metrics()).split('\n').filter((line) => line.includes('west'));
     expect(series).toEqual([]);
-  });
-
-  it('deletes its Lease when another Link has the cluster', async () => {
-    await start({ exported: ['a'] });
-    await untilMirrored('a');
-    await session.stop('remove');
-    expect([stage.services(), stage.leases()]).toEqual([['a-west'], {}]);
   });
 
   test('does not write into namespaces of the control plane, the operator or Kubernetes (A3, E8)', async () => {
