@@ -234,7 +234,7 @@ onArgoCd('The gitops example', () => {
     expect(await data()).toEqual(filled);
 
     await fleet.api('east').delete(credentials);
-    await linkHealth('east', 'west', 'Degraded', 'token is empty');
+    await linkHealth('east', 'west', 'Degraded', 'token: must not be empty');
     await fleet.fillCredentials('east', 'west');
     await linkHealth('east', 'west', 'Healthy');
     await compareAll();
