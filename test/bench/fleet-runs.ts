@@ -15,6 +15,8 @@ const POLL_MS = 100;
 /** How long what follows the last mirror may take: statuses and Events. */
 const SETTLE_MS = 10_000;
 const IDLE_MS = 60_000;
+/** Lines. */
+const LOG_TAIL = 20;
 /** Resources that are written also while no mirror needs a write. */
 const BOOKKEEPING = new Set(['leases', 'events', 'links']);
 
@@ -29,10 +31,7 @@ export const measureFleetExport = async (
   const began = Date.now();
   const operator = stage.launchOperator();
   const areReady = () => links.reduce((sum, link) => sum + watch.count(link, 'ready'), 0) >= count;
-  const ended = await Promise.race([
-    watch.until('every mirror is ready', areReady, TIMEOUT_MS),
-    operator.died().then((how) => Promise.reject(new Error(`the operator has ended: ${how}`))),
-  ]);
+  const endedMs = await Promise.race([watch.until('every mirror is ready', areReady, TIMEOUT_MS), ended(operator)]);
   const cpu = await operator.metric('process_cpu_seconds_total');
   await caughtUp(operator, count);
   const resident = await memory(operator);
@@ -48,7 +47,7 @@ export const measureFleetExport = async (
     { measure: '  resident memory of the operator', value: resident, unit: 'MB' },
     { measure: `  after ${minutes} idle min`, value: idle, unit: 'MB' },
   ];
-  return { seconds: (ended - began) / 1000, rows };
+  return { seconds: (endedMs - began) / 1000, rows };
 };
 
 /** @param count of mirrors, which are there and right */
@@ -90,6 +89,12 @@ export const measureFleetRestart = async (stage: Stage, count: number): Promise<
 /** Waits until the operator itself counts every mirror as ready, which it does once their Links are Synced. */
 const caughtUp = async (operator: OperatorProcess, count: number): Promise<void> => {
   while ((await operator.metric('linkspan_mirrors', { state: 'ready' })) < count) await sleep(POLL_MS);
+};
+
+/** @throws Error if the operator ends by itself, with the last of its log */
+const ended = async (operator: OperatorProcess): Promise<never> => {
+  const how = await operator.died();
+  throw new Error(`the operator has ended (${how}); its log ends:\n${operator.log().slice(-LOG_TAIL).join('\n')}`);
 };
 
 const isRead = ({ verb }: AuditEntry): boolean => verb === 'get';
