@@ -8,7 +8,16 @@ const STATUS_WRITER = { file: 'operator/link/status-writer.ts', tests: ['test/op
 const NAMESPACES = { file: 'operator/link/namespaces.ts', tests: ['test/operator/link/namespaces.test.ts'] };
 const WRITE_LEASE = { file: 'operator/link/write-lease.ts', tests: ['test/operator/link/write-lease.test.ts'] };
 const CLUSTERS = { file: 'operator/link/clusters.ts', tests: ['test/operator/link/clusters.test.ts'] };
-const LEFTOVERS = { file: 'operator/link/leftovers.ts', tests: ['test/operator/link/clusters.test.ts'] };
+const LEFTOVERS = {
+  file: 'operator/link/leftovers.ts',
+  tests: ['test/operator/link/clusters.test.ts', 'test/operator/link/leftovers.test.ts'],
+};
+const EXPORTS = { file: 'operator/link/exports.ts', tests: ['test/operator/link/exports.test.ts'] };
+const LOSSES = { file: 'operator/target/losses.ts', tests: ['test/operator/target/losses.test.ts'] };
+const SESSION = { file: 'operator/link/session.ts', tests: ['test/operator/link/clusters.test.ts'] };
+const LINK_FILE = { file: 'operator/link/link.ts' };
+const MIRRORS = { file: 'operator/link/mirrors.ts' };
+const MANAGER = { file: 'operator/link/manager.ts' };
 
 export const LINK: readonly Defect[] = [
   {
@@ -524,13 +533,6 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...CLUSTERS,
-    name: 'M9 a removal that was overtaken ends as one that was not',
-    rule: 'E9',
-    find: "if (result === 'stopped') return;",
-    replace: '',
-  },
-  {
-    ...CLUSTERS,
     name: 'what deleted Links left before the start stays',
     rule: 'E5',
     find: 'for (const cluster of this.#served.values()) this.#controller.add(cluster); await',
@@ -620,5 +622,215 @@ export const LINK: readonly Defect[] = [
     rule: 'E5',
     find: 'link === undefined || cluster === undefined ? [] : [[link, cluster] as const]',
     replace: 'cluster === undefined ? [] : [[link ?? metadata.name, cluster] as const]',
+  },
+
+  {
+    ...EXPORTS,
+    name: 'S4 what went one by one is not counted with what another selector takes',
+    rule: 'E6',
+    find: 'this.#losses.restarted();',
+    replace: '',
+  },
+  {
+    ...EXPORTS,
+    name: 'S8 other target namespaces are not read anew',
+    rule: 'E5',
+    find: '&& isDeepStrictEqual(a.targetNamespaces, b.targetNamespaces)',
+    replace: '',
+  },
+  {
+    ...EXPORTS,
+    name: 'S13 what a replaced target still says is taken for what the new one does',
+    rule: 'E5',
+    find: 'this.#target === target;',
+    replace: 'this.#target !== undefined || target === undefined;',
+  },
+  {
+    ...EXPORTS,
+    name: 'what the former selectors select stays',
+    rule: 'A2',
+    find: 'a.selector?.query === b.selector?.query &&',
+    replace: '',
+  },
+  {
+    ...EXPORTS,
+    name: 'a session has caught up before it has read by other selectors',
+    rule: 'G1',
+    find: 'this.#options.mirrors.progress.restart();',
+    replace: '',
+  },
+  {
+    ...EXPORTS,
+    name: 'a held deletion counts as decided',
+    rule: 'E6',
+    find: '&& !(target === undefined && this.#losses.isHeld(key))',
+    replace: '',
+  },
+  {
+    ...EXPORTS,
+    name: 'what the user confirmed stays',
+    rule: 'E6',
+    find: 'for (const key of this.#losses.confirm(settings.confirmPrune)) this.#options.mirrors.add(key);',
+    replace: 'this.#losses.confirm(settings.confirmPrune);',
+  },
+  {
+    ...EXPORTS,
+    name: 'mirrors of other namespaces are counted when one can be read',
+    rule: 'E6',
+    find: 'within === undefined || splitKey(key).namespace === within',
+    replace: "within === undefined || splitKey(key).namespace !== ''",
+  },
+  {
+    ...EXPORTS,
+    name: 'what is gone still claims its name',
+    rule: 'A7',
+    find: "if (state === 'gone' && !this.#losses.isHeld(key)) env",
+    replace: "if (state === 'exported' && !this.#losses.isHeld(key)) env",
+  },
+  {
+    ...EXPORTS,
+    name: 'the probe Service counts as a mirror that the target lost',
+    rule: 'E6',
+    find: '.filter((key) => key !== PROBE_KEY)',
+    replace: '',
+  },
+  {
+    ...EXPORTS,
+    name: 'held deletions are no Event',
+    rule: 'G3',
+    find: 'if (held > 0 && held !== before) {',
+    replace: 'if (held > 0 && held === before) {',
+  },
+  {
+    ...LOSSES,
+    name: 'S1 no list takes too much',
+    rule: 'E6',
+    find: 'going.length > Math.max(ALWAYS, mirrored.size * PART)',
+    replace: 'going.length > mirrored.size',
+  },
+  {
+    ...LOSSES,
+    name: 'S3 a held Service that comes back stays held',
+    rule: 'E6',
+    find: "return state === 'exported' && this.#held.delete(key);",
+    replace: 'return false;',
+  },
+  {
+    ...SESSION,
+    name: 'a session that has ended still claims names',
+    rule: 'A7',
+    find: 'claims.leave(cluster);',
+    replace: '',
+  },
+  {
+    ...SESSION,
+    name: 'a session that has ended still listens',
+    rule: 'E9',
+    find: 'this.#unsubscribe(); this.#stopped',
+    replace: 'this.#stopped',
+  },
+  {
+    ...SESSION,
+    name: 'a Link that regains its Lease looks at nothing',
+    rule: 'H1',
+    find: 'this.#enqueueAll(); await this.#mirrors.run(until);',
+    replace: 'await this.#mirrors.run(until);',
+    tests: ['test/e2e/leases.test.ts'],
+  },
+  {
+    ...SESSION,
+    name: 'what a Link says anew reaches no mirror',
+    rule: 'E5',
+    find: '} this.#enqueueAll(); }',
+    replace: '} }',
+    tests: ['test/e2e/links.test.ts'],
+  },
+  {
+    ...SESSION,
+    name: 'mirrors are made by what the Link said before',
+    rule: 'E5',
+    find: 'this.#view = viewOf(settings, this.#env); if',
+    replace: 'if',
+    tests: ['test/e2e/links.test.ts'],
+  },
+  {
+    ...SESSION,
+    name: 'another gateway of a Link is not looked up',
+    rule: 'C4',
+    find: '[settings.gateway, settings.probe], [before.gateway, before.probe]',
+    replace: 'settings.name, before.name',
+    tests: ['test/e2e/links.test.ts'],
+  },
+  {
+    ...MANAGER,
+    name: 'M3 a confirmation is not read',
+    rule: 'E6',
+    find: '&& before?.metadata.annotations?.[Annotation.confirmPrune] === after?.metadata.annotations?.[Annotation.confirmPrune];',
+    replace: ';',
+    tests: ['test/e2e/targets.test.ts'],
+  },
+  {
+    ...MANAGER,
+    name: 'a Secret of a Link is not heard',
+    rule: 'E2',
+    find: 'this.#clusters?.secretChanged(splitKey(key).name)',
+    replace: "this.#clusters?.secretChanged('')",
+    tests: ['test/e2e/credentials.test.ts'],
+  },
+  {
+    ...MANAGER,
+    name: 'a status write of ours counts as a change of the Link',
+    rule: 'G2',
+    find: 'if (isSame(before, after)) {',
+    replace: 'if (before === after) {',
+    tests: ['test/e2e/links.test.ts'],
+  },
+  {
+    ...MIRRORS,
+    name: 'what is there when the target is listed stays',
+    rule: 'A2',
+    find: '...env.source.keysOf(cluster), ',
+    replace: '',
+    tests: ['test/e2e/mirroring.test.ts', 'test/e2e/restart.test.ts', 'test/e2e/links.test.ts'],
+  },
+  {
+    ...MIRRORS,
+    name: 'S9 claims are entered one by one',
+    rule: 'A7',
+    find: 'if (!(shape instanceof Error)) this.#enterClaims(observed, shape);',
+    replace: '',
+    tests: ['test/e2e/names.test.ts'],
+  },
+  {
+    ...MIRRORS,
+    name: 'a probe Service is not kept true',
+    rule: 'F4',
+    find: 'const manifests = from.probe();',
+    replace: 'const manifests = from.probe() && undefined;',
+    tests: ['test/e2e/endpoints.test.ts'],
+  },
+  {
+    ...MIRRORS,
+    name: 'R3 a namespace that refuses writes is not looked at',
+    rule: 'A3',
+    find: 'if (pass.namespaceInDoubt) source.recheck(observed.namespace);',
+    replace: '',
+    tests: ['test/e2e/namespaces.test.ts'],
+  },
+  {
+    ...LINK_FILE,
+    name: 'a Link that is gone is still measured',
+    rule: 'G4',
+    find: 'this.#options.metrics.forgetLink(this.#options.name);',
+    replace: '',
+    tests: ['test/e2e/status.test.ts'],
+  },
+  {
+    ...LINK_FILE,
+    name: 'each look at a Link that is not accepted is an Event',
+    rule: 'G3',
+    find: "isNew && accepted.status === 'False'",
+    replace: "accepted.status === 'False'",
+    tests: ['test/e2e/links.test.ts', 'test/e2e/status.test.ts'],
   },
 ];

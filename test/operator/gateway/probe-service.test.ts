@@ -36,7 +36,10 @@ describe('the probe Service (F4)', () => {
       },
     ]);
     expect(endpoints.map(({ object }) => object)).toMatchObject([
-      { subsets: [{ addresses: [{ ip: '203.0.113.1' }], ports: [{ port: 4191 }] }] },
+      {
+        metadata: { annotations: { 'mirror.linkerd.io/remote-gateway-identity': 'gw.id' } },
+        subsets: [{ addresses: [{ ip: '203.0.113.1' }], ports: [{ port: 4191 }] }],
+      },
     ]);
   });
 

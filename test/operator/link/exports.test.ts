@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseSelector } from '../../../crds/selector.ts';
+import { sourceAccess } from '../../../operator/kube/access/in-cluster.ts';
+import { KubeClient } from '../../../operator/kube/client.ts';
+import type { Environment } from '../../../operator/link/environment.ts';
+import { Exports, type ExportsOptions } from '../../../operator/link/exports.ts';
+import type { Mirrors } from '../../../operator/link/mirrors.ts';
+import { Progress } from '../../../operator/link/progress.ts';
+import { createMetrics } from '../../../operator/metrics.ts';
+import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
+import { eventually } from '../../cluster/workload/eventually.ts';
+import type { ObjectRef } from '../../cluster/workload/index.ts';
+import { EXPORTED, namespace, service } from '../../support/builders.ts';
+import { RecordedReport, recordingLog } from './recorded.ts';
+
+let cluster: SimulatedCluster;
+let client: KubeClient;
+const stop = new AbortController();
+
+beforeEach(async () => {
+  cluster = await startSimulated({ name: 'west' });
+  for (const name of ['shop', 'bank']) put(namespace(name));
+  client = new KubeClient(await sourceAccess({ kubeconfig: cluster.kubeconfigFile }), {
+    userAgent: 'test',
+    fieldManager: 'test',
+  });
+});
+afterEach(async () => {
+  running?.stop();
+  await client.close();
+  await cluster.stop();
+});
+
+let running: Exports | undefined;
+const put = (object: ObjectRef) => cluster.store.upsert({ ...object });
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `web-${index}`);
+const putAll = (names: readonly string[], labels = EXPORTED) => names.forEach((name) => put(service(name, { labels })));
+const keysOf = (names: readonly string[]) => names.map((name) => `shop/${name}`);
+
+const selectorOf = (matchLabels: Readonly<Record<string, string>>) => {
+  const parsed = parseSelector({ matchLabels }, 'spec.selector');
+  if (!parsed.ok || parsed.value === undefined) throw new Error('not a selector');
+  return parsed.value;
+};
+
+const SETTINGS: ExportsOptions['settings'] = { name: 'west', cluster: 'west', selector: selectorOf(EXPORTED) };
+
+/** Exports of west that are read, and mirrors that just record what they are asked for. */
+function reading(mirrored: readonly string[] = [], settings = SETTINGS) {
+  const report = new RecordedReport();
+  const progress = new Progress('west', createMetrics({ process: false }));
+  const added: string[] = [];
+  const lists: (readonly string[])[] = [];
+  const withdrawn: string[] = [];
+  const reachable: boolean[] = [];
+  const mirrors = {
+    progress,
+    add: (key: string) => added.push(key),
+    relisted: (keys: ReadonlySet<string>) => {
+      lists.push([...keys].sort());
+      if (!progress.hasBegun) progress.start(keys);
+    },
+  } as unknown as Mirrors;
+  const env = {
+    tuning: { targetTimings: { backoff: { baseMs: 20, capMs: 100 } }, labelCopyMs: 0 },
+    source: { keysOf: () => new Set(mirrored) },
+    claims: { withdraw: ({ key }: { key: string }) => withdrawn.push(key) },
+    log: recordingLog([]),
+  } as unknown as Environment;
+  const exports = new Exports({
+    settings,
+    mirrors,
+    env,
+    report,
+    signal: stop.signal,
+    onReachable: (obstacle) => reachable.push(obstacle === undefined),
+  });
+  running = exports;
+  exports.use(client);
+  const listed = (): Promise<unknown> =>
+    eventually('they are listed', async () => lists.length > 0 && progress.hasBegun);
+  return { exports, report, progress, added, lists, withdrawn, reachable, listed };
+}
+
+describe('the exports of a target', () => {
+  it('are keys to be reconciled, as they come and go; what is gone claims nothing (A7)', async () => {
+    putAll(['web']);
+    const { exports, added, withdrawn, listed } = reading();
+    expect(exports.observe('shop/web')).toMatchObject({ target: undefined, decidable: false });
+    await listed();
+    expect(exports.observe('shop/web')).toMatchObject({ target: { mode: 'gateway' }, decidable: true });
+    expect(withdrawn).toEqual([]);
+    added.length = 0;
+    cluster.store.delete('v1', 'Service', 'shop', 'web');
+    await eventually('its claims are withdrawn', async () => withdrawn.length > 0);
+    expect([withdrawn, added]).toEqual([['shop/web'], expect.arrayContaining(['shop/web'])]);
+    expect(exports.observe('shop/web')).toMatchObject({ target: undefined, decidable: true });
+  });
+
+  it('are held when a list takes too many, with an Event once, until the count is confirmed (E6)', async () => {
+    const mirrored = keysOf(numbered(12));
+    const { exports, report, added, listed } = reading(mirrored);
+    await listed();
+    expect(exports.held).toBe(12);
+    expect(exports.observe('shop/web-3').decidable).toBe(false);
+    expect(report.events).toEqual([
+      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services; nothing of them is deleted',
+    ]);
+    added.length = 0;
+    exports.update({ ...SETTINGS, confirmPrune: 11 }, client);
+    expect([exports.held, added]).toEqual([12, []]);
+    exports.update({ ...SETTINGS, confirmPrune: 12 }, client);
+    expect([exports.held, added.length]).toEqual([0, 12]);
+    expect(exports.observe('shop/web-3').decidable).toBe(true);
+  });
+
+  it('are held no longer when the target has them again (E6)', async () => {
+    const { exports, listed } = reading(keysOf(numbered(12)));
+    await listed();
+    putAll(['web-0']);
+    await eventually('it is exported again', async () => exports.held === 11);
+    expect(exports.observe('shop/web-0').decidable).toBe(true);
+  });
+
+  it('in a namespace whose mirrors can be read later are counted then (E6)', async () => {
+    const mirrored: string[] = [];
+    const { exports, listed } = reading(mirrored);
+    await listed();
+    mirrored.push(...keysOf(numbered(12)));
+    exports.namespaceRead('bank');
+    expect(exports.held).toBe(0);
+    exports.namespaceRead('shop');
+    expect(exports.held).toBe(12);
+  });
+});
+
+describe('other selectors of a Link', () => {
+  const OTHER = { ...SETTINGS, selector: selectorOf({ pick: 'me' }) };
+
+  it('are read instead, and what is exported begins anew (E5, A2)', async () => {
+    putAll(['web']);
+    put(service('picked', { labels: { pick: 'me' } }));
+    const { exports, progress, lists, listed } = reading();
+    await listed();
+    exports.update(OTHER, client);
+    expect(progress.hasBegun).toBe(false);
+    await listed();
+    expect(lists.at(-1)).toEqual(['shop/picked']);
+    expect([...exports.keys()]).toEqual(['shop/picked']);
+  });
+
+  it('count what went one by one under the former ones, too (E6)', async () => {
+    const names = numbered(12);
+    putAll(names);
+    const { exports, withdrawn, listed } = reading(keysOf(names));
+    await listed();
+    for (const name of names) cluster.store.delete('v1', 'Service', 'shop', name);
+    await eventually('all have gone', async () => withdrawn.length === 12);
+    expect(exports.held).toBe(0);
+    exports.update(OTHER, client);
+    await listed();
+    expect(exports.held).toBe(12);
+  });
+
+  it('make what the former watches still report no concern', async () => {
+    putAll(['web']);
+    const { exports, reachable, lists, progress, listed } = reading();
+    // Replaced before it has listed anything.
+    exports.update(OTHER, client);
+    await listed();
+    await eventually('the target can be read', async () => reachable.length > 0);
+    expect(lists.flat()).toEqual([]);
+    expect([reachable, progress.hasBegun]).toEqual([[true], true]);
+  });
+
+  it('are other namespaces too; a change of anything else reads nothing anew', async () => {
+    putAll(['web']);
+    put(service('safe', { namespace: 'bank', labels: EXPORTED }));
+    const { exports, lists, progress, listed } = reading([], { ...SETTINGS, targetNamespaces: ['shop', 'bank'] });
+    await eventually('both are listed', async () => lists.at(-1)?.length === 2);
+    exports.update({ ...SETTINGS, targetNamespaces: ['shop', 'bank'] }, client);
+    expect(progress.hasBegun).toBe(true);
+    exports.update({ ...SETTINGS, targetNamespaces: ['bank'] }, client);
+    await listed();
+    expect(lists.at(-1)).toEqual(['bank/safe']);
+  });
+});
