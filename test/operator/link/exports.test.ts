@@ -104,7 +104,7 @@ describe('the exports of a target', () => {
     expect(exports.held).toBe(12);
     expect(exports.observe('shop/web-3').decidable).toBe(false);
     expect(report.events).toEqual([
-      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services; nothing of them is deleted',
+      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services; their mirrors are not deleted',
     ]);
     added.length = 0;
     exports.update({ ...SETTINGS, confirmPrune: 11 }, client);
