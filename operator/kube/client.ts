@@ -3,7 +3,7 @@
  * know, and opens a TLS connection for each request.
  */
 import type { ClusterAccess } from './access/access.ts';
-import { apiVersionOf, type KubeObject, type Resource } from './objects.ts';
+import { apiVersionOf, type KubeObject, LEASES, type Resource } from './objects.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 
@@ -72,6 +72,7 @@ export class KubeClient {
       method: 'GET',
       path: objectPath(of, namespace, name),
       what: `get ${of.kind} ${label(namespace, name)}`,
+      isUrgent: isUrgent(of),
       signal,
     });
   }
@@ -131,6 +132,7 @@ export class KubeClient {
       what: `create ${of.kind} ${label(namespace, name)}`,
       query: { fieldManager: this.fieldManager },
       body: { apiVersion: apiVersionOf(of), kind: of.kind, ...object },
+      isUrgent: isUrgent(of),
       signal,
     });
   }
@@ -144,6 +146,7 @@ export class KubeClient {
       what: `update ${of.kind} ${label(namespace, name)}`,
       query: { fieldManager: this.fieldManager },
       body: { apiVersion: apiVersionOf(of), kind: of.kind, ...object },
+      isUrgent: isUrgent(of),
       signal,
     });
   }
@@ -179,6 +182,7 @@ export class KubeClient {
       path: objectPath(of, target.namespace, target.name),
       what: `delete ${of.kind} ${label(target.namespace, target.name)}`,
       body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy: 'Background' },
+      isUrgent: isUrgent(of),
       signal,
     });
   }
@@ -188,6 +192,9 @@ export class KubeClient {
     return this.#transport.close();
   }
 }
+
+/** A Lease is lost if its renewal waits behind the writes of thousands of mirrors. */
+const isUrgent = ({ group, plural }: Resource): boolean => group === LEASES.group && plural === LEASES.plural;
 
 const label = (namespace: string | undefined, name: string): string =>
   namespace === undefined ? name : `${namespace}/${name}`;

@@ -36,6 +36,8 @@ export interface Request {
   readonly signal?: AbortSignal | undefined;
   /** Minimum deadline, for requests that take longer than others. @default 0 */
   readonly minTimeoutMs?: number;
+  /** Whether it has connections of its own, so that it never waits for other requests. @default false */
+  readonly isUrgent?: boolean;
 }
 
 export interface StreamRequest {
@@ -48,6 +50,9 @@ export interface StreamRequest {
   /** Called when the server has accepted the request. */
   readonly onOpen?: (() => void) | undefined;
 }
+
+/** Urgent requests under way at once. */
+const URGENT_CONNECTIONS = 4;
 
 /** How long requests under way may take before closing the client cuts them off. */
 const CLOSE_GRACE_MS = 500;
@@ -65,6 +70,7 @@ export class Transport {
   readonly #basePath: string;
   readonly #requests: Pool;
   readonly #watches: Pool;
+  readonly #urgent: Pool;
   readonly #options: Required<TransportOptions>;
   readonly #host: string;
   #auth: { readonly headers: Record<string, string>; readonly untilMs: number } | undefined;
@@ -97,6 +103,7 @@ export class Transport {
     // open, now and then emit an error that nobody can handle, which ends the process.
     const pool = { connect, allowH2: false, keepAliveTimeout: 60_000, bodyTimeout: 0, headersTimeout: 0 };
     this.#requests = new Pool(server.origin, { ...pool, connections: this.#options.connections });
+    this.#urgent = new Pool(server.origin, { ...pool, connections: URGENT_CONNECTIONS });
     // A watch occupies its connection: watches have a pool without a limit, so that none waits for another.
     this.#watches = new Pool(server.origin, { ...pool, connections: null });
   }
@@ -108,7 +115,7 @@ export class Transport {
   async json<T>(request: Request): Promise<T> {
     const deadline = AbortSignal.timeout(Math.max(this.#options.timeoutMs, request.minTimeoutMs ?? 0));
     try {
-      const response = await this.#answered(this.#requests, {
+      const response = await this.#answered(request.isUrgent === true ? this.#urgent : this.#requests, {
         method: request.method,
         path: this.#basePath + request.path + queryString(request.query ?? {}),
         headers: { ...(await this.#headers()), 'content-type': request.contentType ?? 'application/json' },
@@ -165,7 +172,7 @@ export class Transport {
   /** Closes the connections; requests still under way after a grace fail. */
   async close(): Promise<void> {
     await Promise.all(
-      [this.#requests, this.#watches].map(async (pool) => {
+      [this.#requests, this.#watches, this.#urgent].map(async (pool) => {
         // Most of what is under way has been given up by now, and ends by itself if it gets the time.
         const closed = pool.close().catch(() => undefined);
         const ended = new AbortController();

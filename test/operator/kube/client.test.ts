@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { bearer, type TlsMaterial } from '../../../operator/kube/access/access.ts';
 import { type ClientOptions, KubeClient, type WatchEvent } from '../../../operator/kube/client.ts';
 import { ApiError, ConnectionError, type SilenceError } from '../../../operator/kube/errors.ts';
-import { ENDPOINT_SLICES, type KubeObject, NAMESPACES, SERVICES } from '../../../operator/kube/objects.ts';
+import { ENDPOINT_SLICES, type KubeObject, LEASES, NAMESPACES, SERVICES } from '../../../operator/kube/objects.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../cluster/simulated/certificate.ts';
 
 interface Seen {
@@ -150,6 +150,23 @@ describe('a request', () => {
   ])('to patch with %j is of type %s', async (patch, type) => {
     await connect().patch(SERVICES, { namespace: 'shop', name: 'web' }, patch);
     expect(seen[0]?.headers['content-type']).toBe(type);
+  });
+
+  it('for a Lease does not wait for others', async () => {
+    const client = connect({ connections: 1 });
+    const held: ServerResponse[] = [];
+    respond = ({ url }, response) => {
+      if (url?.includes('/leases/') === true) response.end('{}');
+      else held.push(response);
+    };
+    const writes = [1, 2].map(() => client.apply(SERVICES, service));
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    await client.read(LEASES, 'shop', 'link');
+    await client.replace(LEASES, { metadata: { namespace: 'shop', name: 'link', resourceVersion: '1' } });
+    held.shift()?.end('{}');
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    held.shift()?.end('{}');
+    await Promise.all(writes);
   });
 });
 
