@@ -25,11 +25,19 @@ interface Report {
 
 const DEADLINE_MS = 90_000;
 
+export interface RunOptions {
+  readonly signal: AbortSignal;
+  /** @default 1 */
+  readonly workers?: number;
+  /** Time after which the tests count as not ending. @default 90000 */
+  readonly deadlineMs?: number;
+}
+
 /** Runs the test files, until the first failure. Aborting the signal ends vitest and rejects. */
 export async function runTests(
   tree: Tree,
   tests: readonly string[],
-  { signal, workers = 1 }: { readonly signal: AbortSignal; readonly workers?: number },
+  { signal, workers = 1, deadlineMs = DEADLINE_MS }: RunOptions,
 ): Promise<Outcome> {
   const report = join(tree.folder, 'report.json');
   await rm(report, { force: true });
@@ -49,7 +57,7 @@ export async function runTests(
   const ended = once(vitest, 'close').finally(() => over.abort());
   const isLate = await Promise.race([
     ended.then(() => false),
-    sleep(DEADLINE_MS, true, { signal: deadline }).catch(() => signal.aborted),
+    sleep(deadlineMs, true, { signal: deadline }).catch(() => signal.aborted),
   ]);
   if (isLate && vitest.pid !== undefined) process.kill(-vitest.pid, 'SIGKILL');
   await ended;
