@@ -40,7 +40,7 @@ const STOP_DEADLINE_MS = 4_500;
 export async function runOperator(options: RunOptions): Promise<void> {
   const { config, log, signal, tuning = {} } = options;
   const metrics = createMetrics(tuning.processMetrics === undefined ? {} : { process: tuning.processMetrics });
-  // Set from the start: "no replica leads" must differ from "no replica runs".
+  // Set from the start: that no replica leads is not the same as that none runs.
   metrics.leader.set({ name: OPERATOR_LEASE }, 0);
   const client = new KubeClient(await sourceAccess(config), {
     userAgent: UserAgent.source,

@@ -148,7 +148,13 @@ describe('the package', () => {
     const paths = files.map(({ path }) => path);
     const built = /^dist\/(crds|constructs|operator|synth)\/.+\.(js|d\.ts|schema\.json)$/;
     const others = paths.filter((path) => !built.test(path));
-    expect(others.toSorted()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+    expect(others.toSorted()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'dist/cluster-set.schema.json',
+      'package.json',
+    ]);
     expect(paths).not.toContainEqual(expect.stringMatching(/\.test\.|(^|\/)test\/|generate/));
   });
 

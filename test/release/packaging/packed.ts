@@ -10,11 +10,11 @@ import { basename, delimiter, dirname, join } from 'node:path';
 export const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 const NOT_COPIED = new Set(['.git', 'dist', 'node_modules']);
-const NPM = ['npm_config_cache', 'npm_config_registry'];
+const KEPT = ['npm_config_cache', 'npm_config_registry', 'NODE_EXTRA_CA_CERTS'];
 
 const environment: NodeJS.ProcessEnv = {
   ...Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => NPM.includes(name) || !/^(npm_|INIT_CWD$|NODE_)/.test(name)),
+    Object.entries(process.env).filter(([name]) => KEPT.includes(name) || !/^(npm_|INIT_CWD$|NODE_)/.test(name)),
   ),
   PATH: [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
   npm_config_update_notifier: 'false',
