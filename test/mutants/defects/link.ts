@@ -505,13 +505,6 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...CLUSTERS,
-    name: 'a Link that moves uses its Lease while its former session stops',
-    rule: 'E9',
-    find: '|| this.#isAtWork(former, name);',
-    replace: ';',
-  },
-  {
-    ...CLUSTERS,
     name: 'S14 M4 a Link that was deleted and made anew unseen keeps its old session',
     rule: 'E5',
     find: 'running.settings.uid === settings.uid',
@@ -537,13 +530,6 @@ export const LINK: readonly Defect[] = [
     rule: 'E5',
     find: 'for (const cluster of this.#served.values()) this.#controller.add(cluster); await',
     replace: 'await',
-  },
-  {
-    ...CLUSTERS,
-    name: 'an invalid Link that has a cluster goes on with the session of another',
-    rule: 'E9',
-    find: 'if (!(running instanceof Session && running.link === assignment.link)) {',
-    replace: 'if (running === undefined) {',
   },
   {
     ...CLUSTERS,
@@ -640,13 +626,6 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...EXPORTS,
-    name: 'S13 what a replaced target still says is taken for what the new one does',
-    rule: 'E5',
-    find: 'this.#target === target;',
-    replace: 'this.#target !== undefined || target === undefined;',
-  },
-  {
-    ...EXPORTS,
     name: 'what the former selectors select stays',
     rule: 'A2',
     find: 'a.selector?.query === b.selector?.query &&',
@@ -728,14 +707,6 @@ export const LINK: readonly Defect[] = [
     rule: 'E9',
     find: 'this.#unsubscribe(); this.#stopped',
     replace: 'this.#stopped',
-  },
-  {
-    ...SESSION,
-    name: 'a Link that regains its Lease looks at nothing',
-    rule: 'H1',
-    find: 'this.#enqueueAll(); await this.#mirrors.run(until);',
-    replace: 'await this.#mirrors.run(until);',
-    tests: ['test/e2e/leases.test.ts'],
   },
   {
     ...SESSION,

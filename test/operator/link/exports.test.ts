@@ -7,6 +7,7 @@ import { Exports, type ExportsOptions } from '../../../operator/link/exports.ts'
 import type { Mirrors } from '../../../operator/link/mirrors.ts';
 import { Progress } from '../../../operator/link/progress.ts';
 import { createMetrics } from '../../../operator/metrics.ts';
+import { PROBE_KEY } from '../../../operator/source/owner.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import type { ObjectRef } from '../../cluster/workload/index.ts';
@@ -112,6 +113,12 @@ describe('the exports of a target', () => {
     exports.update({ ...SETTINGS, confirmPrune: 12 }, client);
     expect([exports.held, added.length]).toEqual([0, 12]);
     expect(exports.observe('shop/web-3').decidable).toBe(true);
+  });
+
+  it('are not held for ten, with which the probe Service does not count (E6)', async () => {
+    const { exports, listed } = reading([...keysOf(numbered(10)), PROBE_KEY]);
+    await listed();
+    expect(exports.held).toBe(0);
   });
 
   it('are held no longer when the target has them again (E6)', async () => {

@@ -15,6 +15,7 @@ export class Leases {
   #version = 0;
 
   readonly client = {
+    list: async () => ({ items: await Promise.resolve([...this.#leases.values()]) }),
     read: async (_of: unknown, _namespace: string, name: string) => this.#there(await Promise.resolve(name)),
     create: async (_of: unknown, lease: Lease) => {
       await Promise.resolve();

@@ -3,6 +3,7 @@ import type { Environment } from '../../../operator/link/environment.ts';
 import { forgetLease, Removal, type RemovalResult, servedClusters } from '../../../operator/link/leftovers.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { LINKS_NAMESPACE, service } from '../../support/builders.ts';
+import { Leases } from './leases.ts';
 import { RecordedReport } from './recorded.ts';
 import { Stage, type StageOptions } from './stage.ts';
 
@@ -167,4 +168,15 @@ describe('Leases as records of what mirrors were written for', () => {
     stage.east.faults.refuse({ failure: { kind: 'status', code: 500 } });
     await expect(forgetLease('a', stage, signal)).rejects.toThrow('500');
   });
+});
+
+test('the clusters that Links were served for are what their write Leases record, and no other Lease (E5)', async () => {
+  const leases = new Leases();
+  const of = (cluster: string) => ({ 'linkspan.dev/target-cluster': cluster });
+  leases.put('service-mirror-write-a', '', of('west'));
+  leases.put('service-mirror-write-b', 'linkspan-0', of('east'));
+  leases.put('service-mirror-write-c', 'linkerd-0');
+  leases.put('leader', 'linkspan-0', of('north'));
+  const served = await servedClusters(leases.client, 'links', new AbortController().signal);
+  expect(Object.fromEntries(served)).toEqual({ a: 'west', b: 'east' });
 });
