@@ -48,6 +48,7 @@ export async function runOperator(options: RunOptions): Promise<void> {
     connections: Math.max(32, config.concurrency * 2),
     ...metrics.clientHooks,
     ...(tuning.requestTimeoutMs === undefined ? {} : { timeoutMs: tuning.requestTimeoutMs }),
+    ...(tuning.network === undefined ? {} : { network: tuning.network }),
   });
   const events = new EventRecorder({
     client,

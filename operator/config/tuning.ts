@@ -3,6 +3,7 @@
  * own resolver.
  */
 import type { BackoffPolicy } from '../kube/backoff.ts';
+import type { Network } from '../kube/network.ts';
 import type { ReflectorTimings } from '../runtime/reflector.ts';
 import type { Resolve } from '../gateway/addresses.ts';
 
@@ -23,6 +24,8 @@ export interface Tuning {
   readonly requestTimeoutMs?: number;
   /** Shortest time between two writes of one Link's status. @default 1000 */
   readonly statusPeriodMs?: number;
+  /** @default the machine's */
+  readonly network?: Network;
   /** Looks up the host names of gateways. @default the system's resolver */
   readonly resolve?: Resolve;
   /** Whether memory, CPU and event loop of the process are measured. @default true */

@@ -2,11 +2,17 @@
  * JSON over pooled connections to one API server. Every request has a deadline, and every stream ends when it has been
  * silent too long. Requests are authenticated here, and every failure becomes an error that names what was tried.
  */
-import { type Dispatcher, Pool } from 'undici';
 import type { ClusterAccess } from './access/access.ts';
-import { sleep } from './backoff.ts';
 import { ApiError, ConnectionError, describe, isUnauthorized, SilenceError, type StatusBody } from './errors.ts';
 import { LineCutter } from './lines.ts';
+import {
+  type Connections,
+  type Lane,
+  machineNetwork,
+  type Network,
+  type WireRequest,
+  type WireResponse,
+} from './network.ts';
 import { type Query, queryString } from './paths.ts';
 
 /** Called for what goes over the wire; `host` is the API server's, with its port. */
@@ -23,6 +29,8 @@ export interface TransportOptions extends ClientHooks {
   readonly timeoutMs?: number;
   /** Requests under way at once. @default 32 */
   readonly connections?: number;
+  /** @default the machine's */
+  readonly network?: Network;
 }
 
 export interface Request {
@@ -51,12 +59,6 @@ export interface StreamRequest {
   readonly onOpen?: (() => void) | undefined;
 }
 
-/** Urgent requests under way at once. */
-const URGENT_CONNECTIONS = 4;
-
-/** How long requests under way may take before closing the client cuts them off. */
-const CLOSE_GRACE_MS = 500;
-
 /** How long an Authorization header is reused before a new one is requested. */
 const AUTH_REFRESH_MS = 30_000;
 
@@ -68,15 +70,12 @@ export class Transport {
   readonly server: string;
   readonly #access: ClusterAccess;
   readonly #basePath: string;
-  readonly #requests: Pool;
-  readonly #watches: Pool;
-  readonly #urgent: Pool;
+  readonly #connections: Connections;
   readonly #options: Required<TransportOptions>;
   readonly #host: string;
   #auth: { readonly headers: Record<string, string>; readonly untilMs: number } | undefined;
 
   constructor(access: ClusterAccess, options: TransportOptions) {
-    const { tls } = access;
     const server = new URL(access.server);
     this.#access = access;
     this.server = server.origin;
@@ -86,26 +85,12 @@ export class Transport {
       userAgent: options.userAgent,
       timeoutMs: options.timeoutMs ?? 10_000,
       connections: options.connections ?? 32,
+      network: options.network ?? machineNetwork,
       onResponse: options.onResponse ?? (() => undefined),
       onRead: options.onRead ?? (() => undefined),
     };
-    const connect = {
-      ca: tls.ca,
-      cert: tls.cert,
-      key: tls.key,
-      servername: tls.servername,
-      rejectUnauthorized: tls.rejectUnauthorized ?? true,
-      timeout: this.#options.timeoutMs,
-      keepAlive: true,
-      keepAliveInitialDelay: 15_000,
-    } as NonNullable<Pool.Options['connect']>;
-    // HTTP/1.1: each watch is to have its own connection, and undici's HTTP/2 sessions, destroyed while streams are
-    // open, now and then emit an error that nobody can handle, which ends the process.
-    const pool = { connect, allowH2: false, keepAliveTimeout: 60_000, bodyTimeout: 0, headersTimeout: 0 };
-    this.#requests = new Pool(server.origin, { ...pool, connections: this.#options.connections });
-    this.#urgent = new Pool(server.origin, { ...pool, connections: URGENT_CONNECTIONS });
-    // A watch occupies its connection: watches have a pool without a limit, so that none waits for another.
-    this.#watches = new Pool(server.origin, { ...pool, connections: null });
+    const { timeoutMs, connections, network } = this.#options;
+    this.#connections = network.connect(access, { timeoutMs, connections });
   }
 
   /**
@@ -115,11 +100,11 @@ export class Transport {
   async json<T>(request: Request): Promise<T> {
     const deadline = AbortSignal.timeout(Math.max(this.#options.timeoutMs, request.minTimeoutMs ?? 0));
     try {
-      const response = await this.#answered(request.isUrgent === true ? this.#urgent : this.#requests, {
+      const response = await this.#answered(request.isUrgent === true ? 'urgent' : 'ordinary', {
         method: request.method,
         path: this.#basePath + request.path + queryString(request.query ?? {}),
         headers: { ...(await this.#headers()), 'content-type': request.contentType ?? 'application/json' },
-        body: request.body === undefined ? null : JSON.stringify(request.body),
+        body: request.body === undefined ? undefined : JSON.stringify(request.body),
         signal: request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline]),
       });
       if (response.statusCode >= 300) throw await this.#refusal(response, request.what);
@@ -145,7 +130,7 @@ export class Transport {
       timer = setTimeout(expire, idleTimeoutMs);
     };
     try {
-      const response = await this.#answered(this.#watches, {
+      const response = await this.#answered('watches', {
         method: 'GET',
         path: this.#basePath + path + queryString(query),
         headers: await this.#headers(),
@@ -155,7 +140,7 @@ export class Transport {
       if (response.statusCode !== 200) throw await this.#refusal(response, what);
       onOpen?.();
       const lines = new LineCutter();
-      for await (const chunk of response.body as AsyncIterable<Buffer>) {
+      for await (const chunk of response.body) {
         heard();
         bytes += chunk.length;
         this.#options.onRead(this.#host, chunk.length);
@@ -171,40 +156,31 @@ export class Transport {
 
   /** Closes the connections; requests still under way after a grace fail. */
   async close(): Promise<void> {
-    await Promise.all(
-      [this.#requests, this.#watches, this.#urgent].map(async (pool) => {
-        // Most of what is under way has been given up by now, and ends by itself if it gets the time.
-        const closed = pool.close().catch(() => undefined);
-        const ended = new AbortController();
-        await Promise.race([closed, sleep(CLOSE_GRACE_MS, ended.signal)]);
-        ended.abort();
-        await pool.destroy();
-      }),
-    );
+    await this.#connections.close();
   }
 
   /** One request, as far as its headers. */
-  async #answered(pool: Pool, options: Dispatcher.RequestOptions): Promise<Dispatcher.ResponseData> {
+  async #answered(lane: Lane, request: WireRequest): Promise<WireResponse> {
     const { onResponse } = this.#options;
     try {
-      const response = await pool.request(options);
-      // A body that is destroyed before it is read emits an error; without a listener it would end the process.
-      response.body.on('error', () => undefined);
-      onResponse(this.#host, options.method, String(response.statusCode));
+      const response = await this.#connections.request(lane, request);
+      onResponse(this.#host, request.method, String(response.statusCode));
       return response;
     } catch (error) {
-      onResponse(this.#host, options.method, '<error>');
+      onResponse(this.#host, request.method, '<error>');
       throw error;
     }
   }
 
-  async #text({ body }: Dispatcher.ResponseData): Promise<string> {
-    const bytes = Buffer.from(await body.arrayBuffer());
+  async #text({ body }: WireResponse): Promise<string> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    const bytes = Buffer.concat(chunks);
     this.#options.onRead(this.#host, bytes.length);
     return bytes.toString('utf8');
   }
 
-  async #refusal(response: Dispatcher.ResponseData, what: string): Promise<ApiError> {
+  async #refusal(response: WireResponse, what: string): Promise<ApiError> {
     const text = await this.#text(response);
     let body: StatusBody;
     try {

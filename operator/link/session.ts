@@ -73,6 +73,7 @@ export class Session {
     });
     this.#credentials = new Credentials({
       timeoutMs: tuning.requestTimeoutMs,
+      network: tuning.network,
       hooks: metrics.clientHooks,
       listed: config.credentialsSecrets,
       trial: () => ({

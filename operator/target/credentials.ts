@@ -9,12 +9,14 @@ import { backoffMs, RECONNECT_BACKOFF, sleep } from '../kube/backoff.ts';
 import { type ClientHooks, KubeClient } from '../kube/client.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import { type ApiError, describe, isForbidden, isUnauthorized } from '../kube/errors.ts';
+import type { Network } from '../kube/network.ts';
 import { parseTargetKubeconfig, type TargetAccess } from '../kube/access/secret-kubeconfig.ts';
 import { type Secret, SERVICES } from '../kube/objects.ts';
 
 export interface CredentialsOptions {
   /** Deadline of requests to the target. */
   readonly timeoutMs: number | undefined;
+  readonly network?: Network | undefined;
   /** Hooks that count the requests to the target. */
   readonly hooks?: ClientHooks;
   /** Names of the only Secrets that are watched; undefined: all of the type. */
@@ -65,12 +67,13 @@ export class Credentials {
       this.#options.onVerdict(verdict('True', 'Valid', ''));
       return;
     }
-    const { timeoutMs, hooks } = this.#options;
+    const { timeoutMs, network, hooks } = this.#options;
     const client = new KubeClient(found.access, {
       userAgent: UserAgent.target,
       fieldManager: FIELD_MANAGER,
       ...hooks,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(network === undefined ? {} : { network }),
     });
     if (this.#client !== undefined && !(await this.#tried(client, current))) {
       await client.close();

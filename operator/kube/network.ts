@@ -1,0 +1,109 @@
+/**
+ * What leaves the process: the one place that opens sockets. The operator runs on Node's; a simulation gives it a
+ * network of its own, and everything above this file stays the same.
+ */
+import { Pool } from 'undici';
+import type { ClusterAccess } from './access/access.ts';
+import { sleep } from './backoff.ts';
+
+export interface Network {
+  /** Opens nothing yet: connections are made by requests. */
+  connect(access: ClusterAccess, limits: ConnectionLimits): Connections;
+}
+
+export interface ConnectionLimits {
+  /** Deadline of making a connection. */
+  readonly timeoutMs: number;
+  /** Requests under way at once. */
+  readonly connections: number;
+}
+
+/**
+ * Which connections a request takes, each lane with a limit of its own, so that no lane waits for another: a watch
+ * occupies its connection, and an urgent request (of a Lease) never waits behind ordinary ones.
+ */
+export type Lane = 'ordinary' | 'urgent' | 'watches';
+
+/** The connections to one API server. */
+export interface Connections {
+  /**
+   * One request, as far as the headers of its answer.
+   * @throws Error of the connection, or the reason of the signal
+   */
+  request(lane: Lane, request: WireRequest): Promise<WireResponse>;
+  /** Closes them; requests still under way after a grace fail. */
+  close(): Promise<void>;
+}
+
+export interface WireRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path with query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface WireResponse {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Throws if the connection breaks or the request's signal aborts. */
+  readonly body: AsyncIterable<Buffer>;
+}
+
+/** Urgent requests under way at once. */
+const URGENT_CONNECTIONS = 4;
+
+/** How long requests under way may take before closing the connections cuts them off. */
+const CLOSE_GRACE_MS = 500;
+
+/** The network of the machine. */
+export const machineNetwork: Network = {
+  connect: (access, limits) => new PooledConnections(access, limits),
+};
+
+class PooledConnections implements Connections {
+  readonly #pools: Readonly<Record<Lane, Pool>>;
+
+  constructor({ server, tls }: ClusterAccess, { timeoutMs, connections }: ConnectionLimits) {
+    const connect = {
+      ca: tls.ca,
+      cert: tls.cert,
+      key: tls.key,
+      servername: tls.servername,
+      rejectUnauthorized: tls.rejectUnauthorized ?? true,
+      timeout: timeoutMs,
+      keepAlive: true,
+      keepAliveInitialDelay: 15_000,
+    } as NonNullable<Pool.Options['connect']>;
+    // HTTP/1.1: each watch is to have its own connection, and undici's HTTP/2 sessions, destroyed while streams are
+    // open, now and then emit an error that nobody can handle, which ends the process.
+    const pool = { connect, allowH2: false, keepAliveTimeout: 60_000, bodyTimeout: 0, headersTimeout: 0 };
+    const { origin } = new URL(server);
+    this.#pools = {
+      ordinary: new Pool(origin, { ...pool, connections }),
+      urgent: new Pool(origin, { ...pool, connections: URGENT_CONNECTIONS }),
+      watches: new Pool(origin, { ...pool, connections: null }),
+    };
+  }
+
+  async request(lane: Lane, { body, ...request }: WireRequest): Promise<WireResponse> {
+    const response = await this.#pools[lane].request({ ...request, body: body ?? null });
+    // A body that is destroyed before it is read emits an error; without a listener it would end the process.
+    response.body.on('error', () => undefined);
+    return response;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(
+      Object.values(this.#pools).map(async (pool) => {
+        // Most of what is under way has been given up by now, and ends by itself if it gets the time.
+        const closed = pool.close().catch(() => undefined);
+        const ended = new AbortController();
+        await Promise.race([closed, sleep(CLOSE_GRACE_MS, ended.signal)]);
+        ended.abort();
+        await pool.destroy();
+      }),
+    );
+  }
+}
