@@ -2,6 +2,7 @@ import type { Defect } from '../defect.ts';
 
 const CLIENT = { file: 'operator/kube/client.ts', tests: ['test/operator/kube/client.test.ts'] };
 const TRANSPORT = { file: 'operator/kube/transport.ts', tests: ['test/operator/kube/client.test.ts'] };
+const NETWORK = { file: 'operator/kube/network.ts', tests: ['test/operator/kube/client.test.ts'] };
 const LINES = { file: 'operator/kube/lines.ts', tests: ['test/operator/kube/client.test.ts'] };
 const PATHS = { file: 'operator/kube/paths.ts', tests: ['test/operator/kube/client.test.ts'] };
 const ERRORS = { file: 'operator/kube/errors.ts', tests: ['test/operator/kube/errors.test.ts'] };
@@ -22,14 +23,14 @@ const IN_CLUSTER = {
 
 export const KUBE: readonly Defect[] = [
   {
-    ...TRANSPORT,
+    ...NETWORK,
     name: 'the certificate of an API server is not verified',
     rule: 'E3',
     find: 'tls.rejectUnauthorized ?? true',
     replace: 'tls.rejectUnauthorized ?? false',
   },
   {
-    ...TRANSPORT,
+    ...NETWORK,
     name: 'the server name of a kubeconfig is not what the certificate is checked for',
     rule: 'E3',
     find: 'servername: tls.servername,',
@@ -88,8 +89,8 @@ export const KUBE: readonly Defect[] = [
     ...TRANSPORT,
     name: 'a watch occupies the connections of requests',
     rule: 'H7',
-    find: 'await this.#answered(this.#watches,',
-    replace: 'await this.#answered(this.#requests,',
+    find: "await this.#answered('watches',",
+    replace: "await this.#answered('ordinary',",
   },
   {
     ...LINES,
