@@ -6,6 +6,7 @@ import type { OperatorConfig } from './config/config.ts';
 import { type AdminServer, type ReadyCheck, startAdmin } from './runtime/admin.ts';
 import { KubeClient } from './kube/client.ts';
 import { EventRecorder } from './runtime/events.ts';
+import type { ClusterAccess } from './kube/access/access.ts';
 import { sourceAccess } from './kube/access/in-cluster.ts';
 import { LeaseLock } from './runtime/lease.ts';
 import type { Logger } from './runtime/logger.ts';
@@ -20,6 +21,8 @@ export interface RunOptions {
   /** Stops the operator: mirrors stay, Leases are released. */
   readonly signal: AbortSignal;
   readonly tuning?: Tuning;
+  /** How the source cluster is reached. @default as the configuration says */
+  readonly access?: ClusterAccess;
   /** Called when the admin port is open. */
   readonly onListening?: (address: AdminServer['address']) => void;
 }
@@ -42,7 +45,7 @@ export async function runOperator(options: RunOptions): Promise<void> {
   const metrics = createMetrics(tuning.processMetrics === undefined ? {} : { process: tuning.processMetrics });
   // Set from the start: that no replica leads is not the same as that none runs.
   metrics.leader.set({ name: OPERATOR_LEASE }, 0);
-  const client = new KubeClient(await sourceAccess(config), {
+  const client = new KubeClient(options.access ?? (await sourceAccess(config)), {
     userAgent: UserAgent.source,
     fieldManager: FIELD_MANAGER,
     connections: Math.max(32, config.concurrency * 2),
@@ -58,7 +61,7 @@ export async function runOperator(options: RunOptions): Promise<void> {
     log,
   });
   let manager: Manager | undefined;
-  const admin = await startAdmin({
+  const admin = await (tuning.serveAdmin ?? startAdmin)({
     ...config.adminAddress,
     registry: metrics.registry,
     ready: () => {

@@ -4,6 +4,7 @@
  */
 import type { BackoffPolicy } from '../kube/backoff.ts';
 import type { Network } from '../kube/network.ts';
+import type { startAdmin } from '../runtime/admin.ts';
 import type { ReflectorTimings } from '../runtime/reflector.ts';
 import type { Resolve } from '../gateway/addresses.ts';
 
@@ -28,6 +29,8 @@ export interface Tuning {
   readonly network?: Network;
   /** Looks up the host names of gateways. @default the system's resolver */
   readonly resolve?: Resolve;
+  /** Serves the admin port. @default on a port of the machine */
+  readonly serveAdmin?: typeof startAdmin;
   /** Whether memory, CPU and event loop of the process are measured. @default true */
   readonly processMetrics?: boolean;
 }

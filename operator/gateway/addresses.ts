@@ -3,17 +3,19 @@
  * all answers are used, and a failed lookup keeps the last answer. Only addresses of families that the source cluster
  * has are used. They are sorted, so that equal answers give equal lists.
  */
-import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { addressProblem } from '../../crds/gateway-address.ts';
 import { sleep } from '../kube/backoff.ts';
 import { describe } from '../kube/errors.ts';
+import { machineNetwork } from '../kube/network.ts';
 import type { IpFamily } from '../kube/objects.ts';
 
 export type { IpFamily };
 
 /** Returns all addresses of a host name. @throws Error if the lookup fails. */
-export type Resolve = (host: string) => Promise<readonly string[]>;
+export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
+
+const systemResolve: Resolve = (host, signal) => machineNetwork.resolve(host, signal);
 
 export interface GatewayAddressOptions {
   /** IPs and host names of the Link's `gatewayAddress`. */
@@ -35,15 +37,12 @@ export interface GatewayAddressState {
 /** Time after which a lookup has failed. */
 const LOOKUP_DEADLINE_MS = 5_000;
 
-/** The system's resolver, which knows /etc/hosts and search domains. */
-export const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address);
-
 /** Looks the addresses up at once, then every `periodMs`, until the signal aborts. */
 export async function watchGatewayAddresses(options: GatewayAddressOptions, signal: AbortSignal): Promise<void> {
   const answers = new Map<string, readonly string[]>();
   let reported: string | undefined;
   while (!signal.aborted) {
-    const state = await look(options, answers);
+    const state = await look(options, answers, signal);
     const text = JSON.stringify(state);
     if (!signal.aborted && text !== reported) {
       reported = text;
@@ -58,13 +57,14 @@ export async function watchGatewayAddresses(options: GatewayAddressOptions, sign
 async function look(
   { addresses, families, resolve = systemResolve }: GatewayAddressOptions,
   answers: Map<string, readonly string[]>,
+  signal: AbortSignal,
 ): Promise<GatewayAddressState> {
   const problems: string[] = [];
   const found = await Promise.all(
     addresses.map(async (address) => {
       if (isIP(address) !== 0) return [address];
       try {
-        const answer = await withDeadline(resolve(address));
+        const answer = await withDeadline(resolve(address, signal));
         if (answer.length === 0) throw new Error('no addresses');
         answers.set(address, answer);
       } catch (error) {

@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type GatewaySettings, type LinkSettings, probeName } from '../../crds/index.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
+import type { Network } from '../kube/network.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { GatewayView } from '../mirror/observed.ts';
@@ -31,6 +32,8 @@ export interface GatewayOptions {
   readonly config: OperatorConfig;
   readonly families: ReadonlySet<IpFamily>;
   readonly resolve: Resolve | undefined;
+  /** @default the machine's */
+  readonly network?: Network | undefined;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly report: GatewayReport;
@@ -128,7 +131,7 @@ export class Gateway {
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
-    const { config, metrics } = this.#options;
+    const { config, metrics, network } = this.#options;
     const { name = '', probe } = this.#settings ?? {};
     if (probe === undefined) return;
     const service = `${probeName(name)}.${config.namespace}.svc`;
@@ -138,6 +141,7 @@ export class Gateway {
         settings: probe,
         hosts: () => (config.probeVia === 'service' ? [service] : (this.#inUse?.addresses ?? [])),
         connectTo: config.probeConnectTo,
+        network,
         onVerdict: (alive, message) => this.#setAlive(alive, message),
         onProbe: (ok, latencyMs) => {
           metrics.target.gatewayProbes.inc({ ...labels, probe_successful: String(ok) });

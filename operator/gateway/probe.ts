@@ -6,7 +6,7 @@
 import type { ProbeSettings } from '../../crds/index.ts';
 import { sleep } from '../kube/backoff.ts';
 import { describe } from '../kube/errors.ts';
-import { request } from '../runtime/http.ts';
+import { machineNetwork, type Network } from '../kube/network.ts';
 
 export interface ProbeOptions {
   readonly settings: ProbeSettings;
@@ -14,6 +14,8 @@ export interface ProbeOptions {
   readonly hosts: () => readonly string[];
   /** Address to connect to instead of the host itself, by host. */
   readonly connectTo: ReadonlyMap<string, { readonly host: string; readonly port: number }>;
+  /** @default the machine's */
+  readonly network?: Pick<Network, 'probe'> | undefined;
   readonly onVerdict: (alive: boolean, message: string) => void;
   readonly onProbe: (ok: boolean, latencyMs: number) => void;
 }
@@ -66,29 +68,23 @@ async function probeAny(
 }
 
 /** @throws Error unless the host answers 2xx within the timeout. */
-function probe(host: string, { settings, connectTo }: ProbeOptions, signal: AbortSignal): Promise<void> {
+async function probe(
+  host: string,
+  { settings, connectTo, network = machineNetwork }: ProbeOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const { path, port, timeoutMs } = settings;
   const at = connectTo.get(host) ?? { host, port };
   const deadline = AbortSignal.timeout(timeoutMs);
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      {
-        ...at,
-        path,
-        agent: false,
-        headers: { host: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`, 'user-agent': 'linkspan-probe' },
-        signal: AbortSignal.any([signal, deadline]),
-      },
-      (response) => {
-        response.resume();
-        const { statusCode = 0 } = response;
-        if (statusCode >= 200 && statusCode < 300) resolve();
-        else reject(new Error(`${path} answered ${statusCode}`));
-      },
-    );
-    outgoing.on('error', (error) => {
-      reject(deadline.aborted ? new Error(`no answer in ${timeoutMs / 1000} s`) : error);
-    });
-    outgoing.end();
-  });
+  const headers = {
+    host: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
+    'user-agent': 'linkspan-probe',
+  };
+  let status: number;
+  try {
+    status = await network.probe({ ...at, path, headers }, AbortSignal.any([signal, deadline]));
+  } catch (error) {
+    throw deadline.aborted ? new Error(`no answer in ${timeoutMs / 1000} s`) : error;
+  }
+  if (status < 200 || status > 299) throw new Error(`${path} answered ${status}`);
 }

@@ -2,13 +2,33 @@
  * What leaves the process: the one place that opens sockets. The operator runs on Node's; a simulation gives it a
  * network of its own, and everything above this file stays the same.
  */
+import { lookup } from 'node:dns/promises';
 import { Pool } from 'undici';
 import type { ClusterAccess } from './access/access.ts';
 import { sleep } from './backoff.ts';
+import { request } from './http.ts';
 
 export interface Network {
   /** Opens nothing yet: connections are made by requests. */
   connect(access: ClusterAccess, limits: ConnectionLimits): Connections;
+  /**
+   * Returns all addresses of a host name.
+   * @throws Error if it has none or is not answered, or the reason of the signal
+   */
+  resolve(host: string, signal: AbortSignal): Promise<readonly string[]>;
+  /**
+   * One GET over a new connection, without TLS. Returns the HTTP status of its answer.
+   * @throws Error of the connection, or the reason of the signal
+   */
+  probe(request: ProbeRequest, signal: AbortSignal): Promise<number>;
+}
+
+export interface ProbeRequest {
+  /** Address or name to connect to. */
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface ConnectionLimits {
@@ -60,6 +80,16 @@ const CLOSE_GRACE_MS = 500;
 /** The network of the machine. */
 export const machineNetwork: Network = {
   connect: (access, limits) => new PooledConnections(access, limits),
+  resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+  probe: ({ headers, ...at }, signal) =>
+    new Promise((resolve, reject) => {
+      const outgoing = request({ ...at, headers: { ...headers }, agent: false, signal }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      });
+      outgoing.on('error', reject);
+      outgoing.end();
+    }),
 };
 
 class PooledConnections implements Connections {

@@ -65,7 +65,8 @@ export class Session {
     this.#gateway = new Gateway({
       config,
       families,
-      resolve: tuning.resolve,
+      resolve: tuning.resolve ?? tuning.network?.resolve,
+      network: tuning.network,
       metrics,
       log,
       report,

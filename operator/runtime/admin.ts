@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-import { createServer } from './http.ts';
+import { createServer } from '../kube/http.ts';
 
 /** One condition of readiness. */
 export interface ReadyCheck {
