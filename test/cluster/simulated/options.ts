@@ -1,28 +1,20 @@
 /** What a request asks for beside its path: in its headers, its query and its body. */
-import type { IncomingMessage } from 'node:http';
+import type { Exchange } from './exchange.ts';
 import type { Resource } from './kinds/resources.ts';
-import { isProtobuf, jsonOfProtobuf } from './kubectl/protobuf.ts';
 import type { IncludeObject } from './kubectl/table.ts';
 import { flag, type RequestInfo } from './request.ts';
 import { type DeleteOptions, parseBody, type WriteOptions } from './storage/registry.ts';
 import { parseFieldSelector, parseLabelSelector, type Predicate } from './storage/selectors.ts';
 import { ApiError } from './storage/status.ts';
 
-/** The text of a body, as JSON whichever form it came in. */
-export async function bodyOf(message: IncomingMessage): Promise<string> {
-  if (message.method === 'GET') return '';
-  const chunks: Buffer[] = [];
-  for await (const chunk of message) chunks.push(chunk as Buffer);
-  const body = Buffer.concat(chunks);
-  return isProtobuf(body) ? jsonOfProtobuf(body) : body.toString('utf8');
-}
-
 /** The media type of a body. */
-export const contentTypeOf = ({ headers }: IncomingMessage): string =>
-  (headers['content-type'] ?? '').split(';')[0]!.trim();
+export const contentTypeOf = ({ headers }: Exchange): string =>
+  String(headers['content-type'] ?? '')
+    .split(';')[0]!
+    .trim();
 
 /** Whether it asks for a table, as kubectl does. */
-export const wantsTable = ({ headers }: IncomingMessage): boolean => /as=Table/.test(headers.accept ?? '');
+export const wantsTable = ({ headers }: Exchange): boolean => /as=Table/.test(String(headers['accept'] ?? ''));
 
 /** How much of each object the rows of a table are to hold. */
 export const includeObject = (query: URLSearchParams): IncludeObject =>
@@ -38,10 +30,10 @@ export function selectionOf({ kind }: Resource, query: URLSearchParams): Predica
 /** How a write is to be made. @throws ApiError 422 for an apply without a field manager */
 export function writeOptions(
   { version, subresource, query, userAgent }: RequestInfo,
-  message: IncomingMessage,
+  exchange: Exchange,
 ): WriteOptions {
   const manager = query.get('fieldManager') ?? userAgent.split('/')[0]!;
-  if (contentTypeOf(message) === 'application/apply-patch+yaml' && !query.get('fieldManager')) {
+  if (contentTypeOf(exchange) === 'application/apply-patch+yaml' && !query.get('fieldManager')) {
     throw new ApiError(
       422,
       'Invalid',

@@ -1,33 +1,16 @@
 /**
- * The HTTP face of a simulated API server: authentication, authorization, faults, and each request's way to the
- * registry and back, over TLS on loopback with keep-alive, as client libraries and kubectl speak to a real one.
+ * A simulated API server: authentication, authorization, faults, and each request's way to the registry and back. It
+ * opens no socket: what carries requests to it, HTTP on loopback or a simulated network, hands it an exchange for each.
  */
-import {
-  createServer as createPlainServer,
-  type IncomingMessage,
-  type Server as PlainServer,
-  type ServerResponse,
-} from 'node:http';
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, noSuchResource, ok, pageNotFound, REASONS, success } from './answers.ts';
 import { AuditLog, type AuditRecord } from './audit.ts';
-import { CERTIFICATE, PRIVATE_KEY } from './certificate.ts';
+import type { Exchange } from './exchange.ts';
 import { Faults, type OpenWatch } from './faults.ts';
 import { Authorizer, refusal, type User } from './kinds/rbac.ts';
 import { groupVersion, idOf, type Resource } from './kinds/resources.ts';
 import { discover } from './kubectl/discovery.ts';
 import { tableOf } from './kubectl/table.ts';
-import {
-  bodyOf,
-  contentTypeOf,
-  deleteOptions,
-  includeObject,
-  selectionOf,
-  wantsTable,
-  writeOptions,
-} from './options.ts';
+import { contentTypeOf, deleteOptions, includeObject, selectionOf, wantsTable, writeOptions } from './options.ts';
 import { flag, readRequest, type RequestInfo } from './request.ts';
 import { listOf } from './storage/list.ts';
 import { freeze, type KubeObject, textOf } from './storage/object.ts';
@@ -45,16 +28,10 @@ export interface ServerOptions {
   /** Time between bookmarks, in milliseconds. */
   readonly bookmarkIntervalMs: number;
   readonly audit: boolean;
-  /**
-   * Whether to serve without TLS, which costs too much where one process is both ends of many connections. @default
-   * false
-   */
-  readonly plain?: boolean;
   /** For faults that befall a fraction of requests. */
   readonly random: () => number;
 }
 
-const HOST = '127.0.0.1';
 const JSON_TYPE = 'application/json';
 
 /** An API server over one registry. */
@@ -65,9 +42,6 @@ export class ApiServer {
   readonly #registry: Registry;
   readonly #authorizer: Authorizer;
   readonly #watches = new Set<OpenWatch>();
-  readonly #sockets = new Set<Socket>();
-  #server: Server | PlainServer | undefined;
-  #port = 0;
   #resumed: PromiseWithResolvers<void> | undefined;
 
   constructor(options: ServerOptions) {
@@ -78,44 +52,11 @@ export class ApiServer {
     this.faults = new Faults(options.registry, this.#watches, options.random);
   }
 
-  /** `https://127.0.0.1:PORT`, or `http` where it is plain, once it listens. */
-  get url(): string {
-    return `${this.#options.plain === true ? 'http' : 'https'}://${HOST}:${this.#port}`;
-  }
-
-  /** Listens: on a free port the first time, on the same one afterwards. */
-  async listen(): Promise<void> {
-    if (this.#server !== undefined) return;
-    const limits = { keepAliveTimeout: 0, requestTimeout: 0 };
-    const serve = (request: IncomingMessage, response: ServerResponse): void => void this.#serve(request, response);
-    const server =
-      this.#options.plain === true
-        ? createPlainServer(limits, serve)
-        : createServer({ key: PRIVATE_KEY, cert: CERTIFICATE, ...limits }, serve);
-    server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
-    });
-    server.on('secureConnection', (socket: Socket) => socket.setNoDelay(true));
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(this.#port, HOST, resolve);
-    });
-    this.#port = (server.address() as AddressInfo).port;
-    this.#server = server;
-  }
-
-  /** Breaks every connection and listens no more. */
-  async close(): Promise<void> {
-    const server = this.#server;
-    if (server === undefined) return;
-    this.#server = undefined;
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  /** Ends the watches, and what waits to be answered goes on: the connections are gone. */
+  close(): void {
     for (const { watch } of this.#watches) watch.close();
     this.#watches.clear();
-    for (const socket of this.#sockets) socket.destroy();
     this.resume();
-    await closed;
   }
 
   /** Answers nothing until {@link resume}; connections stay open. */
@@ -130,68 +71,62 @@ export class ApiServer {
     for (const { watch } of this.#watches) watch.release();
   }
 
-  async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    response.on('error', () => undefined);
-    const user = this.#userOf(message);
-    const userAgent = message.headers['user-agent'] ?? '';
-    const request = readRequest(message.method ?? 'GET', message.url ?? '/', user?.name ?? '', userAgent);
+  /** Carries a request out and answers it, unless a fault befalls it. Never rejects. */
+  async handle(exchange: Exchange): Promise<void> {
+    const user = this.#userOf(exchange);
+    const userAgent = String(exchange.headers['user-agent'] ?? '');
+    const request = readRequest(exchange.method, exchange.url, user?.name ?? '', userAgent);
     const record = this.audit.open(request);
-    response.once('close', () => {
-      record.code ||= response.statusCode;
-      this.audit.close(record);
-    });
+    exchange.onClose(() => this.audit.close(record));
     try {
-      const text = await bodyOf(message);
+      const text = await exchange.text();
       await this.#resumed?.promise;
       const latencyMs = this.faults.latencyOf(request);
-      if (latencyMs > 0) await sleep(latencyMs);
-      if (message.socket.destroyed) return;
+      if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, latencyMs));
+      if (exchange.closed) return;
       const failure = this.faults.failureOf(request);
       if (failure?.kind === 'status') {
         const { code, retryAfterSeconds, message: why = 'injected fault' } = failure;
-        if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(retryAfterSeconds));
-        throw new ApiError(
-          code,
-          REASONS[code] ?? 'InternalError',
-          why,
-          retryAfterSeconds === undefined ? undefined : { retryAfterSeconds },
-        );
+        const details = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds };
+        const { body } = new ApiError(code, REASONS[code] ?? 'InternalError', why, details);
+        const headers = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
+        this.#send(exchange, record, ok(body, code), headers);
+        return;
       }
       if (failure?.effect !== 'before') {
-        const answer = this.#answer(request, user, message, text, response, record);
+        const answer = this.#answer(request, user, exchange, text, record);
         if (failure === undefined) {
           await this.#resumed?.promise;
-          if (answer !== undefined) this.#send(response, record, answer);
+          if (answer !== undefined) this.#send(exchange, record, answer);
           return;
         }
       }
-      if (failure?.kind === 'drop') message.socket.destroy();
+      if (failure?.kind === 'drop') exchange.destroy();
     } catch (error) {
-      if (response.headersSent || response.destroyed) return;
+      if (exchange.begun || exchange.closed) return;
       const refused =
         error instanceof ApiError
           ? error
           : new ApiError(500, 'InternalError', error instanceof Error ? (error.stack ?? '') : String(error));
-      this.#send(response, record, ok(refused.body, refused.code));
+      this.#send(exchange, record, ok(refused.body, refused.code));
     }
   }
 
-  #send(response: ServerResponse, record: AuditRecord, { code, body, contentType = JSON_TYPE }: Answer): void {
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
-    const length = Buffer.byteLength(text);
+  #send(
+    exchange: Exchange,
+    record: AuditRecord,
+    { code, body, contentType = JSON_TYPE }: Answer,
+    headers: Readonly<Record<string, string>> = {},
+  ): void {
+    const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
     record.code = code;
-    record.bytes += length;
+    record.bytes += bytes.length;
     this.audit.close(record);
-    response.writeHead(code, {
-      'Content-Type': contentType,
-      'Content-Length': length,
-      'Cache-Control': 'no-cache, private',
-    });
-    response.end(text);
+    exchange.answer(code, { 'Content-Type': contentType, 'Cache-Control': 'no-cache, private', ...headers }, bytes);
   }
 
-  #userOf({ headers }: IncomingMessage): User | undefined {
-    const [, token] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? [];
+  #userOf({ headers }: Exchange): User | undefined {
+    const [, token] = /^Bearer (.+)$/.exec(String(headers['authorization'] ?? '')) ?? [];
     return token === undefined ? undefined : this.#options.authenticate(token);
   }
 
@@ -199,9 +134,8 @@ export class ApiServer {
   #answer(
     request: RequestInfo,
     user: User | undefined,
-    message: IncomingMessage,
+    exchange: Exchange,
     text: string,
-    response: ServerResponse,
     record: AuditRecord,
   ): Answer | undefined {
     if (user === undefined) throw unauthorized();
@@ -233,31 +167,31 @@ export class ApiServer {
     }
     if (subresource !== undefined && !resource.subresources.includes(subresource as 'status')) throw noSuchResource();
     if (request.verb === 'watch') {
-      this.#watch(resource, request, message, response, record);
+      this.#watch(resource, request, exchange, record);
       return undefined;
     }
     const scope = resource.namespaced ? namespace : undefined;
-    if (subresource === 'scale') return scale(this.#registry, resource, request, message, text);
-    if (subresource === 'binding') return bind(this.#registry, resource, request, message, text);
-    return this.#carryOut(resource, scope, request, message, text);
+    if (subresource === 'scale') return scale(this.#registry, resource, request, exchange, text);
+    if (subresource === 'binding') return bind(this.#registry, resource, request, exchange, text);
+    return this.#carryOut(resource, scope, request, exchange, text);
   }
 
   #carryOut(
     resource: Resource,
     namespace: string | undefined,
     request: RequestInfo,
-    message: IncomingMessage,
+    exchange: Exchange,
     text: string,
   ): Answer {
     const { verb, name = '', query, version } = request;
     const registry = this.#registry;
-    const shown = (object: KubeObject, code = 200): Answer => ok(this.#show(resource, object, request, message), code);
-    const options = writeOptions(request, message);
+    const shown = (object: KubeObject, code = 200): Answer => ok(this.#show(resource, object, request, exchange), code);
+    const options = writeOptions(request, exchange);
     switch (verb) {
       case 'get':
         return shown(registry.get(resource, namespace, name));
       case 'list':
-        return ok(this.#list(resource, namespace, request, message));
+        return ok(this.#list(resource, namespace, request, exchange));
       case 'create':
         if (request.name !== undefined || (resource.namespaced && namespace === undefined)) throw methodNotAllowed();
         return shown(registry.create(resource, namespace, parseBody(text), options), 201);
@@ -270,7 +204,7 @@ export class ApiServer {
           resource,
           namespace,
           name,
-          contentTypeOf(message),
+          contentTypeOf(exchange),
           parseBody(text),
           options,
         );
@@ -306,28 +240,18 @@ export class ApiServer {
   }
 
   /** One object as the client asked to see it: itself, or a table. */
-  #show(
-    resource: Resource,
-    object: KubeObject,
-    { version, query }: RequestInfo,
-    message: IncomingMessage,
-  ): object | string {
+  #show(resource: Resource, object: KubeObject, { version, query }: RequestInfo, exchange: Exchange): object | string {
     const view = this.#registry.view(resource, object, version);
-    if (!wantsTable(message)) return Object.isFrozen(view) ? textOf(view) : view;
+    if (!wantsTable(exchange)) return Object.isFrozen(view) ? textOf(view) : view;
     return tableOf(resource, version, [view], { resourceVersion: view.metadata.resourceVersion }, includeObject(query));
   }
 
-  #list(
-    resource: Resource,
-    namespace: string | undefined,
-    request: RequestInfo,
-    message: IncomingMessage,
-  ): object | string {
+  #list(resource: Resource, namespace: string | undefined, request: RequestInfo, exchange: Exchange): object | string {
     const { query, version } = request;
     const { storage } = this.#registry;
     const page = listOf(storage, storage.collection(idOf(resource)), namespace, selectionOf(resource, query), query);
     const views = page.objects.map((object) => this.#registry.view(resource, object, version));
-    if (wantsTable(message)) return tableOf(resource, version, views, page.metadata, includeObject(query));
+    if (wantsTable(exchange)) return tableOf(resource, version, views, page.metadata, includeObject(query));
     const items = views.map((view) => textOf(resource.custom ? view : withoutType(view)));
     const head = JSON.stringify({
       kind: `${resource.kind}List`,
@@ -337,13 +261,7 @@ export class ApiServer {
     return `${head.slice(0, -1)},"items":[${items.join(',')}]}`;
   }
 
-  #watch(
-    resource: Resource,
-    request: RequestInfo,
-    message: IncomingMessage,
-    response: ServerResponse,
-    record: AuditRecord,
-  ): void {
+  #watch(resource: Resource, request: RequestInfo, exchange: Exchange, record: AuditRecord): void {
     const { query, version, namespace, name } = request;
     if (query.has('sendInitialEvents')) {
       throw new ApiError(
@@ -359,7 +277,7 @@ export class ApiServer {
       (name === undefined || object.metadata.name === name) &&
       selected(object);
     const asked = query.get('resourceVersion') ?? '';
-    const table = wantsTable(message);
+    const table = wantsTable(exchange);
     const render = (object: KubeObject): string => {
       const view = this.#registry.view(resource, object, version);
       return table
@@ -374,8 +292,7 @@ export class ApiServer {
           )
         : textOf(view);
     };
-    response.writeHead(200, { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-cache, private' });
-    response.flushHeaders();
+    exchange.begin(200, { 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-cache, private' });
     record.code = 200;
     const watch = new Watch({
       collection: this.#registry.storage.collection(idOf(resource)),
@@ -385,11 +302,11 @@ export class ApiServer {
       render,
       send: (line) => {
         record.bytes += line.length;
-        response.write(line);
+        exchange.write(line);
       },
-      end: () => void response.end(),
+      end: () => exchange.end(),
     });
-    const open: OpenWatch = { request, watch, drop: () => void message.socket.destroy() };
+    const open: OpenWatch = { request, watch, drop: () => exchange.destroy() };
     if (this.faults.isSilent(request)) watch.silence();
     this.#watches.add(open);
     const timers: NodeJS.Timeout[] = [];
@@ -401,7 +318,7 @@ export class ApiServer {
     const timeoutSeconds = Number(query.get('timeoutSeconds') ?? 0) || 1800 + 1800 * Math.random();
     timers.push(setTimeout(() => watch.end(), timeoutSeconds * 1000));
     for (const timer of timers) timer.unref();
-    response.once('close', () => {
+    exchange.onClose(() => {
       for (const timer of timers) clearTimeout(timer);
       watch.close();
       this.#watches.delete(open);

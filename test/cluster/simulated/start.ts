@@ -15,6 +15,7 @@ import type { Faults } from './faults.ts';
 import type { User } from './kinds/rbac.ts';
 import { Registry } from './storage/registry.ts';
 import type { RequestInfo } from './request.ts';
+import { HttpFace } from './http-face.ts';
 import { ApiServer } from './server.ts';
 import { Store } from './store.ts';
 
@@ -60,6 +61,7 @@ class Simulation implements SimulatedCluster {
   readonly #users: ReadonlyMap<string, User>;
   readonly #registry = new Registry();
   readonly #server: ApiServer;
+  readonly #face: HttpFace;
   readonly #stopControllers: () => void;
   #directory = '';
 
@@ -77,11 +79,12 @@ class Simulation implements SimulatedCluster {
       audit: options.audit ?? true,
       random: options.random ?? Math.random,
     });
+    this.#face = new HttpFace(this.#server);
     this.#stopControllers = startControllers(this.#registry, options.controllers ?? []);
   }
 
   get server(): string {
-    return this.#server.url;
+    return this.#face.url;
   }
 
   get faults(): Faults {
@@ -101,7 +104,7 @@ class Simulation implements SimulatedCluster {
   }
 
   async open(): Promise<void> {
-    const [directory] = await Promise.all([mkdtemp(join(tmpdir(), `linkspan-${this.name}-`)), this.#server.listen()]);
+    const [directory] = await Promise.all([mkdtemp(join(tmpdir(), `linkspan-${this.name}-`)), this.#face.listen()]);
     this.#directory = directory;
     await writeFile(this.kubeconfigFile, this.kubeconfig, { mode: 0o600 });
   }
@@ -127,17 +130,17 @@ class Simulation implements SimulatedCluster {
   }
 
   async kill(): Promise<void> {
-    await this.#server.close();
+    await this.#face.close();
   }
 
   async start(): Promise<void> {
     this.#registry.storage.compact();
-    await this.#server.listen();
+    await this.#face.listen();
   }
 
   async stop(): Promise<void> {
     this.#stopControllers();
-    await this.#server.close();
+    await this.#face.close();
     await rm(this.#directory, { recursive: true, force: true });
   }
 }

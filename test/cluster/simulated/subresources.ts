@@ -1,6 +1,6 @@
 /** Requests that do more than read or write an object: scale, binding, and the review of one's own rights. */
-import type { IncomingMessage } from 'node:http';
 import { type Answer, ok } from './answers.ts';
+import type { Exchange } from './exchange.ts';
 import type { Authorizer, User } from './kinds/rbac.ts';
 import type { Resource } from './kinds/resources.ts';
 import { readScale, type Scale, scaleOf } from './kinds/scale.ts';
@@ -49,7 +49,7 @@ export function bind(
   registry: Registry,
   resource: Resource,
   request: RequestInfo,
-  message: IncomingMessage,
+  exchange: Exchange,
   text: string,
 ): Answer {
   const { namespace, name = '' } = request;
@@ -60,7 +60,7 @@ export function bind(
     throw conflict('', 'pods/binding', name, `pod ${name} is already assigned to node "${bound.nodeName}"`);
   }
   bound.nodeName = target.name;
-  const { subresource: _s, ...options } = writeOptions(request, message);
+  const { subresource: _s, ...options } = writeOptions(request, exchange);
   registry.update(resource, namespace, name, pod, options);
   return ok({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 }, 201);
 }
@@ -70,16 +70,16 @@ export function scale(
   registry: Registry,
   resource: Resource,
   request: RequestInfo,
-  message: IncomingMessage,
+  exchange: Exchange,
   text: string,
 ): Answer {
   const { verb, namespace, name = '' } = request;
   const object = registry.get(resource, namespace, name);
   if (verb === 'get') return ok(scaleOf(object));
-  const asked = readScale(object, contentTypeOf(message), verb === 'update', parseBody(text) as Scale);
+  const asked = readScale(object, contentTypeOf(exchange), verb === 'update', parseBody(text) as Scale);
   const next = mutable(object);
   (next.spec as Fields).replicas = asked.replicas;
   next.metadata.resourceVersion = asked.resourceVersion ?? object.metadata.resourceVersion!;
-  const { subresource: _s, ...options } = writeOptions(request, message);
+  const { subresource: _s, ...options } = writeOptions(request, exchange);
   return ok(scaleOf(registry.update(resource, namespace, name, next, options).object));
 }

@@ -65,8 +65,14 @@ export class Registry {
   readonly #builtIn = new Map(BUILT_IN.map((resource) => [idOf(resource), resource]));
   #custom = new Map<string, Resource>();
 
-  /** @param snapshot what it holds instead of what every new cluster does */
-  constructor(snapshot?: Snapshot) {
+  readonly #uuid: () => string;
+
+  /**
+   * @param snapshot what it holds instead of what every new cluster does
+   * @param uuid makes uids; seeded, it makes a history repeatable
+   */
+  constructor(snapshot?: Snapshot, uuid: () => string = randomUUID) {
+    this.#uuid = uuid;
     if (snapshot === undefined) this.#seedAll();
     else this.restore(snapshot);
     this.storage.collection(idOf(DEFINITIONS)).listen(() => this.#readDefinitions());
@@ -155,7 +161,7 @@ export class Registry {
   #create(resource: Resource, object: KubeObject, options: WriteOptions, applied?: ManagedFieldsEntry[]): KubeObject {
     const { metadata } = object;
     if (resource.namespaced) this.#requireNamespace(resource, metadata.namespace ?? '', metadata.name);
-    if (!metadata.name && metadata.generateName) metadata.name = metadata.generateName + randomUUID().slice(0, 5);
+    if (!metadata.name && metadata.generateName) metadata.name = metadata.generateName + this.#uuid().slice(0, 5);
     if (!metadata.name) {
       throw unprocessable(resource, '', [required('metadata.name', 'name or generateName is required')]);
     }
@@ -164,7 +170,7 @@ export class Registry {
     for (const field of ['resourceVersion', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'] as const) {
       Reflect.deleteProperty(metadata, field);
     }
-    metadata.uid = randomUUID();
+    metadata.uid = this.#uuid();
     metadata.creationTimestamp = timestamp();
     if (resource.generation !== 'none') metadata.generation = 1;
     omitEmpty(metadata);
