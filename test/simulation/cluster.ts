@@ -1,11 +1,12 @@
 /**
- * One simulated API server for one history: made in a millisecond or two, with its storage open to the history, so
- * that every effect of a write is seen in the very step in which it happens, and whose it was is known for certain.
+ * One simulated API server in one world: a process of its own, with its storage open to the history, so that every effect
+ * of a write is seen in the very step in which it happens, and whose it was is known for certain.
  */
-import { randomUUID } from 'node:crypto';
+import { bearer, type ClusterAccess } from '../../operator/kube/access/access.ts';
 import { renderKubeconfig } from '../cluster/kubeconfig.ts';
 import { CERTIFICATE } from '../cluster/simulated/certificate.ts';
 import { startControllers } from '../cluster/simulated/controllers/index.ts';
+import type { Exchange } from '../cluster/simulated/exchange.ts';
 import type { Faults } from '../cluster/simulated/faults.ts';
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { Registry } from '../cluster/simulated/storage/registry.ts';
@@ -13,9 +14,14 @@ import { idOf, type Resource } from '../cluster/simulated/kinds/resources.ts';
 import { ApiServer } from '../cluster/simulated/server.ts';
 import type { Snapshot, StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import { type Manifest, Store } from '../cluster/simulated/store.ts';
+import type { Internet } from './world/internet.ts';
+import { randomFor, uuidOf } from './world/random.ts';
+import type { SimulatedProcess } from './world/world.ts';
 
-/** Period of bookmarks, which distinguish a quiet watch from a silent one. */
-const BOOKMARK_MS = 250;
+/** Period of bookmarks, which distinguish a quiet watch from a silent one: that of a real API server. */
+const BOOKMARK_MS = 60_000;
+
+const CA_DATA = Buffer.from(CERTIFICATE).toString('base64');
 
 /** What a cluster is made with. */
 export interface HistoryClusterOptions {
@@ -24,10 +30,7 @@ export interface HistoryClusterOptions {
   readonly controllers?: readonly string[];
   /** Put into every cluster of this name before its history; the same each time. */
   readonly objects: readonly object[];
-  /** Without TLS. @default false */
-  readonly plain?: boolean;
-  /** From 0 up to 1: which requests a fault befalls. */
-  readonly random: () => number;
+  readonly internet: Internet;
 }
 
 /** What clusters hold at first, by name: made once, as histories come by the hundred. */
@@ -46,7 +49,11 @@ const snapshotOf = ({ name, objects }: HistoryClusterOptions): Snapshot => {
 
 export class HistoryCluster {
   readonly name: string;
-  readonly #plain: boolean;
+  /** Its `host:port`. */
+  readonly at: string;
+  readonly process: SimulatedProcess;
+  readonly #internet: Internet;
+  readonly #uuids: () => number;
   readonly #registry: Registry;
   readonly #store: Store;
   readonly #tokens = new Set<string>();
@@ -55,10 +62,14 @@ export class HistoryCluster {
   #acting = false;
 
   constructor(options: HistoryClusterOptions) {
-    const { name, controllers = [], plain = false, random } = options;
+    const { name, controllers = [], internet } = options;
+    const { world } = internet;
     this.name = name;
-    this.#plain = plain;
-    this.#registry = new Registry(snapshotOf(options));
+    this.at = `${name}.example:6443`;
+    this.process = world.process(name);
+    this.#internet = internet;
+    this.#uuids = randomFor(world.seed, `${name} uuids`);
+    this.#registry = new Registry(snapshotOf(options), () => uuidOf(this.#uuids));
     this.#store = new Store(this.#registry);
     this.#server = new ApiServer({
       registry: this.#registry,
@@ -66,28 +77,33 @@ export class HistoryCluster {
         this.#tokens.has(token) ? { name: 'admin', groups: ['system:masters', 'system:authenticated'] } : undefined,
       bookmarkIntervalMs: BOOKMARK_MS,
       audit: false,
-      plain,
-      random,
+      random: randomFor(world.seed, `${name} faults`),
     });
-    this.#stopControllers = startControllers(this.#registry, controllers);
+    this.#stopControllers = world.as(this.process, () => startControllers(this.#registry, controllers));
+    this.start();
+  }
+
+  /** Of its latest write. */
+  get revision(): number {
+    return this.#registry.storage.revision;
   }
 
   get faults(): Faults {
     return this.#server.faults;
   }
 
-  async start(): Promise<void> {
-    await this.#server.listen();
+  start(): void {
+    const serve = (exchange: Exchange): void => void this.#server.handle(exchange);
+    this.#internet.listen(this.at, { process: this.process, serve });
   }
 
-  async stop(): Promise<void> {
+  stop(): void {
     this.#stopControllers();
-    await this.#server.close();
   }
 
   /** A new user's token. */
   admit(): string {
-    const token = randomUUID();
+    const token = uuidOf(this.#uuids);
     this.#tokens.add(token);
     return token;
   }
@@ -98,8 +114,11 @@ export class HistoryCluster {
   }
 
   kubeconfigFor(token: string): string {
-    const trust = this.#plain ? {} : { caData: Buffer.from(CERTIFICATE).toString('base64') };
-    return renderKubeconfig({ name: this.name, server: this.#server.url, token, ...trust });
+    return renderKubeconfig({ name: this.name, server: `https://${this.at}`, caData: CA_DATA, token });
+  }
+
+  accessFor(token: string): ClusterAccess {
+    return { server: `https://${this.at}`, tls: {}, authorization: () => Promise.resolve(bearer(token)) };
   }
 
   /** Creates or replaces an object, as a user of the cluster does. */

@@ -1,68 +1,79 @@
 /**
  * Runs histories: plays one, lets everything recover, and waits until writes end; then the state must be what the
- * oracle expects, and stay so without a write. Many histories run at once, since most of a history is waiting; one that
- * fails is shrunk to the fewest commands that still fail.
+ * oracle expects, and stay so without a write. All of that is in virtual time. A history that fails is shrunk to the
+ * fewest commands that still fail.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { sleep } from '../../operator/kube/backoff.ts';
 import { type Command, type History, historyOf, type LinkName, LINKS, TARGET_OF } from './command.ts';
 import { expected, found, type LinkState, type SourceState } from './oracle.ts';
-import { Stage } from './stage.ts';
+import { type LogRecord, Stage } from './stage.ts';
+import { World } from './world/world.ts';
 
 /** Time without a write after which the source cluster is at rest. */
-const REST_MS = 350;
-/** Time after the last command in which it must come to rest. */
-const DEADLINE_MS = 60_000;
-const POLL_MS = 50;
+const REST_MS = 60_000;
+/** Time after the last command in which it must come to rest: longer than the longest wait before a retry. */
+const DEADLINE_MS = 1_200_000;
+const POLL_MS = 1_000;
 /** How long a user looks at a held deletion before it is confirmed. */
-const CONFIRM_MS = 500;
+const CONFIRM_MS = 10_000;
 
 export interface Failure {
   readonly problems: readonly string[];
   /** What the operator logged, the last lines. */
-  readonly log: readonly string[];
+  readonly log: readonly LogRecord[];
 }
 
 /** Plays one history. @returns what is wrong, or undefined */
 export async function run(history: History, seed: number): Promise<Failure | undefined> {
-  const stage = new Stage(history, randomOf(seed));
+  const world = new World(seed);
   const problems: string[] = [];
-  try {
-    await stage.start();
-    for (const command of history.commands) {
-      await stage.play(command);
-      // What has been asked of servers gets on its way before the next thing happens.
-      await new Promise(setImmediate);
-    }
-    await stage.calm();
-    problems.push(...(await rest(stage)));
-  } finally {
-    await stage.stop();
-  }
-  problems.push(...stage.judge.complaints);
-  return problems.length === 0 ? undefined : { problems, log: stage.logged.slice(-60) };
+  let stage: Stage | undefined;
+  await world
+    .run(async () => {
+      stage = new Stage(history, world);
+      for (const command of history.commands) {
+        await stage.play(command);
+        // What has been asked of servers gets on its way before the next thing happens.
+        await sleep(1);
+      }
+      await stage.calm();
+      problems.push(...(await rest(stage)));
+      await stage.stop();
+    })
+    .catch((error: unknown) => problems.push(error instanceof Error ? (error.stack ?? '') : String(error)));
+  problems.push(...(stage?.judge.complaints ?? []));
+  for (const { process, error } of world.failures) problems.push(`${process} threw ${String(error)}`);
+  return problems.length === 0 ? undefined : { problems, log: stage?.logged.slice(-60) ?? [] };
 }
 
 /** Waits until what is there is right and stays so. @returns what is wrong at the deadline */
 async function rest(stage: Stage): Promise<readonly string[]> {
-  const deadline = performance.now() + DEADLINE_MS;
-  let confirmAt = performance.now() + CONFIRM_MS;
+  const { world, judge } = stage;
+  const deadline = world.nowMs + DEADLINE_MS;
+  let confirmAt = world.nowMs + CONFIRM_MS;
   let last = 'it never was right';
+  let seen: string | undefined;
+  let problems: readonly string[] = [];
   for (;;) {
-    const problems = differences(stage);
-    if (stage.judge.complaints.length > 0) return [];
+    // What has not changed is as right as it was.
+    if (stage.revisions !== seen) {
+      seen = stage.revisions;
+      problems = differences(stage);
+    }
+    if (judge.complaints.length > 0) return [];
     if (problems.length === 0) {
-      const before = stage.judge.writes.length;
+      const before = judge.writes.length;
       await sleep(REST_MS);
-      const after = stage.judge.writes.slice(before);
+      const after = judge.writes.slice(before);
       if (after.length === 0 && differences(stage).length === 0) return [];
       last = `right, but writing went on: ${after.join('; ')}`;
     }
-    if (performance.now() > confirmAt) {
+    if (world.nowMs > confirmAt) {
       stage.confirmPrunes();
-      confirmAt = performance.now() + CONFIRM_MS;
+      confirmAt = world.nowMs + CONFIRM_MS;
     }
-    if (performance.now() > deadline) return problems.length > 0 ? problems : [last];
+    if (world.nowMs > deadline) return problems.length > 0 ? problems : [last];
     await sleep(POLL_MS);
   }
 }
@@ -129,37 +140,32 @@ function differences(stage: Stage): readonly string[] {
   return problems;
 }
 
-/** Runs the histories of `count` seeds from `seed` on, some at once. @returns the failures, by seed */
+/** Runs the histories of `count` seeds from `seed` on. @returns the failures, by seed */
 export async function runMany(
-  { seed, count, concurrency }: { readonly seed: number; readonly count: number; readonly concurrency: number },
+  { seed, count }: { readonly seed: number; readonly count: number },
   onDone: (seed: number, failure: Failure | undefined) => void = () => undefined,
 ): Promise<ReadonlyMap<number, Failure>> {
   const failures = new Map<number, Failure>();
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < count) {
-      const current = seed + next++;
-      const failure = await run(historyOf(current), current);
-      if (failure !== undefined) failures.set(current, failure);
-      onDone(current, failure);
-    }
-  };
-  await Promise.all(Array.from({ length: concurrency }, worker));
+  for (let current = seed; current < seed + count; current += 1) {
+    const failure = await run(historyOf(current), current);
+    if (failure !== undefined) failures.set(current, failure);
+    onDone(current, failure);
+  }
   return failures;
 }
 
-/** Tries to fail with ever fewer commands; a candidate has `tries` attempts, as timing may save it. */
+/** Tries to fail with ever fewer commands; a candidate has `tries` attempts, as the order of events may save it. */
 export async function shrink(
   history: History,
   seed: number,
-  { tries = 3, budgetMs = 300_000 }: { readonly tries?: number; readonly budgetMs?: number } = {},
+  { tries = 5, budgetMs = 60_000 }: { readonly tries?: number; readonly budgetMs?: number } = {},
 ): Promise<History> {
   const deadline = performance.now() + budgetMs;
   const fails = async (commands: readonly Command[]): Promise<boolean> => {
-    const attempts = await Promise.all(
-      Array.from({ length: tries }, (_, attempt) => run({ ...history, commands }, seed + attempt)),
-    );
-    return attempts.some((failure) => failure !== undefined);
+    for (let attempt = 0; attempt < tries; attempt += 1) {
+      if ((await run({ ...history, commands }, seed + attempt)) !== undefined) return true;
+    }
+    return false;
   };
   let { commands } = history;
   for (let size = Math.ceil(commands.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
@@ -180,16 +186,7 @@ export const report = (seed: number, { problems, log }: Failure, history: Histor
     `shrunk to ${history.commands.length} commands (${history.endpoints}):`,
     ...history.commands.map((command) => `  ${JSON.stringify(command)},`),
     'last log lines of the operator:',
-    ...log.map((line) => `  ${line.slice(0, 300)}`),
+    ...log.map(({ atMs, process, level, message, fields }) =>
+      `  ${(atMs / 1000).toFixed(3)} ${process} ${level} ${message} ${JSON.stringify(fields)}`.slice(0, 300),
+    ),
   ].join('\n');
-
-/** mulberry32: a small seeded generator, uniform in [0, 1). */
-function randomOf(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

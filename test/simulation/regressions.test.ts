@@ -66,7 +66,7 @@ const REGRESSIONS: readonly (readonly [string, readonly Command[]])[] = [
   ['an operator that is stopped before it has begun stops (H2)', [{ do: 'stop operator' }]],
 ];
 
-test.concurrent.each(REGRESSIONS)('%s', { timeout: 120_000 }, async (_, commands) => {
+test.each(REGRESSIONS)('%s', { timeout: 120_000 }, async (_, commands) => {
   for (const endpoints of ['endpoints', 'slices'] as const) {
     expect(await run({ endpoints, commands }, 1)).toBeUndefined();
   }
