@@ -9,6 +9,7 @@ import { Gateway } from '../gateway/gateway.ts';
 import { desiredProbe } from '../gateway/probe-service.ts';
 import { verdict } from '../kube/conditions.ts';
 import { describe } from '../kube/errors.ts';
+import { machineNetwork } from '../kube/network.ts';
 import { type Secret, splitKey } from '../kube/objects.ts';
 import { type Manifests, NOTHING } from '../mirror/desired.ts';
 import type { LinkView, Observed } from '../mirror/observed.ts';
@@ -65,7 +66,7 @@ export class Session {
     this.#gateway = new Gateway({
       config,
       families,
-      resolve: tuning.resolve ?? tuning.network?.resolve,
+      resolve: tuning.resolve ?? ((host, signal) => (tuning.network ?? machineNetwork).resolve(host, signal)),
       network: tuning.network,
       metrics,
       log,
