@@ -754,7 +754,7 @@ export const LINK: readonly Defect[] = [
     rule: 'G2',
     find: 'if (isSame(before, after)) {',
     replace: 'if (before === after) {',
-    tests: ['test/e2e/links.test.ts'],
+    tests: ['test/operator/link/manager.test.ts'],
   },
   {
     ...MIRRORS,
@@ -770,7 +770,7 @@ export const LINK: readonly Defect[] = [
     rule: 'A7',
     find: 'if (!(shape instanceof Error)) this.#enterClaims(observed, shape);',
     replace: '',
-    tests: ['test/e2e/names.test.ts'],
+    tests: ['test/operator/link/mirrors.test.ts'],
   },
   {
     ...MIRRORS,
@@ -802,6 +802,6 @@ export const LINK: readonly Defect[] = [
     rule: 'G3',
     find: "isNew && accepted.status === 'False'",
     replace: "accepted.status === 'False'",
-    tests: ['test/e2e/links.test.ts', 'test/e2e/status.test.ts'],
+    tests: ['test/operator/link/link.test.ts'],
   },
 ];

@@ -448,6 +448,27 @@ describe('the manager of Links', () => {
     expect(stage.leases()).toMatchObject({ old: { holder: '', cluster: 'west' } });
   });
 
+  it('writes a status that others changed again, and reconciles no cluster for that (G2)', async () => {
+    await start(() => put('west'));
+    await untilServed({ west: 'west' });
+    const reconciles = async (): Promise<readonly string[]> =>
+      (await stage.metrics.registry.metrics())
+        .split('\n')
+        .filter((line) => line.startsWith('controller_runtime_reconcile_total{controller="links"'));
+    const untilWrittenAgain = async (): Promise<void> => {
+      const found = stage.east.store.get('multicluster.linkerd.io/v1alpha3', 'Link', LINKS_NAMESPACE, 'west');
+      stage.put({ ...found, status: {} } as ObjectRef);
+      expect(condition('west', 'Accepted')).toBeUndefined();
+      await until('west', 'Accepted', 'Accepted');
+    };
+    // By then the cluster is at rest.
+    await untilWrittenAgain();
+    const before = await reconciles();
+    expect(before).not.toEqual([]);
+    await untilWrittenAgain();
+    expect(await reconciles()).toEqual(before);
+  });
+
   test('removes a metric of each Link and cluster that is gone', async () => {
     await start(() => put('old'));
     await untilServed({ old: 'west' });
