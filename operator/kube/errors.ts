@@ -63,6 +63,11 @@ export class SilenceError extends ConnectionError {
   }
 }
 
+/** The server sent more than is read of it; the message names what and the limit (rule E10). */
+export class LimitError extends Error {
+  override readonly name = 'LimitError';
+}
+
 /** A retry cannot help until something changes; the message names it. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError';
@@ -99,7 +104,11 @@ export const isExpired = (error: unknown): boolean =>
 
 /** The kind of obstacle that an error is: reported again when it changes, unlike the error of each try. */
 export const obstacleOf = (error: unknown): string =>
-  error instanceof ApiError && error.code < 500 && error.code !== 429 ? String(error.code) : 'no answer';
+  error instanceof LimitError
+    ? 'limit'
+    : error instanceof ApiError && error.code < 500 && error.code !== 429
+      ? String(error.code)
+      : 'no answer';
 
 /** Describes an error and its cause in one line, cut. */
 export function describe(error: unknown): string {

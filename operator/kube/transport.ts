@@ -2,8 +2,17 @@
  * JSON over pooled connections to one API server. Every request has a deadline, and every stream ends when it has been
  * silent too long. Requests are authenticated here, and every failure becomes an error that names what was tried.
  */
-import type { ClusterAccess } from './access/access.ts';
-import { ApiError, ConnectionError, describe, isUnauthorized, SilenceError, type StatusBody } from './errors.ts';
+import { createHash } from 'node:crypto';
+import type { ClusterAccess, TlsMaterial } from './access/access.ts';
+import {
+  ApiError,
+  ConnectionError,
+  describe,
+  isUnauthorized,
+  LimitError,
+  SilenceError,
+  type StatusBody,
+} from './errors.ts';
 import { LineCutter } from './lines.ts';
 import {
   type Connections,
@@ -65,9 +74,13 @@ const AUTH_REFRESH_MS = 30_000;
 /** Longest wait that a server is granted (rule H4). */
 const MAX_RETRY_AFTER_MS = 300_000;
 
+const digest = (ca: TlsMaterial['ca'] = ''): string => createHash('sha256').update(ca).digest('hex');
+
 export class Transport {
   /** URL of the API server, for messages. */
   readonly server: string;
+  /** Identity of the API server: its URL, and a digest of the CA that it is known by. */
+  readonly apiServer: string;
   readonly #access: ClusterAccess;
   readonly #basePath: string;
   readonly #connections: Connections;
@@ -79,6 +92,7 @@ export class Transport {
     const server = new URL(access.server);
     this.#access = access;
     this.server = server.origin;
+    this.apiServer = `${access.server} ${digest(access.tls.ca)}`;
     this.#host = server.host;
     this.#basePath = server.pathname.replace(/\/$/, '');
     this.#options = {
@@ -201,7 +215,7 @@ export class Transport {
 
   /** An ApiError, a ConnectionError that names what was tried, or the caller's own abort reason. */
   #explain(error: unknown, what: string, signal: AbortSignal | undefined): unknown {
-    if (error instanceof ApiError || error instanceof ConnectionError) return error;
+    if (error instanceof ApiError || error instanceof ConnectionError || error instanceof LimitError) return error;
     if (signal?.aborted === true) return signal.reason;
     if (error instanceof SyntaxError) return new ConnectionError(`${what}: the answer is not JSON`);
     return new ConnectionError(`${what} at ${this.server}: ${describe(error)}`, { cause: error });

@@ -35,6 +35,8 @@ export class Exports {
   readonly #losses = new Losses();
   #settings: Selection;
   #target: Target | undefined;
+  /** Identity of the API server that is read. */
+  #apiServer: string | undefined;
 
   constructor(options: ExportsOptions) {
     this.#options = options;
@@ -61,10 +63,12 @@ export class Exports {
     };
   }
 
-  /** Reads with this client from now on. Open watches continue from their last version. */
+  /** Reads with this client from now on. If it leads to another API server, everything is listed anew (rule E2). */
   use(client: KubeClient): void {
+    const isSameCluster = this.#apiServer === client.apiServer;
+    this.#apiServer = client.apiServer;
     if (this.#target !== undefined) {
-      this.#target.use(client);
+      this.#target.use(client, { isSameCluster });
       return;
     }
     this.#target = this.#makeTarget();

@@ -1,9 +1,10 @@
 /**
- * Whether a target can be read, and whether it accepts the credentials: conditions `TargetReachable` and
- * `CredentialsValid` of one Link, with a log line and an Event for each change (rule E4).
+ * Whether a target can be read, whether it accepts the credentials, and whether it sends more than is read: conditions
+ * `TargetReachable`, `CredentialsValid` and `TargetWithinLimits` of one Link, with a log line and an Event for each
+ * change (rules E4, E10).
  */
 import { type Verdict, verdict } from '../kube/conditions.ts';
-import { describe, isForbidden, isUnauthorized } from '../kube/errors.ts';
+import { describe, isForbidden, isUnauthorized, LimitError } from '../kube/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { targetProblem } from '../target/advice.ts';
 import type { TargetObstacle } from '../target/target.ts';
@@ -14,6 +15,7 @@ export class Reachability {
   readonly #log: Logger;
   readonly #report: LinkReport;
   #reachable: Verdict | undefined;
+  #withinLimits: Verdict | undefined;
   #credentials: Verdict | undefined;
   /** RFC 3339. */
   #unreachableSince: string | undefined;
@@ -29,6 +31,11 @@ export class Reachability {
     return this.#reachable;
   }
 
+  /** Condition `TargetWithinLimits`; undefined while it is not known. */
+  get withinLimits(): Verdict | undefined {
+    return this.#withinLimits;
+  }
+
   /** Condition `CredentialsValid`; undefined while it is not known. */
   get credentials(): Verdict | undefined {
     return this.#credentials;
@@ -41,10 +48,19 @@ export class Reachability {
    */
   found(obstacle: TargetObstacle | undefined, namespaces: readonly string[] | undefined, inUse: boolean): void {
     const link = this.#link;
-    if (obstacle === undefined) {
+    const isAnswering = obstacle === undefined || obstacle.error instanceof LimitError;
+    if (isAnswering) {
       this.#reachable = verdict('True', 'Connected', '');
       this.#unreachableSince = undefined;
+    }
+    if (obstacle === undefined) {
+      this.#withinLimits = verdict('True', 'WithinLimits', '');
       this.#log.info({ link }, 'the target can be read');
+    } else if (isAnswering) {
+      const { reason, event, problem, fate } = targetProblem(obstacle);
+      this.#withinLimits = verdict('False', reason, `${problem}; ${fate}`);
+      this.#log.warn({ link, error: problem }, `the target sends more than is read; ${fate}`);
+      this.#report.event('Warning', event, problem);
     } else {
       this.#unreachableSince ??= new Date().toISOString();
       const { reason, event, problem, fate, remedy } = targetProblem(obstacle);
@@ -54,7 +70,7 @@ export class Reachability {
     }
     const refusal = refusalOf(obstacle, namespaces);
     if (refusal !== undefined) this.#credentials = refusal;
-    else if ((obstacle === undefined || isForbidden(obstacle.error)) && inUse) {
+    else if ((isAnswering || isForbidden(obstacle.error)) && inUse) {
       this.#credentials = verdict('True', 'Valid', '');
     }
     this.#report.statusChanged();

@@ -104,6 +104,7 @@ export class Session {
       ...this.#gateway.findings(),
       credentials: this.#reachability.credentials,
       reachable: this.#reachability.reachable,
+      withinLimits: this.#reachability.withinLimits,
       synced: progress.isCaughtUp ? verdict('True', 'Synced', '') : undefined,
       pruneHeld: this.#exports.held,
       heldBy: this.#lease.heldBy,

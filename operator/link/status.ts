@@ -19,6 +19,8 @@ export interface LinkFindings extends SessionFindings {
 export interface SessionFindings extends GatewayFindings {
   readonly credentials: Verdict | undefined;
   readonly reachable: Verdict | undefined;
+  /** Whether all that the target exports is read and mirrored, or is more than the limits allow (rule E10). */
+  readonly withinLimits: Verdict | undefined;
   readonly synced: Verdict | undefined;
   /** Number of deletions that are held. */
   readonly pruneHeld: number;
@@ -48,6 +50,7 @@ export interface LinkStatusBefore {
 export const NO_FINDINGS: SessionFindings = {
   credentials: undefined,
   reachable: undefined,
+  withinLimits: undefined,
   resolved: undefined,
   gatewayAlive: undefined,
   synced: undefined,
@@ -95,6 +98,7 @@ function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<
     Accepted: accepted,
     CredentialsValid: known('CredentialsValid', findings.credentials),
     TargetReachable: known('TargetReachable', findings.reachable),
+    TargetWithinLimits: known('TargetWithinLimits', findings.withinLimits),
     GatewayResolved: known('GatewayResolved', findings.resolved),
     GatewayAlive: known('GatewayAlive', findings.gatewayAlive),
     Synced: known('Synced', findings.synced),

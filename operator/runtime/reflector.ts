@@ -87,15 +87,14 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  /** Drops the connection and makes a new one, with the current client, from where the watch was. */
-  reconnect(): void {
+  /**
+   * Drops the connection and makes a new one, with the current client.
+   * @param resume whether the watch goes on from where it was; otherwise everything is listed anew. A version that one
+   *   cluster has given means nothing to another (rule E2).
+   */
+  reconnect({ resume }: { readonly resume: boolean }): void {
+    this.#relist ||= !resume;
     this.#attempt?.abort();
-  }
-
-  /** Lists everything anew. */
-  relist(): void {
-    this.#relist = true;
-    this.reconnect();
   }
 
   /**

@@ -59,7 +59,7 @@ export class SourceCluster {
   readonly #listed: ListedNamespaces | undefined;
   readonly #listeners = new Map<string, SourceListener>();
   /** By namespace, if only some are read. */
-  readonly #reflectors = new Map<string, { reconnect(): void }[]>();
+  readonly #reflectors = new Map<string, Pick<Reflector<KubeObject>, 'reconnect'>[]>();
   /** When a namespace was last re-checked, on the monotonic clock. */
   readonly #recheckedMs = new Map<string, number>();
   /** Resolve once everything has been listed. */
@@ -165,7 +165,7 @@ export class SourceCluster {
     const isRecent = now - (this.#recheckedMs.get(namespace) ?? -Infinity) < RECHECK_PERIOD_MS;
     if (reflectors === undefined || isRecent) return;
     this.#recheckedMs.set(namespace, now);
-    for (const reflector of reflectors) reflector.reconnect();
+    for (const reflector of reflectors) reflector.reconnect({ resume: true });
   }
 
   get #stores() {

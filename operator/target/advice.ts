@@ -1,12 +1,12 @@
 /** What is reported about a target that cannot be read, or not all of it, and what the user can do about it. */
-import { describe } from '../kube/errors.ts';
+import { describe, LimitError } from '../kube/errors.ts';
 import type { TargetObstacle } from './target.ts';
 
 export interface TargetProblem {
-  /** Reason of the condition `TargetReachable`. */
-  readonly reason: 'Unreachable' | 'NamespaceForbidden';
+  /** Reason of the condition `TargetReachable`, or of `TargetWithinLimits`. */
+  readonly reason: 'Unreachable' | 'NamespaceForbidden' | 'LimitExceeded';
   /** Reason of the Event. */
-  readonly event: 'TargetUnreachable' | 'NamespaceForbidden';
+  readonly event: 'TargetUnreachable' | 'NamespaceForbidden' | 'LimitExceeded';
   readonly problem: string;
   /** What happens to mirrors meanwhile. */
   readonly fate: string;
@@ -15,6 +15,15 @@ export interface TargetProblem {
 }
 
 export function targetProblem({ error, namespaces }: TargetObstacle): TargetProblem {
+  if (error instanceof LimitError) {
+    return {
+      reason: 'LimitExceeded',
+      event: 'LimitExceeded',
+      problem: describe(error),
+      fate: 'existing mirrors stay as they are',
+      remedy: '',
+    };
+  }
   if (namespaces.length === 0) {
     return {
       reason: 'Unreachable',

@@ -133,14 +133,14 @@ export class ExportWatch {
   relist(): void {
     for (const watched of this.#services) {
       this.#relisting.add(watched.store);
-      watched.relist();
+      watched.reconnect({ resume: false });
     }
   }
 
-  /** Continues with another client, from where the watches are. */
-  use(client: KubeClient): void {
+  /** Continues with another client: from where the watches are if it leads to the same cluster, else by new lists. */
+  use(client: KubeClient, options: { readonly isSameCluster: boolean }): void {
     this.#client = client;
-    for (const watched of this.#watches) watched.reconnect();
+    for (const watched of this.#watches) watched.reconnect({ resume: options.isSameCluster });
   }
 
   stop(): void {

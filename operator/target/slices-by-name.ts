@@ -81,8 +81,8 @@ export class SlicesByName {
     }, settleMs);
   }
 
-  reconnect(): void {
-    for (const { watched } of this.#shards) watched.reconnect();
+  reconnect(options: { readonly resume: boolean }): void {
+    for (const { watched } of this.#shards) watched.reconnect(options);
   }
 
   stop(): void {

@@ -82,9 +82,9 @@ export class Target {
     for (const watch of this.#watches.values()) watch.run(client, signal);
   }
 
-  /** Continues with another client, from where the watches are. */
-  use(client: KubeClient): void {
-    for (const watch of this.#watches.values()) watch.use(client);
+  /** Continues with another client: from where the watches are if it leads to the same cluster, else by new lists. */
+  use(client: KubeClient, options: { readonly isSameCluster: boolean }): void {
+    for (const watch of this.#watches.values()) watch.use(client, options);
   }
 
   stop(): void {

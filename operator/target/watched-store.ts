@@ -40,14 +40,9 @@ export class WatchedStore<T extends KubeObject> {
     void this.#reflector.run(AbortSignal.any([signal, this.#stopped.signal]));
   }
 
-  /** Makes the connection anew. */
-  reconnect(): void {
-    this.#reflector.reconnect();
-  }
-
-  /** Lists everything anew. */
-  relist(): void {
-    this.#reflector.relist();
+  /** Makes the connection anew, and lists everything anew unless the watch may resume. */
+  reconnect(options: { readonly resume: boolean }): void {
+    this.#reflector.reconnect(options);
   }
 
   stop(): void {

@@ -30,6 +30,7 @@ const WELL: LinkFindings = {
   accepted: yes,
   credentials: yes,
   reachable: yes,
+  withinLimits: yes,
   resolved: yes,
   gatewayAlive: yes,
   synced: yes,

@@ -31,7 +31,13 @@ const exposed = (): ReadonlyMap<string, readonly string[]> => {
 
 /** Types of a Link's conditions. */
 const conditionTypes = (): readonly string[] => {
-  const nothing = { credentials: undefined, reachable: undefined, resolved: undefined, gatewayAlive: undefined };
+  const nothing = {
+    credentials: undefined,
+    reachable: undefined,
+    withinLimits: undefined,
+    resolved: undefined,
+    gatewayAlive: undefined,
+  };
   const findings: LinkFindings = {
     ...nothing,
     generation: 1,

@@ -68,6 +68,7 @@ onEachBacking('what is said of a Link', (backing) => {
       Accepted: 'True',
       CredentialsValid: 'True',
       TargetReachable: 'True',
+      TargetWithinLimits: 'True',
       GatewayResolved: 'True',
       GatewayAlive: 'True',
       Synced: 'True',

@@ -21,16 +21,16 @@ const stop = new AbortController();
 beforeEach(async () => {
   cluster = await startSimulated({ name: 'west' });
   for (const name of ['shop', 'bank']) put(namespace(name));
-  client = new KubeClient(await sourceAccess({ kubeconfig: cluster.kubeconfigFile }), {
-    userAgent: 'test',
-    fieldManager: 'test',
-  });
+  client = await connectTo(cluster);
 });
 afterEach(async () => {
   running?.stop();
   await client.close();
   await cluster.stop();
 });
+
+const connectTo = async ({ kubeconfigFile: kubeconfig }: SimulatedCluster): Promise<KubeClient> =>
+  new KubeClient(await sourceAccess({ kubeconfig }), { userAgent: 'test', fieldManager: 'test' });
 
 let running: Exports | undefined;
 const put = (object: ObjectRef) => cluster.store.upsert({ ...object });
@@ -96,6 +96,35 @@ describe('the exports of a target', () => {
     await eventually('its claims are withdrawn', async () => withdrawn.length > 0);
     expect([withdrawn, added]).toEqual([['shop/web'], expect.arrayContaining(['shop/web'])]);
     expect(exports.observe('shop/web')).toMatchObject({ target: undefined, decidable: true });
+  });
+
+  it('are listed anew where new credentials lead to another API server, and only there (E2)', async () => {
+    putAll(['web']);
+    const { exports, lists, listed } = reading();
+    await listed();
+    const requests = async (of: SimulatedCluster, wanted: string) =>
+      (await of.audit()).filter(({ verb, resource }) => verb === wanted && resource === 'services').length;
+    const listsBefore = await requests(cluster, 'list');
+    const watchesBefore = await requests(cluster, 'watch');
+    const rotated = await connectTo(cluster);
+    exports.use(rotated);
+    await eventually('it is watched again', async () => (await requests(cluster, 'watch')) > watchesBefore);
+    expect(await requests(cluster, 'list')).toBe(listsBefore);
+
+    // Its version is past that of the other: a watch from there would be accepted, and see nothing of what is there.
+    const another = await startSimulated({ name: 'another' });
+    const moved = await connectTo(another);
+    try {
+      for (const object of [namespace('shop'), service('new', { labels: EXPORTED })])
+        another.store.upsert({ ...object });
+      for (let at = 0; at < 50; at += 1) another.store.upsert({ ...namespace(`n-${at}`) });
+      exports.use(moved);
+      await eventually('it is listed', async () => lists.at(-1)?.join() === 'shop/new');
+    } finally {
+      exports.stop();
+      await Promise.all([rotated.close(), moved.close()]);
+      await another.stop();
+    }
   });
 
   it('are held when a list takes too many, with an Event once, until the count is confirmed (E6)', async () => {

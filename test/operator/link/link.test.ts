@@ -78,7 +78,7 @@ describe('a Link', () => {
     link.accept(ACCEPTED, 'west');
     expect(await status()).toMatchObject({
       observedGeneration: 3,
-      conditions: [{ type: 'Accepted', status: 'True' }, {}, {}, {}, {}, {}, {}, {}],
+      conditions: [{ type: 'Accepted', status: 'True' }, {}, {}, {}, {}, {}, {}, {}, {}],
     });
     expect(events).toEqual([]);
   });

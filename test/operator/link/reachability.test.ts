@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { verdict } from '../../../operator/kube/conditions.ts';
-import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
+import { ApiError, ConnectionError, LimitError } from '../../../operator/kube/errors.ts';
 import { Reachability } from '../../../operator/link/reachability.ts';
 import { RecordedReport, recordingLog } from './recorded.ts';
 
@@ -27,7 +27,8 @@ function setUp() {
 describe('a target (E4)', () => {
   it('is neither reachable nor not before anything is known', () => {
     const { reachability, report } = setUp();
-    expect([reachability.reachable, reachability.credentials]).toEqual([undefined, undefined]);
+    const { reachable, withinLimits, credentials } = reachability;
+    expect([reachable, withinLimits, credentials]).toEqual([undefined, undefined, undefined]);
     expect(report.statusChanges).toBe(0);
   });
 
@@ -61,6 +62,35 @@ describe('a target (E4)', () => {
     reachability.found(undefined, undefined, true);
     obstacle(REFUSED);
     expect(reachability.reachable?.message).toContain('since 2026-01-01T00:01:00.000Z');
+  });
+});
+
+describe('a target that sends more than is read (E10)', () => {
+  const BEYOND = new LimitError('list services: there are more than 50000 objects');
+
+  it('is reachable, but not within limits, and its credentials are valid', () => {
+    const { reachability, report, lines, obstacle } = setUp();
+    obstacle(BEYOND);
+    expect(reachability.withinLimits).toEqual({
+      status: 'False',
+      reason: 'LimitExceeded',
+      message: 'list services: there are more than 50000 objects; existing mirrors stay as they are',
+    });
+    expect(reachability.reachable).toMatchObject({ status: 'True' });
+    expect(reachability.credentials).toMatchObject({ status: 'True' });
+    expect(report.events).toEqual(['Warning LimitExceeded list services: there are more than 50000 objects']);
+    expect(lines).toEqual(['warn the target sends more than is read; existing mirrors stay as they are']);
+  });
+
+  it('stays so while it cannot be reached, until it can be read', () => {
+    const { reachability, obstacle } = setUp();
+    obstacle(BEYOND);
+    obstacle(REFUSED);
+    expect(reachability.withinLimits).toMatchObject({ status: 'False' });
+    expect(reachability.reachable).toMatchObject({ status: 'False' });
+    reachability.found(undefined, undefined, true);
+    expect(reachability.withinLimits).toMatchObject({ status: 'True', reason: 'WithinLimits' });
+    expect(reachability.reachable).toMatchObject({ status: 'True' });
   });
 });
 

@@ -297,7 +297,7 @@ describe('a reflector (H3)', () => {
     await pass(0);
     server.tell(added('a', '5'));
     await pass(0);
-    reflector.reconnect();
+    reflector.reconnect({ resume: true });
     await pass(0);
     expect(server.requests).toEqual(['list', 'watch 1', 'watch 5']);
     expect(states).toEqual([{ connected: true }, { connected: true }]);
@@ -309,7 +309,7 @@ describe('a reflector (H3)', () => {
     server.lists = [new ApiError(401, {}, 'list', 300_000), { metadata: { resourceVersion: '1' }, items: [] }];
     const { reflector, store, end } = setUp(server);
     await pass(0);
-    reflector.reconnect();
+    reflector.reconnect({ resume: true });
     await pass(0);
     expect(store.synced).toBe(true);
     await end();
@@ -320,7 +320,7 @@ describe('a reflector (H3)', () => {
     await pass(0);
     server.tell(added('a', '5'));
     server.tell(added('b', '6'));
-    reflector.relist();
+    reflector.reconnect({ resume: false });
     await pass(0);
     expect(server.requests).toEqual(['list', 'watch 1', 'list', 'watch 1']);
     expect(names()).toEqual([]);
