@@ -3,7 +3,8 @@
  * know, and opens a TLS connection for each request.
  */
 import type { ClusterAccess } from './access/access.ts';
-import { apiVersionOf, type KubeObject, LEASES, type Resource } from './objects.ts';
+import type { RequestLane } from './network.ts';
+import { apiVersionOf, EVENTS, type KubeObject, LEASES, type Resource } from './objects.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 
@@ -66,6 +67,11 @@ export class KubeClient {
     return this.#transport.server;
   }
 
+  /** Ordinary requests under way at once. */
+  get connections(): number {
+    return this.#transport.connections;
+  }
+
   /** Identity of the API server: its URL, and a digest of the CA that it is known by. */
   get apiServer(): string {
     return this.#transport.apiServer;
@@ -77,22 +83,42 @@ export class KubeClient {
       method: 'GET',
       path: objectPath(of, namespace, name),
       what: `get ${of.kind} ${label(namespace, name)}`,
-      isUrgent: isUrgent(of),
+      lane: laneOf(of),
       signal,
     });
   }
 
   /** One page of a list. Items carry no `kind`, as the API server sends them. */
-  list<T extends KubeObject>(of: Resource, options: ListOptions, signal?: AbortSignal): Promise<List<T>> {
+  async list<T extends KubeObject>(of: Resource, options: ListOptions, signal?: AbortSignal): Promise<List<T>> {
+    const items: T[] = [];
+    const metadata = await this.listEach<T>(of, options, (item) => items.push(item), signal);
+    return { metadata, items };
+  }
+
+  /**
+   * One page of a list, whose items are taken one by one as they arrive, so that not all of them are in memory at once.
+   * @returns the metadata of the list
+   * @throws LimitError if the page or an item is longer than any API server's; what `take` throws
+   */
+  async listEach<T extends KubeObject>(
+    of: Resource,
+    options: ListOptions,
+    take: (item: T) => void,
+    signal?: AbortSignal,
+  ): Promise<List<T>['metadata']> {
     const { namespace, ...query } = options;
-    return this.#transport.json<List<T>>({
-      method: 'GET',
-      path: collectionPath(of, namespace),
-      what: `list ${of.plural}`,
-      query,
-      signal,
-      minTimeoutMs: 30_000,
-    });
+    const { metadata } = await this.#transport.list<T, Pick<List<T>, 'metadata'>>(
+      {
+        method: 'GET',
+        path: collectionPath(of, namespace),
+        what: `list ${of.plural}`,
+        query,
+        signal,
+        minTimeoutMs: 30_000,
+      },
+      take,
+    );
+    return metadata;
   }
 
   /**
@@ -137,7 +163,7 @@ export class KubeClient {
       what: `create ${of.kind} ${label(namespace, name)}`,
       query: { fieldManager: this.fieldManager },
       body: { apiVersion: apiVersionOf(of), kind: of.kind, ...object },
-      isUrgent: isUrgent(of),
+      lane: laneOf(of),
       signal,
     });
   }
@@ -151,7 +177,7 @@ export class KubeClient {
       what: `update ${of.kind} ${label(namespace, name)}`,
       query: { fieldManager: this.fieldManager },
       body: { apiVersion: apiVersionOf(of), kind: of.kind, ...object },
-      isUrgent: isUrgent(of),
+      lane: laneOf(of),
       signal,
     });
   }
@@ -171,6 +197,7 @@ export class KubeClient {
       query: { fieldManager: this.fieldManager },
       body: patch,
       contentType: Array.isArray(patch) ? 'application/json-patch+json' : 'application/merge-patch+json',
+      lane: subresource === 'status' ? 'reports' : laneOf(of),
       signal,
     });
   }
@@ -187,7 +214,7 @@ export class KubeClient {
       path: objectPath(of, target.namespace, target.name),
       what: `delete ${of.kind} ${label(target.namespace, target.name)}`,
       body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy: 'Background' },
-      isUrgent: isUrgent(of),
+      lane: laneOf(of),
       signal,
     });
   }
@@ -198,8 +225,11 @@ export class KubeClient {
   }
 }
 
-/** A Lease is lost if its renewal waits behind the writes of thousands of mirrors. */
-const isUrgent = ({ group, plural }: Resource): boolean => group === LEASES.group && plural === LEASES.plural;
+/** A Lease is lost if its renewal waits behind the writes of thousands of mirrors, and Events tell of them too late. */
+function laneOf({ group, plural }: Resource): RequestLane {
+  if (group === LEASES.group && plural === LEASES.plural) return 'urgent';
+  return group === EVENTS.group && plural === EVENTS.plural ? 'reports' : 'ordinary';
+}
 
 const label = (namespace: string | undefined, name: string): string =>
   namespace === undefined ? name : `${namespace}/${name}`;

@@ -40,9 +40,13 @@ export interface ConnectionLimits {
 
 /**
  * Which connections a request takes, each lane with a limit of its own, so that no lane waits for another: a watch
- * occupies its connection, and an urgent request (of a Lease) never waits behind ordinary ones.
+ * occupies its connection, an urgent request (of a Lease) never waits behind ordinary ones, and neither does a report
+ * (a status or an Event).
  */
-export type Lane = 'ordinary' | 'urgent' | 'watches';
+export type Lane = RequestLane | 'watches';
+
+/** The lanes of requests that are answered at once. */
+export type RequestLane = 'ordinary' | 'urgent' | 'reports';
 
 /** The connections to one API server. */
 export interface Connections {
@@ -51,8 +55,11 @@ export interface Connections {
    * @throws Error of the connection, or the reason of the signal
    */
   request(lane: Lane, request: WireRequest): Promise<WireResponse>;
-  /** Closes them; requests still under way after a grace fail. */
-  close(): Promise<void>;
+  /**
+   * Closes them; requests still under way after a grace fail.
+   * @param graceMs @default 500; a later call may shorten it
+   */
+  close(graceMs?: number): Promise<void>;
 }
 
 export interface WireRequest {
@@ -71,8 +78,13 @@ export interface WireResponse {
   readonly body: AsyncIterable<Buffer>;
 }
 
-/** Urgent requests under way at once. */
-const URGENT_CONNECTIONS = 4;
+/** Requests of each lane under way at once; null: no limit. */
+export const laneLimits = (connections: number): Readonly<Record<Lane, number | null>> => ({
+  ordinary: connections,
+  urgent: 4,
+  reports: 4,
+  watches: null,
+});
 
 /** How long requests under way may take before closing the connections cuts them off. */
 const CLOSE_GRACE_MS = 500;
@@ -94,6 +106,8 @@ export const machineNetwork: Network = {
 
 class PooledConnections implements Connections {
   readonly #pools: Readonly<Record<Lane, Pool>>;
+  /** Ends the grace of an earlier call of `close`. */
+  #grace = new AbortController();
 
   constructor({ server, tls }: ClusterAccess, { timeoutMs, connections }: ConnectionLimits) {
     const connect = {
@@ -110,11 +124,9 @@ class PooledConnections implements Connections {
     // open, now and then emit an error that nobody can handle, which ends the process.
     const pool = { connect, allowH2: false, keepAliveTimeout: 60_000, bodyTimeout: 0, headersTimeout: 0 };
     const { origin } = new URL(server);
-    this.#pools = {
-      ordinary: new Pool(origin, { ...pool, connections }),
-      urgent: new Pool(origin, { ...pool, connections: URGENT_CONNECTIONS }),
-      watches: new Pool(origin, { ...pool, connections: null }),
-    };
+    const limits = laneLimits(connections);
+    const of = (lane: Lane): Pool => new Pool(origin, { ...pool, connections: limits[lane] });
+    this.#pools = { ordinary: of('ordinary'), urgent: of('urgent'), reports: of('reports'), watches: of('watches') };
   }
 
   async request(lane: Lane, { body, ...request }: WireRequest): Promise<WireResponse> {
@@ -124,16 +136,14 @@ class PooledConnections implements Connections {
     return response;
   }
 
-  async close(): Promise<void> {
-    await Promise.all(
-      Object.values(this.#pools).map(async (pool) => {
-        // Most of what is under way has been given up by now, and ends by itself if it gets the time.
-        const closed = pool.close().catch(() => undefined);
-        const ended = new AbortController();
-        await Promise.race([closed, sleep(CLOSE_GRACE_MS, ended.signal)]);
-        ended.abort();
-        await pool.destroy();
-      }),
-    );
+  async close(graceMs = CLOSE_GRACE_MS): Promise<void> {
+    this.#grace.abort();
+    const grace = (this.#grace = new AbortController());
+    const pools = Object.values(this.#pools);
+    // Most of what is under way has been given up by now, and ends by itself if it gets the time.
+    const closed = Promise.all(pools.map((pool) => pool.close().catch(() => undefined)));
+    await Promise.race([closed, sleep(graceMs, grace.signal)]);
+    grace.abort();
+    await Promise.all(pools.map((pool) => pool.destroy()));
   }
 }

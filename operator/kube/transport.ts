@@ -1,28 +1,27 @@
 /**
- * JSON over pooled connections to one API server. Every request has a deadline, and every stream ends when it has been
- * silent too long. Requests are authenticated here, and every failure becomes an error that names what was tried.
+ * JSON over pooled connections to one API server. Every request has a deadline, which begins when its turn has come;
+ * every stream ends when it has been silent too long; and no answer is read beyond a limit. Requests are authenticated
+ * here, and every failure becomes an error that names what was tried.
  */
 import { createHash } from 'node:crypto';
 import type { ClusterAccess, TlsMaterial } from './access/access.ts';
-import {
-  ApiError,
-  ConnectionError,
-  describe,
-  isUnauthorized,
-  LimitError,
-  SilenceError,
-  type StatusBody,
-} from './errors.ts';
+import { MAX_OBJECT_BYTES, type Reading, readList, readObject, readRefusal } from './answers.ts';
+import { Authenticator } from './authenticator.ts';
+import { ApiError, ConnectionError, describe, isUnauthorized, LimitError, SilenceError } from './errors.ts';
+import { parseJson } from './json.ts';
 import { LineCutter } from './lines.ts';
 import {
   type Connections,
   type Lane,
+  laneLimits,
   machineNetwork,
   type Network,
+  type RequestLane,
   type WireRequest,
   type WireResponse,
 } from './network.ts';
 import { type Query, queryString } from './paths.ts';
+import { FairSemaphore } from './semaphore.ts';
 
 /** Called for what goes over the wire; `host` is the API server's, with its port. */
 export interface ClientHooks {
@@ -34,10 +33,12 @@ export interface ClientHooks {
 
 export interface TransportOptions extends ClientHooks {
   readonly userAgent: string;
-  /** Deadline of a request that is not a stream. @default 10000 */
+  /** Deadline of a request that is not a stream, from when it is sent. @default 10000 */
   readonly timeoutMs?: number;
-  /** Requests under way at once. @default 32 */
+  /** Ordinary requests under way at once. @default 32 */
   readonly connections?: number;
+  /** Most values in one object that the server sends, see json.ts. @default - no limit */
+  readonly maxValues?: number;
   /** @default the machine's */
   readonly network?: Network;
 }
@@ -53,40 +54,47 @@ export interface Request {
   readonly signal?: AbortSignal | undefined;
   /** Minimum deadline, for requests that take longer than others. @default 0 */
   readonly minTimeoutMs?: number;
-  /** Whether it has connections of its own, so that it never waits for other requests. @default false */
-  readonly isUrgent?: boolean;
+  /** Which connections it takes. @default ordinary */
+  readonly lane?: RequestLane;
 }
 
 export interface StreamRequest {
   readonly path: string;
   readonly what: string;
   readonly query: Query;
-  /** How long without a byte until the stream counts as dead. */
+  /**
+   * How long without a value until the stream counts as dead. Bytes alone are no sign of life: a middlebox that keeps a
+   * dead connection open may send some.
+   */
   readonly idleTimeoutMs: number;
   readonly signal: AbortSignal;
   /** Called when the server has accepted the request. */
   readonly onOpen?: (() => void) | undefined;
 }
 
-/** How long an Authorization header is reused before a new one is requested. */
-const AUTH_REFRESH_MS = 30_000;
-
-/** Longest wait that a server is granted (rule H4). */
-const MAX_RETRY_AFTER_MS = 300_000;
+/** How long connections may be used after the CA of the API server was rotated: longer than a watch lives. */
+const RETIREMENT_MS = 300_000;
 
 const digest = (ca: TlsMaterial['ca'] = ''): string => createHash('sha256').update(ca).digest('hex');
 
 export class Transport {
   /** URL of the API server, for messages. */
   readonly server: string;
+  /** Ordinary requests under way at once. */
+  readonly connections: number;
   /** Identity of the API server: its URL, and a digest of the CA that it is known by. */
   readonly apiServer: string;
   readonly #access: ClusterAccess;
   readonly #basePath: string;
-  readonly #connections: Connections;
+  readonly #authenticator: Authenticator;
+  #tls: TlsMaterial;
+  #connections: Connections;
+  /** Connections made with an older CA. */
+  readonly #retired = new Set<Connections>();
+  /** The turns of requests; the connections themselves never let one wait. */
+  readonly #turns: Readonly<Record<RequestLane, FairSemaphore>>;
   readonly #options: Required<TransportOptions>;
   readonly #host: string;
-  #auth: { readonly headers: Record<string, string>; readonly untilMs: number } | undefined;
 
   constructor(access: ClusterAccess, options: TransportOptions) {
     const server = new URL(access.server);
@@ -99,33 +107,36 @@ export class Transport {
       userAgent: options.userAgent,
       timeoutMs: options.timeoutMs ?? 10_000,
       connections: options.connections ?? 32,
+      maxValues: options.maxValues ?? Infinity,
       network: options.network ?? machineNetwork,
       onResponse: options.onResponse ?? (() => undefined),
       onRead: options.onRead ?? (() => undefined),
     };
-    const { timeoutMs, connections, network } = this.#options;
-    this.#connections = network.connect(access, { timeoutMs, connections });
+    this.connections = this.#options.connections;
+    this.#authenticator = new Authenticator(access);
+    this.#tls = access.tls;
+    this.#connections = this.#connect();
+    const limits = laneLimits(this.connections);
+    const turns = (lane: Lane): FairSemaphore => new FairSemaphore(limits[lane] ?? Infinity);
+    this.#turns = { ordinary: turns('ordinary'), urgent: turns('urgent'), reports: turns('reports') };
   }
 
   /**
    * One request and its answer.
-   * @throws ApiError if the answer is an error, ConnectionError if there is none, the reason of `signal` if it aborts
+   * @throws ApiError if the answer is an error, ConnectionError if there is none, LimitError if it is too long, the
+   *   reason of `signal` if it aborts
    */
-  async json<T>(request: Request): Promise<T> {
-    const deadline = AbortSignal.timeout(Math.max(this.#options.timeoutMs, request.minTimeoutMs ?? 0));
-    try {
-      const response = await this.#answered(request.isUrgent === true ? 'urgent' : 'ordinary', {
-        method: request.method,
-        path: this.#basePath + request.path + queryString(request.query ?? {}),
-        headers: { ...(await this.#headers()), 'content-type': request.contentType ?? 'application/json' },
-        body: request.body === undefined ? undefined : JSON.stringify(request.body),
-        signal: request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline]),
-      });
-      if (response.statusCode >= 300) throw await this.#refusal(response, request.what);
-      return JSON.parse(await this.#text(response)) as T;
-    } catch (error) {
-      throw this.#explain(error, request.what, request.signal);
-    }
+  json<T>(request: Request): Promise<T> {
+    return this.#exchange(request, (response) => readObject<T>(response, this.#reading(request.what)));
+  }
+
+  /**
+   * One request whose answer is a list. Its items are parsed and taken one by one, as they arrive.
+   * @returns the list without its items
+   * @throws like `json`; what `take` throws
+   */
+  list<T, L>(request: Request, take: (item: T) => void): Promise<L> {
+    return this.#exchange(request, (response) => readList<T, L>(response, this.#reading(request.what), take));
   }
 
   /**
@@ -134,31 +145,35 @@ export class Transport {
    */
   async *stream<T>({ path, what, query, idleTimeoutMs, signal, onOpen }: StreamRequest): AsyncGenerator<T> {
     const silence = new AbortController();
-    let bytes = 0;
-    const expire = () => {
-      silence.abort(new SilenceError(`${what}: nothing heard for ${idleTimeoutMs / 1000} s`, bytes > 0));
-    };
-    let timer = setTimeout(expire, this.#options.timeoutMs);
+    let values = 0;
+    const { timeoutMs } = this.#options;
+    let timer = setTimeout(() => {
+      silence.abort(new ConnectionError(`${what} at ${this.server}: no answer in ${timeoutMs / 1000} s`));
+    }, timeoutMs);
     const heard = () => {
       clearTimeout(timer);
-      timer = setTimeout(expire, idleTimeoutMs);
+      timer = setTimeout(() => {
+        silence.abort(new SilenceError(`${what}: nothing heard for ${idleTimeoutMs / 1000} s`, values > 0));
+      }, idleTimeoutMs);
     };
     try {
+      const until = AbortSignal.any([signal, silence.signal]);
       const response = await this.#answered('watches', {
         method: 'GET',
         path: this.#basePath + path + queryString(query),
-        headers: await this.#headers(),
-        signal: AbortSignal.any([signal, silence.signal]),
+        headers: await this.#headers(what, until),
+        signal: until,
       });
       heard();
       if (response.statusCode !== 200) throw await this.#refusal(response, what);
       onOpen?.();
-      const lines = new LineCutter();
+      const lines = new LineCutter(what, MAX_OBJECT_BYTES);
       for await (const chunk of response.body) {
-        heard();
-        bytes += chunk.length;
-        this.#options.onRead(this.#host, chunk.length);
-        for (const line of lines.push(chunk)) yield JSON.parse(line) as T;
+        for (const line of lines.push(chunk)) {
+          heard();
+          values += 1;
+          yield parseJson<T>(line, what, this.#options.maxValues);
+        }
       }
     } catch (error) {
       throw silence.signal.aborted ? silence.signal.reason : this.#explain(error, what, signal);
@@ -170,66 +185,94 @@ export class Transport {
 
   /** Closes the connections; requests still under way after a grace fail. */
   async close(): Promise<void> {
-    await this.#connections.close();
+    await Promise.all([this.#connections, ...this.#retired].map((connections) => connections.close()));
+  }
+
+  /** One request, when its turn has come, and what is read of its answer within the deadline. */
+  async #exchange<R>(request: Request, read: (response: WireResponse) => Promise<R>): Promise<R> {
+    const { method, path, what, query = {}, body, lane = 'ordinary', signal } = request;
+    try {
+      return await this.#turns[lane].run('', signal, async () => {
+        const deadline = AbortSignal.timeout(Math.max(this.#options.timeoutMs, request.minTimeoutMs ?? 0));
+        const until = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+        const headers = await this.#headers(what, until);
+        const response = await this.#answered(lane, {
+          method,
+          path: this.#basePath + path + queryString(query),
+          headers: { ...headers, 'content-type': request.contentType ?? 'application/json' },
+          body: body === undefined ? undefined : JSON.stringify(body),
+          signal: until,
+        });
+        if (response.statusCode >= 300) throw await this.#refusal(response, what);
+        return await read(response);
+      });
+    } catch (error) {
+      throw this.#explain(error, what, signal);
+    }
   }
 
   /** One request, as far as its headers. */
   async #answered(lane: Lane, request: WireRequest): Promise<WireResponse> {
     const { onResponse } = this.#options;
     try {
-      const response = await this.#connections.request(lane, request);
+      const response = await this.#current.request(lane, request);
       onResponse(this.#host, request.method, String(response.statusCode));
-      return response;
+      return { ...response, body: this.#counted(response.body) };
     } catch (error) {
       onResponse(this.#host, request.method, '<error>');
       throw error;
     }
   }
 
-  async #text({ body }: WireResponse): Promise<string> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of body) chunks.push(chunk);
-    const bytes = Buffer.concat(chunks);
-    this.#options.onRead(this.#host, bytes.length);
-    return bytes.toString('utf8');
-  }
-
   async #refusal(response: WireResponse, what: string): Promise<ApiError> {
-    const text = await this.#text(response);
-    let body: StatusBody;
-    try {
-      body = JSON.parse(text) as StatusBody;
-    } catch {
-      body = { message: text };
-    }
-    const seconds = Number(response.headers['retry-after'] ?? body.details?.retryAfterSeconds);
-    const error = new ApiError(
-      response.statusCode,
-      body,
-      what,
-      seconds > 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined,
-    );
-    if (isUnauthorized(error)) this.#auth = undefined;
+    const error = await readRefusal(response, what);
+    if (isUnauthorized(error)) this.#authenticator.forget();
     return error;
   }
 
   /** An ApiError, a ConnectionError that names what was tried, or the caller's own abort reason. */
   #explain(error: unknown, what: string, signal: AbortSignal | undefined): unknown {
-    if (error instanceof ApiError || error instanceof ConnectionError || error instanceof LimitError) return error;
     if (signal?.aborted === true) return signal.reason;
+    if (error instanceof ApiError || error instanceof ConnectionError || error instanceof LimitError) return error;
     if (error instanceof SyntaxError) return new ConnectionError(`${what}: the answer is not JSON`);
     return new ConnectionError(`${what} at ${this.server}: ${describe(error)}`, { cause: error });
   }
 
-  async #headers(): Promise<Record<string, string>> {
-    if (this.#auth === undefined || this.#auth.untilMs < performance.now()) {
-      const headers = {
-        accept: 'application/json',
-        'user-agent': this.#options.userAgent,
-        ...(await this.#access.authorization()),
-      };
-      this.#auth = { headers, untilMs: performance.now() + AUTH_REFRESH_MS };
+  /**
+   * The connections for a request. When the TLS options have changed, they are new ones, and the old ones are closed when
+   * what is under way on them has ended.
+   */
+  get #current(): Connections {
+    const { tls } = this.#authenticator;
+    if (tls.ca === this.#tls.ca) return this.#connections;
+    const retired = this.#connections;
+    this.#tls = tls;
+    this.#connections = this.#connect();
+    this.#retired.add(retired);
+    void retired.close(RETIREMENT_MS).finally(() => this.#retired.delete(retired));
+    return this.#connections;
+  }
+
+  #connect(): Connections {
+    const { timeoutMs, connections, network } = this.#options;
+    return network.connect({ ...this.#access, tls: this.#tls }, { timeoutMs, connections });
+  }
+
+  #reading(what: string): Reading {
+    return { what, maxValues: this.#options.maxValues };
+  }
+
+  /** Headers that say who asks. */
+  async #headers(what: string, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+    const authorization = await this.#authenticator.headers(what, signal);
+    return { accept: 'application/json', 'user-agent': this.#options.userAgent, ...authorization };
+  }
+
+  /** Reports the bytes of a body as they are read. */
+  async *#counted(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of body) {
+      this.#options.onRead(this.#host, chunk.length);
+      yield chunk;
     }
-    return this.#auth.headers;
   }
 }

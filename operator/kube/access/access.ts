@@ -20,6 +20,8 @@ export interface ClusterAccess {
   readonly tls: TlsMaterial;
   /** Headers that authenticate a request. Called again from time to time, since tokens are rotated. */
   readonly authorization: () => Promise<Readonly<Record<string, string>>>;
+  /** The TLS options as they are now, if they may change; called as often as `authorization`. @default - as in `tls` */
+  readonly currentTls?: () => Promise<TlsMaterial>;
 }
 
 /** The header of a bearer token. */

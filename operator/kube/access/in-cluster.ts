@@ -34,13 +34,15 @@ export async function sourceAccess(options: SourceKubeconfigOptions, folder = SE
 export async function inClusterAccess(folder = SERVICE_ACCOUNT): Promise<ClusterAccess> {
   const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '443' } = process.env;
   const token = async (): Promise<string> => (await readFile(`${folder}/token`, 'utf8')).trim();
+  const authority = (): Promise<string> => readFile(`${folder}/ca.crt`, 'utf8');
   try {
     // Read once now, so that a pod without a token fails when it starts.
-    const [ca] = await Promise.all([readFile(`${folder}/ca.crt`, 'utf8'), token()]);
+    const [ca] = await Promise.all([authority(), token()]);
     return {
       server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
       tls: { ca },
       authorization: async () => bearer(await token()),
+      currentTls: async () => ({ ca: await authority() }),
     };
   } catch (error) {
     throw new TerminalError(

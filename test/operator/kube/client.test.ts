@@ -4,8 +4,15 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { bearer, type TlsMaterial } from '../../../operator/kube/access/access.ts';
 import { type ClientOptions, KubeClient, type WatchEvent } from '../../../operator/kube/client.ts';
-import { ApiError, ConnectionError, type SilenceError } from '../../../operator/kube/errors.ts';
-import { ENDPOINT_SLICES, type KubeObject, LEASES, NAMESPACES, SERVICES } from '../../../operator/kube/objects.ts';
+import { ApiError, ConnectionError, LimitError, type SilenceError } from '../../../operator/kube/errors.ts';
+import {
+  ENDPOINT_SLICES,
+  EVENTS,
+  type KubeObject,
+  LEASES,
+  NAMESPACES,
+  SERVICES,
+} from '../../../operator/kube/objects.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../cluster/simulated/certificate.ts';
 
 interface Seen {
@@ -14,6 +21,19 @@ interface Seen {
   readonly headers: IncomingMessage['headers'];
   readonly body: unknown;
 }
+
+/** The certificate of a CA that signs nothing here. */
+const OTHER_CA = `-----BEGIN CERTIFICATE-----
+MIIBdzCCAR2gAwIBAgIUDLWVewbA21ueo0KdMSoheOoVKN4wCgYIKoZIzj0EAwIw
+EDEOMAwGA1UEAwwFb3RoZXIwIBcNMjYxMTIyMDEzNjI0WhgPMjEyNjEwMjkwMTM2
+MjRaMBAxDjAMBgNVBAMMBW90aGVyMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE
+RiL4FZuuCAIz0CsIYLG2Tlib3pDhUG98IzqagnxAsVqdfHF+52iTt4TpElpU/smS
+lwxORIWpw+Cs2QJY+nFaY6NTMFEwHQYDVR0OBBYEFLV78juLx1KiL7Uz3ItDqkjU
+gbBJMB8GA1UdIwQYMBaAFLV78juLx1KiL7Uz3ItDqkjUgbBJMA8GA1UdEwEB/wQF
+MAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIgEj+HTC4InC2L75X0fhlEnEVwUV+yDwkf
+Hjxle/iu7cwCIQCxWG0K6bPEoujNIIFW9KTcBXR6it1knZ+rTYy/S/1zVQ==
+-----END CERTIFICATE-----
+`;
 
 const IDENTITY = { userAgent: 'test', fieldManager: 'linkspan' };
 
@@ -152,21 +172,249 @@ describe('a request', () => {
     expect(seen[0]?.headers['content-type']).toBe(type);
   });
 
-  it('for a Lease does not wait for others', async () => {
+  test.each<[string, RegExp, (client: KubeClient) => Promise<unknown>]>([
+    ['to read a Lease', /leases/, (c) => c.read(LEASES, 'shop', 'link')],
+    ['to write a Lease', /leases/, (c) => c.replace(LEASES, service)],
+    [
+      'to write a status',
+      /status/,
+      (c) => c.patch(SERVICES, { namespace: 'shop', name: 'a', subresource: 'status' }, {}),
+    ],
+    ['to create an Event', /events/, (c) => c.create(EVENTS, service)],
+    ['to count an Event', /events/, (c) => c.patch(EVENTS, { namespace: 'shop', name: 'web' }, {})],
+  ])('%s does not wait for the writes of others (H7)', async (_, which, request) => {
     const client = connect({ connections: 1 });
     const held: ServerResponse[] = [];
-    respond = ({ url }, response) => {
-      if (url?.includes('/leases/') === true) response.end('{}');
+    respond = ({ url = '' }, response) => {
+      if (which.test(url)) response.end('{}');
       else held.push(response);
     };
     const writes = [1, 2].map(() => client.apply(SERVICES, service));
     await vi.waitFor(() => expect(held).toHaveLength(1));
-    await client.read(LEASES, 'shop', 'link');
-    await client.replace(LEASES, { metadata: { namespace: 'shop', name: 'link', resourceVersion: '1' } });
+    await request(client);
     held.shift()?.end('{}');
     await vi.waitFor(() => expect(held).toHaveLength(1));
     held.shift()?.end('{}');
     await Promise.all(writes);
+  });
+});
+
+describe('a request that waits for its turn (H7)', () => {
+  it('has its deadline from when it is sent', async () => {
+    const client = connect({ connections: 1, timeoutMs: 300 });
+    respond = (_, response) => void setTimeout(() => response.end('{}'), 100);
+    // The last waits for half a second.
+    await Promise.all(Array.from({ length: 6 }, () => get(client)));
+  });
+
+  it('gives up its turn when nobody waits for it any more', async () => {
+    const client = connect({ connections: 1 });
+    const held: ServerResponse[] = [];
+    respond = (_, response) => void held.push(response);
+    const first = get(client);
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    const stop = new AbortController();
+    const second = get(client, stop.signal);
+    stop.abort(new Error('enough'));
+    await expect(second).rejects.toThrow('enough');
+    held[0]?.end('{}');
+    await first;
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('credentials', () => {
+  const NEVER = new Promise<never>(() => undefined);
+  const withCredentials = (authorization: () => Promise<Record<string, string>>): KubeClient => {
+    const { port } = server.address() as AddressInfo;
+    const access = { server: `http://127.0.0.1:${port}`, tls: {}, authorization };
+    const client = new KubeClient(access, { ...IDENTITY, timeoutMs: 50 });
+    clients.push(client);
+    return client;
+  };
+
+  it('of a program that hangs are waited for no longer than the deadline of a request', async () => {
+    const client = withCredentials(() => NEVER);
+    await expect(get(client)).rejects.toThrow(/^get Service shop\/web: the credentials .* were not provided in time$/);
+    const watch = client.watch(SERVICES, {
+      resourceVersion: '1',
+      timeoutSeconds: 60,
+      idleTimeoutMs: 60_000,
+      signal: never,
+    });
+    await expect(watch.next()).rejects.toThrow(ConnectionError);
+  });
+
+  it('are asked for once, however many requests wait for them, and anew after a minute', async () => {
+    let asked = 0;
+    const client = withCredentials(() => {
+      asked += 1;
+      return asked === 1 ? NEVER : Promise.resolve({});
+    });
+    await Promise.allSettled([1, 2, 3].map(() => get(client)));
+    await expect(get(client)).rejects.toThrow(ConnectionError);
+    expect(asked).toBe(1);
+    const now = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now + 61_000);
+    await get(client);
+    clock.mockRestore();
+    expect(asked).toBe(2);
+  });
+});
+
+describe('an answer beyond a limit (E10)', () => {
+  const MIB = 1024 * 1024;
+  const endless = (response: ServerResponse, beginning: string): void => {
+    response.writeHead(200).write(beginning);
+    const more = Buffer.alloc(MIB, 'x');
+    const push = (): void => {
+      while (!response.destroyed && response.write(more));
+    };
+    response.on('drain', push);
+    push();
+  };
+  const watching = (client: KubeClient) =>
+    client.watch(SERVICES, { resourceVersion: '5', timeoutSeconds: 300, idleTimeoutMs: 60_000, signal: never }).next();
+
+  test.each<[string, string, (client: KubeClient) => Promise<unknown>, string]>([
+    ['a line of a watch', '{"x":"', watching, 'watch services: a line is longer than 4 MiB'],
+    ['an object', '{"x":"', get, 'get Service shop/web: the answer is longer than 4 MiB'],
+    [
+      'an item of a list',
+      '{"items":[{"x":"',
+      (c) => c.list(SERVICES, {}),
+      'list services: an item is longer than 4 MiB',
+    ],
+    [
+      'the rest of a list',
+      '{"x":"',
+      (c) => c.list(SERVICES, {}),
+      'list services: the metadata is longer than 0.25 MiB',
+    ],
+  ])('is not read when it is %s that does not end (L50)', async (_, beginning, request, message) => {
+    let closed = false;
+    respond = (__, response) => {
+      response.on('close', () => (closed = true));
+      endless(response, beginning);
+    };
+    await expect(request(connect())).rejects.toThrow(new LimitError(message));
+    await vi.waitFor(() => expect(closed).toBe(true));
+  });
+
+  it('is not read when it is a page (L50)', async () => {
+    const item = JSON.stringify({ x: 'x'.repeat(MIB) });
+    respond = (_, response) =>
+      response.end(`{"items":[${Array.from({ length: 65 }, () => item).join(',')}],"metadata":{}}`);
+    const taken: unknown[] = [];
+    const listing = connect().listEach(SERVICES, {}, (each) => taken.push(each));
+    await expect(listing).rejects.toThrow(new LimitError('list services: a page is longer than 64 MiB'));
+    expect(taken.length).toBeGreaterThan(60);
+  });
+
+  it('is read as far as its beginning when it is an error', async () => {
+    respond = (_, response) => response.writeHead(500).end('x'.repeat(MIB));
+    await expect(get(connect())).rejects.toMatchObject({
+      code: 500,
+      message: expect.stringContaining('xxx') as string,
+    });
+  });
+
+  test.each([
+    ['numbers', '1,'],
+    ['arrays', '[],'],
+    ['objects', '{},'],
+  ])('is not parsed when it is an object of more %s than a target may send (L50)', async (_, unit) => {
+    const text = `{"object":{"metadata":{}},"x":[${unit.repeat(MIB).slice(0, -1)}]}`;
+    respond = ({ url = '' }, response) => response.end(url.includes('limit=') ? `{"items":[${text}]}` : `${text}\n`);
+    const client = connect({ maxValues: 100_000 });
+    const error = { name: 'LimitError', message: expect.stringContaining('more than 100000 values') as string };
+    for (const request of [get(client), watching(client), client.list(SERVICES, { limit: 1 })]) {
+      await expect(request).rejects.toMatchObject(error);
+    }
+    // Characters in strings are no values.
+    respond = (__, response) => response.end(JSON.stringify({ x: String.raw`[,{\"`.repeat(100_000) }));
+    await get(client);
+  });
+});
+
+describe('the items of a list', () => {
+  const ITEMS = [{ a: [[1], {}], b: '}]"\\' }, { c: { items: [{}] } }, {}, [1], { d: 'ä'.repeat(40) }];
+  const whole = (text: string, size: number) => async (_: unknown, response: ServerResponse) => {
+    response.writeHead(200);
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; at += size) {
+      await new Promise<void>((resolve) => response.write(bytes.subarray(at, at + size), () => resolve()));
+    }
+    response.end();
+  };
+
+  test.each([
+    ['no space', JSON.stringify({ metadata: { resourceVersion: '9' }, items: ITEMS })],
+    ['space', JSON.stringify({ items: ITEMS, metadata: { resourceVersion: '9' } }, undefined, 2)],
+  ])('are found whichever way their bytes are cut, with %s between them', async (_, text) => {
+    for (const size of [1, 7, 10_000]) {
+      const respondInPieces = whole(text, size);
+      respond = (request, response) => void respondInPieces(request, response);
+      expect(await connect().list(SERVICES, {})).toEqual({ metadata: { resourceVersion: '9' }, items: ITEMS });
+    }
+  });
+
+  test.each(['{"metadata":{"resourceVersion":"9"},"items":null}', '{"metadata":{"resourceVersion":"9"}}'])(
+    'are none in %s',
+    async (text) => {
+      respond = (_, response) => response.end(text);
+      expect(await connect().list(SERVICES, {})).toEqual({ metadata: { resourceVersion: '9' }, items: [] });
+    },
+  );
+
+  it('that are no JSON are a ConnectionError', async () => {
+    respond = (_, response) => response.end('{"items":[{"a":}]}');
+    await expect(connect().list(SERVICES, {})).rejects.toThrow('the answer is not JSON');
+  });
+});
+
+describe('a CA that is rotated (H8)', () => {
+  it('is taken up by new connections, and a watch on an old one goes on (L53)', async () => {
+    let tls: TlsMaterial = { ca: CERTIFICATE };
+    const secure = createTlsServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, ({ url }, response) => {
+      if (url?.includes('watch') === true) response.writeHead(200).write('{"type":"BOOKMARK","object":{}}\n');
+      else response.end('{}');
+    });
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
+    const { port } = secure.address() as AddressInfo;
+    const authorization = async () => ({});
+    const access = { server: `https://127.0.0.1:${port}`, tls, authorization, currentTls: async () => tls };
+    const client = new KubeClient(access, IDENTITY);
+    const stop = new AbortController();
+    const now = performance.now();
+    let passed = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now + passed);
+    try {
+      const { signal } = stop;
+      const options = { resourceVersion: '1', timeoutSeconds: 60, idleTimeoutMs: 60_000, signal };
+      const watch = client.watch<KubeObject>(SERVICES, options);
+      await watch.next();
+      await get(client);
+      tls = { ca: OTHER_CA };
+      await get(client);
+      passed = 31_000;
+      await expect(get(client)).rejects.toThrow('certificate');
+      tls = { ca: CERTIFICATE };
+      passed = 62_000;
+      await get(client);
+      // It is still open: nothing comes, and nothing fails.
+      const next = watch.next().then(
+        () => 'ended',
+        () => 'failed',
+      );
+      expect(await Promise.race([next, new Promise((resolve) => setTimeout(resolve, 50, 'open'))])).toBe('open');
+    } finally {
+      stop.abort();
+      clock.mockRestore();
+      await client.close();
+      secure.closeAllConnections();
+      await new Promise((resolve) => secure.close(resolve));
+    }
   });
 });
 
@@ -313,6 +561,16 @@ describe('a watch', () => {
     expect(names).toEqual(['a']);
   });
 
+  it('that is kept open by bytes that are no event has fallen silent', async () => {
+    respond = (_, response) => {
+      response.writeHead(200).write(line('a'));
+      const drip = setInterval(() => response.write('\n'), 20);
+      response.on('close', () => clearInterval(drip));
+    };
+    const watch = connect().watch(SERVICES, { ...options, idleTimeoutMs: 200 });
+    await expect(collect(watch)).rejects.toThrow('watch services: nothing heard for 0.2 s');
+  });
+
   it('that is open and on which nothing was ever heard says so', async () => {
     respond = (_, response) => response.writeHead(200).flushHeaders();
     const watch = connect().watch(SERVICES, { ...options, idleTimeoutMs: 100 });
@@ -322,7 +580,7 @@ describe('a watch', () => {
   it('that never opens ends after the deadline of a request', async () => {
     respond = () => undefined;
     const watch = connect({ timeoutMs: 50 }).watch(SERVICES, { ...options, idleTimeoutMs: 600_000 });
-    await expect(collect(watch)).rejects.toThrow(ConnectionError);
+    await expect(collect(watch)).rejects.toThrow('no answer in 0.05 s');
   });
 
   it('does not wait for requests, nor they for it', async () => {

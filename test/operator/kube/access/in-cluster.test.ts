@@ -39,6 +39,14 @@ describe("a pod's own access", () => {
     expect(await authorization()).toEqual({ authorization: 'Bearer second' });
   });
 
+  it('follows the CA when Kubernetes replaces it (L53)', async () => {
+    write('token', 'first');
+    write('ca.crt', CERTIFICATE);
+    const { currentTls } = await inClusterAccess(folder);
+    write('ca.crt', 'both CAs');
+    expect(await currentTls?.()).toEqual({ ca: 'both CAs' });
+  });
+
   it('has the address of an IPv6 cluster in brackets', async () => {
     vi.stubEnv('KUBERNETES_SERVICE_HOST', 'fd00::1');
     write('token', 'first');
