@@ -16,6 +16,8 @@ export interface CheckOptions {
   readonly secret?: boolean;
   /** Most errors that are reported of one value. @default all */
   readonly limit?: number;
+  /** Whether checking ends at the first error: a hostile value could have a million. @default false */
+  readonly firstOnly?: boolean;
 }
 
 /**
@@ -25,22 +27,26 @@ export interface CheckOptions {
 export const compile = <T>(schema: object, options: CheckOptions = {}): ((value: unknown) => Checked<T>) => {
   let validate: ValidateFunction<T> | undefined;
   return (value) => {
-    validate ??= ajvFor(options.formats).compile<T>(schema);
+    validate ??= ajvFor(options).compile<T>(schema);
     if (validate(value)) return { ok: true, value };
     const errors = (validate.errors ?? []).filter(isReported).slice(0, options.limit);
     return { ok: false, errors: errors.map((error) => toFieldError(error, value, options)) };
   };
 };
 
-let shared: Ajv | undefined;
+const shared = new Map<boolean, Ajv>();
 
 /** Formats belong to an instance, so schemas without formats of their own share one. */
-const ajvFor = (formats: CheckOptions['formats']): Ajv =>
-  formats === undefined ? (shared ??= makeAjv({})) : makeAjv(formats);
+const ajvFor = ({ formats, firstOnly = false }: CheckOptions): Ajv => {
+  if (formats !== undefined) return makeAjv(formats, !firstOnly);
+  const ajv = shared.get(firstOnly) ?? makeAjv({}, !firstOnly);
+  shared.set(firstOnly, ajv);
+  return ajv;
+};
 
-const makeAjv = (formats: NonNullable<CheckOptions['formats']>): Ajv => {
+const makeAjv = (formats: NonNullable<CheckOptions['formats']>, allErrors: boolean): Ajv => {
   const ajv = new Ajv({
-    allErrors: true,
+    allErrors,
     verbose: true,
     formats: {
       // The API server checks formats; here a date is opaque.

@@ -2,10 +2,13 @@
  * Lists, then watches, for ever: reports every object of one resource to a sink. A list is paged. A watch resumes from
  * the last version that it received; if the server no longer serves that version (410), the resource is listed again. A
  * connection that fails or goes silent is made anew after a capped, jittered wait, without limit.
+ *
+ * The wait grows until a watch has lived for a while, whatever is heard on it: a server that answers and ends every
+ * watch at once, or has forgotten every version that it gives, is not asked without a pause (rule E11).
  */
-import { backoffMs, sleep } from '../kube/backoff.ts';
+import { type BackoffPolicy, backoffMs, sleep } from '../kube/backoff.ts';
 import type { KubeClient, ListOptions } from '../kube/client.ts';
-import { ApiError, ConnectionError, isExpired, SilenceError, type StatusBody } from '../kube/errors.ts';
+import { ApiError, ConnectionError, isExpired, LimitError, SilenceError, type StatusBody } from '../kube/errors.ts';
 import type { KubeObject, Resource } from '../kube/objects.ts';
 import type { Sink } from './store.ts';
 
@@ -15,37 +18,73 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly resource: Resource;
   readonly select?: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
   readonly sink: Sink<T>;
+  /** Most objects; a list or a watch that has more fails with a LimitError. @default - no limit */
+  readonly maxObjects?: number | undefined;
   readonly timings?: Partial<ReflectorTimings>;
-  /** Called when a watch is open, and after each list or watch that failed (see health.ts). */
+  /**
+   * Called when a watch is open, and after each list or watch that failed (see health.ts). A watch after one that ended
+   * young counts as open once it has lived for `settledMs`. What a server does in the ordinary course, such as a 410 or
+   * a watch that falls silent once, is no failure unless it happens twice in a row.
+   */
   readonly onState?: (state: ReflectorState) => void;
 }
 
 export interface ReflectorTimings {
   /** Objects on one page of a list. */
   readonly pageSize: number;
-  /** How long a watch may be silent. An API server sends a bookmark about every minute. */
+  /**
+   * How long a watch may be silent. The server is asked to end each watch somewhat earlier: on a quiet resource, that
+   * end is the only sign of life of a server that sends no bookmarks.
+   */
   readonly idleTimeoutMs: number;
-  /** Minimum time that the server is asked to keep a watch open; each watch asks for up to twice as long. */
-  readonly watchSeconds: number;
-  readonly backoff: { readonly baseMs: number; readonly capMs: number };
+  /** How long a watch must live, at most, to show that the server is well: the next failure is the first again. */
+  readonly settledMs: number;
+  readonly backoff: BackoffPolicy;
 }
 
 export const DEFAULT_TIMINGS: ReflectorTimings = {
   pageSize: 500,
   idleTimeoutMs: 150_000,
-  watchSeconds: 300,
+  settledMs: 10_000,
   backoff: { baseMs: 500, capMs: 30_000 },
 };
 
 export type ReflectorState = { readonly connected: true } | { readonly connected: false; readonly error: unknown };
+
+/** Most pages of a list: a server decides how many objects are on each, and whether there is another. */
+const MAX_PAGES = 1_000;
+
+/** Longest `continue` token, which is sent back in a URL. */
+const MAX_TOKEN = 8_192;
+
+/** The server ended a watch long before the time that was asked for. */
+class EarlyEndError extends ConnectionError {
+  /** Whether there was an event. */
+  readonly heard: boolean;
+
+  constructor(message: string, heard: boolean) {
+    super(message);
+    this.heard = heard;
+  }
+}
 
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #timings: ReflectorTimings;
   /** Where the next watch resumes; undefined: list first. */
   #resourceVersion: string | undefined;
+  /** Whether the server may not have reached `#resourceVersion`. */
+  #isInDoubt = false;
   #attempt: AbortController | undefined;
   #relist = false;
+  /** Failures since a watch settled. */
+  #failures = 0;
+  /** 410s in a row. */
+  #expiries = 0;
+  /** Watches in a row that fell silent. */
+  #silences = 0;
+  /** Whether an open watch is no proof that the server is well, since the last one ended young. */
+  #isSuspect = false;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -54,35 +93,21 @@ export class Reflector<T extends KubeObject> {
 
   /** Runs until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    let failures = 0;
     while (!signal.aborted) {
       const attempt = new AbortController();
       this.#attempt = attempt;
       const either = AbortSignal.any([signal, attempt.signal]);
       if (this.#relist) this.#resourceVersion = undefined;
       this.#relist = false;
+      const watch = { isOpen: false, isSettled: false };
       try {
         if (this.#resourceVersion === undefined) await this.#list(either);
-        else if (failures > 0) await this.#checkVersion(this.#resourceVersion, either);
-        await this.#watch(either, () => {
-          failures = 0;
-        });
+        else if (this.#isInDoubt) await this.#checkVersion(this.#resourceVersion, either);
+        this.#isInDoubt = false;
+        await this.#watch(either, watch);
       } catch (error) {
         if (signal.aborted) return;
-        if (attempt.signal.aborted) continue;
-        // Not even a bookmark came: the server may not reach this version for a long time.
-        const unheard = error instanceof SilenceError && !error.heard;
-        const expired = isExpired(error) || unheard;
-        if (expired) this.#resourceVersion = undefined;
-        failures += 1;
-        // One 410 is normal; a second in a row is a failure like any other.
-        if (expired && !unheard && failures === 1) continue;
-        this.#options.onState?.({ connected: false, error });
-        const pause =
-          error instanceof ApiError && error.retryAfterMs !== undefined
-            ? error.retryAfterMs
-            : backoffMs(failures - 1, this.#timings.backoff, Math.random);
-        await sleep(pause, either);
+        if (!attempt.signal.aborted) await sleep(this.#failed(error, watch.isOpen && !watch.isSettled), either);
       }
     }
   }
@@ -98,8 +123,34 @@ export class Reflector<T extends KubeObject> {
   }
 
   /**
-   * Checks after a failure that the server has reached our version. One that was restored from a backup accepts a watch
-   * from a version that it has yet to reach, and is silent until it does.
+   * Decides what an attempt that failed calls for.
+   * @param endedYoung whether a watch was open, and not for long
+   * @returns how long to wait, in milliseconds
+   */
+  #failed(error: unknown, endedYoung: boolean): number {
+    const isSilence = error instanceof SilenceError;
+    this.#failures += 1;
+    this.#expiries = isExpired(error) ? this.#expiries + 1 : 0;
+    this.#silences = isSilence ? this.#silences + 1 : 0;
+    this.#isInDoubt = true;
+    // If nothing at all was heard, the server may not reach this version for a long time. Beyond a limit, only a list can
+    // show that there is less by now.
+    const isUseless = isExpired(error) || error instanceof LimitError || (isSilence && !error.heard);
+    if (isUseless) this.#resourceVersion = undefined;
+    if (this.#expiries === 1 || this.#silences === 1) return 0;
+    const isFirstEnd = error instanceof EarlyEndError && error.heard && this.#failures === 1;
+    if (!isFirstEnd) {
+      this.#isSuspect = endedYoung || isSilence;
+      this.#options.onState?.({ connected: false, error });
+    }
+    if (error instanceof ApiError && error.retryAfterMs !== undefined) return error.retryAfterMs;
+    // Two attempts that were answered at once are `baseMs` apart, whatever the jitter.
+    return backoffMs(endedYoung ? this.#failures : this.#failures - 1, this.#timings.backoff, Math.random);
+  }
+
+  /**
+   * Checks that the server has reached our version. One that was restored from a backup accepts a watch from a version
+   * that it has yet to reach, and is silent until it does.
    * @throws ApiError `ResourceVersionTooLarge` if it has not reached it
    */
   async #checkVersion(resourceVersion: string, signal: AbortSignal): Promise<void> {
@@ -108,63 +159,108 @@ export class Reflector<T extends KubeObject> {
     await client().list<T>(resource, options, signal);
   }
 
+  /** @throws LimitError if the list has too many objects, or pages without end */
   async #list(signal: AbortSignal): Promise<void> {
-    const { client, resource, select, sink } = this.#options;
-    sink.init();
+    const { client, resource, select, sink, maxObjects = Infinity } = this.#options;
+    const what = `list ${resource.plural}`;
     let next: string | undefined;
-    do {
-      const page = await client().list<T>(
-        resource,
-        { ...select, limit: this.#timings.pageSize, continue: next },
-        signal,
-      );
-      for (const object of page.items) sink.listed(object);
-      next = page.metadata.continue === '' ? undefined : page.metadata.continue;
-      if (next === undefined) this.#resourceVersion = page.metadata.resourceVersion;
-    } while (next !== undefined);
+    let objects = 0;
+    sink.init();
+    const take = (object: T): void => {
+      objects += 1;
+      if (objects > maxObjects) throw new LimitError(`${what}: there are more than ${maxObjects} objects`);
+      sink.listed(object);
+    };
+    for (let pages = 1; ; pages += 1) {
+      const query = { ...select, limit: this.#timings.pageSize, continue: next };
+      const metadata = await client().listEach<T>(resource, query, take, signal);
+      const token = metadata.continue ?? '';
+      if (token === '') {
+        this.#resourceVersion = metadata.resourceVersion;
+        break;
+      }
+      if (token === next || token.length > MAX_TOKEN || pages === MAX_PAGES) {
+        throw new LimitError(`${what}: the list does not end (${objects} objects on ${pages} pages)`);
+      }
+      next = token;
+    }
     sink.initDone();
   }
 
-  /** Returns when the server ends the watch, as it does from time to time. */
-  async #watch(signal: AbortSignal, heard: () => void): Promise<void> {
-    const { client, resource, select, sink } = this.#options;
-    const { idleTimeoutMs, watchSeconds } = this.#timings;
-    const began = performance.now();
+  /**
+   * Returns when the server ends the watch at the time that it was asked for.
+   * @throws ApiError of an error event, EarlyEndError if the server ends it long before
+   */
+  async #watch(signal: AbortSignal, watch: { isOpen: boolean; isSettled: boolean }): Promise<void> {
+    const { client, resource, select, sink, maxObjects = Infinity } = this.#options;
+    const { idleTimeoutMs, settledMs } = this.#timings;
+    const timeoutSeconds = Math.max(1, Math.floor((idleTimeoutMs / 1000) * (0.8 + 0.15 * Math.random())));
+    let openedMs = 0;
     let events = 0;
+    let timer: NodeJS.Timeout | undefined;
+    const settle = () => {
+      this.#failures = 0;
+      this.#expiries = 0;
+      if (this.#isSuspect) this.#options.onState?.({ connected: true });
+      this.#isSuspect = false;
+    };
     const stream = client().watch<T>(resource, {
       ...select,
       resourceVersion: this.#resourceVersion ?? '',
-      timeoutSeconds: Math.round(watchSeconds * (1 + Math.random())),
+      timeoutSeconds,
       idleTimeoutMs,
       signal,
-      onOpen: () => this.#options.onState?.({ connected: true }),
+      onOpen: () => {
+        watch.isOpen = true;
+        openedMs = performance.now();
+        if (!this.#isSuspect) this.#options.onState?.({ connected: true });
+        const untilMs = Math.min(settledMs, timeoutSeconds * 900);
+        timer = setTimeout(() => {
+          watch.isSettled = true;
+          // After silence only a sign of life shows that the server is well.
+          if (this.#silences === 0) settle();
+        }, untilMs);
+      },
     });
-    for await (const { type, object } of stream) {
-      events += 1;
-      switch (type) {
-        case 'ADDED':
-        case 'MODIFIED':
-          sink.applied(object);
-          break;
-        case 'DELETED':
-          sink.removed(object);
-          break;
-        case 'BOOKMARK':
-          break;
-        case 'ERROR': {
-          const status = object as unknown as StatusBody & { readonly code?: number };
-          throw new ApiError(status.code ?? 500, status, `watch ${resource.plural}`);
+    try {
+      for await (const { type, object } of stream) {
+        events += 1;
+        switch (type) {
+          case 'ADDED':
+          case 'MODIFIED':
+            if (sink.size >= maxObjects && type === 'ADDED') {
+              throw new LimitError(`watch ${resource.plural}: there are more than ${maxObjects} objects`);
+            }
+            sink.applied(object);
+            break;
+          case 'DELETED':
+            sink.removed(object);
+            break;
+          case 'BOOKMARK':
+            break;
+          case 'ERROR': {
+            const status = object as unknown as StatusBody & { readonly code?: number };
+            throw new ApiError(status.code ?? 500, status, `watch ${resource.plural}`);
+          }
+          default:
+            throw new ConnectionError(
+              `watch ${resource.plural}: an event of unknown type ${String(type).slice(0, 32)}`,
+            );
         }
-        default:
-          throw new ConnectionError(`watch ${resource.plural}: an event of unknown type ${String(type).slice(0, 32)}`);
+        this.#resourceVersion = object.metadata.resourceVersion ?? this.#resourceVersion;
+        this.#silences = 0;
+        if (watch.isSettled) settle();
       }
-      this.#resourceVersion = object.metadata.resourceVersion ?? this.#resourceVersion;
-      heard();
+    } finally {
+      clearTimeout(timer);
     }
-    // The server ended the watch: at the time that was asked for, or so early that something is wrong.
-    if (events === 0 && performance.now() - began < 1000) {
-      throw new ConnectionError(`watch ${resource.plural}: closed as soon as it was opened`);
+    if (!watch.isSettled) {
+      const seconds = ((performance.now() - openedMs) / 1000).toFixed(1);
+      const message = `watch ${resource.plural}: the server closed it after ${seconds} s`;
+      throw new EarlyEndError(message, events > 0);
     }
-    heard();
+    this.#silences = 0;
+    settle();
+    this.#isInDoubt = events === 0;
   }
 }

@@ -12,6 +12,8 @@ import { OwnWrites } from './own-writes.ts';
 
 /** What a reflector reports, in order: `init` (`listed`…) `initDone`, then `applied` and `removed` for ever. */
 export interface Sink<T extends KubeObject> {
+  /** Number of objects, without those of a list that has not completed. */
+  readonly size: number;
   init(): void;
   listed(object: T): void;
   initDone(): void;
@@ -103,6 +105,9 @@ export class Store<T extends KubeObject> implements Lister<T> {
     const part = this.#parts.get(partition);
     if (part === undefined) throw new Error(`store has no partition "${partition ?? ''}"`);
     return {
+      get size() {
+        return part.objects.size;
+      },
       init: () => {
         part.incoming = new Map();
       },

@@ -53,6 +53,9 @@ export interface ExportWatchOptions {
 /** The watch of the slices that carry the labels of exported Services. */
 const LABELLED = 'endpointslices';
 
+/** Most Services, and most slices, that are read of a target (rule E10): several times what anybody mirrors. */
+const MAX_OBJECTS = 50_000;
+
 /**
  * With two selectors a Service that moves from one to the other leaves the first watch before it enters the second;
  * its mirror must not be torn down in between.
@@ -206,6 +209,7 @@ export class ExportWatch {
       resource,
       labelSelector,
       namespace,
+      maxObjects: MAX_OBJECTS,
       timings,
       client: () => {
         if (this.#client === undefined) throw new Error('no client');

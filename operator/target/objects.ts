@@ -5,6 +5,7 @@
 import { type Checked } from '../../crds/field-error.ts';
 import { compile } from '../../crds/validate.ts';
 import { Label } from '../../crds/wire.ts';
+import { cut } from '../kube/errors.ts';
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 
 /** The object, or its name and what is wrong with it. */
@@ -25,7 +26,7 @@ export function serviceKeys(slice: EndpointSlice | undefined): readonly string[]
 function read<T extends KubeObject>(kind: string, checked: Checked<T>, object: T, trim: (object: T) => T): Read<T> {
   if (checked.ok) return { object: trim(checked.value) };
   const [first] = checked.errors;
-  return { malformed: `${kind} ${nameOf(object)}: ${first?.path ?? ''} ${first?.reason ?? ''}` };
+  return { malformed: cut(`${kind} ${nameOf(object)}: ${first?.path ?? ''} ${first?.reason ?? ''}`) };
 }
 
 function nameOf(object: unknown): string {
@@ -35,9 +36,14 @@ function nameOf(object: unknown): string {
   return `${String(metadata?.namespace)}/${String(metadata?.name)}`.slice(0, 128);
 }
 
+/** The object with these fields only, as far as it has them. */
+const only = <T extends object, K extends keyof T>(object: T, ...fields: readonly K[]): Pick<T, K> =>
+  Object.fromEntries(fields.filter((field) => field in object).map((field) => [field, object[field]])) as Pick<T, K>;
+
 function trimService({ metadata, spec = {} }: Service): Service {
   const { name, namespace, uid, resourceVersion, creationTimestamp, labels, annotations } = metadata;
-  const { type, clusterIP, selector, ports, publishNotReadyAddresses } = spec;
+  const { type, clusterIP, selector, publishNotReadyAddresses } = spec;
+  const ports = spec.ports?.map((port) => only(port, 'name', 'protocol', 'port', 'targetPort', 'appProtocol'));
   return {
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp, labels, annotations },
     spec: { type, clusterIP, selector, ports, publishNotReadyAddresses },
@@ -57,13 +63,18 @@ function trimSlice({ metadata, addressType, endpoints, ports }: EndpointSlice): 
       labels: service === undefined ? {} : { [Label.serviceName]: service },
     },
     addressType,
-    endpoints: (endpoints ?? []).map(({ conditions, hostname }) => ({ addresses: [], conditions, hostname })),
-    ports,
+    endpoints: (endpoints ?? []).map(({ conditions, hostname }) => ({
+      addresses: [],
+      conditions: conditions && only(conditions, 'ready'),
+      hostname,
+    })),
+    ports: ports?.map((port) => only(port, 'name', 'protocol', 'port', 'appProtocol')),
   } as EndpointSlice;
 }
 
 const TEXT = { type: 'string', maxLength: 253 };
-const TEXTS = { type: 'object', additionalProperties: { type: 'string' } };
+/** More than any API server allows: labels have no limit of their own there, annotations 256 KiB together. */
+const TEXTS = { type: 'object', maxProperties: 10_000, additionalProperties: { type: 'string' } };
 const METADATA = {
   type: 'object',
   required: ['name', 'namespace', 'resourceVersion'],
@@ -81,66 +92,72 @@ const PORT = { type: 'integer', minimum: 0, maximum: 65_535 };
 const PORT_PROPERTIES = { name: TEXT, protocol: { enum: ['TCP', 'UDP', 'SCTP'] }, appProtocol: TEXT };
 
 /** The schema of the parts of a Service that are read. */
-const checkService = compile<Service>({
-  type: 'object',
-  required: ['metadata'],
-  properties: {
-    metadata: METADATA,
-    spec: {
-      type: 'object',
-      properties: {
-        type: TEXT,
-        clusterIP: TEXT,
-        selector: TEXTS,
-        publishNotReadyAddresses: { type: 'boolean' },
-        ports: {
-          type: 'array',
-          maxItems: 1000,
-          items: {
-            type: 'object',
-            required: ['port'],
-            properties: { ...PORT_PROPERTIES, port: PORT, targetPort: { anyOf: [PORT, TEXT] } },
+const checkService = compile<Service>(
+  {
+    type: 'object',
+    required: ['metadata'],
+    properties: {
+      metadata: METADATA,
+      spec: {
+        type: 'object',
+        properties: {
+          type: TEXT,
+          clusterIP: TEXT,
+          selector: TEXTS,
+          publishNotReadyAddresses: { type: 'boolean' },
+          ports: {
+            type: 'array',
+            maxItems: 1000,
+            items: {
+              type: 'object',
+              required: ['port'],
+              properties: { ...PORT_PROPERTIES, port: PORT, targetPort: { anyOf: [PORT, TEXT] } },
+            },
           },
         },
       },
     },
   },
-});
+  { firstOnly: true },
+);
 
 const OPTIONAL_BOOLEAN = { anyOf: [{ type: 'boolean' }, { type: 'null' }] };
 
 /** The schema of the parts of an EndpointSlice that are read. */
-const checkSlice = compile<EndpointSlice>({
-  type: 'object',
-  required: ['metadata', 'addressType'],
-  properties: {
-    metadata: METADATA,
-    addressType: TEXT,
-    endpoints: {
-      anyOf: [
-        { type: 'null' },
-        {
-          type: 'array',
-          maxItems: 10_000,
-          items: {
-            type: 'object',
-            properties: {
-              hostname: { anyOf: [TEXT, { type: 'null' }] },
-              conditions: { type: 'object', properties: { ready: OPTIONAL_BOOLEAN } },
+const checkSlice = compile<EndpointSlice>(
+  {
+    type: 'object',
+    required: ['metadata', 'addressType'],
+    properties: {
+      metadata: METADATA,
+      addressType: TEXT,
+      endpoints: {
+        anyOf: [
+          { type: 'null' },
+          {
+            type: 'array',
+            maxItems: 10_000,
+            items: {
+              type: 'object',
+              properties: {
+                hostname: { anyOf: [TEXT, { type: 'null' }] },
+                conditions: { type: 'object', properties: { ready: OPTIONAL_BOOLEAN } },
+              },
             },
           },
-        },
-      ],
-    },
-    ports: {
-      anyOf: [
-        { type: 'null' },
-        {
-          type: 'array',
-          maxItems: 1000,
-          items: { type: 'object', properties: { ...PORT_PROPERTIES, port: { anyOf: [PORT, { type: 'null' }] } } },
-        },
-      ],
+        ],
+      },
+      ports: {
+        anyOf: [
+          { type: 'null' },
+          {
+            type: 'array',
+            maxItems: 1000,
+            items: { type: 'object', properties: { ...PORT_PROPERTIES, port: { anyOf: [PORT, { type: 'null' }] } } },
+          },
+        ],
+      },
     },
   },
-});
+  { firstOnly: true },
+);

@@ -10,6 +10,8 @@ export interface WatchedStoreOptions<T extends KubeObject> {
   readonly labelSelector: string;
   /** @default - the whole cluster */
   readonly namespace?: string | undefined;
+  /** Most objects that are read. */
+  readonly maxObjects: number;
   /** The client for the next list or watch. */
   readonly client: () => KubeClient;
   readonly timings?: Partial<ReflectorTimings> | undefined;
@@ -26,7 +28,7 @@ export class WatchedStore<T extends KubeObject> {
   readonly #onState: (state: ReflectorState | undefined) => void;
 
   constructor(options: WatchedStoreOptions<T>) {
-    const { store, resource, labelSelector, namespace, client, timings, onState, signal } = options;
+    const { store, resource, labelSelector, namespace, maxObjects, client, timings, onState, signal } = options;
     this.store = store;
     this.#onState = onState;
     this.#reflector = new Reflector<T>({
@@ -34,6 +36,7 @@ export class WatchedStore<T extends KubeObject> {
       resource,
       select: { labelSelector, namespace },
       sink: store.sink(),
+      maxObjects,
       ...(timings === undefined ? {} : { timings }),
       onState,
     });

@@ -96,6 +96,13 @@ describe('compile', () => {
     expect(check({})).toEqual({ ok: false, errors: [{ path: '', reason: 'must have a or b' }] });
   });
 
+  it('ends at the first error where that is asked for', () => {
+    const schema = { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'null' }] } };
+    const check = compile<readonly string[]>(schema, { firstOnly: true });
+    const checked = check([1, 2, 3]);
+    expect(checked.ok ? [] : checked.errors.map(({ path }) => path)).toEqual(['[0]', '[0]', '[0]']);
+  });
+
   it('quotes no value that may be secret, and reports no more errors than asked for', () => {
     const schema = { type: 'array', items: { type: 'string', enum: ['a'] } };
     const check = compile<readonly string[]>(schema, { secret: true, limit: 2 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import type { KubeClient, List, ListOptions, WatchEvent, WatchOptions } from '../../../operator/kube/client.ts';
-import { ApiError, ConnectionError, SilenceError } from '../../../operator/kube/errors.ts';
+import { ApiError, ConnectionError, LimitError, SilenceError } from '../../../operator/kube/errors.ts';
 import { type KubeObject, SERVICES } from '../../../operator/kube/objects.ts';
 import { Reflector, type ReflectorState } from '../../../operator/runtime/reflector.ts';
 import { Store } from '../../../operator/runtime/store.ts';
@@ -25,22 +25,30 @@ class Server {
   /** Answers to lists, in order; the last stands for all that follow. */
   lists: (List<KubeObject> | Error)[] = [{ metadata: { resourceVersion: '1' }, items: [] }];
   #watch: { readonly push: (step: Step) => void } | undefined;
-  /** Answers new watches, before they are open. */
+  /** What each watch was asked for with. */
+  readonly watches: WatchOptions[] = [];
+  /** What each watch hears as soon as it is open. */
+  greeting: readonly Step[] = [];
+  /** Answers checks whether a version is still served. */
+  versionGone: Error | undefined;
+  /** Answers new watches, before they are open, and checks. */
   refusal: Error | undefined;
 
   readonly client = {
-    list: async (_of: unknown, options: ListOptions) => {
-      if (options.resourceVersion !== undefined) {
-        this.requests.push(`check ${options.resourceVersion}`);
-        if (this.refusal !== undefined) throw this.refusal;
-        return { metadata: { resourceVersion: options.resourceVersion }, items: [] };
-      }
+    list: async (_of: unknown, { resourceVersion }: ListOptions) => {
+      this.requests.push(`check ${String(resourceVersion)}`);
+      if (this.refusal !== undefined) throw this.refusal;
+      if (this.versionGone !== undefined) throw this.versionGone;
+      return { metadata: { resourceVersion }, items: [] };
+    },
+    listEach: async (_of: unknown, options: ListOptions, take: (object: KubeObject) => void) => {
       this.requests.push(`list ${options.continue ?? ''}`.trim());
       // Hammered, it gives no answer any more.
-      if (this.requests.length > 1000) return new Promise(() => undefined);
+      if (this.requests.length > 3000) return new Promise(() => undefined);
       const answer = this.lists.length > 1 ? this.lists.shift()! : this.lists[0]!;
       if (answer instanceof Error) throw answer;
-      return answer;
+      answer.items.forEach(take);
+      return answer.metadata;
     },
     watch: (_of: unknown, options: WatchOptions) => this.#watching(options),
   } as unknown as KubeClient;
@@ -51,11 +59,13 @@ class Server {
     this.#watch.push(step);
   }
 
-  async *#watching({ resourceVersion, signal, onOpen }: WatchOptions): AsyncGenerator<WatchEvent<KubeObject>> {
+  async *#watching(options: WatchOptions): AsyncGenerator<WatchEvent<KubeObject>> {
+    const { resourceVersion, signal, onOpen } = options;
     this.requests.push(`watch ${resourceVersion}`);
+    this.watches.push(options);
     if (this.refusal !== undefined) throw this.refusal;
     onOpen?.();
-    const steps: Step[] = [];
+    const steps: Step[] = [...this.greeting];
     let wake: () => void = () => undefined;
     this.#watch = {
       push: (step) => {
@@ -75,13 +85,14 @@ class Server {
   }
 }
 
-function setUp(server = new Server()) {
+function setUp(server = new Server(), maxObjects?: number) {
   const store = new Store<KubeObject>();
   const states: ReflectorState[] = [];
   const reflector = new Reflector({
     client: () => server.client,
     resource: SERVICES,
     sink: store.sink(),
+    maxObjects,
     onState: (state) => states.push(state),
   });
   const stop = new AbortController();
@@ -101,6 +112,8 @@ function setUp(server = new Server()) {
 }
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+const connections = (states: readonly ReflectorState[]) => states.map(({ connected }) => connected);
 
 describe('a reflector (H3)', () => {
   it('lists page by page, then watches from the version of the list', async () => {
@@ -123,6 +136,7 @@ describe('a reflector (H3)', () => {
     server.tell(added('b', '6'));
     server.tell({ type: 'DELETED', object: object('a', '7') });
     server.tell(bookmark('40'));
+    await pass(10_000);
     server.tell('end');
     await pass(0);
     expect(names()).toEqual(['b']);
@@ -182,7 +196,7 @@ describe('a reflector (H3)', () => {
     server.lists = [{ metadata: { resourceVersion: '9' }, items: [object('old', '8')] }];
     server.refusal = new ApiError(504, { message: 'Too large resource version: 5000, current: 9' }, 'list');
     server.tell(new ConnectionError('reset'));
-    await pass(600);
+    await pass(1_000);
     server.refusal = undefined;
     await pass(60_000);
     expect(names()).toEqual(['old']);
@@ -210,7 +224,7 @@ describe('a reflector (H3)', () => {
     server.tell(new SilenceError('nothing heard', true));
     await pass(600);
     expect(server.requests).toEqual(['list', 'watch 1', 'check 5', 'watch 5']);
-    expect(states.map(({ connected }) => connected)).toEqual([true, false, true]);
+    expect(states.map(({ connected }) => connected)).toEqual([true, true]);
     await end();
   });
 
@@ -222,7 +236,7 @@ describe('a reflector (H3)', () => {
     await pass(0);
     expect(states.at(-1)?.connected).toBe(false);
     expect(names()).toEqual(['a']);
-    await pass(600);
+    await pass(1_000);
     expect(server.requests.at(-1)).toBe('watch 5');
     await end();
   });
@@ -327,6 +341,54 @@ describe('a reflector (H3)', () => {
     await end();
   });
 
+  it('asks the server to end each watch before it would count as silent', async () => {
+    const { server, end } = setUp();
+    await pass(0);
+    const { timeoutSeconds = 0, idleTimeoutMs } = server.watches[0] ?? {};
+    expect(timeoutSeconds).toBeGreaterThan(100);
+    expect(timeoutSeconds * 1000).toBeLessThan(Number(idleTimeoutMs));
+    await end();
+  });
+
+  it('takes the regular end of a watch without bookmarks for a sign of life, and checks its version', async () => {
+    const { server, states, end } = setUp();
+    for (let time = 0; time < 3; time += 1) {
+      await pass(130_000);
+      server.tell('end');
+    }
+    await pass(0);
+    expect(server.requests).toEqual([
+      'list',
+      'watch 1',
+      'check 1',
+      'watch 1',
+      'check 1',
+      'watch 1',
+      'check 1',
+      'watch 1',
+    ]);
+    expect(connections(states)).not.toContain(false);
+    await end();
+  });
+
+  it('reports silence when it comes a second time in a row, until something is heard', async () => {
+    const { server, states, end } = setUp();
+    await pass(0);
+    server.tell(added('a', '5'));
+    const silence = new SilenceError('nothing heard', false);
+    await pass(150_000);
+    server.tell(silence);
+    await pass(150_000);
+    expect(connections(states)).not.toContain(false);
+    server.tell(silence);
+    await pass(150_000);
+    expect(connections(states).at(-1)).toBe(false);
+    server.tell(bookmark('6'));
+    await pass(0);
+    expect(connections(states).at(-1)).toBe(true);
+    await end();
+  });
+
   it('ends when it is aborted, without a timer left', async () => {
     const server = new Server();
     server.lists = [new ConnectionError('refused')];
@@ -334,5 +396,117 @@ describe('a reflector (H3)', () => {
     await pass(0);
     await end();
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a reflector that a server would keep busy (E11)', () => {
+  test.each<[string, readonly Step[]]>([
+    ['closes each watch after its first event', [bookmark('1'), 'end']],
+    ['answers each watch that its version has expired, after a bookmark', [bookmark('1'), expired()]],
+    ['breaks each connection after its first event', [bookmark('1'), new ConnectionError('reset')]],
+  ])('waits longer and longer for one that %s (L51)', async (_, greeting) => {
+    const server = new Server();
+    server.greeting = greeting;
+    const { states, end } = setUp(server);
+    await pass(5_000);
+    expect(server.watches.length).toBeLessThan(8);
+    const before = server.watches.length;
+    await pass(600_000);
+    expect(server.watches.length - before).toBeLessThan(50);
+    // It is reported once, not with each watch that opens.
+    expect(connections(states).slice(connections(states).indexOf(false))).not.toContain(true);
+    server.greeting = [];
+    await pass(60_000);
+    expect(connections(states).at(-1)).toBe(true);
+    await end();
+  });
+
+  it('does not wait after a single early end, nor long after a watch that has lived for ten seconds', async () => {
+    const { server, states, end } = setUp();
+    for (let time = 0; time < 20; time += 1) {
+      await pass(10_000);
+      server.tell(bookmark('2'));
+      server.tell(expired());
+      await pass(0);
+    }
+    await pass(10_000);
+    server.tell('end');
+    await pass(0);
+    expect(server.watches).toHaveLength(22);
+    await pass(9_000);
+    server.tell(bookmark('3'));
+    server.tell('end');
+    await pass(1_000);
+    expect(server.watches).toHaveLength(23);
+    expect(connections(states)).not.toContain(false);
+    await end();
+  });
+
+  it('does not report that a version has expired at the end of an outage as another obstacle', async () => {
+    const { server, states, end } = setUp();
+    await pass(20_000);
+    server.refusal = new ConnectionError('refused');
+    server.tell(new ConnectionError('reset'));
+    await pass(60_000);
+    const failures = connections(states).filter((connected) => !connected).length;
+    server.refusal = undefined;
+    server.versionGone = expired();
+    await pass(30_000);
+    expect(server.requests.slice(-3)).toEqual(['check 1', 'list', 'watch 1']);
+    expect(connections(states).filter((connected) => !connected)).toHaveLength(failures);
+    expect(connections(states).at(-1)).toBe(true);
+    await end();
+  });
+});
+
+describe('a reflector with a limit (E10)', () => {
+  const page = (items: readonly KubeObject[], next: string): List<KubeObject> => ({
+    metadata: { resourceVersion: '7', continue: next },
+    items,
+  });
+
+  test.each<[string, readonly List<KubeObject>[], string]>([
+    [
+      'has more objects',
+      [page([object('a', '1'), object('b', '2')], 'x'), page([object('c', '3')], '')],
+      'list services: there are more than 2 objects',
+    ],
+    ['repeats a page', [page([], 'x'), page([], 'x')], 'list services: the list does not end (0 objects on 2 pages)'],
+    ['has a continue token of any length', [page([], 'x'.repeat(10_000))], 'the list does not end'],
+  ])('does not read a list that %s (L50)', async (_, lists, message) => {
+    const server = new Server();
+    server.lists = [...lists, new ConnectionError('refused')];
+    const { states, store, end } = setUp(server, 2);
+    await pass(0);
+    expect(states).toEqual([{ connected: false, error: expect.any(LimitError) as Error }]);
+    expect(states).toMatchObject([{ error: { message: expect.stringContaining(message) as string } }]);
+    expect(store.synced).toBe(false);
+    await end();
+  });
+
+  it('does not read pages without end (L50)', async () => {
+    const server = new Server();
+    let pages = 0;
+    server.lists = new Proxy([page([], '')], {
+      get: (lists, at, all) => (at === '0' ? page([], `p-${(pages += 1)}`) : (Reflect.get(lists, at, all) as unknown)),
+    });
+    const { states, end } = setUp(server);
+    await pass(0);
+    expect(server.requests).toHaveLength(1000);
+    expect(states).toMatchObject([{ connected: false, error: expect.any(LimitError) as Error }]);
+    await end();
+  });
+
+  it('keeps what it has when a watch brings more, and lists anew what there is', async () => {
+    const { server, states, names, end } = setUp(new Server(), 2);
+    await pass(0);
+    for (const [at, name] of ['a', 'b', 'c'].entries()) server.tell(added(name, String(at + 2)));
+    await pass(0);
+    expect(names()).toEqual(['a', 'b']);
+    expect(states.at(-1)).toMatchObject({ connected: false, error: expect.any(LimitError) as Error });
+    server.lists = [page([object('c', '4')], '')];
+    await pass(1_000);
+    expect(names()).toEqual(['c']);
+    await end();
   });
 });

@@ -25,10 +25,12 @@ class FakeTarget {
   readonly #watches = new Map<string, (next: WatchEvent<KubeObject> | Error) => void>();
 
   readonly client = {
-    list: async ({ plural }: Resource, { labelSelector = '' }: ListOptions) => {
+    listEach: async ({ plural }: Resource, options: ListOptions, take: (item: KubeObject) => void) => {
+      const { labelSelector = '' } = options;
       await this.delays.get(labelSelector);
       const items = plural === SERVICES.plural ? this.services.get(labelSelector) : undefined;
-      return { metadata: { resourceVersion: '1' }, items: items ?? [] };
+      items?.forEach(take);
+      return { resourceVersion: '1' };
     },
     watch: (of: Resource, options: WatchOptions) => this.#watching(of, options),
   } as unknown as KubeClient;
@@ -147,7 +149,7 @@ describe('a list of Services (E6)', () => {
     await pass(1_000);
     expect(lists).toEqual([false, true]);
     target.tell(GATEWAY, expired());
-    await pass(1_000);
+    await pass(2_000);
     expect(lists).toEqual([false, true, false]);
   });
 

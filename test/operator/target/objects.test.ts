@@ -54,6 +54,35 @@ describe('a Service of a target', () => {
     expect(readService(object as Service)).toHaveProperty('malformed');
   });
 
+  it('keeps nothing of a port or an endpoint but what is read', () => {
+    const nested = { deep: [[[]]] };
+    expect(
+      readService(service({ ports: [{ name: 'http', port: 80, targetPort: 'web', nodePort: 3, nested }] })),
+    ).toMatchObject({
+      object: { spec: { ports: [{ name: 'http', port: 80, targetPort: 'web' }] } },
+    });
+    const read = readSlice(
+      slice({ ports: [{ port: 1, nested }], endpoints: [{ conditions: { ready: true, nested } }] }),
+    );
+    expect(JSON.stringify(read)).not.toContain('nested');
+  });
+
+  it('with any number of errors is refused for the first, without delay (L50)', () => {
+    const labels = Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`k${at}`, at]));
+    expect(readService(service({}, { labels }))).toEqual({
+      malformed: 'Service shop/web: metadata.labels.k0 must be a string',
+    });
+    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, 'v']));
+    expect(readService(service({}, { labels: many }))).toMatchObject({
+      malformed: expect.stringContaining('metadata.labels') as string,
+    });
+  });
+
+  it('that is refused is named without control characters, and shortly', () => {
+    const read = readService(service({}, { labels: { [`\u001B[31m${'x'.repeat(1000)}`]: 1 } }));
+    expect(read).toEqual({ malformed: expect.stringMatching(/^[^\u001B]{1,256}$/) as string });
+  });
+
   it('that is refused is named, with what is wrong, shortly', () => {
     expect(readService(service({ ports: [{ port: -1 }] }))).toEqual({
       malformed: expect.stringMatching(/^Service shop\/web: \S*ports\S* /) as string,
