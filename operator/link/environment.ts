@@ -2,6 +2,7 @@
 import type { OperatorConfig } from '../config/config.ts';
 import type { Tuning } from '../config/tuning.ts';
 import type { KubeClient } from '../kube/client.ts';
+import type { FairSemaphore } from '../kube/semaphore.ts';
 import type { Metrics } from '../metrics.ts';
 import type { NameClaims } from '../mirror/names.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -14,6 +15,8 @@ export interface Environment {
   readonly tuning: Tuning;
   /** The source cluster. */
   readonly client: KubeClient;
+  /** The turns of writes of mirrors, shared fairly among Links (rule H7). */
+  readonly writes: FairSemaphore;
   readonly source: SourceCluster;
   readonly families: ReadonlySet<IpFamily>;
   readonly claims: NameClaims;

@@ -6,6 +6,7 @@ import { Annotation, CredentialsSecret } from '../../crds/wire.ts';
 import { type KubeObject, type Resource, type Secret, SECRETS, splitKey } from '../kube/objects.ts';
 import { describe } from '../kube/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { FairSemaphore } from '../kube/semaphore.ts';
 import type { Metrics } from '../metrics.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import type { Tuning } from '../config/tuning.ts';
@@ -111,7 +112,7 @@ export class Manager {
     const families = await sourceFamilies(client, process.env, signal, log);
     const common = { client, config, tuning, metrics, log, families };
     return new Clusters({
-      env: { ...common, source: this.#source, claims: new NameClaims() },
+      env: { ...common, source: this.#source, claims: new NameClaims(), writes: new FairSemaphore(client.connections) },
       reads: this.#reads,
       served: await this.#findServed(signal),
       makeLink: (name) => this.#makeLink(name),

@@ -64,6 +64,7 @@ export class Mirrors {
     });
     this.#applier = new Applier({
       client: env.client,
+      turn: (signal, execute) => env.writes.run(cluster, signal, execute),
       stores: { services: source.services, endpoints: source.endpoints, endpointslices: source.slices },
       isOurs: (object) => ownerOf(object, env.config.namespace)?.cluster === cluster,
     });

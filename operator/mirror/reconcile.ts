@@ -20,6 +20,9 @@ export interface ReconcileContext {
   readonly random?: () => number;
 }
 
+/** Writes of one key that are under way at once (rule H7). */
+const MAX_WRITES = 16;
+
 /** Result of a pass. */
 export interface Pass {
   /** Number of writes and deletions that were made. */
@@ -88,13 +91,17 @@ class Tally {
   }
 
   /**
-   * Executes independent actions concurrently; a failure does not stop the others. Returns how many wrote or deleted.
+   * Executes independent actions, some at once; a failure does not stop the others. Returns how many wrote or deleted.
    */
   async execute(actions: readonly Action[], signal: AbortSignal): Promise<number> {
     const before = this.writes;
-    await Promise.all(
-      actions.map((action) => this.#one(action, signal).catch((error: unknown) => this.#failed(action, error))),
-    );
+    const queue = actions.values();
+    const work = async (): Promise<void> => {
+      for (const action of queue) {
+        await this.#one(action, signal).catch((error: unknown) => this.#failed(action, error));
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(MAX_WRITES, actions.length) }, work));
     return this.writes - before;
   }
 

@@ -32,6 +32,11 @@ export interface ApplierOptions {
   readonly client: KubeClient;
   /** The stores to show writes in, by the plural of their resource. */
   readonly stores: Readonly<Record<string, WriteThrough>>;
+  /**
+   * Waits for the turn of an action, and executes it.
+   * @default - at once
+   */
+  readonly turn?: <T>(signal: AbortSignal, execute: () => Promise<T>) => Promise<T>;
   /** Whether an object that prevents a creation is ours after all (the store was behind). */
   readonly isOurs: (object: KubeObject) => boolean;
 }
@@ -48,7 +53,12 @@ export class Applier {
    * Makes the calls of one action.
    * @throws ApiError 409 if the object has changed since it was observed: observe and plan anew
    */
-  async execute(action: Action, signal: AbortSignal): Promise<Outcome> {
+  execute(action: Action, signal: AbortSignal): Promise<Outcome> {
+    const { turn } = this.#options;
+    return turn === undefined ? this.#execute(action, signal) : turn(signal, () => this.#execute(action, signal));
+  }
+
+  async #execute(action: Action, signal: AbortSignal): Promise<Outcome> {
     switch (action.op) {
       case 'create':
         return this.#create(action, action.endpointsProven === true, signal);

@@ -1,3 +1,4 @@
+import { FairSemaphore } from '../../../operator/kube/semaphore.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseOperatorConfig } from '../../../operator/config/config.ts';
 import type { Verdict } from '../../../operator/kube/conditions.ts';
@@ -146,6 +147,7 @@ class World {
       config: parsed.value,
       tuning: {},
       client: this.leases.client,
+      writes: new FairSemaphore(32),
       source,
       families: new Set(['IPv4']),
       claims: new NameClaims(),

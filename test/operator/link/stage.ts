@@ -7,6 +7,7 @@ import { type OperatorConfig, parseOperatorConfig } from '../../../operator/conf
 import type { Tuning } from '../../../operator/config/tuning.ts';
 import { sourceAccess } from '../../../operator/kube/access/in-cluster.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
+import { FairSemaphore } from '../../../operator/kube/semaphore.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { createMetrics } from '../../../operator/metrics.ts';
 import { NameClaims } from '../../../operator/mirror/names.ts';
@@ -78,7 +79,9 @@ export class Stage {
     const source = new SourceCluster({ client, namespace: own, mirrorNamespaces, timings: tuning.sourceTimings, log });
     this.#running = source.run(this.#ended.signal);
     await source.whenSynced(this.#ended.signal);
-    return { client, config, tuning, metrics, log, source, families: new Set(['IPv4']), claims: new NameClaims() };
+    const writes = new FairSemaphore(client.connections);
+    const families = new Set(['IPv4'] as const);
+    return { client, writes, config, tuning, metrics, log, source, families, claims: new NameClaims() };
   }
 
   async stop(): Promise<void> {

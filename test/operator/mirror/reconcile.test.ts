@@ -161,6 +161,32 @@ describe('a pass', () => {
   });
 });
 
+describe('many writes of one key (H7)', () => {
+  it('are under way sixteen at a time, and one that hangs holds up no other', async () => {
+    let underWay = 0;
+    let most = 0;
+    let done = 0;
+    let release: () => void = () => undefined;
+    const hanging = new Promise<void>((resolve) => (release = resolve));
+    const applier = {
+      execute: async ({ object }: Action): Promise<Outcome> => {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        await (object.metadata.name === 'web-3' ? hanging : Promise.resolve());
+        underWay -= 1;
+        done += 1;
+        if (done === 99) release();
+        return { result: 'written', object };
+      },
+    };
+    const services = Array.from({ length: 100 }, (_, at) => service(`web-${at}`));
+    const { signal } = new AbortController();
+    const context = { applier, conflictRetryMs: 30_000 };
+    const { writes } = await reconcile({ ...NOTHING, services }, NOTHING_OWNED, () => false, context, signal);
+    expect([writes, most]).toEqual([100, 16]);
+  });
+});
+
 describe("a name that somebody else's object has (A6)", () => {
   test.each<[string, Given]>([
     ['as it is known', { desired: { isBlocked: true } }],
