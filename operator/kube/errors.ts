@@ -6,9 +6,16 @@
 /** Longest foreign text that is repeated in a message, a condition or an Event. */
 export const MAX_FOREIGN_TEXT = 256;
 
-/** Cuts foreign text to {@link MAX_FOREIGN_TEXT} characters on one line. */
+/**
+ * Cuts foreign text to {@link MAX_FOREIGN_TEXT} characters on one line, without control characters, which could give
+ * orders to the terminal that shows it.
+ */
 export function cut(text: string, max = MAX_FOREIGN_TEXT): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
+  // Of a long text only the beginning is looked at.
+  const line = text
+    .slice(0, max * 8)
+    .replaceAll(/[\s\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+    .trim();
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
 }
 

@@ -1,12 +1,15 @@
 /** The IP families of the source cluster: a gateway address of another family is of no use to its pods. */
+import { isIP } from 'node:net';
+import { backoffMs, RECONNECT_BACKOFF, sleep } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { describe } from '../kube/errors.ts';
+import { describe, isForbidden, isNotFound } from '../kube/errors.ts';
 import { type IpFamily, type Service, SERVICES } from '../kube/objects.ts';
 import type { Logger } from '../runtime/logger.ts';
 
 /**
- * The families of the operator's own pod if they are known, else those of the API server's Service, else IPv4.
- * @param env `POD_IPS` holds the IP addresses of the pod, separated by commas
+ * The families of the operator's own pod if they are known, else those of the API server's Service, which is read until
+ * there is an answer; if it may not be read, that of the address by which a pod reaches it, else IPv4.
+ * @param env `POD_IPS` holds the IP addresses of the pod, separated by commas; `KUBERNETES_SERVICE_HOST` is set in a pod
  */
 export async function sourceFamilies(
   client: KubeClient,
@@ -14,16 +17,22 @@ export async function sourceFamilies(
   signal: AbortSignal,
   log: Logger,
 ): Promise<ReadonlySet<IpFamily>> {
-  const podIPs = env['POD_IPS'];
-  if (podIPs !== undefined && podIPs !== '') {
-    return new Set(podIPs.split(',').map((ip) => (ip.includes(':') ? 'IPv6' : 'IPv4')));
+  const { POD_IPS: podIPs = '', KUBERNETES_SERVICE_HOST: host = '' } = env;
+  if (podIPs !== '') return new Set(podIPs.split(',').map(familyOf));
+  for (let attempt = 0; !signal.aborted; attempt += 1) {
+    try {
+      const service = await client.read<Service>(SERVICES, 'default', 'kubernetes', signal);
+      const families = (service.spec?.ipFamilies ?? []).filter((each) => each === 'IPv4' || each === 'IPv6');
+      if (families.length > 0) return new Set(families);
+      break;
+    } catch (error) {
+      log.debug({ error: describe(error) }, 'Service default/kubernetes cannot be read');
+      if (isForbidden(error) || isNotFound(error)) break;
+      // What is assumed now is assumed for as long as the process leads.
+      await sleep(backoffMs(attempt, RECONNECT_BACKOFF, Math.random), signal);
+    }
   }
-  try {
-    const service = await client.read<Service>(SERVICES, 'default', 'kubernetes', signal);
-    const families = (service.spec?.ipFamilies ?? []).filter((each) => each === 'IPv4' || each === 'IPv6');
-    if (families.length > 0) return new Set(families);
-  } catch (error) {
-    log.debug({ error: describe(error) }, 'Service default/kubernetes cannot be read; IPv4 is assumed');
-  }
-  return new Set(['IPv4']);
+  return new Set([isIP(host) === 0 ? 'IPv4' : familyOf(host)]);
 }
+
+const familyOf = (ip: string): IpFamily => (ip.includes(':') ? 'IPv6' : 'IPv4');

@@ -20,8 +20,14 @@ describe('cut', () => {
     ['short text stays', 'short text stays'],
     ['  several\n lines\tbecome   one ', 'several lines become one'],
     ['', ''],
+    ['\u001B[2J\u001B]0;owned\u0007 \u009B31m red', '[2J ]0;owned 31m red'],
+    ['ends\u2028here, and \u202Ebackwards', 'ends here, and backwards'],
   ])('%j becomes %j', (text, expected) => {
     expect(cut(text)).toBe(expected);
+  });
+
+  it('looks at the beginning only', () => {
+    expect(cut(`${'x'.repeat(10)}${' '.repeat(100_000)}y`)).toBe('x'.repeat(10));
   });
 
   it('ends at the limit, visibly', () => {
