@@ -159,13 +159,29 @@ export class Reflector<T extends KubeObject> {
     await client().list<T>(resource, options, signal);
   }
 
-  /** @throws LimitError if the list has too many objects, or pages without end */
   async #list(signal: AbortSignal): Promise<void> {
+    const { sink } = this.#options;
+    sink.init();
+    try {
+      this.#resourceVersion = await this.#pages(signal);
+    } catch (error) {
+      // What was read of a list, which may be too long, must not be kept until the next one.
+      sink.init();
+      throw error;
+    }
+    sink.initDone();
+  }
+
+  /**
+   * Reads the pages of a list.
+   * @returns the version of the list
+   * @throws LimitError if it has too many objects, or pages without end
+   */
+  async #pages(signal: AbortSignal): Promise<string> {
     const { client, resource, select, sink, maxObjects = Infinity } = this.#options;
     const what = `list ${resource.plural}`;
     let next: string | undefined;
     let objects = 0;
-    sink.init();
     const take = (object: T): void => {
       objects += 1;
       if (objects > maxObjects) throw new LimitError(`${what}: there are more than ${maxObjects} objects`);
@@ -175,16 +191,12 @@ export class Reflector<T extends KubeObject> {
       const query = { ...select, limit: this.#timings.pageSize, continue: next };
       const metadata = await client().listEach<T>(resource, query, take, signal);
       const token = metadata.continue ?? '';
-      if (token === '') {
-        this.#resourceVersion = metadata.resourceVersion;
-        break;
-      }
+      if (token === '') return metadata.resourceVersion;
       if (token === next || token.length > MAX_TOKEN || pages === MAX_PAGES) {
         throw new LimitError(`${what}: the list does not end (${objects} objects on ${pages} pages)`);
       }
       next = token;
     }
-    sink.initDone();
   }
 
   /**

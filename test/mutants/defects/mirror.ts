@@ -597,4 +597,11 @@ export const MIRROR: readonly Defect[] = [
     find: '|| metadata.labels?.[Label.serviceName] === service)',
     replace: ')',
   },
+  {
+    ...RECONCILE,
+    name: 'all writes of a key are under way at once',
+    rule: 'H7',
+    find: 'Math.min(MAX_WRITES, actions.length)',
+    replace: 'actions.length',
+  },
 ];

@@ -94,8 +94,8 @@ export const SOURCE: readonly Defect[] = [
     ...FAMILIES,
     name: 'the address families of the pod are not looked at',
     rule: 'C2',
-    find: "podIPs !== undefined && podIPs !== ''",
-    replace: "podIPs !== undefined && podIPs === ''",
+    find: "if (podIPs !== '')",
+    replace: "if (podIPs === '-')",
   },
   {
     ...FAMILIES,
@@ -136,7 +136,7 @@ export const SOURCE: readonly Defect[] = [
     ...SOURCE_CLUSTER,
     name: 'a write that was refused leaves the namespace undoubted',
     rule: 'A3',
-    find: 'for (const reflector of reflectors) reflector.reconnect();',
+    find: 'for (const reflector of reflectors) reflector.reconnect({ resume: true });',
     replace: '',
   },
   {
@@ -152,5 +152,19 @@ export const SOURCE: readonly Defect[] = [
     rule: 'L7',
     find: 'return isListed && this.namespaces.synced;',
     replace: 'return isListed || this.namespaces.synced;',
+  },
+  {
+    ...FAMILIES,
+    name: 'one failed read decides the families',
+    rule: 'C2',
+    find: 'if (isForbidden(error) || isNotFound(error)) break;',
+    replace: 'break;',
+  },
+  {
+    ...FAMILIES,
+    name: 'a Service that may not be read stands for IPv4',
+    rule: 'C2',
+    find: "isIP(host) === 0 ? 'IPv4' : familyOf(host)",
+    replace: "isIP(host) === 0 ? 'IPv4' : 'IPv4'",
   },
 ];

@@ -149,8 +149,8 @@ export const TARGET: readonly Defect[] = [
   {
     ...OBJECTS,
     name: 'the addresses of a target are kept, which nobody reads',
-    find: 'addresses: [], conditions, hostname',
-    replace: 'addresses: [hostname ?? addressType], conditions, hostname',
+    find: 'addresses: [],',
+    replace: 'addresses: [hostname ?? addressType],',
   },
   {
     ...OBJECTS,
@@ -306,5 +306,26 @@ export const TARGET: readonly Defect[] = [
     rule: 'E6',
     find: 'for (const key of this.#leaving) if (!mirrored.has(key)) this.#leaving.delete(key);',
     replace: '',
+  },
+  {
+    ...OBJECTS,
+    name: 'an object has any number of labels',
+    rule: 'E10',
+    find: 'maxProperties: 10_000, ',
+    replace: '',
+  },
+  {
+    ...OBJECTS,
+    name: 'unknown fields of a port are kept',
+    rule: 'E10',
+    find: "spec.ports?.map((port) => only(port, 'name', 'protocol', 'port', 'targetPort', 'appProtocol'))",
+    replace: 'spec.ports',
+  },
+  {
+    ...OBJECTS,
+    name: 'a malformed object is named with all that its name holds',
+    rule: 'E8',
+    find: 'malformed: cut(`${kind}',
+    replace: 'malformed: String(`${kind}',
   },
 ];

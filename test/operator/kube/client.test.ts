@@ -182,7 +182,7 @@ describe('a request', () => {
     ],
     ['to create an Event', /events/, (c) => c.create(EVENTS, service)],
     ['to count an Event', /events/, (c) => c.patch(EVENTS, { namespace: 'shop', name: 'web' }, {})],
-  ])('%s does not wait for the writes of others (H7)', async (_, which, request) => {
+  ])('%s does not wait for the writes of others (H7, L48)', async (_, which, request) => {
     const client = connect({ connections: 1 });
     const held: ServerResponse[] = [];
     respond = ({ url = '' }, response) => {

@@ -86,6 +86,28 @@ describe('the mirrors of a target cluster', () => {
     expect(report.events).toEqual([]);
   });
 
+  it('take turns with the writes of other Links, however many these are (H7)', async () => {
+    await start();
+    run();
+    const ends: (() => void)[] = [];
+    const another = (): Promise<void> =>
+      env.writes.run('north', undefined, () => new Promise<void>((resolve) => ends.push(resolve)));
+    const others = Array.from({ length: env.client.connections + 50 }, another);
+    exports('web');
+    await stage.east.clearAudit();
+    mirrors.add('shop/web');
+    await new Promise(setImmediate);
+    expect(await stage.east.audit()).toEqual([]);
+    // Of those of north, 50 more have waited for longer: one of them is next, and then it is the turn of west.
+    for (let place = 0; place < 2; place += 1) ends.shift()?.();
+    await eventually('it has its turn', async () => (await stage.east.audit()).some(({ verb }) => verb === 'patch'));
+    const rest = setInterval(() => ends.shift()?.(), 1);
+    await Promise.all(others);
+    clearInterval(rest);
+    await mirrors.idle();
+    expect(stage.services()).toEqual(['web-west']);
+  });
+
   it('cost two writes each, and no read', async () => {
     await start();
     run();

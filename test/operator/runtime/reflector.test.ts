@@ -436,7 +436,9 @@ describe('a reflector that a server would keep busy (E11)', () => {
     await pass(9_000);
     server.tell(bookmark('3'));
     server.tell('end');
-    await pass(1_000);
+    await pass(499);
+    expect(server.watches).toHaveLength(22);
+    await pass(501);
     expect(server.watches).toHaveLength(23);
     expect(connections(states)).not.toContain(false);
     await end();
@@ -495,6 +497,29 @@ describe('a reflector with a limit (E10)', () => {
     expect(server.requests).toHaveLength(1000);
     expect(states).toMatchObject([{ connected: false, error: expect.any(LimitError) as Error }]);
     await end();
+  });
+
+  it('keeps nothing of a list that is too long', async () => {
+    const server = new Server();
+    server.lists = [page([object('a', '1'), object('b', '2'), object('c', '3')], ''), new ConnectionError('refused')];
+    const inits: number[] = [];
+    const held: string[] = [];
+    const sink = {
+      size: 0,
+      init: () => void inits.push(held.splice(0).length),
+      listed: ({ metadata }: KubeObject) => void held.push(metadata.name),
+      initDone: () => undefined,
+      applied: () => undefined,
+      removed: () => undefined,
+    };
+    const stop = new AbortController();
+    const running = new Reflector({ client: () => server.client, resource: SERVICES, sink, maxObjects: 2 }).run(
+      stop.signal,
+    );
+    await pass(0);
+    expect([inits, held]).toEqual([[0, 2], []]);
+    stop.abort();
+    await running;
   });
 
   it('keeps what it has when a watch brings more, and lists anew what there is', async () => {
