@@ -35,7 +35,9 @@ let done = 0;
 
 /** Plays batches in a thread of its own until none is left. */
 function work(): Promise<void> {
-  const worker = new Worker(new URL('./worker.ts', import.meta.url));
+  // A young generation in which a history ends before it is collected.
+  const resourceLimits = { maxYoungGenerationSizeMb: 192 };
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { resourceLimits });
   return new Promise((resolve, reject) => {
     const give = (): void => {
       if (next >= count) {

@@ -24,14 +24,23 @@ export interface Failure {
   readonly log: readonly LogRecord[];
 }
 
-/** Plays one history. @returns what is wrong, or undefined */
-export async function run(history: History, seed: number): Promise<Failure | undefined> {
+/**
+ * Plays one history.
+ * @param onMessage told of every request and answer, with its virtual time
+ * @returns what is wrong, or undefined
+ */
+export async function run(
+  history: History,
+  seed: number,
+  onMessage?: (text: string) => void,
+): Promise<Failure | undefined> {
   const world = new World(seed);
   const problems: string[] = [];
   let stage: Stage | undefined;
   await world
     .run(async () => {
       stage = new Stage(history, world);
+      stage.internet.onMessage = onMessage;
       for (const command of history.commands) {
         await stage.play(command);
         // What has been asked of servers gets on its way before the next thing happens.

@@ -17,6 +17,9 @@ export interface TimeSource {
 /** Longest delay of Node's timers; a longer one counts as 1 ms. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
+/** One for all: its stack would cost more than all else that a deadline does. */
+const TIMED_OUT = new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+
 /** A timer as Node's are, as far as programs use them. */
 class Timer {
   #callOff: (() => void) | undefined;
@@ -78,9 +81,7 @@ export function installGlobals(source: TimeSource): () => void {
   }
   const expiring = (delay: number): AbortSignal => {
     const controller = new AbortController();
-    source.after(delay, () => {
-      controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
-    });
+    source.after(delay, () => controller.abort(TIMED_OUT));
     return controller.signal;
   };
   Object.assign(globalThis, {
