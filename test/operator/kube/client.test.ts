@@ -328,8 +328,8 @@ describe('an answer beyond a limit (E10)', () => {
     respond = ({ url = '' }, response) => response.end(url.includes('limit=') ? `{"items":[${text}]}` : `${text}\n`);
     const client = connect({ maxValues: 100_000 });
     const error = { name: 'LimitError', message: expect.stringContaining('more than 100000 values') as string };
-    for (const request of [get(client), watching(client), client.list(SERVICES, { limit: 1 })]) {
-      await expect(request).rejects.toMatchObject(error);
+    for (const ask of [() => get(client), () => watching(client), () => client.list(SERVICES, { limit: 1 })]) {
+      await expect(ask()).rejects.toMatchObject(error);
     }
     // Characters in strings are no values.
     respond = (__, response) => response.end(JSON.stringify({ x: String.raw`[,{\"`.repeat(100_000) }));

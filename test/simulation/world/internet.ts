@@ -3,14 +3,15 @@
  * networks happens to these. Each process has a {@link Network} of its own on it, as the operator expects one.
  */
 import type { ClusterAccess } from '../../../operator/kube/access/access.ts';
-import type {
-  ConnectionLimits,
-  Connections,
-  Lane,
-  Network,
-  ProbeRequest,
-  WireRequest,
-  WireResponse,
+import {
+  type ConnectionLimits,
+  type Connections,
+  type Lane,
+  laneLimits,
+  type Network,
+  type ProbeRequest,
+  type WireRequest,
+  type WireResponse,
 } from '../../../operator/kube/network.ts';
 import type { Exchange } from '../../cluster/simulated/exchange.ts';
 import { type Random, randomFor } from './random.ts';
@@ -193,19 +194,18 @@ export class Internet {
 
 const nothing = (): void => undefined;
 
-/** Urgent requests under way at once; as the operator's own connections have it. */
-const URGENT_CONNECTIONS = 4;
 const CLOSE_GRACE_MS = 500;
 
 class SimulatedConnections implements Connections {
   readonly internet: Internet;
   readonly process: SimulatedProcess;
   readonly at: string;
-  readonly #limits: Readonly<Record<Lane, number>>;
-  readonly #active: Record<Lane, number> = { ordinary: 0, urgent: 0, watches: 0 };
+  readonly #limits: Readonly<Record<Lane, number | null>>;
+  readonly #active: Record<Lane, number> = { ordinary: 0, urgent: 0, reports: 0, watches: 0 };
   readonly #waiting: Readonly<Record<Lane, Set<() => void>>> = {
     ordinary: new Set(),
     urgent: new Set(),
+    reports: new Set(),
     watches: new Set(),
   };
   readonly #calls = new Set<Call>();
@@ -222,14 +222,14 @@ class SimulatedConnections implements Connections {
     this.process = process;
     const { protocol, hostname, port } = new URL(server);
     this.at = `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
-    this.#limits = { ordinary: connections, urgent: URGENT_CONNECTIONS, watches: Infinity };
+    this.#limits = laneLimits(connections);
   }
 
   async request(lane: Lane, request: WireRequest): Promise<WireResponse> {
     const { signal } = request;
     signal.throwIfAborted();
     if (this.#isClosed) throw new Error('The client is closed');
-    if (this.#active[lane] >= this.#limits[lane]) await this.#turn(lane, signal);
+    if (this.#active[lane] >= (this.#limits[lane] ?? Infinity)) await this.#turn(lane, signal);
     this.#active[lane] += 1;
     const call = new Call(this, lane, request);
     this.#calls.add(call);
@@ -264,12 +264,12 @@ class SimulatedConnections implements Connections {
     if (this.#calls.size === 0) this.#whenIdle?.();
   }
 
-  async close(): Promise<void> {
+  async close(graceMs = CLOSE_GRACE_MS): Promise<void> {
     this.#isClosed = true;
     if (this.#calls.size > 0) {
       await new Promise<void>((resolve) => {
         this.#whenIdle = resolve;
-        setTimeout(resolve, CLOSE_GRACE_MS);
+        setTimeout(resolve, graceMs);
       });
     }
     for (const call of [...this.#calls]) call.break(new Error('The client is destroyed'));
