@@ -9,6 +9,7 @@ import { EventRecorder } from './runtime/events.ts';
 import type { ClusterAccess } from './kube/access/access.ts';
 import { sourceAccess } from './kube/access/in-cluster.ts';
 import { LeaseLock } from './runtime/lease.ts';
+import { limitedLog } from './runtime/limited-log.ts';
 import type { Logger } from './runtime/logger.ts';
 import { createMetrics } from './metrics.ts';
 import { FIELD_MANAGER, OPERATOR_LEASE, UserAgent } from '../crds/wire.ts';
@@ -41,7 +42,8 @@ const STOP_DEADLINE_MS = 4_500;
  *   address cannot be bound
  */
 export async function runOperator(options: RunOptions): Promise<void> {
-  const { config, log, signal, tuning = {} } = options;
+  const log = limitedLog(options.log);
+  const { config, signal, tuning = {} } = options;
   const metrics = createMetrics(tuning.processMetrics === undefined ? {} : { process: tuning.processMetrics });
   // Set from the start: that no replica leads is not the same as that none runs.
   metrics.leader.set({ name: OPERATOR_LEASE }, 0);
@@ -83,7 +85,7 @@ export async function runOperator(options: RunOptions): Promise<void> {
     metrics.leader.set({ name: OPERATOR_LEASE }, 0);
   };
   try {
-    if (config.leaderElect) await whileLeading(options, client, lead);
+    if (config.leaderElect) await whileLeading({ ...options, log }, client, lead);
     else await lead(signal);
   } finally {
     await Promise.race([
@@ -92,6 +94,7 @@ export async function runOperator(options: RunOptions): Promise<void> {
     ]);
     await client.close();
     log.info({}, 'linkspan operator has stopped');
+    log.flush();
   }
 }
 

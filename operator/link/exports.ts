@@ -7,6 +7,7 @@ import type { LinkSettings } from '../../crds/index.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { splitKey } from '../kube/objects.ts';
 import type { Observed } from '../mirror/observed.ts';
+import { MALFORMED_RATE, Throttle } from '../runtime/rate.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import { type ExportState, Losses } from '../target/losses.ts';
 import { Target, type TargetObstacle } from '../target/target.ts';
@@ -33,6 +34,7 @@ export interface ExportsOptions {
 export class Exports {
   readonly #options: ExportsOptions;
   readonly #losses = new Losses();
+  readonly #malformed = new Throttle<string>(MALFORMED_RATE, (what, more) => this.#reportMalformed(what, more));
   #settings: Selection;
   #target: Target | undefined;
   /** Identity of the API server that is read. */
@@ -79,17 +81,19 @@ export class Exports {
    * Applies a changed spec or annotations. If the selectors changed, the target is watched anew, and mirrors stay as
    * they are until its lists are complete.
    * @param client client in use
+   * @returns whether the target is watched anew
    */
-  update(settings: Selection, client: KubeClient | undefined): void {
+  update(settings: Selection, client: KubeClient | undefined): boolean {
     const before = this.#settings;
     this.#settings = settings;
     for (const key of this.#losses.confirm(settings.confirmPrune)) this.#options.mirrors.add(key);
-    if (this.#target === undefined || isReadAlike(settings, before)) return;
+    if (this.#target === undefined || isReadAlike(settings, before)) return false;
     this.#target.stop();
     this.#options.mirrors.progress.restart();
     this.#losses.restarted();
     this.#target = this.#makeTarget();
     if (client !== undefined) this.#target.run(client, this.#options.signal);
+    return true;
   }
 
   /** Counts the mirrors in a namespace that could not be read when the target was listed. */
@@ -99,11 +103,12 @@ export class Exports {
 
   stop(): void {
     this.#target?.stop();
+    this.#malformed.flush();
   }
 
   #makeTarget(): Target {
-    const { env, report, onReachable } = this.#options;
-    const { name: link, selector, remoteDiscoverySelector, targetNamespaces } = this.#settings;
+    const { env, onReachable } = this.#options;
+    const { selector, remoteDiscoverySelector, targetNamespaces } = this.#settings;
     // A target that was replaced may still report.
     const isCurrent = (): boolean => this.#target === target;
     const target: Target = new Target({
@@ -120,12 +125,19 @@ export class Exports {
       onReachable: (obstacle) => {
         if (isCurrent()) onReachable(obstacle);
       },
-      onMalformed: (what) => {
-        env.log.warn({ link, object: what }, 'the target sent an object that the API does not allow; it is ignored');
-        report.event('Warning', 'MalformedObject', `ignored an object that the target sent: ${what}`);
-      },
+      onMalformed: (what) => this.#malformed.add(what),
     });
     return target;
+  }
+
+  #reportMalformed(what: string, more: number): void {
+    const { env, report } = this.#options;
+    const others = more === 0 ? '' : `, and ${more} more`;
+    env.log.warn(
+      { link: this.#settings.name, object: what, ...(more > 0 && { more }) },
+      'the target sent an object that the API does not allow; it is ignored',
+    );
+    report.event('Warning', 'MalformedObject', `ignored an object that the target sent: ${what}${others}`);
   }
 
   #changed(target: Target, key: string): void {

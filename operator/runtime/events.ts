@@ -1,6 +1,8 @@
 /**
  * Records Events on objects in the form that kubectl expects: a repetition raises the count of one Event. Recording never
- * blocks and never throws, and is bounded: a thousand distinct Events in memory, one write a minute for each.
+ * blocks and never throws, and is bounded as client-go's recorder is (rule G3): a thousand distinct Events in memory, one
+ * write a minute for each, and for each object a burst of writes, then one in five minutes. What is recorded about one
+ * object with one reason becomes one Event, with a count, once there are ten that differ.
  */
 import { createHash } from 'node:crypto';
 import { sleep } from '../kube/backoff.ts';
@@ -9,6 +11,7 @@ import { toTime } from '../kube/conditions.ts';
 import { ApiError, describe, isConflict, isNotFound } from '../kube/errors.ts';
 import type { Logger } from './logger.ts';
 import { EVENTS, type KubeObject } from '../kube/objects.ts';
+import { EVENT_RATE, TokenBucket } from './rate.ts';
 
 /** The object that an Event is about. */
 export interface ObjectReference {
@@ -40,7 +43,10 @@ interface Entry {
   readonly regarding: ObjectReference;
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
-  readonly message: string;
+  /** That of the latest, if the Event stands for many that differ. */
+  message: string;
+  /** Whether the Event stands for many that differ. */
+  readonly isAggregate: boolean;
   readonly namespace: string;
   readonly name: string;
   /** How often it was recorded and not yet written. */
@@ -57,14 +63,32 @@ interface Entry {
 /** Shortest time between two writes of one Event. */
 export const EVENT_PERIOD_MS = 60_000;
 
+/** Events about one object with one reason that are written one by one. */
+const MAX_DISTINCT = 10;
+
+/** After so long without one, Events with one reason about one object are written one by one again. */
+const GROUP_MEMORY_MS = 600_000;
+
 /** Distinct Events remembered; those recorded longest ago are forgotten first. */
 const MAX_ENTRIES = 1000;
 
 /** Longest message of an Event, in bytes of UTF-8: the limit of events.k8s.io. */
 export const MAX_EVENT_MESSAGE = 1024;
 
+/** Events about one object with one reason. */
+interface Group {
+  /** Names of those that are written one by one. */
+  readonly names: Set<string>;
+  /** When the latest was recorded, on the monotonic clock. */
+  readonly lastMs: number;
+}
+
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
+  /** By object, the latest last. */
+  readonly #buckets = new Map<string, TokenBucket>();
+  /** By object, type and reason, the latest last. */
+  readonly #groups = new Map<string, Group>();
   /** By name, the latest last. */
   readonly #entries = new Map<string, Entry>();
   readonly #due = new Set<Entry>();
@@ -107,22 +131,40 @@ export class EventRecorder {
 
   #entry(regarding: ObjectReference, type: Entry['type'], reason: string, message: string): Entry {
     const namespace = regarding.namespace ?? this.#options.namespace ?? 'default';
-    const name = eventName(regarding, [this.#options.component, type, reason, message]);
+    const group = [this.#options.component, type, reason];
+    const own = eventName(regarding, [...group, message]);
+    const isAggregate = this.#isAggregate(eventName(regarding, group), own);
+    const name = isAggregate ? eventName(regarding, group) : own;
     const key = `${namespace}/${name}`;
     const now = new Date();
     const entry = this.#entries.get(key) ?? {
-      ...{ regarding, type, reason, message, namespace, name },
+      ...{ regarding, type, reason, message, isAggregate, namespace, name },
       ...{ pending: 0, count: undefined, first: now, last: now, nextWriteMs: 0, timer: undefined },
     };
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
-    for (const [oldest, forgotten] of this.#entries) {
-      if (this.#entries.size <= MAX_ENTRIES) break;
+    entry.message = message;
+    remember(this.#entries, key, entry, (forgotten) => {
       clearTimeout(forgotten.timer);
       this.#due.delete(forgotten);
-      this.#entries.delete(oldest);
-    }
+    });
     return entry;
+  }
+
+  /** Whether an Event is one too many of its group, and becomes part of the one that stands for all others. */
+  #isAggregate(group: string, name: string): boolean {
+    const nowMs = performance.now();
+    const known = this.#groups.get(group);
+    const isRecent = known !== undefined && nowMs - known.lastMs < GROUP_MEMORY_MS;
+    const names = isRecent ? known.names : new Set<string>();
+    if (names.size < MAX_DISTINCT) names.add(name);
+    remember(this.#groups, group, { names, lastMs: nowMs });
+    return !names.has(name);
+  }
+
+  #bucketOf({ apiVersion, kind, namespace, name, uid }: ObjectReference): TokenBucket {
+    const key = JSON.stringify([apiVersion, kind, namespace, name, uid]);
+    const bucket = this.#buckets.get(key) ?? new TokenBucket(EVENT_RATE);
+    remember(this.#buckets, key, bucket);
+    return bucket;
   }
 
   /** Writes the entry now if its minute is over, else then. */
@@ -145,16 +187,27 @@ export class EventRecorder {
   async #writeDue(): Promise<void> {
     for (const entry of this.#due) {
       this.#due.delete(entry);
-      entry.nextWriteMs = performance.now() + EVENT_PERIOD_MS;
+      const bucket = this.#bucketOf(entry.regarding);
+      entry.nextWriteMs = performance.now() + (bucket.waitMs() || EVENT_PERIOD_MS);
       const recorded = entry.pending;
+      if (bucket.waitMs() > 0) {
+        // What is written must not end before its caller knows of it.
+        await Promise.resolve();
+        this.#schedule(entry);
+        continue;
+      }
       try {
         entry.count = await this.#write(entry, recorded);
+        bucket.take();
         entry.pending -= recorded;
         if (this.#failing) this.#options.log.info({}, 'events are written again');
         this.#failing = false;
       } catch (error) {
         // What the server refuses now it refuses later: it is tried again when it is recorded again.
-        if (isRefused(error)) entry.pending -= recorded;
+        if (isRefused(error)) {
+          bucket.take();
+          entry.pending -= recorded;
+        }
         if (!this.#failing && !this.#isClosed()) {
           this.#options.log.warn({ error: describe(error) }, 'an event could not be written');
         }
@@ -185,7 +238,12 @@ export class EventRecorder {
     }
     const count = before + recorded;
     try {
-      await client.patch<KubeEvent>(EVENTS, entry, { count, lastTimestamp: toTime(entry.last) }, signal);
+      const change = {
+        count,
+        lastTimestamp: toTime(entry.last),
+        ...(entry.isAggregate && { message: textOf(entry, count) }),
+      };
+      await client.patch<KubeEvent>(EVENTS, entry, change, signal);
       return count;
     } catch (error) {
       // The API server forgets Events after an hour: the next one starts afresh.
@@ -197,11 +255,11 @@ export class EventRecorder {
 
   async #create(entry: Entry, count: number): Promise<number> {
     const { client, component, instance } = this.#options;
-    const { regarding, namespace, name, type, reason, message } = entry;
+    const { regarding, namespace, name, type, reason } = entry;
     const event = {
       metadata: { namespace, name },
       involvedObject: regarding,
-      ...{ type, reason, message, count },
+      ...{ type, reason, message: textOf(entry, count), count },
       firstTimestamp: toTime(entry.first),
       lastTimestamp: toTime(entry.last),
       source: { component },
@@ -210,6 +268,26 @@ export class EventRecorder {
     };
     await client.create<KubeEvent>(EVENTS, event, this.#closed.signal);
     return count;
+  }
+}
+
+/** The message of an Event that was recorded so many times. */
+const textOf = ({ isAggregate, message }: Entry, count: number): string =>
+  isAggregate ? cutBytes(`and ${count} more with this reason, the latest: ${message}`, MAX_EVENT_MESSAGE) : message;
+
+/** Puts a value last in a map of at most {@link MAX_ENTRIES}: those put longest ago are forgotten. */
+function remember<T>(
+  map: Map<string, T>,
+  key: string,
+  value: T,
+  onForgotten: (value: T) => void = () => undefined,
+): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const [oldest, forgotten] of map) {
+    if (map.size <= MAX_ENTRIES) break;
+    onForgotten(forgotten);
+    map.delete(oldest);
   }
 }
 

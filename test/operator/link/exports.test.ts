@@ -11,7 +11,7 @@ import { PROBE_KEY } from '../../../operator/source/owner.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import type { ObjectRef } from '../../cluster/workload/index.ts';
-import { EXPORTED, namespace, service } from '../../support/builders.ts';
+import { EXPORTED, namespace, service, slice } from '../../support/builders.ts';
 import { RecordedReport, recordingLog } from './recorded.ts';
 
 let cluster: SimulatedCluster;
@@ -47,7 +47,7 @@ const selectorOf = (matchLabels: Readonly<Record<string, string>>) => {
 const SETTINGS: ExportsOptions['settings'] = { name: 'west', cluster: 'west', selector: selectorOf(EXPORTED) };
 
 /** Exports of west that are read, and mirrors that just record what they are asked for. */
-function reading(mirrored: readonly string[] = [], settings = SETTINGS) {
+function reading(mirrored: readonly string[] = [], settings = SETTINGS, lines: string[] = []) {
   const report = new RecordedReport();
   const progress = new Progress('west', createMetrics({ process: false }));
   const added: string[] = [];
@@ -66,7 +66,7 @@ function reading(mirrored: readonly string[] = [], settings = SETTINGS) {
     tuning: { targetTimings: { backoff: { baseMs: 20, capMs: 100 } }, labelCopyMs: 0 },
     source: { keysOf: () => new Set(mirrored) },
     claims: { withdraw: ({ key }: { key: string }) => withdrawn.push(key) },
-    log: recordingLog([]),
+    log: recordingLog(lines),
   } as unknown as Environment;
   const exports = new Exports({
     settings,
@@ -82,6 +82,22 @@ function reading(mirrored: readonly string[] = [], settings = SETTINGS) {
     eventually('they are listed', async () => lists.length > 0 && progress.hasBegun);
   return { exports, report, progress, added, lists, withdrawn, reachable, listed };
 }
+
+describe('objects that the API does not allow (G3, L50)', () => {
+  it('are reported at once, then once a minute with their number', async () => {
+    const lines: string[] = [];
+    for (const name of numbered(200))
+      put({ ...slice(name), endpoints: [{ addresses: ['10.244.0.1'], hostname: 7 }] } as ObjectRef);
+    const { exports, report, listed } = reading([], SETTINGS, lines);
+    await listed();
+    await eventually('one is reported', async () => report.events.length > 0);
+    exports.stop();
+    expect(report.events).toHaveLength(2);
+    expect(report.events[0]).toMatch(/^Warning MalformedObject ignored an object that the target sent: EndpointSlice /);
+    expect(report.events[1]).toMatch(/, and 198 more$/);
+    expect(lines.filter((line) => line.includes('does not allow'))).toHaveLength(2);
+  });
+});
 
 describe('the exports of a target', () => {
   it('are keys to be reconciled, as they come and go; what is gone claims nothing (A7)', async () => {

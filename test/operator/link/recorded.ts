@@ -16,10 +16,18 @@ export class RecordedReport implements LinkReport {
   }
 }
 
-/** A logger that keeps `level message`. */
-export function recordingLog(lines: string[]): Logger {
-  const at = (level: string) => (_fields: Readonly<Record<string, unknown>>, message: string) => {
+/** One line of a log. */
+export interface LogRecord {
+  readonly level: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+/** A logger that keeps `level message` of each line, and the whole line. */
+export function recordingLog(lines: string[], records: LogRecord[] = []): Logger {
+  const at = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) => {
     lines.push(`${level} ${message}`);
+    records.push({ level, fields, message });
   };
   const log: Logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
   return log;

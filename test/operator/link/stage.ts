@@ -17,7 +17,7 @@ import type { Manifest } from '../../cluster/simulated/store.ts';
 import { installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
 import { EXPORTED, GATEWAY, LINKS_NAMESPACE, namespace, service, slice } from '../../support/builders.ts';
 import { FAST } from '../../support/operator.ts';
-import { recordingLog } from './recorded.ts';
+import { type LogRecord, recordingLog } from './recorded.ts';
 
 export interface StageOptions {
   readonly flags?: Readonly<Record<string, string | string[] | boolean>>;
@@ -47,7 +47,8 @@ export class Stage {
   readonly metrics = createMetrics({ process: false });
   /** `level message` of all that was logged. */
   readonly lines: string[] = [];
-  readonly log = recordingLog(this.lines);
+  readonly records: LogRecord[] = [];
+  readonly log = recordingLog(this.lines, this.records);
   readonly #ended = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 

@@ -161,13 +161,63 @@ describe('events', () => {
 
   it('remembers a thousand Events at most, the ones said last', async () => {
     const { server, recorder } = setUp();
-    for (let n = 0; n < 5_000; n += 1) recorder.record(link, 'Normal', 'A', `message ${n}`);
+    for (let n = 0; n < 5_000; n += 1) recorder.record({ ...link, uid: `u${n}` }, 'Normal', 'A', `message ${n}`);
     await pass(0);
     // The first was under way before there were more.
     expect(server.all.map(({ message }) => message)).toEqual([
       'message 0',
       ...Array.from({ length: 1_000 }, (_, n) => `message ${4_000 + n}`),
     ]);
+  });
+
+  it('with one reason about one object are ten, then one with the number of the others (G3)', async () => {
+    const { server, recorder } = setUp();
+    for (let n = 0; n < 1_000; n += 1) recorder.record(link, 'Warning', 'MissingNamespace', `Service s${n}: none`);
+    recorder.record({ ...link, uid: 'u2' }, 'Warning', 'MissingNamespace', 'Service s1000: none');
+    await pass(60_000);
+    const messages = server.all.map(({ message }) => message);
+    expect(messages).toHaveLength(12);
+    expect(messages.slice(0, 10)).toEqual(Array.from({ length: 10 }, (_, n) => `Service s${n}: none`));
+    expect(server.all.find(({ count }) => count === 990)?.message).toBe(
+      'and 990 more with this reason, the latest: Service s999: none',
+    );
+    recorder.record(link, 'Warning', 'MissingNamespace', 'Service s3: none');
+    await pass(60_000);
+    expect(server.all.find(({ message }) => message === 'Service s3: none')?.count).toBe(2);
+  });
+
+  it('are written one by one again after ten minutes without any', async () => {
+    const { server, recorder } = setUp();
+    for (let n = 0; n < 20; n += 1) recorder.record(link, 'Warning', 'A', `message ${n}`);
+    await pass(600_001);
+    recorder.record(link, 'Warning', 'A', 'another');
+    await pass(0);
+    expect(server.all.at(-1)?.message).toBe('another');
+  });
+
+  it('about one object are written 25 times at once, then once in five minutes, and none is lost (G3)', async () => {
+    const { server, recorder } = setUp();
+    for (let n = 0; n < 40; n += 1) recorder.record(link, 'Normal', `Reason${n}`, 'x');
+    recorder.record({ ...link, uid: 'u2' }, 'Normal', 'A', 'x');
+    await pass(0);
+    expect(server.writes).toBe(26);
+    await pass(300_000);
+    expect(server.writes).toBe(27);
+    await pass(14 * 300_000);
+    expect(server.all).toHaveLength(41);
+  });
+
+  it('that the API server does not take use up nothing', async () => {
+    const { server, recorder } = setUp();
+    server.failure = new ConnectionError('refused');
+    recorder.record(link, 'Normal', 'A', 'x');
+    await pass(30 * 60_000);
+    server.failure = undefined;
+    await pass(60_000);
+    expect(server.all).toHaveLength(1);
+    for (let n = 0; n < 24; n += 1) recorder.record(link, 'Normal', `Reason${n}`, 'x');
+    await pass(0);
+    expect(server.all).toHaveLength(25);
   });
 
   it('cuts a long message at a kibibyte, between characters', async () => {
