@@ -65,6 +65,11 @@ export class Gateway {
     return { port, identity, addresses: this.#inUse?.addresses ?? [], alive: isProbed ? this.#alive : true };
   }
 
+  /** Whether the addresses of the gateway that the Link has now have been looked up. */
+  get isKnown(): boolean {
+    return this.#settings?.gateway === undefined || this.#lookup !== undefined;
+  }
+
   /** Returns what is known, for the Link's status. */
   findings(): GatewayFindings {
     const { gateway, probe } = this.#settings ?? {};
@@ -87,11 +92,11 @@ export class Gateway {
     this.#settings = settings;
     this.#alive = undefined;
     this.#verdict = undefined;
+    this.#lookup = undefined;
     const { signal } = this.#run;
     const { gateway, probe } = settings;
     this.#options.metrics.target.gatewayEnabled.set(this.#labels, probe === undefined ? 0 : 1);
     if (gateway === undefined) {
-      this.#lookup = undefined;
       this.#inUse = undefined;
       return;
     }

@@ -31,6 +31,9 @@ export const MAX_CONDITION_MESSAGE = 1024;
 
 const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 
+/** Whether the API server accepts the reason of a condition. */
+export const isReason = (reason: string): boolean => reason.length <= 1024 && REASON.test(reason);
+
 /** RFC 3339 with whole seconds, as `metav1.Time` is written. */
 export const toTime = (date: Date): string => date.toISOString().replace(/\.\d{3}Z$/, 'Z');
 
@@ -43,7 +46,7 @@ export function setCondition(
   next: Omit<Condition, 'lastTransitionTime'>,
   now: Date,
 ): readonly Condition[] {
-  if (next.reason.length > 1024 || !REASON.test(next.reason)) {
+  if (!isReason(next.reason)) {
     throw new TypeError(`condition ${next.type}: the reason "${cut(next.reason)}" must be CamelCase`);
   }
   const before = previous.find(({ type }) => type === next.type);

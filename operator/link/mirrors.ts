@@ -4,7 +4,7 @@
  */
 import { probeName } from '../../crds/wire.ts';
 import { RETRY_BACKOFF } from '../kube/backoff.ts';
-import { describe, isConflict } from '../kube/errors.ts';
+import { describe, isConflict, isForbidden, isInvalid } from '../kube/errors.ts';
 import { desired, type Manifests } from '../mirror/desired.ts';
 import type { ClaimOwner, Resolved } from '../mirror/names.ts';
 import type { Observed, OwnedObjects } from '../mirror/observed.ts';
@@ -120,7 +120,9 @@ export class Mirrors {
     const pass = key === PROBE_KEY ? await this.#reconcileProbe(signal) : await this.#reconcileMirror(key, signal);
     if (!pass.again) {
       this.progress.end(key, began, pass.errors.length > 0 ? undefined : pass.writes);
-      if (this.progress.seen(key)) this.#options.report.statusChanged();
+      // What is refused is in the status, and is not tried before something changes.
+      const isApplied = !signal.aborted && pass.errors.every((error) => isForbidden(error) || isInvalid(error));
+      if (this.progress.seen(key, began, isApplied)) this.#options.report.statusChanged();
     } else this.progress.wrote(key, began, pass.writes);
     return pass;
   }

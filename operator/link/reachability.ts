@@ -76,6 +76,16 @@ export class Reachability {
     this.#report.statusChanged();
   }
 
+  /** Forgets what was found: the target is about to be read by other selectors, or in other namespaces. */
+  readAnew(): void {
+    this.#reachable = undefined;
+  }
+
+  /** Forgets what was found of the credentials: the Link names another Secret. */
+  forgetCredentials(): void {
+    this.#credentials = undefined;
+  }
+
   /** Sets condition `CredentialsValid`, as found from the Secret. */
   setCredentials(found: Verdict): void {
     const isNew = this.#credentials?.status !== found.status || this.#credentials.message !== found.message;

@@ -102,14 +102,15 @@ export class Session {
     const { progress, statuses } = this.#mirrors;
     return {
       ...this.#gateway.findings(),
+      settingsGeneration: this.#settings.generation,
       credentials: this.#reachability.credentials,
       reachable: this.#reachability.reachable,
       withinLimits: this.#reachability.withinLimits,
-      synced: progress.isCaughtUp ? verdict('True', 'Synced', '') : undefined,
+      synced: progress.isCaughtUp && this.#gateway.isKnown ? verdict('True', 'Synced', '') : undefined,
       pruneHeld: this.#exports.held,
       heldBy: this.#lease.heldBy,
       // The last report is kept until the target has been read.
-      mirrors: this.#lease.isHeld && progress.isCaughtUp ? statuses : undefined,
+      mirrors: this.#lease.isHeld && progress.hasSeenAll ? statuses : undefined,
     };
   }
 
@@ -127,13 +128,18 @@ export class Session {
     this.#gateway.start(this.#settings);
   }
 
-  /** Applies a changed spec or annotation of the Link in place (rule E5). */
+  /**
+   * Applies a changed spec or annotation of the Link in place (rule E5). What was found for the former spec is not
+   * reported for this one (rule G1).
+   */
   update(settings: LinkSettings): void {
     const before = this.#settings;
     this.#settings = settings;
-    this.#exports.update(settings, this.#credentials.client);
+    const isReadAnew = this.#exports.update(settings, this.#credentials.client);
     this.#report.statusChanged();
     if (settings.generation === before.generation) return;
+    if (isReadAnew) this.#reachability.readAnew();
+    if (settings.credentialsSecret !== before.credentialsSecret) this.#reachability.forgetCredentials();
     this.#view = viewOf(settings, this.#env);
     if (!isDeepStrictEqual([settings.gateway, settings.probe], [before.gateway, before.probe])) {
       this.#gateway.start(settings);
@@ -179,9 +185,7 @@ export class Session {
   }
 
   async #work(until: AbortSignal): Promise<void> {
-    const { progress } = this.#mirrors;
     // Keys that were queued when the Lease was lost have left the queue.
-    if (progress.hasBegun && !progress.isCaughtUp) progress.start(this.#mirrors.keys());
     this.#enqueueAll();
     await this.#mirrors.run(until);
   }
@@ -217,8 +221,11 @@ export class Session {
     });
   }
 
+  /** Begins a pass over everything: what all mirrors are made from has changed. */
   #enqueueAll(): void {
-    for (const key of this.#mirrors.keys()) this.#mirrors.add(key);
+    const keys = this.#mirrors.keys();
+    if (this.#mirrors.progress.hasBegun) this.#mirrors.progress.start(keys);
+    for (const key of keys) this.#mirrors.add(key);
   }
 }
 

@@ -8,12 +8,14 @@ import type { KubeClient } from '../kube/client.ts';
 import { describe, isNotFound } from '../kube/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { KubeObject, Resource } from '../kube/objects.ts';
-import type { LinkStatusBefore, LinkStatusPatch } from './status.ts';
+import type { LinkStatusPatch } from './status.ts';
+import { fieldsOf, type LinkStatusBefore, readStatus } from './status-before.ts';
 
 /** A Link as its status writer reads it. */
 export interface LinkObject extends KubeObject {
   readonly spec?: unknown;
-  readonly status?: LinkStatusBefore;
+  /** Foreign data, read by {@link readStatus}. */
+  readonly status?: unknown;
 }
 
 export interface StatusWriterOptions {
@@ -32,6 +34,8 @@ export interface StatusWriterOptions {
   readonly periodMs?: number;
 }
 
+type Fields = ReturnType<typeof fieldsOf>;
+
 /** Writes take at most a tenth of the time: a long status, or one on a slow API server, is written less often. */
 const IDLE_RATIO = 10;
 /** The status is still written at least once in this number of periods. */
@@ -41,7 +45,7 @@ export class StatusWriter {
   readonly #options: StatusWriterOptions;
   readonly #signal: AbortSignal;
   /** The last patch, and the status that the API server returned for it. */
-  #sent: { readonly patch: LinkStatusPatch; readonly answered: LinkStatusBefore } | undefined;
+  #sent: { readonly patch: LinkStatusPatch; readonly answered: Fields } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #writing = false;
   #again = false;
@@ -78,20 +82,22 @@ export class StatusWriter {
     const { client, resource, namespace, name, log, current, compute, onPruned } = this.#options;
     const link = current();
     if (link === undefined || this.#signal.aborted) return;
-    const live = link.status ?? {};
-    // If the API server prunes conditions, only the last patch has their transition times.
-    const before: LinkStatusBefore = live.conditions === undefined ? { ...this.#sent?.patch, ...live } : live;
-    const patch = compute(before);
-    if (this.#isWritten(patch, live)) return;
     this.#writing = true;
     const beganMs = performance.now();
+    let isDue = false;
     try {
+      const live = fieldsOf(link.status);
+      // If the API server prunes conditions, only the last patch has their transition times.
+      const before = readStatus(live['conditions'] === undefined ? { ...this.#sent?.patch, ...live } : live);
+      const patch = compute(before);
+      if (this.#isWritten(patch, live)) return;
+      isDue = true;
       const target = { namespace, name, subresource: 'status' };
       const written = await client.patch<LinkObject>(resource, target, { status: patch }, this.#signal);
-      const answered = written.status ?? {};
+      const answered = fieldsOf(written.status);
       this.#sent = { patch, answered };
       this.#failures = 0;
-      if (answered.conditions === undefined) onPruned();
+      if (answered['conditions'] === undefined) onPruned();
     } catch (error) {
       if (!this.#signal.aborted && !isNotFound(error)) {
         if (this.#failures === 0)
@@ -102,7 +108,7 @@ export class StatusWriter {
     } finally {
       const { periodMs = 1000 } = this.#options;
       const tookMs = performance.now() - beganMs;
-      this.#dueMs = beganMs + Math.max(periodMs, Math.min(tookMs * IDLE_RATIO, periodMs * MAX_PERIODS));
+      if (isDue) this.#dueMs = beganMs + Math.max(periodMs, Math.min(tookMs * IDLE_RATIO, periodMs * MAX_PERIODS));
       this.#writing = false;
       if (this.#again) {
         this.#again = false;
@@ -112,13 +118,13 @@ export class StatusWriter {
   }
 
   /** Reports whether the API server has the patch already, as far as it keeps it. */
-  #isWritten(patch: LinkStatusPatch, live: LinkStatusBefore): boolean {
+  #isWritten(patch: LinkStatusPatch, live: Fields): boolean {
     const kept = Object.entries(patch).every(([field, value]) =>
-      value === null ? !(field in live) : isDeepStrictEqual((live as Readonly<Record<string, unknown>>)[field], value),
+      value === null ? !(field in live) : isDeepStrictEqual(live[field], value),
     );
     if (kept) return true;
     if (this.#sent === undefined || !isDeepStrictEqual(this.#sent.patch, patch)) return false;
     // It was sent and is not there: it was pruned, or somebody else changed it. Only the latter needs another write.
-    return this.#sent.answered.conditions === undefined || isDeepStrictEqual(this.#sent.answered, live);
+    return this.#sent.answered['conditions'] === undefined || isDeepStrictEqual(this.#sent.answered, live);
   }
 }

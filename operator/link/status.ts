@@ -5,18 +5,25 @@
 import type { GatewayFindings } from '../gateway/gateway.ts';
 import { type Condition, setCondition, toTime, type Verdict, verdict } from '../kube/conditions.ts';
 import { mirrorServices, type MirrorServiceEntry, type MirrorStatus } from '../mirror/status.ts';
+import type { LinkStatusBefore } from './status-before.ts';
 
 /**
  * What is known about a Link. While a verdict is undefined, the condition that was written before for the same
  * generation is kept, so that an operator that starts does not overwrite it with `Unknown`.
  */
 export interface LinkFindings extends SessionFindings {
+  /** Generation of the Link as it is, which was accepted or not. */
   readonly generation: number;
   readonly accepted: Verdict;
 }
 
 /** What is known to the session of a Link. */
 export interface SessionFindings extends GatewayFindings {
+  /**
+   * Generation of the settings that these findings are about; undefined: that of the Link as it is. An older one is
+   * served until a change of the Link is applied, and for as long as the Link is invalid (rule E7).
+   */
+  readonly settingsGeneration: number | undefined;
   readonly credentials: Verdict | undefined;
   readonly reachable: Verdict | undefined;
   /** Whether all that the target exports is read and mirrored, or is more than the limits allow (rule E10). */
@@ -39,15 +46,9 @@ export interface LinkStatusPatch {
   readonly mirrorServices?: readonly MirrorServiceEntry[];
 }
 
-/** The part of `Link.status` that is read back. */
-export interface LinkStatusBefore {
-  readonly observedGeneration?: number | undefined;
-  readonly conditions?: readonly Condition[] | undefined;
-  readonly mirrorServices?: readonly MirrorServiceEntry[] | undefined;
-}
-
 /** Findings for a Link without a session. */
 export const NO_FINDINGS: SessionFindings = {
+  settingsGeneration: undefined,
   credentials: undefined,
   reachable: undefined,
   withinLimits: undefined,
@@ -63,11 +64,13 @@ export const NO_FINDINGS: SessionFindings = {
 const UNKNOWN = verdict('Unknown', 'Pending', 'not known yet');
 
 export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now: Date): LinkStatusPatch {
-  const { generation, gateway, mirrors } = findings;
+  const { generation, settingsGeneration = generation, gateway, mirrors } = findings;
   const verdicts = verdictsOf(findings, before);
   let conditions: readonly Condition[] = before.conditions ?? [];
   for (const [type, each] of Object.entries(verdicts)) {
-    conditions = setCondition(conditions, { type, ...each, observedGeneration: generation }, now);
+    const isAboutLink = type === 'Accepted' || type === 'Ready';
+    const observedGeneration = isAboutLink ? generation : settingsGeneration;
+    conditions = setCondition(conditions, { type, ...each, observedGeneration }, now);
   }
   return {
     observedGeneration: generation,
@@ -91,9 +94,11 @@ function gatewayPatch(gateway: LinkFindings['gateway'], isWritten: boolean): Pic
 }
 
 function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<Record<string, Verdict>> {
-  const { accepted, generation, pruneHeld } = findings;
+  const { accepted, generation, settingsGeneration = generation, pruneHeld } = findings;
   const known = (type: string, found: Verdict | undefined): Verdict =>
-    found ?? before.conditions?.find((each) => each.type === type && each.observedGeneration === generation) ?? UNKNOWN;
+    found ??
+    before.conditions?.find((each) => each.type === type && each.observedGeneration === settingsGeneration) ??
+    UNKNOWN;
   const all = {
     Accepted: accepted,
     CredentialsValid: known('CredentialsValid', findings.credentials),
@@ -115,7 +120,8 @@ function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<
 }
 
 /** Returns the summary: the first condition that keeps the Link from working, or that it works. */
-function ready(all: Readonly<Record<string, Verdict>>, { heldBy, pruneHeld }: LinkFindings): Verdict {
+function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings): Verdict {
+  const { heldBy, pruneHeld, generation, settingsGeneration = generation } = findings;
   if (heldBy !== undefined) {
     return verdict(
       'False',
@@ -128,6 +134,9 @@ function ready(all: Readonly<Record<string, Verdict>>, { heldBy, pruneHeld }: Li
   }
   if (pruneHeld > 0)
     return verdict('False', 'PruneHeld', `${pruneHeld} deletions are held back; see condition PruneHeld`);
+  if (settingsGeneration !== generation) {
+    return verdict('Unknown', 'Pending', `generation ${generation} of the Link is not applied yet`);
+  }
   // Mirrors keep their readiness until there is a verdict on the gateway, so it is not waited for.
   const pending = Object.entries(all).find(([type, { status }]) => status === 'Unknown' && type !== 'GatewayAlive');
   if (pending !== undefined) return verdict('Unknown', 'Pending', `${pending[0]} is not known yet`);

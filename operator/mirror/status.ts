@@ -51,6 +51,12 @@ export interface MirrorServiceEntry {
   }[];
 }
 
+/** The part of an entry that is read back. */
+export interface MirrorServiceBefore {
+  readonly remoteRef: Pick<ObjectRef, 'namespace' | 'name'>;
+  readonly conditions: readonly { readonly status: string; readonly lastTransitionTime: string }[];
+}
+
 interface ObjectRef {
   readonly name: string;
   readonly namespace: string;
@@ -68,7 +74,7 @@ export const CONTROLLER_NAME = 'linkspan.dev/operator';
 /** Returns the entries for a Link's mirrors, failures first, then by namespace and name. */
 export function mirrorServices(
   statuses: Iterable<MirrorStatus>,
-  previous: readonly MirrorServiceEntry[],
+  previous: readonly MirrorServiceBefore[],
   now: string,
 ): readonly MirrorServiceEntry[] {
   const sorted = [...statuses].sort((a, b) => {

@@ -27,6 +27,7 @@ const mirrors = (status: MirrorStatus): LinkFindings['mirrors'] => new Map([['sh
 
 const WELL: LinkFindings = {
   generation: 1,
+  settingsGeneration: 1,
   accepted: yes,
   credentials: yes,
   reachable: yes,

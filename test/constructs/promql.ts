@@ -41,6 +41,7 @@ const conditionTypes = (): readonly string[] => {
   const findings: LinkFindings = {
     ...nothing,
     generation: 1,
+    settingsGeneration: 1,
     accepted: verdict('True', 'Accepted', ''),
     synced: undefined,
     pruneHeld: 0,

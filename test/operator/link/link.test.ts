@@ -30,7 +30,7 @@ function setUp({ prunes = false } = {}) {
       patch: async (_of: unknown, _target: unknown, { status }: { readonly status: LinkStatusPatch }) => {
         written.push(status);
         const { gateway, ...others } = status;
-        const kept = { ...object?.status, ...others, ...(gateway === null ? {} : { gateway }) };
+        const kept = { ...(object?.status as object | undefined), ...others, ...(gateway === null ? {} : { gateway }) };
         object = { ...object!, status: prunes ? {} : kept };
         return object;
       },

@@ -292,16 +292,29 @@ describe('the mirrors of a target cluster', () => {
     });
   });
 
-  test('the first pass is over when each key has been looked at, also one that fails (G1)', async () => {
+  test('a pass is over when each key has been looked at, and all is applied when what failed has been written (G1)', async () => {
     await start();
     exports('web');
     exports('db');
-    refuse(500, 'patch');
+    const accept = refuse(500, 'patch');
     mirrors.progress.start(['shop/web', 'shop/db', PROBE_KEY]);
     run();
     await reconcile('shop/web', 'shop/db');
-    expect(mirrors.progress.isCaughtUp).toBe(false);
+    expect(mirrors.progress.hasSeenAll).toBe(false);
     await reconcile(PROBE_KEY);
+    expect([mirrors.progress.hasSeenAll, mirrors.progress.isCaughtUp]).toEqual([true, false]);
+    accept();
+    await eventually('all is applied', async () => mirrors.progress.isCaughtUp);
+    expect(stage.has('db-west', 'web-west')).toBe(true);
+  });
+
+  test('all is applied although something is refused for good (H4)', async () => {
+    await start();
+    exports('web');
+    refuse(403, 'patch');
+    mirrors.progress.start(['shop/web']);
+    run();
+    await reconcile('shop/web');
     expect(mirrors.progress.isCaughtUp).toBe(true);
   });
 

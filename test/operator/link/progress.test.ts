@@ -141,24 +141,47 @@ describe('endpoints that others edited (C3)', () => {
   });
 });
 
-describe('the first pass (G1)', () => {
+describe('a pass over everything (G1)', () => {
   it('has not begun before the exports are listed', () => {
     const { progress } = setUp();
     expect([progress.hasBegun, progress.isCaughtUp]).toEqual([false, false]);
-    expect(progress.seen(KEY)).toBe(false);
+    expect(progress.seen(KEY, progress.begin(KEY), true)).toBe(false);
   });
 
   it('is over when each key has been looked at, and reports its end once', () => {
     const { progress } = setUp();
     progress.start(['a', 'b']);
     expect([progress.hasBegun, progress.isCaughtUp]).toEqual([true, false]);
-    expect(progress.seen('other')).toBe(false);
-    expect(progress.seen('a')).toBe(false);
-    expect(progress.seen('a')).toBe(false);
+    const seen = (key: string): boolean => progress.seen(key, progress.begin(key), true);
+    expect(seen('other')).toBe(false);
+    expect(seen('a')).toBe(false);
+    expect(seen('a')).toBe(false);
+    expect([progress.isCaughtUp, progress.hasSeenAll]).toEqual([false, false]);
+    expect(seen('b')).toBe(true);
+    expect([progress.isCaughtUp, progress.hasSeenAll]).toEqual([true, true]);
+    expect(seen('b')).toBe(false);
+  });
+
+  it('is followed by another when what all is made from changes, which no reconcile under way completes', () => {
+    const { progress } = setUp();
+    progress.start([KEY]);
+    progress.seen(KEY, progress.begin(KEY), true);
+    const earlier = progress.begin(KEY);
+    progress.start([KEY]);
+    expect([progress.isCaughtUp, progress.hasSeenAll]).toEqual([false, true]);
+    expect(progress.seen(KEY, earlier, true)).toBe(false);
     expect(progress.isCaughtUp).toBe(false);
-    expect(progress.seen('b')).toBe(true);
+    expect(progress.seen(KEY, progress.begin(KEY), true)).toBe(true);
     expect(progress.isCaughtUp).toBe(true);
-    expect(progress.seen('b')).toBe(false);
+  });
+
+  it('has looked at a key that failed, and not applied it', () => {
+    const { progress } = setUp();
+    progress.start([KEY]);
+    expect(progress.seen(KEY, progress.begin(KEY), false)).toBe(true);
+    expect([progress.hasSeenAll, progress.isCaughtUp]).toEqual([true, false]);
+    expect(progress.seen(KEY, progress.begin(KEY), true)).toBe(true);
+    expect(progress.isCaughtUp).toBe(true);
   });
 
   it('is over at once where there is nothing', () => {
@@ -171,7 +194,7 @@ describe('the first pass (G1)', () => {
     const { progress } = setUp();
     progress.start([]);
     progress.restart();
-    expect([progress.hasBegun, progress.isCaughtUp]).toEqual([false, false]);
+    expect([progress.hasBegun, progress.isCaughtUp, progress.hasSeenAll]).toEqual([false, false, false]);
     progress.start(['a']);
     expect(progress.isCaughtUp).toBe(false);
   });

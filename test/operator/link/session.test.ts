@@ -241,6 +241,58 @@ describe('a session', () => {
       expect((await target!.audit()).filter(({ verb }) => verb === 'list')).toEqual([]);
     });
 
+    it('reports that it follows only once everything has been applied (G1)', async () => {
+      await start({ exported: names(3) });
+      await untilMirrored(...names(3));
+      await untilSynced();
+      const answer = stage.east.faults.refuse({
+        failure: { kind: 'hang', effect: 'before' },
+        match: ({ verb, resource }) => verb === 'patch' && resource === 'endpoints',
+      });
+      session.update(settings({ gatewayAddress: '203.0.113.77' }));
+      expect(session.findings()).toMatchObject({ settingsGeneration: session.settings.generation, synced: undefined });
+      await eventually('the address is known', async () => session.findings().resolved?.status === 'True');
+      expect(session.findings()).toMatchObject({ synced: undefined, mirrors: { size: 3 } });
+      answer();
+      await untilSynced();
+      expect(names(3).map((name) => stage.addresses(`${name}-west`).join())).toEqual(
+        names(3).map(() => '203.0.113.77'),
+      );
+    });
+
+    it('does not report for another gateway what was found of the former (G1)', async () => {
+      let answer: () => void = () => undefined;
+      const answered = new Promise<void>((resolve) => (answer = resolve));
+      const resolve = async () => {
+        await answered;
+        return ['203.0.113.77'];
+      };
+      await start({ exported: ['a'] }, { tuning: { resolve } });
+      await untilMirrored('a');
+      await untilSynced();
+      session.update(settings({ gatewayAddress: 'gateway.example.com' }));
+      await eventually('a pass is over', async () => session.findings().mirrors?.size === 1);
+      expect(session.findings()).toMatchObject({ resolved: undefined, synced: undefined });
+      expect(stage.addresses('a-west')).toEqual([GATEWAY]);
+      answer();
+      await untilSynced();
+      expect(stage.addresses('a-west')).toEqual(['203.0.113.77']);
+    });
+
+    it('does not report for other selectors or another Secret what was found by the former (G1)', async () => {
+      await start({ exported: ['a'] });
+      await untilSynced();
+      target!.pause();
+      session.update(settings({ targetNamespaces: ['shop'], clusterCredentialsSecret: 'another' }));
+      expect(session.findings()).toMatchObject({
+        reachable: undefined,
+        credentials: undefined,
+        synced: undefined,
+        mirrors: undefined,
+      });
+      target!.resume();
+    });
+
     it('does nothing for a generation that it has', async () => {
       await start({ exported: ['a'] });
       await untilMirrored('a');

@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { sleep } from '../../../operator/kube/backoff.ts';
 import type { KubeClient } from '../../../operator/kube/client.ts';
 import { ApiError } from '../../../operator/kube/errors.ts';
 import type { Logger } from '../../../operator/runtime/logger.ts';
 import { SERVICES } from '../../../operator/kube/objects.ts';
-import type { LinkStatusBefore, LinkStatusPatch } from '../../../operator/link/status.ts';
+import type { LinkStatusPatch } from '../../../operator/link/status.ts';
+import type { LinkStatusBefore } from '../../../operator/link/status-before.ts';
 import { type LinkObject, StatusWriter } from '../../../operator/link/status-writer.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -18,19 +19,24 @@ interface Given {
   /** How long the API server takes to answer. */
   readonly answerMs?: number;
   /** What stands in the Link from the start. */
-  readonly status?: LinkStatusBefore;
+  readonly status?: unknown;
 }
 
 /** A Link on an API server, and a writer of its status; the writer sees what the server stores `lagMs` later. */
 function setUp({ prunes = false, lagMs = 0, answerMs = 0, status }: Given = {}) {
-  let link: LinkObject | undefined = { metadata: { name: 'west' }, ...(status && { status }) };
+  let link: LinkObject | undefined = { metadata: { name: 'west' }, ...(status !== undefined && { status }) };
   let stored: LinkObject | undefined = link;
   let ready = 1;
   let failure: Error | undefined;
+  let defect: Error | undefined;
   let pruned = 0;
   const logged: string[] = [];
   const writes: number[] = [];
-  const compute = (before: LinkStatusBefore): LinkStatusPatch => ({
+  const compute = (before: LinkStatusBefore): LinkStatusPatch => {
+    if (defect !== undefined) throw defect;
+    return computed(before);
+  };
+  const computed = (before: LinkStatusBefore): LinkStatusPatch => ({
     observedGeneration: 1,
     conditions: before.conditions ?? [
       {
@@ -87,7 +93,7 @@ function setUp({ prunes = false, lagMs = 0, answerMs = 0, status }: Given = {}) 
       return pruned;
     },
     get stored() {
-      return stored?.status;
+      return stored?.status as LinkStatusBefore | undefined;
     },
     set ready(count: number) {
       ready = count;
@@ -95,6 +101,9 @@ function setUp({ prunes = false, lagMs = 0, answerMs = 0, status }: Given = {}) 
     },
     set failure(error: Error | undefined) {
       failure = error;
+    },
+    set defect(error: Error | undefined) {
+      defect = error;
     },
     set link(object: LinkObject | undefined) {
       link = object;
@@ -126,6 +135,29 @@ describe('the writer of a Link’s status (G2)', () => {
       world.writer.schedule();
       await pass(2000);
     }
+    expect(world.writes).toHaveLength(1);
+  });
+
+  test.each<[string, unknown]>([
+    ['an entry without conditions', { mirrorServices: [{ remoteRef: { namespace: 'shop', name: 'web' } }] }],
+    ['fields of other types', { conditions: 'none', mirrorServices: { web: true }, observedGeneration: 'one' }],
+    ['a status that is no object', 'fine'],
+  ])('replaces what somebody else wrote there: %s (L47)', async (_, status) => {
+    const world = setUp({ status });
+    world.writer.schedule();
+    await pass(2000);
+    expect(world.writes).toHaveLength(1);
+    expect(world.stored?.conditions).toMatchObject([{ type: 'Ready' }]);
+  });
+
+  it('goes on when a status cannot be computed', async () => {
+    const world = setUp();
+    world.defect = new TypeError('a defect');
+    world.writer.schedule();
+    await pass(2000);
+    expect([world.writes, world.logged]).toEqual([[], ['the status of the Link cannot be written']]);
+    world.defect = undefined;
+    await pass(300_000);
     expect(world.writes).toHaveLength(1);
   });
 

@@ -1,12 +1,13 @@
 import { describe, expect, it, test } from 'vitest';
 import { verdict } from '../../../operator/kube/conditions.ts';
-import { type LinkFindings, linkStatus, type LinkStatusPatch } from '../../../operator/link/status.ts';
+import { type LinkFindings, linkStatus, type LinkStatusPatch, NO_FINDINGS } from '../../../operator/link/status.ts';
 import { mirrored, notMirrored } from '../../../operator/mirror/status.ts';
 
 const yes = verdict('True', 'Fine', '');
 const no = verdict('False', 'Broken', 'it is broken');
 const FINE: LinkFindings = {
   generation: 3,
+  settingsGeneration: 3,
   accepted: yes,
   credentials: yes,
   reachable: yes,
@@ -92,8 +93,26 @@ describe('the conditions of a Link (G1)', () => {
       status: 'True',
       lastTransitionTime: '2026-01-01T00:00:00Z',
     });
-    const changed = linkStatus({ ...FINE, generation: 4, synced: undefined }, before, T2);
+    const changed = linkStatus({ ...FINE, generation: 4, settingsGeneration: 4, synced: undefined }, before, T2);
     expect(conditionOf(changed, 'Synced')).toMatchObject({ status: 'Unknown', reason: 'Pending' });
+  });
+
+  it('are of the generation that is served, while a change of the Link is not applied yet', () => {
+    const changed = linkStatus({ ...FINE, generation: 4 }, linkStatus(FINE, {}, T1), T2);
+    expect(conditionOf(changed, 'Accepted')).toMatchObject({ status: 'True', observedGeneration: 4 });
+    expect(conditionOf(changed, 'Synced')).toMatchObject({ status: 'True', observedGeneration: 3 });
+    expect(conditionOf(changed, 'Ready')).toMatchObject({ status: 'Unknown', observedGeneration: 4 });
+  });
+
+  it('show at once that a change of the Link is not accepted (E7)', () => {
+    const changed = linkStatus({ ...FINE, generation: 4, accepted: no }, linkStatus(FINE, {}, T1), T2);
+    expect(conditionOf(changed, 'Ready')).toMatchObject({ status: 'False', reason: 'Broken', observedGeneration: 4 });
+    expect(conditionOf(changed, 'TargetReachable')).toMatchObject({ status: 'True', observedGeneration: 3 });
+  });
+
+  it('are of the generation of the Link where nothing serves it', () => {
+    const { conditions } = statusOf({ ...NO_FINDINGS });
+    expect(new Set(conditions.map((each) => each.observedGeneration))).toEqual(new Set([3]));
   });
 
   it('leave those of others alone', () => {
