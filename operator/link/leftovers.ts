@@ -31,6 +31,8 @@ export class Removal {
   readonly #lease: WriteLease;
   readonly #mirrors: Mirrors;
   readonly #stopped = new AbortController();
+  /** Number of Services whose mirrors are removed. */
+  #count = 0;
   #unsubscribe: () => void = () => undefined;
   #ended: Promise<RemovalResult> = Promise.resolve('stopped');
 
@@ -40,7 +42,7 @@ export class Removal {
     this.#env = env;
     this.#lease = new WriteLease(link, cluster, env, report);
     const from = { keys: () => new Set<string>(), observe: (key: string) => this.#observe(key), probe: () => NOTHING };
-    this.#mirrors = new Mirrors({ link, cluster, from, env, report });
+    this.#mirrors = new Mirrors({ link, cluster, from, env, report, logsEach: false });
   }
 
   /** Returns the findings for the status of a Link that names another cluster now, and is served after this removal. */
@@ -52,8 +54,11 @@ export class Removal {
   /** Deletes what is left, and then the Lease. Resolves when both are deleted, or when stopped. */
   run(): Promise<RemovalResult> {
     const { source, log } = this.#env;
-    const count = [...source.keysOf(this.#cluster)].length;
-    log.info({ link: this.link, cluster: this.#cluster, count }, 'removing the mirrors that the Link left');
+    this.#count = [...source.keysOf(this.#cluster)].length;
+    log.info(
+      { link: this.link, cluster: this.#cluster, count: this.#count },
+      'removing the mirrors that the Link left',
+    );
     this.#unsubscribe = source.subscribe(this.#cluster, (key) => this.#mirrors.add(key));
     this.#lease.run(async (until) => {
       for (const key of this.#mirrors.keys()) this.#mirrors.add(key);
@@ -104,7 +109,10 @@ export class Removal {
     const { source, log } = this.#env;
     const { unreadable } = source.namespaces;
     if (unreadable.length === 0) {
-      log.info({ link: this.link, cluster: this.#cluster }, 'the mirrors that the Link left are removed');
+      log.info(
+        { link: this.link, cluster: this.#cluster, count: this.#count },
+        'the mirrors that the Link left are removed',
+      );
       return true;
     }
     log.warn(

@@ -18,6 +18,7 @@ import { Controller, type Outcome } from '../runtime/controller.ts';
 import { ownerOf } from '../source/owner.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { Environment, LinkReport } from './environment.ts';
+import { logPass } from './mirror-log.ts';
 import { Progress } from './progress.ts';
 
 /** Time until a name that a foreign object has is tried again. */
@@ -39,6 +40,8 @@ export interface MirrorsOptions {
   readonly from: MirrorSource;
   readonly env: Environment;
   readonly report: LinkReport;
+  /** Whether the log names each mirror, and not only each write. @default true */
+  readonly logsEach?: boolean;
 }
 
 export class Mirrors {
@@ -131,11 +134,18 @@ export class Mirrors {
     const observed = this.#options.from.observe(key);
     const { shape, manifests } = this.#desired(observed);
     const pass = await this.#execute(manifests, observed.owned, retained(observed, shape), signal);
-    const { source } = this.#options.env;
+    const { link, env, logsEach = true } = this.#options;
+    const { source, log } = env;
+    const refusal = [...manifests.refusals, ...pass.refusals][0];
+    logPass(log, { link, service: key }, pass.done, {
+      logsEach,
+      wasMirrored: this.#statuses.get(key)?.mirrored === true,
+      refusal,
+    });
     if (pass.namespaceInDoubt) source.recheck(observed.namespace);
     // Between two passes, and while nothing can be decided, the last status is kept.
     const isFinal = !signal.aborted && !pass.again && shape.kind !== 'undecided' && !pass.errors.some(isConflict);
-    if (isFinal) this.#setStatus(key, statusOf(observed, shape, manifests, pass));
+    if (isFinal) this.#setStatus(key, statusOf(observed, shape, refusal, pass), pass.notes);
     return pass;
   }
 
@@ -145,6 +155,8 @@ export class Mirrors {
     if (manifests === undefined) return NO_PASS;
     const owned = env.source.ownedBy({ cluster, key: PROBE_KEY });
     const pass = await this.#execute(manifests, owned, () => false, signal);
+    const unnamed = { logsEach: false, wasMirrored: false, refusal: undefined };
+    logPass(env.log, { link, service: PROBE_KEY }, pass.done, unnamed);
     if ([...manifests.refusals, ...pass.refusals].some(({ reason }) => reason === 'NameConflict')) {
       const name = `${env.config.namespace}/${probeName(link)}`;
       const message = `Service ${name} exists and is not the probe Service of this Link; rename or delete it`;
@@ -184,24 +196,30 @@ export class Mirrors {
     };
   }
 
-  #setStatus(key: string, status: MirrorStatus | undefined): void {
-    const { report } = this.#options;
+  #setStatus(key: string, status: MirrorStatus | undefined, notes: readonly string[]): void {
+    const { link, env, report } = this.#options;
     const before = this.#statuses.get(key);
     if (status === undefined) this.#statuses.delete(key);
     else this.#statuses.set(key, status);
     if (before?.reason === status?.reason && before?.message === status?.message) return;
     if (status !== undefined && mirrorState(status) === 'failed') {
-      const { namespace, name } = status.remote;
-      report.event('Warning', status.reason, `Service ${namespace}/${name}: ${status.message}`);
+      const { reason, message } = status;
+      if (before?.reason !== reason) {
+        env.log.warn({ link, service: key, reason, error: message }, 'the Service is not mirrored');
+      }
+      report.event('Warning', reason, `Service ${key}: ${message}`);
     }
+    for (const note of notes) report.event('Warning', 'MirrorContested', `Service ${key}: ${note}`);
     report.statusChanged();
   }
 }
 
 const NO_PASS: Pass = {
   writes: 0,
+  done: [],
   again: false,
   refusals: [],
+  notes: [],
   errors: [],
   namespaceInDoubt: false,
   requeueAfterMs: undefined,
@@ -211,7 +229,7 @@ const NO_PASS: Pass = {
 function statusOf(
   { namespace, name, link }: Observed,
   shape: Shape,
-  manifests: Manifests,
+  refusal: Refusal | undefined,
   pass: Pass,
 ): MirrorStatus | undefined {
   const remote = { namespace, name };
@@ -221,10 +239,10 @@ function statusOf(
     const message = `it is no longer exported, but its mirror cannot be deleted: ${describe(failure)}`;
     return notMirrored(remote, link.cluster, { reason: 'Error', message });
   }
-  const [refusal] = [...manifests.refusals, ...pass.refusals];
   if (refusal !== undefined) return notMirrored(remote, link.cluster, refusal);
   if (failure !== undefined) return notMirrored(remote, link.cluster, { reason: 'Error', message: describe(failure) });
-  return mirrored(remote, link.cluster, ('note' in shape ? shape.note : undefined) ?? '');
+  const note = 'note' in shape && shape.note !== undefined ? [shape.note] : [];
+  return mirrored(remote, link.cluster, [...note, ...pass.notes].join('; '));
 }
 
 /** Returns the function's result, or the error that it throws. */

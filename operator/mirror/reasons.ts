@@ -1,5 +1,7 @@
 /** Why something is not mirrored, as the Link's status reports it: a reason for machines, a message for people. */
 
+import { Label } from '../../crds/wire.ts';
+
 /** Reasons of the `Mirrored` condition: Linkerd's own, and more specific ones. */
 export type RefusalReason =
   | 'InvalidService'
@@ -31,6 +33,14 @@ export const vanishedNamespace = (name: string): Refusal => ({
   reason: 'MissingNamespace',
   message: `namespace ${name} does not exist in the source cluster, or is being deleted; create it, or export the Service from another namespace`,
 });
+
+/**
+ * Note about a mirror that works although somebody keeps adding metadata to one of its objects.
+ * @param object kind and `namespace/name`
+ * @param keys keys of the labels and annotations
+ */
+export const addedMetadata = (object: string, keys: readonly string[]): string =>
+  `somebody keeps adding ${keys.join(', ')} to ${object}; it is removed less and less often. Exclude mirrors where that is configured: they have the label ${Label.mirroredService}`;
 
 /** @param object kind and `namespace/name` */
 export const contestedObject = (object: string): Refusal => ({

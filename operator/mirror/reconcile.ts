@@ -9,7 +9,7 @@ import type { Applier } from '../runtime/applier.ts';
 import { type Action, type Owned, plan } from '../runtime/plan.ts';
 import type { Manifests } from './desired.ts';
 import type { OwnedObjects } from './observed.ts';
-import { contestedObject, foreignObject, type Refusal, vanishedNamespace } from './reasons.ts';
+import { addedMetadata, contestedObject, foreignObject, type Refusal, vanishedNamespace } from './reasons.ts';
 import type { Retain } from './retain.ts';
 
 export interface ReconcileContext {
@@ -27,10 +27,14 @@ const MAX_WRITES = 16;
 export interface Pass {
   /** Number of writes and deletions that were made. */
   readonly writes: number;
+  /** The actions that wrote or deleted something. */
+  readonly done: readonly Action[];
   /** Whether something was written that the next pass must follow up. */
   readonly again: boolean;
   /** Why something could not be written, for the status. */
   readonly refusals: readonly Refusal[];
+  /** What the status says of a mirror that works. */
+  readonly notes: readonly string[];
   /** Errors of what failed and must be tried again. */
   readonly errors: readonly unknown[];
   /** Whether a write was refused because the namespace may be gone, or may not be written to. */
@@ -81,8 +85,9 @@ const endpointsOf = (owned: OwnedObjects): readonly Owned[] => [
 class Tally {
   readonly #context: ReconcileContext;
   readonly #refusals: Refusal[] = [];
+  readonly #notes: string[] = [];
+  readonly #done: Action[] = [];
   readonly errors: unknown[] = [];
-  writes = 0;
   #namespaceInDoubt = false;
   #requeueAfterMs: number | undefined;
 
@@ -94,7 +99,7 @@ class Tally {
    * Executes independent actions, some at once; a failure does not stop the others. Returns how many wrote or deleted.
    */
   async execute(actions: readonly Action[], signal: AbortSignal): Promise<number> {
-    const before = this.writes;
+    const before = this.#done.length;
     const queue = actions.values();
     const work = async (): Promise<void> => {
       for (const action of queue) {
@@ -102,15 +107,17 @@ class Tally {
       }
     };
     await Promise.all(Array.from({ length: Math.min(MAX_WRITES, actions.length) }, work));
-    return this.writes - before;
+    return this.#done.length - before;
   }
 
   pass({ again }: { readonly again: boolean }): Pass {
     const { random = Math.random } = this.#context;
     return {
       again,
-      writes: this.writes,
+      writes: this.#done.length,
+      done: this.#done,
       refusals: this.#refusals,
+      notes: this.#notes,
       errors: this.errors,
       namespaceInDoubt: this.#namespaceInDoubt,
       requeueAfterMs: this.#requeueAfterMs === undefined ? undefined : this.#requeueAfterMs * (1 + 0.2 * random()),
@@ -123,7 +130,7 @@ class Tally {
     switch (outcome.result) {
       case 'written':
       case 'deleted':
-        this.writes += 1;
+        this.#done.push(action);
         break;
       case 'unchanged':
         break;
@@ -133,9 +140,12 @@ class Tally {
         this.#refusals.push(foreignObject(outcome.of.kind, keyOf(outcome.object)));
         this.requeue(conflictRetryMs);
         break;
-      case 'deferred':
-        this.#refusals.push(contestedObject(`${action.of.kind} ${keyOf(action.object)}`));
+      case 'deferred': {
+        const object = `${action.of.kind} ${keyOf(action.object)}`;
+        if (outcome.additions === undefined) this.#refusals.push(contestedObject(object));
+        else this.#notes.push(addedMetadata(object, outcome.additions));
         this.requeue(outcome.afterMs);
+      }
     }
   }
 

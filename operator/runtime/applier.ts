@@ -6,7 +6,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../kube/errors.ts';
 import { ENDPOINTS, type KubeObject, type Resource, SERVICES } from '../kube/objects.ts';
-import { digestOf, isEquivalent } from './compare.ts';
+import { additions, digestOf, isEquivalent } from './compare.ts';
 import { claimed } from './managed-fields.ts';
 import { type Action, type Desired, idOf } from './plan.ts';
 import { Repairs } from './repairs.ts';
@@ -19,8 +19,11 @@ export type Outcome =
   | { readonly result: 'unchanged' }
   /** Somebody else's object has the name. */
   | { readonly result: 'foreign'; readonly of: Resource; readonly object: KubeObject }
-  /** The same repair was undone again and again: it is due later. */
-  | { readonly result: 'deferred'; readonly afterMs: number };
+  /**
+   * The same repair was undone again and again: it is due later. If all that differs are labels and annotations that
+   * somebody adds, these are their keys.
+   */
+  | { readonly result: 'deferred'; readonly afterMs: number; readonly additions?: readonly string[] | undefined };
 
 /** A store, which shows our writes before the watch reports them. */
 export interface WriteThrough {
@@ -101,7 +104,9 @@ export class Applier {
     const digest = digestOf(of, object, comparison);
     if (this.#repairs.isInVain(id, digest, live)) return { result: 'unchanged' };
     const waitMs = this.#repairs.waitMs(id, digest);
-    if (waitMs > 0) return { result: 'deferred', afterMs: waitMs };
+    if (waitMs > 0) {
+      return { result: 'deferred', afterMs: waitMs, additions: additions(of, object, live, comparison) };
+    }
 
     let written = await this.#applyOver(wanted, live, signal);
     if (!isEquivalent(of, object, written, comparison)) {

@@ -31,6 +31,25 @@ export function isEquivalent(of: Resource, desired: KubeObject, live: KubeObject
   return isDeepStrictEqual(canonical(of, desired, how, restrict), canonical(of, live, how, restrict));
 }
 
+/**
+ * Keys of the labels and annotations that somebody added to `live`, if it differs from `desired` in nothing else;
+ * undefined if it does.
+ */
+export function additions(
+  of: Resource,
+  desired: KubeObject,
+  live: KubeObject,
+  how: Comparison = {},
+): readonly string[] | undefined {
+  if (!isEquivalent(of, desired, live, { ...how, extraMetadata: 'ignored' })) return undefined;
+  const added = (field: 'labels' | 'annotations'): readonly string[] =>
+    Object.keys(live.metadata[field] ?? {}).filter((key) => !Object.hasOwn(desired.metadata[field] ?? {}, key));
+  return [...added('labels'), ...added('annotations').filter((key) => isCompared(key, how))];
+}
+
+const isCompared = (annotation: string, how: Comparison): boolean =>
+  !VOLATILE.test(annotation) && how.ignoredAnnotations?.has(annotation) !== true;
+
 /** A digest of everything that is compared: the same for equivalent objects. */
 export const digestOf = (of: Resource, object: KubeObject, how: Comparison = {}): string =>
   hash('sha256', JSON.stringify(canonical(of, object, how, undefined)), 'base64url');
@@ -46,10 +65,7 @@ function canonical(
     restrict === undefined || (among !== undefined && Object.hasOwn(among, key));
   return [
     sortedEntries(labels, (key) => kept(key, restrict?.labels)),
-    sortedEntries(
-      annotations,
-      (key) => !VOLATILE.test(key) && how.ignoredAnnotations?.has(key) !== true && kept(key, restrict?.annotations),
-    ),
+    sortedEntries(annotations, (key) => isCompared(key, how) && kept(key, restrict?.annotations)),
     body(of, object),
   ];
 }

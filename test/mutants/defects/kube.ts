@@ -226,7 +226,7 @@ export const KUBE: readonly Defect[] = [
     ...CONDITIONS,
     name: 'a reason that the API server refuses is written',
     rule: 'G1',
-    find: 'if (next.reason.length > 1024 || !REASON.test(next.reason)) {',
+    find: 'if (!isReason(next.reason)) {',
     replace: 'if (next.reason.length > 1024) {',
   },
   {

@@ -4,6 +4,11 @@ const LINKS = { file: 'operator/link/links.ts', tests: ['test/operator/link/link
 const PROGRESS = { file: 'operator/link/progress.ts', tests: ['test/operator/link/progress.test.ts'] };
 const REACHABILITY = { file: 'operator/link/reachability.ts', tests: ['test/operator/link/reachability.test.ts'] };
 const STATUS = { file: 'operator/link/status.ts', tests: ['test/operator/link/status.test.ts'] };
+const STATUS_BEFORE = {
+  file: 'operator/link/status-before.ts',
+  tests: ['test/operator/link/status-before.test.ts'],
+};
+const MIRROR_LOG = { file: 'operator/link/mirror-log.ts', tests: ['test/operator/link/mirrors.test.ts'] };
 const STATUS_WRITER = { file: 'operator/link/status-writer.ts', tests: ['test/operator/link/status-writer.test.ts'] };
 const NAMESPACES = { file: 'operator/link/namespaces.ts', tests: ['test/operator/link/namespaces.test.ts'] };
 const WRITE_LEASE = { file: 'operator/link/write-lease.ts', tests: ['test/operator/link/write-lease.test.ts'] };
@@ -151,22 +156,124 @@ export const LINK: readonly Defect[] = [
     ...PROGRESS,
     name: 'a session that has not listed the exports has caught up',
     rule: 'G1',
-    find: 'return this.#firstPass?.size === 0;',
-    replace: 'return (this.#firstPass?.size ?? 0) === 0;',
+    find: 'return this.#left?.size === 0;',
+    replace: 'return (this.#left?.size ?? 0) === 0;',
   },
   {
     ...PROGRESS,
     name: 'a session that reads other selectors has caught up',
     rule: 'G1',
-    find: 'restart(): void { this.#firstPass = undefined; }',
-    replace: 'restart(): void {}',
+    find: 'restart(): void { this.#left = undefined;',
+    replace: 'restart(): void {',
   },
   {
     ...PROGRESS,
-    name: 'each key of the first pass is its end',
+    name: 'each key of a pass is its end',
     rule: 'G2',
-    find: 'this.#firstPass?.delete(key) === true && this.isCaughtUp;',
-    replace: 'this.#firstPass?.delete(key) === true;',
+    find: 'this.#unseen.delete(key) && this.#unseen.size === 0;',
+    replace: 'this.#unseen.delete(key);',
+  },
+  {
+    ...PROGRESS,
+    name: 'a reconcile that began before a change of the Link counts as having applied it',
+    rule: 'G1',
+    find: 'round !== this.#round || this.#left === undefined',
+    replace: 'this.#left === undefined',
+  },
+  {
+    ...PROGRESS,
+    name: 'what failed and is tried again counts as applied',
+    rule: 'G1',
+    find: 'isApplied && this.#left.delete(key)',
+    replace: 'this.#left.delete(key)',
+  },
+  {
+    ...SESSION,
+    name: 'Synced is true of a Link before its change has been applied',
+    rule: 'G1',
+    find: 'if (this.#mirrors.progress.hasBegun) this.#mirrors.progress.start(keys);',
+    replace: '',
+    tests: ['test/operator/link/session.test.ts'],
+  },
+  {
+    ...SESSION,
+    name: 'Synced is true before the addresses of the new gateway are known',
+    rule: 'G1',
+    find: 'progress.isCaughtUp && this.#gateway.isKnown ?',
+    replace: 'progress.isCaughtUp ?',
+    tests: ['test/operator/link/session.test.ts'],
+  },
+  {
+    ...SESSION,
+    name: 'the target of the former selectors counts as that of the new ones',
+    rule: 'G1',
+    find: 'if (isReadAnew) this.#reachability.readAnew();',
+    replace: '',
+    tests: ['test/operator/link/session.test.ts'],
+  },
+  {
+    ...SESSION,
+    name: 'the credentials of the former Secret count as those of the new one',
+    rule: 'G1',
+    find: 'this.#reachability.forgetCredentials();',
+    replace: ';',
+    tests: ['test/operator/link/session.test.ts'],
+  },
+  {
+    ...STATUS,
+    name: 'what was found for an older generation is reported for that of the Link',
+    rule: 'G1',
+    find: 'isAboutLink ? generation : settingsGeneration',
+    replace: 'generation',
+  },
+  {
+    ...STATUS,
+    name: 'a Link is Ready at a generation that is not applied',
+    rule: 'G1',
+    find: 'if (settingsGeneration !== generation) {',
+    replace: 'if (settingsGeneration > generation) {',
+  },
+  {
+    ...STATUS_BEFORE,
+    name: 'L47 an entry of the status without conditions ends the process',
+    rule: 'G1',
+    find: 'const [first] = Array.isArray(conditions) ? (conditions as readonly unknown[]) : [];',
+    replace: 'const [first] = conditions as readonly unknown[];',
+  },
+  {
+    ...STATUS_BEFORE,
+    name: 'L47 a reason that the API server refuses is written back',
+    rule: 'G1',
+    find: "if (typeof reason !== 'string' || !isReason(reason)) return [];",
+    replace: "if (typeof reason !== 'string') return [];",
+  },
+  {
+    ...STATUS_BEFORE,
+    name: 'L47 a time that the API server refuses is written back',
+    rule: 'G1',
+    find: 'TIME.test(value) && !Number.isNaN(Date.parse(value))',
+    replace: 'TIME.test(value)',
+  },
+  {
+    ...EXPORTS,
+    name: 'L50 each object that the API does not allow is reported by itself',
+    rule: 'G3',
+    find: 'onMalformed: (what) => this.#malformed.add(what),',
+    replace: 'onMalformed: (what) => this.#reportMalformed(what, 0),',
+  },
+  {
+    ...MIRROR_LOG,
+    name: 'a mirror that is refused is logged as no longer exported',
+    rule: 'G6',
+    find: 'return refusal === undefined ?',
+    replace: 'return op !== undefined ?',
+  },
+  {
+    ...MIRROR_LOG,
+    name: 'endpoints count as mirrors in the log',
+    rule: 'G6',
+    find: 'if (!context.logsEach || resource !== SERVICES) continue;',
+    replace: 'if (!context.logsEach) continue;',
   },
 
   {
@@ -223,7 +330,7 @@ export const LINK: readonly Defect[] = [
     ...STATUS,
     name: 'what was found for another generation stands',
     rule: 'G1',
-    find: 'each.type === type && each.observedGeneration === generation',
+    find: 'each.type === type && each.observedGeneration === settingsGeneration',
     replace: 'each.type === type',
   },
   {
@@ -294,8 +401,8 @@ export const LINK: readonly Defect[] = [
     ...STATUS_WRITER,
     name: 'a CRD that drops our fields has them written for ever',
     rule: 'G5',
-    find: 'return this.#sent.answered.conditions === undefined || isDeepStrictEqual(',
-    replace: 'return this.#sent.answered.conditions !== undefined && isDeepStrictEqual(',
+    find: "return this.#sent.answered['conditions'] === undefined || isDeepStrictEqual(",
+    replace: "return this.#sent.answered['conditions'] !== undefined && isDeepStrictEqual(",
   },
   {
     ...STATUS_WRITER,
@@ -308,7 +415,7 @@ export const LINK: readonly Defect[] = [
     ...STATUS_WRITER,
     name: 'with a CRD that drops our fields every status is a transition',
     rule: 'G5',
-    find: 'live.conditions === undefined ? { ...this.#sent?.patch, ...live } : live',
+    find: "live['conditions'] === undefined ? { ...this.#sent?.patch, ...live } : live",
     replace: 'live',
   },
   {

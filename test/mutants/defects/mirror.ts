@@ -459,6 +459,13 @@ export const MIRROR: readonly Defect[] = [
   },
   {
     ...RECONCILE,
+    name: 'a mirror that works counts as failed since somebody adds an annotation',
+    rule: 'C3',
+    find: 'if (outcome.additions === undefined) this.#refusals',
+    replace: 'if (outcome.additions !== null) this.#refusals',
+  },
+  {
+    ...RECONCILE,
     name: 'R1 deletes on the strength of a view that met a conflict',
     rule: 'E6',
     find: 'if (!tally.errors.some(isConflict)) await',

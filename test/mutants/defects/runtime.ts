@@ -12,6 +12,11 @@ const REPAIRS = { file: 'operator/runtime/repairs.ts', tests: ['test/operator/ru
 const APPLIER = { file: 'operator/runtime/applier.ts', tests: ['test/operator/runtime/applier.test.ts'] };
 const COMPARE = { file: 'operator/runtime/compare.ts', tests: ['test/operator/runtime/compare.test.ts'] };
 const EVENTS = { file: 'operator/runtime/events.ts', tests: ['test/operator/runtime/events.test.ts'] };
+const RATE = { file: 'operator/runtime/rate.ts', tests: ['test/operator/runtime/rate.test.ts'] };
+const LIMITED_LOG = {
+  file: 'operator/runtime/limited-log.ts',
+  tests: ['test/operator/runtime/limited-log.test.ts'],
+};
 const CONTROLLER = { file: 'operator/runtime/controller.ts', tests: ['test/operator/runtime/controller.test.ts'] };
 const WORKQUEUE = { file: 'operator/runtime/workqueue.ts', tests: ['test/operator/runtime/workqueue.test.ts'] };
 
@@ -362,8 +367,8 @@ export const RUNTIME: readonly Defect[] = [
     ...APPLIER,
     name: 'a repair that somebody keeps undoing is repeated without a pause',
     rule: 'C5',
-    find: "if (waitMs > 0) return { result: 'deferred', afterMs: waitMs };",
-    replace: '',
+    find: 'if (waitMs > 0) {',
+    replace: 'if (waitMs < 0) {',
   },
   {
     ...REPAIRS,
@@ -390,15 +395,15 @@ export const RUNTIME: readonly Defect[] = [
     ...COMPARE,
     name: 'annotations of the endpoints controllers are fought over',
     rule: 'C5',
-    find: '!VOLATILE.test(key) &&',
+    find: '!VOLATILE.test(annotation) &&',
     replace: '',
   },
   {
     ...COMPARE,
     name: 'an annotation whose value does not count does',
     rule: 'B4',
-    find: 'how.ignoredAnnotations?.has(key) !== true &&',
-    replace: '',
+    find: '&& how.ignoredAnnotations?.has(annotation) !== true;',
+    replace: ';',
   },
   {
     ...COMPARE,
@@ -439,22 +444,22 @@ export const RUNTIME: readonly Defect[] = [
     ...EVENTS,
     name: 'an Event is written each time that it is said',
     rule: 'G3',
-    find: 'entry.nextWriteMs = performance.now() + EVENT_PERIOD_MS;',
-    replace: '',
+    find: 'entry.nextWriteMs = performance.now() + (bucket.waitMs() || EVENT_PERIOD_MS);',
+    replace: 'entry.nextWriteMs = performance.now() + bucket.waitMs();',
   },
   {
     ...EVENTS,
     name: 'Events are remembered without a limit',
     rule: 'G3',
-    find: 'if (this.#entries.size <= MAX_ENTRIES) break;',
-    replace: 'if (this.#entries.size > 0) break;',
+    find: 'if (map.size <= MAX_ENTRIES) break;',
+    replace: 'if (map.size > 0) break;',
   },
   {
     ...EVENTS,
     name: 'an Event that the API server refuses is written for ever',
     rule: 'G3',
-    find: 'if (isRefused(error)) entry.pending -= recorded;',
-    replace: '',
+    find: 'if (isRefused(error)) {',
+    replace: 'if (error === null) {',
   },
   {
     ...EVENTS,
@@ -727,5 +732,89 @@ export const RUNTIME: readonly Defect[] = [
     rule: 'E10',
     find: 'sink.init(); throw error;',
     replace: 'throw error;',
+  },
+  {
+    ...EVENTS,
+    name: 'each of a thousand failing Services is an Event of its own',
+    rule: 'G3',
+    find: 'return !names.has(name);',
+    replace: 'return names.size < 0;',
+  },
+  {
+    ...EVENTS,
+    name: 'Events that stand for others do not say how many',
+    rule: 'G3',
+    find: 'isAggregate ? cutBytes(`and ${count} more',
+    replace: 'isAggregate ? cutBytes(`and more',
+  },
+  {
+    ...EVENTS,
+    name: 'an object whose Events are too many is written about at once',
+    rule: 'G3',
+    find: 'if (bucket.waitMs() > 0) {',
+    replace: 'if (bucket.waitMs() < 0) {',
+  },
+  {
+    ...EVENTS,
+    name: 'a burst of Events that the API server does not take uses up the rate',
+    rule: 'G3',
+    find: 'entry.count = await this.#write(entry, recorded); bucket.take();',
+    replace: 'bucket.take(); entry.count = await this.#write(entry, recorded);',
+  },
+  {
+    ...EVENTS,
+    name: 'Events that wait for the rate stop all later ones',
+    rule: 'G3',
+    find: 'await Promise.resolve();',
+    replace: '',
+  },
+  {
+    ...RATE,
+    name: 'a bucket is refilled without a limit',
+    rule: 'G3',
+    find: 'Math.min(this.#rate.burst, this.#tokens',
+    replace: 'Math.max(0, this.#tokens',
+  },
+  {
+    ...RATE,
+    name: 'the reports that were left out are not counted',
+    rule: 'G3',
+    find: 'this.#held.more + 1',
+    replace: 'this.#held.more',
+  },
+  {
+    ...RATE,
+    name: 'a report that is held is lost at the end',
+    rule: 'G3',
+    find: 'if (held !== undefined) this.#report(',
+    replace: 'if (held === null) this.#report(',
+  },
+  {
+    ...LIMITED_LOG,
+    name: 'the lines of one Link hold up those of another',
+    rule: 'G3',
+    find: "fields['link'] ?? fields['controller']",
+    replace: "''",
+  },
+  {
+    ...LIMITED_LOG,
+    name: 'lines are remembered of any number of Links',
+    rule: 'G3',
+    find: 'if (kinds.size <= MAX_KINDS) break;',
+    replace: 'if (kinds.size > 0) break;',
+  },
+  {
+    ...COMPARE,
+    name: 'a change of ours that is missing counts as added by somebody',
+    rule: 'C3',
+    find: "if (!isEquivalent(of, desired, live, { ...how, extraMetadata: 'ignored' })) return undefined;",
+    replace: '',
+  },
+  {
+    ...REPAIRS,
+    name: 'a change of readiness is put off as a repair that is undone',
+    rule: 'F3',
+    find: 'isRecent && repair.digest === digest ?',
+    replace: 'isRecent && digest !== undefined ?',
   },
 ];

@@ -7,12 +7,14 @@ import { type Manifests, NOTHING } from '../../../operator/mirror/desired.ts';
 import type { Observed } from '../../../operator/mirror/observed.ts';
 import { PROBE_KEY } from '../../../operator/source/owner.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
+import type { ObjectRef } from '../../cluster/workload/index.ts';
 import { service } from '../../support/builders.ts';
 import { observed, targetService } from '../mirror/observed.ts';
 import { RecordedReport } from './recorded.ts';
 import { Stage } from './stage.ts';
 
 const OLDER = '2026-01-01T00:00:00Z';
+const WEB = { cluster: 'west', key: 'shop/web' };
 
 describe('the mirrors of a target cluster', () => {
   let stage: Stage;
@@ -150,6 +152,75 @@ describe('the mirrors of a target cluster', () => {
     expect(report.events).toEqual([
       expect.stringMatching(/^Warning InvalidService Service shop\/web: it has no ports/),
     ]);
+  });
+
+  describe('are logged (G6)', () => {
+    const logged = (message: string) =>
+      stage.records.filter((record) => record.message === message).map(({ level, fields }) => ({ level, ...fields }));
+    const web = { link: 'west', service: 'shop/web', mirror: 'shop/web-west' };
+
+    it('one by one, with the cause, when they are created, replaced and deleted', async () => {
+      await start();
+      run();
+      exports('web');
+      await reconcile('shop/web');
+      expect(logged('mirror created')).toEqual([{ level: 'info', ...web, cause: 'the target exports the Service' }]);
+      stage.east.store.delete('v1', 'Service', 'shop', 'web-west');
+      await eventually('that is seen', async () => env.source.ownedBy(WEB).services.length === 0);
+      await reconcile('shop/web');
+      expect(logged('mirror created')[1]).toMatchObject({ cause: 'it was missing' });
+      await reconcile('shop/web');
+      exported.clear();
+      await reconcile('shop/web');
+      expect(logged('mirror deleted')).toEqual([
+        { level: 'info', ...web, cause: 'the target no longer exports the Service' },
+      ]);
+      expect(logged('mirror created')).toHaveLength(2);
+      expect(logged('written')).toContainEqual({
+        level: 'debug',
+        ...{ link: 'west', service: 'shop/web', op: 'delete', object: 'Service shop/web-west' },
+      });
+    });
+
+    it('as given up, with the reason, which is warned of when it is another', async () => {
+      await start(() => stage.mirror('web'));
+      run();
+      exports('web', { target: { service: targetService({ ports: [] }), mode: 'gateway' } });
+      await reconcile('shop/web');
+      await reconcile('shop/web');
+      expect(logged('mirror given up')).toEqual([
+        { level: 'info', ...web, cause: expect.stringMatching(/^InvalidService: it has no ports/) as string },
+      ]);
+      expect(logged('the Service is not mirrored')).toEqual([
+        {
+          level: 'warn',
+          ...{ link: 'west', service: 'shop/web', reason: 'InvalidService' },
+          error: expect.stringMatching(/^it has no ports/) as string,
+        },
+      ]);
+    });
+  });
+
+  it('that somebody keeps adding metadata to stay mirrored, which is reported (C3)', async () => {
+    await start();
+    run();
+    exports('web');
+    await reconcile('shop/web');
+    const annotate = (): void => {
+      const there = stage.east.store.get('v1', 'Service', 'shop', 'web-west')!;
+      const annotations = { ...there.metadata.annotations, 'field.example.com/added': 'x' };
+      stage.put({ ...there, metadata: { ...there.metadata, annotations } } as ObjectRef);
+    };
+    await eventually('that is reported', async () => {
+      annotate();
+      await reconcile('shop/web');
+      return report.events.length > 0;
+    });
+    expect(statusOf('web')).toMatchObject({
+      mirrored: true,
+      message: expect.stringContaining('keeps adding field.example.com/added') as string,
+    });
+    expect(report.events).toEqual([expect.stringMatching(/^Warning MirrorContested Service shop\/web: somebody/)]);
   });
 
   it('that wait for endpoints are reported without an Event (D2)', async () => {

@@ -246,7 +246,7 @@ describe('a session', () => {
       await untilMirrored(...names(3));
       await untilSynced();
       const answer = stage.east.faults.refuse({
-        failure: { kind: 'hang', effect: 'before' },
+        failure: { kind: 'status', code: 503 },
         match: ({ verb, resource }) => verb === 'patch' && resource === 'endpoints',
       });
       session.update(settings({ gatewayAddress: '203.0.113.77' }));

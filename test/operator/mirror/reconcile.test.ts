@@ -226,6 +226,18 @@ describe('an object that somebody changes again and again', () => {
     expect(result).toMatchObject({ requeueAfterMs: 5000, errors: [], refusals: [{ reason: 'Error' }] });
   });
 
+  it('is reported as a note where what we want is there', async () => {
+    const result = await pass({
+      desired: { endpoints: [endpoints('a')] },
+      answers: { 'create Endpoints a': { result: 'deferred', afterMs: 5000, additions: ['example.com/added'] } },
+    });
+    expect(result).toMatchObject({
+      requeueAfterMs: 5000,
+      refusals: [],
+      notes: [expect.stringMatching(/adding example\.com\/added to Endpoints shop\/a/) as string],
+    });
+  });
+
   it('is due at the earliest of several times', async () => {
     const { requeueAfterMs } = await pass({
       desired: { isBlocked: true, endpoints: [endpoints('a'), endpoints('b')] },

@@ -6,6 +6,7 @@ import { ApiError } from '../../../operator/kube/errors.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
+  type Endpoints,
   type KubeObject,
   type ManagedFieldsEntry,
   type Service,
@@ -350,6 +351,40 @@ describe('somebody who undoes what we write', () => {
     server.admission = (object) => object;
     expect(await make(service('a', 81))).toEqual(['written']);
     expect(server.object?.spec?.ports).toEqual([{ port: 81 }]);
+  });
+
+  it('is reported with what is added, if that is all: what we want is there', async () => {
+    const { server, execute, make } = setUp(live(service('a', 80)));
+    const added = { labels: { injected: 'x' } };
+    for (let undone = 0; undone < 10; undone += 1) {
+      server.object = live(service('a', 80, added), `x${undone}`);
+      await make(service('a', 80));
+    }
+    const update = (of: Service): Action => ({ op: 'update', live: of, ...want(service('a', 80)) });
+    expect(await execute(update(live(service('a', 80, added))))).toMatchObject({
+      result: 'deferred',
+      additions: ['injected'],
+    });
+    expect(await execute(update(live(service('a', 81, added))))).toMatchObject({
+      result: 'deferred',
+      additions: undefined,
+    });
+  });
+
+  it('does not slow down a change of readiness (F3)', async () => {
+    const { server, execute } = setUp(live(service('a', 80)));
+    const endpoints = (field: 'addresses' | 'notReadyAddresses'): Endpoints => ({
+      metadata: { namespace: 'shop', name: 'a', labels: OURS },
+      subsets: [{ [field]: [{ ip: '203.0.113.1' }], ports: [{ port: 4143 }] }],
+    });
+    const write = (object: KubeObject): Promise<{ readonly result: string }> => {
+      server.object = live({ metadata: { namespace: 'shop', name: 'a', labels: OURS } }, '7');
+      return execute({ op: 'update', live: server.object, of: ENDPOINTS, object });
+    };
+    for (let undone = 0; undone < 10; undone += 1) await write(endpoints('addresses'));
+    expect((await write(endpoints('addresses'))).result).toBe('deferred');
+    expect((await write(endpoints('notReadyAddresses'))).result).toBe('written');
+    expect((await write(endpoints('addresses'))).result).toBe('written');
   });
 
   it('does not slow down a change of what we want', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { isEquivalent, type Comparison } from '../../../operator/runtime/compare.ts';
+import { additions, isEquivalent, type Comparison } from '../../../operator/runtime/compare.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
@@ -238,5 +238,28 @@ describe('whatever the objects', () => {
 
   it('comparing is symmetric', () => {
     fc.assert(fc.property(object, object, (a, b) => isEquivalent(ENDPOINTS, a, b) === isEquivalent(ENDPOINTS, b, a)));
+  });
+});
+
+describe('what somebody added', () => {
+  const added = { labels: { a: '1', theirs: 'x' }, annotations: { b: '2', 'example.com/theirs': 'y' } };
+
+  it('is known by its keys where nothing else differs', () => {
+    expect(additions(SERVICES, service(), service({}, added))).toEqual(['theirs', 'example.com/theirs']);
+    expect(additions(SERVICES, service(), service())).toEqual([]);
+  });
+
+  it('does not include annotations that are not compared', () => {
+    const ignored = { b: '2', 'endpoints.kubernetes.io/last-change-trigger-time': 'now', version: '7' };
+    const how = { ignoredAnnotations: new Set(['version']) };
+    expect(additions(SERVICES, service(), service({}, { annotations: ignored }), how)).toEqual([]);
+  });
+
+  test.each<[string, Service]>([
+    ['a label is missing', service({}, { ...added, labels: { theirs: 'x' } })],
+    ['an annotation has another value', service({}, { annotations: { ...added.annotations, b: '3' } })],
+    ['a port differs', service({ ports: [{ name: 'http', port: 81 }] }, added)],
+  ])('is not all where %s', (_, live) => {
+    expect(additions(SERVICES, service(), live)).toBeUndefined();
   });
 });
