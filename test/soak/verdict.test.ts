@@ -1,0 +1,73 @@
+import { describe, expect, it, test } from 'vitest';
+import { isOver } from '../bench/report.ts';
+import { type ExportedService, inBoth, mirrorOf, Model } from './model.ts';
+import { type Findings, type Sample, verdictRows } from './verdict.ts';
+
+const samples = (from: Sample, to: Sample): readonly Sample[] =>
+  Array.from({ length: 30 }, (_, index) => (index < 15 ? from : to));
+const WELL: Sample = { megabytes: 100, files: 60 };
+const FINDINGS: Findings = {
+  minutes: 60,
+  faults: new Map([['the leader is killed', 3]]),
+  ...{ changes: 1000, writes: 2000, rests: 10, ended: 1 },
+  ...{ lost: [], foreign: [], longestNotReadySeconds: 12, longestToRestSeconds: 5 },
+  samples: samples(WELL, WELL),
+};
+const over = (findings: Partial<Findings>): readonly string[] =>
+  verdictRows({ ...FINDINGS, ...findings })
+    .filter(isOver)
+    .map(({ measure }) => measure.trim());
+
+describe('a soak', () => {
+  test.each<[string, Partial<Findings>, readonly string[]]>([
+    ['passes when nothing is lost, foreign or growing', {}, []],
+    ['fails when a mirror is lost', { lost: ['web-soak-0'] }, ['mirrors lost or wrong']],
+    ['fails when an object of others is written', { foreign: ['own'] }, ['foreign writes']],
+    ['fails when memory grows', { samples: samples(WELL, { ...WELL, megabytes: 150 }) }, ['last third']],
+    ['fails when open files grow', { samples: samples(WELL, { ...WELL, files: 70 }) }, ['last third']],
+    [
+      'passes when memory grows by what a collector leaves',
+      { samples: samples(WELL, { ...WELL, megabytes: 130 }) },
+      [],
+    ],
+  ])('%s', (_, findings, expected) => {
+    expect(over(findings)).toEqual(expected);
+  });
+});
+
+describe('the model of a soak', () => {
+  const WEB: ExportedService = { link: 'soak-0', target: 'west', name: 'web', exported: true, ready: true, port: 80 };
+  const modelOf = (...services: readonly ExportedService[]): Model => {
+    const model = new Model();
+    for (const service of services) model.put(service);
+    return model;
+  };
+
+  it('calls for a mirror of what is exported, ready while its pods and the gateway are', () => {
+    const model = modelOf(WEB);
+    expect(model.expected(mirrorOf(WEB))).toEqual({ port: 80, readiness: 'ready' });
+    model.setGateway(['soak-0'], false);
+    expect(model.expected(mirrorOf(WEB))?.readiness).toBe('notReady');
+    model.put({ ...WEB, ready: false });
+    expect(model.expected(mirrorOf(WEB))?.readiness).toBe('empty');
+    model.put({ ...WEB, exported: false });
+    expect(model.expected(mirrorOf(WEB))).toBeUndefined();
+  });
+
+  it('names what is missing, wrong or too much', () => {
+    const model = modelOf(WEB, { ...WEB, name: 'db' });
+    const seen = new Map([
+      ['web-soak-0', { port: 81, readiness: 'ready' as const }],
+      ['old-soak-0', { port: 80, readiness: 'ready' as const }],
+    ]);
+    expect(model.differences(seen)).toEqual([
+      'web-soak-0 is ready on port 81, must be ready on port 80',
+      'db-soak-0 is absent, must be ready on port 80',
+      'old-soak-0 is ready on port 80, must be absent',
+    ]);
+  });
+
+  it('is certain of what two states of a target have in common', () => {
+    expect(inBoth(WEB, { ...WEB, exported: false })).toMatchObject({ exported: false, ready: true });
+  });
+});
