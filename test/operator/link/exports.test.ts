@@ -88,9 +88,8 @@ describe('objects that the API does not allow (G3, L50)', () => {
     const lines: string[] = [];
     for (const name of numbered(200))
       put({ ...slice(name), endpoints: [{ addresses: ['10.244.0.1'], hostname: 7 }] } as ObjectRef);
-    const { exports, report, listed } = reading([], SETTINGS, lines);
-    await listed();
-    await eventually('one is reported', async () => report.events.length > 0);
+    const { exports, report, lists } = reading([], SETTINGS, lines);
+    await eventually('Services and slices are listed', async () => lists.length === 2);
     exports.stop();
     expect(report.events).toHaveLength(2);
     expect(report.events[0]).toMatch(/^Warning MalformedObject ignored an object that the target sent: EndpointSlice /);
