@@ -20,6 +20,8 @@ WORKDIR /app
 USER 65532:65532
 # In MiB. What V8 keeps for short-lived objects otherwise grows with a burst of events, and stays.
 ENV NODE_ENV=production NODE_OPTIONS=--max-semi-space-size=1
+# One arena of glibc's for all threads: each further one keeps what was freed in it.
+ENV MALLOC_ARENA_MAX=1
 EXPOSE 9999
 # The `linkspan` command; its file says `env node`, and there is no `env` here. The flags, which NODE_OPTIONS may not
 # have, let the heap grow in small steps, and leave the HTTP parser, which is WebAssembly, without a second compilation:

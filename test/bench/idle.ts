@@ -58,7 +58,7 @@ export const measureIdle = async (stage: Stage, minutes: number): Promise<readon
       measure: '  resident memory of the operator',
       value: (await operator.metric('process_resident_memory_bytes')) / 1024 ** 2,
       unit: 'MB',
-      goal: 150,
+      goal: 110,
     },
     { measure: '  CPU of the operator', value: cpuSeconds, unit: 's' },
     {

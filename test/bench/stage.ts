@@ -26,6 +26,8 @@ import { NAMESPACE, POD_LABELS } from './services.ts';
 export const CONCURRENCY = 16;
 /** Of the operator's node, as its image and its Deployment set them. */
 const NODE_FLAGS = ['--max-semi-space-size=1', '--optimize-for-size', '--liftoff-only'];
+/** Of the operator's environment, as its image sets them. */
+const ENVIRONMENT = { MALLOC_ARENA_MAX: '1' };
 const PROBE = { path: '/ready', port: '4191', period: '1s', timeout: '1s', failureThreshold: '3' };
 
 export interface StageOptions {
@@ -135,7 +137,7 @@ export class Stage {
     this.#operator = new OperatorProcess({
       built: true,
       nodeFlags: [...NODE_FLAGS, ...this.#nodeFlags],
-      env: this.#account?.env ?? {},
+      env: { ...ENVIRONMENT, ...this.#account?.env },
       flags: [
         ...(this.#account === undefined ? [`--kubeconfig=${this.eastCluster.kubeconfigFile}`] : []),
         `--probe-connect-to=${probes.join(',')}`,
