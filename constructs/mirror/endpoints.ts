@@ -1,11 +1,12 @@
 /**
  * The addresses behind a Service without a selector, in either form the API has: one Endpoints object, as Linkerd's
- * own controller writes, or EndpointSlices, one per address family and subset. Both render the same state.
- * Addresses are sorted and deduplicated, so that equal state is an equal object.
+ * own controller writes, or EndpointSlices, one per address family and subset, or several where one would hold too many.
+ * Both render the same state. Addresses are sorted and deduplicated, so that equal state is an equal object.
  */
 import { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { ENDPOINT_SLICE_MANAGER, Label } from '../../crds/wire.ts';
+import { fillSlices } from './fill-slices.ts';
 import { keepOutOfGit, type StaticEndpointsProps } from './static-endpoints.ts';
 import type { EndpointPort } from './ports.ts';
 import { isIPv6 } from '../prop-rules.ts';
@@ -40,7 +41,7 @@ export interface EndpointsObjectProps extends StaticEndpointsProps {
 }
 
 /**
- * Renders the addresses of a Service: one Endpoints object, or as many EndpointSlices as there are families and subsets.
+ * Renders the addresses of a Service: one Endpoints object, or the EndpointSlices of each family and subset.
  * To synthesize them for Git is an error, unless they are static.
  */
 export const endpointsObjects = (scope: Construct, props: EndpointsObjectProps): readonly ApiObject[] => {
@@ -85,30 +86,33 @@ const slices = (scope: Construct, props: EndpointsObjectProps, family: 'IPv4' | 
       addresses: subset.addresses.filter(({ ip }) => isIPv6(ip) === (family === 'IPv6')),
     }))
     .filter(({ addresses }) => addresses.length > 0)
-    .map(({ addresses, ports, state }, index) => {
-      const suffix = `${family.toLowerCase()}${index === 0 ? '' : `-${index + 1}`}`;
-      return new ApiObject(scope, `EndpointSlice-${suffix}`, {
-        apiVersion: 'discovery.k8s.io/v1',
-        kind: 'EndpointSlice',
-        metadata: {
-          name: `${name}-${suffix}`,
-          namespace,
-          labels: { ...labels, [Label.serviceName]: name, [Label.endpointSliceManagedBy]: ENDPOINT_SLICE_MANAGER },
-          annotations,
-        },
-        addressType: family,
-        endpoints:
-          state === 'absent'
-            ? []
-            : ordered(addresses).map(({ ip, hostname }) => ({
-                addresses: [ip],
-                conditions: { ready: state === 'ready' },
-                hostname,
-              })),
-        // Here the API server stores an unnamed port as "", other than in Endpoints.
-        ports: ports.map((port) => ({ ...endpointPort(port), name: port.name ?? '' })),
-      });
-    });
+    .flatMap(({ addresses, ports, state }, index) =>
+      fillSlices(state === 'absent' ? [] : ordered(addresses)).map(({ bits, addresses: listed }) => {
+        const suffix = [
+          family.toLowerCase(),
+          ...(index === 0 ? [] : [index + 1]),
+          ...(bits === '' ? [] : [`b${bits}`]),
+        ];
+        return new ApiObject(scope, `EndpointSlice-${suffix.join('-')}`, {
+          apiVersion: 'discovery.k8s.io/v1',
+          kind: 'EndpointSlice',
+          metadata: {
+            name: [name, ...suffix].join('-'),
+            namespace,
+            labels: { ...labels, [Label.serviceName]: name, [Label.endpointSliceManagedBy]: ENDPOINT_SLICE_MANAGER },
+            annotations,
+          },
+          addressType: family,
+          endpoints: listed.map(({ ip, hostname }) => ({
+            addresses: [ip],
+            conditions: { ready: state === 'ready' },
+            hostname,
+          })),
+          // Here the API server stores an unnamed port as "", other than in Endpoints.
+          ports: ports.map((port) => ({ ...endpointPort(port), name: port.name ?? '' })),
+        });
+      }),
+    );
 };
 
 const endpointPort = ({ name, port, protocol = 'TCP', appProtocol }: EndpointPort) => ({

@@ -144,6 +144,25 @@ onEachServer('kinds', (server) => {
     }
   });
 
+  it('refuses more than 1000 endpoints in one EndpointSlice, and no number of addresses in Endpoints', async () => {
+    const ips = Array.from({ length: 1001 }, (_, index) => `192.0.${2 + (index >> 8)}.${index & 255}`);
+    const sliceOf = (count: number) => ({
+      metadata: { name: unique() },
+      addressType: 'IPv4',
+      endpoints: ips.slice(0, count).map((ip) => ({ addresses: [ip] })),
+      ports: [],
+    });
+    const path = group('discovery.k8s.io/v1', 'endpointslices');
+    const { code, body } = await post<Status>(path, sliceOf(1001));
+    expect([code, body.details?.causes]).toEqual([
+      422,
+      [{ reason: 'FieldValueTooMany', message: 'Too many: 1001: must have at most 1000 items', field: 'endpoints' }],
+    ]);
+    expect((await post(path, sliceOf(1000))).code).toBe(201);
+    const subsets = [{ addresses: ips.map((ip) => ({ ip })), ports: [{ port: 80 }] }];
+    expect((await post(core('endpoints'), { metadata: { name: unique() }, subsets })).code).toBe(201);
+  });
+
   it('keeps the order of the addresses of Endpoints', async () => {
     const name = unique();
     const subsets = [

@@ -185,6 +185,46 @@ describe('the endpoints of a headless mirror as slices', () => {
     ]);
   });
 
+  describe('of many pods (D10)', () => {
+    const podsOf = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({
+        hostname: `web-${index}`,
+        ip: `10.96.${index >> 8}.${index & 255}`,
+      }));
+    const slicesOf = (addresses: ReturnType<typeof podsOf>): ReadonlyMap<string, readonly string[]> =>
+      new Map(
+        endpointsOf({ kind: 'slices', subsets: [{ addresses, ports: PORTS }] }).map(({ metadata, endpoints }) => [
+          metadata.name,
+          (endpoints as { hostname: string }[]).map(({ hostname }) => hostname),
+        ]),
+      );
+    const changed = (a: ReadonlyMap<string, readonly string[]>, b: ReadonlyMap<string, readonly string[]>) =>
+      [...new Set([...a.keys(), ...b.keys()])].filter((name) => a.get(name)?.join() !== b.get(name)?.join());
+
+    test('are one slice for up to 100, and each pod once in slices of at most 100 for more', () => {
+      expect([...slicesOf(podsOf(100)).keys()]).toEqual(['nginx-svc-west-ipv4']);
+      const slices = slicesOf(podsOf(5000));
+      const hostnames = [...slices.values()].flat();
+      expect(hostnames.sort()).toEqual(
+        podsOf(5000)
+          .map(({ hostname }) => hostname)
+          .sort(),
+      );
+      expect(Math.max(...[...slices.values()].map(({ length }) => length))).toBeLessThanOrEqual(100);
+      expect(slices.size).toBeLessThan(5000 / 40);
+      expect([...slices.keys()].every((name) => /^nginx-svc-west-ipv4-b[01]+$/.test(name))).toBe(true);
+    });
+
+    test('are filled by the pods alone, whatever their order', () => {
+      expect(slicesOf(podsOf(1000).reverse())).toEqual(slicesOf(podsOf(1000)));
+    });
+
+    test.each([0, 1, 499, 998])('change in one slice, or divide or join two, when pod %i goes', (gone) => {
+      const all = podsOf(999);
+      expect(changed(slicesOf(all), slicesOf(all.toSpliced(gone, 1))).length).toBeLessThanOrEqual(3);
+    });
+  });
+
   test('are none without pods', () => {
     expect(endpointsOf({ kind: 'slices', subsets: [] })).toEqual([]);
   });

@@ -5,7 +5,15 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import type { KubeObject } from '../storage/object.ts';
 import { sameJson } from '../storage/object.ts';
-import { duplicate, forbiddenField, invalid, notSupported, required, type FieldError } from '../storage/status.ts';
+import {
+  duplicate,
+  forbiddenField,
+  invalid,
+  notSupported,
+  required,
+  tooMany,
+  type FieldError,
+} from '../storage/status.ts';
 
 type Validation = (object: KubeObject, old: KubeObject | undefined) => readonly FieldError[];
 
@@ -227,6 +235,8 @@ interface SliceEndpoint {
   readonly hostname?: string;
 }
 
+/** Most endpoints of one slice. */
+const MAX_ENDPOINTS = 1000;
 const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6'];
 
 const endpointSlice: Validation = (object, old) => {
@@ -237,9 +247,10 @@ const endpointSlice: Validation = (object, old) => {
   if (old !== undefined && old.addressType !== addressType) {
     errors.push(invalid('addressType', addressType, 'field is immutable'));
   }
-  for (const [index, { addresses = [], hostname }] of (
-    (object.endpoints ?? []) as readonly SliceEndpoint[]
-  ).entries()) {
+  const listed = (object.endpoints ?? []) as readonly SliceEndpoint[];
+  const isTooMany = listed.length > MAX_ENDPOINTS;
+  if (isTooMany) errors.push(tooMany('endpoints', listed.length, MAX_ENDPOINTS));
+  for (const [index, { addresses = [], hostname }] of (isTooMany ? [] : listed).entries()) {
     const field = `endpoints[${index}]`;
     if (addresses.length === 0) errors.push(required(`${field}.addresses`, 'must contain at least 1 address'));
     for (const [at, ip] of addresses.entries()) {

@@ -128,6 +128,7 @@ export interface FieldError {
     | 'FieldValueRequired'
     | 'FieldValueInvalid'
     | 'FieldValueNotSupported'
+    | 'FieldValueTooMany'
     | 'FieldValueDuplicate'
     | 'FieldValueForbidden'
     | 'FieldValueTooLong'
@@ -161,6 +162,12 @@ export const notSupported = (
   reason: 'FieldValueNotSupported',
   field,
   message: `Unsupported value: ${worded(value)}: supported values: ${(order === 'sorted' ? supported.toSorted() : supported).map(worded).join(', ')}`,
+});
+
+export const tooMany = (field: string, actual: number, most: number): FieldError => ({
+  reason: 'FieldValueTooMany',
+  field,
+  message: `Too many: ${actual}: must have at most ${most} items`,
 });
 
 export const duplicate = (field: string, value: unknown): FieldError => ({
