@@ -24,6 +24,11 @@ export interface OperatorSettings {
    */
   readonly enableNamespaceCreation?: boolean | undefined;
   /**
+   * Time that a pod of a headless Service may be gone before its endpoint mirror is deleted: a Duration, or a Go duration.
+   * @default 60s
+   */
+  readonly endpointMirrorGrace?: Duration | string | undefined;
+  /**
    * The only namespaces that mirrors are written to: the operator gets the right to read and write in these alone, by
    * a Role in each. They must exist for that; one that does not is mirrored into once it does, and its Role with it.
    * @default - all but those of Kubernetes, of the control plane and of the operator, by a ClusterRole

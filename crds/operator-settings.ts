@@ -94,6 +94,15 @@ export const OPERATOR_SETTINGS = {
     default: 'false',
     prop: true,
   },
+  endpointMirrorGrace: {
+    type: 'duration',
+    leastMs: 0,
+    mostMs: HOUR_MS,
+    argument: 'DURATION',
+    text: 'time that a pod of a headless Service may be gone before its endpoint mirror is deleted',
+    default: '60s',
+    prop: true,
+  },
   mirrorNamespaces: {
     type: 'names',
     of: 'namespace',

@@ -9,10 +9,11 @@ import { splitKey } from '../kube/objects.ts';
 import type { Observed } from '../mirror/observed.ts';
 import { MALFORMED_RATE, Throttle } from '../runtime/rate.ts';
 import { PROBE_KEY } from '../source/owner.ts';
-import { type ExportState, Losses } from '../target/losses.ts';
+import { type ExportState, Losses, serviceOf } from '../target/losses.ts';
 import { Target, type TargetObstacle } from '../target/target.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import type { Mirrors } from './mirrors.ts';
+import { Pods } from './pods.ts';
 
 /** Settings that decide how a target is read. */
 type Selection = Pick<
@@ -31,18 +32,36 @@ export interface ExportsOptions {
   readonly onReachable: (obstacle: TargetObstacle | undefined) => void;
 }
 
+/** New credentials that are tried: the target is read with them, beside what is read with the old ones. */
+interface Trial {
+  readonly client: KubeClient;
+  target: Target;
+  /** What is in the way of reading it. */
+  obstacle?: TargetObstacle | undefined;
+  readonly onProblem: (error: unknown) => void;
+  readonly end: (adopted: boolean) => void;
+}
+
 export class Exports {
   readonly #options: ExportsOptions;
   readonly #losses = new Losses();
   readonly #malformed = new Throttle<string>(MALFORMED_RATE, (what, more) => this.#reportMalformed(what, more));
+  readonly #pods: Pods;
   #settings: Selection;
+  #client: KubeClient | undefined;
   #target: Target | undefined;
-  /** Identity of the API server that is read. */
-  #apiServer: string | undefined;
+  #trial: Trial | undefined;
 
   constructor(options: ExportsOptions) {
+    const { settings, env } = options;
     this.#options = options;
-    this.#settings = options.settings;
+    this.#settings = settings;
+    this.#pods = new Pods({
+      cluster: settings.cluster,
+      source: env.source,
+      losses: this.#losses,
+      graceMs: env.config.endpointMirrorGraceMs,
+    });
   }
 
   /** Number of deletions that are held. */
@@ -56,43 +75,60 @@ export class Exports {
   }
 
   /** Returns what the target says about one Service. */
-  observe(key: string): Pick<Observed, 'target' | 'slices' | 'decidable'> {
+  observe(key: string): Pick<Observed, 'target' | 'slices' | 'departed' | 'decidable'> {
     const target = this.#target?.get(key);
     return {
       target,
       slices: target && this.#target?.slicesOf(key),
+      departed: this.#target === undefined ? new Map() : this.#pods.departed(this.#target, key),
       decidable: this.#target?.decides(key) === true && !(target === undefined && this.#losses.isHeld(key)),
     };
   }
 
-  /** Reads with this client from now on. If it leads to another API server, everything is listed anew (rule E2). */
-  use(client: KubeClient): void {
-    const isSameCluster = this.#apiServer === client.apiServer;
-    this.#apiServer = client.apiServer;
-    if (this.#target !== undefined) {
-      this.#target.use(client, { isSameCluster });
-      return;
+  /**
+   * Reads the target with a client from now on (rule E2). The first one is used at once: there is none to keep, and a
+   * target that is down will come back. Another one is used when everything that is read has been listed and is being
+   * watched with it. It may lead to another cluster, so nothing is resumed, and what its list takes away is counted.
+   * @param onProblem called on change with why it cannot be used yet
+   * @param signal ends the trial
+   * @returns whether it is in use; false if the signal aborted first
+   */
+  adopt(client: KubeClient, onProblem: (error: unknown) => void, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return Promise.resolve(false);
+    if (this.#target === undefined) {
+      this.#client = client;
+      this.#target = this.#makeTarget();
+      this.#target.run(client, this.#options.signal);
+      return Promise.resolve(true);
     }
-    this.#target = this.#makeTarget();
-    this.#target.run(client, this.#options.signal);
+    const { promise, resolve: end } = Promise.withResolvers<boolean>();
+    const trial: Trial = { client, target: this.#makeTarget(), onProblem, end };
+    this.#trial?.target.stop();
+    this.#trial = trial;
+    signal.addEventListener('abort', () => this.#giveUp(trial), { once: true });
+    trial.target.run(client, this.#options.signal);
+    return promise;
   }
 
   /**
    * Applies a changed spec or annotations. If the selectors changed, the target is watched anew, and mirrors stay as
    * they are until its lists are complete.
-   * @param client client in use
    * @returns whether the target is watched anew
    */
-  update(settings: Selection, client: KubeClient | undefined): boolean {
+  update(settings: Selection): boolean {
     const before = this.#settings;
     this.#settings = settings;
-    for (const key of this.#losses.confirm(settings.confirmPrune)) this.#options.mirrors.add(key);
+    this.#release(this.#losses.confirm(settings.confirmPrune));
     if (this.#target === undefined || isReadAlike(settings, before)) return false;
     this.#target.stop();
     this.#options.mirrors.progress.restart();
     this.#losses.restarted();
     this.#target = this.#makeTarget();
-    if (client !== undefined) this.#target.run(client, this.#options.signal);
+    if (this.#client !== undefined) this.#target.run(this.#client, this.#options.signal);
+    if (this.#trial === undefined) return true;
+    this.#trial.target.stop();
+    this.#trial.target = this.#makeTarget();
+    this.#trial.target.run(this.#trial.client, this.#options.signal);
     return true;
   }
 
@@ -102,8 +138,29 @@ export class Exports {
   }
 
   stop(): void {
+    if (this.#trial !== undefined) this.#giveUp(this.#trial);
     this.#target?.stop();
     this.#malformed.flush();
+  }
+
+  #giveUp(trial: Trial): void {
+    if (this.#trial !== trial) return;
+    this.#trial = undefined;
+    trial.target.stop();
+    trial.end(false);
+  }
+
+  /** Everything that can be read with the new credentials is: they replace the old ones, unless those can read more. */
+  #opened(trial: Trial): void {
+    const { target, client, obstacle } = trial;
+    if (target.refused.some((namespace) => this.#target?.isRead(namespace) === true)) return;
+    this.#trial = undefined;
+    this.#target?.stop();
+    this.#target = target;
+    this.#client = client;
+    trial.end(true);
+    this.#options.onReachable(obstacle);
+    this.#relisted(target);
   }
 
   #makeTarget(): Target {
@@ -116,14 +173,21 @@ export class Exports {
       namespaces: targetNamespaces,
       timings: env.tuning.targetTimings,
       labelCopyMs: env.tuning.labelCopyMs,
-      onChange: (key) => {
-        if (isCurrent()) this.#changed(target, key);
+      onChange: (key, left = []) => {
+        if (isCurrent()) this.#changed(target, key, left);
       },
-      onRelisted: (what) => {
-        if (isCurrent()) this.#relisted(target, what);
+      onRelisted: () => {
+        if (isCurrent()) this.#relisted(target);
+      },
+      onOpen: () => {
+        if (this.#trial?.target === target) this.#opened(this.#trial);
       },
       onReachable: (obstacle) => {
         if (isCurrent()) onReachable(obstacle);
+        else if (this.#trial?.target === target) {
+          this.#trial.obstacle = obstacle;
+          if (obstacle !== undefined) this.#trial.onProblem(obstacle.error);
+        }
       },
       onMalformed: (what) => this.#malformed.add(what),
     });
@@ -140,42 +204,61 @@ export class Exports {
     report.event('Warning', 'MalformedObject', `ignored an object that the target sent: ${what}${others}`);
   }
 
-  #changed(target: Target, key: string): void {
+  #changed(target: Target, key: string, left: readonly string[]): void {
     const { mirrors, env, report } = this.#options;
     mirrors.progress.changed(key);
     const state = stateOf(target, key);
-    if (this.#losses.changed(key, state)) report.statusChanged();
+    const released = [this.#losses.changed(key, state), this.#pods.changed(target, key, left)];
+    if (released.includes(true)) report.statusChanged();
     // A Service that is gone claims nothing, also while another operator writes for the Link (rule A7).
     if (state === 'gone' && !this.#losses.isHeld(key)) env.claims.withdraw({ cluster: this.#settings.cluster, key });
     mirrors.add(key);
   }
 
-  #relisted(target: Target, what: 'services' | 'slices'): void {
+  #relisted(target: Target): void {
     const { mirrors, report } = this.#options;
-    if (what === 'services') this.#countLosses(target);
+    this.#countLosses(target);
     mirrors.relisted(target.keys());
     report.statusChanged();
   }
 
-  /** @param within only namespace whose mirrors are counted: mirrors in others may just be going one by one */
+  /**
+   * Counts what the lists of the target take away.
+   * @param within only namespace whose mirrors are counted: mirrors in others may just be going one by one
+   */
   #countLosses(target: Target, within?: string): void {
-    const { mirrors, env, report } = this.#options;
-    const { name: link, cluster, confirmPrune } = this.#settings;
-    const mirrored = new Set([...env.source.keysOf(cluster)].filter((key) => key !== PROBE_KEY));
+    const { env } = this.#options;
+    const { cluster, confirmPrune } = this.#settings;
     const isCounted = (key: string): boolean => within === undefined || splitKey(key).namespace === within;
-    const before = this.#losses.count;
-    const released = this.#losses.relisted(
-      mirrored,
-      (key) => (isCounted(key) || target.get(key) !== undefined ? stateOf(target, key) : undefined),
-      confirmPrune,
-    );
-    const held = this.#losses.count;
-    if (held > 0 && held !== before) {
-      env.log.warn({ link, held }, 'the target no longer lists many mirrored Services; their mirrors are not deleted');
-      const message = `the target no longer lists ${held} of ${mirrored.size} mirrored Services; their mirrors are not deleted`;
-      report.event('Warning', 'PruneHeld', message);
+    const states = new Map<string, ExportState>();
+    for (const key of env.source.keysOf(cluster)) {
+      if (key === PROBE_KEY) continue;
+      const state = stateOf(target, key);
+      states.set(key, state === 'exported' || isCounted(key) ? state : undefined);
     }
-    for (const key of released) mirrors.add(key);
+    for (const [key, state] of this.#pods.states(target)) {
+      states.set(key, state === 'exported' || isCounted(key) ? state : undefined);
+    }
+    const before = this.#losses.count;
+    const released = this.#losses.relisted(new Set(states.keys()), (key) => states.get(key), confirmPrune);
+    if (this.#losses.count !== before) this.#reportHeld(states.size);
+    this.#release(released);
+  }
+
+  /** @param mirrored number of Services and pods that have mirrors */
+  #reportHeld(mirrored: number): void {
+    const { env, report } = this.#options;
+    const held = this.#losses.count;
+    if (held === 0) return;
+    const link = this.#settings.name;
+    env.log.warn({ link, held }, 'the target no longer lists much of what is mirrored; those mirrors are not deleted');
+    const message = `the target no longer lists ${held} of ${mirrored} mirrored Services and pods; their mirrors are not deleted`;
+    report.event('Warning', 'PruneHeld', message);
+  }
+
+  /** Reconciles what is not held any more. */
+  #release(keys: readonly string[]): void {
+    for (const key of new Set(keys.map(serviceOf))) this.#options.mirrors.add(key);
   }
 }
 

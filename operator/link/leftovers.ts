@@ -146,6 +146,7 @@ export class Removal {
       namespace,
       name,
       slices: undefined,
+      departed: new Map(),
       decidable: true,
       namespaceState: namespaceStateOf(namespace, this.#env),
       owned: this.#env.source.ownedBy({ cluster: this.#cluster, key }),

@@ -146,7 +146,7 @@ export class Mirrors {
     // Between two passes, and while nothing can be decided, the last status is kept.
     const isFinal = !signal.aborted && !pass.again && shape.kind !== 'undecided' && !pass.errors.some(isConflict);
     if (isFinal) this.#setStatus(key, statusOf(observed, shape, refusal, pass), pass.notes);
-    return pass;
+    return { ...pass, requeueAfterMs: soonest([pass.requeueAfterMs, ...observed.departed.values()]) };
   }
 
   async #reconcileProbe(signal: AbortSignal): Promise<Pass> {
@@ -243,6 +243,12 @@ function statusOf(
   if (failure !== undefined) return notMirrored(remote, link.cluster, { reason: 'Error', message: describe(failure) });
   const note = 'note' in shape && shape.note !== undefined ? [shape.note] : [];
   return mirrored(remote, link.cluster, [...note, ...pass.notes].join('; '));
+}
+
+/** Returns the least of these times that comes. */
+function soonest(timesMs: readonly (number | undefined)[]): number | undefined {
+  const least = timesMs.reduce<number>((a, b) => Math.min(a, b ?? Infinity), Infinity);
+  return least === Infinity ? undefined : least;
 }
 
 /** Returns the function's result, or the error that it throws. */

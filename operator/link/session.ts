@@ -78,12 +78,8 @@ export class Session {
       network: tuning.network,
       hooks: metrics.clientHooks,
       listed: config.credentialsSecrets,
-      trial: () => ({
-        labelSelector: (this.#settings.selector ?? this.#settings.remoteDiscoverySelector)?.query,
-        namespaces: this.#settings.targetNamespaces,
-      }),
       onVerdict: (found) => this.#reachability.setCredentials(found),
-      onClient: (client) => this.#exports.use(client),
+      adopt: (client, onProblem, until) => this.#exports.adopt(client, onProblem, until),
     });
   }
 
@@ -135,7 +131,7 @@ export class Session {
   update(settings: LinkSettings): void {
     const before = this.#settings;
     this.#settings = settings;
-    const isReadAnew = this.#exports.update(settings, this.#credentials.client);
+    const isReadAnew = this.#exports.update(settings);
     this.#report.statusChanged();
     if (settings.generation === before.generation) return;
     if (isReadAnew) this.#reachability.readAnew();

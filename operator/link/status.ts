@@ -113,7 +113,7 @@ function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<
         : verdict(
             'True',
             'MassDeletion',
-            `the target no longer lists ${pruneHeld} mirrored Services; their mirrors are not deleted. To delete them, annotate the Link with linkspan.dev/confirm-prune="${pruneHeld}"; to keep them, do nothing: this resolves when the target lists the Services again`,
+            `the target no longer lists ${pruneHeld} Services or pods that are mirrored; their mirrors are not deleted. To delete them, annotate the Link with linkspan.dev/confirm-prune="${pruneHeld}"; to keep them, do nothing: this resolves when the target lists them again`,
           ),
   };
   return { ...all, Ready: ready(all, findings) };

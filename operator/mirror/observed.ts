@@ -51,6 +51,11 @@ export interface Observed {
   /** Undefined while they are not known; readiness is then left as it is. */
   readonly slices: readonly EndpointSlice[] | undefined;
   /**
+   * Pods of a headless Service that are gone and keep their endpoint mirrors for now: how long, in milliseconds, by
+   * hostname. It is Infinity for one whose deletion is held (rules D11, E6).
+   */
+  readonly departed: ReadonlyMap<string, number>;
+  /**
    * Whether the target is known well enough to say what must exist and what must go. False while it has not been
    * listed, and for a Service whose deletion is held (rule E6).
    */

@@ -4,10 +4,11 @@
 import { Annotation, Label, mirrorName, Value } from '../../crds/wire.ts';
 import { isServiceName } from '../../crds/names.ts';
 import type { Service } from '../kube/objects.ts';
+import { endpointMirrors } from './endpoint-mirrors.ts';
 import { type Refusal, type RefusalReason, unreadableNamespace } from './reasons.ts';
 import { type Claim, endpointMirrorNames } from './names.ts';
-import type { Observed } from './observed.ts';
-import { readSlices, type TargetEndpoints, type TargetHost } from './target-endpoints.ts';
+import type { LinkView, Observed } from './observed.ts';
+import { readSlices, type TargetEndpoints, type TargetHost, withDeparted } from './target-endpoints.ts';
 
 export type Shape =
   /** Not known. Everything stays as it is, and only the gateway is kept up to date. */
@@ -22,7 +23,7 @@ export type Shape =
       readonly service: Service;
       /** Undefined while they are not known. */
       readonly endpoints: TargetEndpoints | undefined;
-      /** Message that names the ports that are left out, since they do not cross a gateway. */
+      /** Message that says what of the Service its mirror cannot have. */
       readonly note?: string;
     };
 
@@ -71,14 +72,18 @@ export function shapeOf(observed: Observed): Shape {
       'all its ports are UDP or SCTP, which do not cross a gateway; export it as remote-discovery on a flat network',
     );
   }
-  const note =
+  const endpoints = endpointsOf(observed, service);
+  const omitted =
     left.length === 0
-      ? {}
-      : {
-          note: `ports left out because they do not cross a gateway: ${left.map((port) => `${port.name ?? port.port}/${port.protocol ?? ''}`).join(', ')}`,
-        };
-  const endpoints = observed.slices === undefined ? undefined : readSlices(service, observed.slices);
-  if (!link.headless || service.spec?.clusterIP !== 'None') return { kind: 'clusterIP', service, endpoints, ...note };
+      ? []
+      : [
+          `ports left out because they do not cross a gateway: ${left.map((port) => `${port.name ?? port.port}/${port.protocol ?? ''}`).join(', ')}`,
+        ];
+  const shape = (kind: 'clusterIP' | 'headless'): Shape => {
+    const notes = [...omitted, ...(kind === 'headless' ? crowded(link, endpoints) : [])];
+    return { kind, service, endpoints, ...(notes.length === 0 ? {} : { note: notes.join('; ') }) };
+  };
+  if (!link.headless || service.spec?.clusterIP !== 'None') return shape('clusterIP');
 
   const mirror = observed.owned.services.find(({ metadata }) => metadata.name === mirrorName(name, link.cluster));
   const wasHeadless = mirror?.spec?.clusterIP === 'None';
@@ -89,9 +94,26 @@ export function shapeOf(observed: Observed): Shape {
         'the headless Service has no endpoints; it is mirrored when its first endpoint appears',
       );
     }
-    return { kind: wasHeadless ? 'headless' : 'clusterIP', service, endpoints, ...note };
+    return shape(wasHeadless ? 'headless' : 'clusterIP');
   }
-  return { kind: endpoints.hosts.size > 0 ? 'headless' : 'clusterIP', service, endpoints, ...note };
+  return shape(endpoints.hosts.size > 0 ? 'headless' : 'clusterIP');
+}
+
+function endpointsOf({ slices, departed, owned }: Observed, service: Service): TargetEndpoints | undefined {
+  if (slices === undefined) return undefined;
+  const endpoints = readSlices(service, slices);
+  return departed.size === 0 ? endpoints : withDeparted(endpoints, departed.keys(), endpointMirrors(owned));
+}
+
+/** Kubernetes mirrors so many addresses of a subset of v1 Endpoints to slices, which clients read (rule D10). */
+const MIRRORED_ADDRESSES = 1000;
+
+function crowded({ endpointsKind }: LinkView, endpoints: TargetEndpoints | undefined): readonly string[] {
+  const most = Math.max(0, ...(endpoints?.subsets ?? []).map(({ hostnames }) => hostnames.length));
+  if (endpointsKind !== 'endpoints' || most <= MIRRORED_ADDRESSES) return [];
+  return [
+    `${most} pods are ready, and of the v1 Endpoints that list them Kubernetes takes ${MIRRORED_ADDRESSES} into EndpointSlices, so DNS does not answer for the others: run the operator with --endpoints=slices`,
+  ];
 }
 
 /** Returns the claims on local names that a shape needs, the mirror's own first. */

@@ -70,6 +70,24 @@ export function readSlices(service: Service, slices: readonly EndpointSlice[]): 
 }
 
 /**
+ * Returns the endpoints with pods that are gone and keep their endpoint mirrors, as pods that are only not ready.
+ * @param departed hostnames
+ * @param mirrored ports of the pods that have an endpoint mirror, by hostname
+ */
+export function withDeparted(
+  endpoints: TargetEndpoints,
+  departed: Iterable<string>,
+  mirrored: ReadonlyMap<string, readonly EndpointPort[]>,
+): TargetEndpoints {
+  const hosts = new Map(endpoints.hosts);
+  for (const hostname of departed) {
+    const ports = mirrored.get(hostname);
+    if (ports !== undefined && !hosts.has(hostname)) hosts.set(hostname, { hostname, listed: false, ports });
+  }
+  return { ...endpoints, hosts };
+}
+
+/**
  * Returns the headless mirror's subsets: each listed hostname with its endpoint mirror's ClusterIP, if it has one yet.
  */
 export function mirrorSubsets(

@@ -26,6 +26,8 @@ export interface Change<T> {
   readonly key: string;
   readonly before: T | undefined;
   readonly after: T | undefined;
+  /** Set if a list showed it, and not a watch. */
+  readonly isListed?: true;
 }
 
 /** The read side of a store. */
@@ -189,12 +191,12 @@ export class Store<T extends KubeObject> implements Lister<T> {
     part.writes.clear();
     const changes: Change<T>[] = [];
     for (const [key, before] of part.objects) {
-      if (!incoming.has(key)) changes.push({ key, before, after: undefined });
+      if (!incoming.has(key)) changes.push({ key, before, after: undefined, isListed: true });
     }
     const lost = changes.length;
     for (const [key, after] of incoming) {
       const before = part.objects.get(key);
-      if (before === undefined || !isSameVersion(before, after)) changes.push({ key, before, after });
+      if (before === undefined || !isSameVersion(before, after)) changes.push({ key, before, after, isListed: true });
       // What readers and indexes hold stays the very object that `wrote` and `deleted` are called with.
       else incoming.set(key, before);
     }

@@ -1,17 +1,15 @@
 /**
- * Makes the client for a target from the Link's credentials Secret (rules E2, E3). New credentials are tried before
- * they replace working ones; bad ones change only the verdict. The first ones are used without a trial: there are none
- * to keep, and a target that is down will come back.
+ * Makes the client for a target from the Link's credentials Secret (rules E2, E3), and offers it to what reads the target,
+ * which keeps reading with the old one until the new one has proven itself. Bad credentials change only the verdict.
  */
 import { formatFieldErrors } from '../../crds/field-error.ts';
 import { CredentialsSecret, FIELD_MANAGER, UserAgent } from '../../crds/wire.ts';
-import { backoffMs, RECONNECT_BACKOFF, sleep } from '../kube/backoff.ts';
 import { type ClientHooks, KubeClient } from '../kube/client.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
-import { type ApiError, describe, isForbidden, isUnauthorized } from '../kube/errors.ts';
+import { describe, isForbidden, isUnauthorized } from '../kube/errors.ts';
 import type { Network } from '../kube/network.ts';
 import { parseTargetKubeconfig, type TargetAccess } from '../kube/access/secret-kubeconfig.ts';
-import { type Secret, SERVICES } from '../kube/objects.ts';
+import type { Secret } from '../kube/objects.ts';
 
 export interface CredentialsOptions {
   /** Deadline of requests to the target. */
@@ -21,13 +19,15 @@ export interface CredentialsOptions {
   readonly hooks?: ClientHooks;
   /** Names of the only Secrets that are watched; undefined: all of the type. */
   readonly listed?: readonly string[] | undefined;
-  /** Returns what the credentials must allow to list; one of several namespaces is enough. */
-  readonly trial: () => {
-    readonly labelSelector: string | undefined;
-    readonly namespaces: readonly string[] | undefined;
-  };
   readonly onVerdict: (found: Verdict) => void;
-  readonly onClient: (client: KubeClient) => void;
+  /**
+   * Reads the target with a client from now on: the first one at once, another one as soon as everything that is read can
+   * be read with it.
+   * @param onProblem called on change with why it cannot be used yet
+   * @param signal ends the trial
+   * @returns whether it is in use; false if the signal aborted first
+   */
+  readonly adopt: (client: KubeClient, onProblem: (error: unknown) => void, signal: AbortSignal) => Promise<boolean>;
 }
 
 /** More than twice those of an EndpointSlice with 1,000 endpoints; they take up to 70 ms to parse and check. */
@@ -41,10 +41,6 @@ export class Credentials {
 
   constructor(options: CredentialsOptions) {
     this.#options = options;
-  }
-
-  get client(): KubeClient | undefined {
-    return this.#client;
   }
 
   /** Reports whether the client in use was made from the Secret as it is now. */
@@ -79,59 +75,24 @@ export class Credentials {
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(network === undefined ? {} : { network }),
     });
-    if (this.#client !== undefined && !(await this.#tried(client, current))) {
-      await client.close();
-      return;
-    }
-    if (current.aborted) {
+    if (!(await this.#options.adopt(client, (error) => this.#options.onVerdict(unusable(error)), current))) {
       await client.close();
       return;
     }
     const old = this.#client;
     this.#client = client;
     this.#fingerprint = found.fingerprint;
-    this.#pending = false;
-    this.#options.onVerdict(verdict('True', 'Valid', ''));
-    this.#options.onClient(client);
+    // Newer ones may have come in the moment in which these were adopted.
+    if (!current.aborted) {
+      this.#pending = false;
+      this.#options.onVerdict(verdict('True', 'Valid', ''));
+    }
     await old?.close();
   }
 
   async close(): Promise<void> {
     this.#trial.abort();
     await this.#client?.close();
-  }
-
-  /** Tries the client until it works (true), or until newer credentials come (false). */
-  async #tried(client: KubeClient, signal: AbortSignal): Promise<boolean> {
-    for (let attempt = 0; !signal.aborted; attempt += 1) {
-      try {
-        await this.#list(client, signal);
-        return true;
-      } catch (error) {
-        if (signal.aborted) return false;
-        const reason = isUnauthorized(error) ? 'Unauthorized' : isForbidden(error) ? 'Forbidden' : 'Untried';
-        const message = `the new credentials do not work; the old ones stay in use: ${describe(error)}`;
-        this.#options.onVerdict(verdict('False', reason, message));
-        await sleep(backoffMs(attempt, RECONNECT_BACKOFF, Math.random), signal);
-      }
-    }
-    return false;
-  }
-
-  /** @throws ApiError 403 if listing is forbidden in every namespace */
-  async #list(client: KubeClient, signal: AbortSignal): Promise<void> {
-    const { labelSelector, namespaces = [undefined] } = this.#options.trial();
-    let refusal: ApiError | undefined;
-    for (const namespace of namespaces) {
-      try {
-        await client.list(SERVICES, { limit: 1, labelSelector, namespace }, signal);
-        return;
-      } catch (error) {
-        if (!isForbidden(error)) throw error;
-        refusal = error;
-      }
-    }
-    if (refusal !== undefined) throw refusal;
   }
 
   #read(name: string, secret: Secret | undefined): Read {
@@ -145,6 +106,11 @@ export class Credentials {
       ),
     };
   }
+}
+
+function unusable(error: unknown): Verdict {
+  const reason = isUnauthorized(error) ? 'Unauthorized' : isForbidden(error) ? 'Forbidden' : 'Untried';
+  return verdict('False', reason, `the new credentials do not work; the old ones stay in use: ${describe(error)}`);
 }
 
 type Read = { readonly problem: Verdict } | TargetAccess;

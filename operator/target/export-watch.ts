@@ -20,6 +20,7 @@ import type { MirrorMode } from '../../constructs/mirror/index.ts';
 import type { ReflectorState, ReflectorTimings } from '../runtime/reflector.ts';
 import { Store } from '../runtime/store.ts';
 import { type Read, readService, readSlice, serviceKeys } from './objects.ts';
+import { Moves } from './moves.ts';
 import { SlicesByName, type Wanting } from './slices-by-name.ts';
 import { WatchedStore } from './watched-store.ts';
 
@@ -35,8 +36,12 @@ export interface ExportWatchOptions {
   readonly timings?: Partial<ReflectorTimings> | undefined;
   /** How long a Service's slices may take to carry its labels, before they are looked up by name. @default 2000 */
   readonly labelCopyMs?: number | undefined;
-  /** Called when a target Service, or what is behind it, may have changed: `namespace/name`. */
-  readonly onChange: (key: string) => void;
+  /**
+   * Called when a target Service, or what is behind it, may have changed.
+   * @param key `namespace/name`
+   * @param left hostnames of pods that a watch, not a list, reported as gone from a slice of the Service
+   */
+  readonly onChange: (key: string, left?: readonly string[]) => void;
   /**
    * Called when Services were listed anew, and every exported Service is known.
    * @param lost whether Services are no longer exported, and this list was not asked for by `relist`
@@ -56,12 +61,6 @@ const LABELLED = 'endpointslices';
 /** Most Services, and most slices, that are read of a target (rule E10): several times what anybody mirrors. */
 const MAX_OBJECTS = 50_000;
 
-/**
- * With two selectors a Service that moves from one to the other leaves the first watch before it enters the second;
- * its mirror must not be torn down in between.
- */
-const LEFT_SETTLE_MS = 250;
-
 export class ExportWatch {
   readonly #options: ExportWatchOptions;
   #client: KubeClient | undefined;
@@ -71,11 +70,14 @@ export class ExportWatch {
   /** The slices that carry the labels of exported Services. */
   #labelled: WatchedStore<EndpointSlice> | undefined;
   readonly #byName: SlicesByName;
+  /** Services that may be on their way from one watch to the other. */
+  readonly #moves: Moves;
   /** Stores of Services that `relist` was called for and whose list has not completed. */
   readonly #relisting = new Set<Store<Service>>();
 
   constructor(options: ExportWatchOptions) {
     this.#options = options;
+    this.#moves = new Moves((key) => options.onChange(key));
     this.#byName = new SlicesByName({
       watch: (query, shard) => this.#watchSlices(`endpointslices by name ${shard}`, query),
       wanting: () => this.#wanting(),
@@ -86,6 +88,12 @@ export class ExportWatch {
   /** Whether every exported Service is known: only then is a Service that is not there known to be gone. */
   get synced(): boolean {
     return this.#client !== undefined && this.#services.every(({ store }) => store.synced);
+  }
+
+  /** Whether everything that is read has been listed and is being watched. Slices found by name may still be looked for. */
+  get open(): boolean {
+    const watches = [...this.#services, this.#labelled].filter((watch) => watch !== undefined);
+    return this.#client !== undefined && watches.every(({ connected, store }) => connected && store.synced);
   }
 
   /** Whether every list of Services that `relist` asked for has completed. */
@@ -99,6 +107,11 @@ export class ExportWatch {
     if (flat !== undefined) return { service: flat, mode: 'remote-discovery' };
     const service = this.#gateway?.store.get(key);
     return service && { service, mode: 'gateway' };
+  }
+
+  /** Whether a Service left one watch and may be about to enter the other. */
+  isMoving(key: string): boolean {
+    return this.#moves.has(key);
   }
 
   /** Keys of all exported Services, in either mode. */
@@ -117,17 +130,16 @@ export class ExportWatch {
     return [...new Map([...labelled, ...named].map((slice) => [slice.metadata.name, slice])).values()];
   }
 
-  /** Starts watching, with the client that is given until `use` gives another. */
+  /** Starts watching. */
   run(client: KubeClient, signal: AbortSignal): void {
     this.#client = client;
     this.#signal = signal;
     const { gateway, flat } = this.#options.selectors;
-    const areTwo = gateway !== undefined && flat !== undefined;
     if (gateway !== undefined) {
-      this.#gateway = this.#watchServices('services', gateway.query, areTwo);
+      this.#gateway = this.#watchServices('services', gateway.query);
       this.#labelled = this.#watchSlices(LABELLED, gateway.query);
     }
-    if (flat !== undefined) this.#flat = this.#watchServices('flat services', flat.query, areTwo);
+    if (flat !== undefined) this.#flat = this.#watchServices('flat services', flat.query);
     // Nothing is selected: that is known without a request.
     if (gateway === undefined && flat === undefined) this.#options.onRelisted(false);
   }
@@ -136,17 +148,12 @@ export class ExportWatch {
   relist(): void {
     for (const watched of this.#services) {
       this.#relisting.add(watched.store);
-      watched.reconnect({ resume: false });
+      watched.relist();
     }
   }
 
-  /** Continues with another client: from where the watches are if it leads to the same cluster, else by new lists. */
-  use(client: KubeClient, options: { readonly isSameCluster: boolean }): void {
-    this.#client = client;
-    for (const watched of this.#watches) watched.reconnect({ resume: options.isSameCluster });
-  }
-
   stop(): void {
+    this.#moves.stop();
     for (const watched of this.#watches) watched.stop();
   }
 
@@ -158,20 +165,25 @@ export class ExportWatch {
     return [...this.#services, this.#labelled, this.#byName].filter((watch) => watch !== undefined);
   }
 
-  #watchServices(id: string, labelSelector: string, areTwo: boolean): WatchedStore<Service> {
+  /** Whether Services are exported in one mode and in the other. */
+  get #areTwo(): boolean {
+    return this.#options.selectors.gateway !== undefined && this.#options.selectors.flat !== undefined;
+  }
+
+  #watchServices(id: string, labelSelector: string): WatchedStore<Service> {
     const store: Store<Service> = new Store<Service>({
       trim: (object) => this.#checked(readService(object)),
       onRelisted: (_first, lost) => {
         const isAskedFor = this.#relisting.delete(store);
         if (this.synced) this.#options.onRelisted(lost > 0 && !isAskedFor);
       },
-      onChange: ({ key, after }) => {
+      onChange: ({ key }) => {
         this.#byName.reconsider();
-        if (after === undefined && areTwo) {
-          setTimeout(() => {
-            if (!this.#signal.aborted) this.#options.onChange(key);
-          }, LEFT_SETTLE_MS);
-        } else this.#options.onChange(key);
+        if (this.get(key) === undefined && this.#areTwo) this.#moves.left(key);
+        else {
+          this.#moves.entered(key);
+          this.#options.onChange(key);
+        }
       },
     });
     return this.#watch(id, store, SERVICES, labelSelector);
@@ -189,9 +201,11 @@ export class ExportWatch {
         }
         if (this.synced) this.#options.onSlicesRelisted();
       },
-      onChange: ({ before, after }) => {
+      onChange: ({ before, after, isListed }) => {
         if (this.#labelled?.store.synced === true && this.#byName.synced) this.#byName.reconsider();
-        for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) this.#options.onChange(key);
+        const there = hostnamesOf(after);
+        const left = isListed === true ? [] : [...hostnamesOf(before)].filter((hostname) => !there.has(hostname));
+        for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) this.#options.onChange(key, left);
       },
     });
     return this.#watch(id, store, ENDPOINT_SLICES, labelSelector);
@@ -215,7 +229,10 @@ export class ExportWatch {
         if (this.#client === undefined) throw new Error('no client');
         return this.#client;
       },
-      onState: (state) => onState(id, state),
+      onState: (state) => {
+        this.#moves.connected(this.#services.every(({ connected }) => connected));
+        onState(id, state);
+      },
       signal: this.#signal,
     });
   }
@@ -250,5 +267,8 @@ export class ExportWatch {
     return undefined;
   }
 }
+
+const hostnamesOf = (slice: EndpointSlice | undefined): ReadonlySet<string> =>
+  new Set((slice?.endpoints ?? []).flatMap(({ hostname }) => hostname ?? []));
 
 const hasSelector = ({ spec }: Service): boolean => Object.keys(spec?.selector ?? {}).length > 0;

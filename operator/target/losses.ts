@@ -1,7 +1,7 @@
 /**
- * The mass-deletion guard (rule E6). When a list of the target's exports would take away more than a Link may lose at
- * once, nothing of it is deleted until the user confirms the count or the target lists the Services again. Services
- * that go one by one, as a watch reports them, are never held.
+ * The mass-deletion guard (rule E6). When a list of the target would take away more Services, or more pods that have an
+ * endpoint mirror, than a Link may lose at once, none of them is deleted until the user confirms the count or the target
+ * lists them again. What goes one by one, as a watch reports it, is never held.
  */
 
 /** So many mirrors may always go at once. */
@@ -12,14 +12,22 @@ const PART = 0.5;
 /** What a list of the target says of one key; undefined: nothing now, and what is held stays held. */
 export type ExportState = 'exported' | 'gone' | undefined;
 
+/** Returns the key of a pod among those of Services. */
+export const podKey = (service: string, hostname: string): string => `${service}#${hostname}`;
+
+/** Returns the key of the Service that a key is of. */
+export const serviceOf = (key: string): string => key.replace(/#.*/, '');
+
+const isPod = (key: string): boolean => key.includes('#');
+
 export class Losses {
   readonly #held = new Set<string>();
-  /** Keys that a watch reported as gone, and whose mirrors are about to go. */
+  /** Keys that a watch reported as gone, or whose deletion was confirmed, and whose mirrors are about to go. */
   readonly #leaving = new Set<string>();
   /** A confirmation that was there before what it would confirm is about something else. */
   #ignored: number | undefined;
 
-  /** How many deletions are held. */
+  /** Number of deletions that are held, of Services and of pods. */
   get count(): number {
     return this.#held.size;
   }
@@ -42,13 +50,22 @@ export class Losses {
     return state === 'exported' && this.#held.delete(key);
   }
 
+  /**
+   * Notes that a key is not counted any more: a pod whose Service is gone.
+   * @returns whether it was held
+   */
+  forget(key: string): boolean {
+    this.#leaving.delete(key);
+    return this.#held.delete(key);
+  }
+
   /** Forgets what watches reported: they are made anew, for other selectors. */
   restarted(): void {
     this.#leaving.clear();
   }
 
   /**
-   * Counts what a list of the exports takes away.
+   * Counts what a list takes away, of Services and of pods.
    * @param mirrored keys that have mirrors now
    * @param confirmed count that the user has confirmed, if any
    * @returns keys that were held and are held no longer
@@ -60,14 +77,17 @@ export class Losses {
   ): readonly string[] {
     for (const key of this.#leaving) if (!mirrored.has(key)) this.#leaving.delete(key);
     const isGone = (key: string): boolean => stateOf(key) === 'gone' && !this.#leaving.has(key);
-    const going = [...mirrored].filter(isGone);
+    const all = [...mirrored];
+    const going = [all.filter((key) => !isPod(key)), all.filter(isPod)].flatMap((ofKind) => {
+      const gone = ofKind.filter(isGone);
+      return gone.length > Math.max(ALWAYS, ofKind.length * PART) ? gone : [];
+    });
     const before = [...this.#held];
-    const isTooMuch = going.length > Math.max(ALWAYS, mirrored.size * PART);
     // What is held stays held: a target that is being restored lists its Services bit by bit.
     const stays = before.filter((key) => mirrored.has(key) && stateOf(key) !== 'exported');
-    if (isTooMuch && before.length === 0) this.#ignored = confirmed;
+    if (going.length > 0 && before.length === 0) this.#ignored = confirmed;
     this.#held.clear();
-    for (const key of isTooMuch ? [...going, ...stays] : stays) this.#held.add(key);
+    for (const key of [...going, ...stays]) this.#held.add(key);
     return before.filter((key) => !this.#held.has(key));
   }
 
@@ -79,6 +99,8 @@ export class Losses {
     }
     const released = [...this.#held];
     this.#held.clear();
+    // A list that comes before they are gone must not hold them again.
+    for (const key of released) this.#leaving.add(key);
     return released;
   }
 }

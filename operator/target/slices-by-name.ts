@@ -81,10 +81,6 @@ export class SlicesByName {
     }, settleMs);
   }
 
-  reconnect(options: { readonly resume: boolean }): void {
-    for (const { watched } of this.#shards) watched.reconnect(options);
-  }
-
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);

@@ -28,6 +28,8 @@ export interface TargetOptions extends Omit<
    * any away.
    */
   readonly onRelisted: (what: 'services' | 'slices') => void;
+  /** Called when all that can be read is listed and watched: at first, and whenever a watch has been opened anew. */
+  readonly onOpen?: (() => void) | undefined;
   /** Called on change: the target can be read (undefined), or not all of it. */
   readonly onReachable: (obstacle: TargetObstacle | undefined) => void;
 }
@@ -57,7 +59,7 @@ export class Target {
   decides(key: string): boolean {
     const watch = this.#watchOf(key);
     // What is in a namespace that the Link does not name is not exported to it.
-    if (watch?.synced === false) return false;
+    if (watch?.synced === false || watch?.isMoving(key) === true) return false;
     return this.#synced && (this.#isCounted || watch?.get(key) !== undefined);
   }
 
@@ -77,14 +79,20 @@ export class Target {
     return this.#watchOf(key)?.slicesOf(key);
   }
 
-  /** Starts watching, with the client that is given until `use` gives another. */
+  /** Starts watching. */
   run(client: KubeClient, signal: AbortSignal): void {
     for (const watch of this.#watches.values()) watch.run(client, signal);
+    if (this.#isOpen) this.#options.onOpen?.();
   }
 
-  /** Continues with another client: from where the watches are if it leads to the same cluster, else by new lists. */
-  use(client: KubeClient, options: { readonly isSameCluster: boolean }): void {
-    for (const watch of this.#watches.values()) watch.use(client, options);
+  /** Whether everything in a namespace is read: listed, and being watched. */
+  isRead(namespace: string): boolean {
+    return this.#watches.get(namespace)?.open === true;
+  }
+
+  /** The namespaces that refuse to be read. */
+  get refused(): readonly string[] {
+    return [...this.#watches.keys()].filter((namespace) => this.#health.isRefused(namespace));
   }
 
   stop(): void {
@@ -122,6 +130,14 @@ export class Target {
     );
   }
 
+  get #isOpen(): boolean {
+    const watches = [...this.#watches];
+    return (
+      watches.some(([, { open }]) => open) &&
+      watches.every(([namespace, { open }]) => open || this.#health.isRefused(namespace))
+    );
+  }
+
   #recount(changed: string): void {
     for (const [namespace, watch] of this.#watches) {
       if (namespace !== changed && !this.#health.isRefused(namespace)) watch.relist();
@@ -143,5 +159,6 @@ export class Target {
     const wasCounted = this.#isCounted;
     this.#health.report(reflector, state, within);
     if (!wasCounted && this.#isCounted) this.#relisted('services');
+    if (this.#isOpen) this.#options.onOpen?.();
   }
 }

@@ -26,6 +26,7 @@ export class WatchedStore<T extends KubeObject> {
   readonly #reflector: Reflector<T>;
   readonly #stopped = new AbortController();
   readonly #onState: (state: ReflectorState | undefined) => void;
+  #connected = false;
 
   constructor(options: WatchedStoreOptions<T>) {
     const { store, resource, labelSelector, namespace, maxObjects, client, timings, onState, signal } = options;
@@ -38,14 +39,22 @@ export class WatchedStore<T extends KubeObject> {
       sink: store.sink(),
       maxObjects,
       ...(timings === undefined ? {} : { timings }),
-      onState,
+      onState: (state) => {
+        this.#connected = state.connected;
+        onState(state);
+      },
     });
     void this.#reflector.run(AbortSignal.any([signal, this.#stopped.signal]));
   }
 
-  /** Makes the connection anew, and lists everything anew unless the watch may resume. */
-  reconnect(options: { readonly resume: boolean }): void {
-    this.#reflector.reconnect(options);
+  /** Whether a watch has been opened, and nothing has failed since. */
+  get connected(): boolean {
+    return this.#connected;
+  }
+
+  /** Lists everything anew. */
+  relist(): void {
+    this.#reflector.reconnect({ resume: false });
   }
 
   stop(): void {

@@ -273,6 +273,7 @@ describe('an operator', () => {
     const rendered = operator({
       enableHeadlessServices: true,
       enableNamespaceCreation: true,
+      endpointMirrorGrace: '60s',
       endpoints: 'slices',
       probeVia: 'address',
       gatewayResolvePeriod: '60s',

@@ -1,9 +1,10 @@
 /** The credentials of a target: replaced by others that work, or by what does not, while mirroring runs. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
-import { eventually, type ObjectRef } from '../cluster/workload/index.ts';
-import { credentials, GATEWAY, service, slice } from '../support/builders.ts';
-import { exportReady, untilReady } from '../support/exports.ts';
+import { startCluster } from '../cluster/index.ts';
+import { api, eventually, type ObjectRef } from '../cluster/workload/index.ts';
+import { credentials, EXPORTED, GATEWAY, namespace, service, slice } from '../support/builders.ts';
+import { exportReady, untilGone, untilReady } from '../support/exports.ts';
 import { inventory } from '../support/inventory.ts';
 import type { TestOperator } from '../support/operator.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
@@ -84,6 +85,55 @@ onEachBacking('the credentials', (backing) => {
     expect(writes).toEqual([]);
     expect(await inventory(clusters)).toEqual(before);
     await verdict('is True', ({ status }) => status === 'True');
+  });
+
+  test.each([
+    ['lower', 0],
+    ['higher', 400],
+  ])('L45 E2: those of another cluster, whose versions are %s, have everything listed anew', async (_, ahead) => {
+    const other = await startCluster({ backing, name: `west-${ahead}` });
+    const there = api(other);
+    try {
+      await there.apply(namespace('shop'));
+      for (const name of ['web', `there-${ahead}`]) {
+        await there.apply(service(name, { labels: EXPORTED }));
+        await there.apply(slice(name));
+      }
+      for (let count = 0; count < ahead; count += 1) {
+        await there.patch(service('web'), { metadata: { annotations: { count: String(count) } } });
+      }
+      await exportReady(clusters, `here-${ahead}`);
+      await give(other.kubeconfig);
+      await untilReady(clusters, `there-${ahead}`);
+      await untilGone(clusters, `here-${ahead}`);
+      await untilReady(clusters, 'web');
+      await verdict('is True', ({ status }) => status === 'True');
+      await give(clusters.westCluster.kubeconfigFor(SECOND));
+      await untilReady(clusters, `here-${ahead}`);
+      await untilGone(clusters, `there-${ahead}`);
+    } finally {
+      await there.close();
+      await other.stop();
+    }
+  });
+
+  test('E2: those that may read less do not replace those that work', async () => {
+    const services = { ...ROLE, metadata: { name: 'half' }, rules: ROLE.rules.slice(0, 1) };
+    await clusters.west.apply(services);
+    await clusters.west.apply({
+      ...binding('powerless'),
+      metadata: { name: 'half' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'half' },
+    } as ObjectRef);
+    await give(clusters.westCluster.kubeconfigFor(POWERLESS));
+    await verdict('names what is missing', ({ message }) => message.includes('endpointslices'));
+    await clusters.west.apply(slice('web', { endpoints: [{ ready: false }] }));
+    await eventually('no endpoint is ready', async () => (await clusters.addresses('web-west'))?.length === 0);
+    await clusters.west.apply(slice('web'));
+    await untilReady(clusters, 'web');
+    await give(clusters.westCluster.kubeconfigFor(SECOND));
+    await verdict('is True', ({ status }) => status === 'True');
+    await clusters.west.delete({ ...binding('powerless'), metadata: { name: 'half' } });
   });
 
   test('L17 E2 E3: garbage in their place is refused by name, changes nothing that runs, and is forgotten once replaced', async () => {

@@ -67,6 +67,26 @@ onEachBacking('a headless Service', (backing) => {
     }
   };
 
+  test('D11: a pod that is made anew keeps its endpoint mirror; one that stays away loses it', async () => {
+    await operator.stop();
+    operator = clusters.operator({ flags: { endpointMirrorGrace: '1h' } });
+    await exportHeadless(clusters, 'anew', ['anew-0', 'anew-1']);
+    const before = await identitiesOf(clusters, ['anew-0', 'anew-1']);
+    await clusters.west.apply(statefulSlice('anew', ['anew-0']));
+    await lists('anew-west', ['anew-0']);
+    await eventually('the operator is at rest', () => operator.settled());
+    expect(await identitiesOf(clusters, ['anew-0', 'anew-1'])).toEqual(before);
+    await clusters.west.apply(statefulSlice('anew', ['anew-0', 'anew-1']));
+    await lists('anew-west', ['anew-0', 'anew-1']);
+    expect(await identitiesOf(clusters, ['anew-0', 'anew-1'])).toEqual(before);
+    await clusters.west.apply(statefulSlice('anew', ['anew-0']));
+    await lists('anew-west', ['anew-0']);
+    await operator.stop();
+    operator = clusters.operator({ flags: { endpointMirrorGrace: '500ms' } });
+    await eventually('its endpoint mirror is gone', async () => (await findMirror(clusters, 'anew-1')) === undefined);
+    expect(await identitiesOf(clusters, ['anew-0'])).toEqual(before.slice(0, 1));
+  });
+
   test.each([
     ['relabels its slices afterwards', 'old', true],
     ['leaves its slices as they are', 'older', false],

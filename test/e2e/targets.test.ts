@@ -6,9 +6,10 @@ import { onEachBacking } from '../cluster/on-each-backing.ts';
 import type { RequestInfo } from '../cluster/simulated/request.ts';
 import type { SimulatedCluster } from '../cluster/simulated/start.ts';
 import { eventually } from '../cluster/workload/index.ts';
-import { EXPORTED, GATEWAY, link, service, slice } from '../support/builders.ts';
+import { EXPORTED, GATEWAY, link, service, slice, statefulSlice } from '../support/builders.ts';
 import {
   exportAllReady,
+  exportHeadless,
   exportReady,
   exportService,
   findMirror,
@@ -92,6 +93,28 @@ onEachBacking('a target', (backing) => {
     await untilNothingHeld(clusters);
     await clusters.ready();
     expect(await identitiesOf(clusters, names)).toEqual(before);
+  });
+
+  test('L46 E6 endpoint mirrors whose slices are missing from a list are held, and keep their ClusterIPs', async () => {
+    const pods = numbered('sliced', 12);
+    await exportHeadless(clusters, 'sliced', pods);
+    const before = await identitiesOf(clusters, pods);
+    await operator.stop();
+    await clusters.west.delete(slice('sliced'));
+    operator = startOperator();
+    await untilHeld(clusters, 12);
+    await exportAllReady(clusters, ['after-slices']);
+    expect(await identitiesOf(clusters, pods)).toEqual(before);
+
+    await clusters.west.apply(statefulSlice('sliced', pods));
+    await untilNothingHeld(clusters);
+    expect(await identitiesOf(clusters, pods)).toEqual(before);
+    // What goes before the eyes of the operator is not held.
+    await clusters.west.apply(statefulSlice('sliced', []));
+    for (const pod of pods) await untilGone(clusters, pod);
+    expect((await clusters.condition('PruneHeld'))?.status).toBe('False');
+    await clusters.west.delete(service('sliced'));
+    await untilGone(clusters, 'sliced');
   });
 
   test('L22 E6 Services that are deleted one by one, however many, take their mirrors with them', async () => {

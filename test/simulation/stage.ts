@@ -315,6 +315,7 @@ export class Stage {
         identity: 'linkspan-0',
         leaderElect: false,
         endpoints: this.history.endpoints,
+        endpointMirrorGrace: '0s',
         probeConnectTo: LINKS.map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${GATEWAYS[TARGET_OF[name]]}`),
       },
       {},

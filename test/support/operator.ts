@@ -60,6 +60,7 @@ export class TestOperator {
         adminAddress: '127.0.0.1:0',
         identity: 'linkspan-0',
         enableHeadlessServices: true,
+        endpointMirrorGrace: '0s',
         probeConnectTo: [`probe-west.${LINKS_NAMESPACE}.svc=127.0.0.1:${gateway.address.port}`],
         ...LASTING_LEASE,
         ...flags,

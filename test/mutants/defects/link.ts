@@ -18,6 +18,7 @@ const LEFTOVERS = {
   tests: ['test/operator/link/clusters.test.ts', 'test/operator/link/leftovers.test.ts'],
 };
 const EXPORTS = { file: 'operator/link/exports.ts', tests: ['test/operator/link/exports.test.ts'] };
+const PODS = { file: 'operator/link/pods.ts', tests: ['test/operator/link/exports.test.ts'] };
 const LOSSES = { file: 'operator/target/losses.ts', tests: ['test/operator/target/losses.test.ts'] };
 const SESSION = { file: 'operator/link/session.ts', tests: ['test/operator/link/clusters.test.ts'] };
 const LINK_FILE = { file: 'operator/link/link.ts' };
@@ -756,8 +757,85 @@ export const LINK: readonly Defect[] = [
     ...EXPORTS,
     name: 'what the user confirmed stays',
     rule: 'E6',
-    find: 'for (const key of this.#losses.confirm(settings.confirmPrune)) this.#options.mirrors.add(key);',
+    find: 'this.#release(this.#losses.confirm(settings.confirmPrune));',
     replace: 'this.#losses.confirm(settings.confirmPrune);',
+  },
+  {
+    ...EXPORTS,
+    name: 'credentials that may read less replace those that may read more',
+    rule: 'E2',
+    find: 'if (target.refused.some((namespace) => this.#target?.isRead(namespace) === true)) return;',
+    replace: '',
+  },
+  {
+    ...EXPORTS,
+    name: 'what the list of another cluster takes away is not counted',
+    rule: 'E6',
+    find: 'this.#options.onReachable(obstacle); this.#relisted(target);',
+    replace: 'this.#options.onReachable(obstacle); this.#options.mirrors.relisted(target.keys());',
+  },
+  {
+    ...EXPORTS,
+    name: 'credentials that are being tried are tried with the former selectors',
+    rule: 'E2',
+    find: 'this.#trial.target.stop(); this.#trial.target = this.#makeTarget();',
+    replace: 'return; this.#trial.target = this.#makeTarget();',
+  },
+  {
+    ...EXPORTS,
+    name: 'credentials that were superseded are tried for ever',
+    rule: 'E2',
+    find: "signal.addEventListener('abort', () => this.#giveUp(trial), { once: true });",
+    replace: '',
+  },
+  {
+    ...EXPORTS,
+    name: 'a list of slices takes endpoint mirrors away uncounted',
+    rule: 'L46',
+    find: 'for (const [key, state] of this.#pods.states(target)) {',
+    replace: 'for (const [key] of this.#pods.states(target)) { const state = undefined as ExportState;',
+  },
+  {
+    ...LOSSES,
+    name: 'what the user confirmed is held again by the next list',
+    rule: 'E6',
+    find: 'for (const key of released) this.#leaving.add(key);',
+    replace: '',
+  },
+  {
+    ...PODS,
+    name: 'a pod that a watch reported as gone is held when a list comes',
+    rule: 'E6',
+    find: "return leaving.has(hostname) && losses.changed(pod, 'gone');",
+    replace: 'return false;',
+  },
+  {
+    ...PODS,
+    name: 'a pod whose Service has gone stays held',
+    rule: 'E6',
+    find: 'if (listed === undefined) return losses.forget(pod);',
+    replace: 'if (listed === undefined) return false;',
+  },
+  {
+    ...PODS,
+    name: 'a pod that is held keeps its endpoint mirror for the grace period only',
+    rule: 'L46',
+    find: 'losses.isHeld(podKey(key, hostname)) ? Infinity : graceMs - goneMs',
+    replace: 'graceMs - goneMs',
+  },
+  {
+    ...PODS,
+    name: 'the grace period of a pod begins when it is reconciled',
+    rule: 'D11',
+    find: 'this.departed(target, key); return released',
+    replace: 'return released',
+  },
+  {
+    ...PODS,
+    name: 'pods whose slices are not known are gone',
+    rule: 'E6',
+    find: "listed === 'unknown' ? undefined : isListed",
+    replace: 'isListed',
   },
   {
     ...EXPORTS,
@@ -777,22 +855,22 @@ export const LINK: readonly Defect[] = [
     ...EXPORTS,
     name: 'the probe Service counts as a mirror that the target lost',
     rule: 'E6',
-    find: '.filter((key) => key !== PROBE_KEY)',
+    find: 'if (key === PROBE_KEY) continue;',
     replace: '',
   },
   {
     ...EXPORTS,
     name: 'held deletions are no Event',
     rule: 'G3',
-    find: 'if (held > 0 && held !== before) {',
-    replace: 'if (held > 0 && held === before) {',
+    find: 'if (this.#losses.count !== before) this.#reportHeld',
+    replace: 'if (this.#losses.count === before) this.#reportHeld',
   },
   {
     ...LOSSES,
     name: 'S1 no list takes too much',
     rule: 'E6',
-    find: 'going.length > Math.max(ALWAYS, mirrored.size * PART)',
-    replace: 'going.length > mirrored.size',
+    find: 'gone.length > Math.max(ALWAYS, ofKind.length * PART)',
+    replace: 'gone.length > ofKind.length',
   },
   {
     ...LOSSES,

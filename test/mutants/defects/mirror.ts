@@ -13,6 +13,10 @@ const GATEWAY_ENDPOINTS = {
   file: 'operator/mirror/gateway-endpoints.ts',
   tests: ['test/operator/mirror/gateway-endpoints.test.ts'],
 };
+const FILL_SLICES = {
+  file: 'constructs/mirror/fill-slices.ts',
+  tests: ['test/constructs/mirror/headless-mirror.test.ts'],
+};
 const STATUS = { file: 'operator/mirror/status.ts', tests: ['test/operator/mirror/status.test.ts'] };
 
 export const MIRROR: readonly Defect[] = [
@@ -153,8 +157,44 @@ export const MIRROR: readonly Defect[] = [
     ...SHAPE,
     name: 'a headless mirror becomes a ClusterIP one when it is scaled to zero',
     rule: 'D2',
-    find: "return { kind: wasHeadless ? 'headless' : 'clusterIP',",
-    replace: "return { kind: wasHeadless ? 'clusterIP' : 'clusterIP',",
+    find: "shape(wasHeadless ? 'headless' : 'clusterIP')",
+    replace: "shape(wasHeadless ? 'clusterIP' : 'clusterIP')",
+  },
+  {
+    ...SHAPE,
+    name: 'nothing is reported of pods that Kubernetes leaves out of EndpointSlices',
+    rule: 'D10',
+    find: '|| most <= MIRRORED_ADDRESSES',
+    replace: '|| most >= 0',
+  },
+  {
+    ...SHAPE,
+    name: 'a pod that is gone loses its endpoint mirror at once',
+    rule: 'D11',
+    find: 'departed.size === 0 ?',
+    replace: 'departed.size >= 0 ?',
+  },
+  {
+    ...SHAPE,
+    name: 'a pod that is gone is listed with the ports of the Service',
+    rule: 'D11',
+    file: 'operator/mirror/target-endpoints.ts',
+    find: 'listed: false, ports }',
+    replace: 'listed: true, ports: [] }',
+  },
+  {
+    ...FILL_SLICES,
+    name: 'a slice holds more endpoints than Kubernetes accepts',
+    rule: 'D10',
+    find: 'MAX_ENDPOINTS = 100;',
+    replace: 'MAX_ENDPOINTS = 1001;',
+  },
+  {
+    ...FILL_SLICES,
+    name: 'slices are filled one after the other, so that a pod that goes changes all that follow',
+    rule: 'D10',
+    find: 'hashed.filter(([hash]) => bitAt(hash, bits.length) === bit),',
+    replace: 'hashed.filter((_, at) => (at < hashed.length / 2 ? 0 : 1) === bit),',
   },
   {
     ...SHAPE,

@@ -4,6 +4,7 @@ const CREDENTIALS = { file: 'operator/target/credentials.ts', tests: ['test/oper
 const LOSSES = { file: 'operator/target/losses.ts', tests: ['test/operator/target/losses.test.ts'] };
 const TARGET_TESTS = ['test/operator/target/target.test.ts'];
 const WATCH = { file: 'operator/target/export-watch.ts', tests: ['test/operator/target/export-watch.test.ts'] };
+const MOVES = { file: 'operator/target/moves.ts', tests: ['test/operator/target/export-watch.test.ts'] };
 const WATCH_SLICES = { file: 'operator/target/export-watch.ts', tests: TARGET_TESTS };
 const TARGET_FILE = { file: 'operator/target/target.ts', tests: TARGET_TESTS };
 const BY_NAME = {
@@ -15,17 +16,17 @@ const OBJECTS = { file: 'operator/target/objects.ts', tests: ['test/operator/tar
 export const TARGET: readonly Defect[] = [
   {
     ...CREDENTIALS,
-    name: 'new credentials replace working ones untried',
+    name: 'credentials that are being tried count as used',
     rule: 'E2',
-    find: 'if (this.#client !== undefined && !(await',
-    replace: "if (this.#client?.server === '' && !(await",
+    find: 'this.#pending = true;',
+    replace: '',
   },
   {
     ...CREDENTIALS,
-    name: 'the first credentials of a target that is down are not used until it is up',
-    rule: 'E4',
-    find: 'if (this.#client !== undefined && !(await',
-    replace: 'if (!(await',
+    name: 'credentials that were given up stay connected',
+    rule: 'E2',
+    find: 'current))) { await client.close();',
+    replace: 'current))) {',
   },
   {
     ...CREDENTIALS,
@@ -50,13 +51,6 @@ export const TARGET: readonly Defect[] = [
   },
   {
     ...CREDENTIALS,
-    name: 'new credentials must be allowed to read every namespace',
-    rule: 'E2',
-    find: 'if (!isForbidden(error)) throw error;',
-    replace: 'if (error !== undefined) throw error;',
-  },
-  {
-    ...CREDENTIALS,
     name: 'a Secret that the operator is not to read is used',
     rule: 'E3',
     find: 'if (listed === undefined || listed.includes(name))',
@@ -73,15 +67,15 @@ export const TARGET: readonly Defect[] = [
     ...LOSSES,
     name: 'what is held goes when a list takes more away',
     rule: 'E6',
-    find: 'isTooMuch ? [...going, ...stays] : stays',
-    replace: 'isTooMuch ? going : stays',
+    find: 'of [...going, ...stays]) this.#held',
+    replace: 'of going.length > 0 ? going : stays) this.#held',
   },
   {
     ...LOSSES,
     name: 'a confirmation is ignored after a second loss',
     rule: 'E6',
-    find: 'if (isTooMuch && before.length === 0)',
-    replace: 'if (isTooMuch)',
+    find: 'if (going.length > 0 && before.length === 0)',
+    replace: 'if (going.length > 0)',
   },
   {
     ...LOSSES,
@@ -94,15 +88,29 @@ export const TARGET: readonly Defect[] = [
     ...LOSSES,
     name: 'half of the mirrors may not go at once',
     rule: 'E6',
-    find: 'going.length > Math.max(ALWAYS, mirrored.size * PART)',
-    replace: 'going.length > ALWAYS',
+    find: 'gone.length > Math.max(ALWAYS, ofKind.length * PART)',
+    replace: 'gone.length > ALWAYS',
   },
   {
     ...LOSSES,
     name: 'ten mirrors may not go at once',
     rule: 'E6',
-    find: 'going.length > Math.max(ALWAYS, mirrored.size * PART)',
-    replace: 'going.length > mirrored.size * PART',
+    find: 'gone.length > Math.max(ALWAYS, ofKind.length * PART)',
+    replace: 'gone.length > ofKind.length * PART',
+  },
+  {
+    ...LOSSES,
+    name: 'pods that stay let Services go unheld',
+    rule: 'E6',
+    find: '[all.filter((key) => !isPod(key)), all.filter(isPod)].flatMap(',
+    replace: '[all].flatMap(',
+  },
+  {
+    ...LOSSES,
+    name: 'a pod stays held after its Service has gone',
+    rule: 'E6',
+    find: 'return this.#held.delete(key); } /** Forgets',
+    replace: 'return this.#held.has(key); } /** Forgets',
   },
   {
     ...LOSSES,
@@ -171,8 +179,29 @@ export const TARGET: readonly Defect[] = [
     ...WATCH,
     name: 'a Service on its way from one mode to the other is deleted in between',
     rule: 'A1',
-    find: 'if (after === undefined && areTwo) {',
-    replace: 'if (after === undefined && !areTwo) {',
+    find: 'if (this.get(key) === undefined && this.#areTwo)',
+    replace: 'if (this.get(key) === undefined && !this.#areTwo)',
+  },
+  {
+    ...MOVES,
+    name: 'a Service that left one watch is gone though the other is not connected',
+    rule: 'A1',
+    find: 'this.#connectedMs = both ? performance.now() : undefined;',
+    replace: 'this.#connectedMs = performance.now();',
+  },
+  {
+    ...MOVES,
+    name: 'a watch that has just been connected again counts as up to date',
+    rule: 'A1',
+    find: 'Math.max(this.#connectedMs, first)',
+    replace: 'first',
+  },
+  {
+    ...TARGET_FILE,
+    name: 'a Service on its way from one mode to the other is known to be gone',
+    rule: 'A1',
+    find: 'watch?.isMoving(key) === true',
+    replace: 'watch?.isMoving(key) === undefined',
   },
   {
     ...WATCH_SLICES,
@@ -234,8 +263,8 @@ export const TARGET: readonly Defect[] = [
     ...TARGET_FILE,
     name: 'a namespace that has not been read exports nothing',
     rule: 'E4',
-    find: 'if (watch?.synced === false) return false;',
-    replace: '',
+    find: 'watch?.synced === false || watch?.isMoving(key)',
+    replace: 'watch?.isMoving(key)',
   },
   {
     ...BY_NAME,

@@ -1,17 +1,19 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { parseSelector } from '../../../crds/selector.ts';
 import { sourceAccess } from '../../../operator/kube/access/in-cluster.ts';
+import { parseTargetKubeconfig } from '../../../operator/kube/access/secret-kubeconfig.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { Exports, type ExportsOptions } from '../../../operator/link/exports.ts';
 import type { Mirrors } from '../../../operator/link/mirrors.ts';
 import { Progress } from '../../../operator/link/progress.ts';
 import { createMetrics } from '../../../operator/metrics.ts';
+import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
 import { PROBE_KEY } from '../../../operator/source/owner.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import type { ObjectRef } from '../../cluster/workload/index.ts';
-import { EXPORTED, namespace, service, slice } from '../../support/builders.ts';
+import { EXPORTED, namespace, service, slice, statefulSlice } from '../../support/builders.ts';
 import { RecordedReport, recordingLog } from './recorded.ts';
 
 let cluster: SimulatedCluster;
@@ -44,10 +46,17 @@ const selectorOf = (matchLabels: Readonly<Record<string, string>>) => {
   return parsed.value;
 };
 
+const NOTHING: OwnedObjects = { services: [], endpoints: [], slices: [] };
+
 const SETTINGS: ExportsOptions['settings'] = { name: 'west', cluster: 'west', selector: selectorOf(EXPORTED) };
 
 /** Exports of west that are read, and mirrors that just record what they are asked for. */
-function reading(mirrored: readonly string[] = [], settings = SETTINGS, lines: string[] = []) {
+function reading(
+  mirrored: readonly string[] = [],
+  settings = SETTINGS,
+  lines: string[] = [],
+  owned: ReadonlyMap<string, OwnedObjects> = new Map(),
+) {
   const report = new RecordedReport();
   const progress = new Progress('west', createMetrics({ process: false }));
   const added: string[] = [];
@@ -63,8 +72,9 @@ function reading(mirrored: readonly string[] = [], settings = SETTINGS, lines: s
     },
   } as unknown as Mirrors;
   const env = {
+    config: { endpointMirrorGraceMs: 60_000 },
     tuning: { targetTimings: { backoff: { baseMs: 20, capMs: 100 } }, labelCopyMs: 0 },
-    source: { keysOf: () => new Set(mirrored) },
+    source: { keysOf: () => new Set(mirrored), ownedBy: ({ key }: { key: string }) => owned.get(key) ?? NOTHING },
     claims: { withdraw: ({ key }: { key: string }) => withdrawn.push(key) },
     log: recordingLog(lines),
   } as unknown as Environment;
@@ -77,7 +87,7 @@ function reading(mirrored: readonly string[] = [], settings = SETTINGS, lines: s
     onReachable: (obstacle) => reachable.push(obstacle === undefined),
   });
   running = exports;
-  exports.use(client);
+  void exports.adopt(client, () => undefined, stop.signal);
   const listed = (): Promise<unknown> =>
     eventually('they are listed', async () => lists.length > 0 && progress.hasBegun);
   return { exports, report, progress, added, lists, withdrawn, reachable, listed };
@@ -113,35 +123,6 @@ describe('the exports of a target', () => {
     expect(exports.observe('shop/web')).toMatchObject({ target: undefined, decidable: true });
   });
 
-  it('are listed anew where new credentials lead to another API server, and only there (E2)', async () => {
-    putAll(['web']);
-    const { exports, lists, listed } = reading();
-    await listed();
-    const requests = async () =>
-      (await cluster.audit()).filter(({ verb, resource }) => verb === 'list' && resource === 'services').length;
-    const before = await requests();
-    const rotated = await connectTo(cluster);
-    exports.use(rotated);
-    putAll(['later']);
-    await eventually('it is watched', async () => exports.keys().has('shop/later'));
-    expect(await requests()).toBe(before);
-
-    // Its version is past that of the other: a watch from there would be accepted, and see nothing of what is there.
-    const another = await startSimulated({ name: 'another' });
-    const moved = await connectTo(another);
-    try {
-      for (const object of [namespace('shop'), service('new', { labels: EXPORTED })])
-        another.store.upsert({ ...object });
-      for (let at = 0; at < 50; at += 1) another.store.upsert({ ...namespace(`n-${at}`) });
-      exports.use(moved);
-      await eventually('it is listed', async () => lists.at(-1)?.join() === 'shop/new');
-    } finally {
-      exports.stop();
-      await Promise.all([rotated.close(), moved.close()]);
-      await another.stop();
-    }
-  });
-
   it('are held when a list takes too many, with an Event once, until the count is confirmed (E6)', async () => {
     const mirrored = keysOf(numbered(12));
     const { exports, report, added, listed } = reading(mirrored);
@@ -149,12 +130,12 @@ describe('the exports of a target', () => {
     expect(exports.held).toBe(12);
     expect(exports.observe('shop/web-3').decidable).toBe(false);
     expect(report.events).toEqual([
-      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services; their mirrors are not deleted',
+      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services and pods; their mirrors are not deleted',
     ]);
     added.length = 0;
-    exports.update({ ...SETTINGS, confirmPrune: 11 }, client);
+    exports.update({ ...SETTINGS, confirmPrune: 11 });
     expect([exports.held, added]).toEqual([12, []]);
-    exports.update({ ...SETTINGS, confirmPrune: 12 }, client);
+    exports.update({ ...SETTINGS, confirmPrune: 12 });
     expect([exports.held, added.length]).toEqual([0, 12]);
     expect(exports.observe('shop/web-3').decidable).toBe(true);
   });
@@ -185,6 +166,277 @@ describe('the exports of a target', () => {
   });
 });
 
+describe('the pods of a headless Service', () => {
+  const names = (count: number, from = 0) => Array.from({ length: count - from }, (_, index) => `set-${index + from}`);
+  const mirrorOf = (hostname: string) => ({
+    metadata: {
+      namespace: 'shop',
+      name: `${hostname}-west`,
+      labels: { 'mirror.linkerd.io/headless-mirror-svc-name': 'set-west' },
+      annotations: { 'mirror.linkerd.io/remote-svc-fq-name': `${hostname}.set.shop.svc.cluster.local` },
+    },
+    spec: { ports: [{ name: 'http', port: 8080 }] },
+  });
+  const ownedPods = (hostnames: readonly string[]) =>
+    new Map([['shop/set', { ...NOTHING, services: hostnames.map(mirrorOf) }]]);
+  const list = (hostnames: readonly string[]) => put(statefulSlice('set', hostnames));
+  /** The exported Service `set`, with so many pods listed and mirrored. */
+  async function readingPods(count: number, mirrored = names(count)) {
+    put(service('set', { labels: EXPORTED, headless: true }));
+    list(names(count));
+    const read = reading(['shop/set'], SETTINGS, [], ownedPods(mirrored));
+    await read.listed();
+    const { exports } = read;
+    await eventually('its slices are known', async () => exports.observe('shop/set').slices?.length === 1);
+    const departed = () => exports.observe('shop/set').departed;
+    return { ...read, departed };
+  }
+  /** The target lists slices anew, as they are now. */
+  const relisting = () => cluster.faults.expireWatches();
+
+  it('that a list of slices misses are held as Services are, and come back (L46)', async () => {
+    const { exports, departed, report } = await readingPods(30);
+    expect(departed().size).toBe(0);
+    cluster.faults.wipe(({ kind }) => kind === 'EndpointSlice');
+    relisting();
+    await eventually('they are held', async () => exports.held === 30);
+    await eventually('slices were looked for', async () => exports.observe('shop/set').slices !== undefined);
+    expect([...departed().values()]).toEqual(Array(30).fill(Infinity));
+    expect(report.events.at(-1)).toMatch(/^Warning PruneHeld the target no longer lists 30 of 31 mirrored/);
+    list(names(30));
+    await eventually('they are back', async () => exports.held === 0);
+    expect(departed().size).toBe(0);
+  });
+
+  it('are held by two lists as by one (L46)', async () => {
+    const { exports } = await readingPods(30);
+    cluster.faults.wipe(({ kind }) => kind === 'EndpointSlice');
+    cluster.store.upsert({ ...statefulSlice('set', names(14)) });
+    relisting();
+    await eventually('they are held', async () => exports.held === 16);
+    cluster.faults.wipe(({ kind }) => kind === 'EndpointSlice');
+    relisting();
+    await eventually('the others are, too', async () => exports.held === 30);
+  });
+
+  it('go when the user confirms their number', async () => {
+    const { exports, departed, added } = await readingPods(10, names(30));
+    await eventually('they are held', async () => exports.held === 20);
+    added.length = 0;
+    exports.update({ ...SETTINGS, confirmPrune: 20 });
+    expect([exports.held, added]).toEqual([0, ['shop/set']]);
+    expect([...departed().values()].every((ms) => ms <= 60_000)).toBe(true);
+  });
+
+  it('are not held while nothing is known of its slices', async () => {
+    const release = cluster.faults.refuse({
+      failure: { kind: 'status', code: 503 },
+      match: ({ resource }) => resource === 'endpointslices',
+    });
+    put(service('set', { labels: EXPORTED, headless: true }));
+    list(names(30));
+    const { exports, listed } = reading(['shop/set'], SETTINGS, [], ownedPods(names(30)));
+    await listed();
+    expect([exports.held, exports.observe('shop/set').slices]).toEqual([0, undefined]);
+    release();
+    await eventually('its slices are known', async () => exports.observe('shop/set').slices?.length === 1);
+    expect(exports.held).toBe(0);
+  });
+
+  it('that a watch reports as gone are not held, however many there are, also when slices are listed then', async () => {
+    const { exports, departed } = await readingPods(30);
+    list([]);
+    await eventually('they have gone', async () => departed().size === 30);
+    relisting();
+    const lists = async () => (await cluster.audit()).filter(({ verb }) => verb === 'list').length;
+    const before = await lists();
+    await eventually('slices are listed', async () => (await lists()) >= before + 3);
+    expect(exports.held).toBe(0);
+    expect([...departed().values()].every((ms) => ms > 0 && ms <= 60_000)).toBe(true);
+  });
+
+  it('are no longer held when the Service goes: its mirrors go with it', async () => {
+    const { exports, report } = await readingPods(10, names(30));
+    await eventually('they are held', async () => exports.held === 20);
+    const changes = report.statusChanges;
+    cluster.store.delete('v1', 'Service', 'shop', 'set');
+    await eventually('none is held', async () => exports.held === 0);
+    expect(report.statusChanges).toBeGreaterThan(changes);
+  });
+
+  it('keep their endpoint mirrors for a while once they are gone, counted from when they went (D11)', async () => {
+    const { departed, added } = await readingPods(3);
+    added.length = 0;
+    list(names(2));
+    await eventually('it is gone', async () => added.length > 0);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([...departed().keys()]).toEqual(['set-2']);
+    expect(departed().get('set-2')).toBeLessThan(60_000 - 10);
+    list(names(3));
+    await eventually('it is back', async () => departed().size === 0);
+    list(names(2));
+    await eventually('it is gone again', async () => departed().size === 1);
+    expect(departed().get('set-2')).toBeGreaterThan(60_000 - 5_000);
+  });
+});
+
+describe('other credentials (E2)', () => {
+  const HALF = 'token-of-half';
+  let other: SimulatedCluster;
+  const clients: KubeClient[] = [];
+  const startOther = async (): Promise<SimulatedCluster> => {
+    const started = await startSimulated({ name: 'west-2', users: [{ name: 'half', token: HALF }] });
+    started.store.upsert({ ...namespace('shop') });
+    return started;
+  };
+  afterEach(async () => {
+    await Promise.all(clients.splice(0).map((each) => each.close()));
+    await other.stop();
+  });
+  const clientOf = async (of: SimulatedCluster, kubeconfig: string): Promise<KubeClient> => {
+    const parsed = parseTargetKubeconfig(kubeconfig);
+    if (!parsed.ok) throw new Error(`not the kubeconfig of ${of.kubeconfigFile}`);
+    const made = new KubeClient(parsed.value.access, { userAgent: 'other', fieldManager: 'test' });
+    clients.push(made);
+    return made;
+  };
+  /** What becomes of a client that is offered. */
+  const offer = (exports: Exports, offered: KubeClient, signal = new AbortController().signal) => {
+    const problems: string[] = [];
+    const adopted = exports.adopt(offered, (error) => problems.push(String(error)), signal);
+    return { problems, adopted };
+  };
+
+  test.each([
+    ['lower', 0],
+    ['higher', 100],
+  ])('that lead to another cluster, whose versions are %s, list everything anew (L45)', async (_, ahead) => {
+    putAll(['both', 'old']);
+    for (let count = 0; count < 50; count += 1) put(namespace(`n-${count}`));
+    const { exports, lists, withdrawn, listed } = reading(keysOf(['both', 'old']));
+    await listed();
+    other = await startOther();
+    for (const name of ['both', 'new']) other.store.upsert({ ...service(name, { labels: EXPORTED }) });
+    for (let count = 0; count < ahead; count += 1) other.store.upsert({ ...namespace(`n-${count}`) });
+    const { adopted } = offer(exports, await clientOf(other, other.kubeconfig));
+    expect(await adopted).toBe(true);
+    expect([...exports.keys()].sort()).toEqual(['shop/both', 'shop/new']);
+    expect(lists.at(-1)).toEqual(['shop/both', 'shop/new']);
+    expect(exports.observe('shop/old')).toMatchObject({ target: undefined, decidable: true });
+    cluster.store.delete('v1', 'Service', 'shop', 'both');
+    other.store.upsert({ ...service('later', { labels: EXPORTED }) });
+    await eventually('the other cluster is followed', async () => exports.keys().has('shop/later'));
+    expect([exports.keys().has('shop/both'), withdrawn]).toEqual([true, []]);
+  });
+
+  it('that lead to an empty cluster go through the guard (E6)', async () => {
+    const names = numbered(12);
+    putAll(names);
+    const { exports, listed } = reading(keysOf(names));
+    await listed();
+    expect(exports.held).toBe(0);
+    other = await startOther();
+    await offer(exports, await clientOf(other, other.kubeconfig)).adopted;
+    expect([exports.held, exports.observe('shop/web-3').decidable]).toEqual([12, false]);
+  });
+
+  test.each([
+    ['watch Services', { services: ['list'], endpointslices: ['list', 'watch'] }, /watch services/],
+    ['list EndpointSlices', { services: ['list', 'watch'], endpointslices: ['watch'] }, /list endpointslices/],
+    ['watch EndpointSlices', { services: ['list', 'watch'], endpointslices: ['list'] }, /watch endpointslices/],
+  ])('that may not %s do not replace those that may', async (_, verbs, problem) => {
+    other = await startOther();
+    allow(other, verbs);
+    putAll(['web']);
+    const { exports, listed } = reading();
+    await listed();
+    const { adopted, problems } = offer(exports, await clientOf(other, other.kubeconfigFor(HALF)));
+    await eventually('the problem is reported', async () => problems.some((each) => problem.test(each)));
+    putAll(['later']);
+    await eventually('the old ones are still in use', async () => exports.keys().has('shop/later'));
+    allow(other, { services: ['list', 'watch'], endpointslices: ['list', 'watch'] });
+    expect(await adopted).toBe(true);
+    expect([...exports.keys()]).toEqual([]);
+  });
+
+  it('that may read fewer namespaces do not replace those that may read more', async () => {
+    other = await startOther();
+    const barred = other.faults.refuse({
+      failure: { kind: 'status', code: 403 },
+      match: ({ namespace: within }) => within === 'bank',
+    });
+    const { exports, listed } = reading([], { ...SETTINGS, targetNamespaces: ['shop', 'bank'] });
+    await listed();
+    const { adopted, problems } = offer(exports, await clientOf(other, other.kubeconfig));
+    await eventually('the problem is reported', async () => problems.length > 0);
+    putAll(['later']);
+    await eventually('the old ones are still in use', async () => exports.keys().has('shop/later'));
+    barred();
+    expect(await adopted).toBe(true);
+  });
+
+  it('replace those that work no more, with what they may read', async () => {
+    other = await startOther();
+    other.faults.refuse({
+      failure: { kind: 'status', code: 403 },
+      match: ({ namespace: within }) => within === 'bank',
+    });
+    const { exports, listed, reachable } = reading([], { ...SETTINGS, targetNamespaces: ['shop', 'bank'] });
+    await listed();
+    await eventually('the target can be read', async () => reachable.at(-1) === true);
+    await cluster.kill();
+    await eventually('the target cannot be read', async () => reachable.at(-1) === false);
+    expect(await offer(exports, await clientOf(other, other.kubeconfig)).adopted).toBe(true);
+  });
+
+  it('that are superseded, or tried when the session ends, are given up', async () => {
+    other = await startOther();
+    other.faults.refuse({ failure: { kind: 'status', code: 503 } });
+    const { exports, listed } = reading();
+    await listed();
+    const newer = new AbortController();
+    const offered = await clientOf(other, other.kubeconfig);
+    const superseded = offer(exports, offered, newer.signal);
+    newer.abort();
+    expect(await superseded.adopted).toBe(false);
+    const last = offer(exports, offered);
+    exports.stop();
+    expect(await last.adopted).toBe(false);
+  });
+
+  it('that are being tried are tried with other selectors once the Link has them', async () => {
+    other = await startOther();
+    const release = other.faults.refuse({ failure: { kind: 'status', code: 503 } });
+    other.store.upsert({ ...service('picked', { labels: { pick: 'me' } }) });
+    const { exports, listed } = reading();
+    await listed();
+    const { adopted } = offer(exports, await clientOf(other, other.kubeconfig));
+    exports.update({ ...SETTINGS, selector: selectorOf({ pick: 'me' }) });
+    release();
+    expect(await adopted).toBe(true);
+    expect([...exports.keys()]).toEqual(['shop/picked']);
+  });
+});
+
+/** Lets user half do this with Services and EndpointSlices, and nothing else. */
+function allow(of: SimulatedCluster, verbs: { readonly services: string[]; readonly endpointslices: string[] }): void {
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const rules = [
+    { apiGroups: [''], resources: ['services'], verbs: verbs.services },
+    { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: verbs.endpointslices },
+  ];
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'half' };
+  const subjects = [{ kind: 'User', name: 'half', apiGroup: 'rbac.authorization.k8s.io' }];
+  of.store.upsert({ apiVersion, kind: 'ClusterRole', metadata: { name: 'half' }, rules });
+  of.store.upsert({
+    apiVersion,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'half' },
+    roleRef,
+    subjects,
+  });
+}
+
 describe('other selectors of a Link', () => {
   const OTHER = { ...SETTINGS, selector: selectorOf({ pick: 'me' }) };
 
@@ -193,7 +445,7 @@ describe('other selectors of a Link', () => {
     put(service('picked', { labels: { pick: 'me' } }));
     const { exports, progress, lists, listed } = reading();
     await listed();
-    exports.update(OTHER, client);
+    exports.update(OTHER);
     expect(progress.hasBegun).toBe(false);
     await listed();
     expect(lists.at(-1)).toEqual(['shop/picked']);
@@ -208,7 +460,7 @@ describe('other selectors of a Link', () => {
     for (const name of names) cluster.store.delete('v1', 'Service', 'shop', name);
     await eventually('all have gone', async () => withdrawn.length === 12);
     expect(exports.held).toBe(0);
-    exports.update(OTHER, client);
+    exports.update(OTHER);
     await listed();
     expect(exports.held).toBe(12);
   });
@@ -217,7 +469,7 @@ describe('other selectors of a Link', () => {
     putAll(['web']);
     const { exports, reachable, lists, progress, listed } = reading();
     // Replaced before it has listed anything.
-    exports.update(OTHER, client);
+    exports.update(OTHER);
     await listed();
     await eventually('the target can be read', async () => reachable.length > 0);
     expect(lists.flat()).toEqual([]);
@@ -229,9 +481,9 @@ describe('other selectors of a Link', () => {
     put(service('safe', { namespace: 'bank', labels: EXPORTED }));
     const { exports, lists, progress, listed } = reading([], { ...SETTINGS, targetNamespaces: ['shop', 'bank'] });
     await eventually('both are listed', async () => lists.at(-1)?.length === 2);
-    exports.update({ ...SETTINGS, targetNamespaces: ['shop', 'bank'] }, client);
+    exports.update({ ...SETTINGS, targetNamespaces: ['shop', 'bank'] });
     expect(progress.hasBegun).toBe(true);
-    exports.update({ ...SETTINGS, targetNamespaces: ['bank'] }, client);
+    exports.update({ ...SETTINGS, targetNamespaces: ['bank'] });
     await listed();
     expect(lists.at(-1)).toEqual(['bank/safe']);
   });

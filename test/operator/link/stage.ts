@@ -37,6 +37,7 @@ const FLAGS = {
   leaseDuration: '30s',
   renewDeadline: '20s',
   retryPeriod: '20ms',
+  endpointMirrorGrace: '0s',
 };
 
 export class Stage {

@@ -101,6 +101,7 @@ export const observed = ({ link, gateway, service, mode = 'gateway', ...rest }: 
   name: 'web',
   ...(service === null ? {} : { target: { service: service ?? targetService(), mode } }),
   slices: [targetSlice([{}])],
+  departed: new Map(),
   decidable: true,
   isForeign: () => false,
   namespaceState: 'exists',

@@ -195,6 +195,68 @@ it('names the ports that do not cross a gateway (A5)', () => {
   });
 });
 
+describe('a headless Service of more pods than v1 Endpoints can show (D10)', () => {
+  const many = (count: number) => [
+    targetSlice(Array.from({ length: count }, (_, index) => ({ hostname: `web-${index}` }))),
+  ];
+  test.each([
+    ['1000 in Endpoints', 1000, 'endpoints', undefined],
+    ['1001 in Endpoints', 1001, 'endpoints', expect.stringMatching(/^1001 pods are ready.*--endpoints=slices$/)],
+    ['5000 in slices', 5000, 'slices', undefined],
+  ] as const)('is reported: %s', (_, count, endpointsKind, note) => {
+    const state = observed({ service: headlessService(), slices: many(count), link: { endpointsKind } });
+    expect(shapeOf(state)).toMatchObject({ kind: 'headless' });
+    expect((shapeOf(state) as { readonly note?: string }).note).toEqual(note);
+  });
+});
+
+describe('pods that are gone and keep their endpoint mirrors (D11, E6)', () => {
+  const mirrorOf = (hostname: string, port: number) => {
+    const { metadata } = ownedService(`${hostname}-west`);
+    const labels = { ...metadata.labels, 'mirror.linkerd.io/headless-mirror-svc-name': 'web-west' };
+    const annotations = { 'mirror.linkerd.io/remote-svc-fq-name': `${hostname}.web.shop.svc.cluster.local` };
+    const ports = [{ name: 'http', port, protocol: 'TCP' as const }];
+    return { metadata: { ...metadata, labels, annotations }, spec: { ports } };
+  };
+  const services = [ownedService('web-west', 'None'), mirrorOf('web-0', 8080), mirrorOf('web-7', 9090)];
+  const state = (departed: readonly string[], slices = pods) =>
+    observed({
+      service: headlessService(),
+      slices,
+      owned: { ...NOTHING_OWNED, services },
+      departed: new Map(departed.map((hostname) => [hostname, 1000])),
+    });
+
+  it('are like pods that are not ready, on the ports that their mirrors have', () => {
+    const shape = shapeOf(state(['web-7']));
+    expect(hostsOf(shape).find(({ hostname }) => hostname === 'web-7')).toMatchObject({
+      listed: false,
+      ports: [{ name: 'http', port: 9090 }],
+    });
+    expect(claimsOf(state(['web-7']), shape).map(({ hostname }) => hostname)).toContain('web-7');
+    expect(shape).toMatchObject({ endpoints: { subsets: [{ hostnames: ['web-0'] }] } });
+  });
+
+  it('are gone once they do not keep them', () => {
+    expect(hostsOf(shapeOf(state([]))).map(({ hostname }) => hostname)).toEqual(['web-0', 'web-1']);
+  });
+
+  it('stay what they are where the target lists them', () => {
+    expect(hostsOf(shapeOf(state(['web-0'])))[0]).toMatchObject({ hostname: 'web-0', listed: true });
+  });
+
+  it('keep the mirror headless while all are gone, and while only pods without a hostname are there', () => {
+    for (const slices of [[], [targetSlice([{}])]]) {
+      const shape = shapeOf(state(['web-0', 'web-7'], slices));
+      expect([shape.kind, hostsOf(shape).length]).toEqual(['headless', 2]);
+    }
+  });
+
+  it('are none that no endpoint mirror stands for', () => {
+    expect(hostsOf(shapeOf(state(['web-5']))).map(({ hostname }) => hostname)).not.toContain('web-5');
+  });
+});
+
 describe('the names that a shape needs', () => {
   it('are the mirror and one of each pod, ready or not', () => {
     const state = observed({ service: headlessService(), slices: pods });

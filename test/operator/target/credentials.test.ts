@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
 import type { KubeClient } from '../../../operator/kube/client.ts';
+import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
 import { NAMESPACES, type Secret } from '../../../operator/kube/objects.ts';
 import { Credentials } from '../../../operator/target/credentials.ts';
-import { eventually } from '../../cluster/workload/eventually.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
 
 let cluster: SimulatedCluster;
 beforeAll(async () => {
-  cluster = await startSimulated({ name: 'west', users: [{ name: 'nobody', token: 'no-rights' }] });
+  cluster = await startSimulated({ name: 'west' });
 });
 afterAll(() => cluster.stop());
 
@@ -20,10 +20,12 @@ const good = (): Secret => secretOf(cluster.kubeconfig);
 const rotated = (): Secret => secretOf(`${cluster.kubeconfig}\n# rotated`);
 const withToken = (token: string): Secret => secretOf(cluster.kubeconfigFor(token));
 
+/** Clients that were offered to what reads the target. */
 let clients: KubeClient[];
+/** The trial of the last of them, unless it was the first. */
+let trial: { readonly fails: (error: unknown) => void; readonly succeeds: () => void } | undefined;
 let verdicts: string[];
 let credentials: Credentials;
-let trialNamespaces: readonly string[] | undefined;
 /** Secrets that are watched. */
 const LISTED = ['credentials', 'others'];
 const stop = new AbortController();
@@ -31,21 +33,35 @@ const stop = new AbortController();
 beforeEach(() => {
   clients = [];
   verdicts = [];
-  trialNamespaces = undefined;
+  trial = undefined;
   credentials = new Credentials({
     timeoutMs: 1000,
     listed: LISTED,
-    trial: () => ({ labelSelector: undefined, namespaces: trialNamespaces }),
     onVerdict: ({ status, reason }) => verdicts.push(`${status} ${reason}`),
-    onClient: (client) => clients.push(client),
+    adopt: (client, onProblem, signal) => {
+      clients.push(client);
+      if (clients.length === 1) return Promise.resolve(true);
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      signal.addEventListener('abort', () => resolve(false));
+      trial = { fails: onProblem, succeeds: () => resolve(true) };
+      return promise;
+    },
   });
 });
 afterEach(async () => {
-  cluster.faults.clear();
   await credentials.close();
 });
 
 const use = (secret: Secret | undefined): Promise<void> => credentials.use('credentials', secret, stop.signal);
+
+const isOpen = async (client: KubeClient | undefined) => {
+  await expect(client?.list(NAMESPACES, { limit: 1 }).catch((error: unknown) => error)).resolves.not.toBeInstanceOf(
+    ConnectionError,
+  );
+};
+const isClosed = async (client: KubeClient | undefined) => {
+  await expect(client?.list(NAMESPACES, { limit: 1 })).rejects.toThrow(ConnectionError);
+};
 
 describe('credentials (E2)', () => {
   test.each<[string, () => Secret | undefined, string]>([
@@ -62,15 +78,8 @@ describe('credentials (E2)', () => {
     await use(secret());
     expect(verdicts).toEqual(['True Valid', expected]);
     expect(clients).toHaveLength(1);
-    expect(credentials.client).toBe(clients[0]);
-    await credentials.client?.list(NAMESPACES, { limit: 1 });
+    await isOpen(clients[0]);
     expect(credentials.inUse).toBe(false);
-  });
-
-  it('are used untried when they are the first: a target that is down will come back', async () => {
-    cluster.faults.refuse({ failure: { kind: 'status', code: 503 } });
-    await use(good());
-    expect(clients).toHaveLength(1);
   });
 
   it('are the same again after garbage, without a new client', async () => {
@@ -81,55 +90,39 @@ describe('credentials (E2)', () => {
     expect([clients.length, credentials.inUse]).toEqual([1, true]);
   });
 
-  it('that are new and work replace the old ones, which are closed afterwards (L16)', async () => {
+  it('that are new replace the old ones, which are closed afterwards, once they work (L16)', async () => {
     await use(good());
-    await use(rotated());
-    expect(clients).toHaveLength(2);
-    expect(credentials.client).toBe(clients[1]);
-    await expect(clients[0]!.list(NAMESPACES, { limit: 1 })).rejects.toThrow();
-    await clients[1]!.list(NAMESPACES, { limit: 1 });
+    const using = use(rotated());
+    expect([clients.length, verdicts, credentials.inUse]).toEqual([2, ['True Valid'], false]);
+    await isOpen(clients[0]);
+    trial!.succeeds();
+    await using;
+    expect([verdicts, credentials.inUse]).toEqual([['True Valid', 'True Valid'], true]);
+    await isClosed(clients[0]);
+    await isOpen(clients[1]);
   });
 
   test.each([
-    ['that the target does not know', 'wrong', 'False Unauthorized'],
-    ['without the rights to read it', 'no-rights', 'False Forbidden'],
-  ])('that are new, %s, are tried and do not replace working ones', async (_, token, expected) => {
+    ['that the target does not know', 401, 'False Unauthorized'],
+    ['without the rights to read it', 403, 'False Forbidden'],
+    ['with which it cannot be reached', 503, 'False Untried'],
+  ])('that are new, %s, are reported and do not replace working ones', async (_, code, expected) => {
     await use(good());
-    const trying = use(withToken(token));
-    await eventually('a verdict', async () => verdicts.length >= 2);
-    expect(verdicts[1]).toBe(expected);
-    expect(credentials.client).toBe(clients[0]);
-    await use(rotated());
-    await trying;
-    expect(clients).toHaveLength(2);
-    expect(verdicts.at(-1)).toBe('True Valid');
+    void use(rotated());
+    trial!.fails(new ApiError(code, {}, 'list services'));
+    expect([verdicts, credentials.inUse]).toEqual([['True Valid', expected], false]);
+    await isOpen(clients[0]);
   });
 
-  it('are tried until the target answers', async () => {
+  it('that newer ones replace before they work are given up', async () => {
     await use(good());
-    const release = cluster.faults.refuse({ failure: { kind: 'status', code: 503 } });
-    const trying = use(rotated());
-    await eventually('a verdict', async () => verdicts.at(-1) === 'False Untried');
-    release();
-    await trying;
-    expect(clients).toHaveLength(2);
-  });
-
-  it('are tried in the namespaces that the Link reads, of which one may refuse', async () => {
-    await use(good());
-    trialNamespaces = ['barred', 'shop'];
-    const release = cluster.faults.refuse({
-      failure: { kind: 'status', code: 403 },
-      match: ({ namespace }) => namespace !== 'shop',
-    });
-    await use(rotated());
-    expect(clients).toHaveLength(2);
-    trialNamespaces = ['barred'];
-    const trying = use(good());
-    await eventually('a verdict', async () => verdicts.at(-1) === 'False Forbidden');
-    release();
-    await trying;
-    expect(clients).toHaveLength(3);
+    const [second, third] = [use(rotated()), use(withToken('another'))];
+    await second;
+    await isClosed(clients[1]);
+    trial!.succeeds();
+    await third;
+    await isOpen(clients[2]);
+    expect(credentials.inUse).toBe(true);
   });
 
   it('in a Secret that is not watched are not read, whatever is in it', async () => {
@@ -142,9 +135,8 @@ describe('credentials (E2)', () => {
     const said: string[] = [];
     const mute = new Credentials({
       timeoutMs: 1000,
-      trial: () => ({ labelSelector: undefined, namespaces: undefined }),
       onVerdict: ({ message }) => said.push(message),
-      onClient: () => undefined,
+      adopt: () => Promise.resolve(true),
     });
     const secret = 'very-secret-token';
     await mute.use('credentials', secretOf(`token: ${secret}`), stop.signal);

@@ -109,6 +109,37 @@ describe('a Service that two selectors may select (A1)', () => {
     expect(new Set(changed)).toEqual(new Set(['shop/web remote-discovery']));
   });
 
+  it('is not known on its way from one to the other, however long the other is not connected', async () => {
+    const target = new FakeTarget();
+    target.services.set(GATEWAY, [service('web'), service('gone')]);
+    const { changed, watch } = await watching(target, { gateway: GATEWAY, flat: FLAT });
+    const { promise: connected, resolve: connect } = Promise.withResolvers<void>();
+    target.delays.set(FLAT, connected);
+    target.tell(FLAT, new Error('the connection was lost'));
+    for (const name of ['web', 'gone']) target.tell(GATEWAY, { type: 'DELETED', object: service(name, '2') });
+    await pass(60_000);
+    expect(changed).toEqual([]);
+    expect([watch.isMoving('shop/web'), watch.isMoving('shop/gone')]).toEqual([true, true]);
+    target.delays.delete(FLAT);
+    connect();
+    await pass(200);
+    // It is connected, but may be behind.
+    expect(changed).toEqual([]);
+    target.tell(FLAT, { type: 'ADDED', object: service('web', '2') });
+    await pass(1_000);
+    expect(changed.sort()).toEqual(['shop/gone gone', 'shop/web remote-discovery']);
+    expect([watch.isMoving('shop/web'), watch.isMoving('shop/gone')]).toEqual([false, false]);
+  });
+
+  it('is known at once when one of both no longer selects it', async () => {
+    const target = new FakeTarget();
+    for (const query of [GATEWAY, FLAT]) target.services.set(query, [service('web')]);
+    const { changed, watch } = await watching(target, { gateway: GATEWAY, flat: FLAT });
+    target.tell(FLAT, { type: 'DELETED', object: service('web', '2') });
+    await pass(0);
+    expect([changed, watch.isMoving('shop/web')]).toEqual([['shop/web gateway'], false]);
+  });
+
   it('is reported as gone when it enters neither', async () => {
     const target = new FakeTarget();
     target.services.set(GATEWAY, [service('web')]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { type ExportState, Losses } from '../../../operator/target/losses.ts';
+import { type ExportState, Losses, podKey, serviceOf } from '../../../operator/target/losses.ts';
 
 const keys = (count: number, from = 0): ReadonlySet<string> =>
   new Set(Array.from({ length: count - from }, (_, index) => `shop/s${index + from}`));
@@ -46,6 +46,45 @@ describe('a list that takes mirrors away (E6)', () => {
     expect(losses.count).toBe(16);
     losses.relisted(keys(30), listing(keys(0)), undefined);
     expect(losses.count).toBe(30);
+  });
+});
+
+describe('pods that have an endpoint mirror (E6)', () => {
+  const pods = (count: number, from = 0) => [...keys(count, from)].map((key) => podKey('shop/set', key.slice(5)));
+  const gone =
+    (...lost: readonly string[]) =>
+    (key: string): ExportState =>
+      lost.includes(key) ? 'gone' : 'exported';
+
+  it('are held as Services are', () => {
+    const losses = new Losses();
+    losses.relisted(new Set(pods(30)), gone(...pods(30)), undefined);
+    expect([losses.count, losses.isHeld(podKey('shop/set', 's3'))]).toEqual([30, true]);
+  });
+
+  it('are counted apart from Services: many of one kind let none of the other go', () => {
+    const losses = new Losses();
+    const mirrored = new Set([...keys(15), ...pods(1000)]);
+    losses.relisted(mirrored, gone(...keys(15)), undefined);
+    expect(losses.count).toBe(15);
+    losses.relisted(mirrored, gone(...keys(15), ...pods(400)), undefined);
+    expect(losses.count).toBe(15);
+    losses.relisted(mirrored, gone(...keys(15), ...pods(501)), undefined);
+    expect(losses.count).toBe(516);
+    expect(losses.confirm(516)).toHaveLength(516);
+  });
+
+  it('are not held, and not counted as leaving, once nobody counts them', () => {
+    const losses = new Losses();
+    losses.relisted(new Set(pods(12)), gone(...pods(12)), undefined);
+    expect(losses.forget(pods(1)[0]!)).toBe(true);
+    expect(losses.forget(pods(1)[0]!)).toBe(false);
+    expect(losses.count).toBe(11);
+  });
+
+  it('belong to a Service', () => {
+    expect(serviceOf(podKey('shop/set', 'set-0'))).toBe('shop/set');
+    expect(serviceOf('shop/set')).toBe('shop/set');
   });
 });
 
@@ -109,6 +148,13 @@ describe('what is held', () => {
     const { losses } = afterList(100, 40);
     losses.relisted(keys(100), listing(keys(40)), 60);
     expect(losses.confirm(60)).toHaveLength(60);
+  });
+
+  it('is not held again when the target is listed before its mirrors have gone', () => {
+    const { losses } = afterList(100, 40);
+    losses.confirm(60);
+    losses.relisted(keys(100), listing(keys(40)), 60);
+    expect(losses.count).toBe(0);
   });
 
   it('stays held while it is not known whether it is gone', () => {

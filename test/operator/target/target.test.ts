@@ -93,6 +93,24 @@ describe('what a target exports', () => {
     expect(both.target.get('shop/own')).toBeUndefined();
   });
 
+  it('is not known of a Service that left one mode while the watch of the other is not connected (A1)', async () => {
+    put(service('web', { labels: EXPORTED }));
+    const { target, changed } = watching();
+    await eventually('it is exported', async () => target.synced && target.get('shop/web')?.mode === 'gateway');
+    const isFlat = ({ query }: { readonly query: URLSearchParams }) =>
+      (query.get('labelSelector') ?? '').includes('remote-discovery');
+    const heal = cluster.faults.refuse({ failure: { kind: 'status', code: 503 }, match: isFlat });
+    cluster.faults.dropWatches(isFlat);
+    put(service('web', { labels: EXPORTED_FLAT }));
+    await eventually('it has left the one', async () => target.get('shop/web') === undefined);
+    expect([target.decides('shop/web'), target.decides('shop/other')]).toEqual([false, true]);
+    changed.length = 0;
+    heal();
+    await eventually('it is in the other', async () => target.get('shop/web')?.mode === 'remote-discovery');
+    expect(target.decides('shop/web')).toBe(true);
+    expect(changed).toContain('shop/web');
+  });
+
   it('is nothing, and known at once, where nothing is selected', async () => {
     const { target, relisted } = watching({});
     expect([target.synced, target.keys().size, relisted()]).toEqual([true, 0, 1]);

@@ -80,9 +80,8 @@ const secret = async (input: string, given: Partial<Secret> | undefined, listed?
   const credentials = new Credentials({
     timeoutMs: 1000,
     listed,
-    trial: () => ({ labelSelector: undefined, namespaces: undefined }),
     onVerdict: (found) => verdicts.emit('verdict', found),
-    onClient: () => undefined,
+    adopt: () => Promise.resolve(true),
   });
   const said = once(verdicts, 'verdict');
   const object = given && { metadata: { name: 'cluster-credentials-west' }, ...given };
@@ -145,6 +144,7 @@ const observed = (of: object, more: Partial<Observed> = {}): Observed => ({
   name: (of as Service).metadata.name,
   target: { service: of as Service, mode: 'gateway' },
   slices: [] as EndpointSlice[],
+  departed: new Map(),
   decidable: true,
   namespaceState: 'exists',
   owned: { services: [], endpoints: [], slices: [] },

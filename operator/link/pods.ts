@@ -1,0 +1,94 @@
+/**
+ * The pods of headless Services that have an endpoint mirror: which of them are gone, and which of those keep it, for the
+ * grace period (rule D11) or since their deletion is held (rule E6).
+ */
+import { endpointMirrors } from '../mirror/endpoint-mirrors.ts';
+import { readSlices } from '../mirror/target-endpoints.ts';
+import type { SourceCluster } from '../source/source.ts';
+import { Departures } from '../target/departures.ts';
+import { type ExportState, type Losses, podKey } from '../target/losses.ts';
+import type { Target } from '../target/target.ts';
+
+export interface PodsOptions {
+  readonly cluster: string;
+  readonly source: Pick<SourceCluster, 'keysOf' | 'ownedBy'>;
+  readonly losses: Losses;
+  /** How long a pod may be gone before its endpoint mirror is deleted. */
+  readonly graceMs: number;
+}
+
+const NONE: ReadonlyMap<string, number> = new Map();
+
+export class Pods {
+  readonly #options: PodsOptions;
+  readonly #departures = new Departures();
+
+  constructor(options: PodsOptions) {
+    this.#options = options;
+  }
+
+  /** Returns how long each pod that is gone keeps its endpoint mirror, in milliseconds, by hostname. */
+  departed(target: Target, key: string): ReadonlyMap<string, number> {
+    const { losses, graceMs } = this.#options;
+    const listed = hostnamesOf(target, key);
+    if (listed === undefined || listed === 'unknown') return NONE;
+    const gone = this.#mirrored(key).filter((hostname) => !listed.has(hostname));
+    const left = [...this.#departures.update(key, gone)].map(([hostname, goneMs]): [string, number] => [
+      hostname,
+      losses.isHeld(podKey(key, hostname)) ? Infinity : graceMs - goneMs,
+    ]);
+    return new Map(left.filter(([, ms]) => ms > 0));
+  }
+
+  /**
+   * Notes a change of one Service.
+   * @param left hostnames of pods that a watch reported as gone from one of its slices
+   * @returns whether a deletion was held and is not any more
+   */
+  changed(target: Target, key: string, left: readonly string[]): boolean {
+    const mirrored = this.#mirrored(key);
+    if (mirrored.length === 0) return false;
+    const { losses } = this.#options;
+    const listed = hostnamesOf(target, key);
+    const leaving = new Set(left);
+    const released = mirrored.map((hostname) => {
+      const pod = podKey(key, hostname);
+      if (listed === undefined) return losses.forget(pod);
+      if (listed !== 'unknown' && listed.has(hostname)) return losses.changed(pod, 'exported');
+      return leaving.has(hostname) && losses.changed(pod, 'gone');
+    });
+    // The grace period begins now.
+    this.departed(target, key);
+    return released.includes(true);
+  }
+
+  /** Returns the state of each pod that has an endpoint mirror, by its key. */
+  states(target: Target): ReadonlyMap<string, ExportState> {
+    const { cluster, source } = this.#options;
+    const states = new Map<string, ExportState>();
+    for (const key of source.keysOf(cluster)) {
+      const listed = hostnamesOf(target, key);
+      if (listed === undefined) continue;
+      for (const hostname of this.#mirrored(key)) {
+        const isListed = listed !== 'unknown' && listed.has(hostname);
+        states.set(podKey(key, hostname), listed === 'unknown' ? undefined : isListed ? 'exported' : 'gone');
+      }
+    }
+    return states;
+  }
+
+  #mirrored(key: string): readonly string[] {
+    const { cluster, source } = this.#options;
+    return [...endpointMirrors(source.ownedBy({ cluster, key })).keys()];
+  }
+}
+
+/** Returns the hostnames behind a Service; undefined if it is not mirrored pod by pod. */
+function hostnamesOf(target: Target, key: string): ReadonlySet<string> | 'unknown' | undefined {
+  const exported = target.get(key);
+  if (exported === undefined) return target.decides(key) ? undefined : 'unknown';
+  const { service, mode } = exported;
+  if (mode !== 'gateway' || service.spec?.clusterIP !== 'None') return undefined;
+  const slices = target.slicesOf(key);
+  return slices === undefined ? 'unknown' : new Set(readSlices(service, slices).hosts.keys());
+}

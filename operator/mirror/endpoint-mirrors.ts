@@ -1,0 +1,31 @@
+/** The endpoint mirrors that a headless Service has in the source cluster, by the pods that they stand for. */
+import type { EndpointPort } from '../../constructs/mirror/index.ts';
+import { isDnsLabel } from '../../crds/names.ts';
+import { Annotation, Label } from '../../crds/wire.ts';
+import type { Service } from '../kube/objects.ts';
+import type { OwnedObjects } from './observed.ts';
+
+/** Returns the ports of each pod that has an endpoint mirror, by hostname. */
+export function endpointMirrors({
+  services,
+}: Pick<OwnedObjects, 'services'>): ReadonlyMap<string, readonly EndpointPort[]> {
+  const found = new Map<string, readonly EndpointPort[]>();
+  for (const service of services) {
+    const hostname = hostnameOf(service);
+    if (hostname !== undefined) found.set(hostname, portsOf(service));
+  }
+  return found;
+}
+
+/** The mirror's own name may be another than the hostname says (rule A7), but proxies reach the pod by it. */
+function hostnameOf({ metadata: { labels, annotations } }: Service): string | undefined {
+  if (labels?.[Label.headlessMirrorSvcName] === undefined) return undefined;
+  const [hostname = ''] = annotations?.[Annotation.remoteSvcFqName]?.split('.') ?? [];
+  return isDnsLabel(hostname) ? hostname : undefined;
+}
+
+const portsOf = ({ spec }: Service): readonly EndpointPort[] =>
+  (spec?.ports ?? []).map(({ name, port, protocol, appProtocol }) => {
+    const ofPod = { name, port, protocol, appProtocol };
+    return ofPod as EndpointPort;
+  });
