@@ -29,6 +29,21 @@ export interface OperatorSettings {
    */
   readonly endpointMirrorGrace?: Duration | string | undefined;
   /**
+   * Most Services of a target that are mirrored for a Link.
+   * @default 10000
+   */
+  readonly maxMirrors?: number | undefined;
+  /**
+   * Most pods of headless Services that have an endpoint mirror for a Link.
+   * @default 10000
+   */
+  readonly maxEndpointMirrors?: number | undefined;
+  /**
+   * Most namespaces that are created for a Link.
+   * @default 1000
+   */
+  readonly maxNamespaces?: number | undefined;
+  /**
    * The only namespaces that mirrors are written to: the operator gets the right to read and write in these alone, by
    * a Role in each. They must exist for that; one that does not is mirrored into once it does, and its Role with it.
    * @default - all but those of Kubernetes, of the control plane and of the operator, by a ClusterRole

@@ -10,7 +10,7 @@ import type { SourceNamespaceState } from '../source/namespaces.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { forgetLease, Removal, type RemovalResult } from './leftovers.ts';
 import type { Link } from './link.ts';
-import { acceptedOf, assignmentOf, type LinkRead, ownerOf, type Served } from './links.ts';
+import { acceptedOf, assignmentOf, type LinkRead, overlapping, ownerOf, type Served } from './links.ts';
 import { Session } from './session.ts';
 
 /** Number of clusters that are reconciled at once. */
@@ -33,6 +33,8 @@ export interface ClustersOptions {
 export class Clusters {
   readonly #options: ClustersOptions;
   readonly #controller: Controller;
+  /** Links whose names for mirrors overlap with those of each Link, as it reports them. */
+  readonly #overlaps = new Map<string, string>();
   readonly #links = new Map<string, Link>();
   /** What serves each cluster, or removes what is left of it. */
   readonly #sessions = new Map<string, Session | Removal>();
@@ -73,6 +75,10 @@ export class Clusters {
     else {
       this.#links.get(name)?.end();
       this.#links.delete(name);
+      this.#overlaps.delete(name);
+    }
+    for (const [other, read] of this.#options.reads) {
+      if (this.#overlapsOf(read).join() !== (this.#overlaps.get(other) ?? '')) this.#judge(other);
     }
   }
 
@@ -258,7 +264,13 @@ export class Clusters {
     if (read === undefined) return;
     const cluster = read.settings?.cluster;
     const owner = cluster === undefined ? undefined : ownerOf(cluster, this.#options.reads.values(), this.#served);
-    this.#linkOf(name).accept(acceptedOf(read, owner), cluster);
+    const overlaps = this.#overlapsOf(read);
+    this.#overlaps.set(name, overlaps.join());
+    this.#linkOf(name).accept(acceptedOf(read, owner, overlaps), cluster);
+  }
+
+  #overlapsOf(read: LinkRead): readonly string[] {
+    return overlapping(read, this.#options.reads.values());
   }
 }
 

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { type Verdict, verdict } from '../kube/conditions.ts';
 import { splitKey } from '../kube/objects.ts';
 import type { Observed } from '../mirror/observed.ts';
 import { MALFORMED_RATE, Throttle } from '../runtime/rate.ts';
@@ -13,12 +14,19 @@ import { type ExportState, Losses, serviceOf } from '../target/losses.ts';
 import { Target, type TargetObstacle } from '../target/target.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import type { Mirrors } from './mirrors.ts';
+import { Limits } from './limits.ts';
 import { Pods } from './pods.ts';
 
 /** Settings that decide how a target is read. */
 type Selection = Pick<
   LinkSettings,
-  'name' | 'cluster' | 'selector' | 'remoteDiscoverySelector' | 'targetNamespaces' | 'confirmPrune'
+  | 'name'
+  | 'cluster'
+  | 'enableHeadlessServices'
+  | 'selector'
+  | 'remoteDiscoverySelector'
+  | 'targetNamespaces'
+  | 'confirmPrune'
 >;
 
 export interface ExportsOptions {
@@ -47,6 +55,7 @@ export class Exports {
   readonly #losses = new Losses();
   readonly #malformed = new Throttle<string>(MALFORMED_RATE, (what, more) => this.#reportMalformed(what, more));
   readonly #pods: Pods;
+  readonly #limits: Limits;
   #settings: Selection;
   #client: KubeClient | undefined;
   #target: Target | undefined;
@@ -61,7 +70,25 @@ export class Exports {
       source: env.source,
       losses: this.#losses,
       graceMs: env.config.endpointMirrorGraceMs,
+      isHeadless: () => this.#settings.enableHeadlessServices ?? env.config.enableHeadlessServices,
     });
+    this.#limits = new Limits({
+      config: env.config,
+      pods: this.#pods,
+      source: env.source,
+      cluster: settings.cluster,
+      target: () => this.#target,
+      onChange: (keys) => {
+        for (const key of keys) options.mirrors.add(key);
+        options.report.statusChanged();
+      },
+    });
+  }
+
+  /** Condition `TargetWithinLimits`, if the target exports more than is mirrored of it (rule E10). */
+  get beyondLimits(): Verdict | undefined {
+    const { excess } = this.#limits;
+    return excess === undefined ? undefined : verdict('False', 'LimitExceeded', excess);
   }
 
   /** Number of deletions that are held. */
@@ -75,11 +102,13 @@ export class Exports {
   }
 
   /** Returns what the target says about one Service. */
-  observe(key: string): Pick<Observed, 'target' | 'slices' | 'departed' | 'decidable'> {
+  observe(key: string): Pick<Observed, 'target' | 'slices' | 'isAdmitted' | 'admitsPod' | 'departed' | 'decidable'> {
     const target = this.#target?.get(key);
     return {
       target,
       slices: target && this.#target?.slicesOf(key),
+      isAdmitted: this.#limits.admits(key),
+      admitsPod: (hostname) => this.#limits.admitsPod(key, hostname),
       departed: this.#target === undefined ? new Map() : this.#pods.departed(this.#target, key),
       decidable: this.#target?.decides(key) === true && !(target === undefined && this.#losses.isHeld(key)),
     };
@@ -138,6 +167,7 @@ export class Exports {
   }
 
   stop(): void {
+    this.#limits.stop();
     if (this.#trial !== undefined) this.#giveUp(this.#trial);
     this.#target?.stop();
     this.#malformed.flush();
@@ -208,6 +238,7 @@ export class Exports {
     const { mirrors, env, report } = this.#options;
     mirrors.progress.changed(key);
     const state = stateOf(target, key);
+    this.#limits.changed();
     const released = [this.#losses.changed(key, state), this.#pods.changed(target, key, left)];
     if (released.includes(true)) report.statusChanged();
     // A Service that is gone claims nothing, also while another operator writes for the Link (rule A7).
@@ -217,6 +248,8 @@ export class Exports {
 
   #relisted(target: Target): void {
     const { mirrors, report } = this.#options;
+    this.#pods.recount(target);
+    this.#limits.changed();
     this.#countLosses(target);
     mirrors.relisted(target.keys());
     report.statusChanged();

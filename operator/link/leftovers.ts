@@ -147,6 +147,8 @@ export class Removal {
       name,
       slices: undefined,
       departed: new Map(),
+      isAdmitted: true,
+      admitsPod: () => true,
       decidable: true,
       namespaceState: namespaceStateOf(namespace, this.#env),
       owned: this.#env.source.ownedBy({ cluster: this.#cluster, key }),

@@ -78,15 +78,41 @@ export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRea
   return link === undefined ? { do: 'nothing' } : { do: 'remove', link };
 }
 
-/** Returns condition `Accepted` of a Link, given the Link that has the cluster that it names. */
-export function acceptedOf({ name, settings, accepted }: LinkRead, owner: LinkRead | undefined): Verdict {
-  if (settings === undefined || owner === undefined || owner.name === name) return accepted;
+/**
+ * Returns the names of the Links whose mirrors may want the same names as those of a Link, since one cluster name ends in
+ * `-` and the other (rule A7).
+ */
+export function overlapping({ name, settings }: LinkRead, links: Iterable<LinkRead>): readonly string[] {
+  const isSuffix = (whole: string, end: string): boolean => whole.endsWith(`-${end}`);
+  return [...links].flatMap((other) => {
+    const [own, its] = [settings?.cluster, other.settings?.cluster];
+    if (own === undefined || its === undefined || other.name === name) return [];
+    return isSuffix(own, its) || isSuffix(its, own) ? [other.name] : [];
+  });
+}
+
+/**
+ * Returns condition `Accepted` of a Link.
+ * @param owner Link that has the cluster that it names
+ * @param overlaps names of the Links whose mirrors may want the same names
+ */
+export function acceptedOf(
+  { name, settings, accepted }: LinkRead,
+  owner: LinkRead | undefined,
+  overlaps: readonly string[] = [],
+): Verdict {
+  if (settings === undefined || owner === undefined || owner.name === name) {
+    return settings === undefined || overlaps.length === 0 ? accepted : { ...accepted, message: overlapText(overlaps) };
+  }
   return verdict(
     'False',
     'DuplicateCluster',
     `spec.targetClusterName: "${settings.cluster}" is already served by Link ${owner.name}; give this one another name or remove it`,
   );
 }
+
+const overlapText = (links: readonly string[]): string =>
+  `a mirror of this Link and one of Link ${links.toSorted().join(', ')} can want the same name, since one of their cluster names ends in "-" and the other; the older Link has it then`;
 
 function goesBefore(a: LinkRead, b: LinkRead, cluster: string, served: Served): boolean {
   const [isServedA, isServedB] = [a, b].map(({ name }) => served.get(name) === cluster);

@@ -2,6 +2,7 @@
 import { PROTECTED_NAMESPACES } from '../../crds/wire.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import type { NamespaceState } from '../mirror/observed.ts';
+import type { SourceNamespaces } from '../source/namespaces.ts';
 import type { SourceCluster } from '../source/source.ts';
 
 export function namespaceStateOf(
@@ -14,4 +15,28 @@ export function namespaceStateOf(
     namespace !== config.controlPlaneNamespace &&
     (config.mirrorNamespaces === undefined || config.mirrorNamespaces.includes(namespace));
   return isAllowed ? source.namespaces.stateOf(namespace) : 'forbidden';
+}
+
+/** How many namespaces may be created for a target cluster (rule E10). */
+export class NamespaceBudget {
+  readonly #most: number;
+  readonly #cluster: string;
+  readonly #namespaces: Pick<SourceNamespaces, 'createdFor' | 'stateOf'>;
+  /** Those that are about to be created. */
+  readonly #pending = new Set<string>();
+
+  constructor(most: number, cluster: string, namespaces: Pick<SourceNamespaces, 'createdFor' | 'stateOf'>) {
+    this.#most = most;
+    this.#cluster = cluster;
+    this.#namespaces = namespaces;
+  }
+
+  /** Reports whether a namespace that is missing may be created. It then counts as created. */
+  admits(namespace: string): boolean {
+    if (this.#pending.has(namespace)) return true;
+    for (const name of this.#pending) if (this.#namespaces.stateOf(name) === 'exists') this.#pending.delete(name);
+    if (this.#namespaces.createdFor(this.#cluster) + this.#pending.size >= this.#most) return false;
+    this.#pending.add(namespace);
+    return true;
+  }
 }

@@ -5,6 +5,7 @@
 import { endpointMirrors } from '../mirror/endpoint-mirrors.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
 import type { SourceCluster } from '../source/source.ts';
+import type { Candidate } from '../target/cap.ts';
 import { Departures } from '../target/departures.ts';
 import { type ExportState, type Losses, podKey } from '../target/losses.ts';
 import type { Target } from '../target/target.ts';
@@ -15,6 +16,8 @@ export interface PodsOptions {
   readonly losses: Losses;
   /** How long a pod may be gone before its endpoint mirror is deleted. */
   readonly graceMs: number;
+  /** Whether headless Services are mirrored pod by pod. */
+  readonly isHeadless: () => boolean;
 }
 
 const NONE: ReadonlyMap<string, number> = new Map();
@@ -22,15 +25,41 @@ const NONE: ReadonlyMap<string, number> = new Map();
 export class Pods {
   readonly #options: PodsOptions;
   readonly #departures = new Departures();
+  /** Number of pods behind each headless Service, listed or not. */
+  readonly #counts = new Map<string, number>();
+  #count = 0;
 
   constructor(options: PodsOptions) {
     this.#options = options;
   }
 
+  /** Number of pods that would have an endpoint mirror. */
+  get count(): number {
+    return this.#options.isHeadless() ? this.#count : 0;
+  }
+
+  /** Counts the pods behind all Services. */
+  recount(target: Target): void {
+    this.#counts.clear();
+    this.#count = 0;
+    for (const key of target.keys()) this.#listed(target, key);
+  }
+
+  /** Returns the pods behind all Services, for a limit on their number. */
+  *candidates(target: Target): Generator<Candidate> {
+    for (const key of target.keys()) {
+      const listed = this.#listed(target, key);
+      if (listed === undefined || listed === 'unknown') continue;
+      const since = target.get(key)?.service.metadata.creationTimestamp ?? '';
+      const mirrored = new Set(this.#mirrored(key));
+      for (const hostname of listed) yield { key: podKey(key, hostname), since, isMirrored: mirrored.has(hostname) };
+    }
+  }
+
   /** Returns how long each pod that is gone keeps its endpoint mirror, in milliseconds, by hostname. */
   departed(target: Target, key: string): ReadonlyMap<string, number> {
     const { losses, graceMs } = this.#options;
-    const listed = hostnamesOf(target, key);
+    const listed = this.#listed(target, key);
     if (listed === undefined || listed === 'unknown') return NONE;
     const gone = this.#mirrored(key).filter((hostname) => !listed.has(hostname));
     const left = [...this.#departures.update(key, gone)].map(([hostname, goneMs]): [string, number] => [
@@ -46,10 +75,10 @@ export class Pods {
    * @returns whether a deletion was held and is not any more
    */
   changed(target: Target, key: string, left: readonly string[]): boolean {
+    const listed = this.#listed(target, key);
     const mirrored = this.#mirrored(key);
     if (mirrored.length === 0) return false;
     const { losses } = this.#options;
-    const listed = hostnamesOf(target, key);
     const leaving = new Set(left);
     const released = mirrored.map((hostname) => {
       const pod = podKey(key, hostname);
@@ -75,6 +104,15 @@ export class Pods {
       }
     }
     return states;
+  }
+
+  #listed(target: Target, key: string): ReadonlySet<string> | 'unknown' | undefined {
+    const listed = hostnamesOf(target, key);
+    const count = listed === 'unknown' ? (this.#counts.get(key) ?? 0) : (listed?.size ?? 0);
+    this.#count += count - (this.#counts.get(key) ?? 0);
+    if (count === 0) this.#counts.delete(key);
+    else this.#counts.set(key, count);
+    return listed;
   }
 
   #mirrored(key: string): readonly string[] {

@@ -12,14 +12,14 @@ import { describe } from '../kube/errors.ts';
 import { machineNetwork } from '../kube/network.ts';
 import { type Secret, splitKey } from '../kube/objects.ts';
 import { type Manifests, NOTHING } from '../mirror/desired.ts';
-import type { LinkView, Observed } from '../mirror/observed.ts';
+import type { LinkView, NamespaceState, Observed } from '../mirror/observed.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { Credentials } from '../target/credentials.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { Exports } from './exports.ts';
 import { Mirrors } from './mirrors.ts';
-import { namespaceStateOf } from './namespaces.ts';
+import { NamespaceBudget, namespaceStateOf } from './namespaces.ts';
 import { Reachability } from './reachability.ts';
 import type { SessionFindings } from './status.ts';
 import { WriteLease } from './write-lease.ts';
@@ -34,6 +34,7 @@ export class Session {
   readonly #reachability: Reachability;
   readonly #exports: Exports;
   readonly #stopped = new AbortController();
+  readonly #budget: NamespaceBudget;
   #settings: LinkSettings;
   #view: LinkView;
   #unsubscribe: () => void = () => undefined;
@@ -45,6 +46,7 @@ export class Session {
     this.#env = env;
     this.#report = report;
     this.#view = viewOf(settings, env);
+    this.#budget = new NamespaceBudget(config.maxNamespaces, cluster, env.source.namespaces);
     this.#lease = new WriteLease(name, cluster, env, report);
     this.#mirrors = new Mirrors({
       link: name,
@@ -101,7 +103,7 @@ export class Session {
       settingsGeneration: this.#settings.generation,
       credentials: this.#reachability.credentials,
       reachable: this.#reachability.reachable,
-      withinLimits: this.#reachability.withinLimits,
+      withinLimits: this.#exports.beyondLimits ?? this.#reachability.withinLimits,
       synced: progress.isCaughtUp && this.#gateway.isKnown ? verdict('True', 'Synced', '') : undefined,
       pruneHeld: this.#exports.held,
       heldBy: this.#lease.heldBy,
@@ -155,7 +157,9 @@ export class Session {
   /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
     if (this.#env.config.mirrorNamespaces !== undefined && state === 'exists') this.#exports.namespaceRead(namespace);
-    for (const key of this.#mirrors.keys()) if (splitKey(key).namespace === namespace) this.#mirrors.add(key);
+    // A namespace that is gone makes room for another.
+    const isConcerned = (key: string): boolean => state === 'missing' || splitKey(key).namespace === namespace;
+    for (const key of this.#mirrors.keys()) if (isConcerned(key)) this.#mirrors.add(key);
   }
 
   /** Resolves once the Link's Lease records the cluster, or is known to be another's. */
@@ -195,10 +199,16 @@ export class Session {
       gateway: this.#gateway.view,
       namespace,
       name,
-      namespaceState: namespaceStateOf(namespace, this.#env),
+      namespaceState: this.#namespaceState(namespace),
       owned: source.ownedBy({ cluster: this.#view.cluster, key }),
       isForeign: (service) => source.isTaken(namespace, service, this.#view.cluster),
     };
+  }
+
+  #namespaceState(namespace: string): NamespaceState {
+    const state = namespaceStateOf(namespace, this.#env);
+    const isWanted = state === 'missing' && this.#view.createNamespaces;
+    return isWanted && !this.#budget.admits(namespace) ? 'over limit' : state;
   }
 
   #probe(): Manifests | undefined {

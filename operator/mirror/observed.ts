@@ -28,9 +28,9 @@ export interface GatewayView {
 
 /**
  * `unreadable`: the namespace does not exist or may not be read, so what is in it is not known; `forbidden`: mirrors
- * may never be written to it.
+ * may never be written to it; `over limit`: it is missing, and no more namespaces are created for the Link.
  */
-export type NamespaceState = 'exists' | 'missing' | 'unreadable' | 'forbidden';
+export type NamespaceState = 'exists' | 'missing' | 'unreadable' | 'forbidden' | 'over limit';
 
 /** Our objects in the source cluster for one target Service. */
 export interface OwnedObjects {
@@ -50,6 +50,10 @@ export interface Observed {
   readonly target?: { readonly service: Service; readonly mode: MirrorMode } | undefined;
   /** Undefined while they are not known; readiness is then left as it is. */
   readonly slices: readonly EndpointSlice[] | undefined;
+  /** Whether the Service is one of those that the limit of the Link allows (rule E10). */
+  readonly isAdmitted: boolean;
+  /** Reports whether a pod of a headless Service is. */
+  readonly admitsPod: (hostname: string) => boolean;
   /**
    * Pods of a headless Service that are gone and keep their endpoint mirrors for now: how long, in milliseconds, by
    * hostname. It is Infinity for one whose deletion is held (rules D11, E6).

@@ -11,6 +11,7 @@ export type RefusalReason =
   | 'NameConflict'
   | 'WaitingForEndpoints'
   | 'WaitingForGateway'
+  | 'LimitExceeded'
   | 'Error';
 
 export interface Refusal {

@@ -49,6 +49,19 @@ export function shapeOf(observed: Observed): Shape {
   const { service, mode } = target;
   const refusal = invalidService(service) ?? invalidName(name, link.cluster);
   if (refusal !== undefined) return { kind: 'refused', refusal, existing: 'remove' };
+  if (!observed.isAdmitted) {
+    return refused(
+      'LimitExceeded',
+      'the target exports more Services than the operator mirrors for a Link (--max-mirrors), and this is not one of the oldest; export fewer, or raise the limit',
+      'keep',
+    );
+  }
+  if (namespaceState === 'over limit') {
+    return refused(
+      'LimitExceeded',
+      `namespace ${namespace} does not exist in the source cluster, and as many as the operator creates for a Link (--max-namespaces) have been created; create it, or raise the limit`,
+    );
+  }
   if (namespaceState === 'missing' && !link.createNamespaces) {
     return refused(
       'MissingNamespace',
@@ -73,6 +86,8 @@ export function shapeOf(observed: Observed): Shape {
     );
   }
   const endpoints = endpointsOf(observed, service);
+  const limited = endpoints && withoutSurplus(endpoints, observed);
+  const surplus = (endpoints?.hosts.size ?? 0) - (limited?.hosts.size ?? 0);
   const omitted =
     left.length === 0
       ? []
@@ -80,8 +95,8 @@ export function shapeOf(observed: Observed): Shape {
           `ports left out because they do not cross a gateway: ${left.map((port) => `${port.name ?? port.port}/${port.protocol ?? ''}`).join(', ')}`,
         ];
   const shape = (kind: 'clusterIP' | 'headless'): Shape => {
-    const notes = [...omitted, ...(kind === 'headless' ? crowded(link, endpoints) : [])];
-    return { kind, service, endpoints, ...(notes.length === 0 ? {} : { note: notes.join('; ') }) };
+    const notes = [...omitted, ...(kind === 'headless' ? [...crowded(link, endpoints), ...beyond(surplus)] : [])];
+    return { kind, service, endpoints: limited, ...(notes.length === 0 ? {} : { note: notes.join('; ') }) };
   };
   if (!link.headless || service.spec?.clusterIP !== 'None') return shape('clusterIP');
 
@@ -104,6 +119,19 @@ function endpointsOf({ slices, departed, owned }: Observed, service: Service): T
   const endpoints = readSlices(service, slices);
   return departed.size === 0 ? endpoints : withDeparted(endpoints, departed.keys(), endpointMirrors(owned));
 }
+
+/** Leaves out the pods that the limit of the Link does not allow; what is mirrored stays. */
+function withoutSurplus(endpoints: TargetEndpoints, { admitsPod, departed }: Observed): TargetEndpoints {
+  const hosts = [...endpoints.hosts].filter(([hostname]) => departed.has(hostname) || admitsPod(hostname));
+  return { ...endpoints, hosts: new Map(hosts) };
+}
+
+const beyond = (pods: number): readonly string[] =>
+  pods === 0
+    ? []
+    : [
+        `${pods} of its pods are without an endpoint mirror, since the target has more than the operator mirrors for a Link: raise --max-endpoint-mirrors, or export fewer`,
+      ];
 
 /** Kubernetes mirrors so many addresses of a subset of v1 Endpoints to slices, which clients read (rule D10). */
 const MIRRORED_ADDRESSES = 1000;

@@ -2,6 +2,7 @@
  * Which namespaces the source cluster has. An operator that may read the whole cluster watches them all. One whose
  * rights end at some namespaces cannot, as no Role grants that: it concludes from the lists and watches in each of them.
  */
+import { Label } from '../../crds/wire.ts';
 import { isForbidden } from '../kube/errors.ts';
 import type { Namespace } from '../kube/objects.ts';
 import type { ReflectorState } from '../runtime/reflector.ts';
@@ -22,6 +23,8 @@ export interface SourceNamespaces {
   readonly unreadable: readonly string[];
   /** The state of a namespace; one that is being deleted is missing. */
   stateOf(name: string): SourceNamespaceState;
+  /** Number of namespaces that were created for a target cluster. */
+  createdFor(cluster: string): number;
   /** Calls the listener on each change of a namespace's state. @returns ends the subscription */
   subscribe(listener: NamespaceListener): () => void;
 }
@@ -32,6 +35,7 @@ abstract class Namespaces implements SourceNamespaces {
   abstract get synced(): boolean;
   abstract get unreadable(): readonly string[];
   abstract stateOf(name: string): SourceNamespaceState;
+  abstract createdFor(cluster: string): number;
 
   subscribe(listener: NamespaceListener): () => void {
     // Two subscriptions of one function are two.
@@ -56,6 +60,9 @@ export class WatchedNamespaces extends Namespaces {
     super();
     this.store = new Store<Namespace>({
       trim: trimNamespace,
+      indexes: {
+        cluster: ({ metadata }) => [metadata.labels?.[Label.clusterName]].filter((name) => name !== undefined),
+      },
       onRelisted,
       onChange: ({ key, before, after }) => {
         if (isLive(before) !== isLive(after)) this.changed(key);
@@ -69,6 +76,10 @@ export class WatchedNamespaces extends Namespaces {
 
   stateOf(name: string): SourceNamespaceState {
     return isLive(this.store.get(name)) ? 'exists' : 'missing';
+  }
+
+  createdFor(cluster: string): number {
+    return this.store.by('cluster', cluster).length;
   }
 }
 
@@ -128,6 +139,11 @@ export class ListedNamespaces extends Namespaces {
     const known = this.#namespaces.get(name);
     if (known === undefined) return 'missing';
     return known.unlisted.size === 0 && known.refused.size === 0 ? 'exists' : 'unreadable';
+  }
+
+  /** None is created where only some may be read. */
+  createdFor(): number {
+    return 0;
   }
 
   /** Records that a list of a resource in a namespace has completed. */

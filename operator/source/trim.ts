@@ -1,4 +1,5 @@
 /** Objects of the source cluster, cut to the fields that are read or compared: there may be thousands. */
+import { Label, Value } from '../../crds/wire.ts';
 import type { Endpoints, EndpointSlice, KubeObject, Namespace, Service } from '../kube/objects.ts';
 
 export function trimService(object: Service): Service {
@@ -39,8 +40,10 @@ export const trimSlice = (object: EndpointSlice): EndpointSlice =>
   }) as EndpointSlice;
 
 export function trimNamespace({ metadata }: Namespace): Namespace {
-  const { name, uid, resourceVersion, deletionTimestamp } = metadata;
-  return { metadata: { name, uid, resourceVersion, deletionTimestamp } } as Namespace;
+  const { name, uid, resourceVersion, deletionTimestamp, labels } = metadata;
+  const cluster = labels?.[Label.mirroredService] === Value.true ? labels[Label.clusterName] : undefined;
+  const ours = cluster === undefined ? {} : { labels: { [Label.clusterName]: cluster } };
+  return { metadata: { name, uid, resourceVersion, deletionTimestamp, ...ours } } as Namespace;
 }
 
 const trimMetadata = ({ metadata }: KubeObject) => {

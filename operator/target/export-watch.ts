@@ -114,6 +114,11 @@ export class ExportWatch {
     return this.#moves.has(key);
   }
 
+  /** Number of exported Services; one that is exported in both modes counts twice. */
+  get size(): number {
+    return this.#services.reduce((sum, { store }) => sum + store.size, 0);
+  }
+
   /** Keys of all exported Services, in either mode. */
   keys(): ReadonlySet<string> {
     return new Set(this.#services.flatMap(({ store }) => [...store.values()].map(keyOf)));

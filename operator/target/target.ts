@@ -68,6 +68,11 @@ export class Target {
     return this.#watchOf(key)?.get(key);
   }
 
+  /** Number of exported Services; one that is exported in both modes counts twice. */
+  get size(): number {
+    return [...this.#watches.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
   /** Keys of all exported Services, in either mode. */
   keys(): ReadonlySet<string> {
     const whole = this.#watches.get(WHOLE);

@@ -5,8 +5,8 @@ import { backings } from '../cluster/index.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import type { RequestInfo } from '../cluster/simulated/request.ts';
 import type { SimulatedCluster } from '../cluster/simulated/start.ts';
-import { eventually } from '../cluster/workload/index.ts';
-import { EXPORTED, GATEWAY, link, service, slice, statefulSlice } from '../support/builders.ts';
+import { eventually, type ObjectRef } from '../cluster/workload/index.ts';
+import { EXPORTED, GATEWAY, link, namespace, service, slice, statefulSlice } from '../support/builders.ts';
 import {
   exportAllReady,
   exportHeadless,
@@ -115,6 +115,48 @@ onEachBacking('a target', (backing) => {
     expect((await clusters.condition('PruneHeld'))?.status).toBe('False');
     await clusters.west.delete(service('sliced'));
     await untilGone(clusters, 'sliced');
+  });
+
+  test('E10 a target that exports more than the limits allow keeps what is mirrored, and its Link reports it', async () => {
+    await exportAllReady(clusters, ['within']);
+    const before = await identitiesOf(clusters, ['within']);
+    await operator.stop();
+    operator = clusters.operator({ flags: { maxMirrors: '1', enableNamespaceCreation: true, maxNamespaces: '1' } });
+    await exportService(clusters, 'beyond');
+    const limited = await eventually('the Link reports it', async () => {
+      const found = await clusters.condition('TargetWithinLimits');
+      return found?.status === 'False' && found;
+    });
+    expect(limited.message).toContain('--max-mirrors');
+    await eventually('the Service is refused', async () => {
+      return (await clusters.mirrorCondition('beyond'))?.reason === 'LimitExceeded';
+    });
+    expect(await findMirror(clusters, 'beyond')).toBeUndefined();
+    expect(await identitiesOf(clusters, ['within'])).toEqual(before);
+    const others = (
+      await clusters.west.list<ObjectRef>({ apiVersion: 'v1', kind: 'Service', namespace: 'shop' })
+    ).filter(({ metadata }) => metadata.name !== 'beyond');
+    await Promise.all(others.map(({ metadata }) => clusters.west.delete(service(metadata.name))));
+    await untilReady(clusters, 'beyond');
+    await eventually('nothing is too much', async () => {
+      return (await clusters.condition('TargetWithinLimits'))?.status === 'True';
+    });
+
+    await operator.stop();
+    operator = clusters.operator({ flags: { enableNamespaceCreation: true, maxNamespaces: '1' } });
+    for (const within of ['extra-a', 'extra-b']) {
+      await clusters.west.apply(namespace(within));
+      await exportService(clusters, 'web', { namespace: within });
+    }
+    const refused = await eventually('one of both is refused', async () => {
+      const found = await Promise.all(['extra-a', 'extra-b'].map((of) => clusters.mirrorCondition('web', of)));
+      return found.every((each) => each !== undefined) && found;
+    });
+    expect(refused.map((each) => each?.reason).sort()).toEqual(['LimitExceeded', 'Mirrored']);
+    for (const within of ['extra-a', 'extra-b']) await clusters.west.delete(service('web', { namespace: within }));
+    await operator.stop();
+    operator = startOperator();
+    await clusters.ready();
   });
 
   test('L22 E6 Services that are deleted one by one, however many, take their mirrors with them', async () => {

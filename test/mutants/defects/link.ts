@@ -18,6 +18,7 @@ const LEFTOVERS = {
   tests: ['test/operator/link/clusters.test.ts', 'test/operator/link/leftovers.test.ts'],
 };
 const EXPORTS = { file: 'operator/link/exports.ts', tests: ['test/operator/link/exports.test.ts'] };
+const LIMITS = { file: 'operator/link/limits.ts', tests: ['test/operator/link/exports.test.ts'] };
 const PODS = { file: 'operator/link/pods.ts', tests: ['test/operator/link/exports.test.ts'] };
 const LOSSES = { file: 'operator/target/losses.ts', tests: ['test/operator/target/losses.test.ts'] };
 const SESSION = { file: 'operator/link/session.ts', tests: ['test/operator/link/clusters.test.ts'] };
@@ -100,8 +101,8 @@ export const LINK: readonly Defect[] = [
     ...LINKS,
     name: 'the Link that has the cluster is refused as its duplicate',
     rule: 'E9',
-    find: '|| owner.name === name) return accepted;',
-    replace: ') return accepted;',
+    find: '|| owner === undefined || owner.name === name) {',
+    replace: '|| owner === undefined) {',
   },
   {
     ...LINKS,
@@ -801,6 +802,51 @@ export const LINK: readonly Defect[] = [
     rule: 'E6',
     find: 'for (const key of released) this.#leaving.add(key);',
     replace: '',
+  },
+  {
+    ...LIMITS,
+    name: 'the Services of a target are not limited',
+    rule: 'E10',
+    find: 'return this.#services.admits(key);',
+    replace: 'return this.#services.admits(key) || true;',
+  },
+  {
+    ...LIMITS,
+    name: 'the pods of a target are not limited',
+    rule: 'E10',
+    find: 'return this.#pods.admits(podKey(key, hostname));',
+    replace: 'return this.#pods.admits(podKey(key, hostname)) || true;',
+  },
+  {
+    ...PODS,
+    name: 'pods are limited where they have no endpoint mirror',
+    rule: 'E10',
+    find: 'return this.#options.isHeadless() ? this.#count : 0;',
+    replace: 'return this.#count;',
+  },
+  {
+    file: 'operator/link/clusters.ts',
+    tests: ['test/operator/link/clusters.test.ts'],
+    name: 'only the Link that comes later is warned of names that overlap',
+    rule: 'A7',
+    find: "!== (this.#overlaps.get(other) ?? '')) this.#judge(other);",
+    replace: "=== '~') this.#judge(other);",
+  },
+  {
+    file: 'operator/link/namespaces.ts',
+    tests: ['test/operator/link/namespaces.test.ts'],
+    name: 'namespaces that are about to be created do not count',
+    rule: 'E10',
+    find: '+ this.#pending.size >= this.#most',
+    replace: '>= this.#most',
+  },
+  {
+    file: 'operator/link/links.ts',
+    tests: ['test/operator/link/links.test.ts'],
+    name: 'cluster names that end alike are warned of though no dash is between',
+    rule: 'A7',
+    find: 'whole.endsWith(`-${end}`)',
+    replace: 'whole.endsWith(end)',
   },
   {
     ...PODS,

@@ -4,6 +4,7 @@ const CREDENTIALS = { file: 'operator/target/credentials.ts', tests: ['test/oper
 const LOSSES = { file: 'operator/target/losses.ts', tests: ['test/operator/target/losses.test.ts'] };
 const TARGET_TESTS = ['test/operator/target/target.test.ts'];
 const WATCH = { file: 'operator/target/export-watch.ts', tests: ['test/operator/target/export-watch.test.ts'] };
+const CAP = { file: 'operator/target/cap.ts', tests: ['test/operator/target/cap.test.ts'] };
 const MOVES = { file: 'operator/target/moves.ts', tests: ['test/operator/target/export-watch.test.ts'] };
 const WATCH_SLICES = { file: 'operator/target/export-watch.ts', tests: TARGET_TESTS };
 const TARGET_FILE = { file: 'operator/target/target.ts', tests: TARGET_TESTS };
@@ -314,6 +315,35 @@ export const TARGET: readonly Defect[] = [
     rule: 'E5',
     find: 'clearTimeout(this.#timer); for',
     replace: 'for',
+  },
+  {
+    ...CAP,
+    name: 'the limit of a Link takes away what is mirrored',
+    rule: 'E10',
+    find: 'const mirrored = all.filter(({ isMirrored }) => isMirrored);',
+    replace: 'const mirrored = all.filter(({ isMirrored }) => isMirrored).slice(0, most);',
+  },
+  {
+    ...CAP,
+    name: 'which Services are within the limit depends on the order in which they come',
+    rule: 'E10',
+    find: '.sort((a, b) => compare(a.since, b.since) || compare(a.key, b.key))',
+    replace: '',
+  },
+  {
+    ...CAP,
+    name: 'what comes before the limit is looked at again is let in',
+    rule: 'E10',
+    find: 'this.#admitted ??= admitted(candidates(), most); return this.#admitted.has(key);',
+    replace:
+      'const before = this.#admitted; this.#admitted ??= admitted(candidates(), most); return before === undefined ? this.#admitted.has(key) : true;',
+  },
+  {
+    ...CAP,
+    name: 'every change beyond the limit has everything decided anew',
+    rule: 'E1',
+    find: 'this.#timer ??= setTimeout(() => {',
+    replace: 'this.#review(); this.#timer ??= setTimeout(() => {',
   },
   {
     ...LOSSES,

@@ -49,6 +49,7 @@ class World {
   readonly leases = new Leases();
   readonly said: string[] = [];
   readonly accepted = new Map<string, string>();
+  readonly messages = new Map<string, string>();
   readonly secretsRead: string[] = [];
   /** By cluster: keys of its mirrors. */
   readonly left = new Map<string, readonly string[]>();
@@ -70,7 +71,10 @@ class World {
       served: new Map(Object.entries(served)),
       makeLink: (name) =>
         ({
-          accept: ({ reason }: Verdict) => this.accepted.set(name, reason),
+          accept: ({ reason, message }: Verdict) => {
+            this.accepted.set(name, reason);
+            this.messages.set(name, message);
+          },
           statusChanged: () => undefined,
           event: () => undefined,
           end: () => undefined,
@@ -184,6 +188,20 @@ describe('a cluster (E9)', () => {
     expect(Object.fromEntries(accepted)).toEqual({ a: 'Accepted', b: 'Accepted' });
     expect(leases.holders).toEqual({ [leaseOf('a')]: 'us', [leaseOf('b')]: 'us' });
     await end();
+  });
+
+  it('whose name is the end of another warns both of their Links, for as long as there are both (A7)', async () => {
+    const made = await world([read('a', { names: 'west' })]);
+    const warned = () => [...made.messages].filter(([, message]) => message !== '').map(([name]) => name);
+    expect(warned()).toEqual([]);
+    await made.put(read('b', { names: 'us-west' }));
+    expect(warned().toSorted()).toEqual(['a', 'b']);
+    await made.put(read('b', { names: 'east' }));
+    expect(warned()).toEqual([]);
+    await made.put(read('b', { names: 'us-west' }));
+    await made.delete('a');
+    expect(made.messages.get('b')).toBe('');
+    await made.end();
   });
 
   it('changes hands when the former session has stopped and released its Lease', async () => {

@@ -56,6 +56,7 @@ function reading(
   settings = SETTINGS,
   lines: string[] = [],
   owned: ReadonlyMap<string, OwnedObjects> = new Map(),
+  maxMirrors = 40,
 ) {
   const report = new RecordedReport();
   const progress = new Progress('west', createMetrics({ process: false }));
@@ -72,7 +73,7 @@ function reading(
     },
   } as unknown as Mirrors;
   const env = {
-    config: { endpointMirrorGraceMs: 60_000 },
+    config: { endpointMirrorGraceMs: 60_000, enableHeadlessServices: true, maxMirrors, maxEndpointMirrors: 40 },
     tuning: { targetTimings: { backoff: { baseMs: 20, capMs: 100 } }, labelCopyMs: 0 },
     source: { keysOf: () => new Set(mirrored), ownedBy: ({ key }: { key: string }) => owned.get(key) ?? NOTHING },
     claims: { withdraw: ({ key }: { key: string }) => withdrawn.push(key) },
@@ -163,6 +164,45 @@ describe('the exports of a target', () => {
     expect(exports.held).toBe(0);
     exports.namespaceRead('shop');
     expect(exports.held).toBe(12);
+  });
+});
+
+describe('more than the limits allow (E10)', () => {
+  it('are served as far as they are mirrored, then the oldest; the others once there is room', async () => {
+    putAll(['b', 'c', 'd']);
+    const mirrored = new Map([['shop/d', { ...NOTHING, services: [service('d-west')] }]]);
+    const { exports, added, listed, report } = reading(keysOf(['d']), SETTINGS, [], mirrored, 2);
+    await listed();
+    const served = (...names: readonly string[]) => names.map((name) => exports.observe(`shop/${name}`).isAdmitted);
+    expect(served('b', 'c', 'd')).toEqual([true, false, true]);
+    expect(exports.beyondLimits).toMatchObject({ status: 'False', reason: 'LimitExceeded' });
+    expect(exports.beyondLimits?.message).toMatch(/exports 3 Services, of which 2 are mirrored \(--max-mirrors\)/);
+    const changes = report.statusChanges;
+    added.length = 0;
+    cluster.store.delete('v1', 'Service', 'shop', 'b');
+    await eventually(
+      'there is room',
+      async () => served('c', 'd').every(Boolean) && exports.beyondLimits === undefined,
+    );
+    await eventually('it is reconciled', async () => added.includes('shop/c') && report.statusChanges > changes);
+  });
+
+  it('are pods, too, whatever Service they are behind', async () => {
+    const hosts = (of: string) => Array.from({ length: 30 }, (_, index) => `${of}-${index}`);
+    for (const name of ['one', 'two']) {
+      put(service(name, { labels: EXPORTED, headless: true }));
+      put(statefulSlice(name, hosts(name)));
+    }
+    const { exports, listed } = reading();
+    await listed();
+    await eventually('slices are known', async () => exports.observe('shop/two').slices?.length === 1);
+    await eventually('there are too many', async () => {
+      return hosts('two').filter((host) => exports.observe('shop/two').admitsPod(host)).length === 10;
+    });
+    expect(hosts('one').every((host) => exports.observe('shop/one').admitsPod(host))).toBe(true);
+    expect(exports.beyondLimits?.message).toContain('60 pods of headless Services, of which 40');
+    exports.update({ ...SETTINGS, enableHeadlessServices: false });
+    expect(exports.beyondLimits).toBeUndefined();
   });
 });
 

@@ -5,6 +5,7 @@ import {
   type Assignment,
   assignmentOf,
   type LinkRead,
+  overlapping,
   ownerOf,
   readLinkObject,
   type Served,
@@ -152,6 +153,18 @@ describe('whether a Link is accepted', () => {
   ])('a Link %s', (_, subject, others, reason) => {
     const owner = ownerOf('west', [subject, ...others], new Map());
     expect(acceptedOf(subject, owner)).toMatchObject({ reason });
+  });
+
+  it('is accepted with a warning where its mirrors and those of another Link can want the same names (A7)', () => {
+    const all = [read('a', { names: 'west' }), read('b', { names: 'us-west' }), read('c', { names: 'southwest' })];
+    expect(all.map((each) => overlapping(each, all))).toEqual([['b'], ['a'], []]);
+    const [first] = all;
+    expect(acceptedOf(first!, first, ['b'])).toMatchObject({
+      status: 'True',
+      reason: 'Accepted',
+    });
+    expect(acceptedOf(first!, first, ['b']).message).toContain('Link b can want the same name');
+    expect(acceptedOf(first!, first, []).message).toBe('');
   });
 
   it('is refused with the name of the Link that has the cluster, and what to do (E9)', () => {

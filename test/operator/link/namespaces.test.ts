@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { OperatorConfig } from '../../../operator/config/config.ts';
-import { namespaceStateOf } from '../../../operator/link/namespaces.ts';
+import { NamespaceBudget, namespaceStateOf } from '../../../operator/link/namespaces.ts';
 
 const stateOf = (namespace: string, mirrorNamespaces?: readonly string[]) => {
   const config = { namespace: 'links', controlPlaneNamespace: 'linkerd', mirrorNamespaces } as OperatorConfig;
@@ -21,5 +21,31 @@ describe('where mirrors may be written (A3, E8)', () => {
     ['not in those of Kubernetes', 'kube-system', ['kube-system'], 'forbidden'],
   ])('is %s', (_, namespace, given, expected) => {
     expect(stateOf(namespace, given)).toBe(expected);
+  });
+});
+
+describe('namespaces that are created for a Link (E10)', () => {
+  const live = new Map<string, string>();
+  const budget = (most: number) =>
+    new NamespaceBudget(most, 'west', {
+      createdFor: (cluster) => [...live.values()].filter((of) => of === cluster).length,
+      stateOf: (name) => (live.has(name) ? 'exists' : 'missing'),
+    });
+
+  test('are no more than the limit allows, counted before they are there', () => {
+    live.clear();
+    const limited = budget(2);
+    expect(['a', 'b', 'c', 'a'].map((name) => limited.admits(name))).toEqual([true, true, false, true]);
+    for (const name of ['a', 'b']) live.set(name, 'west');
+    expect(limited.admits('c')).toBe(false);
+    live.delete('a');
+    expect(limited.admits('c')).toBe(true);
+  });
+
+  test('count also when they were created earlier, and only for their own cluster', () => {
+    live.clear();
+    live.set('a', 'west').set('b', 'north').set('c', '');
+    const limited = budget(2);
+    expect([limited.admits('d'), limited.admits('e')]).toEqual([true, false]);
   });
 });

@@ -102,6 +102,8 @@ export const observed = ({ link, gateway, service, mode = 'gateway', ...rest }: 
   ...(service === null ? {} : { target: { service: service ?? targetService(), mode } }),
   slices: [targetSlice([{}])],
   departed: new Map(),
+  isAdmitted: true,
+  admitsPod: () => true,
   decidable: true,
   isForeign: () => false,
   namespaceState: 'exists',

@@ -210,6 +210,31 @@ describe('a headless Service of more pods than v1 Endpoints can show (D10)', () 
   });
 });
 
+describe('what the limits of a Link do not allow (E10)', () => {
+  it('is refused, and what is mirrored stays', () => {
+    expect(shapeOf(observed({ isAdmitted: false }))).toMatchObject({
+      kind: 'refused',
+      refusal: { reason: 'LimitExceeded' },
+      existing: 'keep',
+    });
+    expect(shapeOf(observed({ isAdmitted: false, service: null })).kind).toBe('absent');
+    expect(shapeOf(observed({ namespaceState: 'over limit' }))).toMatchObject({
+      kind: 'refused',
+      refusal: { reason: 'LimitExceeded' },
+    });
+  });
+
+  it('has no endpoint mirror, and the headless mirror stays headless', () => {
+    const state = observed({ service: headlessService(), slices: pods, admitsPod: (hostname) => hostname === 'web-1' });
+    const shape = shapeOf(state);
+    expect(hostsOf(shape).map(({ hostname }) => hostname)).toEqual(['web-1']);
+    expect(shape.kind).toBe('headless');
+    expect('note' in shape && shape.note).toMatch(/^1 of its pods are without an endpoint mirror/);
+    const none = shapeOf({ ...state, admitsPod: () => false });
+    expect([none.kind, hostsOf(none)]).toEqual(['headless', []]);
+  });
+});
+
 describe('pods that are gone and keep their endpoint mirrors (D11, E6)', () => {
   const mirrorOf = (hostname: string, port: number) => {
     const { metadata } = ownedService(`${hostname}-west`);

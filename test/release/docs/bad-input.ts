@@ -145,6 +145,8 @@ const observed = (of: object, more: Partial<Observed> = {}): Observed => ({
   target: { service: of as Service, mode: 'gateway' },
   slices: [] as EndpointSlice[],
   departed: new Map(),
+  isAdmitted: true,
+  admitsPod: () => true,
   decidable: true,
   namespaceState: 'exists',
   owned: { services: [], endpoints: [], slices: [] },
