@@ -271,7 +271,8 @@ describe('a session', () => {
       await untilMirrored('a');
       await untilSynced();
       session.update(settings({ gatewayAddress: 'gateway.example.com' }));
-      await eventually('a pass is over', async () => session.findings().mirrors?.size === 1);
+      exportFrom(target!, 'b');
+      await eventually('a pass is over', async () => session.findings().mirrors?.size === 2);
       expect(session.findings()).toMatchObject({ resolved: undefined, synced: undefined });
       expect(stage.addresses('a-west')).toEqual([GATEWAY]);
       answer();
