@@ -6,15 +6,12 @@ import { LINKS_NAMESPACE } from '../support/builders.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { NAMESPACE, Stage, type StageOptions } from './stage.ts';
 import { Users } from './users.ts';
-import type { Findings } from './verdict.ts';
+import { type Findings, SAMPLE_MS } from './verdict.ts';
 
-const SAMPLE_MS = 2_000;
 /** Time in which everything must be right again once nothing changes any more. */
 const REST_DEADLINE_MS = 180_000;
 /** Between two faults. */
 const QUIET_MS = 3_000;
-/** Faults between two rests. */
-const FAULTS_A_REST = FAULTS.length;
 /** Share of the time after which nothing ends the leader any more: its memory is watched from then on. */
 const EARLY = 0.3;
 
@@ -90,9 +87,9 @@ class Soak {
     const elapsed = (): number => performance.now() - began;
     for (let round = 0; round === 0 || elapsed() < forMs; round += 1) {
       this.#users.resume();
-      const isEarly = round === 0 || elapsed() < forMs * EARLY;
-      for (const fault of FAULTS.slice(0, FAULTS_A_REST).filter(({ endsLeader }) => isEarly || !endsLeader)) {
+      for (const fault of FAULTS) {
         if (round > 0 && elapsed() >= forMs) break;
+        if (round > 0 && fault.endsLeader && elapsed() > forMs * EARLY) continue;
         await sleep(QUIET_MS);
         await this.#make(fault);
       }

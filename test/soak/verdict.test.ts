@@ -3,8 +3,11 @@ import { isOver } from '../bench/report.ts';
 import { type ExportedService, inBoth, mirrorOf, Model } from './model.ts';
 import { type Findings, type Sample, verdictRows } from './verdict.ts';
 
-const samples = (from: Sample, to: Sample): readonly Sample[] =>
-  Array.from({ length: 30 }, (_, index) => (index < 15 ? from : to));
+/** Samples after the time in which a leader fills its caches. */
+const samples = (from: Sample, to: Sample, count = 60): readonly Sample[] => [
+  ...Array.from({ length: 60 }, () => ({ megabytes: 50, files: 20 })),
+  ...Array.from({ length: count }, (_, index) => (index < count / 2 ? from : to)),
+];
 const WELL: Sample = { megabytes: 100, files: 60 };
 const FINDINGS: Findings = {
   minutes: 60,
@@ -28,6 +31,11 @@ describe('a soak', () => {
     [
       'passes when memory grows by what a collector leaves',
       { samples: samples(WELL, { ...WELL, megabytes: 130 }) },
+      [],
+    ],
+    [
+      'does not judge memory that was watched for seconds',
+      { samples: samples(WELL, { ...WELL, megabytes: 500 }, 6) },
       [],
     ],
   ])('%s', (_, findings, expected) => {

@@ -1,6 +1,9 @@
 /** What a soak came to: figures, each with the most that it may be. Pure. */
 import { percentile, type Row } from '../bench/report.ts';
 
+/** Time between two samples, in milliseconds. */
+export const SAMPLE_MS = 2_000;
+
 /** A leader's memory and open files, at one moment. */
 export interface Sample {
   readonly megabytes: number;
@@ -23,13 +26,19 @@ export interface Findings {
   readonly longestToRestSeconds: number;
 }
 
-/** Growth that is none: what a process needs that has just begun to lead, and what its collector leaves. */
+/** Samples that say nothing: a process that begins to lead fills its caches and pools first. */
+const WARM_UP = 120_000 / SAMPLE_MS;
+/** Fewer are not judged. */
+const FEWEST = 30;
+/** Growth that is none: what a collector leaves, and connections that come and go. */
 const FREE_MEGABYTES = 24;
 const FREE_RATIO = 1.15;
 const FREE_FILES = 8;
 
 export function verdictRows(findings: Findings): readonly Row[] {
-  const { samples } = findings;
+  const settled = findings.samples.slice(WARM_UP);
+  const isJudged = settled.length >= FEWEST;
+  const samples = isJudged ? settled : findings.samples;
   const third = Math.floor(samples.length / 3);
   const first = samples.slice(0, third);
   const last = samples.slice(samples.length - third);
@@ -58,9 +67,9 @@ export function verdictRows(findings: Findings): readonly Row[] {
       measure: '  last third',
       value: middle(last, 'megabytes'),
       unit: 'MB',
-      goal: megabytes * FREE_RATIO + FREE_MEGABYTES,
+      ...(isJudged && { goal: megabytes * FREE_RATIO + FREE_MEGABYTES }),
     },
     { measure: 'its open files, first third', value: files, unit: '' },
-    { measure: '  last third', value: middle(last, 'files'), unit: '', goal: files + FREE_FILES },
+    { measure: '  last third', value: middle(last, 'files'), unit: '', ...(isJudged && { goal: files + FREE_FILES }) },
   ];
 }
