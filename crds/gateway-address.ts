@@ -17,6 +17,10 @@ REFUSED.addAddress('::1', 'ipv6');
 REFUSED.addSubnet('fe80::', 10, 'ipv6');
 REFUSED.addSubnet('ff02::', 16, 'ipv6');
 
+/** `::ffff:192.0.2.1`: neither family, to Endpoints. */
+const IPV4_MAPPED = new BlockList();
+IPV4_MAPPED.addSubnet('::ffff:0:0', 96, 'ipv6');
+
 const HOST_LABEL = '[a-z0-9_]([-a-z0-9_]{0,61}[a-z0-9_])?';
 /** The last label must not be a number: `300.1.2.3` is a mistyped IP. */
 const HOST_NAME = new RegExp(`^(${HOST_LABEL}\\.)*(?!\\d+\\.?$)${HOST_LABEL}\\.?$`, 'i');
@@ -40,6 +44,8 @@ export const addressProblem = (address: string): string | undefined => {
       : 'must be a valid IP address or host name';
   }
   if (address.includes('%')) return 'must not have a zone: Endpoints cannot hold one';
+  if (family === 6 && IPV4_MAPPED.check(address, 'ipv6'))
+    return 'must not be an IPv4 address in IPv6 form: write it as IPv4';
   return REFUSED.check(address, family === 4 ? 'ipv4' : 'ipv6')
     ? 'must not be a loopback, link-local or unspecified address: Endpoints cannot hold one'
     : undefined;

@@ -38,6 +38,8 @@ const DEFAULT_FAILURE_THRESHOLD = '3';
 const SHORTEST = '1ms';
 const LONGEST = '480h';
 const MAX_FAILURE_THRESHOLD = 2 ** 32 - 1;
+/** What a request line may hold. */
+const URL_CHARACTERS = /^[!-~]*$/;
 
 const ADDRESS_REMEDY = 'write IP addresses and host names, comma separated';
 const PORT_REMEDY = 'write a number from 1 to 65535, as a string';
@@ -77,6 +79,9 @@ export const readProbe = (spec: LinkSpec, link: string, report: Report): ProbeSe
 
   if (!written.startsWith('/')) {
     report(fieldError('spec.probeSpec.path', written, 'must start with a slash', `write /${written}`));
+  } else if (!URL_CHARACTERS.test(written)) {
+    const reason = 'must not have spaces, control characters or characters beyond ASCII';
+    report(fieldError('spec.probeSpec.path', written, reason, 'percent-encode them: a space is %20'));
   }
   if (!isServiceName(probeName(link))) {
     const remedy = `name the Link so that ${probeName('<name>')} is a DNS label: at most 57 lower-case letters, digits and -`;

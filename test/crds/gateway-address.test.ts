@@ -29,6 +29,13 @@ describe('a gateway address', () => {
     },
   );
 
+  it.each(['::ffff:203.0.113.1', '::FFFF:cb00:7101'])(
+    'may not be %s, which is of no family to Endpoints',
+    (address) => {
+      expect(addressProblem(address)).toBe('must not be an IPv4 address in IPv6 form: write it as IPv4');
+    },
+  );
+
   it('may not have a zone', () => {
     expect(addressProblem('fe80::1%eth0')).toBe('must not have a zone: Endpoints cannot hold one');
   });

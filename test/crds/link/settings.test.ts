@@ -157,6 +157,8 @@ const SUBDOMAIN = '(write lower-case letters, digits, - and ., a letter or digit
 const ADDRESS = '(write IP addresses and host names, comma separated)';
 const PORT = '(write a number from 1 to 65535, as a string)';
 const DURATION = '(write a duration such as 3s or 1m30s)';
+const URL_PATH =
+  'must not have spaces, control characters or characters beyond ASCII (percent-encode them: a space is %20)';
 const THRESHOLD = '(write a whole number of 1 or more, as a string)';
 
 const probe = (field: object): LinkSpec => ({ ...SPEC, probeSpec: { ...SPEC.probeSpec, ...field } });
@@ -196,6 +198,9 @@ describe('readLink refuses a Link, naming field, value, reason and remedy (E7)',
     [{ ...SPEC, gatewayPort: '0' }, `spec.gatewayPort: "0" must be between 1 and 65535 ${PORT}`],
     [{ ...SPEC, gatewayPort: 4143 }, 'spec.gatewayPort: 4143 must be a string (put it in quotes: "4143")'],
     [probe({ path: 'ready' }), 'spec.probeSpec.path: "ready" must start with a slash (write /ready)'],
+    [probe({ path: '/a b' }), `spec.probeSpec.path: "/a b" ${URL_PATH}`],
+    [probe({ path: '/a\r\nx: y' }), `spec.probeSpec.path: "/a\\r\\nx: y" ${URL_PATH}`],
+    [probe({ path: '/ä' }), `spec.probeSpec.path: "/ä" ${URL_PATH}`],
     [probe({ port: '' }), `spec.probeSpec.port: is required ${PORT}`],
     [probe({ port: '70000' }), `spec.probeSpec.port: "70000" must be between 1 and 65535 ${PORT}`],
     [probe({ period: undefined }), `spec.probeSpec.period: is required ${DURATION}`],
