@@ -1,12 +1,11 @@
 /**
- * Limits and periods that are not user settings: one value is right in every cluster. Tests use shorter ones, and their
- * own resolver.
+ * Limits and periods that are not user settings: one value is right in every cluster. Tests use shorter ones, and a
+ * network of their own.
  */
 import type { BackoffPolicy } from '../kube/backoff.ts';
 import type { Network } from '../kube/network.ts';
 import type { startAdmin } from '../runtime/admin.ts';
 import type { ReflectorTimings } from '../runtime/reflector.ts';
-import type { Resolve } from '../gateway/addresses.ts';
 
 export interface Tuning {
   /** Timings of watches in the source cluster. */
@@ -27,8 +26,6 @@ export interface Tuning {
   readonly statusPeriodMs?: number;
   /** @default the machine's */
   readonly network?: Network;
-  /** Looks up the host names of gateways. @default the system's resolver */
-  readonly resolve?: Resolve;
   /** Serves the admin port. @default on a port of the machine */
   readonly serveAdmin?: typeof startAdmin;
   /** Whether memory, CPU and event loop of the process are measured. @default true */

@@ -1,28 +1,25 @@
 /**
  * The IP addresses of a target's gateway (rule C2). IPs are used as they are. Host names are looked up periodically,
- * all answers are used, and a failed lookup keeps the last answer. Only addresses of families that the source cluster
- * has are used. They are sorted, so that equal answers give equal lists.
+ * all answers are used, and a failed lookup keeps what is known. An address that is missing from a few answers stays.
+ * Only addresses of families that the source cluster has are used. They are sorted, so that equal answers give equal
+ * lists.
  */
 import { isIP } from 'node:net';
 import { addressProblem } from '../../crds/gateway-address.ts';
 import { sleep } from '../kube/backoff.ts';
 import { describe } from '../kube/errors.ts';
-import { machineNetwork } from '../kube/network.ts';
+import type { Network } from '../kube/network.ts';
 import type { IpFamily } from '../kube/objects.ts';
+import { within } from '../kube/within.ts';
 
 export type { IpFamily };
-
-/** Returns all addresses of a host name. @throws Error if the lookup fails. */
-export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
-
-const systemResolve: Resolve = (host, signal) => machineNetwork.resolve(host, signal);
 
 export interface GatewayAddressOptions {
   /** IPs and host names of the Link's `gatewayAddress`. */
   readonly addresses: readonly string[];
   readonly families: ReadonlySet<IpFamily>;
   readonly periodMs: number;
-  readonly resolve?: Resolve | undefined;
+  readonly network: Pick<Network, 'resolve'>;
   /** Called after a lookup that changed the addresses or the problems. */
   readonly onChange: (state: GatewayAddressState) => void;
 }
@@ -37,9 +34,18 @@ export interface GatewayAddressState {
 /** Time after which a lookup has failed. */
 const LOOKUP_DEADLINE_MS = 5_000;
 
+/**
+ * Lookups in a row without an address after which it is not used any more. Some load balancers answer with a few of their
+ * addresses, each time with others.
+ */
+const FORGET_AFTER = 5;
+
+/** The usable addresses of one host name, each with the number of answers since one had it. */
+type Answers = Map<string, number>;
+
 /** Looks the addresses up at once, then every `periodMs`, until the signal aborts. */
 export async function watchGatewayAddresses(options: GatewayAddressOptions, signal: AbortSignal): Promise<void> {
-  const answers = new Map<string, readonly string[]>();
+  const answers = new Map(options.addresses.map((host) => [host, new Map<string, number>()]));
   let reported: string | undefined;
   while (!signal.aborted) {
     const state = await look(options, answers, signal);
@@ -55,45 +61,52 @@ export async function watchGatewayAddresses(options: GatewayAddressOptions, sign
 }
 
 async function look(
-  { addresses, families, resolve = systemResolve }: GatewayAddressOptions,
-  answers: Map<string, readonly string[]>,
+  { families, network }: GatewayAddressOptions,
+  answers: ReadonlyMap<string, Answers>,
   signal: AbortSignal,
 ): Promise<GatewayAddressState> {
-  const problems: string[] = [];
-  const found = await Promise.all(
-    addresses.map(async (address) => {
-      if (isIP(address) !== 0) return [address];
-      try {
-        const answer = await withDeadline(resolve(address, signal));
-        if (answer.length === 0) throw new Error('no addresses');
-        answers.set(address, answer);
-      } catch (error) {
-        problems.push(`${address}: ${describe(error)}`);
-      }
-      return answers.get(address) ?? [];
-    }),
-  );
-  const usable = [...new Set(found.flat())].filter((address) => {
+  const problems = new Set<string>();
+  const isUsable = (address: string): boolean => {
     if (!families.has(isIP(address) === 6 ? 'IPv6' : 'IPv4')) return false;
     const problem = addressProblem(address);
-    if (problem !== undefined) problems.push(`${address}: ${problem}`);
+    if (problem !== undefined) problems.add(`${address}: ${problem}`);
     return problem === undefined;
-  });
-  if (usable.length === 0 && problems.length === 0) {
-    problems.push(`none of its addresses has an IP family of this cluster (${[...families].join(', ')})`);
+  };
+  await Promise.all(
+    [...answers].map(async ([host, known]) => {
+      try {
+        const answer = isIP(host) === 0 ? await lookup(host, network, signal) : [host];
+        remember(known, answer.filter(isUsable));
+      } catch (error) {
+        problems.add(`${host}: ${describe(error)}`);
+      }
+    }),
+  );
+  const addresses = [...new Set([...answers.values()].flatMap((known) => [...known.keys()]))];
+  if (addresses.length === 0 && problems.size === 0) {
+    problems.add(`none of its addresses has an IP family of this cluster (${[...families].join(', ')})`);
   }
-  return { addresses: usable.sort(), problems: problems.sort() };
+  return { addresses: addresses.sort(), problems: [...problems].sort() };
 }
 
-async function withDeadline<T>(work: Promise<T>): Promise<T> {
-  const timer = new AbortController();
-  const deadline = sleep(LOOKUP_DEADLINE_MS, timer.signal).then(() => {
-    throw new Error(`no answer in ${LOOKUP_DEADLINE_MS / 1000} s`);
-  });
-  deadline.catch(() => undefined);
-  try {
-    return await Promise.race([work, deadline]);
-  } finally {
-    timer.abort();
+/** @throws Error if there is no answer in time, or none that holds an address */
+async function lookup(
+  host: string,
+  network: GatewayAddressOptions['network'],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const overdue = `no answer in ${LOOKUP_DEADLINE_MS / 1000} s`;
+  const answer = await within(LOOKUP_DEADLINE_MS, signal, (until) => network.resolve(host, until), overdue);
+  if (answer.length === 0) throw new Error('no addresses');
+  return answer;
+}
+
+/** Takes in an answer. One without any usable address drops none. */
+function remember(known: Answers, answer: readonly string[]): void {
+  if (answer.length === 0) return;
+  for (const [address, missed] of known) {
+    if (missed + 1 < FORGET_AFTER) known.set(address, missed + 1);
+    else known.delete(address);
   }
+  for (const address of answer) known.set(address, 0);
 }

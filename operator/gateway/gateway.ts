@@ -4,15 +4,15 @@
  * of another, and a failed lookup keeps the gateway in use.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type GatewaySettings, type LinkSettings, probeName } from '../../crds/index.ts';
+import { type GatewaySettings, type LinkSettings, probeName, type ProbeSettings } from '../../crds/index.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { Network } from '../kube/network.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Metrics } from '../metrics.ts';
 import type { GatewayView } from '../mirror/observed.ts';
-import { type GatewayAddressState, type IpFamily, type Resolve, watchGatewayAddresses } from './addresses.ts';
-import { probeGateway } from './probe.ts';
+import { type GatewayAddressState, type IpFamily, watchGatewayAddresses } from './addresses.ts';
+import { probeGateway, type ProbeTarget } from './probe.ts';
 
 /** What is known about a gateway, for the Link's status. A verdict is undefined while it is not known. */
 export interface GatewayFindings {
@@ -31,9 +31,9 @@ export interface GatewayReport {
 export interface GatewayOptions {
   readonly config: OperatorConfig;
   readonly families: ReadonlySet<IpFamily>;
-  readonly resolve: Resolve | undefined;
-  /** @default the machine's */
-  readonly network?: Network | undefined;
+  readonly network: Pick<Network, 'resolve' | 'probe'>;
+  /** Returns the ClusterIP of the probe Service; undefined while there is none. */
+  readonly probeAddress: () => string | undefined;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly report: GatewayReport;
@@ -100,14 +100,14 @@ export class Gateway {
       this.#inUse = undefined;
       return;
     }
-    const { families, resolve, config } = this.#options;
+    const { families, network, config } = this.#options;
     const { promise: known, resolve: first } = Promise.withResolvers<void>();
     void watchGatewayAddresses(
       {
         addresses: gateway.addresses,
         families,
         periodMs: config.gatewayResolvePeriodMs,
-        resolve,
+        network,
         onChange: (state) => {
           this.#found(gateway, state);
           first();
@@ -136,16 +136,14 @@ export class Gateway {
   }
 
   async #probe(signal: AbortSignal): Promise<void> {
-    const { config, metrics, network } = this.#options;
+    const { metrics, network } = this.#options;
     const { name = '', probe } = this.#settings ?? {};
     if (probe === undefined) return;
-    const service = `${probeName(name)}.${config.namespace}.svc`;
     const labels = this.#labels;
     await probeGateway(
       {
         settings: probe,
-        hosts: () => (config.probeVia === 'service' ? [service] : (this.#inUse?.addresses ?? [])),
-        connectTo: config.probeConnectTo,
+        targets: () => this.#probeTargets(name, probe),
         network,
         onVerdict: (alive, message) => this.#setAlive(alive, message),
         onProbe: (ok, latencyMs) => {
@@ -157,6 +155,18 @@ export class Gateway {
       },
       signal,
     );
+  }
+
+  /** Returns the probe Service, by its ClusterIP so that no name is resolved, or the addresses of the gateway. */
+  #probeTargets(link: string, { port }: ProbeSettings): readonly ProbeTarget[] | undefined {
+    const { config, probeAddress } = this.#options;
+    const target = (host: string, address: string | undefined): readonly ProbeTarget[] => {
+      const at = config.probeConnectTo.get(host) ?? (address === undefined ? undefined : { host: address, port });
+      return at === undefined ? [] : [{ host, at }];
+    };
+    if (config.probeVia === 'address') return (this.#inUse?.addresses ?? []).flatMap((each) => target(each, each));
+    const found = target(`${probeName(link)}.${config.namespace}.svc`, probeAddress());
+    return found.length === 0 ? undefined : found;
   }
 
   #setAlive(alive: boolean, message: string): void {

@@ -6,31 +6,46 @@
 import type { ProbeSettings } from '../../crds/index.ts';
 import { sleep } from '../kube/backoff.ts';
 import { describe } from '../kube/errors.ts';
-import { machineNetwork, type Network } from '../kube/network.ts';
+import type { Network } from '../kube/network.ts';
 
 export interface ProbeOptions {
   readonly settings: ProbeSettings;
-  /** Returns the hosts to probe; one answer is enough. Called before each probe, since addresses change. */
-  readonly hosts: () => readonly string[];
-  /** Address to connect to instead of the host itself, by host. */
-  readonly connectTo: ReadonlyMap<string, { readonly host: string; readonly port: number }>;
-  /** @default the machine's */
-  readonly network?: Pick<Network, 'probe'> | undefined;
+  /**
+   * Returns what to probe; one answer is enough. Called before each probe, since addresses change. Undefined: it is not
+   * known yet, and nothing is found.
+   */
+  readonly targets: () => readonly ProbeTarget[] | undefined;
+  readonly network: Pick<Network, 'probe'>;
   readonly onVerdict: (alive: boolean, message: string) => void;
   readonly onProbe: (ok: boolean, latencyMs: number) => void;
 }
+
+export interface ProbeTarget {
+  /** Host as the gateway is to see it: an address or a name. */
+  readonly host: string;
+  /** Where to connect. */
+  readonly at: { readonly host: string; readonly port: number };
+}
+
+/** Longest time in milliseconds until what was not known is looked for again. */
+const UNKNOWN_RETRY_MS = 100;
 
 /** Largest random extension of the period, as a fraction of it: the probes of several Links do not run in step. */
 const JITTER = 0.1;
 
 /** Probes until the signal aborts. */
 export async function probeGateway(options: ProbeOptions, signal: AbortSignal): Promise<void> {
-  const { settings, hosts, onProbe, onVerdict } = options;
+  const { settings, targets, onProbe, onVerdict } = options;
   let failures = 0;
   let alive: boolean | undefined;
   while (!signal.aborted) {
     const began = performance.now();
-    const problem = await probeAny(hosts(), options, signal);
+    const present = targets();
+    if (present === undefined) {
+      await sleep(Math.min(settings.periodMs, UNKNOWN_RETRY_MS), signal);
+      continue;
+    }
+    const problem = await probeAny(present, options, signal);
     if (signal.aborted) return;
     onProbe(problem === undefined, performance.now() - began);
     if (problem === undefined) {
@@ -48,33 +63,32 @@ export async function probeGateway(options: ProbeOptions, signal: AbortSignal): 
   }
 }
 
-/** Returns undefined if one of the hosts answers, and otherwise the last problem. */
+/** Returns undefined if one of the targets answers, and otherwise the last problem. */
 async function probeAny(
-  hosts: readonly string[],
+  targets: readonly ProbeTarget[],
   options: ProbeOptions,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   let problem = 'no address of the gateway is known';
-  for (const host of hosts) {
+  for (const target of targets) {
     try {
-      await probe(host, options, signal);
+      await probe(target, options, signal);
       return undefined;
     } catch (error) {
-      problem = `${host}: ${describe(error)}`;
+      problem = `${target.host}: ${describe(error)}`;
       if (signal.aborted) return problem;
     }
   }
   return problem;
 }
 
-/** @throws Error unless the host answers 2xx within the timeout. */
+/** @throws Error unless the target answers 2xx within the timeout. */
 async function probe(
-  host: string,
-  { settings, connectTo, network = machineNetwork }: ProbeOptions,
+  { host, at }: ProbeTarget,
+  { settings, network }: ProbeOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { path, port, timeoutMs } = settings;
-  const at = connectTo.get(host) ?? { host, port };
   const deadline = AbortSignal.timeout(timeoutMs);
   const headers = {
     host: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,

@@ -2,11 +2,12 @@
  * What leaves the process: the one place that opens sockets. The operator runs on Node's; a simulation gives it a
  * network of its own, and everything above this file stays the same.
  */
-import { lookup } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
 import { Pool } from 'undici';
 import type { ClusterAccess } from './access/access.ts';
 import { sleep } from './backoff.ts';
 import { request } from './http.ts';
+import { Names } from './names.ts';
 
 export interface Network {
   /** Opens nothing yet: connections are made by requests. */
@@ -89,25 +90,47 @@ export const laneLimits = (connections: number): Readonly<Record<Lane, number | 
 /** How long requests under way may take before closing the connections cuts them off. */
 const CLOSE_GRACE_MS = 500;
 
+const names = new Names();
+
 /** The network of the machine. */
 export const machineNetwork: Network = {
   connect: (access, limits) => new PooledConnections(access, limits),
-  resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
-  probe: ({ headers, ...at }, signal) =>
+  resolve: (host, signal) => names.resolve(host, signal),
+  probe: ({ host, port, path, headers }, signal) =>
     new Promise((resolve, reject) => {
-      const outgoing = request({ ...at, headers: { ...headers }, agent: false, signal }, (response) => {
+      const options = { host, port, path, headers: { ...headers }, agent: false, signal, lookup: lookupUntil(signal) };
+      const outgoing = request(options, (response) => {
         response.resume();
         resolve(response.statusCode ?? 0);
       });
-      outgoing.on('error', reject);
+      outgoing.on('error', (error) => reject(signal.aborted ? (signal.reason as Error) : error));
       outgoing.end();
     }),
 };
+
+/** What sockets look names up by. A lookup ends with the signal, or after `timeoutMs`. */
+const lookupUntil =
+  (signal: AbortSignal, timeoutMs?: number): LookupFunction =>
+  (host, { all, family }, callback) => {
+    const until = timeoutMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    names.resolve(host, until).then(
+      (addresses) => {
+        const found = addresses.map((address) => ({ address, family: isIP(address) }));
+        const usable = found.filter((each) => (family !== 4 && family !== 6 ? true : each.family === family));
+        const [first] = usable;
+        if (first === undefined) callback(new Error(`${host} has no IPv${family} address`), []);
+        else if (all === true) callback(null, usable);
+        else callback(null, first.address, first.family);
+      },
+      (error: unknown) => callback(error as Error, []),
+    );
+  };
 
 class PooledConnections implements Connections {
   readonly #pools: Readonly<Record<Lane, Pool>>;
   /** Ends the grace of an earlier call of `close`. */
   #grace = new AbortController();
+  readonly #closed = new AbortController();
 
   constructor({ server, tls }: ClusterAccess, { timeoutMs, connections }: ConnectionLimits) {
     const connect = {
@@ -117,6 +140,7 @@ class PooledConnections implements Connections {
       servername: tls.servername,
       rejectUnauthorized: tls.rejectUnauthorized ?? true,
       timeout: timeoutMs,
+      lookup: lookupUntil(this.#closed.signal, timeoutMs),
       keepAlive: true,
       keepAliveInitialDelay: 15_000,
     } as NonNullable<Pool.Options['connect']>;
@@ -144,6 +168,7 @@ class PooledConnections implements Connections {
     const closed = Promise.all(pools.map((pool) => pool.close().catch(() => undefined)));
     await Promise.race([closed, sleep(graceMs, grace.signal)]);
     grace.abort();
+    this.#closed.abort(new Error('the connections are closed'));
     await Promise.all(pools.map((pool) => pool.destroy()));
   }
 }

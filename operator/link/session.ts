@@ -3,8 +3,9 @@
  * source cluster's stores and the claims on names there, so that a target that is down, slow or hostile affects its own
  * Link alone (rule E1).
  */
+import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
-import type { LinkSettings } from '../../crds/index.ts';
+import { type LinkSettings, probeName } from '../../crds/index.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { desiredProbe } from '../gateway/probe-service.ts';
 import { verdict } from '../kube/conditions.ts';
@@ -68,8 +69,8 @@ export class Session {
     this.#gateway = new Gateway({
       config,
       families,
-      resolve: tuning.resolve ?? ((host, signal) => (tuning.network ?? machineNetwork).resolve(host, signal)),
-      network: tuning.network,
+      network: tuning.network ?? machineNetwork,
+      probeAddress: () => this.#probeAddress(),
       metrics,
       log,
       report,
@@ -225,6 +226,13 @@ export class Session {
       owned: source.ownedBy({ cluster: this.#view.cluster, key: PROBE_KEY }),
       isForeign: (service) => source.isTaken(config.namespace, service, this.#view.cluster),
     });
+  }
+
+  #probeAddress(): string | undefined {
+    const { services } = this.#env.source.ownedBy({ cluster: this.#view.cluster, key: PROBE_KEY });
+    const name = probeName(this.#settings.name);
+    const address = services.find(({ metadata }) => metadata.name === name)?.spec?.clusterIP;
+    return isIP(address ?? '') === 0 ? undefined : address;
   }
 
   /** Begins a pass over everything: what all mirrors are made from has changed. */

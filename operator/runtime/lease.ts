@@ -5,8 +5,9 @@
  */
 import { sleep } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { ConnectionError, describe, isConflict, isNotFound } from '../kube/errors.ts';
+import { describe, isConflict, isNotFound } from '../kube/errors.ts';
 import { LEASES, type Lease } from '../kube/objects.ts';
+import { within } from '../kube/within.ts';
 
 export interface LeaseLockOptions {
   readonly client: Pick<KubeClient, 'read' | 'create' | 'replace' | 'delete'>;
@@ -306,28 +307,4 @@ function onceEach(handlers: LeaseHandlers) {
     },
     suffix: () => (last === undefined ? '' : `: ${last}`),
   };
-}
-
-/** Waits for work, but no longer than `ms` milliseconds nor beyond the abort of `outer`, even if the work goes on. */
-async function within<T>(
-  ms: number,
-  outer: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const controller = new AbortController();
-  const { promise: ended, reject } = Promise.withResolvers<never>();
-  const end = (reason: Error) => {
-    controller.abort(reason);
-    reject(reason);
-  };
-  const stop = () => end(new ConnectionError('stopped'));
-  const timer = setTimeout(() => end(new ConnectionError('no answer in time')), ms);
-  outer?.addEventListener('abort', stop, { once: true });
-  if (outer?.aborted === true) stop();
-  try {
-    return await Promise.race([ended, work(controller.signal)]);
-  } finally {
-    clearTimeout(timer);
-    outer?.removeEventListener('abort', stop);
-  }
 }

@@ -3,6 +3,7 @@ import type { Defect } from '../defect.ts';
 const GATEWAY_FILE = { file: 'operator/gateway/gateway.ts', tests: ['test/operator/gateway/gateway.test.ts'] };
 const ADDRESSES = { file: 'operator/gateway/addresses.ts', tests: ['test/operator/gateway/addresses.test.ts'] };
 const PROBE = { file: 'operator/gateway/probe.ts', tests: ['test/operator/gateway/probe.test.ts'] };
+const NETWORK = { file: 'operator/kube/network.ts', tests: ['test/operator/gateway/probe.test.ts'] };
 const PROBE_SERVICE = {
   file: 'operator/gateway/probe-service.ts',
   tests: ['test/operator/gateway/probe-service.test.ts'],
@@ -76,8 +77,22 @@ export const GATEWAY: readonly Defect[] = [
     ...GATEWAY_FILE,
     name: 'a gateway is probed at its addresses though the probe Service was asked for',
     rule: 'F4',
-    find: "config.probeVia === 'service' ? [service] :",
-    replace: "config.probeVia !== 'service' ? [service] :",
+    find: "if (config.probeVia === 'address')",
+    replace: "if (config.probeVia !== 'address')",
+  },
+  {
+    ...GATEWAY_FILE,
+    name: 'the probe Service is reached by its name',
+    rule: 'F4',
+    find: '(address === undefined ? undefined : { host: address, port })',
+    replace: '{ host, port }',
+  },
+  {
+    ...GATEWAY_FILE,
+    name: 'a gateway whose probe Service is not there yet is found not alive',
+    rule: 'F4',
+    find: 'return found.length === 0 ? undefined : found;',
+    replace: 'return found;',
   },
   {
     ...GATEWAY_FILE,
@@ -97,8 +112,8 @@ export const GATEWAY: readonly Defect[] = [
     ...ADDRESSES,
     name: 'only the first answer to a name is used',
     rule: 'C2',
-    find: 'answers.set(address, answer);',
-    replace: 'answers.set(address, answer.slice(0, 1));',
+    find: 'remember(known, answer.filter(isUsable));',
+    replace: 'remember(known, answer.filter(isUsable).slice(0, 1));',
   },
   {
     ...ADDRESSES,
@@ -111,15 +126,36 @@ export const GATEWAY: readonly Defect[] = [
     ...ADDRESSES,
     name: 'a failed lookup forgets the last answer',
     rule: 'C2',
-    find: 'return answers.get(address) ?? [];',
-    replace: 'return (problems.length > 0 ? undefined : answers.get(address)) ?? [];',
+    find: '} catch (error) {',
+    replace: '} catch (error) { known.clear();',
+  },
+  {
+    ...ADDRESSES,
+    name: 'an address that one answer lacks is dropped',
+    rule: 'C2',
+    find: 'if (missed + 1 < FORGET_AFTER) known',
+    replace: 'if (missed > FORGET_AFTER) known',
+  },
+  {
+    ...ADDRESSES,
+    name: 'an address that was ever in an answer is used for ever',
+    rule: 'C2',
+    find: 'else known.delete(address);',
+    replace: '',
+  },
+  {
+    ...ADDRESSES,
+    name: 'a name that leads to loopback takes the good addresses away',
+    rule: 'C2',
+    find: 'if (answer.length === 0) return;',
+    replace: '',
   },
   {
     ...ADDRESSES,
     name: 'addresses are as unsorted as the answers',
     rule: 'C5',
-    find: 'addresses: usable.sort()',
-    replace: 'addresses: usable',
+    find: 'addresses: addresses.sort()',
+    replace: 'addresses',
   },
   {
     ...ADDRESSES,
@@ -139,15 +175,15 @@ export const GATEWAY: readonly Defect[] = [
     ...ADDRESSES,
     name: 'a name that never resolves holds up the other addresses',
     rule: 'F4',
-    find: 'await withDeadline(resolve(address, signal))',
-    replace: 'await resolve(address, signal)',
+    find: 'await within(LOOKUP_DEADLINE_MS,',
+    replace: 'await within(LOOKUP_DEADLINE_MS * 100,',
   },
   {
     ...ADDRESSES,
     name: 'loopback addresses go into endpoints',
     rule: 'C2',
-    find: 'return problem === undefined; });',
-    replace: 'return true; });',
+    find: 'return problem === undefined;',
+    replace: 'return true;',
   },
   {
     ...PROBE,
@@ -178,8 +214,7 @@ export const GATEWAY: readonly Defect[] = [
     replace: 'throw error;',
   },
   {
-    ...PROBE,
-    file: 'operator/kube/network.ts',
+    ...NETWORK,
     name: 'probes reuse a connection that a dead gateway has left open',
     rule: 'F1',
     find: 'agent: false, ',

@@ -7,6 +7,7 @@ const ANSWERS = { file: 'operator/kube/answers.ts', tests: ['test/operator/kube/
 const AUTHENTICATOR = { file: 'operator/kube/authenticator.ts', tests: ['test/operator/kube/client.test.ts'] };
 const JSON_VALUES = { file: 'operator/kube/json.ts', tests: ['test/operator/kube/client.test.ts'] };
 const SEMAPHORE = { file: 'operator/kube/semaphore.ts', tests: ['test/operator/kube/semaphore.test.ts'] };
+const NAMES = { file: 'operator/kube/names.ts', tests: ['test/operator/kube/names.test.ts'] };
 const LINES = { file: 'operator/kube/lines.ts', tests: ['test/operator/kube/client.test.ts'] };
 const PATHS = { file: 'operator/kube/paths.ts', tests: ['test/operator/kube/client.test.ts'] };
 const ERRORS = { file: 'operator/kube/errors.ts', tests: ['test/operator/kube/errors.test.ts'] };
@@ -25,7 +26,58 @@ const IN_CLUSTER = {
   tests: ['test/operator/kube/access/in-cluster.test.ts'],
 };
 
+const SOCKETS = { file: 'operator/kube/network.ts', tests: ['test/operator/kube/network.test.ts'] };
+
 export const KUBE: readonly Defect[] = [
+  {
+    ...SOCKETS,
+    name: 'connections look names up by threads of the process',
+    rule: 'F4',
+    find: 'lookup: lookupUntil(this.#closed.signal, timeoutMs),',
+    replace: '',
+  },
+  {
+    ...SOCKETS,
+    name: 'probes look names up by threads of the process',
+    rule: 'F4',
+    find: ', lookup: lookupUntil(signal) };',
+    replace: '};',
+  },
+  {
+    ...NAMES,
+    name: 'the hosts file is not read',
+    rule: 'F4',
+    find: 'if (local.length > 0) return local;',
+    replace: '',
+  },
+  {
+    ...NAMES,
+    name: 'names are not completed as those of a pod are',
+    rule: 'F4',
+    find: '[host, ...completed] : [...completed, host];',
+    replace: '[host] : [host];',
+  },
+  {
+    ...NAMES,
+    name: 'a lookup cannot be given up',
+    rule: 'F4',
+    find: 'const stop = () => reject(signal.reason as Error);',
+    replace: 'const stop = () => undefined; reject.length;',
+  },
+  {
+    ...NAMES,
+    name: 'everybody who waits for a name asks for it',
+    rule: 'F4',
+    find: 'this.#lookups.get(name) ?? this.#begin(name);',
+    replace: 'this.#begin(name);',
+  },
+  {
+    ...NAMES,
+    name: 'a lookup ends for all when one gives it up',
+    rule: 'F4',
+    find: 'if (lookup.waiting === 0) {',
+    replace: 'if (lookup.waiting >= 0) {',
+  },
   {
     ...NETWORK,
     name: 'the certificate of an API server is not verified',

@@ -3,9 +3,10 @@ import {
   type GatewayAddressOptions,
   type GatewayAddressState,
   type IpFamily,
-  type Resolve,
   watchGatewayAddresses,
 } from '../../../operator/gateway/addresses.ts';
+
+type Resolve = (host: string) => Promise<readonly string[]>;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -18,7 +19,14 @@ function watching(addresses: readonly string[], resolve: Resolve, options: Parti
   const states: GatewayAddressState[] = [];
   const stop = new AbortController();
   const done = watchGatewayAddresses(
-    { addresses, families: IPV4, periodMs: PERIOD_MS, resolve, onChange: (state) => states.push(state), ...options },
+    {
+      addresses,
+      families: IPV4,
+      periodMs: PERIOD_MS,
+      network: { resolve },
+      onChange: (state) => states.push(state),
+      ...options,
+    },
     stop.signal,
   );
   return { states, stop, done };
@@ -77,6 +85,46 @@ describe('the addresses of a gateway (C2)', () => {
     answer = ['203.0.113.2', '203.0.113.1'];
     await pass(PERIOD_MS);
     expect(states.at(-1)).toEqual({ addresses: ['203.0.113.1', '203.0.113.2'], problems: [] });
+    stop.abort();
+    await done;
+  });
+
+  it('do not change with a name that is answered with a few of its addresses in turn', async () => {
+    let lookups = 0;
+    const { states, stop, done } = watching(['gw.example'], async () => {
+      lookups += 1;
+      return [`203.0.113.${lookups % 3}`, `203.0.113.${(lookups + 1) % 3}`];
+    });
+    await pass(2 * PERIOD_MS);
+    const known = states.length;
+    expect(states.at(-1)?.addresses).toEqual(['203.0.113.0', '203.0.113.1', '203.0.113.2']);
+    await pass(20 * PERIOD_MS);
+    expect(states).toHaveLength(known);
+    stop.abort();
+    await done;
+  });
+
+  it('leave when five lookups in a row are without them', async () => {
+    let answer = ['203.0.113.1'];
+    const { states, stop, done } = watching(['gw.example'], async () => answer);
+    await pass(0);
+    answer = ['203.0.113.2'];
+    await pass(4 * PERIOD_MS);
+    expect(states.at(-1)?.addresses).toEqual(['203.0.113.1', '203.0.113.2']);
+    await pass(PERIOD_MS);
+    expect(states.at(-1)?.addresses).toEqual(['203.0.113.2']);
+    stop.abort();
+    await done;
+  });
+
+  it('stay while a name leads nowhere that endpoints may lead', async () => {
+    let answer = ['203.0.113.1'];
+    const { states, stop, done } = watching(['gw.example'], async () => answer);
+    await pass(0);
+    answer = ['127.0.0.1'];
+    await pass(10 * PERIOD_MS);
+    expect(states.at(-1)?.addresses).toEqual(['203.0.113.1']);
+    expect(states.at(-1)?.problems.join()).toContain('127.0.0.1: must not be a loopback');
     stop.abort();
     await done;
   });

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LinkSettings, probeName, readLink } from '../../../crds/index.ts';
 import type { OperatorConfig } from '../../../operator/config/config.ts';
-import type { Resolve } from '../../../operator/gateway/addresses.ts';
 import { Gateway } from '../../../operator/gateway/gateway.ts';
+import { machineNetwork, type Network } from '../../../operator/kube/network.ts';
 import { createMetrics } from '../../../operator/metrics.ts';
 import type { Logger } from '../../../operator/runtime/logger.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
@@ -44,21 +44,36 @@ const silent: Logger = {
   error: () => undefined,
 };
 
+type Resolve = (host: string) => Promise<readonly string[]>;
+
 /** A gateway, and what it said. */
-function setUp(resolve: Resolve = async () => ['203.0.113.1'], probeVia: OperatorConfig['probeVia'] = 'service') {
+function setUp(
+  resolve: Resolve = async () => ['203.0.113.1'],
+  probeVia: OperatorConfig['probeVia'] = 'service',
+  {
+    probeAddress = () => undefined,
+    probe = (request, signal) => machineNetwork.probe(request, signal),
+    connectTo = new Map([SERVICE_HOST, '203.0.113.1'].map((host) => [host, remote.address])),
+  }: {
+    readonly probeAddress?: () => string | undefined;
+    readonly probe?: Network['probe'];
+    readonly connectTo?: OperatorConfig['probeConnectTo'];
+  } = {},
+) {
   const events: string[] = [];
   const said = { changes: 0, statuses: 0 };
   const metrics = createMetrics({ process: false });
   const config = {
     namespace: NAMESPACE,
     probeVia,
-    probeConnectTo: new Map([SERVICE_HOST, '203.0.113.1'].map((host) => [host, remote.address])),
+    probeConnectTo: connectTo,
     gatewayResolvePeriodMs: 10,
   } satisfies Partial<OperatorConfig> as unknown as OperatorConfig;
   const gateway = new Gateway({
     config,
     families: new Set(['IPv4']),
-    resolve,
+    network: { resolve, probe },
+    probeAddress,
     metrics,
     log: silent,
     report: {
@@ -138,6 +153,41 @@ describe('a gateway that is probed (F1)', () => {
   });
 });
 
+describe('the probe Service of a gateway (F4)', () => {
+  /** A gateway that is probed through a Service, and where its probes went. */
+  function throughService(address: () => string | undefined) {
+    const probes: unknown[] = [];
+    const { gateway, metric } = setUp(undefined, 'service', {
+      probeAddress: address,
+      connectTo: new Map(),
+      probe: async (request) => {
+        probes.push([request.host, request.port, request.headers['host']]);
+        return 200;
+      },
+    });
+    return { gateway, metric, probes };
+  }
+
+  it('is reached at its ClusterIP, so that no name is resolved, under its name', async () => {
+    const { gateway, probes } = throughService(() => '10.96.0.7');
+    gateway.start(settings());
+    await eventually('a probe', async () => probes.length > 0);
+    expect(probes[0]).toEqual(['10.96.0.7', 4191, `${SERVICE_HOST}:4191`]);
+  });
+
+  it('is waited for, which says nothing about the gateway', async () => {
+    const service: { address?: string } = {};
+    const { gateway, metric, probes } = throughService(() => service.address);
+    gateway.start(settings({ probeSpec: { ...PROBE, failureThreshold: '1' } }));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(gateway.view!.alive).toBeUndefined();
+    expect(await metric('gateway_probes')).toEqual([]);
+    service.address = '10.96.0.7';
+    await eventually('it is alive', async () => gateway.view!.alive === true);
+    expect(probes.length).toBeGreaterThan(0);
+  });
+});
+
 describe("a gateway's addresses (C2)", () => {
   it('stay in use while lookups fail, which is an Event once and in the findings', async () => {
     let lookups = 0;
@@ -161,9 +211,9 @@ describe("a gateway's addresses (C2)", () => {
     expect(gateway.view!.addresses).toEqual(['203.0.113.1']);
     expect(said.changes).toBe(changes);
     expect(events).toEqual(['Warning GatewayNotResolved']);
-    answer = ['203.0.113.2'];
+    answer = ['203.0.113.1', '203.0.113.2'];
     await resolved('True');
-    expect(gateway.view!.addresses).toEqual(['203.0.113.2']);
+    expect(gateway.view!.addresses).toEqual(['203.0.113.1', '203.0.113.2']);
     expect(said.changes).toBe(changes + 1);
   });
 

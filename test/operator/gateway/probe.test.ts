@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { probeGateway, type ProbeOptions } from '../../../operator/gateway/probe.ts';
+import { machineNetwork } from '../../../operator/kube/network.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 
 /** What the gateway answers; `hang` does not. */
@@ -42,8 +43,9 @@ function probing(settings: Partial<ProbeOptions['settings']> = {}, hosts: readon
   const done = probeGateway(
     {
       settings: { path: '/ready', port: 4191, periodMs: 5, timeoutMs: 1_000, failureThreshold: 3, ...settings },
-      hosts: () => hosts,
-      connectTo: new Map([['probe-west.ns.svc', { host: '127.0.0.1', port }]]),
+      targets: () =>
+        hosts.map((host) => ({ host, at: { host: host === 'probe-west.ns.svc' ? '127.0.0.1' : host, port } })),
+      network: machineNetwork,
       onVerdict: (alive, message) => verdicts.push({ alive, message }),
       onProbe: (ok) => probes.push(ok),
     },
