@@ -80,7 +80,7 @@ export const OPERATOR_SETTINGS = {
     type: 'text',
     argument: 'NAME',
     text: 'holder of the Leases of this replica: the name of its pod',
-    derived: 'POD_NAME, else the host name',
+    derived: 'POD_NAME, else the host name and a random suffix',
   },
   enableHeadlessServices: {
     type: 'switch',

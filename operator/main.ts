@@ -3,18 +3,22 @@
  * order. Its caller handles signals, exit codes and the command line.
  */
 import type { OperatorConfig } from './config/config.ts';
-import { type AdminServer, type ReadyCheck, startAdmin } from './runtime/admin.ts';
+import { type AdminServer, type Readiness, startAdmin } from './runtime/admin.ts';
+import { sleep } from './kube/backoff.ts';
 import { KubeClient } from './kube/client.ts';
 import { EventRecorder } from './runtime/events.ts';
 import type { ClusterAccess } from './kube/access/access.ts';
 import { sourceAccess } from './kube/access/in-cluster.ts';
-import { LeaseLock } from './runtime/lease.ts';
 import { limitedLog } from './runtime/limited-log.ts';
 import type { Logger } from './runtime/logger.ts';
 import { createMetrics } from './metrics.ts';
+import { Candidate } from './candidate.ts';
+import { StopClock } from './stop-clock.ts';
 import { FIELD_MANAGER, OPERATOR_LEASE, UserAgent } from '../crds/wire.ts';
 import { Manager } from './link/manager.ts';
 import type { Tuning } from './config/tuning.ts';
+
+export { LeadershipLostError } from './candidate.ts';
 
 export interface RunOptions {
   readonly config: OperatorConfig;
@@ -28,20 +32,33 @@ export interface RunOptions {
   readonly onListening?: (address: AdminServer['address']) => void;
 }
 
-/** Thrown when the Lease was lost: another replica may lead now, and this process must end. */
-export class LeadershipLostError extends Error {
-  override readonly name = 'LeadershipLostError';
-}
-
-/** Time in which the operator closes its Events, admin port and connections. */
-const STOP_DEADLINE_MS = 4_500;
+/** Time between two log lines about an operator that is not ready. */
+const UNREADY_PERIOD_MS = 60_000;
 
 /**
- * Runs until the signal aborts.
+ * Runs until the signal aborts, and 4.5 s longer at most, whatever hangs: the caller then ends the process (rule H2).
  * @throws TerminalError if the kubeconfig is unusable, LeadershipLostError if leadership was lost, Error if the admin
  *   address cannot be bound
  */
 export async function runOperator(options: RunOptions): Promise<void> {
+  const { log, signal } = options;
+  const stop = new StopClock();
+  const begin = () => stop.begin();
+  if (signal.aborted) begin();
+  signal.addEventListener('abort', begin, { once: true });
+  const ended = new AbortController();
+  const running = run(options, stop).then(() => 'ended' as const);
+  try {
+    if ((await Promise.race([running, stop.overdue(ended.signal)])) === 'ended') return;
+    log.warn({}, 'linkspan operator stops before all is released: what is left expires by itself');
+    if (stop.failure !== undefined) throw stop.failure;
+  } finally {
+    ended.abort();
+    signal.removeEventListener('abort', begin);
+  }
+}
+
+async function run(options: RunOptions, stop: StopClock): Promise<void> {
   const log = limitedLog(options.log);
   const { config, signal, tuning = {} } = options;
   const metrics = createMetrics(tuning.processMetrics === undefined ? {} : { process: tuning.processMetrics });
@@ -63,84 +80,50 @@ export async function runOperator(options: RunOptions): Promise<void> {
     log,
   });
   let manager: Manager | undefined;
+  const candidate = config.leaderElect ? new Candidate({ config, client, log: options.log }) : undefined;
+  const ready = (): Readiness => {
+    const checks = [manager?.check() ?? candidate?.check() ?? { name: 'starting', ok: false }];
+    return { ok: checks.every(({ ok }) => ok), checks };
+  };
   const admin = await (tuning.serveAdmin ?? startAdmin)({
     ...config.adminAddress,
     registry: metrics.registry,
-    ready: () => {
-      const checks: ReadyCheck[] =
-        manager === undefined
-          ? [{ name: 'standing by', ok: true }]
-          : [{ name: 'synced', ok: manager.synced, message: 'the source cluster has not been listed yet' }];
-      return { ok: checks.every(({ ok }) => ok), checks };
-    },
+    ready,
   });
   options.onListening?.(admin.address);
   log.info({ ...admin.address, server: client.server, namespace: config.namespace }, 'linkspan operator is up');
 
   const lead = async (until: AbortSignal): Promise<void> => {
-    manager = new Manager({ config, tuning, client, metrics, events, log });
+    manager = new Manager({
+      ...{ config, tuning, client, metrics, events, log },
+      mayWrite: () => candidate?.mayWrite ?? true,
+    });
     metrics.leader.set({ name: OPERATOR_LEASE }, 1);
     await manager.run(until);
     manager = undefined;
     metrics.leader.set({ name: OPERATOR_LEASE }, 0);
   };
+  const ended = new AbortController();
+  void reportUnready(ready, options.log, ended.signal);
   try {
-    if (config.leaderElect) await whileLeading({ ...options, log }, client, lead);
-    else await lead(signal);
+    if (candidate === undefined) await lead(signal);
+    else await candidate.run(signal, lead, (failure) => stop.begin(failure));
   } finally {
-    await Promise.race([
-      Promise.all([events.close(STOP_DEADLINE_MS), admin.close()]),
-      new Promise((resolve) => setTimeout(resolve, STOP_DEADLINE_MS).unref()),
-    ]);
+    ended.abort();
+    stop.begin();
+    await Promise.all([events.close(stop.leftMs), admin.close()]);
     await client.close();
     log.info({}, 'linkspan operator has stopped');
     log.flush();
   }
 }
 
-/** Leads once, until the signal aborts or the Lease is lost. */
-async function whileLeading(
-  { config, log, signal }: RunOptions,
-  client: KubeClient,
-  lead: (until: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const lock = new LeaseLock({
-    client,
-    namespace: config.namespace,
-    name: OPERATOR_LEASE,
-    identity: config.identity,
-    leaseDurationMs: config.leaseDurationMs,
-    renewDeadlineMs: config.renewDeadlineMs,
-    retryPeriodMs: config.retryPeriodMs,
-  });
-  const ended = new AbortController();
-  let leading: Promise<void> = Promise.resolve();
-  let failure: Error | undefined;
-  const running = lock.run(ended.signal, {
-    held: (lost) => {
-      log.info({ lease: OPERATOR_LEASE, identity: config.identity }, 'leading');
-      leading = lead(AbortSignal.any([lost, signal])).catch((error: unknown) => {
-        failure = error instanceof Error ? error : new Error(String(error));
-        ended.abort();
-      });
-    },
-    heldByAnother: (holder) => log.info({ holder }, 'standing by'),
-    lost: (reason) => {
-      failure = new LeadershipLostError(`lost Lease ${OPERATOR_LEASE}: ${reason}`);
-      ended.abort();
-    },
-    failing: (message) =>
-      log.warn({ lease: OPERATOR_LEASE, error: message }, 'the Lease cannot be acquired or renewed'),
-  });
-  await new Promise<void>((resolve) => {
-    for (const each of [signal, ended.signal]) {
-      if (each.aborted) resolve();
-      each.addEventListener('abort', () => resolve(), { once: true });
-    }
-  });
-  // All writes end before the Lease is released.
-  await leading;
-  ended.abort();
-  await running;
-  if (failure !== undefined) throw failure;
+/** Says again and again why the operator is not ready, until the signal aborts. */
+async function reportUnready(ready: () => Readiness, log: Logger, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await sleep(UNREADY_PERIOD_MS, signal);
+    if (signal.aborted) return;
+    const { ok, checks } = ready();
+    if (!ok) log.warn({ checks: checks.filter((each) => !each.ok) }, 'linkspan operator is not ready');
+  }
 }

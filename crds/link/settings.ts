@@ -5,11 +5,11 @@
 import { type GatewaySettings, type ProbeSettings, readGateway, readProbe } from './gateway-settings.ts';
 import { LINK_SPEC_SCHEMA } from './schema.ts';
 import type { Link, LinkSpec } from './types.gen.ts';
-import { isDnsLabel, isDnsSubdomain } from '../names.ts';
+import { isDnsLabel, isDnsSubdomain, SUBDOMAIN_MAX_LENGTH } from '../names.ts';
 import { type Selector, parseSelector } from '../selector.ts';
 import { type Checked, type FieldError, type Report, fieldError } from '../field-error.ts';
 import { compile } from '../validate.ts';
-import { Annotation, Default, credentialsName } from '../wire.ts';
+import { Annotation, Default, credentialsName, writeLeaseName } from '../wire.ts';
 
 /** A Link, read. What the API server sets is `''` or 0 in a manifest that was never sent to one. */
 export interface LinkSettings {
@@ -67,6 +67,11 @@ export const readLink = (object: unknown): Checked<LinkSettings> => {
     if (!mistyped.has(error.path)) errors.push(error);
   };
 
+  const tooLong = writeLeaseName(metadata.name ?? '').length - SUBDOMAIN_MAX_LENGTH;
+  if (tooLong > 0) {
+    const remedy = `give the Link a name that is ${tooLong} characters shorter`;
+    report(fieldError('metadata.name', metadata.name, 'must make a valid name for the Lease of the Link', remedy));
+  }
   const cluster = readName(spec, 'targetClusterName', undefined, report);
   const clusterDomain = readName(spec, 'targetClusterDomain', Default.clusterDomain, report);
   const linkerdNamespace = readName(spec, 'targetClusterLinkerdNamespace', Default.controlPlaneNamespace, report);

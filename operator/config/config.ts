@@ -23,17 +23,20 @@ import type { FlagValues } from './flags.ts';
 /** The value of every setting; what each means is in the table of settings. */
 export type OperatorConfig = OperatorSettingValues;
 
+/** Names the process, not the host: two operators on one host must not take each other's Lease for their own. */
+const processName = (): string => `${hostname()}_${Math.random().toString(36).slice(2, 10)}`;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The configuration that flags, environment and defaults make, in this order. An empty variable counts as not given.
  * @param flags what commander made of the command line
- * @param machine name of the machine, for when no pod's name is given
+ * @param machine name of this process, for when no pod's name is given
  */
 export function parseOperatorConfig(
   flags: FlagValues,
   env: Environment,
-  machine: () => string = hostname,
+  machine: () => string = processName,
 ): Checked<OperatorConfig> {
   const errors: FieldError[] = [];
   const given = new Map<SettingName, Given>();

@@ -5,6 +5,7 @@ import type { KubeClient } from '../kube/client.ts';
 import type { FairSemaphore } from '../kube/semaphore.ts';
 import type { Metrics } from '../metrics.ts';
 import type { NameClaims } from '../mirror/names.ts';
+import type { MayWrite } from '../runtime/fence.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { IpFamily } from '../gateway/addresses.ts';
 import type { SourceCluster } from '../source/source.ts';
@@ -22,6 +23,8 @@ export interface Environment {
   readonly claims: NameClaims;
   readonly metrics: Metrics;
   readonly log: Logger;
+  /** Whether this replica certainly leads. */
+  readonly mayWrite: MayWrite;
 }
 
 /** Receives the reports of the work for a Link. */

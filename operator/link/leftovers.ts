@@ -10,6 +10,7 @@ import { describe, isNotFound } from '../kube/errors.ts';
 import { type Lease, LEASES, splitKey } from '../kube/objects.ts';
 import { NOTHING } from '../mirror/desired.ts';
 import type { Observed } from '../mirror/observed.ts';
+import { fence } from '../runtime/fence.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { Mirrors } from './mirrors.ts';
@@ -42,7 +43,15 @@ export class Removal {
     this.#env = env;
     this.#lease = new WriteLease(link, cluster, env, report);
     const from = { keys: () => new Set<string>(), observe: (key: string) => this.#observe(key), probe: () => NOTHING };
-    this.#mirrors = new Mirrors({ link, cluster, from, env, report, logsEach: false });
+    this.#mirrors = new Mirrors({
+      link,
+      cluster,
+      from,
+      mayWrite: () => this.#lease.mayWrite,
+      env,
+      report,
+      logsEach: false,
+    });
   }
 
   /** Returns the findings for the status of a Link that names another cluster now, and is served after this removal. */
@@ -183,7 +192,7 @@ export async function servedClusters(
  */
 export async function forgetLease(
   link: string,
-  { client, config }: Pick<Environment, 'client' | 'config'>,
+  { client, config, mayWrite }: Pick<Environment, 'client' | 'config' | 'mayWrite'>,
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace, identity } = config;
@@ -192,6 +201,7 @@ export async function forgetLease(
     const { metadata, spec } = await client.read<Lease>(LEASES, namespace, name, signal);
     const holder = spec?.holderIdentity ?? '';
     if (holder !== '' && holder !== identity) return;
+    fence(mayWrite);
     const { uid, resourceVersion } = metadata;
     await client.delete(LEASES, { namespace, name }, { uid, resourceVersion }, signal);
   } catch (error) {

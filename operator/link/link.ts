@@ -9,6 +9,7 @@ import type { Resource } from '../kube/objects.ts';
 import type { Metrics } from '../metrics.ts';
 import { mirrorState } from '../mirror/status.ts';
 import type { EventRecorder } from '../runtime/events.ts';
+import type { MayWrite } from '../runtime/fence.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { LinkReport } from './environment.ts';
 import { linkStatus, type LinkFindings, NO_FINDINGS, type SessionFindings } from './status.ts';
@@ -28,6 +29,7 @@ export interface LinkOptions {
   /** Called when the installed CRD drops what we add to spec and status (rule G5). */
   readonly onPruned: () => void;
   readonly statusPeriodMs?: number | undefined;
+  readonly mayWrite: MayWrite;
 }
 
 /** The work for a Link, as its status needs it. */
@@ -44,7 +46,7 @@ export class Link implements LinkReport {
   #work: LinkWork | undefined;
 
   constructor(options: LinkOptions) {
-    const { client, name, namespace, log, current, onPruned, statusPeriodMs } = options;
+    const { client, name, namespace, log, current, onPruned, statusPeriodMs, mayWrite } = options;
     this.#options = options;
     this.#writer = new StatusWriter(
       {
@@ -61,6 +63,7 @@ export class Link implements LinkReport {
           return status;
         },
         onPruned,
+        mayWrite,
         ...(statusPeriodMs === undefined ? {} : { periodMs: statusPeriodMs }),
       },
       this.#ended.signal,

@@ -11,7 +11,9 @@ import type { Metrics } from '../metrics.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import type { Tuning } from '../config/tuning.ts';
 import { NameClaims } from '../mirror/names.ts';
+import type { ReadyCheck } from '../runtime/admin.ts';
 import type { EventRecorder } from '../runtime/events.ts';
+import type { MayWrite } from '../runtime/fence.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { Reflector } from '../runtime/reflector.ts';
 import { type Sink, Store } from '../runtime/store.ts';
@@ -32,6 +34,8 @@ export interface ManagerOptions {
   readonly metrics: Metrics;
   readonly events: EventRecorder;
   readonly log: Logger;
+  /** Whether this replica certainly leads. */
+  readonly mayWrite: MayWrite;
 }
 
 export class Manager {
@@ -65,6 +69,12 @@ export class Manager {
     });
   }
 
+  /** Reports whether all is listed that is read in the source cluster, or what cannot be. */
+  check(): ReadyCheck {
+    const problems = [...this.#source.problems.values()].join('; ');
+    return { name: 'synced', ok: this.synced, message: problems || 'the source cluster has not been listed yet' };
+  }
+
   /** Reports whether everything that is read in the source cluster has been listed. */
   get synced(): boolean {
     return this.#objects.synced && this.#secrets.synced && this.#source.synced;
@@ -88,7 +98,7 @@ export class Manager {
     const { namespace, credentialsSecrets: names } = config;
     const ofType = `type=${CredentialsSecret.type}`;
     const watch = <T extends KubeObject>(resource: Resource, sink: Sink<T>, what: string, fieldSelector?: string) => {
-      const health = sourceHealth(what, namespace, log);
+      const health = sourceHealth(what, namespace, log, this.#source.problems);
       return new Reflector<T>({
         client: () => client,
         resource,
@@ -108,9 +118,9 @@ export class Manager {
   }
 
   async #makeClusters(signal: AbortSignal): Promise<Clusters> {
-    const { client, config, tuning, metrics, log } = this.#options;
+    const { client, config, tuning, metrics, log, mayWrite } = this.#options;
     const families = await sourceFamilies(client, process.env, signal, log);
-    const common = { client, config, tuning, metrics, log, families };
+    const common = { client, config, tuning, metrics, log, families, mayWrite };
     return new Clusters({
       env: { ...common, source: this.#source, claims: new NameClaims(), writes: new FairSemaphore(client.connections) },
       reads: this.#reads,
@@ -150,7 +160,7 @@ export class Manager {
   }
 
   #makeLink(name: string): Link {
-    const { client, config, tuning, metrics, events, log } = this.#options;
+    const { client, config, tuning, metrics, events, log, mayWrite } = this.#options;
     const { namespace } = config;
     const link: Link = new Link({
       name,
@@ -162,6 +172,7 @@ export class Manager {
       current: () => this.#objects.get(`${namespace}/${name}`),
       onPruned: () => this.#reportPruning(name, link),
       statusPeriodMs: tuning.statusPeriodMs,
+      mayWrite,
     });
     return link;
   }

@@ -14,6 +14,7 @@ import { retained, type Retain } from '../mirror/retain.ts';
 import { claimsOf, type Shape, shapeOf } from '../mirror/shape.ts';
 import { mirrored, mirrorState, type MirrorStatus, notMirrored } from '../mirror/status.ts';
 import { Applier } from '../runtime/applier.ts';
+import type { MayWrite } from '../runtime/fence.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
 import { ownerOf } from '../source/owner.ts';
 import { PROBE_KEY } from '../source/owner.ts';
@@ -38,6 +39,8 @@ export interface MirrorsOptions {
   readonly link: string;
   readonly cluster: string;
   readonly from: MirrorSource;
+  /** Whether the Lease of the Link is certainly held. */
+  readonly mayWrite: MayWrite;
   readonly env: Environment;
   readonly report: LinkReport;
   /** Whether the log names each mirror, and not only each write. @default true */
@@ -53,7 +56,7 @@ export class Mirrors {
   readonly progress: Progress;
 
   constructor(options: MirrorsOptions) {
-    const { link, cluster, env } = options;
+    const { link, cluster, mayWrite, env } = options;
     const { source } = env;
     this.#options = options;
     this.progress = new Progress(cluster, env.metrics);
@@ -70,6 +73,7 @@ export class Mirrors {
       turn: (signal, execute) => env.writes.run(cluster, signal, execute),
       stores: { services: source.services, endpoints: source.endpoints, endpointslices: source.slices },
       isOurs: (object) => ownerOf(object, env.config.namespace)?.cluster === cluster,
+      mayWrite,
     });
   }
 

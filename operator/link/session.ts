@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type LinkSettings, probeName } from '../../crds/index.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { desiredProbe } from '../gateway/probe-service.ts';
-import { verdict } from '../kube/conditions.ts';
+import { type Verdict, verdict } from '../kube/conditions.ts';
 import { describe } from '../kube/errors.ts';
 import { machineNetwork } from '../kube/network.ts';
 import { type Secret, splitKey } from '../kube/objects.ts';
@@ -53,6 +53,7 @@ export class Session {
       link: name,
       cluster,
       from: { keys: () => this.#exports.keys(), observe: (key) => this.#observe(key), probe: () => this.#probe() },
+      mayWrite: () => this.#lease.mayWrite,
       env,
       report,
     });
@@ -105,7 +106,7 @@ export class Session {
       credentials: this.#reachability.credentials,
       reachable: this.#reachability.reachable,
       withinLimits: this.#exports.beyondLimits ?? this.#reachability.withinLimits,
-      synced: progress.isCaughtUp && this.#gateway.isKnown ? verdict('True', 'Synced', '') : undefined,
+      synced: this.#synced(),
       pruneHeld: this.#exports.held,
       heldBy: this.#lease.heldBy,
       // The last report is kept until the target has been read.
@@ -189,6 +190,16 @@ export class Session {
     // Keys that were queued when the Lease was lost have left the queue.
     this.#enqueueAll();
     await this.#mirrors.run(until);
+  }
+
+  #synced(): Verdict | undefined {
+    const { problem } = this.#lease;
+    if (problem !== undefined) {
+      const message = `nothing is written for this Link, since its Lease cannot be taken: ${problem}`;
+      return verdict('False', 'LeaseUnavailable', message);
+    }
+    const isApplied = this.#mirrors.progress.isCaughtUp && this.#gateway.isKnown;
+    return isApplied ? verdict('True', 'Synced', '') : undefined;
   }
 
   #observe(key: string): Observed {

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { backoffMs, RETRY_BACKOFF } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { describe, isNotFound } from '../kube/errors.ts';
+import { fence, type MayWrite } from '../runtime/fence.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { KubeObject, Resource } from '../kube/objects.ts';
 import type { LinkStatusPatch } from './status.ts';
@@ -32,6 +33,8 @@ export interface StatusWriterOptions {
   readonly onPruned: () => void;
   /** @default 1000 */
   readonly periodMs?: number;
+  /** Whether this replica certainly leads: the status of a Link is written without a precondition. */
+  readonly mayWrite: MayWrite;
 }
 
 type Fields = ReturnType<typeof fieldsOf>;
@@ -79,7 +82,7 @@ export class StatusWriter {
   }
 
   async #write(): Promise<void> {
-    const { client, resource, namespace, name, log, current, compute, onPruned } = this.#options;
+    const { client, resource, namespace, name, log, current, compute, onPruned, mayWrite } = this.#options;
     const link = current();
     if (link === undefined || this.#signal.aborted) return;
     this.#writing = true;
@@ -93,6 +96,7 @@ export class StatusWriter {
       if (this.#isWritten(patch, live)) return;
       isDue = true;
       const target = { namespace, name, subresource: 'status' };
+      fence(mayWrite);
       const written = await client.patch<LinkObject>(resource, target, { status: patch }, this.#signal);
       const answered = fieldsOf(written.status);
       this.#sent = { patch, answered };

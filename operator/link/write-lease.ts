@@ -3,7 +3,9 @@
  * runs while it is held, and has ended before it is released or deleted.
  */
 import { Annotation, writeLeaseName } from '../../crds/wire.ts';
+import { isForbidden, isInvalid, isNotFound } from '../kube/errors.ts';
 import { LeaseLock } from '../runtime/lease.ts';
+import { leaseRemedy } from '../source/advice.ts';
 import type { Environment, LinkReport } from './environment.ts';
 
 export class WriteLease {
@@ -17,6 +19,7 @@ export class WriteLease {
   readonly #answer = Promise.withResolvers<void>();
   #isHeld = false;
   #heldBy: string | undefined;
+  #problem: string | undefined;
   #working: Promise<void> = Promise.resolve();
   #locked: Promise<void> = Promise.resolve();
 
@@ -50,9 +53,19 @@ export class WriteLease {
     return this.#isHeld;
   }
 
+  /** Whether mirrors of the Link may be written at this moment: ask right before each write. */
+  get mayWrite(): boolean {
+    return this.#lock.mayWrite && this.#env.mayWrite();
+  }
+
   /** Identity of another holder. */
   get heldBy(): string | undefined {
     return this.#heldBy;
+  }
+
+  /** Why the Lease can be neither acquired nor read, and what to do; undefined while it is held, or can be read. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
   /** Acquires the Lease, again and again, and works each time until it is lost or given up. */
@@ -62,6 +75,7 @@ export class WriteLease {
     this.#locked = this.#lock.run(this.#stopped.signal, {
       held: (lost) => {
         this.#isHeld = true;
+        this.#problem = undefined;
         this.#answer.resolve();
         this.#heldBy = undefined;
         log.info({ link }, 'writing for this Link');
@@ -71,6 +85,7 @@ export class WriteLease {
       },
       heldByAnother: (holder) => {
         this.#heldBy = holder;
+        this.#problem = undefined;
         this.#answer.resolve();
         log.info({ link, holder }, 'another writes for this Link; standing by');
         this.#report.event('Warning', 'HeldByAnother', `${holder} writes for this Link and holds its Lease`);
@@ -81,7 +96,7 @@ export class WriteLease {
         log.warn({ link, reason }, 'no longer writing for this Link');
         this.#report.statusChanged();
       },
-      failing: (message) => log.warn({ link, error: message }, 'the Lease of the Link cannot be renewed'),
+      failing: (message, error) => this.#failing(message, error),
     });
   }
 
@@ -98,6 +113,18 @@ export class WriteLease {
     // If the deletion fails, the Lease is found again at the next start.
     await this.#lock.remove(this.#stopped.signal);
     this.#stopped.abort(new Error('the Lease is deleted'));
+  }
+
+  #failing(message: string, error: unknown): void {
+    const { log, config } = this.#env;
+    const problem = `${message}${leaseRemedy(error, config.namespace)}`;
+    log.warn({ link: this.#link, error: problem }, 'the Lease of the Link cannot be acquired or renewed');
+    // Without an answer the status cannot be written either, and what is wrong passes by itself.
+    const isLasting = isForbidden(error) || isInvalid(error) || isNotFound(error);
+    if (!isLasting || this.#isHeld || this.#heldBy !== undefined || this.#stopped.signal.aborted) return;
+    this.#problem = problem;
+    this.#report.event('Warning', 'LeaseUnavailable', problem);
+    this.#report.statusChanged();
   }
 
   async #rest(): Promise<void> {

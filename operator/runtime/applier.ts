@@ -6,6 +6,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../kube/errors.ts';
 import { ENDPOINTS, type KubeObject, type Resource, SERVICES } from '../kube/objects.ts';
+import { fence, type MayWrite } from './fence.ts';
 import { additions, digestOf, isEquivalent } from './compare.ts';
 import { claimed } from './managed-fields.ts';
 import { type Action, type Desired, idOf } from './plan.ts';
@@ -42,6 +43,7 @@ export interface ApplierOptions {
   readonly turn?: <T>(signal: AbortSignal, execute: () => Promise<T>) => Promise<T>;
   /** Whether an object that prevents a creation is ours after all (the store was behind). */
   readonly isOurs: (object: KubeObject) => boolean;
+  readonly mayWrite: MayWrite;
 }
 
 export class Applier {
@@ -87,7 +89,7 @@ export class Applier {
       if (endpoints !== undefined && !isOurs(endpoints)) return { result: 'foreign', of: ENDPOINTS, object: endpoints };
     }
     try {
-      const written = await client.apply(of, withPreconditions(object, { resourceVersion: '1' }), signal);
+      const written = await this.#writer.apply(of, withPreconditions(object, { resourceVersion: '1' }), signal);
       this.#stored(of)?.wrote(written, undefined);
       return { result: 'written', object: written };
     } catch (error) {
@@ -141,14 +143,14 @@ export class Applier {
 
   #apply({ of, object }: Desired, live: KubeObject, signal: AbortSignal): Promise<KubeObject> {
     const { uid, resourceVersion } = live.metadata;
-    return this.#options.client.apply(of, withPreconditions(object, { uid, resourceVersion }), signal);
+    return this.#writer.apply(of, withPreconditions(object, { uid, resourceVersion }), signal);
   }
 
   /** Makes every field that is compared ours, by a rewrite of managedFields that leaves the content as it is. */
   async #claim({ of, comparison }: Desired, live: KubeObject, signal: AbortSignal): Promise<KubeObject> {
     const { fieldManager } = this.#options.client;
     const { namespace, name, uid, resourceVersion, managedFields = [] } = live.metadata;
-    return this.#options.client.patch(
+    return this.#writer.patch(
       of,
       { namespace, name },
       [
@@ -168,12 +170,18 @@ export class Applier {
     const { namespace, name, uid, resourceVersion } = live.metadata;
     try {
       // By its version too: the object may have stopped being ours since it was observed.
-      await this.#options.client.delete(of, { namespace, name }, { uid, resourceVersion }, signal);
+      await this.#writer.delete(of, { namespace, name }, { uid, resourceVersion }, signal);
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
     this.#repairs.forget(idOf(of, live));
     this.#stored(of)?.deleted(live);
+  }
+
+  /** The client, for one write. @throws ConnectionError if the Lease may have expired */
+  get #writer(): KubeClient {
+    fence(this.#options.mayWrite);
+    return this.#options.client;
   }
 
   #stored(of: Resource): WriteThrough | undefined {

@@ -1,7 +1,8 @@
 /**
  * Mutual exclusion by a coordination.k8s.io/v1 Lease, with the protocol of client-go's leader election: a LeaseLock and
  * another user of that protocol, such as Linkerd's controller, never hold one Lease at once. Time is measured on this
- * process' monotonic clock only, so a clock that jumps or differs neither ends a Lease early nor prolongs it.
+ * process' monotonic clock, so a wall clock that jumps or differs neither ends a Lease early nor prolongs it. That clock
+ * stands still while a machine sleeps, so whether the Lease may be written under is decided by both clocks.
  */
 import { sleep } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -34,8 +35,11 @@ export interface LeaseHandlers {
   heldByAnother?(holder: string): void;
   /** The Lease was lost and not released; `lost` has aborted, and it is being acquired again. */
   lost(reason: string): void;
-  /** A request failed and will be retried. Called once for each different failure. */
-  failing?(message: string): void;
+  /**
+   * A request failed and will be retried. Called for each failure that differs from the one before, and every minute
+   * while it is the same.
+   */
+  failing?(message: string, error: unknown): void;
 }
 
 /** A Lease that is ours. */
@@ -44,6 +48,8 @@ interface Held {
   readonly lease: Lease;
   /** When the write that acquired or renewed it was sent, on the monotonic clock. */
   readonly sinceMs: number;
+  /** The same on the wall clock, which goes on while the machine sleeps. */
+  readonly sinceWallMs: number;
 }
 
 interface HeldByAnother {
@@ -58,6 +64,9 @@ const LOST_AFTER = 0.9;
 
 /** Deadline of a release or removal. */
 const LEAVE_DEADLINE_MS = 2_000;
+
+/** Time until a failure that lasts is reported again. */
+const REPEAT_MS = 60_000;
 
 /** Candidates try to acquire an expired Lease within this time. */
 const CONTENTION_MS = 100;
@@ -76,6 +85,8 @@ export class LeaseLock {
   #running: Promise<void> = Promise.resolve();
   /** Another's Lease as it was last read, and when it was first read with that content. */
   #observed: { readonly record: string; readonly atMs: number } | undefined;
+  #held: Held | undefined;
+  #heardMs: number | undefined;
 
   /** @throws RangeError if the durations contradict each other */
   constructor(options: LeaseLockOptions) {
@@ -93,6 +104,21 @@ export class LeaseLock {
   }
 
   /**
+   * Whether the Lease is certainly held at this moment: ask right before each write. After a pause of the process or the
+   * machine it is false at once, while `lost` aborts only when a timer fires.
+   */
+  get mayWrite(): boolean {
+    if (this.#held === undefined) return false;
+    const { sinceMs, sinceWallMs } = this.#held;
+    return this.#leftMs(sinceMs) > 0 && Date.now() < sinceWallMs + this.#lostAfterMs;
+  }
+
+  /** When the Lease was last read or written with success, on the monotonic clock; undefined: never. */
+  get heardMs(): number | undefined {
+    return this.#heardMs;
+  }
+
+  /**
    * Acquires the Lease, keeps it, and acquires it again when it was lost, until `signal` aborts; then releases it, within
    * 2 s. Never rejects because of a cluster. Stop what writes under the Lease before aborting `signal`: the `lost` signal
    * aborts then, but the release does not wait for its listeners.
@@ -101,7 +127,7 @@ export class LeaseLock {
     this.#running = this.#hold(AbortSignal.any([signal, this.#removal.signal]), handlers);
     await this.#running;
     if (this.#removal.signal.aborted) return;
-    await this.#leave('release').catch((error: unknown) => handlers.failing?.(describe(error)));
+    await this.#leave('release').catch((error: unknown) => handlers.failing?.(describe(error), error));
   }
 
   /**
@@ -119,8 +145,10 @@ export class LeaseLock {
       const held = await this.#acquire(stop, handlers);
       if (held === undefined) return;
       const lost = new AbortController();
+      this.#held = held;
       handlers.held(lost.signal);
       const reason = await this.#keep(held, stop, handlers);
+      this.#held = undefined;
       lost.abort(new Error(`Lease ${this.#key}: ${reason ?? 'released'}`));
       if (reason === undefined) return;
       handlers.lost(reason);
@@ -163,6 +191,7 @@ export class LeaseLock {
           this.#attempt(signal, held, known),
         );
         if (renewal.holder === 'another') return `taken by ${renewal.identity}`;
+        this.#held = renewal;
         known = renewal.lease;
         sinceMs = renewal.sinceMs;
         waitMs = this.#renewEveryMs;
@@ -193,9 +222,12 @@ export class LeaseLock {
     const identity = lease?.spec?.holderIdentity ?? '';
     if (lease !== undefined && identity !== '' && identity !== this.#options.identity) {
       const remainingMs = this.#remainingMs(lease);
-      if (held !== undefined || remainingMs > 0) return { holder: 'another', identity, remainingMs };
+      if (held !== undefined || remainingMs > 0) {
+        this.#heardMs = performance.now();
+        return { holder: 'another', identity, remainingMs };
+      }
     }
-    const sinceMs = performance.now();
+    const [sinceMs, sinceWallMs] = [performance.now(), Date.now()];
     const spec = this.#heldSpec(lease?.spec);
     const written =
       lease === undefined
@@ -209,7 +241,8 @@ export class LeaseLock {
             named({ ...lease.metadata, annotations: { ...lease.metadata.annotations, ...annotations } }, spec),
             signal,
           );
-    return { holder: 'us', lease: written, sinceMs };
+    this.#heardMs = performance.now();
+    return { holder: 'us', lease: written, sinceMs, sinceWallMs };
   }
 
   #heldSpec(before: Lease['spec']): NonNullable<Lease['spec']> {
@@ -293,14 +326,18 @@ const isAborted = (signal: AbortSignal): boolean => signal.aborted;
 /** RFC 3339 with microseconds: `metav1.MicroTime` accepts no other number of digits. */
 const microTime = (date: Date): string => date.toISOString().replace('Z', '000Z');
 
-/** Reports a failure only if it differs from the one before. */
+/** Reports a failure if it differs from the one before, or was reported a minute ago. */
 function onceEach(handlers: LeaseHandlers) {
   let last: string | undefined;
+  let reportedMs = -Infinity;
   return {
     by: (error: unknown) => {
       const message = describe(error);
-      if (message !== last) handlers.failing?.(message);
+      const isDue = message !== last || performance.now() - reportedMs >= REPEAT_MS;
       last = message;
+      if (!isDue) return;
+      reportedMs = performance.now();
+      handlers.failing?.(message, error);
     },
     over: () => {
       last = undefined;

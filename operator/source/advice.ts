@@ -1,6 +1,6 @@
 /** What is logged about a source cluster that cannot be read: it is retried for ever, and most causes can be mended. */
 import { LinkApi } from '../../crds/wire.ts';
-import { describe, isForbidden, isNotFound, isUnauthorized } from '../kube/errors.ts';
+import { describe, isForbidden, isNamespaceGone, isNotFound, isUnauthorized } from '../kube/errors.ts';
 import { unreadableNamespace } from '../mirror/reasons.ts';
 import { ReadHealth } from '../runtime/health.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -23,14 +23,28 @@ export function sourceProblem(what: string, error: unknown, namespace: string): 
   return `${what} cannot be read in the source cluster (namespace ${namespace}); trying again`;
 }
 
+/** What the user can do about a Lease that cannot be written, as text that follows the error; may be empty. */
+export function leaseRemedy(error: unknown, namespace: string): string {
+  if (isNamespaceGone(error)) return `. Create namespace ${namespace}, or set --namespace`;
+  if (isForbidden(error)) return '. Apply the roles that the operator is deployed with';
+  if (isUnauthorized(error)) return '. Check the token or certificate of the kubeconfig';
+  return '';
+}
+
+/** What cannot be read of the source cluster and why, by plural of the resource. */
+export type SourceProblems = Map<string, string>;
+
 /**
  * Logs when a resource of the source cluster cannot be read, and when it can again. A namespace that refuses to be read
  * is the business of {@link logNamespaceAccess}.
+ * @param problems where the resource is entered while it cannot be read
  */
-export function sourceHealth(what: string, namespace: string, log: Logger): ReadHealth {
+export function sourceHealth(what: string, namespace: string, log: Logger, problems: SourceProblems): ReadHealth {
   let wasReadable = true;
   return new ReadHealth((obstacle) => {
     const isReadable = obstacle === undefined || obstacle.namespaces.length > 0;
+    if (obstacle === undefined || (isReadable && !obstacle.namespaces.includes(namespace))) problems.delete(what);
+    else problems.set(what, `${sourceProblem(what, obstacle.error, namespace)} (${describe(obstacle.error)})`);
     if (!isReadable) {
       const { error } = obstacle;
       log.error({ resource: what, error: describe(error) }, sourceProblem(what, error, namespace));

@@ -21,7 +21,7 @@ import type { ReadHealth } from '../runtime/health.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { Reflector, type ReflectorState, type ReflectorTimings } from '../runtime/reflector.ts';
 import { type Change, Store } from '../runtime/store.ts';
-import { logNamespaceAccess, sourceHealth } from './advice.ts';
+import { logNamespaceAccess, sourceHealth, type SourceProblems } from './advice.ts';
 import { ListedNamespaces, type SourceNamespaces, WatchedNamespaces } from './namespaces.ts';
 import { indexValueOf, mirroredName, type Owner, ownerOf, sameOwner } from './owner.ts';
 import { trimEndpoints, trimForeignService, trimService, trimSlice } from './trim.ts';
@@ -50,6 +50,8 @@ export class SourceCluster {
   readonly endpoints: Store<Endpoints>;
   readonly slices: Store<EndpointSlice>;
   readonly namespaces: SourceNamespaces;
+  /** What cannot be read at present. */
+  readonly problems: SourceProblems = new Map();
   readonly #options: SourceOptions;
   /** The namespaces that are read; undefined: all. */
   readonly #within: ReadonlySet<string> | undefined;
@@ -232,7 +234,7 @@ export class SourceCluster {
     signal: AbortSignal,
   ): readonly Promise<void>[] {
     const { client, timings, namespace: own, log } = this.#options;
-    const health = sourceHealth(resource.plural, own, log);
+    const health = sourceHealth(resource.plural, own, log, this.problems);
     return store.partitions.map((namespace) => {
       const reflector = new Reflector<T>({
         client: () => client,

@@ -9,7 +9,7 @@ import type { FlagValues } from '../../operator/config/flags.ts';
 const FAILURE = 1;
 const USAGE_ERROR = 2;
 
-/** Runs the operator. Sets the exit code; never throws. */
+/** Runs the operator, and ends the process: nothing that still hangs may keep it (rule H2). */
 export const operate = async (flags: FlagValues): Promise<void> => {
   for (const warning of variableWarnings(process.env)) process.stderr.write(`warning: ${warning}\n`);
   const parsed = parseOperatorConfig(flags, process.env);
@@ -28,10 +28,12 @@ export const operate = async (flags: FlagValues): Promise<void> => {
       stop.abort(new Error(signal));
     });
   }
+  let code = 0;
   try {
     await runOperator({ config, log, signal: stop.signal });
   } catch (error) {
     log.error({ error: error instanceof Error ? error.message : String(error) }, 'linkspan operator has failed');
-    process.exitCode = FAILURE;
+    code = FAILURE;
   }
+  process.exit(code);
 };

@@ -4,7 +4,7 @@ import { backings } from '../cluster/index.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import type { SimulatedCluster } from '../cluster/simulated/start.ts';
 import { eventually, type KubeObject } from '../cluster/workload/index.ts';
-import { GATEWAY, link, LINKS_NAMESPACE, service } from '../support/builders.ts';
+import { EXPORTED, GATEWAY, link, LINKS_NAMESPACE, service } from '../support/builders.ts';
 import { exportAllReady, exportService, untilReady } from '../support/exports.ts';
 import { inventory } from '../support/inventory.ts';
 import type { TestOperator } from '../support/operator.ts';
@@ -140,6 +140,27 @@ onEachBacking('the operator', (backing) => {
     expect(await clusters.addresses('web-west')).toEqual([GATEWAY]);
     await clusters.east.delete(link('west'));
     await eventually('nothing is left', async () => Object.keys(await inventory(clusters)).length === 0, DEADLINE_MS);
+  });
+});
+
+describe.runIf(backings().includes('simulated'))('an API server that hangs [simulated]', () => {
+  test('keeps no operator from ending within 5 seconds, also when Events are due (H2)', async () => {
+    const clusters = await TwoClusters.start({ backing: 'simulated' });
+    const operator = startOperatorProcess(clusters);
+    try {
+      await clusters.link();
+      await exportAllReady(clusters, ['web']);
+      clusters.eastCluster.pause();
+      // No port of it crosses a gateway: that is an Event.
+      await clusters.west.apply(service('dns', { labels: EXPORTED, ports: [{ port: 53, protocol: 'UDP' }] }));
+      const stopped = performance.now();
+      expect(await operator.stop()).toBe(0);
+      expect(performance.now() - stopped).toBeLessThan(5_000);
+    } finally {
+      clusters.eastCluster.resume();
+      await operator.kill();
+      await clusters.stop();
+    }
   });
 });
 

@@ -251,6 +251,12 @@ describe('readLink refuses a Link, naming field, value, reason and remedy (E7)',
     expect(complaint(link({ ...SPEC, probeSpec: {} }, { name: 'to.west' }))).toBe('');
   });
 
+  it('must have a name that its Lease can have', () => {
+    const named = (length: number) => complaint(link({ ...SPEC, probeSpec: {} }, { name: 'a'.repeat(length) }));
+    expect(named(232)).toBe('');
+    expect(named(235)).toMatch(/must make a valid name for the Lease of the Link .*3 characters shorter\)$/);
+  });
+
   it('that has no spec, or no object for one', () => {
     expect(complaint({ metadata: { name: 'west' } })).toBe(`spec.targetClusterName: is required ${LABEL}`);
     expect(complaint(link('west' as unknown as object))).toBe('spec: "west" must be an object');

@@ -4,8 +4,18 @@ import { GATEWAY } from './gateway.ts';
 import { KUBE } from './kube.ts';
 import { LINK } from './link.ts';
 import { MIRROR } from './mirror.ts';
+import { PROCESS } from './process.ts';
 import { RUNTIME } from './runtime.ts';
 import { SOURCE } from './source.ts';
 import { TARGET } from './target.ts';
 
-export const DEFECTS: readonly Defect[] = [...KUBE, ...RUNTIME, ...MIRROR, ...LINK, ...SOURCE, ...TARGET, ...GATEWAY];
+export const DEFECTS: readonly Defect[] = [
+  ...KUBE,
+  ...RUNTIME,
+  ...MIRROR,
+  ...LINK,
+  ...SOURCE,
+  ...TARGET,
+  ...GATEWAY,
+  ...PROCESS,
+];

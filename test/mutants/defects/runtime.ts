@@ -39,8 +39,8 @@ export const RUNTIME: readonly Defect[] = [
     ...LEASE,
     name: 'the time of a Lease counts from the answer, not from the request',
     rule: 'H1',
-    find: 'lease: written, sinceMs }',
-    replace: 'lease: written, sinceMs: Math.max(sinceMs, performance.now()) }',
+    find: 'lease: written, sinceMs, sinceWallMs }',
+    replace: 'lease: written, sinceMs: Math.max(sinceMs, performance.now()), sinceWallMs }',
   },
   {
     ...LEASE,

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { formatFieldErrors } from '../../../crds/field-error.ts';
@@ -103,6 +104,15 @@ describe("the operator's settings", () => {
     expect(config([], { POD_NAME: 'pod-1' }).identity).toBe('pod-1');
     expect(config([], { POD_NAME: 'pod-1', LINKSPAN_IDENTITY: 'x' }).identity).toBe('x');
     expect(config(['--identity', 'y'], { LINKSPAN_IDENTITY: 'x' }).identity).toBe('y');
+  });
+
+  it('gives each process on a host an identity of its own, where no pod has a name (H8)', () => {
+    const identities = [1, 2].map(() => {
+      const parsed = parseOperatorConfig({}, {});
+      return parsed.ok ? parsed.value.identity : '';
+    });
+    for (const each of identities) expect(each.startsWith(`${hostname()}_`)).toBe(true);
+    expect(new Set(identities).size).toBe(2);
   });
 
   it.each([

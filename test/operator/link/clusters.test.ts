@@ -155,6 +155,7 @@ class World {
       source,
       families: new Set(['IPv4']),
       claims: new NameClaims(),
+      mayWrite: () => true,
       metrics: createMetrics({ process: false }),
       log: { debug: say, info: say, warn: say, error: say },
     } as unknown as Environment;

@@ -43,6 +43,7 @@ function setUp({ prunes = false } = {}) {
     log: recordingLog(lines),
     current: () => object,
     onPruned: () => (pruned += 1),
+    mayWrite: () => true,
   });
   return {
     link,

@@ -12,7 +12,8 @@ const FOR_EVER_MS = 600_000;
 
 describe('the manager of Links', () => {
   let stage: Stage;
-  let events: string[];
+  /** Events: the Link and the reason. */
+  let said: string[];
   let stop: AbortController;
   let running: Promise<void>;
   afterEach(async () => {
@@ -28,13 +29,14 @@ describe('the manager of Links', () => {
     run();
   };
   const run = (): void => {
-    events = [];
+    said = [];
     stop = new AbortController();
     const recorder = {
-      record: ({ name }: { readonly name: string }, _type: string, reason: string) => events.push(`${name} ${reason}`),
+      record: ({ name }: { readonly name: string }, _type: string, reason: string) => said.push(`${name} ${reason}`),
     };
     const { client, config, tuning, metrics, log } = stage;
-    const manager = new Manager({ client, config, tuning, metrics, log, events: recorder as unknown as EventRecorder });
+    const events = recorder as unknown as EventRecorder;
+    const manager = new Manager({ client, config, tuning, metrics, log, events, mayWrite: () => true });
     running = manager.run(stop.signal);
   };
   const restart = async (meanwhile: () => void): Promise<void> => {
@@ -227,7 +229,7 @@ describe('the manager of Links', () => {
       await until('a', 'Accepted', 'DuplicateCluster');
       await untilPassed();
       await untilServed({ b: 'west' });
-      expect(events).toContain('a DuplicateCluster');
+      expect(said).toContain('a DuplicateCluster');
     });
 
     it('serves one, of those that it finds equally old (M2)', async () => {

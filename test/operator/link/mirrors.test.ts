@@ -58,7 +58,8 @@ describe('the mirrors of a target cluster', () => {
     prepare();
     env = await stage.environment();
     report = new RecordedReport();
-    mirrors = new Mirrors({ link: 'west', cluster: 'west', from: { keys, observe, probe: () => probe }, env, report });
+    const from = { keys, observe, probe: () => probe };
+    mirrors = new Mirrors({ link: 'west', cluster: 'west', from, mayWrite: () => true, env, report });
     env.claims.join('west', { createdAt: OLDER, name: 'west' }, (key) => mirrors.add(key));
   };
   const keys = (): ReadonlySet<string> => new Set([...exported.keys()].map((name) => `shop/${name}`));

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { type LinkSettings, readLink } from '../../../crds/index.ts';
+import { machineNetwork } from '../../../operator/kube/network.ts';
 import type { Secret } from '../../../operator/kube/objects.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { Session } from '../../../operator/link/session.ts';
@@ -267,7 +268,7 @@ describe('a session', () => {
         await answered;
         return ['203.0.113.77'];
       };
-      await start({ exported: ['a'] }, { tuning: { resolve } });
+      await start({ exported: ['a'] }, { tuning: { network: { ...machineNetwork, resolve } } });
       await untilMirrored('a');
       await untilSynced();
       session.update(settings({ gatewayAddress: 'gateway.example.com' }));

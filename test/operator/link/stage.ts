@@ -50,6 +50,8 @@ export class Stage {
   readonly lines: string[] = [];
   readonly records: LogRecord[] = [];
   readonly log = recordingLog(this.lines, this.records);
+  /** Whether the operator leads. */
+  readonly mayWrite = (): boolean => true;
   readonly #ended = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
@@ -82,8 +84,8 @@ export class Stage {
     this.#running = source.run(this.#ended.signal);
     await source.whenSynced(this.#ended.signal);
     const writes = new FairSemaphore(client.connections);
-    const families = new Set(['IPv4'] as const);
-    return { client, writes, config, tuning, metrics, log, source, families, claims: new NameClaims() };
+    const rest = { families: new Set(['IPv4'] as const), claims: new NameClaims(), mayWrite: this.mayWrite };
+    return { client, writes, config, tuning, metrics, log, source, ...rest };
   }
 
   async stop(): Promise<void> {
@@ -133,13 +135,13 @@ export class Stage {
   }
 
   /** A Lease of a Link as it would be left. */
-  lease(link: string, holder: string, cluster?: string): void {
+  lease(link: string, holder: string, cluster?: string, name = `service-mirror-write-${link}`): void {
     const time = '2026-01-01T00:00:00.000000Z';
     this.put({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: {
-        name: `service-mirror-write-${link}`,
+        name,
         namespace: LINKS_NAMESPACE,
         ...(cluster !== undefined && { annotations: { 'linkspan.dev/target-cluster': cluster } }),
       },

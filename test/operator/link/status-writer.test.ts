@@ -71,6 +71,7 @@ function setUp({ prunes = false, lagMs = 0, answerMs = 0, status }: Given = {}) 
   } as unknown as KubeClient;
   const log = { warn: (_: unknown, message: string) => logged.push(message) } as unknown as Logger;
   const stop = new AbortController();
+  const state = { mayWrite: true };
   const writer: StatusWriter = new StatusWriter(
     {
       client,
@@ -81,6 +82,7 @@ function setUp({ prunes = false, lagMs = 0, answerMs = 0, status }: Given = {}) 
       current: () => link,
       compute,
       onPruned: () => (pruned += 1),
+      mayWrite: () => state.mayWrite,
     },
     stop.signal,
   );
@@ -89,6 +91,7 @@ function setUp({ prunes = false, lagMs = 0, answerMs = 0, status }: Given = {}) 
     writes,
     logged,
     stop,
+    state,
     get pruned() {
       return pruned;
     },
@@ -125,6 +128,17 @@ describe('the writer of a Link’s status (G2)', () => {
     const pauses = world.writes.slice(1).map((at, index) => at - world.writes[index]!);
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(999);
     expect(world.stored).toMatchObject({ mirrors: { total: 500 } });
+  });
+
+  it('L54 writes nothing while the Lease may have expired, and then what is true (H2)', async () => {
+    const world = setUp();
+    world.state.mayWrite = false;
+    world.writer.schedule();
+    await pass(5_000);
+    expect(world.writes).toEqual([]);
+    world.state.mayWrite = true;
+    await pass(20_000);
+    expect(world.writes).toHaveLength(1);
   });
 
   it('writes nothing when there is nothing new to say', async () => {

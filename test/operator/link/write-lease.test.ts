@@ -101,6 +101,29 @@ describe('the Lease under which mirrors of a Link are written (H1)', () => {
     expect(stage.leases()).toEqual({});
   });
 
+  it('that may not be written is reported with a remedy, until it is held (H5)', async () => {
+    const failure = { kind: 'status', code: 403 } as const;
+    const allow = stage.east.faults.refuse({ failure, match: ({ resource }) => resource === 'leases' });
+    lease.run(obedient);
+    await eventually('it is reported', async () => lease.problem !== undefined);
+    expect(lease.problem).toMatch(/403.*Apply the roles that the operator is deployed with$/);
+    expect(report.events).toEqual([`Warning LeaseUnavailable ${lease.problem}`]);
+    allow();
+    await eventually('it is held', isHeld);
+    expect(lease.problem).toBeUndefined();
+  });
+
+  it('may be written under while the operator leads, too (H2)', async () => {
+    let leads = true;
+    lease = new WriteLease('west', 'west', { ...env, mayWrite: () => leads }, report);
+    expect(lease.mayWrite).toBe(false);
+    lease.run(obedient);
+    await eventually('it is held', isHeld);
+    expect(lease.mayWrite).toBe(true);
+    leads = false;
+    expect(lease.mayWrite).toBe(false);
+  });
+
   it('that another holds is neither released nor deleted', async () => {
     stage.lease('west', 'linkerd-0');
     lease.run(work);

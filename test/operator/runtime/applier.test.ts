@@ -86,6 +86,8 @@ class Server {
   clashes = false;
   /** What admission makes of each write. */
   admission: (object: Service) => Service = (object) => object;
+  /** Whether the Lease is held. */
+  mayWrite = true;
   #version = 100;
 
   readonly client = {
@@ -165,6 +167,7 @@ function setUp(object?: Service) {
       },
     },
     isOurs: ({ metadata }) => metadata.labels?.['owner'] === 'us',
+    mayWrite: () => server.mayWrite,
   });
   const execute = (action: Action) => applier.execute(action, new AbortController().signal);
   /** What a reconcile does: from what there is to what is wanted. */
@@ -178,6 +181,33 @@ function setUp(object?: Service) {
   };
   return { server, applier, told, execute, make };
 }
+
+describe('a Lease that may have expired (H2, L54)', () => {
+  it.each([
+    ['creation', undefined, { op: 'create', ...want(service('a', 80)), endpointsProven: true }],
+    ['update', service('a', 80), { op: 'update', ...want(service('a', 81)), live: own(service('a', 80)).object }],
+    ['deletion', service('a', 80), { op: 'delete', ...own(service('a', 80)) }],
+  ] as readonly (readonly [string, Service | undefined, Action])[])('stops a %s', async (_, there, action) => {
+    const { server, execute, told } = setUp(there);
+    server.mayWrite = false;
+    await expect(execute(action)).rejects.toThrow('nothing is written while the Lease may have expired');
+    expect([server.calls, told]).toEqual([[], []]);
+    server.mayWrite = true;
+    await expect(execute(action)).resolves.toBeDefined();
+  });
+
+  it('stops a replacement between its deletion and its creation', async () => {
+    const { server, execute } = setUp(service('a', 80));
+    const deleted = server.client.delete.bind(server.client);
+    server.client.delete = async (...all) => {
+      await deleted(...all);
+      server.mayWrite = false;
+    };
+    const replacement: Action = { op: 'replace', ...want(service('a', 81)), live: own(service('a', 80)).object };
+    await expect(execute(replacement)).rejects.toThrow('the Lease may have expired');
+    expect(server.calls.filter((call) => call.startsWith('apply'))).toEqual([]);
+  });
+});
 
 describe('an action', () => {
   it('to create insists that there is nothing', async () => {

@@ -299,6 +299,43 @@ describe('keeping', () => {
     expect(state.lostAt! - renewedMs).toBeLessThan(lostAfterMs + 2);
   });
 
+  it('may be written under while it is certainly held, and not a moment longer (H2)', async () => {
+    const server = new LeaseServer();
+    const { lock, stop, ended } = run(server);
+    expect(lock.mayWrite).toBe(false);
+    await pass(20_100);
+    expect(lock.mayWrite).toBe(true);
+    server.answer = 'stall';
+    await pass(11_000);
+    expect(lock.mayWrite).toBe(true);
+    await pass(1_100);
+    expect(lock.mayWrite).toBe(false);
+    server.answer = 'well';
+    await pass(10_000);
+    expect(lock.mayWrite).toBe(true);
+    stop.abort();
+    await pass(0);
+    expect(lock.mayWrite).toBe(false);
+    await ended;
+  });
+
+  it.each([
+    ['the process', 'performance'],
+    ['the machine, whose monotonic clock stands still', 'Date'],
+  ] as const)('L54 may not be written under after a pause of %s, before any timer fires (H2)', async (_, clock) => {
+    const server = new LeaseServer();
+    const { lock, state } = run(server);
+    await pass(20_100);
+    const now = clock === 'Date' ? Date.now() : performance.now();
+    const spied = clock === 'Date' ? vi.spyOn(Date, 'now') : vi.spyOn(performance, 'now');
+    spied.mockImplementation(() => now + 60_000);
+    expect([lock.mayWrite, state.holds]).toEqual([false, true]);
+    spied.mockRestore();
+    // A clock that jumped is believed again from the next renewal on.
+    await pass(5_000);
+    expect(lock.mayWrite).toBe(true);
+  });
+
   it('counts its time from when a renewal was sent, not from when it was answered (H1)', async () => {
     const server = new LeaseServer();
     server.delayMs = 2_000;
@@ -479,4 +516,22 @@ it('refuses durations that do not fit into each other', () => {
   expect(lock({ renewDeadlineMs: 30_000 })).toThrow(RangeError);
   expect(lock({ retryPeriodMs: 10_000 })).toThrow(RangeError);
   expect(lock({ renewEveryMs: 28_000 })).toThrow(RangeError);
+});
+
+describe('a failure that lasts', () => {
+  it('is reported at once, and then every minute (H5)', async () => {
+    const server = new LeaseServer();
+    server.answer = 'fail';
+    const { said, lock } = run(server);
+    await pass(1_000);
+    expect(said).toHaveLength(1);
+    await pass(58_000);
+    expect(said).toHaveLength(1);
+    await pass(5_000);
+    expect(said).toHaveLength(2);
+    expect(lock.heardMs).toBeUndefined();
+    server.answer = 'well';
+    await pass(5_000);
+    expect(performance.now() - lock.heardMs!).toBeLessThan(5_000);
+  });
 });

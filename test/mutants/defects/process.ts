@@ -1,0 +1,112 @@
+import type { Defect } from '../defect.ts';
+
+const LEASE = { file: 'operator/runtime/lease.ts', tests: ['test/operator/runtime/lease.test.ts'] };
+const APPLIER = { file: 'operator/runtime/applier.ts', tests: ['test/operator/runtime/applier.test.ts'] };
+const STATUS_WRITER = { file: 'operator/link/status-writer.ts', tests: ['test/operator/link/status-writer.test.ts'] };
+const WRITE_LEASE = { file: 'operator/link/write-lease.ts', tests: ['test/operator/link/write-lease.test.ts'] };
+const CANDIDATE = { file: 'operator/candidate.ts', tests: ['test/operator/candidate.test.ts'] };
+const STOP_CLOCK = { file: 'operator/stop-clock.ts', tests: ['test/operator/stop-clock.test.ts'] };
+const CONFIG = { file: 'operator/config/config.ts', tests: ['test/operator/config/config.test.ts'] };
+const COMMAND = { tests: ['test/e2e/running.test.ts'] };
+
+export const PROCESS: readonly Defect[] = [
+  {
+    ...LEASE,
+    name: 'a process that was paused goes on writing',
+    rule: 'H2',
+    find: 'return this.#leftMs(sinceMs) > 0 && Date.now()',
+    replace: 'return Date.now()',
+  },
+  {
+    ...LEASE,
+    name: 'a machine that slept goes on writing',
+    rule: 'H2',
+    find: '&& Date.now() < sinceWallMs + this.#lostAfterMs;',
+    replace: '&& sinceWallMs > 0;',
+  },
+  {
+    ...LEASE,
+    name: 'a renewal does not prolong the time to write',
+    rule: 'H2',
+    find: 'this.#held = renewal;',
+    replace: '',
+  },
+  {
+    ...LEASE,
+    name: 'a Lease that is released may be written under',
+    rule: 'H2',
+    find: 'this.#held = undefined;',
+    replace: '',
+  },
+  {
+    ...LEASE,
+    name: 'a failure that lasts is reported once',
+    rule: 'H5',
+    find: '|| performance.now() - reportedMs >= REPEAT_MS;',
+    replace: ';',
+  },
+  {
+    ...APPLIER,
+    name: 'mirrors are written although the Lease may have expired',
+    rule: 'H2',
+    find: 'fence(this.#options.mayWrite);',
+    replace: '',
+  },
+  {
+    ...STATUS_WRITER,
+    name: 'a status is written although the Lease may have expired',
+    rule: 'H2',
+    find: 'fence(mayWrite);',
+    replace: '',
+  },
+  {
+    ...WRITE_LEASE,
+    name: 'mirrors are written although another replica leads',
+    rule: 'H2',
+    find: 'this.#lock.mayWrite && this.#env.mayWrite();',
+    replace: 'this.#lock.mayWrite;',
+  },
+  {
+    ...WRITE_LEASE,
+    name: 'a Lease of a Link that cannot be written is only logged',
+    rule: 'H5',
+    find: 'this.#problem = problem;',
+    replace: 'if (this.#isHeld) this.#problem = problem; return;',
+  },
+  {
+    ...CANDIDATE,
+    name: 'a replica that cannot read the Lease says that it stands by',
+    rule: 'H5',
+    find: 'const ok = heardMs !== undefined && performance.now() - heardMs <',
+    replace: 'const ok = heardMs === undefined || performance.now() - heardMs > -',
+  },
+  {
+    ...CANDIDATE,
+    name: 'a replica that stands by is not ready',
+    rule: 'H5',
+    find: 'const ok = heardMs !== undefined && performance.now() - heardMs <',
+    replace: 'const ok = heardMs !== undefined && performance.now() - heardMs < -',
+  },
+  {
+    ...STOP_CLOCK,
+    name: 'a second reason to stop prolongs the first',
+    rule: 'H2',
+    find: 'if (this.#dueMs !== undefined) return;',
+    replace: '',
+  },
+  {
+    ...COMMAND,
+    file: 'operator/main.ts',
+    name: 'an operator that stops waits for whatever hangs',
+    rule: 'H2',
+    find: "(await Promise.race([running, stop.overdue(ended.signal)])) === 'ended'",
+    replace: "(await running) === 'ended'",
+  },
+  {
+    ...CONFIG,
+    name: 'two operators on one host are one holder',
+    rule: 'H8',
+    find: '${hostname()}_${Math.random().toString(36).slice(2, 10)}',
+    replace: '${hostname()}_a',
+  },
+];
