@@ -7,7 +7,7 @@ const WRITE_LEASE = { file: 'operator/link/write-lease.ts', tests: ['test/operat
 const CANDIDATE = { file: 'operator/candidate.ts', tests: ['test/operator/candidate.test.ts'] };
 const STOP_CLOCK = { file: 'operator/stop-clock.ts', tests: ['test/operator/stop-clock.test.ts'] };
 const CONFIG = { file: 'operator/config/config.ts', tests: ['test/operator/config/config.test.ts'] };
-const COMMAND = { tests: ['test/e2e/running.test.ts'] };
+const MAIN = { file: 'operator/main.ts', tests: ['test/operator/main.test.ts'] };
 
 export const PROCESS: readonly Defect[] = [
   {
@@ -95,12 +95,18 @@ export const PROCESS: readonly Defect[] = [
     replace: '',
   },
   {
-    ...COMMAND,
-    file: 'operator/main.ts',
+    ...MAIN,
     name: 'an operator that stops waits for whatever hangs',
     rule: 'H2',
     find: "(await Promise.race([running, stop.overdue(ended.signal)])) === 'ended'",
     replace: "(await running) === 'ended'",
+  },
+  {
+    ...MAIN,
+    name: 'an operator that is not ready says so to the kubelet alone',
+    rule: 'H5',
+    find: "if (!ok) log.warn({ checks: checks.filter((each) => !each.ok) }, 'linkspan operator is not ready');",
+    replace: 'if (!ok) checks.filter((each) => !each.ok);',
   },
   {
     ...CONFIG,
