@@ -201,8 +201,8 @@ export const LINK: readonly Defect[] = [
     ...SESSION,
     name: 'Synced is true before the addresses of the new gateway are known',
     rule: 'G1',
-    find: 'progress.isCaughtUp && this.#gateway.isKnown ?',
-    replace: 'progress.isCaughtUp ?',
+    find: 'progress.isCaughtUp && this.#gateway.isKnown;',
+    replace: 'progress.isCaughtUp;',
     tests: ['test/operator/link/session.test.ts'],
   },
   {
