@@ -14,7 +14,7 @@ import { idOf, type Resource } from '../cluster/simulated/kinds/resources.ts';
 import { ApiServer } from '../cluster/simulated/server.ts';
 import type { Snapshot, StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import { type Manifest, Store } from '../cluster/simulated/store.ts';
-import type { Internet } from './world/internet.ts';
+import type { Internet, Sender } from './world/internet.ts';
 import { randomFor, uuidOf } from './world/random.ts';
 import type { SimulatedProcess } from './world/world.ts';
 
@@ -56,10 +56,13 @@ export class HistoryCluster {
   readonly #uuids: () => number;
   readonly #registry: Registry;
   readonly #store: Store;
-  readonly #tokens = new Set<string>();
+  readonly #tokens = new Map<string, string>();
   readonly #server: ApiServer;
   readonly #stopControllers: () => void;
-  #acting = false;
+  readonly #senders = new WeakMap<Exchange, Sender>();
+  readonly #backUps: Snapshot[] = [];
+  /** Of the request that is being carried out. */
+  #sender: Sender | undefined;
 
   constructor(options: HistoryClusterOptions) {
     const { name, controllers = [], internet } = options;
@@ -74,9 +77,14 @@ export class HistoryCluster {
     this.#server = new ApiServer({
       registry: this.#registry,
       authenticate: (token) =>
-        this.#tokens.has(token) ? { name: 'admin', groups: ['system:masters', 'system:authenticated'] } : undefined,
+        this.#tokens.has(token)
+          ? { name: this.#tokens.get(token)!, groups: ['system:masters', 'system:authenticated'] }
+          : undefined,
       bookmarkIntervalMs: BOOKMARK_MS,
       audit: false,
+      onCarryingOut: (exchange) => {
+        this.#sender = exchange && this.#senders.get(exchange);
+      },
       random: randomFor(world.seed, `${name} faults`),
     });
     this.#stopControllers = world.as(this.process, () => startControllers(this.#registry, controllers));
@@ -93,7 +101,10 @@ export class HistoryCluster {
   }
 
   start(): void {
-    const serve = (exchange: Exchange): void => void this.#server.handle(exchange);
+    const serve = (exchange: Exchange & Sender): void => {
+      this.#senders.set(exchange, exchange);
+      void this.#server.handle(exchange);
+    };
     this.#internet.listen(this.at, { process: this.process, serve });
   }
 
@@ -101,10 +112,10 @@ export class HistoryCluster {
     this.#stopControllers();
   }
 
-  /** A new user's token. */
-  admit(): string {
+  /** A new token of a user. */
+  admit(user = 'admin'): string {
     const token = uuidOf(this.#uuids);
-    this.#tokens.add(token);
+    this.#tokens.set(token, user);
     return token;
   }
 
@@ -123,12 +134,12 @@ export class HistoryCluster {
 
   /** Creates or replaces an object, as a user of the cluster does. */
   put(manifest: object): void {
-    this.#act(() => this.#store.upsert(manifest as Manifest));
+    this.#store.upsert(manifest as Manifest);
   }
 
   /** Deletes an object, as a user of the cluster does. */
   remove(apiVersion: string, kind: string, namespace: string | undefined, name: string): void {
-    this.#act(() => this.#store.delete(apiVersion, kind, namespace, name));
+    this.#store.delete(apiVersion, kind, namespace, name);
   }
 
   get(apiVersion: string, kind: string, namespace: string | undefined, name: string): KubeObject | undefined {
@@ -142,27 +153,27 @@ export class HistoryCluster {
   /** Deletes a namespace with all that is in it, and its finalization takes a moment, as it does. */
   removeNamespace(name: string): void {
     if (this.get('v1', 'Namespace', undefined, name) === undefined) return;
-    this.#act(() => {
-      const namespaces = this.#registry.byKind('v1', 'Namespace');
-      if (namespaces !== undefined) this.#registry.delete(namespaces, undefined, name, {});
-    });
+    const namespaces = this.#registry.byKind('v1', 'Namespace');
+    if (namespaces !== undefined) this.#registry.delete(namespaces, undefined, name, {});
   }
 
-  /** Told of every effect that was not of the history's own making. */
-  onForeignWrite(listener: (resource: Resource, event: StorageEvent) => void): void {
+  /** Keeps what there is now, to be restored later. */
+  backUp(): void {
+    this.#backUps.push(this.#store.snapshot());
+  }
+
+  /** Goes back to the latest backup, if there is one: what came after it is gone without an event. */
+  restore(): void {
+    const backUp = this.#backUps.pop();
+    if (backUp !== undefined) this.faults.restoreFrom(backUp);
+  }
+
+  /** Told of every effect of a request: nothing but the operator makes any. */
+  onOperatorWrite(listener: (sender: Sender, resource: Resource, event: StorageEvent) => void): void {
     for (const resource of this.#registry.resources()) {
       this.#registry.storage.collection(idOf(resource)).listen((event) => {
-        if (!this.#acting) listener(resource, event);
+        if (this.#sender !== undefined) listener(this.#sender, resource, event);
       });
-    }
-  }
-
-  #act(write: () => unknown): void {
-    this.#acting = true;
-    try {
-      write();
-    } finally {
-      this.#acting = false;
     }
   }
 }

@@ -3,6 +3,8 @@
  * A history is a list of these, so it can be printed, kept as a regression, and shrunk by leaving some out.
  */
 import fc from 'fast-check';
+import type { Weather } from './world/internet.ts';
+import type { Clock } from './world/world.ts';
 
 /** The two targets; each has a Link of its name. */
 export const TARGETS = ['west', 'bar'] as const;
@@ -22,6 +24,9 @@ export const NAMESPACES = ['shop', 'till'] as const;
 /** So many that losing them is a mass deletion (E6). */
 export const MANY: readonly string[] = Array.from({ length: 12 }, (_, index) => `many-${index}`);
 const LONG_NAME = 'n'.repeat(60);
+
+/** What gateways may be called instead of by their addresses. */
+export const GATEWAY_NAME = 'gateway.example';
 
 export type Kind = 'clusterIP' | 'headless' | 'selectorless' | 'external';
 export type Export = 'true' | 'false' | 'remote-discovery' | 'none';
@@ -90,7 +95,17 @@ export type Command =
       readonly link: LinkName;
       readonly as: 'good' | 'renewed' | 'garbage' | 'unauthorized' | 'absent';
     }
-  | { readonly do: 'stop operator' | 'kill operator' | 'start operator' }
+  | { readonly do: 'stop operator' | 'kill operator' | 'start operator'; readonly replica?: number }
+  | { readonly do: 'pause operator'; readonly replica: number; readonly ms: number }
+  /** The process that makes the n-th write from now on crashes as it takes effect. */
+  | { readonly do: 'crash operator'; readonly writes: number }
+  /** For so long. */
+  | { readonly do: 'weather'; readonly at: Place; readonly weather: Weather; readonly ms: number }
+  /** Answers break off after so many bytes. */
+  | { readonly do: 'cut answers'; readonly at: 'east' | TargetName; readonly bytes: number; readonly times: number }
+  /** The name of a gateway comes to stand for other addresses, or is not answered. */
+  | { readonly do: 'names'; readonly as: 'moved' | 'answered' | 'refused' | 'silent' }
+  | { readonly do: 'back up' | 'restore'; readonly at: 'east' | TargetName }
   | {
       readonly do: 'fail';
       readonly at: 'east' | TargetName;
@@ -103,6 +118,10 @@ export type Command =
       readonly at: 'east' | TargetName;
     }
   | { readonly do: 'wait'; readonly ms: number };
+
+/** What the operator connects to. */
+export const PLACES = ['east', 'west', 'bar', 'gateway of west', 'gateway of bar'] as const;
+export type Place = (typeof PLACES)[number];
 
 export type Failing = '409' | '429' | '503' | 'drop before' | 'drop after' | 'hang after';
 
@@ -122,6 +141,10 @@ export type LinkEdit =
 /** How the operator of a history is set up, and what happens. */
 export interface History {
   readonly endpoints: 'endpoints' | 'slices';
+  /** With two, one of them leads. */
+  readonly replicas: 1 | 2;
+  /** Of the replicas. */
+  readonly clocks: readonly Clock[];
   readonly commands: readonly Command[];
 }
 
@@ -189,7 +212,7 @@ const at = fc.constantFrom<'east' | TargetName>('east', 'east', 'west', 'bar');
 const edit = fc.oneof(
   fc.record({
     field: fc.constant('gatewayAddress' as const),
-    value: fc.constantFrom('203.0.113.10', '203.0.113.11', '203.0.113.11,203.0.113.10'),
+    value: fc.constantFrom('203.0.113.10', '203.0.113.11', '203.0.113.11,203.0.113.10', GATEWAY_NAME),
   }),
   fc.record({ field: fc.constant('gatewayPort' as const), value: fc.constantFrom('4143', '30143') }),
   fc.record({
@@ -286,7 +309,42 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
       ),
     }),
   ],
-  [7, fc.record({ do: fc.constantFrom('stop operator', 'kill operator', 'start operator', 'start operator') })],
+  [
+    7,
+    fc.record({
+      do: fc.constantFrom('stop operator', 'kill operator', 'start operator', 'start operator'),
+      replica: fc.nat({ max: 1 }),
+    }),
+  ],
+  [
+    2,
+    fc.record({
+      ...doing('pause operator'),
+      replica: fc.nat({ max: 1 }),
+      ms: fc.constantFrom(200, 5_000, 20_000, 40_000, 90_000),
+    }),
+  ],
+  [4, fc.record({ ...doing('crash operator'), writes: fc.integer({ min: 1, max: 12 }) })],
+  [
+    5,
+    fc.record({
+      ...doing('weather'),
+      at: fc.constantFrom(...PLACES),
+      weather: fc.constantFrom<Weather>('slow', 'slow', 'refused', 'stalled', 'lost'),
+      ms: fc.constantFrom(100, 2_000, 12_000, 45_000, 200_000),
+    }),
+  ],
+  [
+    2,
+    fc.record({
+      ...doing('cut answers'),
+      at,
+      bytes: fc.constantFrom(0, 1, 100, 1_000),
+      times: fc.constantFrom(1, 3),
+    }),
+  ],
+  [2, fc.record({ ...doing('names'), as: fc.constantFrom('moved', 'moved', 'answered', 'refused', 'silent') })],
+  [3, fc.record({ do: fc.constantFrom('back up', 'restore', 'restore'), at: targetName })],
   [
     7,
     fc.record({
@@ -347,9 +405,16 @@ const beginning: fc.Arbitrary<readonly Command[]> = fc
     ]),
   ]);
 
+const clock = fc.record({
+  aheadMs: fc.constantFrom(0, 0, 3_600_000, -3_600_000),
+  rate: fc.constantFrom(1, 1, 0.97, 1.03),
+});
+
 /** Any history. */
 export const histories: fc.Arbitrary<History> = fc.record({
   endpoints: fc.constantFrom('endpoints', 'endpoints', 'slices'),
+  replicas: fc.constantFrom<1 | 2>(1, 1, 2),
+  clocks: fc.tuple(clock, clock),
   commands: fc
     .tuple(beginning, fc.array(command, { minLength: 6, maxLength: 24, size: 'max' }))
     .map(([first, others]) => [...first, ...others]),

@@ -7,6 +7,8 @@ import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { Resource } from '../cluster/simulated/kinds/resources.ts';
 import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import type { HistoryCluster } from './cluster.ts';
+import type { Sender } from './world/internet.ts';
+import type { SimulatedProcess } from './world/world.ts';
 import { CLUSTER_OF, LINKS, NAMESPACES, OTHER_CLUSTER } from './command.ts';
 
 const OPERATOR_NAMESPACE = 'linkerd-multicluster';
@@ -14,14 +16,22 @@ const CLUSTERS: ReadonlySet<string> = new Set([...Object.values(CLUSTER_OF), OTH
 
 export class Judge {
   readonly #east: HistoryCluster;
+  readonly #nowMs: () => number;
+  /** Whether a process is not held to its Leases. */
+  readonly #mayLag: (process: SimulatedProcess) => boolean;
   readonly #complaints: string[] = [];
   readonly #writes: string[] = [];
   /** Whether any Link has ever asked for namespaces to be made. */
   namespacesMayBeMade = false;
 
-  constructor(east: HistoryCluster) {
+  /** By Lease of a Link: who holds it, and since when by true time. */
+  readonly #holders = new Map<string, { readonly identity: string; readonly sinceMs: number }>();
+
+  constructor(east: HistoryCluster, nowMs: () => number, mayLag: (process: SimulatedProcess) => boolean) {
+    this.#nowMs = nowMs;
     this.#east = east;
-    east.onForeignWrite((resource, event) => this.#saw(resource, event));
+    this.#mayLag = mayLag;
+    east.onOperatorWrite((sender, resource, event) => this.#saw(sender, resource, event));
   }
 
   /** What must not have happened, and did. */
@@ -46,13 +56,14 @@ export class Judge {
     return namespace === OPERATOR_NAMESPACE && service.startsWith('probe-');
   }
 
-  #saw({ plural }: Resource, { type, object, previous }: StorageEvent): void {
+  #saw(sender: Sender, { plural }: Resource, { type, object, previous }: StorageEvent): void {
     const { namespace = '', name } = object.metadata;
     const what = `${type} ${plural} ${namespace}/${name}`;
     switch (plural) {
       case 'leases':
       case 'events':
         if (namespace !== OPERATOR_NAMESPACE) this.complain(`${what}: outside the operator's namespace`);
+        if (plural === 'leases') this.#sawLease(type, object);
         return;
       case 'links':
         this.#writes.push(what);
@@ -75,10 +86,44 @@ export class Judge {
         this.#writes.push(what);
         if (previous !== undefined && !this.isOurs(previous)) this.complain(`${what}: was somebody else's`);
         if (!this.isOurs(object)) this.complain(`${what}: does not have the labels that make it ours`);
+        this.#mustHoldLease(sender, object, what);
         if (!this.#mayWrite(object)) this.complain(`${what}: outside the namespaces that may be written to`);
         return;
       default:
         this.complain(`${what}: a kind that is never written`);
+    }
+  }
+
+  #sawLease(type: StorageEvent['type'], { metadata: { name }, spec }: KubeObject): void {
+    const identity = type === 'DELETED' ? '' : ((spec as { holderIdentity?: string }).holderIdentity ?? '');
+    if (identity === (this.#holders.get(name)?.identity ?? '')) return;
+    this.#holders.set(name, { identity, sinceMs: this.#nowMs() });
+  }
+
+  /**
+   * Two never write for one cluster (H1): nothing is sent after another process has come to lead, or has taken the Lease
+   * of the Link.
+   */
+  #mustHoldLease({ process, sentMs }: Sender, { metadata: { labels = {} } }: KubeObject, what: string): void {
+    if (this.#mayLag(process)) return;
+    const cluster = labels['mirror.linkerd.io/cluster-name'];
+    const leases = this.#east
+      .list('coordination.k8s.io/v1', 'Lease')
+      .map(({ metadata, spec }) => ({
+        name: metadata.name,
+        cluster: metadata.annotations?.['linkspan.dev/target-cluster'],
+        holder: (spec as { readonly holderIdentity?: string }).holderIdentity ?? '',
+      }))
+      .filter(({ holder }) => holder !== '');
+    const isOurs = ({ holder }: { readonly holder: string }): boolean => process.name.startsWith(`${holder} `);
+    const ofCluster = leases.filter((lease) => lease.cluster === cluster);
+    const deciding = [
+      ...leases.filter(({ name }) => name === 'linkspan-operator'),
+      ...(ofCluster.some(isOurs) ? [] : ofCluster),
+    ];
+    for (const { name, holder } of deciding.filter((lease) => !isOurs(lease))) {
+      if (sentMs <= (this.#holders.get(name)?.sinceMs ?? 0)) continue;
+      this.complain(`${what}: by ${process.name}, while ${holder} holds ${name} (H1)`);
     }
   }
 

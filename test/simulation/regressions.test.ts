@@ -68,6 +68,6 @@ const REGRESSIONS: readonly (readonly [string, readonly Command[]])[] = [
 
 test.each(REGRESSIONS)('%s', { timeout: 120_000 }, async (_, commands) => {
   for (const endpoints of ['endpoints', 'slices'] as const) {
-    expect(await run({ endpoints, commands }, 1)).toBeUndefined();
+    expect(await run({ endpoints, commands, replicas: 1, clocks: [] }, 1)).toBeUndefined();
   }
 });

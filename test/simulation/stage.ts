@@ -4,11 +4,7 @@
  * happens.
  */
 import { linkCrd } from '../../crds/index.ts';
-import { parseOperatorConfig } from '../../operator/config/config.ts';
 import { sleep } from '../../operator/kube/backoff.ts';
-import type { startAdmin } from '../../operator/runtime/admin.ts';
-import type { Logger } from '../../operator/runtime/logger.ts';
-import { runOperator } from '../../operator/main.ts';
 import type { Failure, RequestMatcher } from '../cluster/simulated/faults.ts';
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { EXPORTED, link as linkObject, LINKS_NAMESPACE, namespace as namespaceObject } from '../support/builders.ts';
@@ -17,25 +13,28 @@ import {
   CLUSTER_OF,
   type Command,
   type Failing,
+  GATEWAY_NAME,
   type History,
   type LinkEdit,
   type LinkName,
   LINKS,
   MANY,
   NAMESPACES,
+  type Place,
+  PLACES,
   TARGET_OF,
   TARGETS,
   type TargetName,
 } from './command.ts';
 import { Judge } from './judge.ts';
+import { JUDGED } from './judged.ts';
+import { Operators } from './operators.ts';
 import { editMirror, putForeign } from './source-users.ts';
 import { EXPORT_LABEL, putService, setExport, setPods, setSlice } from './target-users.ts';
 import { Internet } from './world/internet.ts';
-import type { SimulatedProcess, World } from './world/world.ts';
+import type { World } from './world/world.ts';
 
 const LINK_API = 'multicluster.linkerd.io/v1alpha3';
-/** Rule H2. */
-const STOP_DEADLINE_MS = 5_000;
 const SECRET_TYPE = 'mirror.linkerd.io/remote-kubeconfig';
 
 /** Exported selectors of a Link, as users write them. */
@@ -49,26 +48,11 @@ const FLAT_SELECTOR = { matchLabels: { [EXPORT_LABEL]: 'remote-discovery' } };
 
 const CONFIRM = 'linkspan.dev/confirm-prune';
 
-interface Condition {
+export interface Condition {
   readonly type: string;
   readonly status: string;
   readonly message: string;
   readonly observedGeneration?: number;
-}
-
-/** What the operator logged, as it came. */
-export interface LogRecord {
-  readonly atMs: number;
-  readonly process: string;
-  readonly level: string;
-  readonly message: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
-interface RunningOperator {
-  readonly process: SimulatedProcess;
-  readonly stop: AbortController;
-  readonly ended: Promise<void>;
 }
 
 export class Stage {
@@ -76,20 +60,21 @@ export class Stage {
   readonly east: HistoryCluster;
   readonly targets: Readonly<Record<TargetName, HistoryCluster>>;
   readonly judge: Judge;
-  readonly logged: LogRecord[] = [];
   readonly world: World;
   readonly internet: Internet;
   readonly #alive: Record<TargetName, boolean> = { west: true, bar: true };
   readonly #readToken: Record<TargetName, string>;
-  readonly #ended: Promise<void>[] = [];
-  #starts = 0;
-  #operator: RunningOperator | undefined;
+  readonly operators: Operators;
+  /** Of the gateway that has a name. */
+  #addresses: readonly string[] = ['203.0.113.20', '203.0.113.21'];
+  #naming: 'answered' | 'refused' | 'silent' = 'answered';
 
   /** Servers and gateways up, both Links there, the operator at work. */
   constructor(history: History, world: World) {
     this.history = history;
     this.world = world;
     this.internet = new Internet(world);
+    this.internet.named = () => this.#named();
     this.internet.probed = (at) => (this.#alive[gatewayAt(at)] ? 200 : undefined);
     const internet = this.internet;
     const namespaces = [LINKS_NAMESPACE, ...NAMESPACES].map(namespaceObject);
@@ -98,15 +83,21 @@ export class Stage {
     this.east = new HistoryCluster({ name: 'east', objects: [linkCrd, ...namespaces], internet });
     this.targets = { west: target('west'), bar: target('bar') };
     this.#readToken = { west: this.targets.west.admit(), bar: this.targets.bar.admit() };
-    this.judge = new Judge(this.east);
+    this.judge = new Judge(
+      this.east,
+      () => world.nowMs,
+      (process) => !JUDGED.fencedAfterPause && this.operators.wasPaused(process),
+    );
+    const probeConnectTo = LINKS.map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${GATEWAYS[TARGET_OF[name]]}`);
+    const complain = (what: string): void => this.judge.complain(what);
+    this.operators = new Operators({ history, world, internet, east: this.east, probeConnectTo, complain });
     for (const name of LINKS) this.#putSecret(name, 'good');
     for (const name of TARGETS) this.#putLink(name);
-    this.#startOperator();
+    this.operators.startAll();
   }
 
   async stop(): Promise<void> {
-    this.#endOperator(false);
-    await Promise.all(this.#ended);
+    await this.operators.stopAll();
     for (const cluster of [this.east, ...Object.values(this.targets)]) cluster.stop();
   }
 
@@ -122,6 +113,16 @@ export class Stage {
     return accepted?.status === 'True' && accepted.observedGeneration === link?.metadata.generation;
   }
 
+  /** What the spec of a Link comes to: a host name stands for its addresses. */
+  resolved<T extends { readonly gatewayAddress: string }>(spec: T): T {
+    return spec.gatewayAddress === GATEWAY_NAME ? { ...spec, gatewayAddress: this.#addresses.join(',') } : spec;
+  }
+
+  #named(): readonly string[] | undefined {
+    if (this.#naming === 'refused') throw new Error(`queryA ENOTFOUND ${GATEWAY_NAME}`);
+    return this.#naming === 'silent' ? undefined : this.#addresses;
+  }
+
   /** Differs when anything in the clusters does. */
   get revisions(): string {
     return [this.east, ...Object.values(this.targets)].map(({ revision }) => revision).join(' ');
@@ -132,14 +133,17 @@ export class Stage {
   }
 
   /** Everything that was broken works again; what users did stays done. */
-  async calm(): Promise<void> {
+  calm(): void {
     for (const cluster of [this.east, ...Object.values(this.targets)]) cluster.faults.clear();
+    this.#naming = 'answered';
+    for (const place of PLACES) this.internet.weather(this.#addressOf(place), 'fair');
+    for (const { at } of [this.east, ...Object.values(this.targets)]) this.internet.cut(at, 0, 0);
     for (const name of LINKS) {
       if (this.linkOf(name) === undefined) continue;
       this.#editLink(name, { field: 'period', value: '3s' });
       this.#putSecret(name, 'good');
     }
-    await this.play({ do: 'start operator' });
+    this.operators.calm();
   }
 
   /** Confirms a mass deletion that is held, as its condition says how (E6); anew each time, or it would not count. */
@@ -229,13 +233,39 @@ export class Stage {
         this.#putSecret(command.link, command.as);
         break;
       case 'stop operator':
+        this.operators.end(this.#replica(command), 'stop');
+        break;
       case 'kill operator':
-        this.#endOperator(command.do === 'kill operator');
+        this.operators.end(this.#replica(command), 'kill');
         break;
       case 'start operator':
-        if (this.#operator !== undefined) break;
-        await Promise.all(this.#ended);
-        this.#startOperator();
+        this.operators.start(this.#replica(command));
+        break;
+      case 'pause operator':
+        this.operators.pause(this.#replica(command), command.ms);
+        break;
+      case 'crash operator':
+        this.operators.crashAfter(command.writes);
+        break;
+      case 'weather':
+        this.internet.weather(this.#addressOf(command.at), command.weather);
+        this.world.after(this.world.users, command.ms, () =>
+          this.internet.weather(this.#addressOf(command.at), 'fair'),
+        );
+        break;
+      case 'cut answers':
+        this.internet.cut(this.#at(command.at).at, command.bytes, command.times);
+        break;
+      case 'names':
+        if (command.as === 'moved')
+          this.#addresses = this.#addresses.map((ip) => ip.replace(/\d+$/, (n) => `${+n + 2}`));
+        else this.#naming = command.as;
+        break;
+      case 'back up':
+        this.#at(command.at).backUp();
+        break;
+      case 'restore':
+        this.#at(command.at).restore();
         break;
       case 'fail':
         this.#fail(command);
@@ -258,6 +288,15 @@ export class Stage {
       case 'wait':
         await sleep(command.ms);
     }
+  }
+
+  #replica({ replica = 0 }: { readonly replica?: number | undefined }): number {
+    return replica % this.history.replicas;
+  }
+
+  #addressOf(place: Place): string {
+    if (place === 'gateway of west') return GATEWAYS.west;
+    return place === 'gateway of bar' ? GATEWAYS.bar : this.#at(place).at;
   }
 
   #at(at: 'east' | TargetName): HistoryCluster {
@@ -309,79 +348,22 @@ export class Stage {
     });
   }
 
-  #startOperator(): void {
-    const parsed = parseOperatorConfig(
-      {
-        identity: 'linkspan-0',
-        leaderElect: false,
-        endpoints: this.history.endpoints,
-        endpointMirrorGrace: '0s',
-        probeConnectTo: LINKS.map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${GATEWAYS[TARGET_OF[name]]}`),
-      },
-      {},
-    );
-    if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
-    const process = this.world.process(`linkspan ${++this.#starts}`);
-    const stop = new AbortController();
-    const options = {
-      config: parsed.value,
-      log: this.#log(process),
-      signal: stop.signal,
-      access: this.east.accessFor(this.east.admit()),
-      tuning: { network: this.internet.networkOf(process), serveAdmin: noAdmin, processMetrics: false },
-    };
-    const ended = this.world
-      .in(process, () => runOperator(options))
-      .catch((error: unknown) => this.judge.complain(`the operator ended with ${String(error)}`));
-    this.#operator = { process, stop, ended };
-  }
-
-  /** In order, as SIGTERM does; or at once, its Leases not released. */
-  #endOperator(killed: boolean): void {
-    const operator = this.#operator;
-    if (operator === undefined) return;
-    this.#operator = undefined;
-    if (killed) {
-      this.world.kill(operator.process);
-      this.internet.disconnect(operator.process);
-      return;
-    }
-    this.world.after(operator.process, 0, () => operator.stop.abort(new Error('the history stops the operator')));
-    this.#ended.push(this.#inTime(operator.ended));
-  }
-
-  /** An operator that is stopped ends in time (H2). */
-  async #inTime(ended: Promise<void>): Promise<void> {
-    const deadline = new AbortController();
-    const late = sleep(STOP_DEADLINE_MS, deadline.signal).then(() => {
-      if (!deadline.signal.aborted) this.judge.complain(`the operator has not ended after ${STOP_DEADLINE_MS} ms (H2)`);
-    });
-    await Promise.race([ended, late]);
-    deadline.abort();
-  }
-
   #fail({ at, how, fraction, times }: Extract<Command, { do: 'fail' }>): void {
     this.#at(at).faults.refuse({ failure: FAILURES[how], match: MATCHES[how] ?? isAny, fraction, times });
   }
-
-  #log(process: SimulatedProcess): Logger {
-    const at = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) => {
-      this.logged.push({ atMs: this.world.nowMs, process: process.name, level, message, fields });
-    };
-    return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
-  }
 }
 
-const PROBE = { path: '/ready', port: '4191', period: '3s', timeout: '30s', failureThreshold: '3' };
+export const PROBE_PERIOD_MS = 3_000;
+export const PROBE_THRESHOLD = 3;
+const PROBE = {
+  ...{ path: '/ready', port: '4191', period: `${PROBE_PERIOD_MS / 1000}s`, timeout: '30s' },
+  failureThreshold: String(PROBE_THRESHOLD),
+};
 
 /** Where probes of a target's gateway arrive. */
 const GATEWAYS: Readonly<Record<TargetName, string>> = { west: '10.9.0.1:4191', bar: '10.9.0.2:4191' };
 
 const gatewayAt = (at: string): TargetName => (at === GATEWAYS.west ? 'west' : 'bar');
-
-/** What the admin port answers is no part of a history. */
-const noAdmin: typeof startAdmin = () =>
-  Promise.resolve({ address: { host: 'example', port: 0 }, close: () => Promise.resolve() });
 
 const isAny: RequestMatcher = () => true;
 const isWrite: RequestMatcher = ({ verb }) => verb !== 'get' && verb !== 'list' && verb !== 'watch';

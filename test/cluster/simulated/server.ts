@@ -28,6 +28,8 @@ export interface ServerOptions {
   /** Time between bookmarks, in milliseconds. */
   readonly bookmarkIntervalMs: number;
   readonly audit: boolean;
+  /** Called just before a request is carried out, and after. @default nothing */
+  readonly onCarryingOut?: (exchange: Exchange | undefined) => void;
   /** For faults that befall a fraction of requests. */
   readonly random: () => number;
 }
@@ -94,7 +96,14 @@ export class ApiServer {
         return;
       }
       if (failure?.effect !== 'before') {
-        const answer = this.#answer(request, user, exchange, text, record);
+        const { onCarryingOut } = this.#options;
+        onCarryingOut?.(exchange);
+        let answer: Answer | undefined;
+        try {
+          answer = this.#answer(request, user, exchange, text, record);
+        } finally {
+          onCarryingOut?.(undefined);
+        }
         if (failure === undefined) {
           await this.#resumed?.promise;
           if (answer !== undefined) this.#send(exchange, record, answer);

@@ -17,11 +17,17 @@ import type { Exchange } from '../../cluster/simulated/exchange.ts';
 import { type Random, randomFor } from './random.ts';
 import type { SimulatedProcess, World } from './world.ts';
 
+/** Who sent a request, and when. */
+export interface Sender {
+  readonly process: SimulatedProcess;
+  readonly sentMs: number;
+}
+
 /** What listens at a `host:port`. */
 export interface Server {
   readonly process: SimulatedProcess;
   /** Begins to answer a request. */
-  readonly serve: (exchange: Exchange) => void;
+  readonly serve: (exchange: Exchange & Sender) => void;
 }
 
 /** How a host can be reached at present. */
@@ -83,7 +89,7 @@ export class Internet {
 
   /** Answers from a host break off after so many bytes, so many times. */
   cut(at: string, bytes: number, times: number): void {
-    this.route(at).cut = { bytes, times };
+    this.route(at).cut = times > 0 ? { bytes, times } : undefined;
   }
 
   route(at: string): Route {
@@ -284,7 +290,9 @@ type Arrival =
   | { readonly error: Error };
 
 /** One request on its way, and its answer on its way back. */
-class Call implements Exchange {
+class Call implements Exchange, Sender {
+  readonly process: SimulatedProcess;
+  readonly sentMs: number;
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -307,6 +315,8 @@ class Call implements Exchange {
   closed = false;
 
   constructor(connections: SimulatedConnections, lane: Lane, request: WireRequest) {
+    this.process = connections.process;
+    this.sentMs = connections.internet.world.nowMs;
     this.#connections = connections;
     this.#lane = lane;
     this.#request = request;

@@ -44,6 +44,8 @@ export class SimulatedProcess {
 
 export class World {
   readonly seed: number;
+  /** The process in which a world is driven. */
+  readonly users: SimulatedProcess;
   readonly #queue = new EventQueue<SimulatedProcess>();
   readonly #order: Random;
   readonly #failures: { readonly process: string; readonly error: unknown }[] = [];
@@ -55,7 +57,8 @@ export class World {
   constructor(seed: number) {
     this.seed = seed;
     this.#order = randomFor(seed, 'order');
-    this.#current = this.process('users');
+    this.users = this.process('users');
+    this.#current = this.users;
   }
 
   /** True time since the world began, in milliseconds. */

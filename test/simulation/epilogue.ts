@@ -1,0 +1,51 @@
+/**
+ * What follows once all is at rest and well: a gateway dies and comes back, and a Service is exported. Nothing is in the
+ * way, so each must have reached the source cluster in the time that the rules give it, to the second.
+ */
+import { sleep } from '../../operator/kube/backoff.ts';
+import { LINKS, TARGET_OF, TARGETS } from './command.ts';
+import { differences } from './rest.ts';
+import { PROBE_PERIOD_MS, PROBE_THRESHOLD, type Stage } from './stage.ts';
+
+/** The longest time between two probes: jitter extends it, and a clock may run slowly. */
+const PROBED_MS = PROBE_PERIOD_MS * 1.1 * 1.04;
+/** F3, and the time of the writes, of the status too. */
+const VERDICT_MS = 1_000 + 1_500;
+/** From an export to its mirror, with its status. */
+const EXPORTED_MS = 4_000;
+
+/** @returns what was not as it must be in time */
+export async function epilogue(stage: Stage): Promise<readonly string[]> {
+  const target = TARGETS[Math.floor(stage.world.users.random() * TARGETS.length)]!;
+  const isProbed = LINKS.some((name) => TARGET_OF[name] === target && stage.isAccepted(name));
+  const steps: readonly (readonly [what: string, act: () => Promise<void>, withinMs: number])[] = [
+    [
+      `the gateway of ${target} died (F1, F3)`,
+      () => stage.play({ do: 'kill gateway', link: target }),
+      PROBE_THRESHOLD * PROBED_MS + VERDICT_MS,
+    ],
+    [
+      `the gateway of ${target} came back (F1, F3)`,
+      () => stage.play({ do: 'revive gateway', link: target }),
+      PROBED_MS + VERDICT_MS,
+    ],
+    [
+      `a Service of ${target} was exported (C1)`,
+      () =>
+        stage.play({
+          ...{ do: 'put service', link: target, namespace: 'shop', name: 'late' },
+          ...{ kind: 'clusterIP', exported: 'true', ports: 0, tag: 'a', publishNotReady: false },
+        }),
+      EXPORTED_MS,
+    ],
+  ];
+  if (!isProbed) return [];
+  for (const [what, act, withinMs] of steps) {
+    await act();
+    await sleep(withinMs);
+    const problems = differences(stage);
+    if (problems.length > 0)
+      return problems.map((problem) => `${(withinMs / 1000).toFixed(1)} s after ${what}: ${problem}`);
+  }
+  return [];
+}

@@ -1,0 +1,210 @@
+/**
+ * The replicas of the operator, each a process with a clock of its own. A kubelet starts one again that has ended by
+ * itself; the history stops, kills, pauses and starts them.
+ */
+import { parseOperatorConfig } from '../../operator/config/config.ts';
+import { sleep } from '../../operator/kube/backoff.ts';
+import { LeadershipLostError, runOperator } from '../../operator/main.ts';
+import type { startAdmin } from '../../operator/runtime/admin.ts';
+import type { Logger } from '../../operator/runtime/logger.ts';
+import type { HistoryCluster } from './cluster.ts';
+import type { History } from './command.ts';
+import { JUDGED } from './judged.ts';
+import type { Internet } from './world/internet.ts';
+import type { SimulatedProcess, World } from './world/world.ts';
+
+/** What the operator logged, as it came. */
+export interface LogRecord {
+  readonly atMs: number;
+  readonly process: string;
+  readonly level: string;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface OperatorsOptions {
+  readonly history: History;
+  readonly world: World;
+  readonly internet: Internet;
+  readonly east: HistoryCluster;
+  /** Flag `--probe-connect-to`. */
+  readonly probeConnectTo: readonly string[];
+  readonly complain: (what: string) => void;
+}
+
+interface Running {
+  readonly process: SimulatedProcess;
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/** Rule H2. */
+const STOP_DEADLINE_MS = 5_000;
+
+/** How long a kubelet takes to start a container again. */
+const RESTART_MS = 1_000;
+
+/** What the admin port answers is no part of a history. */
+const noAdmin: typeof startAdmin = () =>
+  Promise.resolve({ address: { host: 'example', port: 0 }, close: () => Promise.resolve() });
+
+export class Operators {
+  readonly logged: LogRecord[] = [];
+  readonly #options: OperatorsOptions;
+  /** By replica. */
+  readonly #running = new Map<number, Running>();
+  readonly #ending = new Map<number, Promise<void>>();
+  readonly #paused = new WeakSet<SimulatedProcess>();
+  #starts = 0;
+  /** Writes until the process that makes the last of them crashes. */
+  #writesLeft = Infinity;
+
+  constructor(options: OperatorsOptions) {
+    this.#options = options;
+    options.east.onOperatorWrite(({ process }) => {
+      if (--this.#writesLeft === 0) this.#crash(process);
+    });
+  }
+
+  /** The pods' names. */
+  static identity(replica: number): string {
+    return `linkspan-${replica}`;
+  }
+
+  /** Whether a process has ever been stopped for a while. */
+  wasPaused(process: SimulatedProcess): boolean {
+    return this.#paused.has(process);
+  }
+
+  startAll(): void {
+    for (let replica = 0; replica < this.#options.history.replicas; replica += 1) this.start(replica);
+  }
+
+  /** Starts a replica, unless it runs. One of its name that is ending has ended before. */
+  start(replica: number): void {
+    const ending = this.#ending.get(replica);
+    if (ending !== undefined) void ending.then(() => this.#start(replica));
+    else this.#start(replica);
+  }
+
+  #start(replica: number): void {
+    if (this.#running.has(replica)) return;
+    const { history, world, internet, east, probeConnectTo } = this.#options;
+    const parsed = parseOperatorConfig(
+      {
+        identity: Operators.identity(replica),
+        leaderElect: history.replicas > 1,
+        // What the oracle expects has no memory of pods that were.
+        endpointMirrorGrace: '0s',
+        endpoints: history.endpoints,
+        probeConnectTo,
+      },
+      {},
+    );
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
+    const name = `${Operators.identity(replica)} (${++this.#starts})`;
+    const process = world.process(name, history.clocks[replica]);
+    const stop = new AbortController();
+    const options = {
+      config: parsed.value,
+      log: this.#log(process),
+      signal: stop.signal,
+      access: east.accessFor(east.admit(Operators.identity(replica))),
+      tuning: { network: internet.networkOf(process), serveAdmin: noAdmin, processMetrics: false },
+    };
+    const running: Running = {
+      process,
+      stop,
+      ended: world
+        .in(process, () => runOperator(options))
+        .catch((error: unknown) => {
+          if (!(error instanceof LeadershipLostError)) this.#options.complain(`${name} ended with ${String(error)}`);
+        })
+        .then(() => {
+          this.#remove(process);
+          if (this.#running.get(replica) !== running) return;
+          this.#running.delete(replica);
+          world.after(world.users, RESTART_MS, () => this.start(replica));
+        }),
+    };
+    this.#running.set(replica, running);
+  }
+
+  /** As SIGTERM does; or as SIGKILL. */
+  end(replica: number, how: 'stop' | 'kill'): void {
+    const running = this.#running.get(replica);
+    if (running === undefined) return;
+    const { world } = this.#options;
+    const { process, stop, ended } = running;
+    this.#running.delete(replica);
+    if (how === 'kill') {
+      this.#remove(process);
+      return;
+    }
+    world.resume(process);
+    world.after(process, 0, () => stop.abort(new Error('the history stops the operator')));
+    const ending = this.#inTime(process, ended).then(() => void this.#ending.delete(replica));
+    this.#ending.set(replica, ending);
+  }
+
+  /** As SIGSTOP and, after a while, SIGCONT: the machine sleeps. */
+  pause(replica: number, ms: number): void {
+    const process = this.#running.get(replica)?.process;
+    if (process === undefined) return;
+    const { world } = this.#options;
+    this.#paused.add(process);
+    world.pause(process);
+    world.after(world.users, ms, () => world.resume(process));
+  }
+
+  /** Lets the process that makes the n-th write from now on crash with it. */
+  crashAfter(writes: number): void {
+    this.#writesLeft = writes;
+  }
+
+  /** Everything runs, and goes on running. */
+  calm(): void {
+    this.#writesLeft = Infinity;
+    for (const { process } of this.#running.values()) this.#options.world.resume(process);
+    this.startAll();
+  }
+
+  async stopAll(): Promise<void> {
+    for (const replica of [...this.#running.keys()]) this.end(replica, 'stop');
+    await Promise.all(this.#ending.values());
+  }
+
+  #crash(process: SimulatedProcess): void {
+    const [replica] = [...this.#running].find(([, running]) => running.process === process) ?? [];
+    if (replica === undefined) return;
+    const { world } = this.#options;
+    this.end(replica, 'kill');
+    world.after(world.users, RESTART_MS, () => this.start(replica));
+  }
+
+  #remove(process: SimulatedProcess): void {
+    this.#options.world.kill(process);
+    this.#options.internet.disconnect(process);
+  }
+
+  /** An operator that is stopped ends in time (H2). One that does not is killed, as a kubelet does. */
+  async #inTime(process: SimulatedProcess, ended: Promise<void>): Promise<void> {
+    const deadline = new AbortController();
+    const limitMs = (STOP_DEADLINE_MS + 10) / process.clock.rate;
+    const late = sleep(JUDGED.endInTime ? limitMs : 30_000, deadline.signal).then(() => {
+      if (deadline.signal.aborted) return;
+      this.#options.complain(`${process.name} has not ended in time (H2)`);
+      this.#remove(process);
+    });
+    await Promise.race([ended, late]);
+    deadline.abort();
+  }
+
+  #log(process: SimulatedProcess): Logger {
+    const { world } = this.#options;
+    const at = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) => {
+      this.logged.push({ atMs: world.nowMs, process: process.name, level, message, fields });
+    };
+    return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  }
+}

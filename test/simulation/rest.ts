@@ -1,0 +1,130 @@
+/**
+ * When a history is over: everything has recovered, writes end, and then the state must be what the oracle expects, and
+ * stay so without a write.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { sleep } from '../../operator/kube/backoff.ts';
+import { type LinkName, LINKS, TARGET_OF } from './command.ts';
+import { expected, found, type LinkState, type SourceState } from './oracle.ts';
+import type { Condition, Stage } from './stage.ts';
+
+/** Time without a write after which the source cluster is at rest. */
+const REST_MS = 60_000;
+/** Time after the last command in which it must come to rest: longer than the longest wait before a retry. */
+const DEADLINE_MS = 1_200_000;
+const POLL_MS = 1_000;
+/** How long a user looks at a held deletion before it is confirmed. */
+const CONFIRM_MS = 10_000;
+
+/** Waits until what is there is right and stays so. @returns what is wrong at the deadline */
+export async function rest(stage: Stage): Promise<readonly string[]> {
+  const { world, judge } = stage;
+  const deadline = world.nowMs + DEADLINE_MS;
+  let confirmAt = world.nowMs + CONFIRM_MS;
+  let last = 'it never was right';
+  let seen: string | undefined;
+  let problems: readonly string[] = [];
+  for (;;) {
+    // What has not changed is as right as it was.
+    if (stage.revisions !== seen) {
+      seen = stage.revisions;
+      problems = differences(stage);
+    }
+    if (judge.complaints.length > 0) return [];
+    if (problems.length === 0) {
+      const before = judge.writes.length;
+      await sleep(REST_MS);
+      const after = judge.writes.slice(before);
+      if (after.length === 0 && differences(stage).length === 0) return [];
+      last = `right, but writing went on: ${after.join('; ')}`;
+    }
+    if (world.nowMs > confirmAt) {
+      stage.confirmPrunes();
+      confirmAt = world.nowMs + CONFIRM_MS;
+    }
+    if (world.nowMs > deadline) return problems.length > 0 ? problems : [last];
+    await sleep(POLL_MS);
+  }
+}
+
+/** Returns what differs from the oracle's expectation. */
+export function differences(stage: Stage): readonly string[] {
+  const { east, targets, judge, history } = stage;
+  const all = LINKS.flatMap((name): LinkState[] => {
+    const link = stage.linkOf(name);
+    if (link === undefined) return [];
+    const target = targets[TARGET_OF[name]];
+    return [
+      {
+        name,
+        createdAt: link.metadata.creationTimestamp ?? '',
+        spec: stage.resolved(link.spec as LinkState['spec']),
+        gatewayAlive: stage.isAlive(name),
+        services: target.list('v1', 'Service').filter(({ metadata }) => metadata.namespace !== 'default'),
+        slices: target.list('discovery.k8s.io/v1', 'EndpointSlice'),
+      },
+    ];
+  });
+  // Which of two Links has a cluster depends on the past (E9); the status says which, and it must be one.
+  const links = all.filter(({ name }) => stage.isAccepted(name as LinkName));
+  const clusters = new Set(all.map(({ spec }) => spec.targetClusterName));
+  const endpoints = east.list('v1', 'Endpoints');
+  const slices = east.list('discovery.k8s.io/v1', 'EndpointSlice');
+  const source: SourceState = {
+    endpointsKind: history.endpoints,
+    namespaces: new Set(
+      east
+        .list('v1', 'Namespace')
+        .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+        .map(({ metadata }) => metadata.name),
+    ),
+    services: east.list('v1', 'Service'),
+    endpoints,
+    slices,
+  };
+  const want = expected(links, source);
+  const have = found(history.endpoints, source.services, endpoints, slices, (object) => judge.isOurs(object));
+  const problems = [...clusters].flatMap((cluster) => {
+    const owners = links.filter(({ spec }) => spec.targetClusterName === cluster);
+    return owners.length === 1 ? [] : [`cluster ${cluster} has ${owners.length} Links that are accepted (E9)`];
+  });
+  for (const [id, body] of want.objects) {
+    if (!have.has(id)) problems.push(`${id} is missing`);
+    else if (!isDeepStrictEqual(have.get(id), body)) {
+      problems.push(`${id} is\n    ${JSON.stringify(have.get(id))}\n  and should be\n    ${JSON.stringify(body)}`);
+    }
+  }
+  for (const id of have.keys()) if (!want.objects.has(id)) problems.push(`${id} should not be there`);
+  for (const name of want.namespaces) {
+    if (!source.namespaces.has(name)) problems.push(`Namespace ${name} is missing`);
+  }
+  for (const name of LINKS.filter((each) => want.counts.has(each))) {
+    const { total, ready } = want.counts.get(name)!;
+    const status = stage.linkOf(name)?.['status'] as { mirrors?: object } | undefined;
+    const counts = { total, ready, failed: total - ready };
+    if (!isDeepStrictEqual({ ...status?.mirrors }, counts)) {
+      problems.push(`Link ${name} counts ${JSON.stringify(status?.mirrors)}, not ${JSON.stringify(counts)}`);
+    }
+    problems.push(...statusProblems(stage, name));
+  }
+  return problems;
+}
+
+/** What the conditions of a Link that is served say, where nothing is broken (G1). */
+function statusProblems(stage: Stage, name: LinkName): readonly string[] {
+  const { spec, metadata, status } = stage.linkOf(name)!;
+  const { conditions = [] } = status as { readonly conditions?: readonly Condition[] };
+  const isAlive = stage.isAlive(name) || (spec as LinkState['spec']).probeSpec === undefined;
+  const wanted = {
+    ...{ CredentialsValid: 'True', TargetReachable: 'True', GatewayResolved: 'True', PruneHeld: 'False' },
+    GatewayAlive: isAlive ? 'True' : 'False',
+  };
+  const problems = conditions
+    .filter(({ observedGeneration }) => observedGeneration !== metadata.generation)
+    .map(({ type }) => `condition ${type} of Link ${name} is that of a former generation`);
+  for (const [type, want] of Object.entries(wanted)) {
+    const have = conditions.find((each) => each.type === type)?.status;
+    if (have !== want) problems.push(`condition ${type} of Link ${name} is ${have}, not ${want}`);
+  }
+  return problems;
+}
