@@ -67,8 +67,7 @@ export async function reconcile(
   if ((await tally.execute(endpoints.filter(isWrite), signal)) > 0) {
     return tally.pass({ again: desired.isPartial || gone.length > 0 });
   }
-  // A conflict shows that our view is old.
-  if (!tally.errors.some(isConflict)) await tally.execute(gone, signal);
+  if (!tally.isViewOld) await tally.execute(gone, signal);
   return tally.pass({ again: false });
 }
 
@@ -88,6 +87,11 @@ class Tally {
   readonly #notes: string[] = [];
   readonly #done: Action[] = [];
   readonly errors: unknown[] = [];
+  /**
+   * Whether something owned has changed since it was observed. A name that is not free to be created says nothing of
+   * the kind: another key of ours may have it, and wait for a name that this one is to give up.
+   */
+  isViewOld = false;
   #namespaceInDoubt = false;
   #requeueAfterMs: number | undefined;
 
@@ -149,7 +153,8 @@ class Tally {
     }
   }
 
-  #failed({ object }: Action, error: unknown): void {
+  #failed({ op, object }: Action, error: unknown): void {
+    this.isViewOld ||= op !== 'create' && isConflict(error);
     this.#namespaceInDoubt ||= isForbidden(error) || isNamespaceGone(error);
     if (!isNamespaceGone(error)) {
       this.errors.push(error);

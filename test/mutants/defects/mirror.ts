@@ -508,8 +508,15 @@ export const MIRROR: readonly Defect[] = [
     ...RECONCILE,
     name: 'R1 deletes on the strength of a view that met a conflict',
     rule: 'E6',
-    find: 'if (!tally.errors.some(isConflict)) await',
+    find: 'if (!tally.isViewOld) await',
     replace: 'await',
+  },
+  {
+    ...RECONCILE,
+    name: 'two that swap names wait for each other for ever',
+    rule: 'A7',
+    find: "op !== 'create' && isConflict(error)",
+    replace: 'isConflict(error)',
   },
   {
     ...RECONCILE,

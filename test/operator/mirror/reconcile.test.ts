@@ -119,10 +119,19 @@ describe('a pass', () => {
   it('deletes nothing on the strength of a view that met a conflict', async () => {
     const { did, errors } = await pass({
       desired: { endpoints: [endpoints('a')] },
-      owned: { services: [ownedService('old')] },
+      owned: { services: [ownedService('old')], endpoints: [ownedEndpoints('a', [])] },
+      answers: { 'update Endpoints a': CONFLICT },
+    });
+    expect([did, errors]).toEqual([['update Endpoints a'], [CONFLICT]]);
+  });
+
+  it('gives up a name although the one that it wants is not free yet, as two that swap names must (A7)', async () => {
+    const { did, errors } = await pass({
+      desired: { endpoints: [endpoints('a')] },
+      owned: { endpoints: [ownedEndpoints('b', [])] },
       answers: { 'create Endpoints a': CONFLICT },
     });
-    expect([did, errors]).toEqual([['create Endpoints a'], [CONFLICT]]);
+    expect([did, errors]).toEqual([['create Endpoints a', 'delete Endpoints b'], [CONFLICT]]);
   });
 
   it('deletes what is to go although something else cannot be written', async () => {
