@@ -63,6 +63,23 @@ const REGRESSIONS: readonly (readonly [string, readonly Command[]])[] = [
       { do: 'stop operator' },
     ],
   ],
+  [
+    'two headless Services whose pods swap their names swap their endpoint mirrors (A7)',
+    [
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'foo', ...EXPORTED, kind: 'headless' },
+      { do: 'set pods', link: 'bar', namespace: 'shop', name: 'foo', pods: [{ hostname: 'web-1', ready: true }] },
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'web', ...EXPORTED, kind: 'headless' },
+      {
+        ...{ do: 'set pods', link: 'bar', namespace: 'shop', name: 'web' },
+        pods: [
+          { hostname: 'web-0', ready: true },
+          { hostname: 'web-1', ready: true },
+        ],
+      },
+      { do: 'wait', ms: 1000 },
+      { do: 'set pods', link: 'bar', namespace: 'shop', name: 'foo', pods: [{ hostname: 'web-0', ready: true }] },
+    ],
+  ],
   ['an operator that is stopped before it has begun stops (H2)', [{ do: 'stop operator' }]],
 ];
 

@@ -3,15 +3,13 @@
  * networks happens to these. Each process has a {@link Network} of its own on it, as the operator expects one.
  */
 import type { ClusterAccess } from '../../../operator/kube/access/access.ts';
-import {
-  type ConnectionLimits,
-  type Connections,
-  type Lane,
-  laneLimits,
-  type Network,
-  type ProbeRequest,
-  type WireRequest,
-  type WireResponse,
+import type {
+  Connections,
+  Lane,
+  Network,
+  ProbeRequest,
+  WireRequest,
+  WireResponse,
 } from '../../../operator/kube/network.ts';
 import type { Exchange } from '../../cluster/simulated/exchange.ts';
 import { type Random, randomFor } from './random.ts';
@@ -131,7 +129,7 @@ export class Internet {
   /** The network as a process has it. */
   networkOf(process: SimulatedProcess): Network {
     return {
-      connect: (access, limits) => new SimulatedConnections(this, process, access, limits),
+      connect: (access) => new SimulatedConnections(this, process, access),
       resolve: (host, signal) => this.#resolve(process, host, signal),
       probe: (request, signal) => this.#probe(process, request, signal),
     };
@@ -200,73 +198,37 @@ export class Internet {
 
 const nothing = (): void => undefined;
 
+/** How long requests under way may take before closing the connections cuts them off. */
 const CLOSE_GRACE_MS = 500;
 
+/** The operator's transport limits how many requests are under way; the connections let none wait. */
 class SimulatedConnections implements Connections {
   readonly internet: Internet;
   readonly process: SimulatedProcess;
   readonly at: string;
-  readonly #limits: Readonly<Record<Lane, number | null>>;
-  readonly #active: Record<Lane, number> = { ordinary: 0, urgent: 0, reports: 0, watches: 0 };
-  readonly #waiting: Readonly<Record<Lane, Set<() => void>>> = {
-    ordinary: new Set(),
-    urgent: new Set(),
-    reports: new Set(),
-    watches: new Set(),
-  };
   readonly #calls = new Set<Call>();
   #whenIdle: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(
-    internet: Internet,
-    process: SimulatedProcess,
-    { server }: ClusterAccess,
-    { connections }: ConnectionLimits,
-  ) {
+  constructor(internet: Internet, process: SimulatedProcess, { server }: ClusterAccess) {
     this.internet = internet;
     this.process = process;
     const { protocol, hostname, port } = new URL(server);
     this.at = `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
-    this.#limits = laneLimits(connections);
   }
 
-  async request(lane: Lane, request: WireRequest): Promise<WireResponse> {
-    const { signal } = request;
-    signal.throwIfAborted();
+  async request(_lane: Lane, request: WireRequest): Promise<WireResponse> {
+    request.signal.throwIfAborted();
     if (this.#isClosed) throw new Error('The client is closed');
-    if (this.#active[lane] >= (this.#limits[lane] ?? Infinity)) await this.#turn(lane, signal);
-    this.#active[lane] += 1;
-    const call = new Call(this, lane, request);
+    const call = new Call(this, request);
     this.#calls.add(call);
     this.internet.opened(this.process, call);
     return call.answered;
   }
 
-  /** Waits for a connection of the lane to be free. */
-  #turn(lane: Lane, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const waiting = this.#waiting[lane];
-      const go = (): void => {
-        waiting.delete(go);
-        signal.removeEventListener('abort', abort);
-        resolve();
-      };
-      const abort = (): void => {
-        waiting.delete(go);
-        reject(signal.reason as Error);
-      };
-      waiting.add(go);
-      signal.addEventListener('abort', abort, { once: true });
-    });
-  }
-
-  over(lane: Lane, call: Call): void {
+  over(call: Call): void {
     if (!this.#calls.delete(call)) return;
     this.internet.closed(this.process, call);
-    this.#active[lane] -= 1;
-    const [next] = this.#waiting[lane];
-    next?.();
     if (this.#calls.size === 0) this.#whenIdle?.();
   }
 
@@ -298,7 +260,6 @@ class Call implements Exchange, Sender {
   readonly headers: Readonly<Record<string, string>>;
   readonly answered: Promise<WireResponse>;
   readonly #connections: SimulatedConnections;
-  readonly #lane: Lane;
   readonly #request: WireRequest;
   readonly #route: Route;
   readonly #answer = Promise.withResolvers<WireResponse>();
@@ -314,11 +275,10 @@ class Call implements Exchange, Sender {
   begun = false;
   closed = false;
 
-  constructor(connections: SimulatedConnections, lane: Lane, request: WireRequest) {
+  constructor(connections: SimulatedConnections, request: WireRequest) {
     this.process = connections.process;
     this.sentMs = connections.internet.world.nowMs;
     this.#connections = connections;
-    this.#lane = lane;
     this.#request = request;
     this.#route = connections.internet.route(connections.at);
     this.method = request.method;
@@ -467,7 +427,7 @@ class Call implements Exchange, Sender {
   #finish(): void {
     this.#isOver = true;
     this.#request.signal.removeEventListener('abort', this.#onAbort);
-    this.#connections.over(this.#lane, this);
+    this.#connections.over(this);
   }
 }
 
