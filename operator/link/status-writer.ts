@@ -47,8 +47,8 @@ const MAX_PERIODS = 5;
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
   readonly #signal: AbortSignal;
-  /** The last patch, and the status that the API server returned for it. */
-  #sent: { readonly patch: LinkStatusPatch; readonly answered: Fields } | undefined;
+  /** The last patch, the status that the API server returned for it, and the Link as it was seen until then. */
+  #sent: { readonly patch: LinkStatusPatch; readonly answered: Fields; readonly link: LinkObject } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #writing = false;
   #again = false;
@@ -89,7 +89,8 @@ export class StatusWriter {
     const beganMs = performance.now();
     let isDue = false;
     try {
-      const live = fieldsOf(link.status);
+      // Until the watch reports anything newer, the answer to our own write is the newest that is known.
+      const live = this.#sent?.link === link ? this.#sent.answered : fieldsOf(link.status);
       // If the API server prunes conditions, only the last patch has their transition times.
       const before = readStatus(live['conditions'] === undefined ? { ...this.#sent?.patch, ...live } : live);
       const patch = compute(before);
@@ -99,7 +100,7 @@ export class StatusWriter {
       fence(mayWrite);
       const written = await client.patch<LinkObject>(resource, target, { status: patch }, this.#signal);
       const answered = fieldsOf(written.status);
-      this.#sent = { patch, answered };
+      this.#sent = { patch, answered, link };
       this.#failures = 0;
       if (answered['conditions'] === undefined) onPruned();
     } catch (error) {

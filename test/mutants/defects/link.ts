@@ -401,6 +401,13 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...STATUS_WRITER,
+    name: 'a status that changes back before the watch reports the change is not written',
+    rule: 'F3',
+    find: 'this.#sent?.link === link ?',
+    replace: 'this.#sent?.patch === null ?',
+  },
+  {
+    ...STATUS_WRITER,
     name: 'a CRD that drops our fields has them written for ever',
     rule: 'G5',
     find: "return this.#sent.answered['conditions'] === undefined || isDeepStrictEqual(",

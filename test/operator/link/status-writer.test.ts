@@ -116,6 +116,19 @@ function setUp({ prunes = false, lagMs = 0, answerMs = 0, status }: Given = {}) 
 }
 
 describe('the writer of a Link’s status (G2)', () => {
+  it('writes what has changed back while the watch is silent (F3)', async () => {
+    const before = setUp();
+    before.ready = 1;
+    await pass(3000);
+    const world = setUp({ lagMs: 150_000, status: before.stored! });
+    for (const ready of [2, 1]) {
+      world.ready = ready;
+      await pass(3000);
+      expect(world.stored).toMatchObject({ mirrors: { ready } });
+    }
+    expect(world.writes.length).toBe(2);
+  });
+
   it('writes soon, then at most once a second, however much changes', async () => {
     const world = setUp();
     for (let step = 1; step <= 500; step += 1) {
