@@ -60,15 +60,7 @@ export class ConnectionError extends Error {
 }
 
 /** A watch was silent for longer than the time between two bookmarks. */
-export class SilenceError extends ConnectionError {
-  /** Whether any byte was received on it. */
-  readonly heard: boolean;
-
-  constructor(message: string, heard: boolean) {
-    super(message);
-    this.heard = heard;
-  }
-}
+export class SilenceError extends ConnectionError {}
 
 /** The server sent more than is read of it; the message names what and the limit (rule E10). */
 export class LimitError extends Error {

@@ -145,7 +145,6 @@ export class Transport {
    */
   async *stream<T>({ path, what, query, idleTimeoutMs, signal, onOpen }: StreamRequest): AsyncGenerator<T> {
     const silence = new AbortController();
-    let values = 0;
     const { timeoutMs } = this.#options;
     let timer = setTimeout(() => {
       silence.abort(new ConnectionError(`${what} at ${this.server}: no answer in ${timeoutMs / 1000} s`));
@@ -153,7 +152,7 @@ export class Transport {
     const heard = () => {
       clearTimeout(timer);
       timer = setTimeout(() => {
-        silence.abort(new SilenceError(`${what}: nothing heard for ${idleTimeoutMs / 1000} s`, values > 0));
+        silence.abort(new SilenceError(`${what}: nothing heard for ${idleTimeoutMs / 1000} s`));
       }, idleTimeoutMs);
     };
     try {
@@ -171,7 +170,6 @@ export class Transport {
       for await (const chunk of response.body) {
         for (const line of lines.push(chunk)) {
           heard();
-          values += 1;
           yield parseJson<T>(line, what, this.#options.maxValues);
         }
       }

@@ -68,6 +68,16 @@ class EarlyEndError extends ConnectionError {
   }
 }
 
+interface WatchState {
+  isOpen: boolean;
+  /** Whether it has lived long enough to show that the server is well. */
+  isSettled: boolean;
+}
+
+/** Reports whether no answer came, or that of a proxy or server that cannot serve now. */
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof ConnectionError || (error instanceof ApiError && error.code >= 500);
+
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions<T>;
   readonly #timings: ReflectorTimings;
@@ -99,7 +109,7 @@ export class Reflector<T extends KubeObject> {
       const either = AbortSignal.any([signal, attempt.signal]);
       if (this.#relist) this.#resourceVersion = undefined;
       this.#relist = false;
-      const watch = { isOpen: false, isSettled: false };
+      const watch: WatchState = { isOpen: false, isSettled: false };
       try {
         if (this.#resourceVersion === undefined) await this.#list(either);
         else if (this.#isInDoubt) await this.#checkVersion(this.#resourceVersion, either);
@@ -107,7 +117,7 @@ export class Reflector<T extends KubeObject> {
         await this.#watch(either, watch);
       } catch (error) {
         if (signal.aborted) return;
-        if (!attempt.signal.aborted) await sleep(this.#failed(error, watch.isOpen && !watch.isSettled), either);
+        if (!attempt.signal.aborted) await sleep(this.#failed(error, watch), either);
       }
     }
   }
@@ -124,19 +134,19 @@ export class Reflector<T extends KubeObject> {
 
   /**
    * Decides what an attempt that failed calls for.
-   * @param endedYoung whether a watch was open, and not for long
    * @returns how long to wait, in milliseconds
    */
-  #failed(error: unknown, endedYoung: boolean): number {
+  #failed(error: unknown, watch: WatchState): number {
     const isSilence = error instanceof SilenceError;
+    const endedYoung = watch.isOpen && !watch.isSettled;
     this.#failures += 1;
     this.#expiries = isExpired(error) ? this.#expiries + 1 : 0;
     this.#silences = isSilence ? this.#silences + 1 : 0;
     this.#isInDoubt = true;
-    // If nothing at all was heard, the server may not reach this version for a long time. Beyond a limit, only a list can
-    // show that there is less by now.
-    const isUseless = isExpired(error) || error instanceof LimitError || (isSilence && !error.heard);
-    if (isUseless) this.#resourceVersion = undefined;
+    // A server that was away may have been restored from a backup: it may not reach this version for a long time, or
+    // have outgrown it by another history. Beyond a limit, only a list can show that there is less by now.
+    const wasAway = isSilence || (!watch.isOpen && isUnavailable(error));
+    if (wasAway || isExpired(error) || error instanceof LimitError) this.#resourceVersion = undefined;
     if (this.#expiries === 1 || this.#silences === 1) return 0;
     const isFirstEnd = error instanceof EarlyEndError && error.heard && this.#failures === 1;
     if (!isFirstEnd) {
@@ -203,7 +213,7 @@ export class Reflector<T extends KubeObject> {
    * Returns when the server ends the watch at the time that it was asked for.
    * @throws ApiError of an error event, EarlyEndError if the server ends it long before
    */
-  async #watch(signal: AbortSignal, watch: { isOpen: boolean; isSettled: boolean }): Promise<void> {
+  async #watch(signal: AbortSignal, watch: WatchState): Promise<void> {
     const { client, resource, select, sink, maxObjects = Infinity } = this.#options;
     const { idleTimeoutMs, settledMs } = this.#timings;
     const timeoutSeconds = Math.max(1, Math.floor((idleTimeoutMs / 1000) * (0.8 + 0.15 * Math.random())));

@@ -136,13 +136,6 @@ export const KUBE: readonly Defect[] = [
   },
   {
     ...TRANSPORT,
-    name: 'a watch that was heard counts as one that never was',
-    rule: 'H3',
-    find: 'values += 1;',
-    replace: '',
-  },
-  {
-    ...TRANSPORT,
     name: 'a watch occupies the connections of requests',
     rule: 'H7',
     find: "this.#answered('watches',",

@@ -1043,20 +1043,6 @@ export const LINK: readonly Defect[] = [
     tests: ['test/operator/link/link.test.ts'],
   },
   {
-    ...EXPORTS,
-    name: 'a watch resumes on another API server',
-    rule: 'E2',
-    find: 'this.#apiServer === client.apiServer;',
-    replace: 'true;',
-  },
-  {
-    ...EXPORTS,
-    name: 'every new token costs a list',
-    rule: 'E2',
-    find: 'this.#apiServer === client.apiServer;',
-    replace: 'false;',
-  },
-  {
     ...REACHABILITY,
     name: 'a target beyond limits counts as unreachable',
     rule: 'E10',

@@ -41,6 +41,10 @@ describe("the operator's settings", () => {
       probeVia: 'service',
       probeConnectTo: new Map(),
       gatewayResolvePeriodMs: 60_000,
+      endpointMirrorGraceMs: 60_000,
+      maxMirrors: 10_000,
+      maxEndpointMirrors: 10_000,
+      maxNamespaces: 1_000,
       adminAddress: { host: '0.0.0.0', port: 9999 },
       leaderElect: true,
       leaseDurationMs: 30_000,
@@ -57,6 +61,7 @@ describe("the operator's settings", () => {
       '--kubeconfig f --context c --namespace a --control-plane-namespace b --identity pod-0 --enable-headless-services ' +
       '--mirror-namespaces x,y --credentials-secrets a,b.c --endpoints slices --probe-via address ' +
       '--probe-connect-to Probe-East.ns=127.0.0.1:80 --probe-connect-to probe-west.ns=[::1]:81 --gateway-resolve-period 1m30s ' +
+      '--endpoint-mirror-grace 5m --max-mirrors 1 --max-endpoint-mirrors 2 --max-namespaces 3 ' +
       '--admin-address [::]:0 --no-leader-elect --lease-duration 15s --renew-deadline 5s --retry-period 500ms ' +
       '--concurrency 256 --log-level debug --log-format pretty';
     expect(config(argv.split(' '))).toEqual({
@@ -76,6 +81,10 @@ describe("the operator's settings", () => {
         ['probe-west.ns', { host: '::1', port: 81 }],
       ]),
       gatewayResolvePeriodMs: 90_000,
+      endpointMirrorGraceMs: 300_000,
+      maxMirrors: 1,
+      maxEndpointMirrors: 2,
+      maxNamespaces: 3,
       adminAddress: { host: '::', port: 0 },
       leaderElect: false,
       leaseDurationMs: 15_000,

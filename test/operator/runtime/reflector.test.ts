@@ -45,6 +45,7 @@ class Server {
       this.requests.push(`list ${options.continue ?? ''}`.trim());
       // Hammered, it gives no answer any more.
       if (this.requests.length > 3000) return new Promise(() => undefined);
+      if (this.refusal !== undefined) throw this.refusal;
       const answer = this.lists.length > 1 ? this.lists.shift()! : this.lists[0]!;
       if (answer instanceof Error) throw answer;
       answer.items.forEach(take);
@@ -204,26 +205,34 @@ describe('a reflector (H3)', () => {
     await end();
   });
 
-  it('lists anew after a watch on which nothing was heard: its version may be one of before a restore (L22)', async () => {
+  it.each([
+    ['gave no answer', new ConnectionError('refused')],
+    ['was not available', new ApiError(503, {}, 'watch')],
+  ])('lists anew when the server %s: restored, it may have outgrown what it lost (L55)', async (_, refusal) => {
     const { server, names, end } = setUp();
     await pass(0);
-    server.tell(added('a', '5000'));
+    server.tell(added('a', '5'));
     await pass(0);
+    server.refusal = refusal;
+    server.tell('end');
+    await pass(1_000);
     server.lists = [{ metadata: { resourceVersion: '9' }, items: [object('old', '8')] }];
-    server.tell(new SilenceError('nothing heard', false));
-    await pass(600);
+    server.refusal = undefined;
+    await pass(60_000);
     expect(names()).toEqual(['old']);
-    expect(server.requests).toEqual(['list', 'watch 1', 'list', 'watch 9']);
+    expect(server.requests.at(-1)).toBe('watch 9');
     await end();
   });
 
-  it('goes on from where it was after a watch that falls silent (L30)', async () => {
-    const { server, states, end } = setUp();
+  it('lists anew after a watch that falls silent, which is not reported (L22, L30)', async () => {
+    const { server, states, names, end } = setUp();
     await pass(0);
     server.tell(added('a', '5'));
-    server.tell(new SilenceError('nothing heard', true));
+    server.lists = [{ metadata: { resourceVersion: '9' }, items: [object('old', '8')] }];
+    server.tell(new SilenceError('nothing heard'));
     await pass(600);
-    expect(server.requests).toEqual(['list', 'watch 1', 'check 5', 'watch 5']);
+    expect(server.requests).toEqual(['list', 'watch 1', 'list', 'watch 9']);
+    expect(names()).toEqual(['old']);
     expect(states.map(({ connected }) => connected)).toEqual([true, true]);
     await end();
   });
@@ -241,7 +250,7 @@ describe('a reflector (H3)', () => {
     await end();
   });
 
-  it('goes on from where it was when a connection fails, after a pause that grows to its cap, without limit', async () => {
+  it('tries again when a server is away, after a pause that grows to its cap, without limit', async () => {
     const { server, store, end } = setUp();
     await pass(0);
     server.tell(added('a', '5'));
@@ -258,12 +267,22 @@ describe('a reflector (H3)', () => {
     expect(tries).toBeLessThan(250);
     expect(store.size).toBe(1);
     server.refusal = undefined;
+    server.lists = [{ metadata: { resourceVersion: '5' }, items: [object('a', '5')] }];
     await pass(30_000);
     server.tell(added('b', '6'));
     await pass(0);
     expect(store.size).toBe(2);
     expect(server.requests.at(-1)).toBe('watch 5');
-    expect(server.requests.filter((each) => each === 'list')).toHaveLength(1);
+    await end();
+  });
+
+  it('goes on from where it was when a connection breaks', async () => {
+    const { server, end } = setUp();
+    await pass(0);
+    server.tell(added('a', '5'));
+    server.tell(new ConnectionError('reset'));
+    await pass(1_000);
+    expect(server.requests).toEqual(['list', 'watch 1', 'check 5', 'watch 5']);
     await end();
   });
 
@@ -375,7 +394,7 @@ describe('a reflector (H3)', () => {
     const { server, states, end } = setUp();
     await pass(0);
     server.tell(added('a', '5'));
-    const silence = new SilenceError('nothing heard', false);
+    const silence = new SilenceError('nothing heard');
     await pass(150_000);
     server.tell(silence);
     await pass(150_000);
@@ -447,14 +466,14 @@ describe('a reflector that a server would keep busy (E11)', () => {
   it('does not report that a version has expired at the end of an outage as another obstacle', async () => {
     const { server, states, end } = setUp();
     await pass(20_000);
+    server.lists = [expired(), ...server.lists];
     server.refusal = new ConnectionError('refused');
     server.tell(new ConnectionError('reset'));
     await pass(60_000);
     const failures = connections(states).filter((connected) => !connected).length;
     server.refusal = undefined;
-    server.versionGone = expired();
     await pass(30_000);
-    expect(server.requests.slice(-3)).toEqual(['check 1', 'list', 'watch 1']);
+    expect(server.requests.slice(-3)).toEqual(['list', 'list', 'watch 1']);
     expect(connections(states).filter((connected) => !connected)).toHaveLength(failures);
     expect(connections(states).at(-1)).toBe(true);
     await end();
