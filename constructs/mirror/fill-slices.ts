@@ -7,32 +7,37 @@
  * and no address is missing in between.
  */
 import { createHash } from 'node:crypto';
-import type { EndpointsAddress } from './endpoints.ts';
 
 /** Most endpoints in one slice: what Kubernetes' own controllers put into one. The API server accepts 1000. */
 export const MAX_ENDPOINTS = 100;
 
+/** What is spread: an address behind a Service. */
+interface Address {
+  readonly ip: string;
+  readonly hostname?: string | undefined;
+}
+
 /** The addresses of one slice. */
-export interface SlicePart {
+export interface SlicePart<A> {
   /** Bits of the hash that its addresses share; empty if all of them fit into one slice. */
   readonly bits: string;
   /** In the order that they were given in. */
-  readonly addresses: readonly EndpointsAddress[];
+  readonly addresses: readonly A[];
 }
 
 /** @param addresses each of them once */
-export function fillSlices(addresses: readonly EndpointsAddress[]): readonly SlicePart[] {
+export function fillSlices<A extends Address>(addresses: readonly A[]): readonly SlicePart<A>[] {
   if (addresses.length <= MAX_ENDPOINTS) return [{ bits: '', addresses }];
   return divide(
     '',
-    addresses.map((address): Hashed => [hashOf(address), address]),
+    addresses.map((address): Hashed<A> => [hashOf(address), address]),
   );
 }
 
 /** An address after its hash. */
-type Hashed = readonly [hash: Buffer, address: EndpointsAddress];
+type Hashed<A> = readonly [hash: Buffer, address: A];
 
-function divide(bits: string, hashed: readonly Hashed[]): readonly SlicePart[] {
+function divide<A>(bits: string, hashed: readonly Hashed<A>[]): readonly SlicePart<A>[] {
   if (hashed.length <= MAX_ENDPOINTS) {
     return hashed.length === 0 ? [] : [{ bits, addresses: hashed.map(([, address]) => address) }];
   }
@@ -46,5 +51,4 @@ function divide(bits: string, hashed: readonly Hashed[]): readonly SlicePart[] {
 
 const bitAt = (hash: Buffer, index: number): number => ((hash[index >> 3] ?? 0) >> (7 - (index & 7))) & 1;
 
-const hashOf = ({ hostname = '', ip }: EndpointsAddress): Buffer =>
-  createHash('sha256').update(`${hostname} ${ip}`).digest();
+const hashOf = ({ hostname = '', ip }: Address): Buffer => createHash('sha256').update(`${hostname} ${ip}`).digest();

@@ -72,11 +72,6 @@ export class KubeClient {
     return this.#transport.connections;
   }
 
-  /** Identity of the API server: its URL, and a digest of the CA that it is known by. */
-  get apiServer(): string {
-    return this.#transport.apiServer;
-  }
-
   /** GET of one object. @throws ApiError 404 if there is none */
   read<T extends KubeObject>(of: Resource, namespace: string | undefined, name: string, signal?: AbortSignal) {
     return this.#transport.json<T>({

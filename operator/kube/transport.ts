@@ -3,7 +3,6 @@
  * every stream ends when it has been silent too long; and no answer is read beyond a limit. Requests are authenticated
  * here, and every failure becomes an error that names what was tried.
  */
-import { createHash } from 'node:crypto';
 import type { ClusterAccess, TlsMaterial } from './access/access.ts';
 import { MAX_OBJECT_BYTES, type Reading, readList, readObject, readRefusal } from './answers.ts';
 import { Authenticator } from './authenticator.ts';
@@ -75,15 +74,11 @@ export interface StreamRequest {
 /** How long connections may be used after the CA of the API server was rotated: longer than a watch lives. */
 const RETIREMENT_MS = 300_000;
 
-const digest = (ca: TlsMaterial['ca'] = ''): string => createHash('sha256').update(ca).digest('hex');
-
 export class Transport {
   /** URL of the API server, for messages. */
   readonly server: string;
   /** Ordinary requests under way at once. */
   readonly connections: number;
-  /** Identity of the API server: its URL, and a digest of the CA that it is known by. */
-  readonly apiServer: string;
   readonly #access: ClusterAccess;
   readonly #basePath: string;
   readonly #authenticator: Authenticator;
@@ -100,7 +95,6 @@ export class Transport {
     const server = new URL(access.server);
     this.#access = access;
     this.server = server.origin;
-    this.apiServer = `${access.server} ${digest(access.tls.ca)}`;
     this.#host = server.host;
     this.#basePath = server.pathname.replace(/\/$/, '');
     this.#options = {

@@ -32,6 +32,11 @@ class FakeTarget {
       items?.forEach(take);
       return { resourceVersion: '1' };
     },
+    /** Asked before a watch resumes after a failure. */
+    list: async (_: Resource, { labelSelector = '' }: ListOptions) => {
+      await this.delays.get(labelSelector);
+      return { metadata: { resourceVersion: '1' }, items: [] };
+    },
     watch: (of: Resource, options: WatchOptions) => this.#watching(of, options),
   } as unknown as KubeClient;
 
@@ -113,6 +118,9 @@ describe('a Service that two selectors may select (A1)', () => {
     const target = new FakeTarget();
     target.services.set(GATEWAY, [service('web'), service('gone')]);
     const { changed, watch } = await watching(target, { gateway: GATEWAY, flat: FLAT });
+    // A watch that ends young is a suspect, and counts as connected again only after a while.
+    await pass(30_000);
+    changed.length = 0;
     const { promise: connected, resolve: connect } = Promise.withResolvers<void>();
     target.delays.set(FLAT, connected);
     target.tell(FLAT, new Error('the connection was lost'));
