@@ -3,7 +3,7 @@
  * way, so each must have reached the source cluster in the time that the rules give it, to the second.
  */
 import { sleep } from '../../operator/kube/backoff.ts';
-import { LINKS, TARGET_OF, TARGETS } from './command.ts';
+import { type Command, LINKS, TARGET_OF, TARGETS } from './command.ts';
 import { differences } from './rest.ts';
 import { PROBE_PERIOD_MS, PROBE_THRESHOLD, type Stage } from './stage.ts';
 
@@ -13,6 +13,12 @@ const PROBED_MS = PROBE_PERIOD_MS * 1.1 * 1.04;
 const VERDICT_MS = 1_000 + 1_500;
 /** From an export to its mirror, with its status. */
 const EXPORTED_MS = 4_000;
+/** In this time a connection that has died unnoticed is found out, and made anew: a watch may be silent for 150 s. */
+const SILENCE_MS = 200_000;
+
+/** Whether connections may have died without either end knowing. */
+const mayBeSilent = (command: Command): boolean =>
+  command.do === 'silence watches' || (command.do === 'weather' && command.weather === 'lost');
 
 /** @returns what was not as it must be in time */
 export async function epilogue(stage: Stage): Promise<readonly string[]> {
@@ -40,6 +46,7 @@ export async function epilogue(stage: Stage): Promise<readonly string[]> {
     ],
   ];
   if (!isProbed) return [];
+  if (stage.history.commands.some(mayBeSilent)) await sleep(SILENCE_MS);
   for (const [what, act, withinMs] of steps) {
     await act();
     await sleep(withinMs);
