@@ -8,7 +8,6 @@ import type { Resource } from '../cluster/simulated/kinds/resources.ts';
 import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import type { HistoryCluster } from './cluster.ts';
 import type { Sender } from './world/internet.ts';
-import type { SimulatedProcess } from './world/world.ts';
 import { CLUSTER_OF, LINKS, NAMESPACES, OTHER_CLUSTER } from './command.ts';
 
 const OPERATOR_NAMESPACE = 'linkerd-multicluster';
@@ -17,8 +16,6 @@ const CLUSTERS: ReadonlySet<string> = new Set([...Object.values(CLUSTER_OF), OTH
 export class Judge {
   readonly #east: HistoryCluster;
   readonly #nowMs: () => number;
-  /** Whether a process is not held to its Leases. */
-  readonly #mayLag: (process: SimulatedProcess) => boolean;
   readonly #complaints: string[] = [];
   readonly #writes: string[] = [];
   /** Whether any Link has ever asked for namespaces to be made. */
@@ -27,10 +24,9 @@ export class Judge {
   /** By Lease of a Link: who holds it, and since when by true time. */
   readonly #holders = new Map<string, { readonly identity: string; readonly sinceMs: number }>();
 
-  constructor(east: HistoryCluster, nowMs: () => number, mayLag: (process: SimulatedProcess) => boolean) {
+  constructor(east: HistoryCluster, nowMs: () => number) {
     this.#nowMs = nowMs;
     this.#east = east;
-    this.#mayLag = mayLag;
     east.onOperatorWrite((sender, resource, event) => this.#saw(sender, resource, event));
   }
 
@@ -105,7 +101,6 @@ export class Judge {
    * of the Link.
    */
   #mustHoldLease({ process, sentMs }: Sender, { metadata: { labels = {} } }: KubeObject, what: string): void {
-    if (this.#mayLag(process)) return;
     const cluster = labels['mirror.linkerd.io/cluster-name'];
     const leases = this.#east
       .list('coordination.k8s.io/v1', 'Lease')

@@ -9,7 +9,6 @@ import type { startAdmin } from '../../operator/runtime/admin.ts';
 import type { Logger } from '../../operator/runtime/logger.ts';
 import type { HistoryCluster } from './cluster.ts';
 import type { History } from './command.ts';
-import { JUDGED } from './judged.ts';
 import type { Internet } from './world/internet.ts';
 import type { SimulatedProcess, World } from './world/world.ts';
 
@@ -54,7 +53,6 @@ export class Operators {
   /** By replica. */
   readonly #running = new Map<number, Running>();
   readonly #ending = new Map<number, Promise<void>>();
-  readonly #paused = new WeakSet<SimulatedProcess>();
   #starts = 0;
   /** Writes until the process that makes the last of them crashes. */
   #writesLeft = Infinity;
@@ -69,11 +67,6 @@ export class Operators {
   /** The pods' names. */
   static identity(replica: number): string {
     return `linkspan-${replica}`;
-  }
-
-  /** Whether a process has ever been stopped for a while. */
-  wasPaused(process: SimulatedProcess): boolean {
-    return this.#paused.has(process);
   }
 
   startAll(): void {
@@ -152,7 +145,6 @@ export class Operators {
     const process = this.#running.get(replica)?.process;
     if (process === undefined) return;
     const { world } = this.#options;
-    this.#paused.add(process);
     world.pause(process);
     world.after(world.users, ms, () => world.resume(process));
   }
@@ -191,7 +183,7 @@ export class Operators {
   async #inTime(process: SimulatedProcess, ended: Promise<void>): Promise<void> {
     const deadline = new AbortController();
     const limitMs = (STOP_DEADLINE_MS + 10) / process.clock.rate;
-    const late = sleep(JUDGED.endInTime ? limitMs : 30_000, deadline.signal).then(() => {
+    const late = sleep(limitMs, deadline.signal).then(() => {
       if (deadline.signal.aborted) return;
       this.#options.complain(`${process.name} has not ended in time (H2)`);
       this.#remove(process);

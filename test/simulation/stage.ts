@@ -27,7 +27,6 @@ import {
   type TargetName,
 } from './command.ts';
 import { Judge } from './judge.ts';
-import { JUDGED } from './judged.ts';
 import { Operators } from './operators.ts';
 import { editMirror, putForeign } from './source-users.ts';
 import { EXPORT_LABEL, putService, setExport, setPods, setSlice } from './target-users.ts';
@@ -83,11 +82,7 @@ export class Stage {
     this.east = new HistoryCluster({ name: 'east', objects: [linkCrd, ...namespaces], internet });
     this.targets = { west: target('west'), bar: target('bar') };
     this.#readToken = { west: this.targets.west.admit(), bar: this.targets.bar.admit() };
-    this.judge = new Judge(
-      this.east,
-      () => world.nowMs,
-      (process) => !JUDGED.fencedAfterPause && this.operators.wasPaused(process),
-    );
+    this.judge = new Judge(this.east, () => world.nowMs);
     const probeConnectTo = LINKS.map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${GATEWAYS[TARGET_OF[name]]}`);
     const complain = (what: string): void => this.judge.complain(what);
     this.operators = new Operators({ history, world, internet, east: this.east, probeConnectTo, complain });
