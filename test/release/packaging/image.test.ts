@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MirrorOperator } from '../../../constructs/mirror-operator.ts';
 import { render } from '../../../constructs/mirror/render.ts';
 import { linkCrd } from '../../../crds/link/definition.ts';
+import { LINKS_NAMESPACE } from '../../support/builders.ts';
 import { installCrd } from '../../cluster/workload/index.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
 import { output, pack, ROOT } from './packed.ts';
@@ -78,6 +79,7 @@ describe('the image', () => {
     manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Manifest;
     cluster = await startSimulated({ name: 'image' });
     await installCrd(cluster, linkCrd);
+    cluster.store.upsert({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: LINKS_NAMESPACE } });
 
     directory = await mkdtemp(join(tmpdir(), 'linkspan-image-'));
     root = join(directory, 'root');
