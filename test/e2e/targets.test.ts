@@ -138,6 +138,8 @@ onEachBacking('a target', (backing) => {
     ).filter(({ metadata }) => metadata.name !== 'beyond');
     await Promise.all(others.map(({ metadata }) => clusters.west.delete(service(metadata.name))));
     await untilReady(clusters, 'beyond');
+    // The list of the next operator would hold what is still there.
+    for (const { metadata } of others) await untilGone(clusters, metadata.name);
     await eventually('nothing is too much', async () => {
       return (await clusters.condition('TargetWithinLimits'))?.status === 'True';
     });
