@@ -83,7 +83,7 @@ export class Reflector<T extends KubeObject> {
   readonly #timings: ReflectorTimings;
   /** Where the next watch resumes; undefined: list first. */
   #resourceVersion: string | undefined;
-  /** Whether the server may not have reached `#resourceVersion`. */
+  /** Whether the server may be away, or may not have reached `#resourceVersion`. */
   #isInDoubt = false;
   #attempt: AbortController | undefined;
   #relist = false;
@@ -111,8 +111,8 @@ export class Reflector<T extends KubeObject> {
       this.#relist = false;
       const watch: WatchState = { isOpen: false, isSettled: false };
       try {
+        if (this.#isInDoubt) await this.#check(either);
         if (this.#resourceVersion === undefined) await this.#list(either);
-        else if (this.#isInDoubt) await this.#checkVersion(this.#resourceVersion, either);
         this.#isInDoubt = false;
         await this.#watch(either, watch);
       } catch (error) {
@@ -142,11 +142,12 @@ export class Reflector<T extends KubeObject> {
     this.#failures += 1;
     this.#expiries = isExpired(error) ? this.#expiries + 1 : 0;
     this.#silences = isSilence ? this.#silences + 1 : 0;
-    this.#isInDoubt = true;
     // A server that was away may have been restored from a backup: it may not reach this version for a long time, or
     // have outgrown it by another history. Beyond a limit, only a list can show that there is less by now.
     const wasAway = isSilence || (!watch.isOpen && isUnavailable(error));
-    if (wasAway || isExpired(error) || error instanceof LimitError) this.#resourceVersion = undefined;
+    const isUseless = isExpired(error) || error instanceof LimitError;
+    if (wasAway || isUseless) this.#resourceVersion = undefined;
+    this.#isInDoubt = !isUseless;
     if (this.#expiries === 1 || this.#silences === 1) return 0;
     const isFirstEnd = error instanceof EarlyEndError && error.heard && this.#failures === 1;
     if (!isFirstEnd) {
@@ -159,14 +160,16 @@ export class Reflector<T extends KubeObject> {
   }
 
   /**
-   * Checks that the server has reached our version. One that was restored from a backup accepts a watch from a version
-   * that it has yet to reach, and is silent until it does.
+   * Checks that the server answers, sooner than a list would show, and that it has reached our version. One that was
+   * restored from a backup accepts a watch from a version that it has yet to reach, and is silent until it does.
    * @throws ApiError `ResourceVersionTooLarge` if it has not reached it
    */
-  async #checkVersion(resourceVersion: string, signal: AbortSignal): Promise<void> {
+  async #check(signal: AbortSignal): Promise<void> {
     const { client, resource, select } = this.#options;
-    const options = { ...select, limit: 1, resourceVersion, resourceVersionMatch: 'NotOlderThan' } as const;
-    await client().list<T>(resource, options, signal);
+    const resourceVersion = this.#resourceVersion;
+    const from =
+      resourceVersion === undefined ? {} : ({ resourceVersion, resourceVersionMatch: 'NotOlderThan' } as const);
+    await client().list<T>(resource, { ...select, limit: 1, ...from }, signal);
   }
 
   async #list(signal: AbortSignal): Promise<void> {

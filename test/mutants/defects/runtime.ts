@@ -145,8 +145,8 @@ export const RUNTIME: readonly Defect[] = [
     ...REFLECTOR,
     name: 'it is checked only after many failures whether the server still has our version',
     rule: 'H3',
-    find: 'else if (this.#isInDoubt) await',
-    replace: 'else if (this.#failures > 5) await',
+    find: 'if (this.#isInDoubt) await',
+    replace: 'if (this.#failures > 5) await',
   },
   {
     ...REFLECTOR,
@@ -166,8 +166,8 @@ export const RUNTIME: readonly Defect[] = [
     ...REFLECTOR,
     name: 'a version that has expired is watched again',
     rule: 'H3',
-    find: 'if (wasAway || isExpired(error) ||',
-    replace: 'if (wasAway ||',
+    find: 'const isUseless = isExpired(error) ||',
+    replace: 'const isUseless =',
   },
   {
     ...REFLECTOR,
@@ -737,8 +737,8 @@ export const RUNTIME: readonly Defect[] = [
     ...REFLECTOR,
     name: 'what is beyond a limit is watched, not listed',
     rule: 'E10',
-    find: '|| error instanceof LimitError)',
-    replace: ')',
+    find: '|| error instanceof LimitError;',
+    replace: ';',
   },
   {
     ...REFLECTOR,

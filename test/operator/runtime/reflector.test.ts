@@ -36,7 +36,7 @@ class Server {
 
   readonly client = {
     list: async (_of: unknown, { resourceVersion }: ListOptions) => {
-      this.requests.push(`check ${String(resourceVersion)}`);
+      this.requests.push(`check ${resourceVersion ?? ''}`.trim());
       if (this.refusal !== undefined) throw this.refusal;
       if (this.versionGone !== undefined) throw this.versionGone;
       return { metadata: { resourceVersion }, items: [] };
@@ -231,7 +231,7 @@ describe('a reflector (H3)', () => {
     server.lists = [{ metadata: { resourceVersion: '9' }, items: [object('old', '8')] }];
     server.tell(new SilenceError('nothing heard'));
     await pass(600);
-    expect(server.requests).toEqual(['list', 'watch 1', 'list', 'watch 9']);
+    expect(server.requests).toEqual(['list', 'watch 1', 'check', 'list', 'watch 9']);
     expect(names()).toEqual(['old']);
     expect(states.map(({ connected }) => connected)).toEqual([true, true]);
     await end();
@@ -293,7 +293,7 @@ describe('a reflector (H3)', () => {
     await pass(59_000);
     expect(server.requests).toEqual(['list']);
     await pass(2_000);
-    expect(server.requests).toEqual(['list', 'list', 'watch 1']);
+    expect(server.requests).toEqual(['list', 'check', 'list', 'watch 1']);
     await end();
   });
 
