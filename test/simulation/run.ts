@@ -4,7 +4,7 @@
  * fewest commands that still fail.
  */
 import { sleep } from '../../operator/kube/backoff.ts';
-import { type Command, type History, historyOf } from './command.ts';
+import type { Command, History } from './command.ts';
 import type { LogRecord } from './operators.ts';
 import { epilogue } from './epilogue.ts';
 import { rest } from './rest.ts';
@@ -48,20 +48,6 @@ export async function run(
   problems.push(...(stage?.judge.complaints ?? []));
   for (const { process, error } of world.failures) problems.push(`${process} threw ${String(error)}`);
   return problems.length === 0 ? undefined : { problems, log: stage?.operators.logged.slice(-60) ?? [] };
-}
-
-/** Runs the histories of `count` seeds from `seed` on. @returns the failures, by seed */
-export async function runMany(
-  { seed, count }: { readonly seed: number; readonly count: number },
-  onDone: (seed: number, failure: Failure | undefined) => void = () => undefined,
-): Promise<ReadonlyMap<number, Failure>> {
-  const failures = new Map<number, Failure>();
-  for (let current = seed; current < seed + count; current += 1) {
-    const failure = await run(historyOf(current), current);
-    if (failure !== undefined) failures.set(current, failure);
-    onDone(current, failure);
-  }
-  return failures;
 }
 
 /** Tries to fail with ever fewer commands; a candidate has `tries` attempts, as the order of events may save it. */

@@ -1,16 +1,22 @@
-/** A thread that plays batches of histories. */
+/** A thread that plays histories, one after the other. */
 import { parentPort } from 'node:worker_threads';
-import { type Failure, runMany } from './run.ts';
+import { historyOf } from './command.ts';
+import { type Failure, report, run, shrink } from './run.ts';
 
-export interface Batch {
-  /** Of the first history; the next ones follow. */
-  readonly seed: number;
-  readonly count: number;
+export type Task =
+  /** Answered with its failure, or undefined. */
+  | { readonly do: 'play'; readonly seed: number }
+  /** Answered with a report for a person, of a history that was shrunk for so long at most. */
+  | { readonly do: 'explain'; readonly seed: number; readonly failure: Failure; readonly budgetMs: number };
+
+async function perform(task: Task): Promise<Failure | string | undefined> {
+  const { seed } = task;
+  const history = historyOf(seed);
+  if (task.do === 'play') return run(history, seed);
+  const { failure, budgetMs } = task;
+  return report(seed, failure, budgetMs === 0 ? history : await shrink(history, seed, { budgetMs }));
 }
 
-/** The failures of a batch, by seed. */
-export type BatchResult = readonly (readonly [number, Failure])[];
-
-parentPort?.on('message', (batch: Batch) => {
-  void runMany(batch).then((failures) => parentPort?.postMessage([...failures] satisfies BatchResult));
+parentPort?.on('message', (task: Task) => {
+  void perform(task).then((answer) => parentPort?.postMessage(answer));
 });

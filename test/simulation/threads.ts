@@ -1,0 +1,119 @@
+/** Plays histories on several threads, in the order of their seeds. */
+import { Worker } from 'node:worker_threads';
+import type { Failure } from './run.ts';
+import type { Task } from './worker.ts';
+
+export interface PlayOptions {
+  /** Of the first history; the next ones follow. */
+  readonly seed: number;
+  readonly count: number;
+  readonly threads: number;
+  /** The module that plays them, which may be that of another copy of this tree. @default this tree's */
+  readonly worker?: URL;
+  /** Whether the first failure is enough. @default false */
+  readonly untilFailure?: boolean;
+  readonly signal?: AbortSignal;
+  /** Called after each history; `done` counts them. */
+  readonly onDone?: (seed: number, failure: Failure | undefined, done: number) => void;
+}
+
+/** Time after which a history counts as one that does not end: most take a twentieth of a second. */
+const ENDLESS_MS = 120_000;
+
+const WORKER = new URL('./worker.ts', import.meta.url);
+
+/**
+ * Plays histories. One that does not end has failed, and so has one that ends its thread, as it would end a process.
+ * @returns the failures by seed, in its order
+ */
+export async function play(options: PlayOptions): Promise<ReadonlyMap<number, Failure>> {
+  const { seed, count, threads, worker = WORKER, untilFailure = false, signal, onDone } = options;
+  const failures = new Map<number, Failure>();
+  let [next, done] = [seed, 0];
+  const work = async (): Promise<void> => {
+    const thread = new Thread(worker);
+    try {
+      while (next < seed + count && !(untilFailure && failures.size > 0)) {
+        signal?.throwIfAborted();
+        const current = next;
+        next += 1;
+        const failure = await thread
+          .perform<Failure | undefined>({ do: 'play', seed: current }, signal)
+          .catch(asFailure);
+        signal?.throwIfAborted();
+        if (failure !== undefined) failures.set(current, failure);
+        onDone?.(current, failure, ++done);
+      }
+    } finally {
+      thread.end();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(threads, count) }, work));
+  return new Map([...failures].sort(([a], [b]) => a - b));
+}
+
+/** Shrinks a history that fails, for `budgetMs` at most. @returns the report about it, for a person */
+export async function explain(
+  seed: number,
+  failure: Failure,
+  { budgetMs, worker = WORKER }: { readonly budgetMs: number; readonly worker?: URL },
+): Promise<string> {
+  const thread = new Thread(worker);
+  try {
+    return await thread.perform<string>({ do: 'explain', seed, failure, budgetMs });
+  } catch (error) {
+    return `history ${seed} fails: ${[...failure.problems, String(error)].join('\n  ')}`;
+  } finally {
+    thread.end();
+  }
+}
+
+const asFailure = (error: unknown): Failure => ({ problems: [String(error)], log: [] });
+
+/** A thread that does one thing at a time. A new one takes its place when it has ended. */
+class Thread {
+  readonly #module: URL;
+  #worker: Worker | undefined;
+  #answer: PromiseWithResolvers<unknown> | undefined;
+
+  constructor(module: URL) {
+    this.#module = module;
+  }
+
+  /** @throws Error if the task ends the thread, or does not end; the reason of the signal */
+  async perform<T>(task: Task, signal?: AbortSignal): Promise<T> {
+    const answer = (this.#answer = Promise.withResolvers<unknown>());
+    this.#worker ??= this.#begin();
+    this.#worker.postMessage(task);
+    const limitMs = ENDLESS_MS + (task.do === 'play' ? 0 : task.budgetMs);
+    const timer = setTimeout(() => answer.reject(new Error(`it does not end in ${limitMs / 1000} s`)), limitMs);
+    const abort = (): void => answer.reject(signal?.reason as Error);
+    signal?.addEventListener('abort', abort);
+    try {
+      return (await answer.promise) as T;
+    } catch (error) {
+      this.end();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  #begin(): Worker {
+    // A young generation in which a history ends before it is collected.
+    const worker = new Worker(this.#module, { resourceLimits: { maxYoungGenerationSizeMb: 192 } });
+    worker.on('message', (answer) => this.#answer?.resolve(answer));
+    worker.on('error', (error) => {
+      if (this.#worker !== worker) return;
+      this.#worker = undefined;
+      this.#answer?.reject(new Error(`it ends the process: ${String(error)}`));
+    });
+    return worker;
+  }
+
+  end(): void {
+    void this.#worker?.terminate();
+    this.#worker = undefined;
+  }
+}
