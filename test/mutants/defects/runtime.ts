@@ -831,4 +831,12 @@ export const RUNTIME: readonly Defect[] = [
     find: 'isRecent && repair.digest === digest ?',
     replace: 'isRecent && digest !== undefined ?',
   },
+  {
+    ...APPLIER,
+    name: 'a write that failed counts as a repair that was undone',
+    rule: 'H4',
+    find: 'let written = await this.#applyOver(wanted, live, signal);',
+    replace: 'this.#repairs.wrote(id, digest); let written = await this.#applyOver(wanted, live, signal);',
+    tests: ['test/simulation/lessons.test.ts'],
+  },
 ];
