@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { type Defect, withDefect } from './defect.ts';
 import { DEFECTS } from './defects/index.ts';
+import { defectOf, FAULTS } from './faults.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const defect = (find: string, replace = 'x'): Defect => ({ name: 'n', file: 'f.ts', find, replace, tests: [] });
@@ -19,6 +20,17 @@ describe('every defect', () => {
     expect(new Set(DEFECTS.map(({ name }) => name)).size).toBe(DEFECTS.length);
   });
 });
+
+test.each(FAULTS.map((fault) => [fault.rule, fault.defects, fault] as const))(
+  'the defects of a fault fit the code together: %s %j',
+  (_, __, { defects }) => {
+    const texts = new Map<string, string>();
+    for (const each of defects.map(defectOf)) {
+      const text = texts.get(each.file) ?? readFileSync(join(ROOT, each.file), 'utf8');
+      texts.set(each.file, withDefect(each, text));
+    }
+  },
+);
 
 describe('a defect', () => {
   it('is put in the place of its code, however that is wrapped', () => {

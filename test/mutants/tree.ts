@@ -43,6 +43,12 @@ export class Tree {
     }
   }
 
+  /** Does the work while all of the defects are in the tree. @throws Error if one does not fit the code */
+  allBroken<T>(defects: readonly Defect[], work: () => Promise<T>): Promise<T> {
+    const [first, ...others] = defects;
+    return first === undefined ? work() : this.broken(first, () => this.allBroken(others, work));
+  }
+
   async remove(): Promise<void> {
     await rm(this.folder, { recursive: true, force: true });
   }

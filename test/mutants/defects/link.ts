@@ -593,6 +593,15 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...CLUSTERS,
+    name: 'L43 a removal does not begin while deletions are held',
+    rule: 'E5',
+    find: 'if (this.#graceMs(cluster) > 0) return { requeueAfterMs: this.#graceMs(cluster) };',
+    replace:
+      'if (running instanceof Session && running.findings().pruneHeld > 0) break; if (this.#graceMs(cluster) > 0) return { requeueAfterMs: this.#graceMs(cluster) };',
+    tests: ['test/e2e/link-lives.test.ts'],
+  },
+  {
+    ...CLUSTERS,
     name: 'a cluster that had a Link in between has no second grace',
     rule: 'E5',
     find: "if (assignment.do !== 'remove') this.#removableMs.delete(cluster);",
