@@ -40,7 +40,8 @@ const structural = (schema: object): StructuralSchema =>
 const mapValues = <T, U>(fields: Readonly<Record<string, T>>, map: (value: T) => U): Readonly<Record<string, U>> =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, map(value)]));
 
-const conditionStatus = (type: string): string => `.status.conditions[?(@.type=="${type}")].status`;
+const conditionOf = (type: string, field: 'status' | 'reason'): string =>
+  `.status.conditions[?(@.type=="${type}")].${field}`;
 
 const version = (name: string) => ({
   name,
@@ -50,14 +51,17 @@ const version = (name: string) => ({
   subresources: { status: {} },
   additionalPrinterColumns: [
     { name: 'Target', type: 'string', jsonPath: '.spec.targetClusterName', description: 'Target cluster' },
-    { name: 'Ready', type: 'string', jsonPath: conditionStatus('Ready'), description: 'Whether all is well' },
+    { name: 'Ready', type: 'string', jsonPath: conditionOf('Ready', 'status'), description: 'Whether all is well' },
+    { name: 'Reason', type: 'string', jsonPath: conditionOf('Ready', 'reason'), description: 'What is in the way' },
     {
       name: 'Gateway',
       type: 'string',
-      jsonPath: conditionStatus('GatewayAlive'),
+      jsonPath: conditionOf('GatewayAlive', 'status'),
       description: 'Whether the gateway answers',
     },
-    { name: 'Mirrors', type: 'integer', jsonPath: '.status.mirrors.total', description: 'Services selected' },
+    { name: 'Mirrored', type: 'integer', jsonPath: '.status.mirrors.ready', description: 'Services mirrored' },
+    { name: 'Exported', type: 'integer', jsonPath: '.status.mirrors.total', description: 'Services selected' },
+    { name: 'Failed', type: 'integer', jsonPath: '.status.mirrors.failed', description: 'Services not mirrored' },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
 });

@@ -96,6 +96,11 @@ export class Exports {
     return this.#losses.count;
   }
 
+  /** Some of what is held, for messages. */
+  get someHeld(): readonly string[] {
+    return this.#losses.some;
+  }
+
   /** Returns the keys of all exported Services. */
   keys(): ReadonlySet<string> {
     return this.#target?.keys() ?? new Set();

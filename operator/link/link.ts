@@ -109,7 +109,8 @@ export class Link implements LinkReport {
 
   #findings(): LinkFindings {
     const generation = this.#options.current()?.metadata.generation ?? 0;
-    return { ...(this.#work?.findings() ?? NO_FINDINGS), generation, accepted: this.#accepted };
+    const { namespace, name } = this.#options;
+    return { ...(this.#work?.findings() ?? NO_FINDINGS), namespace, name, generation, accepted: this.#accepted };
   }
 
   #measure({ mirrors }: LinkFindings, conditions: ReturnType<typeof linkStatus>['conditions']): void {

@@ -108,6 +108,7 @@ export class Session {
       withinLimits: this.#exports.beyondLimits ?? this.#reachability.withinLimits,
       synced: this.#synced(),
       pruneHeld: this.#exports.held,
+      someHeld: this.#exports.someHeld,
       heldBy: this.#lease.heldBy,
       // The last report is kept until the target has been read.
       mirrors: this.#lease.isHeld && progress.hasSeenAll ? statuses : undefined,

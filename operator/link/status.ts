@@ -2,6 +2,7 @@
  * The status of a Link as a value: a session's findings as conditions (rule G1), the gateway, and the mirrors. Pure;
  * the status writer decides what is written.
  */
+import { Annotation, LinkApi } from '../../crds/wire.ts';
 import type { GatewayFindings } from '../gateway/gateway.ts';
 import { type Condition, setCondition, toTime, type Verdict, verdict } from '../kube/conditions.ts';
 import { mirrorServices, type MirrorServiceEntry, type MirrorStatus } from '../mirror/status.ts';
@@ -12,6 +13,8 @@ import type { LinkStatusBefore } from './status-before.ts';
  * generation is kept, so that an operator that starts does not overwrite it with `Unknown`.
  */
 export interface LinkFindings extends SessionFindings {
+  readonly namespace: string;
+  readonly name: string;
   /** Generation of the Link as it is, which was accepted or not. */
   readonly generation: number;
   readonly accepted: Verdict;
@@ -31,6 +34,8 @@ export interface SessionFindings extends GatewayFindings {
   readonly synced: Verdict | undefined;
   /** Number of deletions that are held. */
   readonly pruneHeld: number;
+  /** Some of what is held, for messages: `namespace/name` of Services, with `#hostname` of pods. */
+  readonly someHeld: readonly string[];
   /** Identity of another holder of the Link's Lease, which writes for this Link now. */
   readonly heldBy: string | undefined;
   /** Undefined while they are not known, or while another holder of the Lease writes them. */
@@ -56,6 +61,7 @@ export const NO_FINDINGS: SessionFindings = {
   gatewayAlive: undefined,
   synced: undefined,
   pruneHeld: 0,
+  someHeld: [],
   heldBy: undefined,
   gateway: undefined,
   mirrors: undefined,
@@ -108,19 +114,23 @@ function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<
     GatewayAlive: known('GatewayAlive', findings.gatewayAlive),
     Synced: known('Synced', findings.synced),
     PruneHeld:
-      pruneHeld === 0
-        ? verdict('False', 'NothingHeld', '')
-        : verdict(
-            'True',
-            'MassDeletion',
-            `the target no longer lists ${pruneHeld} Services or pods that are mirrored; their mirrors are not deleted. To delete them, annotate the Link with linkspan.dev/confirm-prune="${pruneHeld}"; to keep them, do nothing: this resolves when the target lists them again`,
-          ),
+      pruneHeld === 0 ? verdict('False', 'NothingHeld', '') : verdict('True', 'MassDeletion', heldMessage(findings)),
   };
-  return { ...all, Ready: ready(all, findings) };
+  return { Ready: ready(all, findings, before), ...all };
+}
+
+function heldMessage({ namespace, name, pruneHeld, someHeld }: LinkFindings): string {
+  const more = pruneHeld - someHeld.length;
+  const which = [...someHeld, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  return (
+    `the target no longer lists ${pruneHeld} Services or pods that are mirrored (${which}); their mirrors are not deleted. ` +
+    'To keep them, do nothing: this resolves when the target lists them again. To delete them: ' +
+    `kubectl annotate --overwrite --namespace ${namespace} ${LinkApi.plural}.${LinkApi.group} ${name} ${Annotation.confirmPrune}="${pruneHeld}"`
+  );
 }
 
 /** Returns the summary: the first condition that keeps the Link from working, or that it works. */
-function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings): Verdict {
+function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, before: LinkStatusBefore): Verdict {
   const { heldBy, pruneHeld, generation, settingsGeneration = generation } = findings;
   if (heldBy !== undefined) {
     return verdict(
@@ -140,7 +150,20 @@ function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings): 
   // Mirrors keep their readiness until there is a verdict on the gateway, so it is not waited for.
   const pending = Object.entries(all).find(([type, { status }]) => status === 'Unknown' && type !== 'GatewayAlive');
   if (pending !== undefined) return verdict('Unknown', 'Pending', `${pending[0]} is not known yet`);
-  return verdict('True', 'Ready', 'the mirrors follow the target');
+  return verdict('True', 'Ready', readyMessage(findings, before));
+}
+
+/** Counts what is not mirrored by reason. While the mirrors are not known, the message that was written before is kept. */
+function readyMessage({ mirrors, generation }: LinkFindings, { conditions = [] }: LinkStatusBefore): string {
+  const written = conditions.find(({ type, status }) => type === 'Ready' && status === 'True');
+  if (mirrors === undefined && written?.observedGeneration === generation) return written.message;
+  const reasons = new Map<string, number>();
+  for (const { mirrored, reason } of mirrors?.values() ?? []) {
+    if (!mirrored) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  }
+  const counts = [...reasons].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+  const left = counts.map(([reason, count]) => `${count} ${reason}`).join(', ');
+  return `the mirrors follow the target${left === '' ? '' : `; not mirrored: ${left}`}`;
 }
 
 function counts(mirrors: Iterable<MirrorStatus>): NonNullable<LinkStatusPatch['mirrors']> {

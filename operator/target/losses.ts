@@ -9,6 +9,9 @@ const ALWAYS = 10;
 /** And so large a part of all. */
 const PART = 0.5;
 
+/** So many are named in messages. */
+const NAMED = 5;
+
 /** What a list of the target says of one key; undefined: nothing now, and what is held stays held. */
 export type ExportState = 'exported' | 'gone' | undefined;
 
@@ -30,6 +33,11 @@ export class Losses {
   /** Number of deletions that are held, of Services and of pods. */
   get count(): number {
     return this.#held.size;
+  }
+
+  /** The first of what is held, by key. */
+  get some(): readonly string[] {
+    return [...this.#held].sort().slice(0, NAMED);
   }
 
   isHeld(key: string): boolean {

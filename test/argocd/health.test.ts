@@ -26,6 +26,8 @@ const remote = { namespace: 'shop', name: 'web' };
 const mirrors = (status: MirrorStatus): LinkFindings['mirrors'] => new Map([['shop/web', status]]);
 
 const WELL: LinkFindings = {
+  namespace: 'linkerd-multicluster',
+  name: 'west',
   generation: 1,
   settingsGeneration: 1,
   accepted: yes,
@@ -36,6 +38,7 @@ const WELL: LinkFindings = {
   gatewayAlive: yes,
   synced: yes,
   pruneHeld: 0,
+  someHeld: [],
   heldBy: undefined,
   gateway: { port: 4143, addresses: ['203.0.113.1'], alive: true },
   mirrors: mirrors(mirrored(remote, 'west', '')),

@@ -5,7 +5,7 @@
 import { expect } from 'vitest';
 import { createMetrics } from '../../operator/metrics.ts';
 import { verdict } from '../../operator/kube/conditions.ts';
-import { linkStatus, type LinkFindings } from '../../operator/link/status.ts';
+import { linkStatus, type LinkFindings, NO_FINDINGS } from '../../operator/link/status.ts';
 
 const SELECTOR = /(?<metric>[a-z]\w*)(?:\{(?<matchers>(?:[^"}]|"[^"]*")*)\}|(?=\[))/g;
 const MATCHER = /(?<label>\w+)(?:=~|!~|!=|=)"(?<value>[^"]*)"/g;
@@ -31,23 +31,12 @@ const exposed = (): ReadonlyMap<string, readonly string[]> => {
 
 /** Types of a Link's conditions. */
 const conditionTypes = (): readonly string[] => {
-  const nothing = {
-    credentials: undefined,
-    reachable: undefined,
-    withinLimits: undefined,
-    resolved: undefined,
-    gatewayAlive: undefined,
-  };
   const findings: LinkFindings = {
-    ...nothing,
+    ...NO_FINDINGS,
+    namespace: 'linkerd-multicluster',
+    name: 'west',
     generation: 1,
-    settingsGeneration: 1,
     accepted: verdict('True', 'Accepted', ''),
-    synced: undefined,
-    pruneHeld: 0,
-    heldBy: undefined,
-    gateway: undefined,
-    mirrors: undefined,
   };
   return linkStatus(findings, {}, new Date(0)).conditions.map(({ type }) => type);
 };

@@ -64,7 +64,7 @@ async function link({ terminal, east, clusters }: Stage): Promise<void> {
   await east.get('links', {
     namespace: LINKS_NAMESPACE,
     what: 'the Link is ready and its gateway is alive',
-    holds: ([row]) => row?.['READY'] === 'True' && row['GATEWAY'] === 'True' && row['MIRRORS'] === '0',
+    holds: ([row]) => row?.['READY'] === 'True' && row['GATEWAY'] === 'True' && row['EXPORTED'] === '0',
   });
   terminal.note('mirrors are constructs too: the operator renders them, then applies them');
 }

@@ -41,8 +41,11 @@ describe('the CustomResourceDefinition of the Link', () => {
       expect(additionalPrinterColumns.map(({ name, jsonPath }) => [name, jsonPath])).toEqual([
         ['Target', '.spec.targetClusterName'],
         ['Ready', '.status.conditions[?(@.type=="Ready")].status'],
+        ['Reason', '.status.conditions[?(@.type=="Ready")].reason'],
         ['Gateway', '.status.conditions[?(@.type=="GatewayAlive")].status'],
-        ['Mirrors', '.status.mirrors.total'],
+        ['Mirrored', '.status.mirrors.ready'],
+        ['Exported', '.status.mirrors.total'],
+        ['Failed', '.status.mirrors.failed'],
         ['Age', '.metadata.creationTimestamp'],
       ]);
     }

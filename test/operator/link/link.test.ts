@@ -79,7 +79,7 @@ describe('a Link', () => {
     link.accept(ACCEPTED, 'west');
     expect(await status()).toMatchObject({
       observedGeneration: 3,
-      conditions: [{ type: 'Accepted', status: 'True' }, {}, {}, {}, {}, {}, {}, {}, {}],
+      conditions: [{ type: 'Ready' }, { type: 'Accepted', status: 'True' }, {}, {}, {}, {}, {}, {}, {}],
     });
     expect(events).toEqual([]);
   });

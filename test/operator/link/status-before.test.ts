@@ -68,6 +68,8 @@ describe('a status that is read back (G1, L47)', () => {
     );
     const findings = {
       ...NO_FINDINGS,
+      namespace: 'linkerd-multicluster',
+      name: 'west',
       generation: 1,
       accepted: verdict('True', 'Accepted', ''),
       mirrors: new Map([['shop/web', mirrored({ namespace: 'shop', name: 'web' }, 'west', '')]]),

@@ -6,6 +6,8 @@ import { mirrored, notMirrored } from '../../../operator/mirror/status.ts';
 const yes = verdict('True', 'Fine', '');
 const no = verdict('False', 'Broken', 'it is broken');
 const FINE: LinkFindings = {
+  namespace: 'linkerd-multicluster',
+  name: 'west',
   generation: 3,
   settingsGeneration: 3,
   accepted: yes,
@@ -16,6 +18,7 @@ const FINE: LinkFindings = {
   gatewayAlive: yes,
   synced: yes,
   pruneHeld: 0,
+  someHeld: [],
   heldBy: undefined,
   gateway: { port: 4143, addresses: ['203.0.113.1'], alive: true },
   mirrors: new Map(),
@@ -23,6 +26,7 @@ const FINE: LinkFindings = {
 const T1 = new Date('2026-01-01T00:00:00Z');
 const T2 = new Date('2026-01-02T00:00:00Z');
 const TYPES = [
+  'Ready',
   'Accepted',
   'CredentialsValid',
   'TargetReachable',
@@ -31,7 +35,6 @@ const TYPES = [
   'GatewayAlive',
   'Synced',
   'PruneHeld',
-  'Ready',
 ];
 
 const statusOf = (findings: Partial<LinkFindings>): LinkStatusPatch => linkStatus({ ...FINE, ...findings }, {}, T1);
@@ -68,10 +71,29 @@ describe('the conditions of a Link (G1)', () => {
 
   it('name who holds the Link, and how to confirm a mass deletion', () => {
     expect(conditionOf(statusOf({ heldBy: 'linkerd-0' }), 'Ready').message).toContain('linkerd-0');
-    expect(conditionOf(statusOf({ pruneHeld: 12 }), 'PruneHeld')).toMatchObject({
-      status: 'True',
-      message: expect.stringContaining('linkspan.dev/confirm-prune="12"') as string,
-    });
+    const held = conditionOf(statusOf({ pruneHeld: 12, someHeld: ['shop/a', 'shop/b'] }), 'PruneHeld');
+    expect(held.status).toBe('True');
+    expect(held.message).toContain('12 Services or pods that are mirrored (shop/a, shop/b, 10 more)');
+    expect(held.message).toContain(
+      'kubectl annotate --overwrite --namespace linkerd-multicluster links.multicluster.linkerd.io west linkspan.dev/confirm-prune="12"',
+    );
+    const few = conditionOf(statusOf({ pruneHeld: 1, someHeld: ['shop/a'] }), 'PruneHeld');
+    expect(few.message).toContain('(shop/a);');
+  });
+
+  it('count what is not mirrored by reason, and keep the counts while the mirrors are not known', () => {
+    const remote = { namespace: 'shop', name: 'x' };
+    const refused = (reason: 'NameConflict' | 'InvalidService' | 'InvalidName') =>
+      notMirrored(remote, 'west', { reason, message: '' });
+    const all = [
+      mirrored(remote, 'west', ''),
+      ...(['NameConflict', 'InvalidService', 'NameConflict', 'InvalidName'] as const).map(refused),
+    ];
+    const first = statusOf({ mirrors: new Map(all.map((each, index) => [`shop/${index}`, each])) });
+    const message = 'the mirrors follow the target; not mirrored: 2 NameConflict, 1 InvalidName, 1 InvalidService';
+    expect(conditionOf(first, 'Ready')).toMatchObject({ status: 'True', message });
+    expect(conditionOf(linkStatus({ ...FINE, mirrors: undefined }, first, T2), 'Ready').message).toBe(message);
+    expect(conditionOf(linkStatus(FINE, first, T2), 'Ready').message).toBe('the mirrors follow the target');
   });
 
   it('move their lastTransitionTime on a transition, and at no other time', () => {
