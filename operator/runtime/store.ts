@@ -6,6 +6,7 @@
  * Our own writes are seen at once (`wrote`, `deleted`), before the watch reports them: without that a reconcile that
  * follows its own write would plan against the past and be answered 409.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { keyOf, splitKey, type KubeObject } from '../kube/objects.ts';
 import { type IndexFunctions, Indexes } from './indexes.ts';
 import { OwnWrites } from './own-writes.ts';
@@ -196,9 +197,10 @@ export class Store<T extends KubeObject> implements Lister<T> {
     const lost = changes.length;
     for (const [key, after] of incoming) {
       const before = part.objects.get(key);
-      if (before === undefined || !isSameVersion(before, after)) changes.push({ key, before, after, isListed: true });
+      // A version is no proof: a server that was restored from a backup gives those that it lost once more.
+      if (!isDeepStrictEqual(before, after)) changes.push({ key, before, after, isListed: true });
       // What readers and indexes hold stays the very object that `wrote` and `deleted` are called with.
-      else incoming.set(key, before);
+      else if (before !== undefined) incoming.set(key, before);
     }
     // One assignment, then the indexes: no reader runs in between.
     part.objects = incoming;
@@ -248,9 +250,6 @@ export class Store<T extends KubeObject> implements Lister<T> {
     return before;
   }
 }
-
-const isSameVersion = (a: KubeObject, b: KubeObject): boolean =>
-  a.metadata.uid === b.metadata.uid && a.metadata.resourceVersion === b.metadata.resourceVersion;
 
 const emptyPart = <T>(name: string | undefined): Part<T> => ({
   name,

@@ -257,8 +257,15 @@ export const RUNTIME: readonly Defect[] = [
     ...STORE,
     name: 'each list tells of every object as changed',
     rule: 'C5',
-    find: 'if (before === undefined || !isSameVersion(before, after)) changes',
-    replace: 'if (before === undefined || before !== after) changes',
+    find: 'if (!isDeepStrictEqual(before, after)) changes',
+    replace: 'if (before !== after) changes',
+  },
+  {
+    ...STORE,
+    name: 'what has the version that it had counts as unchanged, also after a restore',
+    rule: 'H3',
+    find: 'if (!isDeepStrictEqual(before, after)) changes',
+    replace: 'if (before?.metadata.resourceVersion !== after.metadata.resourceVersion) changes',
   },
   {
     ...INDEXES,
@@ -277,7 +284,7 @@ export const RUNTIME: readonly Defect[] = [
     ...STORE,
     name: 'a list replaces objects that it does not change, so that no write based on them is seen',
     rule: 'C3',
-    find: 'else incoming.set(key, before);',
+    find: 'else if (before !== undefined) incoming.set(key, before);',
     replace: '',
   },
   {
