@@ -20,6 +20,8 @@ export interface Tuning {
   readonly conflictRetryMs?: number;
   /** Time that a cluster may be without a Link before its mirrors are removed. @default 2000 */
   readonly removalGraceMs?: number;
+  /** Time for which mirrors stay after all Links vanished with their CRD, once that is back. @default 600000 */
+  readonly returnGraceMs?: number;
   /** Deadline of a request. @default 10000 */
   readonly requestTimeoutMs?: number;
   /** Shortest time between two writes of one Link's status. @default 1000 */

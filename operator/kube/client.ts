@@ -4,8 +4,9 @@
  */
 import type { ClusterAccess } from './access/access.ts';
 import type { RequestLane } from './network.ts';
+import { isNotFound } from './errors.ts';
 import { apiVersionOf, EVENTS, type KubeObject, LEASES, type Resource } from './objects.ts';
-import { collectionPath, objectPath } from './paths.ts';
+import { collectionPath, objectPath, versionPath } from './paths.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 
 export type { ClientHooks } from './transport.ts';
@@ -52,6 +53,11 @@ export interface Preconditions {
   readonly resourceVersion?: string | undefined;
 }
 
+/** An `APIResourceList`. */
+interface ServedResources {
+  readonly resources?: readonly { readonly name: string; readonly verbs: readonly string[] }[];
+}
+
 export class KubeClient {
   /** The field manager of this client's writes. */
   readonly fieldManager: string;
@@ -81,6 +87,25 @@ export class KubeClient {
       lane: laneOf(of),
       signal,
     });
+  }
+
+  /**
+   * The verbs that the API server serves for a resource; none if it does not serve the resource. One whose CRD is being
+   * deleted has no `create`. Every authenticated client may ask, by Kubernetes' own role `system:discovery`.
+   */
+  async verbs(of: Resource, signal?: AbortSignal): Promise<readonly string[]> {
+    try {
+      const { resources = [] } = await this.#transport.json<ServedResources>({
+        method: 'GET',
+        path: versionPath(of),
+        what: `discover ${apiVersionOf(of)}`,
+        signal,
+      });
+      return resources.find(({ name }) => name === of.plural)?.verbs ?? [];
+    } catch (error) {
+      if (isNotFound(error)) return [];
+      throw error;
+    }
   }
 
   /** One page of a list. Items carry no `kind`, as the API server sends them. */

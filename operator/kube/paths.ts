@@ -1,9 +1,13 @@
 /** Paths of the Kubernetes API. Names come from anywhere: each is encoded, so that none leaves its place in a path. */
 import type { Resource } from './objects.ts';
 
+/** Path of one version of a resource's group. */
+export const versionPath = (of: Resource): string =>
+  of.group === '' ? `/api/${of.version}` : `/apis/${of.group}/${of.version}`;
+
 /** Path of all objects of a resource; of one namespace, if it is given and the resource has namespaces. */
 export function collectionPath(of: Resource, namespace: string | undefined): string {
-  const base = of.group === '' ? `/api/${of.version}` : `/apis/${of.group}/${of.version}`;
+  const base = versionPath(of);
   return namespace === undefined || !of.namespaced
     ? `${base}/${of.plural}`
     : `${base}/namespaces/${encodeURIComponent(namespace)}/${of.plural}`;

@@ -17,6 +17,8 @@ import { Session } from './session.ts';
 const CONCURRENCY = 8;
 /** Time that a cluster may be without a Link before its mirrors are removed: a rename takes a moment. */
 const REMOVAL_GRACE_MS = 2_000;
+/** Time between two looks, in that time, whether Links can be there at all. */
+const PRESENCE_PERIOD_MS = 500;
 
 export interface ClustersOptions {
   readonly env: Environment;
@@ -41,8 +43,8 @@ export class Clusters {
   readonly #served: Map<string, string>;
   /** Sessions whose cluster their Link's Lease records. */
   readonly #recorded = new WeakSet<Session>();
-  /** When the mirrors of each cluster without a Link may be removed, on the monotonic clock. */
-  readonly #removableMs = new Map<string, number>();
+  /** When each cluster was first found to have no Link, on the monotonic clock. */
+  readonly #unlinkedMs = new Map<string, number>();
 
   constructor(options: ClustersOptions) {
     const { env, served } = options;
@@ -127,7 +129,7 @@ export class Clusters {
   async #reconcile(cluster: string, signal: AbortSignal): Promise<Outcome> {
     const assignment = assignmentOf(cluster, this.#options.reads, this.#served);
     const running = this.#sessions.get(cluster);
-    if (assignment.do !== 'remove') this.#removableMs.delete(cluster);
+    if (assignment.do !== 'remove') this.#unlinkedMs.delete(cluster);
     switch (assignment.do) {
       case 'serve': {
         const { settings } = assignment;
@@ -146,12 +148,14 @@ export class Clusters {
         }
         await this.#forgetOthers(cluster, assignment.link, signal);
         break;
-      case 'remove':
+      case 'remove': {
         if (running instanceof Removal && running.link === assignment.link) break;
-        if (this.#graceMs(cluster) > 0) return { requeueAfterMs: this.#graceMs(cluster) };
+        const requeueAfterMs = await this.#keptMs(cluster, signal);
+        if (requeueAfterMs > 0) return { requeueAfterMs };
         await this.#end(cluster, running);
         if (!signal.aborted) this.#remove(cluster, assignment.link);
         break;
+      }
       case 'nothing':
         await this.#end(cluster, running);
     }
@@ -160,15 +164,19 @@ export class Clusters {
   }
 
   /**
-   * Remaining time in milliseconds for which a cluster without a Link keeps its mirrors, so that a Link can take them
-   * over.
+   * Time in milliseconds after which a cluster without a Link must be looked at again, as it keeps its mirrors until
+   * then; 0 if they may be removed. A Link can take them over for a while, and those of Links that vanished all at once
+   * stay.
    */
-  #graceMs(cluster: string): number {
-    const now = performance.now();
-    const { removalGraceMs = REMOVAL_GRACE_MS } = this.#options.env.tuning;
-    const dueMs = this.#removableMs.get(cluster) ?? now + removalGraceMs;
-    this.#removableMs.set(cluster, dueMs);
-    return Math.max(0, dueMs - now);
+  async #keptMs(cluster: string, signal: AbortSignal): Promise<number> {
+    const { tuning, presence } = this.#options.env;
+    const sinceMs = this.#unlinkedMs.get(cluster) ?? performance.now();
+    this.#unlinkedMs.set(cluster, sinceMs);
+    // Asked from the beginning: a CRD that is replaced is away for a moment only.
+    const holdMs = await presence.holdMs(sinceMs, signal);
+    if (holdMs > 0) return holdMs;
+    const graceMs = sinceMs + (tuning.removalGraceMs ?? REMOVAL_GRACE_MS) - performance.now();
+    return Math.min(Math.max(0, graceMs), PRESENCE_PERIOD_MS);
   }
 
   #serve(cluster: string, settings: LinkSettings): void {
@@ -206,7 +214,7 @@ export class Clusters {
   #removed(cluster: string, removal: Removal, result: RemovalResult): void {
     if (result === 'stopped') return;
     this.#sessions.delete(cluster);
-    this.#removableMs.delete(cluster);
+    this.#unlinkedMs.delete(cluster);
     const link = this.#links.get(removal.link);
     if (link !== undefined) link.work = undefined;
     // Only its Lease tells what a deleted Link left: it waits until its namespace can be read. A Link that names another

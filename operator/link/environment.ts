@@ -9,6 +9,7 @@ import type { MayWrite } from '../runtime/fence.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { IpFamily } from '../gateway/addresses.ts';
 import type { SourceCluster } from '../source/source.ts';
+import type { LinkPresence } from './presence.ts';
 
 /** What all Links share. */
 export interface Environment {
@@ -19,6 +20,8 @@ export interface Environment {
   /** The turns of writes of mirrors, shared fairly among Links (rule H7). */
   readonly writes: FairSemaphore;
   readonly source: SourceCluster;
+  /** Whether Links can be there at all. */
+  readonly presence: Pick<LinkPresence, 'holdMs'>;
   readonly families: ReadonlySet<IpFamily>;
   readonly claims: NameClaims;
   readonly metrics: Metrics;

@@ -96,12 +96,13 @@ export class Link implements LinkReport {
   }
 
   event(type: 'Normal' | 'Warning', reason: string, message: string): void {
+    if (this.#ended.signal.aborted) return;
     const { name, namespace, events, current } = this.#options;
     const uid = current()?.metadata.uid ?? '';
     events.record({ apiVersion: LinkApi.apiVersion, kind: LinkApi.kind, namespace, name, uid }, type, reason, message);
   }
 
-  /** Ends all writes of status and metrics: the Link is gone. */
+  /** Ends all writes of status, Events and metrics: the Link is gone. */
   end(): void {
     this.#ended.abort();
     this.#options.metrics.forgetLink(this.#options.name);

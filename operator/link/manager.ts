@@ -4,7 +4,7 @@
  */
 import { Annotation, CredentialsSecret } from '../../crds/wire.ts';
 import { type KubeObject, type Resource, type Secret, SECRETS, splitKey } from '../kube/objects.ts';
-import { describe } from '../kube/errors.ts';
+import { describe, isNotFound } from '../kube/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { FairSemaphore } from '../kube/semaphore.ts';
 import type { Metrics } from '../metrics.ts';
@@ -24,6 +24,7 @@ import { Clusters } from './clusters.ts';
 import { servedClusters } from './leftovers.ts';
 import { Link, LINKS } from './link.ts';
 import { type LinkRead, readLinkObject, type Served } from './links.ts';
+import { LinkPresence } from './presence.ts';
 import type { LinkObject } from './status-writer.ts';
 
 export interface ManagerOptions {
@@ -41,6 +42,7 @@ export interface ManagerOptions {
 export class Manager {
   readonly #options: ManagerOptions;
   readonly #source: SourceCluster;
+  readonly #presence: LinkPresence;
   readonly #objects: Store<LinkObject>;
   readonly #secrets: Store<Secret>;
   readonly #reads = new Map<string, LinkRead>();
@@ -66,6 +68,16 @@ export class Manager {
       mirrorNamespaces: config.mirrorNamespaces,
       timings: tuning.sourceTimings,
       log,
+    });
+    const { namespaces } = this.#source;
+    const { returnGraceMs } = tuning;
+    this.#presence = new LinkPresence({
+      client,
+      resource: LINKS,
+      namespace: config.namespace,
+      namespaces,
+      log,
+      returnGraceMs,
     });
   }
 
@@ -105,7 +117,10 @@ export class Manager {
         select: { namespace, fieldSelector },
         sink,
         ...(tuning.sourceTimings === undefined ? {} : { timings: tuning.sourceTimings }),
-        onState: (state) => health.report(what, state),
+        onState: (state) => {
+          if (resource === LINKS && !state.connected && isNotFound(state.error)) this.#presence.vanished();
+          health.report(what, state);
+        },
       }).run(signal);
     };
     return [
@@ -120,11 +135,14 @@ export class Manager {
   async #makeClusters(signal: AbortSignal): Promise<Clusters> {
     const { client, config, tuning, metrics, log, mayWrite } = this.#options;
     const families = await sourceFamilies(client, process.env, signal, log);
-    const common = { client, config, tuning, metrics, log, families, mayWrite };
+    const served = await this.#findServed(signal);
+    // Whether the last one was deleted, or all vanished, is not known.
+    if (this.#reads.size === 0 && served.size > 0) this.#presence.noneFound();
+    const common = { client, config, tuning, metrics, log, families, mayWrite, presence: this.#presence };
     return new Clusters({
       env: { ...common, source: this.#source, claims: new NameClaims(), writes: new FairSemaphore(client.connections) },
       reads: this.#reads,
-      served: await this.#findServed(signal),
+      served,
       makeLink: (name) => this.#makeLink(name),
       secretOf: (name) => this.#secrets.get(`${config.namespace}/${name}`),
     });

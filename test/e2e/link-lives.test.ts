@@ -4,11 +4,12 @@
  * for are removed.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { linkCrd } from '../../crds/index.ts';
 import { backings } from '../cluster/index.ts';
 import type { Tuning } from '../../operator/config/tuning.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import type { SimulatedCluster } from '../cluster/simulated/start.ts';
-import { eventually, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
+import { eventually, installCrd, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
 import { credentials, EXPORTED, GATEWAY, link, LINKS_NAMESPACE, service, slice } from '../support/builders.ts';
 import { identities, type Inventory, inventory } from '../support/inventory.ts';
 import { LASTING_LEASE, type TestOperator } from '../support/operator.ts';
@@ -166,6 +167,7 @@ class Stage {
   }
 }
 
+const LINK_CRD = linkCrd as unknown as ObjectRef;
 const LINK_VERSION = 'multicluster.linkerd.io/v1alpha3';
 
 onEachBacking('Links that come and go', (backing) => {
@@ -271,6 +273,29 @@ onEachBacking('Links that come and go', (backing) => {
       LONG_MS,
     );
   });
+
+  test(
+    'all Links that vanish with their CRD lose no mirror, also when it takes long to go (L56, E5)',
+    async () => {
+      const before = await stage.served();
+      // What a finalizer holds keeps the CRD.
+      const held = link('held', {}, { namespace: 'shop', finalizers: ['example.com/held'] });
+      await clusters.east.apply(held);
+      await clusters.east.delete(LINK_CRD);
+      await eventually('the operator has seen that all Links vanish', async () =>
+        stage.operator.lines.some(({ message }) => message.includes('their mirrors stay')),
+      );
+      if ((await clusters.east.get(held)) !== undefined) {
+        await clusters.east.patch(held, { metadata: { finalizers: null } });
+      }
+      await eventually('the CRD is gone', async () => (await clusters.east.get(LINK_CRD)) === undefined);
+      await installCrd(clusters.eastCluster, LINK_CRD);
+      await stage.link('west');
+      await stage.untilReady('west');
+      expect(await inventory(clusters)).toEqual(before);
+    },
+    LONG_MS,
+  );
 
   describe('two Links for one cluster (L42, E9)', () => {
     test(

@@ -20,6 +20,7 @@ export const FAST: Tuning = {
   requestTimeoutMs: 5_000,
   statusPeriodMs: 200,
   removalGraceMs: 100,
+  returnGraceMs: 100,
   labelCopyMs: 0,
 };
 

@@ -17,6 +17,7 @@ const LEFTOVERS = {
   file: 'operator/link/leftovers.ts',
   tests: ['test/operator/link/clusters.test.ts', 'test/operator/link/leftovers.test.ts'],
 };
+const PRESENCE = { file: 'operator/link/presence.ts', tests: ['test/operator/link/presence.test.ts'] };
 const EXPORTS = { file: 'operator/link/exports.ts', tests: ['test/operator/link/exports.test.ts'] };
 const LIMITS = { file: 'operator/link/limits.ts', tests: ['test/operator/link/exports.test.ts'] };
 const PODS = { file: 'operator/link/pods.ts', tests: ['test/operator/link/exports.test.ts'] };
@@ -588,8 +589,8 @@ export const LINK: readonly Defect[] = [
     ...CLUSTERS,
     name: 'no grace before a removal',
     rule: 'E5',
-    find: 'if (this.#graceMs(cluster) > 0) return { requeueAfterMs: this.#graceMs(cluster) };',
-    replace: '',
+    find: 'return Math.min(Math.max(0, graceMs), PRESENCE_PERIOD_MS);',
+    replace: 'return 0;',
   },
   {
     ...CLUSTERS,
@@ -604,7 +605,7 @@ export const LINK: readonly Defect[] = [
     ...CLUSTERS,
     name: 'a cluster that had a Link in between has no second grace',
     rule: 'E5',
-    find: "if (assignment.do !== 'remove') this.#removableMs.delete(cluster);",
+    find: "if (assignment.do !== 'remove') this.#unlinkedMs.delete(cluster);",
     replace: '',
   },
   {
@@ -1064,6 +1065,56 @@ export const LINK: readonly Defect[] = [
     rule: 'E10',
     find: 'this.#unreachableSince ??=',
     replace: "this.#withinLimits = verdict('True', 'WithinLimits', ''); this.#unreachableSince ??=",
+  },
+  {
+    ...CLUSTERS,
+    name: 'what Links left that vanished all at once is removed',
+    rule: 'E5',
+    find: 'if (holdMs > 0) return holdMs;',
+    replace: '',
+  },
+  {
+    ...CLUSTERS,
+    name: 'whether all Links vanish is asked only when the mirrors may be removed',
+    rule: 'E5',
+    find: 'Math.min(Math.max(0, graceMs), PRESENCE_PERIOD_MS)',
+    replace: 'Math.max(0, graceMs)',
+  },
+  {
+    ...PRESENCE,
+    name: 'a CRD that is being deleted counts as there',
+    rule: 'E5',
+    find: ".includes('create')",
+    replace: '.length > 0',
+  },
+  {
+    ...PRESENCE,
+    name: 'a namespace of Links that is being deleted counts as there',
+    rule: 'E5',
+    find: "&& namespaces.stateOf(namespace) === 'exists'",
+    replace: '',
+  },
+  {
+    ...PRESENCE,
+    name: 'mirrors are removed as soon as there can be Links again',
+    rule: 'E5',
+    find: 'return Math.max(0, this.#vanishedMs + this.#returnGraceMs - performance.now());',
+    replace: 'return 0;',
+  },
+  {
+    ...PRESENCE,
+    name: 'a Link that is deleted by itself keeps its mirrors after another vanished',
+    rule: 'E5',
+    find: 'if (sinceMs > this.#vanishedMs + BELATED_MS) return 0;',
+    replace: '',
+  },
+  {
+    ...MANAGER,
+    name: 'an operator that finds no Link at all removes what all of them left',
+    rule: 'E5',
+    tests: ['test/operator/link/manager.test.ts'],
+    find: 'this.#presence.noneFound();',
+    replace: '{}',
   },
   {
     ...MIRRORS,

@@ -51,6 +51,8 @@ class World {
   readonly accepted = new Map<string, string>();
   readonly messages = new Map<string, string>();
   readonly secretsRead: string[] = [];
+  /** How long the mirrors of clusters without a Link must stay. */
+  holdMs = 0;
   /** By cluster: keys of its mirrors. */
   readonly left = new Map<string, readonly string[]>();
   /** Namespaces that cannot be read now. */
@@ -153,6 +155,7 @@ class World {
       client: this.leases.client,
       writes: new FairSemaphore(32),
       source,
+      presence: { holdMs: () => Promise.resolve(this.holdMs) },
       families: new Set(['IPv4']),
       claims: new NameClaims(),
       mayWrite: () => true,
@@ -296,6 +299,35 @@ describe('what a Link left (E5)', () => {
     made.left.clear();
     await pass(3_000);
     expect(made.leases.holders).toEqual({});
+    await made.end();
+  });
+
+  it('stays as long as all Links may have vanished, and its session goes on (L56)', async () => {
+    const made = await world([read('a'), read('b', { names: 'north' })]);
+    made.holdMs = 10_000;
+    await made.delete('a');
+    await made.delete('b');
+    await pass(3_600_000);
+    expect(made.said).toEqual(['serves west by a', 'serves north by b']);
+    expect(made.leases.holders).toEqual({ [leaseOf('a')]: 'us', [leaseOf('b')]: 'us' });
+    await made.put(read('a', { uid: 'other' }));
+    await pass(1_000);
+    expect(made.said.at(-1)).toBe('serves west by a');
+    made.holdMs = 0;
+    await pass(20_000);
+    expect(made.said.filter((line) => line.startsWith('removes'))).toEqual(['removes north of b']);
+    await made.end();
+  });
+
+  it('stays if all Links vanished during that moment (L56)', async () => {
+    const made = await world([read('a')]);
+    await made.delete('a');
+    await pass(1_000);
+    made.holdMs = 600_000;
+    await pass(600);
+    made.holdMs = 0;
+    await pass(300_000);
+    expect(made.said).toEqual(['serves west by a']);
     await made.end();
   });
 

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, test } from 'vitest';
+import { linkCrd } from '../../../crds/index.ts';
 import { Manager } from '../../../operator/link/manager.ts';
 import type { EventRecorder } from '../../../operator/runtime/events.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
@@ -109,6 +110,66 @@ describe('the manager of Links', () => {
     remove('west');
     await untilGone('a-north');
     await untilServed({});
+  });
+
+  describe('when all Links vanish (L56, E5)', () => {
+    const crd = linkCrd as unknown as ObjectRef;
+    const deleteCrd = () =>
+      stage.east.store.delete('apiextensions.k8s.io/v1', 'CustomResourceDefinition', undefined, crd.metadata.name);
+    const hasLogged = (text: string) => eventually(text, async () => stage.lines.some((line) => line.includes(text)));
+    const HELD = 'their mirrors stay';
+
+    /** A manager that serves two Links with mirrors, which would be removed at once. */
+    const serve = async (): Promise<void> => {
+      await start(
+        () => {
+          mirrors('a', 'b');
+          stage.mirror('a', 'north');
+          put('west');
+          put('north', { targetClusterName: 'north' });
+        },
+        { tuning: { returnGraceMs: FOR_EVER_MS } },
+      );
+      await untilServed({ north: 'north', west: 'west' });
+    };
+
+    it('with their CRD, keeps their mirrors, and hands them to the Links that come again', async () => {
+      await serve();
+      const before = stage.east.store.list('v1', 'Service', 'shop');
+      deleteCrd();
+      await hasLogged(HELD);
+      stage.put(crd);
+      put('west');
+      await until('west', 'CredentialsValid', 'SecretNotFound');
+      put('z', { targetClusterName: 'z' });
+      await untilServed({ north: 'north', west: 'west', z: 'z' });
+      expect(stage.east.store.list('v1', 'Service', 'shop')).toEqual(before);
+    });
+
+    it('with their CRD, while no operator ran, keeps their mirrors', async () => {
+      await serve();
+      await restart(() => {
+        deleteCrd();
+        stage.put(crd);
+      });
+      await hasLogged('there is no Link any more');
+      put('z', { targetClusterName: 'z' });
+      await untilServed({ north: '', west: '', z: 'z' });
+      expect(stage.services()).toHaveLength(3);
+    });
+
+    it('with their namespace, keeps their mirrors', async () => {
+      await serve();
+      // What finalizers hold keeps a namespace from going.
+      stage.put({
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'held', namespace: LINKS_NAMESPACE, finalizers: ['example.com/held'] },
+      } as ObjectRef);
+      stage.east.store.delete('v1', 'Namespace', undefined, LINKS_NAMESPACE);
+      await hasLogged(HELD);
+      expect(stage.services()).toHaveLength(3);
+    });
   });
 
   it('removes what a Link left that was deleted while no operator ran (E5)', async () => {

@@ -85,7 +85,8 @@ export class Stage {
     await source.whenSynced(this.#ended.signal);
     const writes = new FairSemaphore(client.connections);
     const rest = { families: new Set(['IPv4'] as const), claims: new NameClaims(), mayWrite: this.mayWrite };
-    return { client, writes, config, tuning, metrics, log, source, ...rest };
+    const presence = { holdMs: () => Promise.resolve(0) };
+    return { client, presence, writes, config, tuning, metrics, log, source, ...rest };
   }
 
   async stop(): Promise<void> {

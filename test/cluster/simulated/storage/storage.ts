@@ -37,6 +37,7 @@ const byKey = ([a]: [string, KubeObject], [b]: [string, KubeObject]): number => 
 export class Collection {
   readonly #storage: Storage;
   readonly #listeners = new Set<(event: StorageEvent) => void>();
+  readonly #dropListeners = new Set<() => void>();
   #objects = new Map<string, KubeObject>();
   #sorted: readonly [string, KubeObject][] | undefined;
   #log: StorageEvent[] = [];
@@ -130,6 +131,17 @@ export class Collection {
     return () => void this.#listeners.delete(listener);
   }
 
+  /** Calls back when the collection is dropped; the result stops it. */
+  listenForDrop(listener: () => void): () => void {
+    this.#dropListeners.add(listener);
+    return () => void this.#dropListeners.delete(listener);
+  }
+
+  /** Tells those who listen that nothing will happen here any more. */
+  dropped(): void {
+    for (const listener of this.#dropListeners) listener();
+  }
+
   /** Forgets all that happened before now. */
   compact(): void {
     this.#log = [];
@@ -179,6 +191,7 @@ export class Storage {
 
   /** Drops a collection with all its objects. */
   drop(id: string): void {
+    this.#collections.get(id)?.dropped();
     this.#collections.delete(id);
   }
 

@@ -27,6 +27,7 @@ export interface WatchOptions {
 export class Watch {
   readonly #options: WatchOptions;
   readonly #unlisten: () => void;
+  readonly #unlistenForDrop: () => void;
   #silent = false;
   #held: string[] | undefined;
 
@@ -37,6 +38,7 @@ export class Watch {
     this.#unlisten = collection.listen((event) => {
       if (from === undefined || event.revision > from) this.#pass(event);
     });
+    this.#unlistenForDrop = collection.listenForDrop(() => this.end());
     if (missed === undefined) {
       this.expire(from!);
       return;
@@ -104,5 +106,6 @@ export class Watch {
   /** Stops listening. */
   close(): void {
     this.#unlisten();
+    this.#unlistenForDrop();
   }
 }

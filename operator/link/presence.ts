@@ -1,0 +1,86 @@
+/**
+ * Whether Links can be there at all (rule E5, ADR 13). A Link that is deleted takes its mirrors with it; but Kubernetes
+ * deletes every Link when their CRD or their namespace is deleted, and then nobody asked for that. What the API server
+ * serves tells the two apart: a CRD that is being deleted takes no new objects from before its first object goes.
+ */
+import type { KubeClient } from '../kube/client.ts';
+import type { Resource } from '../kube/objects.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { SourceNamespaces } from '../source/namespaces.ts';
+
+/** Time between two looks while there is no place for Links. */
+const RECHECK_MS = 10_000;
+/** Time for which mirrors stay once there is a place for Links again: whoever lost them all must find them first. */
+const RETURN_GRACE_MS = 600_000;
+/** A loss that is noticed at most this long after there was no place for Links counts as caused by it. */
+const BELATED_MS = 60_000;
+
+export interface PresenceOptions {
+  /** The source cluster. */
+  readonly client: Pick<KubeClient, 'verbs'>;
+  /** Links, and their namespace. */
+  readonly resource: Resource;
+  readonly namespace: string;
+  readonly namespaces: Pick<SourceNamespaces, 'stateOf'>;
+  readonly log: Logger;
+  /** @default 600000 */
+  readonly returnGraceMs?: number | undefined;
+}
+
+export class LinkPresence {
+  readonly #options: PresenceOptions;
+  readonly #returnGraceMs: number;
+  /** When there last was no place for Links, on the monotonic clock. */
+  #vanishedMs = -Infinity;
+  #isReported = false;
+  #asking: Promise<boolean> | undefined;
+
+  constructor(options: PresenceOptions) {
+    this.#options = options;
+    this.#returnGraceMs = options.returnGraceMs ?? RETURN_GRACE_MS;
+  }
+
+  /** Records that Links cannot be there at this moment. */
+  vanished(): void {
+    this.#vanishedMs = performance.now();
+  }
+
+  /** Records that an operator that starts has found no Link, though mirrors were written for some. */
+  noneFound(): void {
+    this.vanished();
+    this.#reportWait('there is no Link any more');
+  }
+
+  /**
+   * Returns how long the mirrors of a cluster without a Link must stay, in milliseconds; 0 if its Link was deleted by
+   * itself.
+   * @param sinceMs when it was first found to have no Link, on the monotonic clock
+   * @throws ApiError or ConnectionError if the API server does not say what it serves
+   */
+  async holdMs(sinceMs: number, signal: AbortSignal): Promise<number> {
+    this.#asking ??= this.#ask(signal).finally(() => (this.#asking = undefined));
+    if (!(await this.#asking)) return RECHECK_MS;
+    if (sinceMs > this.#vanishedMs + BELATED_MS) return 0;
+    return Math.max(0, this.#vanishedMs + this.#returnGraceMs - performance.now());
+  }
+
+  /** Asks whether there is a place for Links, and reports a change. */
+  async #ask(signal: AbortSignal): Promise<boolean> {
+    const { client, resource, namespace, namespaces, log } = this.#options;
+    const isServed = (await client.verbs(resource, signal)).includes('create');
+    const isThere = isServed && namespaces.stateOf(namespace) === 'exists';
+    if (!isThere) this.vanished();
+    if (isThere && this.#isReported) this.#reportWait('there can be Links again');
+    if (!isThere && !this.#isReported) {
+      const missing = isServed ? `namespace ${namespace}` : `CRD ${resource.plural}.${resource.group}`;
+      log.error({ missing }, 'all Links vanish with what is missing or being deleted; their mirrors stay');
+    }
+    this.#isReported = !isThere;
+    return isThere;
+  }
+
+  #reportWait(because: string): void {
+    const seconds = this.#returnGraceMs / 1000;
+    this.#options.log.warn({ seconds }, `${because}; mirrors without a Link stay for this time, then they are removed`);
+  }
+}
