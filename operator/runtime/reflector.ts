@@ -9,6 +9,7 @@
 import { type BackoffPolicy, backoffMs, sleep } from '../kube/backoff.ts';
 import type { KubeClient, ListOptions } from '../kube/client.ts';
 import { ApiError, ConnectionError, isExpired, LimitError, SilenceError, type StatusBody } from '../kube/errors.ts';
+import { inMiB } from '../kube/lines.ts';
 import type { KubeObject, Resource } from '../kube/objects.ts';
 import type { Sink } from './store.ts';
 
@@ -20,6 +21,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly sink: Sink<T>;
   /** Most objects; a list or a watch that has more fails with a LimitError. @default - no limit */
   readonly maxObjects?: number | undefined;
+  /** Most bytes that they take, as the sink weighs them, in the same way. @default - no limit */
+  readonly maxBytes?: number | undefined;
   readonly timings?: Partial<ReflectorTimings>;
   /**
    * Called when a watch is open, and after each list or watch that failed (see health.ts). A watch after one that ended
@@ -199,6 +202,7 @@ export class Reflector<T extends KubeObject> {
       objects += 1;
       if (objects > maxObjects) throw new LimitError(`${what}: there are more than ${maxObjects} objects`);
       sink.listed(object);
+      this.#checkBytes(what);
     };
     for (let pages = 1; ; pages += 1) {
       const query = { ...select, limit: this.#timings.pageSize, continue: next };
@@ -210,6 +214,12 @@ export class Reflector<T extends KubeObject> {
       }
       next = token;
     }
+  }
+
+  /** @throws LimitError if the objects take more memory than they may */
+  #checkBytes(what: string): void {
+    const { sink, maxBytes = Infinity } = this.#options;
+    if (sink.bytes > maxBytes) throw new LimitError(`${what}: the objects take more than ${inMiB(maxBytes)}`);
   }
 
   /**
@@ -257,6 +267,7 @@ export class Reflector<T extends KubeObject> {
               throw new LimitError(`watch ${resource.plural}: there are more than ${maxObjects} objects`);
             }
             sink.applied(object);
+            this.#checkBytes(`watch ${resource.plural}`);
             break;
           case 'DELETED':
             sink.removed(object);

@@ -15,6 +15,8 @@ import { OwnWrites } from './own-writes.ts';
 export interface Sink<T extends KubeObject> {
   /** Number of objects, without those of a list that has not completed. */
   readonly size: number;
+  /** Weight of the objects; while a list is read, of those of the list. 0 if objects are not weighed. */
+  readonly bytes: number;
   init(): void;
   listed(object: T): void;
   initDone(): void;
@@ -46,6 +48,8 @@ export interface StoreOptions<T> {
   readonly indexes?: IndexFunctions<T>;
   /** Drops the fields that nobody reads; undefined leaves the object out. */
   readonly trim?: (object: T) => T | undefined;
+  /** Returns the bytes that an object takes, once it is trimmed. @default - objects are not weighed */
+  readonly weigh?: (object: T) => number;
   /**
    * The parts that the store is filled in, each by a sink of its own. An object of no partition is not stored.
    * @default - the store has one sink
@@ -70,6 +74,10 @@ interface Part<T> {
   objects: Map<string, T>;
   /** The list that is being collected. */
   incoming: Map<string, T> | undefined;
+  /** Weight of the objects. */
+  bytes: number;
+  /** Weight of the list that is being collected. */
+  incomingBytes: number;
   synced: boolean;
   readonly writes: OwnWrites;
 }
@@ -111,12 +119,18 @@ export class Store<T extends KubeObject> implements Lister<T> {
       get size() {
         return part.objects.size;
       },
+      get bytes() {
+        return part.incoming === undefined ? part.bytes : part.incomingBytes;
+      },
       init: () => {
         part.incoming = new Map();
+        part.incomingBytes = 0;
       },
       listed: (object) => {
         const trimmed = this.#accepted(part, object);
-        if (trimmed !== undefined) part.incoming?.set(keyOf(trimmed), trimmed);
+        if (trimmed === undefined) return;
+        part.incoming?.set(keyOf(trimmed), trimmed);
+        part.incomingBytes += this.#weigh(trimmed);
       },
       initDone: () => this.#swapIn(part),
       applied: (object) => this.#applied(part, object),
@@ -204,6 +218,7 @@ export class Store<T extends KubeObject> implements Lister<T> {
     }
     // One assignment, then the indexes: no reader runs in between.
     part.objects = incoming;
+    part.bytes = part.incomingBytes;
     for (const { key, before, after } of changes) this.#indexes.refile(key, before, after);
     const first = !part.synced;
     part.synced = true;
@@ -237,6 +252,10 @@ export class Store<T extends KubeObject> implements Lister<T> {
     return this.#options.trim === undefined ? object : this.#options.trim(object);
   }
 
+  #weigh(object: T | undefined): number {
+    return object === undefined ? 0 : (this.#options.weigh?.(object) ?? 0);
+  }
+
   #change(part: Part<T>, key: string, after: T | undefined): void {
     const before = this.#put(part, key, after);
     this.#options.onChange?.({ key, before, after });
@@ -246,6 +265,7 @@ export class Store<T extends KubeObject> implements Lister<T> {
     const before = part.objects.get(key);
     if (after === undefined) part.objects.delete(key);
     else part.objects.set(key, after);
+    part.bytes += this.#weigh(after) - this.#weigh(before);
     this.#indexes.refile(key, before, after);
     return before;
   }
@@ -255,6 +275,8 @@ const emptyPart = <T>(name: string | undefined): Part<T> => ({
   name,
   objects: new Map(),
   incoming: undefined,
+  bytes: 0,
+  incomingBytes: 0,
   synced: false,
   writes: new OwnWrites(),
 });

@@ -19,6 +19,7 @@ import {
 import type { MirrorMode } from '../../constructs/mirror/index.ts';
 import type { ReflectorState, ReflectorTimings } from '../runtime/reflector.ts';
 import { Store } from '../runtime/store.ts';
+import { weightOf } from '../runtime/weight.ts';
 import { type Read, readService, readSlice, serviceKeys } from './objects.ts';
 import { Moves } from './moves.ts';
 import { SlicesByName, type Wanting } from './slices-by-name.ts';
@@ -60,6 +61,8 @@ const LABELLED = 'endpointslices';
 
 /** Most Services, and most slices, that are read of a target (rule E10): several times what anybody mirrors. */
 const MAX_OBJECTS = 50_000;
+/** Most bytes that the objects of one list and its watch take: 10,000 Services with 6 KiB of annotations each. */
+const MAX_BYTES = 64 * 1024 * 1024;
 
 export class ExportWatch {
   readonly #options: ExportWatchOptions;
@@ -177,6 +180,7 @@ export class ExportWatch {
 
   #watchServices(id: string, labelSelector: string): WatchedStore<Service> {
     const store: Store<Service> = new Store<Service>({
+      weigh: weightOf,
       trim: (object) => this.#checked(readService(object)),
       onRelisted: (_first, lost) => {
         const isAskedFor = this.#relisting.delete(store);
@@ -196,6 +200,7 @@ export class ExportWatch {
 
   #watchSlices(id: string, labelSelector: string): WatchedStore<EndpointSlice> {
     const store = new Store<EndpointSlice>({
+      weigh: weightOf,
       trim: (object) => this.#checked(readSlice(object)),
       indexes: { service: serviceKeys },
       onRelisted: () => {
@@ -229,6 +234,7 @@ export class ExportWatch {
       labelSelector,
       namespace,
       maxObjects: MAX_OBJECTS,
+      maxBytes: MAX_BYTES,
       timings,
       client: () => {
         if (this.#client === undefined) throw new Error('no client');

@@ -12,6 +12,8 @@ export interface WatchedStoreOptions<T extends KubeObject> {
   readonly namespace?: string | undefined;
   /** Most objects that are read. */
   readonly maxObjects: number;
+  /** Most bytes that they take, as the store weighs them. */
+  readonly maxBytes: number;
   /** The client for the next list or watch. */
   readonly client: () => KubeClient;
   readonly timings?: Partial<ReflectorTimings> | undefined;
@@ -29,7 +31,8 @@ export class WatchedStore<T extends KubeObject> {
   #connected = false;
 
   constructor(options: WatchedStoreOptions<T>) {
-    const { store, resource, labelSelector, namespace, maxObjects, client, timings, onState, signal } = options;
+    const { store, resource, labelSelector, namespace, maxObjects, maxBytes, client, timings, onState, signal } =
+      options;
     this.store = store;
     this.#onState = onState;
     this.#reflector = new Reflector<T>({
@@ -38,6 +41,7 @@ export class WatchedStore<T extends KubeObject> {
       select: { labelSelector, namespace },
       sink: store.sink(),
       maxObjects,
+      maxBytes,
       ...(timings === undefined ? {} : { timings }),
       onState: (state) => {
         this.#connected = state.connected;

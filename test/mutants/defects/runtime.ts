@@ -721,6 +721,28 @@ export const RUNTIME: readonly Defect[] = [
   },
   {
     ...REFLECTOR,
+    name: 'a list takes any memory',
+    rule: 'E10',
+    find: 'this.#checkBytes(what);',
+    replace: '',
+  },
+  {
+    ...REFLECTOR,
+    name: 'a watch takes any memory',
+    rule: 'E10',
+    find: 'this.#checkBytes(`watch ${resource.plural}`);',
+    replace: '',
+  },
+  {
+    ...REFLECTOR,
+    file: 'operator/runtime/store.ts',
+    name: 'what was put in the place of an object counts as more',
+    rule: 'E10',
+    find: 'this.#weigh(after) - this.#weigh(before)',
+    replace: 'this.#weigh(after)',
+  },
+  {
+    ...REFLECTOR,
     name: 'a page that repeats is read again',
     rule: 'E10',
     find: 'token === next ||',

@@ -86,14 +86,15 @@ class Server {
   }
 }
 
-function setUp(server = new Server(), maxObjects?: number) {
-  const store = new Store<KubeObject>();
+function setUp(server = new Server(), maxObjects?: number, maxBytes?: number) {
+  const store = new Store<KubeObject>({ weigh: ({ metadata }) => metadata.name.length });
   const states: ReflectorState[] = [];
   const reflector = new Reflector({
     client: () => server.client,
     resource: SERVICES,
     sink: store.sink(),
     maxObjects,
+    maxBytes,
     onState: (state) => states.push(state),
   });
   const stop = new AbortController();
@@ -525,6 +526,7 @@ describe('a reflector with a limit (E10)', () => {
     const held: string[] = [];
     const sink = {
       size: 0,
+      bytes: 0,
       init: () => void inits.push(held.splice(0).length),
       listed: ({ metadata }: KubeObject) => void held.push(metadata.name),
       initDone: () => undefined,
@@ -539,6 +541,33 @@ describe('a reflector with a limit (E10)', () => {
     expect([inits, held]).toEqual([[0, 2], []]);
     stop.abort();
     await running;
+  });
+
+  it('does not read a list whose objects take more memory than they may, on however many pages (L50)', async () => {
+    const server = new Server();
+    server.lists = [page([object('four', '1')], 'x'), page([object('four2', '2')], ''), new ConnectionError('refused')];
+    const { states, store, end } = setUp(server, undefined, 8);
+    await pass(0);
+    const message = 'list services: the objects take more than';
+    expect(states).toMatchObject([{ error: { message: expect.stringContaining(message) as string } }]);
+    expect([states[0]?.connected, store.synced]).toEqual([false, false]);
+    await end();
+  });
+
+  it('reads no more of a watch once the objects take more memory than they may, and lists anew', async () => {
+    const { server, states, names, end } = setUp(new Server(), undefined, 8);
+    await pass(0);
+    // The same object again, and one in place of another, take no more.
+    for (let version = 2; version < 20; version += 1) server.tell(added('four', String(version)));
+    server.tell({ type: 'DELETED', object: object('four', '20') });
+    for (const name of ['eight678', 'b', 'c']) server.tell(added(name, '21'));
+    await pass(0);
+    expect(names()).toEqual(['eight678', 'b']);
+    expect(states.at(-1)).toMatchObject({ connected: false, error: expect.any(LimitError) as Error });
+    server.lists = [page([object('c', '22')], '')];
+    await pass(1_000);
+    expect(names()).toEqual(['c']);
+    await end();
   });
 
   it('keeps what it has when a watch brings more, and lists anew what there is', async () => {
