@@ -89,6 +89,19 @@ export class Clusters {
     this.#controller.add(cluster);
   }
 
+  /**
+   * Takes up what Links left whose Leases are there although nothing is known of them: the source cluster was restored
+   * from a backup (rule E5).
+   * @param served cluster that each Lease records, by the Link's name
+   */
+  recall(served: Served): void {
+    for (const [name, cluster] of served) {
+      if (this.#served.has(name)) continue;
+      this.#served.set(name, cluster);
+      this.#controller.add(cluster);
+    }
+  }
+
   /** Handles a status of a Link that was written, by us or by others. */
   statusChanged(name: string): void {
     this.#links.get(name)?.statusChanged();

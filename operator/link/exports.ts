@@ -91,6 +91,11 @@ export class Exports {
     return excess === undefined ? undefined : verdict('False', 'LimitExceeded', excess);
   }
 
+  /** Whether nothing of the target is read, since no selector selects anything (rule A1). */
+  get readsNothing(): boolean {
+    return this.#settings.selector === undefined && this.#settings.remoteDiscoverySelector === undefined;
+  }
+
   /** Number of deletions that are held. */
   get held(): number {
     return this.#losses.count;

@@ -2,6 +2,7 @@
  * The operator's work while it leads: watches the source cluster, including Links and their Secrets, and passes every
  * change to the target clusters that it concerns, once everything has been listed.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { Annotation, CredentialsSecret } from '../../crds/wire.ts';
 import { type KubeObject, type Resource, type Secret, SECRETS, splitKey } from '../kube/objects.ts';
 import { describe, isNotFound } from '../kube/errors.ts';
@@ -99,6 +100,7 @@ export class Manager {
     if (!signal.aborted) {
       const clusters = await this.#makeClusters(signal);
       this.#clusters = clusters;
+      this.#source.problems.onOver = () => void this.#recall(clusters, signal);
       this.#source.namespaces.subscribe((name, state) => clusters.namespaceChanged(name, state));
       await clusters.run(signal);
     }
@@ -135,7 +137,7 @@ export class Manager {
   async #makeClusters(signal: AbortSignal): Promise<Clusters> {
     const { client, config, tuning, metrics, log, mayWrite } = this.#options;
     const families = await sourceFamilies(client, process.env, signal, log);
-    const served = await this.#findServed(signal);
+    const served = (await this.#findServed(signal)) ?? new Map<string, string>();
     // Whether the last one was deleted, or all vanished, is not known.
     if (this.#reads.size === 0 && served.size > 0) this.#presence.noneFound();
     const common = { client, config, tuning, metrics, log, families, mayWrite, presence: this.#presence };
@@ -148,8 +150,17 @@ export class Manager {
     });
   }
 
-  /** Returns the cluster that each Link was served for, deleted Links included: their Leases record it. */
-  async #findServed(signal: AbortSignal): Promise<Served> {
+  /** A source cluster that was away may have been restored from a backup, and have again what deleted Links left. */
+  async #recall(clusters: Clusters, signal: AbortSignal): Promise<void> {
+    const served = await this.#findServed(signal);
+    if (served !== undefined && !signal.aborted) clusters.recall(served);
+  }
+
+  /**
+   * Returns the cluster that each Link was served for, deleted Links included: their Leases record it. Undefined if they
+   * cannot be listed.
+   */
+  async #findServed(signal: AbortSignal): Promise<Served | undefined> {
     const { client, config, log } = this.#options;
     try {
       return await servedClusters(client, config.namespace, signal);
@@ -160,7 +171,7 @@ export class Manager {
           'Leases cannot be listed; mirrors that deleted Links left are not removed',
         );
       }
-      return new Map();
+      return undefined;
     }
   }
 
@@ -205,10 +216,14 @@ export class Manager {
   }
 }
 
-/** Reports whether two versions of a Link agree in everything that a session depends on. */
+/**
+ * Reports whether two versions of a Link agree in everything that a session depends on. After a restore from a backup
+ * one generation may stand for two specs.
+ */
 const isSame = (before: LinkObject | undefined, after: LinkObject | undefined): boolean =>
   before?.metadata.uid === after?.metadata.uid &&
   before?.metadata.generation === after?.metadata.generation &&
+  isDeepStrictEqual(before?.spec, after?.spec) &&
   before?.metadata.annotations?.[Annotation.confirmPrune] === after?.metadata.annotations?.[Annotation.confirmPrune];
 
 const trimLink = (object: LinkObject): LinkObject => {

@@ -25,6 +25,10 @@ import { Reachability } from './reachability.ts';
 import type { SessionFindings } from './status.ts';
 import { WriteLease } from './write-lease.ts';
 
+/** Verdicts on a target of which nothing is read. */
+const NOTHING_READ = verdict('True', 'NothingSelected', 'no selector of the Link selects anything: nothing is read');
+const NOTHING_LIMITED = verdict('True', 'WithinLimits', '');
+
 export class Session {
   readonly #env: Environment;
   readonly #report: LinkReport;
@@ -104,8 +108,9 @@ export class Session {
       ...this.#gateway.findings(),
       settingsGeneration: this.#settings.generation,
       credentials: this.#reachability.credentials,
-      reachable: this.#reachability.reachable,
-      withinLimits: this.#exports.beyondLimits ?? this.#reachability.withinLimits,
+      reachable: this.#exports.readsNothing ? NOTHING_READ : this.#reachability.reachable,
+      withinLimits:
+        this.#exports.beyondLimits ?? (this.#exports.readsNothing ? NOTHING_LIMITED : this.#reachability.withinLimits),
       synced: this.#synced(),
       pruneHeld: this.#exports.held,
       someHeld: this.#exports.someHeld,
@@ -138,7 +143,7 @@ export class Session {
     this.#settings = settings;
     const isReadAnew = this.#exports.update(settings);
     this.#report.statusChanged();
-    if (settings.generation === before.generation) return;
+    if (isApplied(settings, before)) return;
     if (isReadAnew) this.#reachability.readAnew();
     if (settings.credentialsSecret !== before.credentialsSecret) this.#reachability.forgetCredentials();
     this.#view = viewOf(settings, this.#env);
@@ -254,6 +259,13 @@ export class Session {
     for (const key of keys) this.#mirrors.add(key);
   }
 }
+
+/**
+ * Reports whether settings agree in all but a confirmation. The generation alone does not show it: after a restore of
+ * the source cluster from a backup one stands for two specs.
+ */
+const isApplied = (a: LinkSettings, b: LinkSettings): boolean =>
+  JSON.stringify({ ...a, confirmPrune: undefined }) === JSON.stringify({ ...b, confirmPrune: undefined });
 
 const viewOf = (settings: LinkSettings, { config }: Environment): LinkView => ({
   cluster: settings.cluster,

@@ -129,7 +129,7 @@ export class Store<T extends KubeObject> implements Lister<T> {
       listed: (object) => {
         const trimmed = this.#accepted(part, object);
         if (trimmed === undefined) return;
-        part.incoming?.set(keyOf(trimmed), trimmed);
+        part.incoming?.set(keyOf(trimmed), unlessSame(part.objects, trimmed));
         part.incomingBytes += this.#weigh(trimmed);
       },
       initDone: () => this.#swapIn(part),
@@ -211,10 +211,7 @@ export class Store<T extends KubeObject> implements Lister<T> {
     const lost = changes.length;
     for (const [key, after] of incoming) {
       const before = part.objects.get(key);
-      // A version is no proof: a server that was restored from a backup gives those that it lost once more.
-      if (!isDeepStrictEqual(before, after)) changes.push({ key, before, after, isListed: true });
-      // What readers and indexes hold stays the very object that `wrote` and `deleted` are called with.
-      else if (before !== undefined) incoming.set(key, before);
+      if (before !== after) changes.push({ key, before, after, isListed: true });
     }
     // One assignment, then the indexes: no reader runs in between.
     part.objects = incoming;
@@ -269,6 +266,16 @@ export class Store<T extends KubeObject> implements Lister<T> {
     this.#indexes.refile(key, before, after);
     return before;
   }
+}
+
+/**
+ * Returns what is held if the listed object is the same: what readers and indexes hold stays the very object that `wrote`
+ * and `deleted` are called with. A version does not decide it: a server that was restored from a backup gives those that
+ * were lost once more, to other content.
+ */
+function unlessSame<T extends KubeObject>(held: ReadonlyMap<string, T>, listed: T): T {
+  const before = held.get(keyOf(listed));
+  return before !== undefined && isDeepStrictEqual(before, listed) ? before : listed;
 }
 
 const emptyPart = <T>(name: string | undefined): Part<T> => ({

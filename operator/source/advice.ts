@@ -32,7 +32,16 @@ export function leaseRemedy(error: unknown, namespace: string): string {
 }
 
 /** What cannot be read of the source cluster and why, by plural of the resource. */
-export type SourceProblems = Map<string, string>;
+export class SourceProblems extends Map<string, string> {
+  /** Called when everything can be read again. */
+  onOver: () => void = () => undefined;
+
+  override delete(what: string): boolean {
+    const wasThere = super.delete(what);
+    if (wasThere && this.size === 0) this.onOver();
+    return wasThere;
+  }
+}
 
 /**
  * Logs when a resource of the source cluster cannot be read, and when it can again. A namespace that refuses to be read

@@ -21,7 +21,7 @@ import type { ReadHealth } from '../runtime/health.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { Reflector, type ReflectorState, type ReflectorTimings } from '../runtime/reflector.ts';
 import { type Change, Store } from '../runtime/store.ts';
-import { logNamespaceAccess, sourceHealth, type SourceProblems } from './advice.ts';
+import { logNamespaceAccess, sourceHealth, SourceProblems } from './advice.ts';
 import { ListedNamespaces, type SourceNamespaces, WatchedNamespaces } from './namespaces.ts';
 import { indexValueOf, mirroredName, type Owner, ownerOf, sameOwner } from './owner.ts';
 import { trimEndpoints, trimForeignService, trimService, trimSlice } from './trim.ts';
@@ -51,7 +51,7 @@ export class SourceCluster {
   readonly slices: Store<EndpointSlice>;
   readonly namespaces: SourceNamespaces;
   /** What cannot be read at present. */
-  readonly problems: SourceProblems = new Map();
+  readonly problems = new SourceProblems();
   readonly #options: SourceOptions;
   /** The namespaces that are read; undefined: all. */
   readonly #within: ReadonlySet<string> | undefined;

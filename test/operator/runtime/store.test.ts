@@ -55,6 +55,15 @@ describe('a store that is listed', () => {
     expect([store.synced, store.size]).toEqual([true, 1]);
   });
 
+  it('shows what a list says of a version that it has: a restored server gives versions once more (L55)', () => {
+    const { store, changes } = setUp();
+    listed(store, object('a', '7', { app: 'old' }), object('b', '3', { app: 'old' }));
+    changes.length = 0;
+    listed(store, object('a', '7', { app: 'new' }), object('b', '3', { app: 'old' }));
+    expect(store.by('app', 'new').map(({ metadata }) => metadata.name)).toEqual(['a']);
+    expect(changes).toEqual(['shop/a 7→7']);
+  });
+
   it('says of each list how much is not in it any more', () => {
     const told: unknown[] = [];
     const store = new Store<KubeObject>({ onRelisted: (first, lost) => told.push([first, lost]) });
