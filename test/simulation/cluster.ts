@@ -14,12 +14,39 @@ import { idOf, type Resource } from '../cluster/simulated/kinds/resources.ts';
 import { ApiServer } from '../cluster/simulated/server.ts';
 import type { Snapshot, StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import { type Manifest, Store } from '../cluster/simulated/store.ts';
+import { type Manner, mannered } from './manners.ts';
 import type { Internet, Sender } from './world/internet.ts';
 import { randomFor, uuidOf } from './world/random.ts';
 import type { SimulatedProcess } from './world/world.ts';
 
 /** Period of bookmarks, which distinguish a quiet watch from a silent one: that of a real API server. */
 const BOOKMARK_MS = 60_000;
+
+/** The longest that a timer can wait. */
+const NEVER_MS = 2 ** 31 - 1;
+
+/** Users that may do less than all: their groups, of which `readerRoles` says what they may do. */
+const READERS: ReadonlySet<string> = new Set(['without watch', 'without slices']);
+
+/** The rights of users that may not do all that a Link needs. */
+export const readerRoles: readonly object[] = [
+  { user: 'without watch', verbs: ['get', 'list'], resources: ['services', 'endpointslices'] },
+  { user: 'without slices', verbs: ['get', 'list', 'watch'], resources: ['services'] },
+].flatMap(({ user, verbs, resources }) => {
+  const name = user.replace(' ', '-');
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  return [
+    {
+      ...{ apiVersion, kind: 'ClusterRole', metadata: { name } },
+      rules: [{ apiGroups: ['', 'discovery.k8s.io'], resources, verbs }],
+    },
+    {
+      ...{ apiVersion, kind: 'ClusterRoleBinding', metadata: { name } },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+    },
+  ];
+});
 
 const CA_DATA = Buffer.from(CERTIFICATE).toString('base64');
 
@@ -30,6 +57,10 @@ export interface HistoryClusterOptions {
   readonly controllers?: readonly string[];
   /** Put into every cluster of this name before its history; the same each time. */
   readonly objects: readonly object[];
+  /** How many versions have been written before. @default 0 */
+  readonly ahead?: number | undefined;
+  /** Whether watches get bookmarks. @default true */
+  readonly bookmarks?: boolean | undefined;
   readonly internet: Internet;
 }
 
@@ -47,6 +78,11 @@ const snapshotOf = ({ name, objects }: HistoryClusterOptions): Snapshot => {
   return snapshot;
 };
 
+const userOf = (name: string) => ({
+  name,
+  groups: READERS.has(name) ? ['system:authenticated'] : ['system:masters', 'system:authenticated'],
+});
+
 export class HistoryCluster {
   readonly name: string;
   /** Its `host:port`. */
@@ -58,38 +94,53 @@ export class HistoryCluster {
   readonly #store: Store;
   readonly #tokens = new Map<string, string>();
   readonly #server: ApiServer;
-  readonly #stopControllers: () => void;
+  readonly #startControllers: () => () => void;
+  #stopControllers: () => void;
   readonly #senders = new WeakMap<Exchange, Sender>();
-  readonly #backUps: Snapshot[] = [];
+  readonly #past: Snapshot[] = [];
+  #isDown = false;
+  /** How it answers. */
+  manner: Manner | undefined;
   /** Of the request that is being carried out. */
   #sender: Sender | undefined;
 
   constructor(options: HistoryClusterOptions) {
-    const { name, controllers = [], internet } = options;
+    const { name, controllers = [], internet, ahead = 0, bookmarks = true } = options;
     const { world } = internet;
     this.name = name;
     this.at = `${name}.example:6443`;
     this.process = world.process(name);
     this.#internet = internet;
     this.#uuids = randomFor(world.seed, `${name} uuids`);
-    this.#registry = new Registry(snapshotOf(options), () => uuidOf(this.#uuids));
+    const first = snapshotOf(options);
+    this.#registry = new Registry({ ...first, revision: first.revision + ahead }, () => uuidOf(this.#uuids));
     this.#store = new Store(this.#registry);
     this.#server = new ApiServer({
       registry: this.#registry,
-      authenticate: (token) =>
-        this.#tokens.has(token)
-          ? { name: this.#tokens.get(token)!, groups: ['system:masters', 'system:authenticated'] }
-          : undefined,
-      bookmarkIntervalMs: BOOKMARK_MS,
+      authenticate: (token) => (this.#tokens.has(token) ? userOf(this.#tokens.get(token)!) : undefined),
+      bookmarkIntervalMs: bookmarks ? BOOKMARK_MS : NEVER_MS,
       audit: false,
       onCarryingOut: (exchange) => {
         this.#sender = exchange && this.#senders.get(exchange);
       },
       random: randomFor(world.seed, `${name} faults`),
     });
-    this.#stopControllers = world.as(this.process, () => startControllers(this.#registry, controllers));
+    this.#startControllers = () => world.as(this.process, () => startControllers(this.#registry, controllers));
+    this.#stopControllers = this.#startControllers();
+    const serve = (exchange: Exchange & Sender): void => {
+      if (this.#isDown) {
+        exchange.destroy();
+        return;
+      }
+      const served = this.manner === undefined ? exchange : mannered(exchange, this.manner);
+      this.#senders.set(served, exchange);
+      void this.#server.handle(served);
+    };
+    this.#serve = serve;
     this.start();
   }
+
+  readonly #serve: (exchange: Exchange & Sender) => void;
 
   /** Of its latest write. */
   get revision(): number {
@@ -100,12 +151,17 @@ export class HistoryCluster {
     return this.#server.faults;
   }
 
+  /** Listens, if it does not yet. */
   start(): void {
-    const serve = (exchange: Exchange & Sender): void => {
-      this.#senders.set(exchange, exchange);
-      void this.#server.handle(exchange);
-    };
-    this.#internet.listen(this.at, { process: this.process, serve });
+    this.#isDown = false;
+    this.#internet.listen(this.at, { process: this.process, serve: this.#serve });
+  }
+
+  /** Listens no more, and its connections break. What users do meanwhile is there when it listens again. */
+  goDown(): void {
+    this.#isDown = true;
+    this.#internet.listen(this.at, undefined);
+    this.faults.dropWatches();
   }
 
   stop(): void {
@@ -117,6 +173,12 @@ export class HistoryCluster {
     const token = uuidOf(this.#uuids);
     this.#tokens.set(token, user);
     return token;
+  }
+
+  /** A token that is not admitted yet. */
+  admitLater(): { readonly token: string; readonly admit: () => void } {
+    const token = uuidOf(this.#uuids);
+    return { token, admit: () => void this.#tokens.set(token, 'admin') };
   }
 
   /** The token is good for nothing from now on; requests under way are still carried out. */
@@ -159,21 +221,40 @@ export class HistoryCluster {
 
   /** Keeps what there is now, to be restored later. */
   backUp(): void {
-    this.#backUps.push(this.#store.snapshot());
+    this.#past.push(this.#store.snapshot());
   }
 
-  /** Goes back to the latest backup, if there is one: what came after it is gone without an event. */
-  restore(): void {
-    const backUp = this.#backUps.pop();
-    if (backUp !== undefined) this.faults.restoreFrom(backUp);
+  /**
+   * Goes back to what was kept so many times ago, or first: what came after it is gone without an event, and what is
+   * written from now on gets the same versions as that. Afterwards so many more versions are written.
+   * @returns whether anything had been kept
+   */
+  restore(back: number, more = 0): boolean {
+    const kept = this.#past.at(-back) ?? this.#past[0];
+    if (kept === undefined) return false;
+    this.faults.restoreFrom(kept);
+    for (let written = 0; written < more; written += 1) this.#registry.storage.advance();
+    return true;
+  }
+
+  /** What the controllers of the cluster made and somebody took away without an event is made again. */
+  restartControllers(): void {
+    this.#stopControllers();
+    this.#stopControllers = this.#startControllers();
+  }
+
+  /** Told of every write. @param listener its sender is undefined for those of users and controllers */
+  onWrite(listener: (sender: Sender | undefined, resource: Resource, event: StorageEvent) => void): void {
+    for (const resource of this.#registry.resources()) {
+      const collection = this.#registry.storage.collection(idOf(resource));
+      collection.listen((event) => listener(this.#sender, resource, event));
+    }
   }
 
   /** Told of every effect of a request: nothing but the operator makes any. */
   onOperatorWrite(listener: (sender: Sender, resource: Resource, event: StorageEvent) => void): void {
-    for (const resource of this.#registry.resources()) {
-      this.#registry.storage.collection(idOf(resource)).listen((event) => {
-        if (this.#sender !== undefined) listener(this.#sender, resource, event);
-      });
-    }
+    this.onWrite((sender, resource, event) => {
+      if (sender !== undefined) listener(sender, resource, event);
+    });
   }
 }

@@ -3,6 +3,7 @@
  * A history is a list of these, so it can be printed, kept as a regression, and shrunk by leaving some out.
  */
 import fc from 'fast-check';
+import { type Manner, MANNERS } from './manners.ts';
 import type { Weather } from './world/internet.ts';
 import type { Clock } from './world/world.ts';
 
@@ -61,6 +62,14 @@ export type Command =
    * backup.
    */
   | { readonly do: 'put many' | 'lose all'; readonly link: TargetName }
+  /** A third of the Services is lost in the same way, by the number in the name. */
+  | { readonly do: 'lose part'; readonly link: TargetName; readonly part: 0 | 1 | 2 }
+  /** All slices are lost in the same way, and made again after a while. */
+  | { readonly do: 'lose slices'; readonly link: TargetName; readonly ms: number }
+  /** An exported headless Service with so many pods that losing them is a mass deletion. */
+  | { readonly do: 'put set'; readonly link: TargetName; readonly pods: number }
+  /** The pods behind a Service are deleted, and made anew after a while. */
+  | ({ readonly do: 'renew pods'; readonly ms: number } & Of)
   | ({ readonly do: 'export'; readonly exported: Export } & Of)
   | ({ readonly do: 'set pods'; readonly pods: readonly PodState[] } & Of)
   | ({ readonly do: 'set slice'; readonly pods: readonly PodState[] } & Of)
@@ -90,11 +99,12 @@ export type Command =
   | { readonly do: 'remove link' | 'put link'; readonly link: LinkName }
   /** Link `west` becomes `west-v2`, or the other way round: made before the other is deleted, or after. */
   | { readonly do: 'rename link'; readonly first: 'put' | 'remove' }
-  | {
-      readonly do: 'put secret';
-      readonly link: LinkName;
-      readonly as: 'good' | 'renewed' | 'garbage' | 'unauthorized' | 'absent';
-    }
+  | { readonly do: 'put secret'; readonly link: LinkName; readonly as: CredentialsKind }
+  /**
+   * The credentials for west lead to another cluster from now on, which has these of its Services too; and back, the
+   * next time.
+   */
+  | { readonly do: 'move target'; readonly services: 'all' | 'half' | 'none' }
   | { readonly do: 'stop operator' | 'kill operator' | 'start operator'; readonly replica?: number }
   | { readonly do: 'pause operator'; readonly replica: number; readonly ms: number }
   /** The process that makes the n-th write from now on crashes as it takes effect. */
@@ -105,7 +115,19 @@ export type Command =
   | { readonly do: 'cut answers'; readonly at: 'east' | TargetName; readonly bytes: number; readonly times: number }
   /** The name of a gateway comes to stand for other addresses, or is not answered. */
   | { readonly do: 'names'; readonly as: 'moved' | 'answered' | 'refused' | 'silent' }
-  | { readonly do: 'back up' | 'restore'; readonly at: 'east' | TargetName }
+  /**
+   * An API server does not listen for a while. Meanwhile it is restored from a backup made so many commands ago (0: it is
+   * not), and writes so many versions more.
+   */
+  | {
+      readonly do: 'down';
+      readonly at: 'east' | TargetName;
+      readonly ms: number;
+      readonly back: number;
+      readonly more: number;
+    }
+  | { readonly do: 'compact'; readonly at: 'east' | TargetName }
+  | { readonly do: 'manner'; readonly at: 'east' | TargetName; readonly as: Manner; readonly ms: number }
   | {
       readonly do: 'fail';
       readonly at: 'east' | TargetName;
@@ -123,7 +145,11 @@ export type Command =
 export const PLACES = ['east', 'west', 'bar', 'gateway of west', 'gateway of bar'] as const;
 export type Place = (typeof PLACES)[number];
 
-export type Failing = '409' | '429' | '503' | 'drop before' | 'drop after' | 'hang after';
+/** What credentials are good for: all, as before; with a new token; nothing; some of what a Link needs; later. */
+export type CredentialsKind =
+  'good' | 'renewed' | 'garbage' | 'unauthorized' | 'absent' | 'without watch' | 'without slices' | 'early';
+
+export type Failing = '401' | '403' | '500' | '409' | '429' | '503' | 'drop before' | 'drop after' | 'hang after';
 
 export type LinkEdit =
   | { readonly field: 'gatewayAddress'; readonly value: string }
@@ -141,6 +167,12 @@ export type LinkEdit =
 /** How the operator of a history is set up, and what happens. */
 export interface History {
   readonly endpoints: 'endpoints' | 'slices';
+  /** How long a pod may be gone before its endpoint mirror is deleted (D11). @default 0 */
+  readonly graceSeconds?: number;
+  /** Whether API servers send bookmarks. @default true */
+  readonly bookmarks?: boolean;
+  /** How many versions more the cluster has that west is moved to. @default 0 */
+  readonly spareAhead?: number;
   /** With two, one of them leads. */
   readonly replicas: 1 | 2;
   /** Of the replicas. */
@@ -258,6 +290,22 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
   [8, about({ ...doing('export'), exported })],
   [1, fc.record({ ...doing('put many'), link: fc.constant('west' as const) })],
   [2, fc.record({ ...doing('lose all'), link: fc.constant('west' as const) })],
+  [
+    1,
+    fc.record({
+      ...doing('lose part'),
+      ...{ link: fc.constant('west' as const), part: fc.constantFrom<0 | 1 | 2>(0, 1, 2) },
+    }),
+  ],
+  [
+    2,
+    fc.record({
+      ...doing('lose slices'),
+      ...{ link: fc.constant('west' as const), ms: fc.constantFrom(100, 3_000, 30_000) },
+    }),
+  ],
+  [1, fc.record({ ...doing('put set'), link: fc.constant('west' as const), pods: fc.constantFrom(12, 12, 11, 0) })],
+  [3, about({ ...doing('renew pods'), ms: fc.constantFrom(100, 2_000, 8_000) })],
   [12, about({ ...doing('set pods'), pods })],
   [4, about({ ...doing('set slice'), pods })],
   [10, fc.record({ ...doing('put foreign'), ...foreign, labels: foreignLabels })],
@@ -304,9 +352,17 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
     fc.record({
       ...doing('put secret'),
       link,
-      as: fc.constantFrom<'good' | 'renewed' | 'garbage' | 'unauthorized' | 'absent'>(
+      as: fc.constantFrom<CredentialsKind>(
         ...(['good', 'renewed', 'renewed', 'garbage', 'unauthorized', 'absent'] as const),
+        ...(['without watch', 'without slices', 'early'] as const),
       ),
+    }),
+  ],
+  [
+    2,
+    fc.record({
+      ...doing('move target'),
+      services: fc.constantFrom<'all' | 'half' | 'none'>('all', 'half', 'none'),
     }),
   ],
   [
@@ -344,13 +400,44 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
     }),
   ],
   [2, fc.record({ ...doing('names'), as: fc.constantFrom('moved', 'moved', 'answered', 'refused', 'silent') })],
-  [3, fc.record({ do: fc.constantFrom('back up', 'restore', 'restore'), at: targetName })],
+  [
+    5,
+    fc.record({
+      ...doing('down'),
+      at,
+      ms: fc.constantFrom(3_000, 3_000, 20_000, 100_000),
+      back: fc.constantFrom(0, 0, 1, 2, 4, 8),
+      more: fc.constantFrom(0, 0, 10, 1_000),
+    }),
+  ],
+  [1, fc.record({ ...doing('compact'), at })],
+  [
+    2,
+    fc.record({
+      ...doing('manner'),
+      at: targetName,
+      as: fc.constantFrom(...MANNERS),
+      ms: fc.constantFrom(1_000, 30_000, 100_000),
+    }),
+  ],
+  [
+    1,
+    fc.record({
+      ...doing('manner'),
+      at: fc.constant('east' as const),
+      as: fc.constantFrom<Manner>('watches end young', 'bookmarks expire'),
+      ms: fc.constantFrom(1_000, 30_000),
+    }),
+  ],
   [
     7,
     fc.record({
       ...doing('fail'),
       at,
       how: fc.constantFrom<Failing>(
+        '401',
+        '403',
+        '500',
         '409',
         '409',
         '429',
@@ -413,6 +500,9 @@ const clock = fc.record({
 /** Any history. */
 export const histories: fc.Arbitrary<History> = fc.record({
   endpoints: fc.constantFrom('endpoints', 'endpoints', 'slices'),
+  graceSeconds: fc.constantFrom(0, 0, 5, 60),
+  bookmarks: fc.constantFrom(true, true, true, false),
+  spareAhead: fc.constantFrom(0, 10_000),
   replicas: fc.constantFrom<1 | 2>(1, 1, 2),
   clocks: fc.tuple(clock, clock),
   commands: fc

@@ -13,6 +13,9 @@ import { CLUSTER_OF, LINKS, NAMESPACES, OTHER_CLUSTER } from './command.ts';
 const OPERATOR_NAMESPACE = 'linkerd-multicluster';
 const CLUSTERS: ReadonlySet<string> = new Set([...Object.values(CLUSTER_OF), OTHER_CLUSTER]);
 
+/** After a restore of the source cluster, in this time a holder of a Lease that the backup lacks notices. */
+const RESTORED_MS = 60_000;
+
 export class Judge {
   readonly #east: HistoryCluster;
   readonly #nowMs: () => number;
@@ -21,6 +24,9 @@ export class Judge {
   /** Whether any Link has ever asked for namespaces to be made. */
   namespacesMayBeMade = false;
 
+  /** When the source cluster was restored from a backup last. */
+  #restoredMs = -Infinity;
+
   /** By Lease of a Link: who holds it, and since when by true time. */
   readonly #holders = new Map<string, { readonly identity: string; readonly sinceMs: number }>();
 
@@ -28,6 +34,12 @@ export class Judge {
     this.#nowMs = nowMs;
     this.#east = east;
     east.onOperatorWrite((sender, resource, event) => this.#saw(sender, resource, event));
+  }
+
+  /** The source cluster went back to a backup: who held which Lease is not what holders know. */
+  restored(): void {
+    this.#holders.clear();
+    this.#restoredMs = this.#nowMs();
   }
 
   /** What must not have happened, and did. */
@@ -101,6 +113,7 @@ export class Judge {
    * of the Link.
    */
   #mustHoldLease({ process, sentMs }: Sender, { metadata: { labels = {} } }: KubeObject, what: string): void {
+    if (this.#nowMs() < this.#restoredMs + RESTORED_MS) return;
     const cluster = labels['mirror.linkerd.io/cluster-name'];
     const leases = this.#east
       .list('coordination.k8s.io/v1', 'Lease')

@@ -87,8 +87,8 @@ export class Operators {
       {
         identity: Operators.identity(replica),
         leaderElect: history.replicas > 1,
-        // What the oracle expects has no memory of pods that were.
-        endpointMirrorGrace: '0s',
+        // The oracle has no memory of pods that were: at rest the grace period is over.
+        endpointMirrorGrace: `${history.graceSeconds ?? 0}s`,
         endpoints: history.endpoints,
         probeConnectTo,
       },

@@ -80,6 +80,32 @@ const REGRESSIONS: readonly (readonly [string, readonly Command[]])[] = [
       { do: 'set pods', link: 'bar', namespace: 'shop', name: 'foo', pods: [{ hostname: 'web-0', ready: true }] },
     ],
   ],
+  [
+    'a Link that a restored source cluster has with another spec of the same generation is served by that (E5)',
+    [
+      { do: 'edit link', link: 'bar', edit: { field: 'targetClusterName', value: 'far' } },
+      { do: 'wait', ms: 1000 },
+      { do: 'down', at: 'east', ms: 20_000, back: 3, more: 1000 },
+      { do: 'edit link', link: 'bar', edit: { field: 'gatewayAddress', value: '203.0.113.11' } },
+    ],
+  ],
+  [
+    'what a deleted Link left and a restored source cluster has again is removed (E5)',
+    [
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'foo', ...EXPORTED },
+      { do: 'wait', ms: 1000 },
+      { do: 'remove link', link: 'bar' },
+      { do: 'wait', ms: 35_000 },
+      { do: 'down', at: 'east', ms: 3000, back: 2, more: 0 },
+    ],
+  ],
+  [
+    'a Link that selects nothing is ready (A1)',
+    [
+      { do: 'edit link', link: 'bar', edit: { field: 'selector', value: 'empty' } },
+      { do: 'edit link', link: 'bar', edit: { field: 'remoteDiscoverySelector', value: 'empty' } },
+    ],
+  ],
   ['an operator that is stopped before it has begun stops (H2)', [{ do: 'stop operator' }]],
 ];
 

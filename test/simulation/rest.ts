@@ -116,7 +116,8 @@ function statusProblems(stage: Stage, name: LinkName): readonly string[] {
   const { conditions = [] } = status as { readonly conditions?: readonly Condition[] };
   const isAlive = stage.isAlive(name) || (spec as LinkState['spec']).probeSpec === undefined;
   const wanted = {
-    ...{ CredentialsValid: 'True', TargetReachable: 'True', GatewayResolved: 'True', PruneHeld: 'False' },
+    ...{ CredentialsValid: 'True', TargetReachable: 'True', TargetWithinLimits: 'True' },
+    ...{ GatewayResolved: 'True', PruneHeld: 'False', Synced: 'True', Ready: isAlive ? 'True' : 'False' },
     GatewayAlive: isAlive ? 'True' : 'False',
   };
   const problems = conditions

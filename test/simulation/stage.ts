@@ -8,10 +8,11 @@ import { sleep } from '../../operator/kube/backoff.ts';
 import type { Failure, RequestMatcher } from '../cluster/simulated/faults.ts';
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { EXPORTED, link as linkObject, LINKS_NAMESPACE, namespace as namespaceObject } from '../support/builders.ts';
-import { HistoryCluster } from './cluster.ts';
+import { HistoryCluster, readerRoles } from './cluster.ts';
 import {
   CLUSTER_OF,
   type Command,
+  type CredentialsKind,
   type Failing,
   GATEWAY_NAME,
   type History,
@@ -29,7 +30,17 @@ import {
 import { Judge } from './judge.ts';
 import { Operators } from './operators.ts';
 import { editMirror, putForeign } from './source-users.ts';
-import { EXPORT_LABEL, putService, setExport, setPods, setSlice } from './target-users.ts';
+import {
+  copyServices,
+  EXPORT_LABEL,
+  keepSlicesByHand,
+  putService,
+  putSet,
+  renewPods,
+  setExport,
+  setPods,
+  setSlice,
+} from './target-users.ts';
 import { Internet } from './world/internet.ts';
 import type { World } from './world/world.ts';
 
@@ -57,13 +68,18 @@ export interface Condition {
 export class Stage {
   readonly history: History;
   readonly east: HistoryCluster;
-  readonly targets: Readonly<Record<TargetName, HistoryCluster>>;
+  /** What the good credentials of each target lead to: users may move it to another cluster. */
+  readonly #homes: Record<TargetName, HistoryCluster>;
+  /** Where west's credentials may lead instead, or that which they led to before. */
+  #spare: HistoryCluster;
   readonly judge: Judge;
   readonly world: World;
   readonly internet: Internet;
   readonly #alive: Record<TargetName, boolean> = { west: true, bar: true };
-  readonly #readToken: Record<TargetName, string>;
+  readonly #readTokens = new Map<HistoryCluster, string>();
+  readonly #clusters: readonly HistoryCluster[];
   readonly operators: Operators;
+  readonly #mayRestore: boolean;
   /** Of the gateway that has a name. */
   #addresses: readonly string[] = ['203.0.113.20', '203.0.113.21'];
   #naming: 'answered' | 'refused' | 'silent' = 'answered';
@@ -73,15 +89,23 @@ export class Stage {
     this.history = history;
     this.world = world;
     this.internet = new Internet(world);
+    this.#mayRestore = history.commands.some((command) => command.do === 'down' && command.back > 0);
     this.internet.named = () => this.#named();
     this.internet.probed = (at) => (this.#alive[gatewayAt(at)] ? 200 : undefined);
     const internet = this.internet;
     const namespaces = [LINKS_NAMESPACE, ...NAMESPACES].map(namespaceObject);
-    const target = (name: TargetName): HistoryCluster =>
-      new HistoryCluster({ name, controllers: ['endpointslice-controller'], objects: namespaces, internet });
-    this.east = new HistoryCluster({ name: 'east', objects: [linkCrd, ...namespaces], internet });
-    this.targets = { west: target('west'), bar: target('bar') };
-    this.#readToken = { west: this.targets.west.admit(), bar: this.targets.bar.admit() };
+    const { bookmarks, spareAhead } = history;
+    const target = (name: string, ahead?: number): HistoryCluster =>
+      new HistoryCluster({
+        ...{ name, ahead, bookmarks, internet },
+        controllers: ['endpointslice-controller'],
+        objects: [...namespaces, ...readerRoles],
+      });
+    this.east = new HistoryCluster({ name: 'east', objects: [linkCrd, ...namespaces], bookmarks, internet });
+    this.#homes = { west: target('west'), bar: target('bar') };
+    this.#spare = target('spare', spareAhead);
+    this.#clusters = [this.east, this.#homes.west, this.#homes.bar, this.#spare];
+    for (const cluster of this.#clusters) this.#readTokens.set(cluster, cluster.admit());
     this.judge = new Judge(this.east, () => world.nowMs);
     const probeConnectTo = LINKS.map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${GATEWAYS[TARGET_OF[name]]}`);
     const complain = (what: string): void => this.judge.complain(what);
@@ -93,7 +117,7 @@ export class Stage {
 
   async stop(): Promise<void> {
     await this.operators.stopAll();
-    for (const cluster of [this.east, ...Object.values(this.targets)]) cluster.stop();
+    for (const cluster of this.#clusters) cluster.stop();
   }
 
   isAlive(name: LinkName): boolean {
@@ -120,7 +144,12 @@ export class Stage {
 
   /** Differs when anything in the clusters does. */
   get revisions(): string {
-    return [this.east, ...Object.values(this.targets)].map(({ revision }) => revision).join(' ');
+    return this.#clusters.map(({ name, revision }) => `${name} ${revision}`).join(' ');
+  }
+
+  /** What each target is at present. */
+  get targets(): Readonly<Record<TargetName, HistoryCluster>> {
+    return this.#homes;
   }
 
   linkOf(name: LinkName): KubeObject | undefined {
@@ -129,10 +158,14 @@ export class Stage {
 
   /** Everything that was broken works again; what users did stays done. */
   calm(): void {
-    for (const cluster of [this.east, ...Object.values(this.targets)]) cluster.faults.clear();
+    for (const cluster of this.#clusters) {
+      cluster.faults.clear();
+      cluster.manner = undefined;
+      this.internet.weather(cluster.at, 'fair');
+      this.internet.cut(cluster.at, 0, 0);
+    }
     this.#naming = 'answered';
     for (const place of PLACES) this.internet.weather(this.#addressOf(place), 'fair');
-    for (const { at } of [this.east, ...Object.values(this.targets)]) this.internet.cut(at, 0, 0);
     for (const name of LINKS) {
       if (this.linkOf(name) === undefined) continue;
       this.#editLink(name, { field: 'period', value: '3s' });
@@ -156,6 +189,7 @@ export class Stage {
   }
 
   async play(command: Command): Promise<void> {
+    if (this.#mayRestore) for (const cluster of this.#clusters) cluster.backUp();
     switch (command.do) {
       case 'put service':
         putService(this.targets[command.link], command);
@@ -172,6 +206,29 @@ export class Stage {
       case 'lose all':
         this.targets[command.link].faults.wipe(({ kind }) => kind === 'Service');
         break;
+      case 'lose part':
+        this.targets[command.link].faults.wipe(
+          ({ kind, metadata }) => kind === 'Service' && Number(metadata.name.replace(/\D/g, '')) % 3 === command.part,
+        );
+        break;
+      case 'lose slices': {
+        const target = this.targets[command.link];
+        const putBack = keepSlicesByHand(target);
+        target.faults.wipe(({ kind }) => kind === 'EndpointSlice');
+        this.world.after(this.world.users, command.ms, () => {
+          putBack();
+          target.restartControllers();
+        });
+        break;
+      }
+      case 'put set':
+        putSet(this.targets[command.link], command.pods);
+        break;
+      case 'renew pods': {
+        const putBack = renewPods(this.targets[command.link], command);
+        this.world.after(this.world.users, command.ms, putBack);
+        break;
+      }
       case 'export':
         setExport(this.targets[command.link], command);
         break;
@@ -227,6 +284,15 @@ export class Stage {
       case 'put secret':
         this.#putSecret(command.link, command.as);
         break;
+      case 'move target': {
+        const left = this.#homes.west;
+        copyServices(left, this.#spare, command.services);
+        this.#homes.west = this.#spare;
+        this.#spare = left;
+        this.#putSecret('west', 'good');
+        this.#putSecret('west-v2', 'good');
+        break;
+      }
       case 'stop operator':
         this.operators.end(this.#replica(command), 'stop');
         break;
@@ -242,12 +308,12 @@ export class Stage {
       case 'crash operator':
         this.operators.crashAfter(command.writes);
         break;
-      case 'weather':
-        this.internet.weather(this.#addressOf(command.at), command.weather);
-        this.world.after(this.world.users, command.ms, () =>
-          this.internet.weather(this.#addressOf(command.at), 'fair'),
-        );
+      case 'weather': {
+        const address = this.#addressOf(command.at);
+        this.internet.weather(address, command.weather);
+        this.world.after(this.world.users, command.ms, () => this.internet.weather(address, 'fair'));
         break;
+      }
       case 'cut answers':
         this.internet.cut(this.#at(command.at).at, command.bytes, command.times);
         break;
@@ -256,12 +322,26 @@ export class Stage {
           this.#addresses = this.#addresses.map((ip) => ip.replace(/\d+$/, (n) => `${+n + 2}`));
         else this.#naming = command.as;
         break;
-      case 'back up':
-        this.#at(command.at).backUp();
+      case 'down': {
+        const cluster = this.#at(command.at);
+        cluster.goDown();
+        if (command.back > 0 && cluster.restore(command.back, command.more) && cluster === this.east) {
+          this.judge.restored();
+        }
+        this.world.after(this.world.users, command.ms, () => cluster.start());
         break;
-      case 'restore':
-        this.#at(command.at).restore();
+      }
+      case 'compact':
+        this.#at(command.at).faults.compact();
         break;
+      case 'manner': {
+        const cluster = this.#at(command.at);
+        cluster.manner = command.as;
+        // Every watch and list meets the server's new manner.
+        cluster.faults.dropWatches();
+        this.world.after(this.world.users, command.ms, () => (cluster.manner = undefined));
+        break;
+      }
       case 'fail':
         this.#fail(command);
         break;
@@ -321,19 +401,14 @@ export class Stage {
     this.judge.namespacesMayBeMade ||= edit.field === 'enableNamespaceCreation' && edit.value;
   }
 
-  #putSecret(name: LinkName, as: Extract<Command, { do: 'put secret' }>['as']): void {
+  #putSecret(name: LinkName, as: CredentialsKind): void {
     const secret = `credentials-${name}`;
     if (as === 'absent') {
       this.east.remove('v1', 'Secret', LINKS_NAMESPACE, secret);
       return;
     }
-    const at = TARGET_OF[name];
-    const target = this.targets[at];
-    if (as === 'renewed') this.#readToken[at] = target.admit();
-    const text =
-      as === 'garbage'
-        ? 'no kubeconfig: {'
-        : target.kubeconfigFor(as === 'unauthorized' ? 'expired' : this.#readToken[at]);
+    const target = this.targets[TARGET_OF[name]];
+    const text = as === 'garbage' ? 'no kubeconfig: {' : target.kubeconfigFor(this.#tokenFor(target, as));
     this.east.put({
       apiVersion: 'v1',
       kind: 'Secret',
@@ -343,10 +418,39 @@ export class Stage {
     });
   }
 
+  #tokenFor(target: HistoryCluster, as: CredentialsKind): string {
+    switch (as) {
+      case 'renewed':
+        this.#readTokens.set(target, target.admit());
+        break;
+      case 'early': {
+        const old = this.#readTokens.get(target)!;
+        const { token, admit } = target.admitLater();
+        this.#readTokens.set(target, token);
+        // In the mean time some of the servers know one token, and some the other.
+        this.world.after(this.world.users, EARLY_MS, () => {
+          admit();
+          target.expel(old);
+        });
+        break;
+      }
+      case 'unauthorized':
+        return 'expired';
+      case 'without watch':
+      case 'without slices':
+        return target.admit(as);
+      default:
+    }
+    return this.#readTokens.get(target)!;
+  }
+
   #fail({ at, how, fraction, times }: Extract<Command, { do: 'fail' }>): void {
     this.#at(at).faults.refuse({ failure: FAILURES[how], match: MATCHES[how] ?? isAny, fraction, times });
   }
 }
+
+/** How long the token of credentials that came early is not admitted yet. */
+const EARLY_MS = 5_000;
 
 export const PROBE_PERIOD_MS = 3_000;
 export const PROBE_THRESHOLD = 3;
@@ -368,6 +472,9 @@ const isNoList: RequestMatcher = ({ verb }) => verb !== 'list';
 const MATCHES: Partial<Record<Failing, RequestMatcher>> = { '409': isWrite, 'hang after': isNoList };
 
 const FAILURES: Readonly<Record<Failing, Failure>> = {
+  '401': { kind: 'status', code: 401 },
+  '403': { kind: 'status', code: 403 },
+  '500': { kind: 'status', code: 500 },
   '409': { kind: 'status', code: 409 },
   '429': { kind: 'status', code: 429, retryAfterSeconds: 1 },
   '503': { kind: 'status', code: 503 },

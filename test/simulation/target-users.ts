@@ -76,11 +76,79 @@ export function setPods(target: HistoryCluster, { namespace, name, pods }: Of<'s
   }
 }
 
+/** The name of the Service that {@link putSet} puts. */
+const SET = 'set';
+
+/** A headless Service with so many pods, each with a hostname. */
+export function putSet(target: HistoryCluster, pods: number): void {
+  const of = { namespace: 'shop', name: SET };
+  putService(target, { ...of, kind: 'headless', exported: 'true', ports: 0, tag: 'a', publishNotReady: false });
+  const hostnames = Array.from({ length: pods }, (_, index) => `${SET}-${index}`);
+  setPods(target, { ...of, pods: hostnames.map((hostname) => ({ hostname, ready: true })) });
+}
+
+/** Deletes the pods behind a Service. @returns makes them anew, as far as there are none of their names */
+export function renewPods(
+  target: HistoryCluster,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): () => void {
+  const pods = target
+    .list('v1', 'Pod')
+    .filter(({ metadata }) => metadata.namespace === namespace && metadata.labels?.['app'] === name);
+  for (const { metadata } of pods) target.remove('v1', 'Pod', namespace, metadata.name);
+  return () => {
+    for (const pod of pods) {
+      if (target.get('v1', 'Pod', namespace, pod.metadata.name) === undefined) target.put(pod);
+    }
+  };
+}
+
+/** @returns puts back the slices made by hand that there are now, as far as their Services are there */
+export function keepSlicesByHand(target: HistoryCluster): () => void {
+  const kept = target
+    .list('discovery.k8s.io/v1', 'EndpointSlice')
+    .filter(({ metadata }) => metadata.name.endsWith(BY_HAND));
+  return () => {
+    for (const slice of kept) {
+      const { namespace, name, labels = {} } = slice.metadata;
+      const service = target.get('v1', 'Service', namespace, labels['kubernetes.io/service-name'] ?? '');
+      const there = target.get('discovery.k8s.io/v1', 'EndpointSlice', namespace, name);
+      if (service !== undefined && there === undefined) target.put(slice);
+    }
+  };
+}
+
+/** Another cluster comes to have Services, pods and slices made by hand of one, and no others. */
+export function copyServices(from: HistoryCluster, to: HistoryCluster, which: 'all' | 'half' | 'none'): void {
+  for (const { metadata } of to.list('v1', 'Service')) {
+    if (metadata.namespace !== 'default') to.remove('v1', 'Service', metadata.namespace, metadata.name);
+  }
+  for (const { metadata } of to.list('v1', 'Pod')) to.remove('v1', 'Pod', metadata.namespace, metadata.name);
+  const services = from.list('v1', 'Service').filter(({ metadata }) => metadata.namespace !== 'default');
+  const copied = which === 'none' ? [] : services.filter((_, index) => which === 'all' || index % 2 === 0);
+  for (const service of copied) {
+    const { clusterIP, clusterIPs: _, ...spec } = service.spec as { clusterIP?: string; clusterIPs?: unknown };
+    to.put({ ...service, spec: { ...spec, ...(clusterIP === 'None' ? { clusterIP } : {}) } });
+  }
+  if (which === 'none') return;
+  for (const pod of from.list('v1', 'Pod')) to.put(pod);
+  const kept = from.list('discovery.k8s.io/v1', 'EndpointSlice');
+  const isCopied = (namespace: string | undefined, name: string | undefined): boolean =>
+    copied.some(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+  for (const slice of kept.filter(({ metadata }) => metadata.name.endsWith(BY_HAND))) {
+    const { namespace, labels } = slice.metadata;
+    if (isCopied(namespace, labels?.['kubernetes.io/service-name'])) to.put(slice);
+  }
+}
+
+/** How slices made by hand are called, after their Service. */
+const BY_HAND = '-by-hand';
+
 /** A slice made by hand, for a Service without a selector; without an endpoint it goes. */
 export function setSlice(target: HistoryCluster, { namespace, name, pods }: Of<'set slice'>): void {
   const service = target.get('v1', 'Service', namespace, name);
   if (service === undefined || kindOf(service) !== 'selectorless') return;
-  const slice = `${name}-by-hand`;
+  const slice = `${name}${BY_HAND}`;
   if (pods.length === 0) {
     target.remove('discovery.k8s.io/v1', 'EndpointSlice', namespace, slice);
     return;
