@@ -45,15 +45,32 @@ function verbOf(method: string, named: boolean, query: URLSearchParams): Verb {
   }
 }
 
+/** What a method and a path ask for: read once, as clients ask for the same again and again. */
+const known = new Map<string, Asked>();
+const KNOWN_LIMIT = 10_000;
+
+type Asked = Omit<RequestInfo, 'user' | 'userAgent'>;
+
 /** Reads a request. */
 export function readRequest(method: string, uri: string, user: string, userAgent: string): RequestInfo {
+  const key = `${method} ${uri}`;
+  let asked = known.get(key);
+  if (asked === undefined) {
+    if (known.size >= KNOWN_LIMIT) known.clear();
+    asked = parse(method, uri);
+    known.set(key, asked);
+  }
+  return { ...asked, user, userAgent };
+}
+
+function parse(method: string, uri: string): Asked {
   const url = new URL(uri, 'https://localhost');
   const { pathname: path, searchParams: query } = url;
   const parts = path
     .split('/')
     .filter((part) => part !== '')
     .map(decodeURIComponent);
-  const common = { user, userAgent, path, query, uri };
+  const common = { path, query, uri };
   const [root, ...rest] = parts;
   const group = root === 'apis' ? (rest.shift() ?? '') : '';
   const version = rest.shift() ?? '';

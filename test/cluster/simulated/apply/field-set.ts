@@ -2,8 +2,8 @@
  * Sets of field paths, as `metadata.managedFields` records them in the format FieldsV1, with the operations that
  * server-side apply is made of. Sets are values: no operation changes its arguments.
  */
-import { sameJson } from '../storage/object.ts';
-import { childrenOf, type Child, type Shape } from './shape.ts';
+import { type Fields, freeze, isFields, sameJson } from '../storage/object.ts';
+import { childrenOf, type Child, type Shape, shapeOfField } from './shape.ts';
 
 /** A path is in the set if the node at its end is a member. */
 export interface FieldSet {
@@ -17,39 +17,59 @@ export const EMPTY: FieldSet = { member: false, children: NO_CHILDREN };
 
 export const isEmpty = (set: FieldSet): boolean => !set.member && set.children.size === 0;
 
+/** Sets that come out as they went in are the same object: what is known of one (see encode) is not found out again. */
 export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b || isEmpty(b)) return a;
   if (isEmpty(a)) return b;
-  if (isEmpty(b)) return a;
-  const children = new Map(a.children);
+  let children: Map<string, FieldSet> | undefined;
   for (const [step, child] of b.children) {
-    const mine = children.get(step);
-    children.set(step, mine === undefined ? child : union(mine, child));
+    const mine = a.children.get(step);
+    const sum = mine === undefined ? child : union(mine, child);
+    if (sum !== mine) (children ??= new Map(a.children)).set(step, sum);
   }
-  return { member: a.member || b.member, children };
+  return withChildren(a, a.member || b.member, children);
 }
 
-function combine(a: FieldSet, b: FieldSet, member: boolean, keepLoners: boolean): FieldSet {
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmpty(a) || isEmpty(b)) return a;
+  let children: Map<string, FieldSet> | undefined;
+  for (const [step, other] of b.children) {
+    const mine = a.children.get(step);
+    const left = mine && difference(mine, other);
+    if (left === undefined || left === mine) continue;
+    children ??= new Map(a.children);
+    if (isEmpty(left)) children.delete(step);
+    else children.set(step, left);
+  }
+  return withChildren(a, a.member && !b.member, children);
+}
+
+/** @param children undefined for those of the set */
+const withChildren = (
+  set: FieldSet,
+  member: boolean,
+  children: ReadonlyMap<string, FieldSet> = set.children,
+): FieldSet => (children === set.children && member === set.member ? set : { member, children });
+
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  if (isEmpty(a) || isEmpty(b)) return EMPTY;
   const children = new Map<string, FieldSet>();
-  const operation = keepLoners ? difference : intersection;
   for (const [step, child] of a.children) {
     const other = b.children.get(step);
-    const result = other === undefined ? (keepLoners ? child : EMPTY) : operation(child, other);
-    if (!isEmpty(result)) children.set(step, result);
+    const shared = other === undefined ? EMPTY : intersection(child, other);
+    if (!isEmpty(shared)) children.set(step, shared);
   }
-  return { member, children };
+  return { member: a.member && b.member, children };
 }
 
-export const difference = (a: FieldSet, b: FieldSet): FieldSet => combine(a, b, a.member && !b.member, true);
-
-export const intersection = (a: FieldSet, b: FieldSet): FieldSet => combine(a, b, a.member && b.member, false);
-
 export const sameSet = (a: FieldSet, b: FieldSet): boolean =>
-  a.member === b.member &&
-  a.children.size === b.children.size &&
-  [...a.children].every(([step, child]) => {
-    const other = b.children.get(step);
-    return other !== undefined && sameSet(child, other);
-  });
+  a === b ||
+  (a.member === b.member &&
+    a.children.size === b.children.size &&
+    [...a.children].every(([step, child]) => {
+      const other = b.children.get(step);
+      return other !== undefined && sameSet(child, other);
+    }));
 
 /** The fields that a value sets, as an apply owns them: leaves, and the items of keyed lists themselves. */
 export function fieldsOf(value: unknown, shape: Shape, isItem = false): FieldSet {
@@ -80,32 +100,67 @@ export interface Difference {
 }
 
 const SAME: Difference = { added: EMPTY, modified: EMPTY, removed: EMPTY };
+const CHANGED: Difference = { ...SAME, modified: LEAF };
 
 export function compare(before: unknown, after: unknown, shape: Shape): Difference {
   if (before === after || (before === undefined && after === null)) return SAME;
   if (before === undefined) return { ...SAME, added: everythingIn(after, shape) };
   if (after === undefined) return { ...SAME, removed: everythingIn(before, shape) };
+  if (typeof before !== 'object' && typeof after !== 'object') return CHANGED;
+  if (shape.atomic === undefined && isFields(before) && isFields(after)) return compareFields(before, after, shape);
   const old = childrenOf(before, shape);
   // A container that was emptied is null: all in it is removed, itself it still is.
   const now = after === null && old !== undefined ? new Map<string, Child>() : childrenOf(after, shape);
   if (old === undefined || now === undefined || (after !== null && Array.isArray(before) !== Array.isArray(after))) {
-    return sameJson(before, after) ? SAME : { ...SAME, modified: LEAF };
+    return sameJson(before, after) ? SAME : CHANGED;
   }
-  const found = {
-    added: new Map<string, FieldSet>(),
-    modified: new Map<string, FieldSet>(),
-    removed: new Map<string, FieldSet>(),
-  };
-  for (const step of new Set([...old.keys(), ...now.keys()])) {
-    const [left, right] = [old.get(step), now.get(step)];
-    const inner = compare(left?.value, right?.value, (right ?? left)!.shape);
-    for (const part of ['added', 'modified', 'removed'] as const) {
-      if (!isEmpty(inner[part])) found[part].set(step, inner[part]);
-    }
+  const found = new Changes();
+  for (const [step, { value, shape: inner }] of old) found.add(step, compare(value, now.get(step)?.value, inner));
+  for (const [step, { value, shape: inner }] of now) {
+    if (!old.has(step)) found.add(step, compare(undefined, value, inner));
   }
-  const set = (children: ReadonlyMap<string, FieldSet>): FieldSet => ({ member: false, children });
-  return { added: set(found.added), modified: set(found.modified), removed: set(found.removed) };
+  return found.all();
 }
+
+/** As any children are compared; most values are objects, of which most are the same. */
+function compareFields(before: Fields, after: Fields, shape: Shape): Difference {
+  const found = new Changes();
+  for (const name in before) {
+    const value = before[name];
+    if (value === undefined || value === after[name]) continue;
+    found.add(`f:${name}`, compare(value, after[name], shapeOfField(shape, name)));
+  }
+  for (const name in after) {
+    const value = after[name];
+    if (before[name] !== undefined || value === undefined) continue;
+    found.add(`f:${name}`, compare(undefined, value, shapeOfField(shape, name)));
+  }
+  return found.all();
+}
+
+/** The differences of the children of a value. */
+class Changes {
+  readonly #added = new Map<string, FieldSet>();
+  readonly #modified = new Map<string, FieldSet>();
+  readonly #removed = new Map<string, FieldSet>();
+
+  add(step: string, inner: Difference): void {
+    if (inner === SAME) return;
+    if (!isEmpty(inner.added)) this.#added.set(step, inner.added);
+    if (!isEmpty(inner.modified)) this.#modified.set(step, inner.modified);
+    if (!isEmpty(inner.removed)) this.#removed.set(step, inner.removed);
+  }
+
+  all(): Difference {
+    const [added, modified, removed] = [this.#added, this.#modified, this.#removed].map(containerOf);
+    return added === EMPTY && modified === EMPTY && removed === EMPTY
+      ? SAME
+      : { added: added!, modified: modified!, removed: removed! };
+  }
+}
+
+const containerOf = (children: ReadonlyMap<string, FieldSet>): FieldSet =>
+  children.size === 0 ? EMPTY : { member: false, children };
 
 /**
  * The paths of the members, as refusals word them (`.spec.ports[port=80,protocol="TCP"].name`) and in their order: at
@@ -147,10 +202,22 @@ function decodeNode(fields: FieldsV1, inner: boolean): FieldSet {
   return { member: '.' in fields, children: new Map(steps.map((step) => [step, decodeNode(fields[step]!, true)])) };
 }
 
-/** Writes FieldsV1. */
+const encoded = new WeakMap<FieldSet, object>();
+
+/** Writes FieldsV1, frozen; the result for a set is kept. */
 export function encode(set: FieldSet): object {
+  let fields = encoded.get(set);
+  if (fields === undefined) {
+    fields = freeze(encodeNode(set));
+    encoded.set(set, fields);
+    decoded.set(fields, set);
+  }
+  return fields;
+}
+
+function encodeNode(set: FieldSet): FieldsV1 {
   const fields: FieldsV1 = {};
   if (set.member && set.children.size > 0) fields['.'] = {};
-  for (const step of [...set.children.keys()].sort()) fields[step] = encode(set.children.get(step)!) as FieldsV1;
+  for (const step of [...set.children.keys()].sort()) fields[step] = encodeNode(set.children.get(step)!);
   return fields;
 }

@@ -16,7 +16,7 @@ import {
   union,
   type FieldSet,
 } from './field-set.ts';
-import { isFields, type Fields, type KubeObject, type ManagedFieldsEntry } from '../storage/object.ts';
+import { isFields, sameJson, type Fields, type KubeObject, type ManagedFieldsEntry } from '../storage/object.ts';
 import { childrenOf, itemKey, shapeOfField, type Shape } from './shape.ts';
 import { applyConflict } from '../storage/status.ts';
 
@@ -109,14 +109,15 @@ export function trackUpdate(
   const reset = given.length === 1 && Object.keys(given[0]!).length === 0;
   const kept = before?.metadata.managedFields ?? [];
   if (reset || (before !== undefined && kept.length === 0 && given.length === 0)) return [];
-  const owners = ownersOf(given.length > 0 && before !== undefined ? given : kept);
+  const isGiven = given.length > 0 && before !== undefined && !sameJson(given, kept);
+  const owners = ownersOf(isGiven ? given : kept);
   const { added, modified, removed } = compare(
     before === undefined ? blankFor(writer) : owned(before, writer.ignored),
     owned(after, writer.ignored),
     shape,
   );
   const changed = union(added, modified);
-  if (isEmpty(changed) && isEmpty(removed)) return entriesOf(owners);
+  if (isEmpty(changed) && isEmpty(removed)) return isGiven ? entriesOf(owners) : [...kept];
   const self = identity(writer);
   for (const [id, { entry, set }] of owners) {
     const left = difference(id === self ? set : difference(set, changed), removed);

@@ -27,7 +27,7 @@ export function put(registry: Registry, resource: Resource, wanted: Wanted): voi
 export function putStatus(registry: Registry, resource: Resource, object: KubeObject, status: object): void {
   const { namespace, name } = object.metadata;
   const options = { manager: MANAGER, version: resource.storageVersion, subresource: 'status' } as const;
-  registry.update(resource, namespace, name, { ...mutable(object), status }, options);
+  registry.update(resource, namespace, name, mutable({ ...object, status }), options);
 }
 
 /** Deletes an object, if it is there. */

@@ -4,7 +4,7 @@
  * real API server proves those.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { isFields, mutable, type Fields, type KubeObject } from '../storage/object.ts';
+import { freeze, isFields, mutable, textOf, type Fields, type KubeObject } from '../storage/object.ts';
 import type { Resource } from './resources.ts';
 import { shapeOfCustomResource, type Shape } from '../apply/shape.ts';
 import { invalid, notSupported, required, type FieldError } from '../storage/status.ts';
@@ -42,9 +42,11 @@ interface Schema {
 
 const schemas = new Map<string, Schema>();
 
+const ANYTHING: Fields = freeze({ 'x-kubernetes-preserve-unknown-fields': true });
+
 function schemaOf(version: DefinitionVersion): Schema {
-  const root = version.schema?.openAPIV3Schema ?? { 'x-kubernetes-preserve-unknown-fields': true };
-  const text = JSON.stringify(root);
+  const root = version.schema?.openAPIV3Schema ?? ANYTHING;
+  const text = Object.isFrozen(root) ? textOf(root) : JSON.stringify(root);
   let schema = schemas.get(text);
   if (schema === undefined) {
     const ajv = new Ajv({ strict: false, allErrors: true, verbose: true, validateFormats: false });

@@ -58,6 +58,14 @@ export function parseBody(text: string): unknown {
   }
 }
 
+/** A copy of an object that may be changed, without the record of its owners, and that record. */
+function withoutOwners({ metadata: { managedFields = [], ...metadata }, ...fields }: KubeObject): {
+  readonly fields: KubeObject;
+  readonly owners: ManagedFieldsEntry[];
+} {
+  return { fields: mutable({ ...fields, metadata }), owners: managedFields };
+}
+
 /** The objects of one cluster and the rules for changing them. */
 export class Registry {
   readonly storage = new Storage();
@@ -198,7 +206,7 @@ export class Registry {
     }
   }
 
-  /** PUT. */
+  /** PUT. @param body becomes part of the object: nobody may use it any more */
   update(
     resource: Resource,
     namespace: string | undefined,
@@ -206,7 +214,7 @@ export class Registry {
     body: unknown,
     options: WriteOptions,
   ): { object: KubeObject; created: boolean } {
-    const next = mutable(decode(resource, namespace, body, options.version));
+    const next = decode(resource, namespace, body, options.version);
     if (next.metadata.name !== name) {
       throw badRequest(`the name of the object (${next.metadata.name}) does not match the name on the URL (${name})`);
     }
@@ -289,12 +297,8 @@ export class Registry {
         kind: config.kind,
         metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
       };
-      const { metadata, ...fields } = mutable(applyFields(blank, config, shape, writer, true));
-      const { managedFields = [], ...rest } = metadata;
-      return {
-        object: this.#create(resource, { ...fields, metadata: rest }, options, managedFields),
-        created: true,
-      };
+      const { fields, owners } = withoutOwners(applyFields(blank, config, shape, writer, true));
+      return { object: this.#create(resource, fields, options, owners), created: true };
     }
     const { uid, resourceVersion } = config.metadata;
     const merged = applyFields(
@@ -304,10 +308,10 @@ export class Registry {
       writer,
       options.force ?? false,
     );
-    const next = mutable(merged);
+    const { fields: next, owners } = withoutOwners(merged);
     if (uid) next.metadata.uid = uid;
     if (resourceVersion) next.metadata.resourceVersion = resourceVersion;
-    return { object: this.#change(resource, old, next, options, next.metadata.managedFields), created: false };
+    return { object: this.#change(resource, old, next, options, owners), created: false };
   }
 
   /** Stores a changed object after every check; one that is as before is not stored again. */
@@ -342,8 +346,9 @@ export class Registry {
     const owners =
       applied ?? trackUpdate(before, object, resource.shapeOf(options.version), writerOf(resource, 'Update', options));
     const { labels, annotations, finalizers, ownerReferences } = object.metadata;
+    const { managedFields: _, ...kept } = old.metadata;
     const metadata = {
-      ...mutable(old.metadata),
+      ...mutable(kept),
       labels,
       annotations,
       finalizers,

@@ -106,11 +106,16 @@ export function untyped(
 
 /** Takes out, in place, the maps and lists of metadata that have nothing in them, as decoding does. */
 export function omitEmpty<T extends object>(metadata: T): T {
-  for (const [field, value] of Object.entries(metadata) as [string, unknown][]) {
-    const empty = typeof value === 'object' && Object.keys(value ?? {}).length === 0;
-    if (value === undefined || empty) Reflect.deleteProperty(metadata, field);
+  for (const field of Object.keys(metadata)) {
+    if (isNothing((metadata as Fields)[field])) Reflect.deleteProperty(metadata, field);
   }
   return metadata;
+}
+
+function isNothing(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return value === undefined || value === null;
+  for (const _ in value) return false;
+  return true;
 }
 
 /** What a write of the status leaves alone: of a built-in kind the labels and annotations can still be changed. */
