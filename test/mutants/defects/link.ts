@@ -596,9 +596,9 @@ export const LINK: readonly Defect[] = [
     ...CLUSTERS,
     name: 'L43 a removal does not begin while deletions are held',
     rule: 'E5',
-    find: 'if (this.#graceMs(cluster) > 0) return { requeueAfterMs: this.#graceMs(cluster) };',
+    find: 'if (requeueAfterMs > 0) return { requeueAfterMs };',
     replace:
-      'if (running instanceof Session && running.findings().pruneHeld > 0) break; if (this.#graceMs(cluster) > 0) return { requeueAfterMs: this.#graceMs(cluster) };',
+      'if (running instanceof Session && running.findings().pruneHeld > 0) break; if (requeueAfterMs > 0) return { requeueAfterMs };',
     tests: ['test/e2e/link-lives.test.ts'],
   },
   {
