@@ -102,6 +102,11 @@ export class Clusters {
     }
   }
 
+  /** Handles that Links were listed anew. */
+  linksListed(): void {
+    for (const link of this.#links.values()) link.listed();
+  }
+
   /** Handles a status of a Link that was written, by us or by others. */
   statusChanged(name: string): void {
     this.#links.get(name)?.statusChanged();

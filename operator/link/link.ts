@@ -95,6 +95,11 @@ export class Link implements LinkReport {
     this.#writer.schedule();
   }
 
+  /** Handles that Links were listed anew. */
+  listed(): void {
+    this.#writer.listed();
+  }
+
   event(type: 'Normal' | 'Warning', reason: string, message: string): void {
     if (this.#ended.signal.aborted) return;
     const { name, namespace, events, current } = this.#options;

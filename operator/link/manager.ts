@@ -57,6 +57,7 @@ export class Manager {
     this.#objects = new Store<LinkObject>({
       trim: trimLink,
       onChange: ({ key, before, after }) => this.#linkChanged(splitKey(key).name, before, after),
+      onRelisted: () => this.#clusters?.linksListed(),
     });
     this.#secrets = new Store<Secret>({
       trim: trimSecret,

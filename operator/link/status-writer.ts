@@ -48,7 +48,8 @@ export class StatusWriter {
   readonly #options: StatusWriterOptions;
   readonly #signal: AbortSignal;
   /** The last patch, the status that the API server returned for it, and the Link as it was seen until then. */
-  #sent: { readonly patch: LinkStatusPatch; readonly answered: Fields; readonly link: LinkObject } | undefined;
+  #sent:
+    { readonly patch: LinkStatusPatch; readonly answered: Fields; readonly link: LinkObject | undefined } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #writing = false;
   #again = false;
@@ -72,6 +73,16 @@ export class StatusWriter {
     if (this.#timer !== undefined) return;
     const period = this.#options.periodMs ?? 1000;
     this.#after(Math.max(period / 10, this.#dueMs - performance.now()));
+  }
+
+  /**
+   * Handles that Links were listed anew: the list is believed rather than the answer to our last write, which a server
+   * that was restored from a backup has lost.
+   */
+  listed(): void {
+    if (this.#sent === undefined) return;
+    this.#sent = { ...this.#sent, link: undefined };
+    this.schedule();
   }
 
   #after(ms: number): void {

@@ -1156,4 +1156,11 @@ export const LINK: readonly Defect[] = [
     find: 'turn: (signal, execute) => env.writes.run(cluster, signal, execute),',
     replace: '',
   },
+  {
+    ...STATUS_WRITER,
+    name: 'a status that a restored server has lost is not written again',
+    rule: 'L55',
+    find: 'this.#sent = { ...this.#sent, link: undefined };',
+    replace: '',
+  },
 ];

@@ -129,6 +129,20 @@ describe('the writer of a Link’s status (G2)', () => {
     expect(world.writes.length).toBe(2);
   });
 
+  it('writes again what a list does not have, as after a restore (L55)', async () => {
+    const world = setUp({ lagMs: 600_000 });
+    world.writer.schedule();
+    await pass(3000);
+    expect(world.writes.length).toBe(1);
+    // The Link as it is seen is the one that had no status: the watch never reported the write.
+    world.writer.schedule();
+    await pass(3000);
+    expect(world.writes.length).toBe(1);
+    world.writer.listed();
+    await pass(3000);
+    expect(world.writes.length).toBe(2);
+  });
+
   it('writes soon, then at most once a second, however much changes', async () => {
     const world = setUp();
     for (let step = 1; step <= 500; step += 1) {
