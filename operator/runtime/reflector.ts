@@ -1,7 +1,7 @@
 /**
  * Lists, then watches, for ever: reports every object of one resource to a sink. A list is paged. A watch resumes from
- * the last version that it received; if the server no longer serves that version (410), the resource is listed again. A
- * connection that fails or goes silent is made anew after a capped, jittered wait, without limit.
+ * the last version that it received if the server ended the one before in the ordinary course. Otherwise, or if the server
+ * no longer serves that version (410), the resource is listed again, after a capped, jittered wait, without limit.
  *
  * The wait grows until a watch has lived for a while, whatever is heard on it: a server that answers and ends every
  * watch at once, or has forgotten every version that it gives, is not asked without a pause (rule E11).
@@ -145,11 +145,11 @@ export class Reflector<T extends KubeObject> {
     this.#failures += 1;
     this.#expiries = isExpired(error) ? this.#expiries + 1 : 0;
     this.#silences = isSilence ? this.#silences + 1 : 0;
-    // A server that was away may have been restored from a backup: it may not reach this version for a long time, or
-    // have outgrown it by another history. Beyond a limit, only a list can show that there is less by now.
-    const wasAway = isSilence || (!watch.isOpen && isUnavailable(error));
+    // A server that was away for a moment, even if the next try came too late to notice, may have been restored from a
+    // backup: it may not reach this version for a long time, or have outgrown it by another history. Beyond a limit, only
+    // a list can show that there is less by now.
     const isUseless = isExpired(error) || error instanceof LimitError;
-    if (wasAway || isUseless) this.#resourceVersion = undefined;
+    if (isUseless || isUnavailable(error)) this.#resourceVersion = undefined;
     this.#isInDoubt = !isUseless;
     if (this.#expiries === 1 || this.#silences === 1) return 0;
     const isFirstEnd = error instanceof EarlyEndError && error.heard && this.#failures === 1;

@@ -115,24 +115,10 @@ export const RUNTIME: readonly Defect[] = [
   },
   {
     ...REFLECTOR,
-    name: 'a watch that falls silent is resumed',
-    rule: 'H3',
-    find: 'isSilence || (!watch.isOpen',
-    replace: '(!watch.isOpen',
-  },
-  {
-    ...REFLECTOR,
     name: 'a server that was restored while it was away is watched from where the watch was',
     rule: 'H3',
-    find: '|| (!watch.isOpen && isUnavailable(error));',
-    replace: ';',
-  },
-  {
-    ...REFLECTOR,
-    name: 'a connection that breaks costs a list',
-    rule: 'H3',
-    find: '(!watch.isOpen && isUnavailable(error));',
-    replace: 'isUnavailable(error);',
+    find: 'if (isUseless || isUnavailable(error))',
+    replace: 'if (isUseless)',
   },
   {
     ...REFLECTOR,
