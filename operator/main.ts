@@ -61,7 +61,7 @@ export async function runOperator(options: RunOptions): Promise<void> {
 async function run(options: RunOptions, stop: StopClock): Promise<void> {
   const log = limitedLog(options.log);
   const { config, signal, tuning = {} } = options;
-  const metrics = createMetrics(tuning.processMetrics === undefined ? {} : { process: tuning.processMetrics });
+  const metrics = createMetrics(tuning.metrics);
   // Set from the start: that no replica leads is not the same as that none runs.
   metrics.leader.set({ name: OPERATOR_LEASE }, 0);
   const client = new KubeClient(options.access ?? (await sourceAccess(config)), {

@@ -22,7 +22,19 @@ type ConditionStatus = { readonly type: string; readonly status: (typeof STATUSE
 export interface MetricsOptions {
   /** Whether memory, CPU, event loop and garbage collection of the process are measured too. @default true */
   readonly process?: boolean;
+  /** Whether anything is measured: a simulation looks at nothing. @default true */
+  readonly recorded?: boolean;
 }
+
+/** A metric that nobody looks at. */
+const UNRECORDED = {
+  inc: () => undefined,
+  dec: () => undefined,
+  set: () => undefined,
+  observe: () => undefined,
+  remove: () => undefined,
+  get: () => Promise.resolve({ values: [] }),
+};
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -30,14 +42,16 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export function createMetrics(options: MetricsOptions = {}) {
   const registry = new Registry();
   const registers = [registry];
-  if (options.process ?? true) collectDefaultMetrics({ register: registry });
+  const { recorded = true } = options;
+  if (recorded && (options.process ?? true)) collectDefaultMetrics({ register: registry });
 
+  const made = <M>(make: () => M): M => (recorded ? make() : (UNRECORDED as M));
   const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-    new Gauge<L>({ name, help, labelNames, registers });
+    made(() => new Gauge<L>({ name, help, labelNames, registers }));
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-    new Counter<L>({ name, help, labelNames, registers });
+    made(() => new Counter<L>({ name, help, labelNames, registers }));
   const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
-    new Histogram<L>({ name, help, buckets, labelNames, registers });
+    made(() => new Histogram<L>({ name, help, buckets, labelNames, registers }));
 
   /** Metrics of a target cluster, all with label `target_cluster_name`; they go with {@link forgetTarget}. */
   const target = {

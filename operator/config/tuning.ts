@@ -2,6 +2,7 @@
  * Limits and periods that are not user settings: one value is right in every cluster. Tests use shorter ones, and a
  * network of their own.
  */
+import type { MetricsOptions } from '../metrics.ts';
 import type { BackoffPolicy } from '../kube/backoff.ts';
 import type { Network } from '../kube/network.ts';
 import type { startAdmin } from '../runtime/admin.ts';
@@ -30,6 +31,6 @@ export interface Tuning {
   readonly network?: Network;
   /** Serves the admin port. @default on a port of the machine */
   readonly serveAdmin?: typeof startAdmin;
-  /** Whether memory, CPU and event loop of the process are measured. @default true */
-  readonly processMetrics?: boolean;
+  /** What is measured. @default everything, the process included */
+  readonly metrics?: MetricsOptions;
 }

@@ -4,6 +4,7 @@
  * reported when it is first known, and when it changes.
  */
 import type { ProbeSettings } from '../../crds/index.ts';
+import { withDeadline } from '../kube/abort.ts';
 import { sleep } from '../kube/backoff.ts';
 import { describe } from '../kube/errors.ts';
 import type { Network } from '../kube/network.ts';
@@ -89,16 +90,10 @@ async function probe(
   signal: AbortSignal,
 ): Promise<void> {
   const { path, port, timeoutMs } = settings;
-  const deadline = AbortSignal.timeout(timeoutMs);
   const headers = {
     host: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
     'user-agent': 'linkspan-probe',
   };
-  let status: number;
-  try {
-    status = await network.probe({ ...at, path, headers }, AbortSignal.any([signal, deadline]));
-  } catch (error) {
-    throw deadline.aborted ? new Error(`no answer in ${timeoutMs / 1000} s`) : error;
-  }
+  const status = await withDeadline(timeoutMs, signal, (until) => network.probe({ ...at, path, headers }, until));
   if (status < 200 || status > 299) throw new Error(`${path} answered ${status}`);
 }

@@ -1,3 +1,28 @@
+/** How work is made to end: by a deadline, and by a signal. */
+
+/**
+ * Does work whose signal aborts after `ms` milliseconds, and with `outer`. Nothing of it stays behind, as signals of
+ * AbortSignal.any and timers of AbortSignal.timeout do.
+ * @throws what the work throws: of what its signal ended, that there was no answer, or the reason of `outer`
+ */
+export async function withDeadline<T>(
+  ms: number,
+  outer: AbortSignal | undefined,
+  work: (until: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const stop = () => controller.abort(outer?.reason);
+  const timer = setTimeout(() => controller.abort(new Error(`no answer in ${ms / 1000} s`)), ms);
+  outer?.addEventListener('abort', stop, { once: true });
+  if (outer?.aborted === true) stop();
+  try {
+    return await work(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener('abort', stop);
+  }
+}
+
 /** Waits for a promise until a signal aborts: what the promise stands for may go on, but nobody waits for it. */
 export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();

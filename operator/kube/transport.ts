@@ -3,6 +3,7 @@
  * every stream ends when it has been silent too long; and no answer is read beyond a limit. Requests are authenticated
  * here, and every failure becomes an error that names what was tried.
  */
+import { withDeadline } from './abort.ts';
 import type { ClusterAccess, TlsMaterial } from './access/access.ts';
 import { MAX_OBJECT_BYTES, type Reading, readList, readObject, readRefusal } from './answers.ts';
 import { Authenticator } from './authenticator.ts';
@@ -70,6 +71,9 @@ export interface StreamRequest {
   /** Called when the server has accepted the request. */
   readonly onOpen?: (() => void) | undefined;
 }
+
+/** Why what is left of a stream that has ended is given up; an error of its own for each would cost more than the rest. */
+const ENDED = new Error('the stream has ended');
 
 /** How long connections may be used after the CA of the API server was rotated: longer than a watch lives. */
 const RETIREMENT_MS = 300_000;
@@ -139,6 +143,7 @@ export class Transport {
    */
   async *stream<T>({ path, what, query, idleTimeoutMs, signal, onOpen }: StreamRequest): AsyncGenerator<T> {
     const silence = new AbortController();
+    const stop = () => silence.abort(signal.reason);
     const { timeoutMs } = this.#options;
     let timer = setTimeout(() => {
       silence.abort(new ConnectionError(`${what} at ${this.server}: no answer in ${timeoutMs / 1000} s`));
@@ -149,13 +154,14 @@ export class Transport {
         silence.abort(new SilenceError(`${what}: nothing heard for ${idleTimeoutMs / 1000} s`));
       }, idleTimeoutMs);
     };
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
     try {
-      const until = AbortSignal.any([signal, silence.signal]);
       const response = await this.#answered('watches', {
         method: 'GET',
         path: this.#basePath + path + queryString(query),
-        headers: await this.#headers(what, until),
-        signal: until,
+        headers: await this.#headers(what, silence.signal),
+        signal: silence.signal,
       });
       heard();
       if (response.statusCode !== 200) throw await this.#refusal(response, what);
@@ -171,7 +177,8 @@ export class Transport {
       throw silence.signal.aborted ? silence.signal.reason : this.#explain(error, what, signal);
     } finally {
       clearTimeout(timer);
-      silence.abort();
+      signal.removeEventListener('abort', stop);
+      silence.abort(ENDED);
     }
   }
 
@@ -183,21 +190,21 @@ export class Transport {
   /** One request, when its turn has come, and what is read of its answer within the deadline. */
   async #exchange<R>(request: Request, read: (response: WireResponse) => Promise<R>): Promise<R> {
     const { method, path, what, query = {}, body, lane = 'ordinary', signal } = request;
-    try {
-      return await this.#turns[lane].run('', signal, async () => {
-        const deadline = AbortSignal.timeout(Math.max(this.#options.timeoutMs, request.minTimeoutMs ?? 0));
-        const until = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
-        const headers = await this.#headers(what, until);
-        const response = await this.#answered(lane, {
-          method,
-          path: this.#basePath + path + queryString(query),
-          headers: { ...headers, 'content-type': request.contentType ?? 'application/json' },
-          body: body === undefined ? undefined : JSON.stringify(body),
-          signal: until,
-        });
-        if (response.statusCode >= 300) throw await this.#refusal(response, what);
-        return await read(response);
+    const limitMs = Math.max(this.#options.timeoutMs, request.minTimeoutMs ?? 0);
+    const exchange = async (until: AbortSignal): Promise<R> => {
+      const headers = await this.#headers(what, until);
+      const response = await this.#answered(lane, {
+        method,
+        path: this.#basePath + path + queryString(query),
+        headers: { ...headers, 'content-type': request.contentType ?? 'application/json' },
+        body: body === undefined ? undefined : JSON.stringify(body),
+        signal: until,
       });
+      if (response.statusCode >= 300) throw await this.#refusal(response, what);
+      return await read(response);
+    };
+    try {
+      return await this.#turns[lane].run('', signal, () => withDeadline(limitMs, signal, exchange));
     } catch (error) {
       throw this.#explain(error, what, signal);
     }

@@ -25,7 +25,7 @@ it('ends within 5 seconds of being asked to, though nothing answers and nothing 
     signal: stop.signal,
     tuning: {
       network: DEAD,
-      processMetrics: false,
+      metrics: { process: false },
       serveAdmin: async () => ({ address: { host: '127.0.0.1', port: 1 }, close: never }),
     },
   }).then(

@@ -103,7 +103,7 @@ export class Operators {
       log: this.#log(process),
       signal: stop.signal,
       access: east.accessFor(east.admit(Operators.identity(replica))),
-      tuning: { network: internet.networkOf(process), serveAdmin: noAdmin, processMetrics: false },
+      tuning: { network: internet.networkOf(process), serveAdmin: noAdmin, metrics: { recorded: false } },
     };
     const running: Running = {
       process,

@@ -9,11 +9,16 @@ export type Task =
   /** Answered with a report for a person, of a history that was shrunk for so long at most. */
   | { readonly do: 'explain'; readonly seed: number; readonly failure: Failure; readonly budgetMs: number };
 
+/** Errors are made by the hundred in a history; a person reads where one came from, once. */
+const FRAMES = 10;
+
 async function perform(task: Task): Promise<Failure | string | undefined> {
   const { seed } = task;
   const history = historyOf(seed);
+  Error.stackTraceLimit = task.do === 'play' ? 0 : FRAMES;
   if (task.do === 'play') return run(history, seed);
-  const { failure, budgetMs } = task;
+  const { budgetMs } = task;
+  const failure = (await run(history, seed)) ?? task.failure;
   return report(seed, failure, budgetMs === 0 ? history : await shrink(history, seed, { budgetMs }));
 }
 

@@ -210,8 +210,9 @@ export const GATEWAY: readonly Defect[] = [
     ...PROBE,
     name: 'a probe that timed out does not say so',
     rule: 'F1',
-    find: 'throw deadline.aborted ? new Error(`no answer in ${timeoutMs / 1000} s`) : error;',
-    replace: 'throw error;',
+    file: 'operator/kube/abort.ts',
+    find: 'controller.abort(new Error(`no answer in ${ms / 1000} s`))',
+    replace: 'controller.abort()',
   },
   {
     ...NETWORK,

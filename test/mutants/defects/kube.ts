@@ -117,8 +117,8 @@ export const KUBE: readonly Defect[] = [
     ...TRANSPORT,
     name: 'a request waits without a deadline',
     rule: 'H4',
-    find: 'AbortSignal.any([signal, deadline])',
-    replace: 'signal',
+    find: '() => withDeadline(limitMs, signal, exchange)',
+    replace: '() => exchange(signal ?? new AbortController().signal)',
   },
   {
     ...TRANSPORT,
@@ -425,9 +425,8 @@ export const KUBE: readonly Defect[] = [
     ...TRANSPORT,
     name: 'the deadline of a request runs while it waits for its turn',
     rule: 'H7',
-    find: "return await this.#turns[lane].run('', signal, async () => { const deadline = AbortSignal.timeout(Math.max(this.#options.timeoutMs, request.minTimeoutMs ?? 0));",
-    replace:
-      "const deadline = AbortSignal.timeout(Math.max(this.#options.timeoutMs, request.minTimeoutMs ?? 0)); return await this.#turns[lane].run('', deadline, async () => {",
+    find: "this.#turns[lane].run('', signal, () => withDeadline(limitMs, signal, exchange))",
+    replace: "withDeadline(limitMs, signal, (until) => this.#turns[lane].run('', until, () => exchange(until)))",
   },
   {
     ...CLIENT,
