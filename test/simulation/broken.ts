@@ -87,6 +87,9 @@ export async function printDefect(names: readonly string[], shrinkMs: number, op
     else {
       const { seed, failure } = found;
       console.log(`found by history ${seed - options.seed + 1} of ${options.count}, after ${seconds} s`);
+      console.log(
+        `each time: --histories 1 --seed ${seed} --with-defect ${names.map((name) => `'${name}'`).join(' ')}`,
+      );
       const shrunk = { budgetMs: shrinkMs, worker: workerOf(tree) };
       console.log(await tree.allBroken(defects, () => explain(seed, failure, shrunk)));
     }
