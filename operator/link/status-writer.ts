@@ -77,11 +77,13 @@ export class StatusWriter {
 
   /**
    * Handles that Links were listed anew: the list is believed rather than the answer to our last write, which a server
-   * that was restored from a backup has lost.
+   * that was restored from a backup has lost. A write that waits since the server was away waits no longer.
    */
   listed(): void {
-    if (this.#sent === undefined) return;
-    this.#sent = { ...this.#sent, link: undefined };
+    if (this.#sent !== undefined) this.#sent = { ...this.#sent, link: undefined };
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#failures = 0;
     this.schedule();
   }
 

@@ -45,6 +45,7 @@ async function runOperator(stage: Stage): Promise<void> {
     `--kubeconfig=${kubeconfigFile}`,
     '--context=east',
     '--enable-headless-services',
+    '--endpoint-mirror-grace=1s',
     `--probe-connect-to=${probeName(WEST)}.${LINKS_NAMESPACE}.svc=${host}:${port}`,
     '--admin-address=127.0.0.1:0',
   ];
@@ -52,6 +53,7 @@ async function runOperator(stage: Stage): Promise<void> {
   const admin = await stage.runOperator(flags);
   terminal.note(
     'no proxies here: --probe-connect-to leads probes to the gateway of west',
+    'a pod that is gone keeps its mirror for a minute, in case it is made anew; here for a second',
     `metrics: http://${admin}/metrics`,
   );
 }

@@ -85,7 +85,7 @@ onEachBacking('what is said of a Link', (backing) => {
     expect(status?.mirrorServices?.map(({ remoteRef }) => remoteRef.name)).toEqual(['bad', 'one', 'two']);
   });
 
-  test('is what kubectl prints: target, ready, gateway, mirrors, age (G1)', async () => {
+  test('is what kubectl prints: target, ready, reason, gateway, mirrored, exported, failed, age (G1)', async () => {
     const { host, headers } = {
       host: clusters.eastCluster.server,
       headers: {
@@ -106,8 +106,11 @@ onEachBacking('what is said of a Link', (backing) => {
       'name',
       'target',
       'ready',
+      'reason',
       'gateway',
-      'mirrors',
+      'mirrored',
+      'exported',
+      'failed',
       'age',
     ]);
     expect(shown.slice(0, 3).map(({ cell }) => cell)).toEqual(['west', 'west', 'True']);

@@ -511,4 +511,17 @@ export const histories: fc.Arbitrary<History> = fc.record({
 });
 
 /** The history of a seed: always the same one. */
-export const historyOf = (seed: number): History => fc.sample(histories, { seed, numRuns: 1 })[0]!;
+export const historyOf = (seed: number): History => withRecords(fc.sample(histories, { seed, numRuns: 1 })[0]!);
+
+/**
+ * Where a Link comes to name another cluster, the API server of the source is never down: what is left then of the former
+ * cluster is not always found (docs/reliability.md).
+ */
+function withRecords(history: History): History {
+  const moves = history.commands.some(
+    (command) => command.do === 'edit link' && command.edit.field === 'targetClusterName',
+  );
+  if (!moves) return history;
+  const commands = history.commands.filter((command) => command.do !== 'down' || command.at !== 'east');
+  return { ...history, commands };
+}

@@ -7,6 +7,8 @@ import { expect, test } from 'vitest';
 import { explain, play } from './threads.ts';
 
 const HISTORIES = 500;
+/** The same histories each time: a change does not fail by chance. `npm run fuzz` draws others. */
+const SEED = 20_261_122;
 /** Shrinking plays histories again and again. */
 const SHRUNK = 2;
 
@@ -14,7 +16,7 @@ test(
   `${HISTORIES} random histories come to rest as docs/behaviour.md demands, and touch nothing that is not ours`,
   { timeout: 900_000 },
   async ({ signal }) => {
-    const seed = Number(process.env['LINKSPAN_SIMULATION_SEED'] ?? Date.now() % 1_000_000_000);
+    const seed = Number(process.env['LINKSPAN_SIMULATION_SEED'] ?? SEED);
     console.log(`${HISTORIES} histories from seed ${seed}; LINKSPAN_SIMULATION_SEED=${seed} plays them again`);
     const failures = await play({ seed, count: HISTORIES, threads: Math.min(4, availableParallelism()), signal });
     const reports = [...failures]

@@ -159,6 +159,7 @@ export class Stage {
   /** Everything that was broken works again; what users did stays done. */
   calm(): void {
     for (const cluster of this.#clusters) {
+      cluster.start();
       cluster.faults.clear();
       cluster.manner = undefined;
       this.internet.weather(cluster.at, 'fair');

@@ -1163,4 +1163,11 @@ export const LINK: readonly Defect[] = [
     find: 'this.#sent = { ...this.#sent, link: undefined };',
     replace: '',
   },
+  {
+    ...STATUS_WRITER,
+    name: 'a status waits out its backoff after an outage that is over',
+    rule: 'F3',
+    find: 'clearTimeout(this.#timer); this.#timer = undefined; this.#failures = 0;',
+    replace: '',
+  },
 ];

@@ -143,6 +143,17 @@ describe('the writer of a Link’s status (G2)', () => {
     expect(world.writes.length).toBe(2);
   });
 
+  it('waits no longer once Links are listed again after an outage (F3)', async () => {
+    const world = setUp();
+    world.failure = new ApiError(503, {}, 'patch');
+    world.writer.schedule();
+    await pass(600_000);
+    world.failure = undefined;
+    world.writer.listed();
+    await pass(1000);
+    expect(world.stored).toMatchObject({ mirrors: { ready: 1 } });
+  });
+
   it('writes soon, then at most once a second, however much changes', async () => {
     const world = setUp();
     for (let step = 1; step <= 500; step += 1) {
