@@ -14,8 +14,44 @@ const TEST = ['(^|/)test/', 'Nothing that ships imports from test/.'];
 const CLIENT_NODE = ['^@kubernetes/client-node$', 'It is loaded for a kubeconfig alone: see operator/kube/access.'];
 const noRoom = (room, why) => [`^(\\.\\./)+${room}/`, why];
 
-/** The floors of operator/, lowest first: a folder imports from those before it, and of constructs only the mirrors. */
-const FLOORS = [['kube'], ['runtime'], ['mirror'], ['source', 'target', 'gateway'], ['link']];
+/**
+ * The arrows between the folders of a room, which stand on floors, lowest first: a folder imports from those before it.
+ *
+ * @param rules what else a folder must not import
+ */
+const floors = (room, all, rules) =>
+  all.flatMap((folders, floor) =>
+    folders.map((folder) => {
+      const above = all
+        .slice(floor)
+        .flat()
+        .filter((each) => each !== folder);
+      const own = above.length === 0 ? [] : [noRoom(`(${above.join('|')})`, `${room}/${folder} stands below.`)];
+      return arrows([`${room}/${folder}/**/*.ts`], ...rules(folder), ...own);
+    }),
+  );
+
+const CONSTRUCT_FLOORS = [
+  ['common'],
+  ['mirror'],
+  ['link', 'services', 'gateway', 'operator'],
+  ['monitoring'],
+  ['cluster-set'],
+  ['argo-cd'],
+];
+const CONSTRUCTS = [
+  ['^node:(fs|net|http|https|process|child_process)', 'Constructs read no environment and talk to nothing.'],
+  CLUSTER,
+  TEST,
+];
+const CONSTRUCT_FOLDERS = [
+  // With one `..` it is the folder constructs/operator.
+  ['^(\\.\\./){2,}(operator|synth)/', 'constructs import crds only.'],
+  ['^\\.\\./mirror/(?!index\\.ts)', 'constructs/mirror has one door: constructs/mirror/index.ts.'],
+  ['^\\.\\./index\\.ts', 'constructs/index.ts stands above.'],
+];
+
+const OPERATOR_FLOORS = [['kube'], ['runtime'], ['mirror'], ['source', 'target', 'gateway'], ['link']];
 const OPERATOR = [
   noRoom('synth', 'operator does not import synth.'),
   noRoom('constructs/(?!mirror/index)', 'operator opens one door of constructs: constructs/mirror/index.ts.'),
@@ -23,16 +59,6 @@ const OPERATOR = [
 ];
 const KNOWS_NO_LINK = 'operator/kube does not know Links.';
 const KUBE = [noRoom('(runtime|mirror|source|target|gateway|link|config|constructs)', KNOWS_NO_LINK), CLIENT_NODE];
-const floors = FLOORS.flatMap((folders, floor) =>
-  folders.map((folder) => {
-    const above = FLOORS.slice(floor)
-      .flat()
-      .filter((each) => each !== folder);
-    const rules = above.length === 0 ? [] : [noRoom(`(${above.join('|')})`, `operator/${folder} stands below.`)];
-    const own = folder === 'kube' ? [...KUBE, noRoom('crds', KNOWS_NO_LINK)] : [CLUSTER];
-    return arrows([`operator/${folder}/**/*.ts`], ...OPERATOR, ...rules, ...own);
-  }),
-);
 
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', '**/*.gen.ts', 'test/cluster/bin/'] },
@@ -84,15 +110,13 @@ export default tseslint.config(
     CLUSTER,
     TEST,
   ),
-  arrows(
-    ['constructs/**/*.ts'],
-    noRoom('(operator|synth)', 'constructs import crds only.'),
-    ['^node:(fs|net|http|https|process|child_process)', 'Constructs read no environment and talk to nothing.'],
-    CLUSTER,
-    TEST,
-  ),
+  arrows(['constructs/*.ts'], noRoom('(operator|synth)', 'constructs import crds only.'), ...CONSTRUCTS),
+  ...floors('constructs', CONSTRUCT_FLOORS, () => [...CONSTRUCTS, ...CONSTRUCT_FOLDERS]),
   arrows(['operator/*.ts', 'operator/config/**/*.ts'], ...OPERATOR, CLUSTER),
-  ...floors,
+  ...floors('operator', OPERATOR_FLOORS, (folder) => [
+    ...OPERATOR,
+    ...(folder === 'kube' ? [...KUBE, noRoom('crds', KNOWS_NO_LINK)] : [CLUSTER]),
+  ]),
   // A kubeconfig is input like any other: checked by a schema, and refused in the same words.
   arrows(
     ['operator/kube/access/**/*.ts'],

@@ -1,31 +1,10 @@
 /**
  * The constructs of Linkspan: everything a cdk8s chart needs to declare a Link, its credentials and its mirrors.
  */
-export type { AlertName } from './alert-rules.ts';
-export { Alerts, type AlertSettings, type AlertsProps } from './alerts.ts';
-export { ArgoCd } from './argo-cd.ts';
-export type { ArgoCdDestination, ArgoCdProps, AutomatedSync } from './argo-cd-props.ts';
-export type { Backend, BackendRef, BackendsProps } from './backend.ts';
-export { ClusterSet, type ClusterSetCluster } from './cluster-set.ts';
-export type { ApiServer, ClusterCredentials, ClusterSetMember, ClusterSetProps } from './cluster-set-props.ts';
-export {
-  CredentialsReference,
-  type CredentialsReferenceProps,
-  type SecretStoreRef,
-  type StoredToken,
-} from './credentials-reference.ts';
-export type { CredentialsProps } from './credentials-secret.ts';
-export { Dashboard, type DashboardProps } from './dashboard.ts';
-export { type ExportOptions, Exported } from './exported.ts';
-export { Federated } from './federated.ts';
-export { GatewayPolicy, type GatewayPolicyProps } from './gateway-policy.ts';
-export type { GatewayServiceProps } from './gateway-service.ts';
-export { Gateway, type GatewayProps } from './gateway.ts';
-export { Grant, type Grantee, type GrantProps, type PolicyRule } from './grant.ts';
-export { InvalidPropsError } from './invalid-props.ts';
-export { LinkCrd } from './link-crd.ts';
-export { LinkCredentials, type LinkCredentialsProps } from './link-credentials.ts';
-export { Link, type LinkProbe, type LinkProps } from './link.ts';
+export { Grant, type Grantee, type GrantProps, type PolicyRule } from './common/grant.ts';
+export { InvalidPropsError } from './common/invalid-props.ts';
+export type { PodPlacementProps, Resources, Toleration, TopologySpread } from './common/pod-placement.ts';
+
 export {
   type ApiJson,
   copiedAnnotations,
@@ -53,16 +32,45 @@ export {
   type StaticEndpointsProps,
   type TargetServiceProps,
 } from './mirror/index.ts';
-export { MirrorOperator, type MirrorOperatorProps } from './mirror-operator.ts';
-export { Monitor, type MonitorProps } from './monitor.ts';
-export { Monitoring, type MonitoringProps } from './monitoring.ts';
-export { Multicluster, type MulticlusterProps } from './multicluster.ts';
-export type { OperatorSettings } from './operator-args.ts';
-export type { PodPlacementProps, Resources, Toleration, TopologySpread } from './pod-placement.ts';
-export { RemoteAccess, type RemoteAccessProps } from './remote-access.ts';
-export { ServiceRoute, type ServiceRouteProps } from './service-route.ts';
-export type { ClusterPair, Topology } from './topology.ts';
-export { TrafficSplit, type TrafficSplitProps } from './traffic-split.ts';
+
+export {
+  CredentialsReference,
+  type CredentialsReferenceProps,
+  type SecretStoreRef,
+  type StoredToken,
+} from './link/credentials-reference.ts';
+export type { CredentialsProps } from './link/kubeconfig.ts';
+export { LinkCrd } from './link/link-crd.ts';
+export { LinkCredentials, type LinkCredentialsProps } from './link/link-credentials.ts';
+export { Link, type LinkProbe, type LinkProps } from './link/link.ts';
+
+export type { Backend, BackendRef, BackendsProps } from './services/backend.ts';
+export { type ExportOptions, Exported } from './services/exported.ts';
+export { Federated } from './services/federated.ts';
+export { ServiceRoute, type ServiceRouteProps } from './services/service-route.ts';
+export { TrafficSplit, type TrafficSplitProps } from './services/traffic-split.ts';
+
+export { GatewayPolicy, type GatewayPolicyProps } from './gateway/gateway-policy.ts';
+export type { GatewayServiceProps } from './gateway/gateway-service.ts';
+export { Gateway, type GatewayProps } from './gateway/gateway.ts';
+export { RemoteAccess, type RemoteAccessProps } from './gateway/remote-access.ts';
+
+export { MirrorOperator, type MirrorOperatorProps } from './operator/mirror-operator.ts';
+export type { OperatorSettings } from './operator/settings.ts';
+
+export type { AlertName } from './monitoring/alert-rules.ts';
+export { Alerts, type AlertSettings, type AlertsProps } from './monitoring/alerts.ts';
+export { Dashboard, type DashboardProps } from './monitoring/dashboard.ts';
+export { Monitor, type MonitorProps } from './monitoring/monitor.ts';
+export { Monitoring, type MonitoringProps } from './monitoring/monitoring.ts';
+
+export { ClusterSet, type ClusterSetCluster } from './cluster-set/cluster-set.ts';
+export { Multicluster, type MulticlusterProps } from './cluster-set/multicluster.ts';
+export type { ApiServer, ClusterCredentials, ClusterSetMember, ClusterSetProps } from './cluster-set/props.ts';
+export type { ClusterPair, Topology } from './cluster-set/topology.ts';
+
+export { ArgoCd } from './argo-cd/argo-cd.ts';
+export type { ArgoCdDestination, ArgoCdProps, AutomatedSync } from './argo-cd/props.ts';
 
 export type { LabelSelector } from '../crds/link/types.gen.ts';
 export type { FieldError } from '../crds/field-error.ts';

@@ -6,12 +6,12 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { Label, mirrorName } from '../../crds/wire.ts';
-import { staticError, type StaticEndpointsProps } from './static-endpoints.ts';
+import { refuse } from '../common/invalid-props.ts';
+import { dnsLabel } from '../common/prop-rules.ts';
 import { endpointsObjects } from './endpoints.ts';
 import { type GatewayEndpoints, gatewayErrors, gatewaySubset } from './gateway-endpoints.ts';
-import { refuse } from '../invalid-props.ts';
 import { crossesGateway, type EndpointPort, portErrors, servicePorts } from './ports.ts';
-import { dnsLabel } from '../prop-rules.ts';
+import { staticError, type StaticEndpointsProps } from './static-endpoints.ts';
 import {
   endpointsAnnotations,
   mirrorAnnotations,

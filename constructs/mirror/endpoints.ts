@@ -6,10 +6,10 @@
 import { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { ENDPOINT_SLICE_MANAGER, Label } from '../../crds/wire.ts';
+import { isIPv6 } from '../common/prop-rules.ts';
 import { fillSlices } from './fill-slices.ts';
-import { keepOutOfGit, type StaticEndpointsProps } from './static-endpoints.ts';
 import type { EndpointPort } from './ports.ts';
-import { isIPv6 } from '../prop-rules.ts';
+import { keepOutOfGit, type StaticEndpointsProps } from './static-endpoints.ts';
 
 /** Which API object holds the addresses: v1 Endpoints, or discovery.k8s.io/v1 EndpointSlices. */
 export type EndpointsKind = 'endpoints' | 'slices';

@@ -2,10 +2,10 @@
  * The addresses of a target's gateway as the endpoints of everything that is reached through it (rule C1):
  * ready, not ready while the gateway is not alive, and none while no endpoint is ready behind the target Service.
  */
+import type { FieldError } from '../../crds/field-error.ts';
+import { ipAddress, portNumber } from '../common/prop-rules.ts';
 import type { EndpointsKind, EndpointsSubset } from './endpoints.ts';
 import type { EndpointPort } from './ports.ts';
-import { ipAddress, portNumber } from '../prop-rules.ts';
-import type { FieldError } from '../../crds/field-error.ts';
 
 /** A gateway as the endpoints of a mirror. */
 export interface GatewayEndpoints {

@@ -5,12 +5,12 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { Annotation, Default, Label, probeName, Value } from '../../crds/wire.ts';
-import type { StaticEndpointsProps } from './static-endpoints.ts';
+import { refuse } from '../common/invalid-props.ts';
+import { dnsLabel, serviceName } from '../common/prop-rules.ts';
 import { type EndpointsKind, endpointsObjects } from './endpoints.ts';
 import { gatewayErrors, gatewaySubset } from './gateway-endpoints.ts';
-import { refuse } from '../invalid-props.ts';
 import { servicePorts } from './ports.ts';
-import { dnsLabel, serviceName } from '../prop-rules.ts';
+import type { StaticEndpointsProps } from './static-endpoints.ts';
 
 /** Properties of {@link GatewayProbe}. */
 export interface GatewayProbeProps extends StaticEndpointsProps {

@@ -7,11 +7,11 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import type { FieldError } from '../../crds/field-error.ts';
 import { mirrorName } from '../../crds/wire.ts';
-import { staticError, type StaticEndpointsProps } from './static-endpoints.ts';
+import { refuse } from '../common/invalid-props.ts';
+import { dnsLabel, ipAddress, portNumber } from '../common/prop-rules.ts';
 import { type EndpointsKind, endpointsObjects, type EndpointsSubset } from './endpoints.ts';
-import { refuse } from '../invalid-props.ts';
 import { crossesGateway, type EndpointPort, type MirrorPort, portErrors, servicePorts } from './ports.ts';
-import { dnsLabel, ipAddress, portNumber } from '../prop-rules.ts';
+import { staticError, type StaticEndpointsProps } from './static-endpoints.ts';
 import {
   endpointsAnnotations,
   mirrorAnnotations,

@@ -7,11 +7,11 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { fieldError } from '../../crds/field-error.ts';
 import { Label, mirrorName } from '../../crds/wire.ts';
-import { staticError, type StaticEndpointsProps } from './static-endpoints.ts';
+import { refuse } from '../common/invalid-props.ts';
 import { endpointsObjects } from './endpoints.ts';
 import { type GatewayEndpoints, gatewayErrors, gatewaySubset } from './gateway-endpoints.ts';
-import { refuse } from '../invalid-props.ts';
 import { crossesGateway, type MirrorPort, portErrors, servicePorts } from './ports.ts';
+import { staticError, type StaticEndpointsProps } from './static-endpoints.ts';
 import {
   endpointsAnnotations,
   mirrorAnnotations,

@@ -3,7 +3,7 @@
  * its defaults, so that what is rendered can be compared with what is there.
  */
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
-import { portNumber, portNumberOrName } from '../prop-rules.ts';
+import { portNumber, portNumberOrName } from '../common/prop-rules.ts';
 
 /** Transport protocols of Kubernetes ports. */
 export type Protocol = 'TCP' | 'UDP' | 'SCTP';

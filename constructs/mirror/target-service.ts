@@ -4,8 +4,8 @@
  */
 import type { FieldError } from '../../crds/field-error.ts';
 import { Annotation, Default, Label, remoteFqName, Value } from '../../crds/wire.ts';
+import { dnsLabel, dnsSubdomain, serviceName } from '../common/prop-rules.ts';
 import { copiedAnnotations, copiedLabels, type Metadata } from './copied-metadata.ts';
-import { dnsLabel, dnsSubdomain, serviceName } from '../prop-rules.ts';
 
 /** What a mirror must know of the Service in the target cluster. */
 export interface TargetServiceProps {

@@ -5,7 +5,7 @@
 import { App } from 'cdk8s';
 import { readFile } from 'node:fs/promises';
 
-import { argoCdErrors } from '../../constructs/argo-cd-errors.ts';
+import { argoCdErrors } from '../../constructs/argo-cd/errors.ts';
 import {
   ArgoCd,
   type ArgoCdProps,

@@ -5,7 +5,7 @@
 import { ApiObject, type Chart, Yaml } from 'cdk8s';
 
 import type { ApiJson, ArgoCd, ClusterSet } from '../../constructs/index.ts';
-import { syncWave } from '../../constructs/sync-waves.ts';
+import { syncWave } from '../../constructs/argo-cd/sync-waves.ts';
 
 /** Path below the output folder, with `/`, to content. */
 export type Tree = ReadonlyMap<string, string>;

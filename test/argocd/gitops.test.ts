@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiJson } from '../../constructs/mirror/render.ts';
-import { SYNC_WAVE_ANNOTATION } from '../../constructs/sync-waves.ts';
+import { SYNC_WAVE_ANNOTATION } from '../../constructs/argo-cd/sync-waves.ts';
 import type { AuditEntry } from '../cluster/index.ts';
 import { eventually, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
 import { EXPORTED, LINKS_NAMESPACE, service } from '../support/builders.ts';

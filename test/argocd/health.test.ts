@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Yaml } from 'cdk8s';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ArgoCd } from '../../constructs/argo-cd.ts';
+import { ArgoCd } from '../../constructs/argo-cd/argo-cd.ts';
 import { mirrored, notMirrored, type MirrorStatus } from '../../operator/mirror/status.ts';
 import { verdict } from '../../operator/kube/conditions.ts';
 import { type LinkFindings, linkStatus } from '../../operator/link/status.ts';

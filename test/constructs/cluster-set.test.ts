@@ -1,8 +1,8 @@
 import { App, Testing } from 'cdk8s';
 import { describe, expect, test } from 'vitest';
 
-import type { ClusterSetMember, ClusterSetProps } from '../../constructs/cluster-set-props.ts';
-import { ClusterSet } from '../../constructs/cluster-set.ts';
+import type { ClusterSetMember, ClusterSetProps } from '../../constructs/cluster-set/props.ts';
+import { ClusterSet } from '../../constructs/cluster-set/cluster-set.ts';
 import type { ApiJson } from '../../constructs/mirror/render.ts';
 import { LINK_SCHEMA } from '../../crds/link/schema.ts';
 import { compile } from '../../crds/validate.ts';

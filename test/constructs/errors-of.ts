@@ -1,7 +1,7 @@
 /**
  * What a construct refuses its props for, one text for each finding, without remedies: those are for people to read.
  */
-import { InvalidPropsError } from '../../constructs/invalid-props.ts';
+import { InvalidPropsError } from '../../constructs/common/invalid-props.ts';
 import { type FieldError, formatFieldErrors } from '../../crds/field-error.ts';
 
 /** The findings of the InvalidPropsError that `compose` throws; fails if it throws none. */

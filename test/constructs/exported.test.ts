@@ -3,8 +3,8 @@ import { Deployment, Service } from 'cdk8s-plus-27';
 import { Construct } from 'constructs';
 import { expect, test } from 'vitest';
 
-import { Exported } from '../../constructs/exported.ts';
-import { Gateway } from '../../constructs/gateway.ts';
+import { Exported } from '../../constructs/services/exported.ts';
+import { Gateway } from '../../constructs/gateway/gateway.ts';
 import { MirrorService } from '../../constructs/mirror/mirror-service.ts';
 import type { ApiJson } from '../../constructs/mirror/render.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { GatewayPolicy, type GatewayPolicyProps } from '../../constructs/gateway-policy.ts';
+import { GatewayPolicy, type GatewayPolicyProps } from '../../constructs/gateway/gateway-policy.ts';
 import { render } from '../../constructs/mirror/render.ts';
 import { errorsOf } from './errors-of.ts';
 

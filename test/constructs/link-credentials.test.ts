@@ -2,7 +2,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { JsonPatch } from 'cdk8s';
 import { describe, expect, test } from 'vitest';
 
-import { LinkCredentials, type LinkCredentialsProps } from '../../constructs/link-credentials.ts';
+import { LinkCredentials, type LinkCredentialsProps } from '../../constructs/link/link-credentials.ts';
 import { type ApiJson, render } from '../../constructs/mirror/render.ts';
 import { errorsOf } from './errors-of.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { MirrorOperator } from '../../constructs/mirror-operator.ts';
-import { Monitor, type MonitorProps } from '../../constructs/monitor.ts';
+import { MirrorOperator } from '../../constructs/operator/mirror-operator.ts';
+import { Monitor, type MonitorProps } from '../../constructs/monitoring/monitor.ts';
 import { render } from '../../constructs/mirror/render.ts';
 import { errorsOf } from './errors-of.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { RemoteAccess, type RemoteAccessProps } from '../../constructs/remote-access.ts';
+import { RemoteAccess, type RemoteAccessProps } from '../../constructs/gateway/remote-access.ts';
 import { render } from '../../constructs/mirror/render.ts';
 import { errorsOf } from './errors-of.ts';
 

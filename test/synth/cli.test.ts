@@ -56,7 +56,7 @@ describe('the operator', () => {
       'commander',
       'pino-pretty',
       'constructs/index.ts',
-      'constructs/mirror-operator.ts',
+      'constructs/operator/mirror-operator.ts',
       'synth/cli.ts',
     ]) {
       expect(loaded).not.toContain(needless);

@@ -1,7 +1,7 @@
 import { ApiObject, JsonPatch } from 'cdk8s';
 import { expect, test } from 'vitest';
 
-import { LinkCrd } from '../../../constructs/link-crd.ts';
+import { LinkCrd } from '../../../constructs/link/link-crd.ts';
 import { render } from '../../../constructs/mirror/render.ts';
 import { linkCrd } from '../../../crds/link/definition.ts';
 

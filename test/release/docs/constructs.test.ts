@@ -2,7 +2,7 @@
 import { Construct } from 'constructs';
 import { describe, expect, test } from 'vitest';
 import * as linkspan from '../../../constructs/index.ts';
-import { Multicluster, type MulticlusterProps } from '../../../constructs/multicluster.ts';
+import { Multicluster, type MulticlusterProps } from '../../../constructs/cluster-set/multicluster.ts';
 import { render } from '../../../constructs/mirror/render.ts';
 import { CHART_VALUES, propPath } from './chart-values.ts';
 import { constructExamples } from './constructs.ts';

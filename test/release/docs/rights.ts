@@ -3,9 +3,9 @@
  * purpose as the code states it.
  */
 import { App, Chart } from 'cdk8s';
-import type { Grant, PolicyRule } from '../../../constructs/grant.ts';
-import { MirrorOperator, type MirrorOperatorProps } from '../../../constructs/mirror-operator.ts';
-import { RemoteAccess, type RemoteAccessProps } from '../../../constructs/remote-access.ts';
+import type { Grant, PolicyRule } from '../../../constructs/common/grant.ts';
+import { MirrorOperator, type MirrorOperatorProps } from '../../../constructs/operator/mirror-operator.ts';
+import { RemoteAccess, type RemoteAccessProps } from '../../../constructs/gateway/remote-access.ts';
 
 /** A grant as far as the page shows it. */
 export type ShownGrant = Pick<Grant, 'namespace' | 'rules'>;

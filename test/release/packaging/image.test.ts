@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MirrorOperator } from '../../../constructs/mirror-operator.ts';
+import { MirrorOperator } from '../../../constructs/operator/mirror-operator.ts';
 import { render } from '../../../constructs/mirror/render.ts';
 import { linkCrd } from '../../../crds/link/definition.ts';
 import { LINKS_NAMESPACE } from '../../support/builders.ts';

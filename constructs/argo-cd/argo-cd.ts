@@ -1,0 +1,160 @@
+/**
+ * A set of clusters for Argo CD: an Application for the folder of each, the project that holds them, and the health check
+ * of Links. Objects are applied in waves, server-side: what the operator or a team writes stays theirs.
+ *
+ * Argo CD neither adopts nor prunes what the operator makes: it carries no tracking of Argo CD's, since that is never
+ * copied to mirrors, and the project permits only what is in Git.
+ */
+import { ApiObject, Chart } from 'cdk8s';
+import { Construct } from 'constructs';
+import { refuse } from '../common/invalid-props.ts';
+import { type ApplicationProps, ARGO_CD_API, clusterApplication, rootApplication } from './application.ts';
+import { ARGO_CD_FOLDER, argoCdErrors } from './errors.ts';
+import { ARGO_CD_CUSTOMIZATIONS } from './health.ts';
+import { appProject } from './project.ts';
+import type { ArgoCdProps } from './props.ts';
+import { annotateSyncWaves } from './sync-waves.ts';
+
+/**
+ * AppProject, Applications or ApplicationSet, and root, in a chart of their own; sync waves on all objects of the set.
+ * For Argo CD 3.2 and later.
+ * @throws InvalidPropsError naming every prop that Argo CD would refuse, or take for a pattern
+ */
+export class ArgoCd extends Construct {
+  /** Settings for Links, as keys of Argo CD's ConfigMap `argocd-cm`: `configs.cm` of its Helm chart. */
+  static readonly customizations = ARGO_CD_CUSTOMIZATIONS;
+
+  /** The chart, called `argocd`. */
+  readonly chart: Chart;
+  /** Namespace of Argo CD. */
+  readonly namespace: string;
+  /** The AppProject. */
+  readonly project: ApiObject;
+  /** By cluster, in the order of the set; empty if an ApplicationSet makes them. */
+  readonly applications: ReadonlyMap<string, ApiObject>;
+  /** The ApplicationSet; undefined if each Application is written out. */
+  readonly applicationSet: ApiObject | undefined;
+  /** The Application of the chart's own folder. */
+  readonly root: ApiObject | undefined;
+  /**
+   * Argo CD's own ConfigMap: the installation's, of which only one key is ours. Argo CD applies it server-side, so that
+   * the other keys stay, and never prunes or deletes it. To be applied by Argo CD alone: start with the project and the
+   * root, since `kubectl apply` of this file removes keys that were applied in the same way.
+   */
+  readonly configMap: ApiObject | undefined;
+
+  constructor(scope: Construct, id: string, props: ArgoCdProps) {
+    super(scope, id);
+    const { clusterSet, repoUrl, namespace = 'argocd', project = 'linkspan' } = props;
+    refuse(
+      `ArgoCd ${namespace}/${project}`,
+      argoCdErrors(
+        props,
+        clusterSet.clusters.map(({ name }) => name),
+      ),
+    );
+
+    this.namespace = namespace;
+    this.chart = new Chart(this, ARGO_CD_FOLDER, { namespace });
+    const common = { project, repoUrl, revision: props.revision ?? 'HEAD', automated: props.automated ?? {} };
+    const clusters = clusterSet.clusters.map(({ name, chart, multicluster }) => ({
+      ...common,
+      name: `${project}-${name}`,
+      path: folder(props, name),
+      destination: props.destinations?.[name] ?? { name },
+      namespace: multicluster.namespace.name,
+      cluster: name,
+      chart,
+    }));
+    const root = {
+      ...common,
+      name: project,
+      path: folder(props, ARGO_CD_FOLDER),
+      destination: { server: IN_CLUSTER },
+      namespace,
+      chart: this.chart,
+    };
+    const isRooted = props.root ?? true;
+
+    this.project = appProject(this.chart, 'Project', project, repoUrl, isRooted ? [...clusters, root] : clusters);
+    if (props.applications === 'application-set') {
+      this.applications = new Map();
+      this.applicationSet = applicationSet(this.chart, 'Applications', clusters);
+    } else {
+      this.applications = new Map(
+        clusters.map((each) => [
+          each.cluster,
+          application(this.chart, `Application-${each.cluster}`, clusterApplication(each, [each.chart])),
+        ]),
+      );
+    }
+    this.root = isRooted ? application(this.chart, 'Root', rootApplication(root)) : undefined;
+    this.configMap = (props.health ?? false) ? customizations(this.chart, 'Customizations') : undefined;
+
+    for (const chart of [...clusterSet.clusters.map((cluster) => cluster.chart), this.chart]) annotateSyncWaves(chart);
+  }
+}
+
+/** Where Argo CD runs. */
+const IN_CLUSTER = 'https://kubernetes.default.svc';
+
+const folder = ({ path = 'clusters' }: ArgoCdProps, name: string): string => (path === '' ? name : `${path}/${name}`);
+
+const application = (chart: Chart, id: string, made: { readonly metadata: object; readonly spec: object }): ApiObject =>
+  new ApiObject(chart, id, { apiVersion: ARGO_CD_API, kind: 'Application', ...made });
+
+type ClusterApplication = ApplicationProps & { readonly cluster: string; readonly chart: Chart };
+
+/** Makes the Applications of these clusters, which differ in what a template may have in braces. */
+const applicationSet = (chart: Chart, id: string, clusters: readonly ClusterApplication[]): ApiObject => {
+  const [first] = clusters;
+  if (first === undefined) throw new Error('a ClusterSet has members');
+  const template = {
+    ...first,
+    name: '{{ .name }}',
+    path: '{{ .path }}',
+    destination: { name: '{{ .destination.name }}', server: '{{ .destination.server }}' },
+  };
+  return new ApiObject(chart, id, {
+    apiVersion: ARGO_CD_API,
+    kind: 'ApplicationSet',
+    metadata: { name: first.project },
+    spec: {
+      goTemplate: true,
+      goTemplateOptions: ['missingkey=error'],
+      generators: [
+        {
+          list: {
+            elements: clusters.map(({ name, path, destination }) => ({
+              name,
+              path,
+              destination: { name: '', server: '', ...destination },
+            })),
+          },
+        },
+      ],
+      template: clusterApplication(
+        template,
+        clusters.map((each) => each.chart),
+      ),
+    },
+  });
+};
+
+const customizations = (chart: Chart, id: string): ApiObject =>
+  new ApiObject(chart, id, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name: 'argocd-cm',
+      // Argo CD watches no other.
+      labels: { 'app.kubernetes.io/part-of': 'argocd' },
+      annotations: {
+        'argocd.argoproj.io/sync-options': 'ServerSideApply=true,Prune=false,Delete=false',
+        'argocd.argoproj.io/compare-options': 'IgnoreExtraneous',
+        // Who has this annotation from a client-side apply would hand all keys over to us, and ours are not all.
+        'kubectl.kubernetes.io/last-applied-configuration': '{}',
+      },
+    },
+    data: ARGO_CD_CUSTOMIZATIONS,
+  });

@@ -1,0 +1,188 @@
+/**
+ * Clusters that use each other's Services: their members and how they are linked, declared once. Each cluster gets a
+ * chart with its side of every pair that it is in. What the two sides of a pair must agree on (names of Secrets,
+ * identity and ports of the gateway, networks of its policy) comes from one place.
+ *
+ * No token is ever rendered: see `ClusterCredentials`.
+ */
+import { Chart } from 'cdk8s';
+import { Construct } from 'constructs';
+import type { FieldError } from '../../crds/field-error.ts';
+import { Default, gatewayIdentity } from '../../crds/wire.ts';
+import { InvalidPropsError, refuse } from '../common/invalid-props.ts';
+import { CredentialsReference } from '../link/credentials-reference.ts';
+import type { LinkProps } from '../link/link.ts';
+import { memberErrors, setErrors } from './errors.ts';
+import { Multicluster } from './multicluster.ts';
+import type { ClusterSetMember, ClusterSetProps } from './props.ts';
+import { type ClusterPair, linkedPairs, topologyErrors } from './topology.ts';
+
+/** What was made for one member. */
+export interface ClusterSetCluster {
+  readonly name: string;
+  /** The chart, called as the cluster is. */
+  readonly chart: Chart;
+  readonly multicluster: Multicluster;
+  /** In the order of the Links; empty if credentials are left out. */
+  readonly credentials: readonly CredentialsReference[];
+}
+
+/**
+ * For every member a chart with its `Multicluster`, and references to the credentials of its targets.
+ * @throws InvalidPropsError naming every invalid prop of every part of every cluster, by its path in the set
+ */
+export class ClusterSet extends Construct {
+  /** In the order of `members`. */
+  readonly clusters: readonly ClusterSetCluster[];
+  /** Who mirrors from whom. */
+  readonly pairs: readonly ClusterPair[];
+
+  constructor(scope: Construct, id: string, props: ClusterSetProps) {
+    super(scope, id);
+    const { members, topology = { type: 'full-mesh' } } = props;
+    const names = members.map(({ name }) => name);
+    this.pairs = linkedPairs(topology, names);
+    const links = new Neighbours(members, this.pairs);
+    const refusing = `ClusterSet ${this.node.path}`;
+    refuse(refusing, [
+      ...setErrors(props),
+      ...topologyErrors('topology', topology, names),
+      ...members.flatMap((member, index) =>
+        memberErrors(`members[${index}]`, member, props, links.sourcesOf(member).length > 0),
+      ),
+    ]);
+
+    const errors = new Map<string, FieldError>();
+    const clusters: ClusterSetCluster[] = [];
+    for (const [index, member] of members.entries()) {
+      const { name } = member;
+      const chart = new Chart(this, name);
+      try {
+        const sources = links.sourcesOf(member);
+        const targets = links.targetsOf(member);
+        const multicluster = new Multicluster(chart, 'Multicluster', side(member, sources, targets, props));
+        clusters.push({ name, chart, multicluster, credentials: references(chart, name, targets, props) });
+      } catch (error) {
+        if (!(error instanceof InvalidPropsError)) throw error;
+        for (const each of error.errors) {
+          // All clusters share the props of the operator and its monitoring: each error is reported once.
+          const path = /^(operator|monitoring)\./.test(each.path) ? each.path : `members[${index}].${each.path}`;
+          errors.set(path, { ...each, path });
+        }
+      }
+    }
+    // An invalid prop of a Link comes from the gateway of its target, which is reported with the member.
+    const causes = [...errors.values()].filter(({ path }) => !/^members\[\d+\]\.links\[/.test(path));
+    refuse(refusing, causes.length > 0 ? causes : [...errors.values()]);
+    this.clusters = clusters;
+  }
+}
+
+/** The pairs, by either of their ends. */
+class Neighbours {
+  readonly #sources = new Map<string, ClusterSetMember[]>();
+  readonly #targets = new Map<string, ClusterSetMember[]>();
+
+  constructor(members: readonly ClusterSetMember[], pairs: readonly ClusterPair[]) {
+    const byName = new Map(members.map((member) => [member.name, member]));
+    for (const { name } of members) {
+      this.#sources.set(name, []);
+      this.#targets.set(name, []);
+    }
+    for (const pair of pairs) {
+      const source = byName.get(pair.source);
+      const target = byName.get(pair.target);
+      if (source !== undefined) this.#sources.get(pair.target)?.push(source);
+      if (target !== undefined) this.#targets.get(pair.source)?.push(target);
+    }
+  }
+
+  sourcesOf({ name }: ClusterSetMember): readonly ClusterSetMember[] {
+    return this.#sources.get(name) ?? [];
+  }
+
+  targetsOf({ name }: ClusterSetMember): readonly ClusterSetMember[] {
+    return this.#targets.get(name) ?? [];
+  }
+}
+
+/** One cluster's side of all pairs that it is in. */
+const side = (
+  member: ClusterSetMember,
+  sources: readonly ClusterSetMember[],
+  targets: readonly ClusterSetMember[],
+  { operator, monitoring, flat = false, namespace = Default.multiclusterNamespace, linkerdNamespace }: ClusterSetProps,
+) => ({
+  namespace,
+  linkerdNamespace,
+  trustDomain: trustDomainOf(member),
+  gateway: sources.length > 0 && member.gatewayAddresses !== undefined ? (member.gateway ?? {}) : (false as const),
+  sourceNetworks: networksOf(sources),
+  sources: sources.map(({ name }) => ({ sourceCluster: name, flat, namespaces: member.exportNamespaces })),
+  ...(targets.length > 0 && { operator, monitoring }),
+  links: targets.map((target) => linkTo(target, flat, namespace, linkerdNamespace)),
+});
+
+const linkTo = (
+  target: ClusterSetMember,
+  flat: boolean,
+  namespace: string,
+  linkerdNamespace: string = Default.controlPlaneNamespace,
+): LinkProps => {
+  const { service = {}, probePath, probePeriod } = target.gateway ?? {};
+  const onNodes = service.type === 'NodePort';
+  return {
+    targetClusterName: target.name,
+    targetClusterDomain: target.clusterDomain,
+    targetClusterLinkerdNamespace: linkerdNamespace,
+    targetNamespaces: target.exportNamespaces,
+    ...(target.gatewayAddresses !== undefined && {
+      gatewayAddresses: target.gatewayAddresses,
+      gatewayPort: onNodes ? service.nodePort : service.port,
+      gatewayIdentity: gatewayIdentity(linkerdNamespace, trustDomainOf(target), namespace),
+      probe: {
+        path: probePath,
+        port: onNodes ? service.probeNodePort : service.probePort,
+        period: typeof probePeriod === 'number' ? `${probePeriod}s` : probePeriod,
+      },
+    }),
+    ...(!flat && { remoteDiscoverySelector: {}, federatedServiceSelector: {} }),
+  };
+};
+
+const references = (
+  chart: Chart,
+  source: string,
+  targets: readonly ClusterSetMember[],
+  { credentials, flat = false, namespace, linkerdNamespace }: ClusterSetProps,
+): readonly CredentialsReference[] => {
+  if (credentials === undefined || credentials.type === 'left-out') return [];
+  const { store, keyPrefix = KEY_PREFIX } = credentials;
+  return targets.flatMap((target) => {
+    const { name, apiServer, clusterDomain } = target;
+    if (apiServer === undefined) return [];
+    return new CredentialsReference(chart, `Credentials-${name}`, {
+      cluster: name,
+      server: apiServer.url,
+      caData: apiServer.caData,
+      tlsServerName: apiServer.tlsServerName,
+      clusterDomain,
+      trustDomain: trustDomainOf(target),
+      linkNamespace: namespace,
+      controlPlaneNamespace: linkerdNamespace,
+      copies: flat ? 'both' : 'link',
+      token: store && { store, key: `${keyPrefix}/${source}/${name}` },
+    });
+  });
+};
+
+const KEY_PREFIX = 'linkspan';
+
+const trustDomainOf = ({ trustDomain, clusterDomain = Default.clusterDomain }: ClusterSetMember): string =>
+  trustDomain ?? clusterDomain;
+
+/** Undefined, for all networks, if any of the clusters may come from anywhere. */
+const networksOf = (sources: readonly ClusterSetMember[]): readonly string[] | undefined =>
+  sources.some(({ networks }) => networks === undefined)
+    ? undefined
+    : [...new Set(sources.flatMap(({ networks = [] }) => networks))].sort();

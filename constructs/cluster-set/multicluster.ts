@@ -1,0 +1,171 @@
+/**
+ * A cluster's whole side of multi-cluster in one construct: what lets other clusters in (gateway, its policy, an account
+ * for each of them) and what reaches out to others (the operator and its Links). Each part is optional: a cluster that
+ * is a target only has no operator, one that is a source only has no gateway.
+ */
+import { ApiObject, Chart } from 'cdk8s';
+import { Construct } from 'constructs';
+import { fieldError } from '../../crds/field-error.ts';
+import { isDnsSubdomain } from '../../crds/names.ts';
+import { credentialsName, Default, Label, Value } from '../../crds/wire.ts';
+import { Parts } from '../common/parts.ts';
+import { GatewayPolicy } from '../gateway/gateway-policy.ts';
+import { Gateway, type GatewayProps } from '../gateway/gateway.ts';
+import { RemoteAccess, type RemoteAccessProps } from '../gateway/remote-access.ts';
+import { LinkCrd } from '../link/link-crd.ts';
+import { Link, type LinkProps } from '../link/link.ts';
+import { Monitoring, type MonitoringProps } from '../monitoring/monitoring.ts';
+import { MirrorOperator, type MirrorOperatorProps } from '../operator/mirror-operator.ts';
+
+/** Props that all parts share, given once. */
+type Common = 'namespace' | 'linkerdNamespace' | 'trustDomain';
+
+/** Properties of {@link Multicluster}. */
+export interface MulticlusterProps {
+  /**
+   * Namespace of the multicluster extension, which is rendered too.
+   * @default - the chart's, else `linkerd-multicluster`
+   */
+  readonly namespace?: string | undefined;
+  /**
+   * Namespace of Linkerd's control plane.
+   * @default linkerd
+   */
+  readonly linkerdNamespace?: string | undefined;
+  /**
+   * Linkerd's identity trust domain in this cluster.
+   * @default cluster.local
+   */
+  readonly trustDomain?: string | undefined;
+  /**
+   * The gateway that other clusters come in by; false for none, for a flat network or a cluster that is a source only.
+   * @default - a LoadBalancer with three replicas
+   */
+  readonly gateway?: false | Omit<GatewayProps, Common> | undefined;
+  /**
+   * Networks in CIDR notation that the gateway's clients come from.
+   * @default - all networks
+   */
+  readonly sourceNetworks?: readonly string[] | undefined;
+  /**
+   * The clusters that may read what is exported here, each by an account of its own.
+   * @default - none
+   */
+  readonly sources?: readonly Omit<RemoteAccessProps, Common>[] | undefined;
+  /**
+   * The operator, for a cluster that has Links. It may read only the Secrets of `links`; where Links are made elsewhere
+   * too, name theirs in its `credentialsSecrets`, or write `any`.
+   * @default - none: mirrors are kept by Linkerd's controller, or there are none
+   */
+  readonly operator?: Omit<MirrorOperatorProps, Common> | undefined;
+  /**
+   * What Prometheus and Grafana get of the operator; it takes the Prometheus Operator's CRDs.
+   * @default - none
+   */
+  readonly monitoring?: Omit<MonitoringProps, 'operator'> | undefined;
+  /**
+   * The Links to target clusters; their credentials are kept elsewhere.
+   * @default - none
+   */
+  readonly links?: readonly LinkProps[] | undefined;
+  /**
+   * Whether the Link's CRD is rendered; it is a superset of Linkerd's.
+   * @default - if there is an operator or a Link
+   */
+  readonly crd?: boolean | undefined;
+}
+
+/**
+ * Namespace, gateway, policy, accounts, CRD, operator and Links of one cluster.
+ * @throws InvalidPropsError naming every prop of every part that the part refuses
+ */
+export class Multicluster extends Construct {
+  /** Namespace of the multicluster extension, labelled as `linkerd multicluster` looks for it. */
+  readonly namespace: ApiObject;
+  readonly gateway: Gateway | undefined;
+  readonly gatewayPolicy: GatewayPolicy | undefined;
+  /** In the order of `sources`. */
+  readonly remoteAccess: readonly RemoteAccess[];
+  readonly crd: LinkCrd | undefined;
+  readonly operator: MirrorOperator | undefined;
+  readonly monitoring: Monitoring | undefined;
+  /** In the order of `links`. */
+  readonly links: readonly Link[];
+
+  constructor(scope: Construct, id: string, props: MulticlusterProps = {}) {
+    super(scope, id);
+    const { linkerdNamespace, trustDomain, gateway = {}, sources = [], links = [] } = props;
+    const namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    const parts = new Parts(COMMON_PROPS);
+    const common = { namespace, linkerdNamespace, trustDomain };
+    this.namespace = new ApiObject(this, 'Resource', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: namespace, labels: { [Label.extension]: Value.extension } },
+    });
+    if (gateway !== false) {
+      this.gateway = parts.make('gateway.', () => new Gateway(this, 'Gateway', { ...gateway, ...common }));
+      this.gatewayPolicy = parts.make(
+        '',
+        () => new GatewayPolicy(this, 'GatewayPolicy', { namespace, sourceNetworks: props.sourceNetworks }),
+      );
+    }
+    this.remoteAccess = parts.makeEach('sources', sources, (source, index) => {
+      return new RemoteAccess(this, `Source${index}`, { ...source, namespace });
+    });
+    if (props.crd ?? (props.operator !== undefined || links.length > 0)) this.crd = new LinkCrd(this, 'Crd');
+    const { operator } = props;
+    if (operator !== undefined) {
+      const targetClusters = operator.targetClusters ?? links.map(({ targetClusterName }) => targetClusterName);
+      const credentialsSecrets = secretsOf(links, operator.credentialsSecrets);
+      this.operator = parts.make(
+        'operator.',
+        () => new MirrorOperator(this, 'Operator', { ...operator, ...common, targetClusters, credentialsSecrets }),
+      );
+    }
+    this.monitoring = this.#monitoring(parts, props);
+    this.links = parts.makeEach('links', links, (link, index) => {
+      return new Link(this, `Link${index}`, { ...link, metadata: { ...link.metadata, namespace } });
+    });
+    parts.distinct(
+      'sources',
+      this.remoteAccess.map(({ name }) => name),
+    );
+    parts.distinct(
+      'links',
+      this.links.map(({ targetClusterName }) => targetClusterName),
+    );
+    parts.refuse(`Multicluster ${namespace}`);
+
+    // Applied in this order, nothing is refused for want of what comes later.
+    for (const child of this.node.children) {
+      if (child !== this.namespace) child.node.addDependency(this.namespace);
+    }
+    for (const link of this.links) if (this.crd !== undefined) link.node.addDependency(this.crd);
+  }
+
+  #monitoring(parts: Parts, { monitoring, operator: wanted }: MulticlusterProps): Monitoring | undefined {
+    const { operator } = this;
+    if (monitoring === undefined) return undefined;
+    if (wanted === undefined)
+      parts.add(
+        fieldError('monitoring', undefined, 'must not be set without operator', 'add operator, or remove monitoring'),
+      );
+    return operator && parts.make('monitoring.', () => new Monitoring(this, 'Monitoring', { operator, ...monitoring }));
+  }
+}
+
+/** The Secrets that Links have their credentials in, but for names that the Links refuse, and others that are given. */
+const secretsOf = (
+  links: readonly LinkProps[],
+  given: MirrorOperatorProps['credentialsSecrets'] = [],
+): MirrorOperatorProps['credentialsSecrets'] => {
+  if (given === 'any') return given;
+  const names = links.map(
+    ({ clusterCredentialsSecret, targetClusterName }) => clusterCredentialsSecret ?? credentialsName(targetClusterName),
+  );
+  const all = new Set([...given, ...names.filter(isDnsSubdomain)]);
+  return all.size > 0 ? [...all] : 'any';
+};
+
+const COMMON_PROPS: ReadonlySet<string> = new Set<Common>(['namespace', 'linkerdNamespace', 'trustDomain']);

@@ -1,0 +1,90 @@
+/**
+ * Which clusters of a set mirror from which: directed pairs of a source that mirrors and a target that exports.
+ */
+import { type FieldError, fieldError } from '../../crds/field-error.ts';
+
+/** One direction between two clusters. */
+export interface ClusterPair {
+  /** Name of the cluster that mirrors. */
+  readonly source: string;
+  /** Name of the cluster that exports. */
+  readonly target: string;
+}
+
+/** How the clusters of a set are linked. */
+export interface Topology {
+  /**
+   * `full-mesh`: each with each; `hub-and-spokes`: each hub with each other cluster, both ways; `pairs`: as listed.
+   */
+  readonly type: 'full-mesh' | 'hub-and-spokes' | 'pairs';
+  /**
+   * Names of the hubs, for `hub-and-spokes`.
+   * @default - none
+   */
+  readonly hubs?: readonly string[] | undefined;
+  /**
+   * The pairs, for `pairs`; both ways between two clusters are two pairs.
+   * @default - none
+   */
+  readonly pairs?: readonly ClusterPair[] | undefined;
+}
+
+/** The pairs among the clusters, by source and then by target, in the order of `clusters`. */
+export const linkedPairs = (topology: Topology, clusters: readonly string[]): readonly ClusterPair[] => {
+  const isLinked = linking(topology);
+  return clusters.flatMap((source) =>
+    clusters.filter((target) => source !== target && isLinked(source, target)).map((target) => ({ source, target })),
+  );
+};
+
+const linking = ({ type, hubs = [], pairs = [] }: Topology): ((source: string, target: string) => boolean) => {
+  switch (type) {
+    case 'full-mesh':
+      return () => true;
+    case 'hub-and-spokes':
+      return (source, target) => hubs.includes(source) || hubs.includes(target);
+    case 'pairs': {
+      const listed = new Set(pairs.map(({ source, target }) => `${source} ${target}`));
+      return (source, target) => listed.has(`${source} ${target}`);
+    }
+  }
+};
+
+/** Errors of a topology of these clusters. */
+export const topologyErrors = (
+  path: string,
+  { type, hubs, pairs }: Topology,
+  clusters: readonly string[],
+): readonly (FieldError | undefined)[] => {
+  const isMember = (at: string, name: string): FieldError | undefined =>
+    clusters.includes(name)
+      ? undefined
+      : fieldError(at, name, 'must be the name of a member', `one of ${clusters.join(', ')}`);
+  const belongsTo = (
+    field: 'hubs' | 'pairs',
+    owner: Topology['type'],
+    value: readonly unknown[] | undefined,
+  ): FieldError | undefined => {
+    const given = value !== undefined && value.length > 0;
+    if (given === (type === owner)) return undefined;
+    return given
+      ? fieldError(
+          `${path}.${field}`,
+          value,
+          `may only be used with type ${owner}`,
+          `remove it, or write type: ${owner}`,
+        )
+      : fieldError(`${path}.${field}`, value, `is required when type is ${owner}`, 'at least one');
+  };
+  return [
+    belongsTo('hubs', 'hub-and-spokes', hubs),
+    ...(hubs ?? []).map((hub, index) => isMember(`${path}.hubs[${index}]`, hub)),
+    belongsTo('pairs', 'pairs', pairs),
+    ...(pairs ?? []).flatMap(({ source, target }, index) => [
+      isMember(`${path}.pairs[${index}].source`, source),
+      source === target
+        ? fieldError(`${path}.pairs[${index}].target`, target, 'must differ from source')
+        : isMember(`${path}.pairs[${index}].target`, target),
+    ]),
+  ];
+};

@@ -1,0 +1,180 @@
+/**
+ * Number and placement of the pods of our Deployments, and how many may be disrupted at once: the same props for the
+ * gateway and the operator. The defaults suit a cluster of any size: pods spread where possible.
+ */
+import { ApiObject } from 'cdk8s';
+import type { Construct } from 'constructs';
+import { type FieldError, fieldError, fieldPath } from '../../crds/field-error.ts';
+import { isLabelKey, isLabelValue } from '../../crds/names.ts';
+
+/** What a container asks for and may take: quantities such as `100m` and `64Mi`, by `cpu`, `memory` and the like. */
+export interface Resources {
+  /** @default - nothing */
+  readonly requests?: Readonly<Record<string, string>> | undefined;
+  /** @default - no limit */
+  readonly limits?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A taint that pods put up with. */
+export interface Toleration {
+  /** @default - every key, with operator Exists */
+  readonly key?: string | undefined;
+  /** @default Equal */
+  readonly operator?: 'Equal' | 'Exists' | undefined;
+  /** @default - the empty value */
+  readonly value?: string | undefined;
+  /** @default - every effect */
+  readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute' | undefined;
+  /**
+   * Seconds that a pod stays on a node that gets a NoExecute taint.
+   * @default - for ever
+   */
+  readonly tolerationSeconds?: number | undefined;
+}
+
+/** Keeps the pods spread over the values of a node label. */
+export interface TopologySpread {
+  /** The label, as in `topology.kubernetes.io/zone`. */
+  readonly topologyKey: string;
+  /**
+   * How many more pods one value may have than another.
+   * @default 1
+   */
+  readonly maxSkew?: number | undefined;
+  /** @default ScheduleAnyway */
+  readonly whenUnsatisfiable?: 'ScheduleAnyway' | 'DoNotSchedule' | undefined;
+}
+
+/** Props of a Deployment's size and place. */
+export interface PodPlacementProps {
+  /** Number of pods; with more than one, at most one of them is taken down at a time. */
+  readonly replicas?: number | undefined;
+  /**
+   * Whether two pods may share a node.
+   * @default preferred - not if it can be avoided
+   */
+  readonly antiAffinity?: 'required' | 'preferred' | 'none' | undefined;
+  /**
+   * Spread over zones, racks and the like.
+   * @default - over zones, where nodes are labelled with them
+   */
+  readonly topologySpread?: readonly TopologySpread[] | undefined;
+  /**
+   * Labels of the nodes to run on.
+   * @default - any node
+   */
+  readonly nodeSelector?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Taints of nodes to put up with.
+   * @default - none
+   */
+  readonly tolerations?: readonly Toleration[] | undefined;
+  /**
+   * Resources of each pod's container; those of Linkerd's proxy are set by its own annotations.
+   * @default - requests only, as small as the container is
+   */
+  readonly resources?: Resources | undefined;
+}
+
+/** Labels by which a Deployment knows its pods. */
+type PodLabels = Readonly<Record<string, string>>;
+
+const HOSTNAME = 'kubernetes.io/hostname';
+const ZONES: readonly TopologySpread[] = [{ topologyKey: 'topology.kubernetes.io/zone' }];
+const QUANTITY = /^(\d+|\d*\.\d+|\d+\.\d*)([eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i)?$/;
+
+/** The part of a pod's spec that places it. */
+export const podPlacement = (props: PodPlacementProps, pods: PodLabels) => ({
+  ...antiAffinity(props.antiAffinity ?? 'preferred', pods),
+  topologySpreadConstraints: (props.topologySpread ?? ZONES).map(
+    ({ topologyKey, maxSkew = 1, whenUnsatisfiable = 'ScheduleAnyway' }) => ({
+      topologyKey,
+      maxSkew,
+      whenUnsatisfiable,
+      labelSelector: { matchLabels: pods },
+    }),
+  ),
+  nodeSelector: props.nodeSelector,
+  tolerations: props.tolerations,
+});
+
+const antiAffinity = (how: 'required' | 'preferred' | 'none', pods: PodLabels) => {
+  const term = { topologyKey: HOSTNAME, labelSelector: { matchLabels: pods } };
+  switch (how) {
+    case 'none':
+      return {};
+    case 'preferred':
+      return {
+        affinity: {
+          podAntiAffinity: {
+            preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm: term }],
+          },
+        },
+      };
+    case 'required':
+      return { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } };
+  }
+};
+
+/** At most one pod is taken down at a time; none for a single pod, which no drain could get past. */
+export const podDisruptionBudget = (
+  scope: Construct,
+  metadata: { readonly name: string; readonly namespace: string; readonly labels: PodLabels },
+  replicas: number,
+  pods: PodLabels,
+): ApiObject | undefined =>
+  replicas > 1
+    ? new ApiObject(scope, 'PodDisruptionBudget', {
+        apiVersion: 'policy/v1',
+        kind: 'PodDisruptionBudget',
+        metadata,
+        spec: { maxUnavailable: 1, selector: { matchLabels: pods } },
+      })
+    : undefined;
+
+/** What the API server would refuse in the placement of pods. */
+export const podPlacementErrors = (props: PodPlacementProps): readonly (FieldError | undefined)[] => [
+  atLeast('replicas', props.replicas, 0),
+  ...(props.topologySpread ?? []).flatMap(({ topologyKey, maxSkew }, index) => [
+    isLabelKey(topologyKey)
+      ? undefined
+      : fieldError(`topologySpread[${index}].topologyKey`, topologyKey, 'must be a valid label key'),
+    atLeast(`topologySpread[${index}].maxSkew`, maxSkew, 1),
+  ]),
+  ...Object.entries(props.nodeSelector ?? {}).map(([key, value]) =>
+    isLabelKey(key) && isLabelValue(value)
+      ? undefined
+      : fieldError(fieldPath('nodeSelector', key), value, 'must be a valid label'),
+  ),
+  ...(props.tolerations ?? []).flatMap((toleration, index) => tolerationErrors(`tolerations[${index}]`, toleration)),
+  ...quantityErrors('resources.requests', props.resources?.requests),
+  ...quantityErrors('resources.limits', props.resources?.limits),
+];
+
+const tolerationErrors = (path: string, { key, operator, value, effect, tolerationSeconds }: Toleration) => [
+  key === undefined && operator !== 'Exists'
+    ? fieldError(`${path}.key`, undefined, 'is required unless operator is Exists')
+    : undefined,
+  key !== undefined && !isLabelKey(key) ? fieldError(`${path}.key`, key, 'must be a valid taint key') : undefined,
+  value !== undefined && value !== '' && operator === 'Exists'
+    ? fieldError(`${path}.value`, value, 'must be empty when operator is Exists')
+    : undefined,
+  tolerationSeconds !== undefined && effect !== 'NoExecute'
+    ? fieldError(`${path}.tolerationSeconds`, tolerationSeconds, 'may only be used with effect NoExecute')
+    : undefined,
+];
+
+const quantityErrors = (
+  path: string,
+  quantities: Readonly<Record<string, string>> = {},
+): readonly (FieldError | undefined)[] =>
+  Object.entries(quantities).map(([name, quantity]) =>
+    QUANTITY.test(quantity)
+      ? undefined
+      : fieldError(fieldPath(path, name), quantity, 'must be a valid quantity', 'as in 100m or 64Mi'),
+  );
+
+const atLeast = (path: string, value: number | undefined, least: number): FieldError | undefined =>
+  value === undefined || (Number.isInteger(value) && value >= least)
+    ? undefined
+    : fieldError(path, value, `must be a whole number of at least ${least}`);

@@ -1,0 +1,99 @@
+/**
+ * Who may use a gateway: meshed clients of any identity, from the networks of the source clusters. If no networks are
+ * given, every address is allowed, and an annotation on the NetworkAuthentication records it: a gateway that the whole
+ * internet can reach is then protected by the trust anchor alone.
+ */
+import { ApiObject, Chart } from 'cdk8s';
+import { Construct } from 'constructs';
+import { fieldError } from '../../crds/field-error.ts';
+import { Annotation, Default, PolicyApi } from '../../crds/wire.ts';
+import { ANY_NETWORK, cidr } from '../common/cidr.ts';
+import { refuse } from '../common/invalid-props.ts';
+import { dnsLabel } from '../common/prop-rules.ts';
+import { GATEWAY_LABELS, GATEWAY_PODS } from './gateway-service.ts';
+
+/** Properties of {@link GatewayPolicy}. */
+export interface GatewayPolicyProps {
+  /**
+   * Namespace of the gateway.
+   * @default - the chart's, else `linkerd-multicluster`
+   */
+  readonly namespace?: string | undefined;
+  /**
+   * Networks in CIDR notation that clients come from, as the gateway sees them: behind a load balancer that does not
+   * keep addresses, those of the nodes.
+   * @default - all networks, recorded in an annotation
+   */
+  readonly sourceNetworks?: readonly string[] | undefined;
+}
+
+/**
+ * Server and AuthorizationPolicy `linkerd-gateway`, MeshTLSAuthentication `any-meshed`, NetworkAuthentication
+ * `source-cluster`.
+ * @throws InvalidPropsError naming every invalid network
+ */
+export class GatewayPolicy extends Construct {
+  /** The gateway's port, as policies know it. */
+  readonly server: ApiObject;
+  /** What ties the two authentications to the Server: both are required. */
+  readonly authorizationPolicy: ApiObject;
+  /** Any client of the mesh. */
+  readonly meshTLSAuthentication: ApiObject;
+  /** The networks of the source clusters. */
+  readonly networkAuthentication: ApiObject;
+
+  constructor(scope: Construct, id: string, props: GatewayPolicyProps = {}) {
+    super(scope, id);
+    const { sourceNetworks } = props;
+    const namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    refuse(`GatewayPolicy ${namespace}/${Default.gatewayName}`, [
+      dnsLabel('namespace', namespace),
+      sourceNetworks?.length === 0
+        ? fieldError(
+            'sourceNetworks',
+            sourceNetworks,
+            'must not be empty',
+            'name networks, or leave it out to let all in',
+          )
+        : undefined,
+      ...(sourceNetworks ?? []).map((network, index) => cidr(`sourceNetworks[${index}]`, network)),
+    ]);
+
+    const metadata = { name: Default.gatewayName, namespace, labels: GATEWAY_LABELS };
+    const authentication = (kind: string, name: string) => ({ group: PolicyApi.group, kind, name, namespace });
+    this.server = new ApiObject(this, 'Resource', {
+      apiVersion: PolicyApi.server,
+      kind: 'Server',
+      metadata,
+      spec: { podSelector: { matchLabels: GATEWAY_PODS }, port: PolicyApi.proxyPortName },
+    });
+    this.authorizationPolicy = new ApiObject(this, 'AuthorizationPolicy', {
+      apiVersion: PolicyApi.authorization,
+      kind: 'AuthorizationPolicy',
+      metadata,
+      spec: {
+        targetRef: { group: PolicyApi.group, kind: 'Server', name: Default.gatewayName },
+        requiredAuthenticationRefs: [
+          authentication('MeshTLSAuthentication', PolicyApi.anyMeshed),
+          authentication('NetworkAuthentication', PolicyApi.sourceCluster),
+        ],
+      },
+    });
+    this.meshTLSAuthentication = new ApiObject(this, 'MeshTLSAuthentication', {
+      apiVersion: PolicyApi.authorization,
+      kind: 'MeshTLSAuthentication',
+      metadata: { ...metadata, name: PolicyApi.anyMeshed },
+      spec: { identities: ['*'] },
+    });
+    this.networkAuthentication = new ApiObject(this, 'NetworkAuthentication', {
+      apiVersion: PolicyApi.authorization,
+      kind: 'NetworkAuthentication',
+      metadata: {
+        ...metadata,
+        name: PolicyApi.sourceCluster,
+        ...(sourceNetworks === undefined && { annotations: { [Annotation.sourceNetworks]: 'any' } }),
+      },
+      spec: { networks: (sourceNetworks ?? ANY_NETWORK).map((network) => ({ cidr: network })) },
+    });
+  }
+}

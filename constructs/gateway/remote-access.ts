@@ -1,0 +1,119 @@
+/**
+ * What one source cluster may read here: an account of its own, so that its access can be revoked without touching any
+ * other's. In gateway mode the operator lists and watches Services and EndpointSlices, and no more; in flat mode
+ * Linkerd's destination controller reads through the same account what it needs to find pods.
+ */
+import { ApiObject, Chart } from 'cdk8s';
+import { Construct } from 'constructs';
+import { Annotation, Default, Label, remoteAccessName, tokenSecretName, Value } from '../../crds/wire.ts';
+import { Grant, type PolicyRule } from '../common/grant.ts';
+import { refuse } from '../common/invalid-props.ts';
+import { dnsLabel, dnsSubdomain, nameList } from '../common/prop-rules.ts';
+
+/** Properties of {@link RemoteAccess}. */
+export interface RemoteAccessProps {
+  /** Name of the source cluster that reads. */
+  readonly sourceCluster: string;
+  /**
+   * Name of the ServiceAccount and its roles.
+   * @default linkerd-service-mirror-remote-access-<source cluster>
+   */
+  readonly name?: string | undefined;
+  /**
+   * Namespace of the ServiceAccount.
+   * @default - the chart's, else `linkerd-multicluster`
+   */
+  readonly namespace?: string | undefined;
+  /**
+   * Also what Linkerd's destination controller reads for flat and federated mode; without these rights it dies.
+   * @default false
+   */
+  readonly flat?: boolean | undefined;
+  /**
+   * The only namespaces that may be read, by a Role in each; they must exist. Links to here then name them as
+   * `targetNamespaces`. Linkerd's destination controller reads whole clusters: where it is to use the account as well,
+   * leave this out.
+   * @default - the whole cluster, by a ClusterRole
+   */
+  readonly namespaces?: readonly string[] | undefined;
+  /**
+   * `secret`: a token that lasts until its Secret is deleted; `none`: for short-lived ones, from the TokenRequest API.
+   * @default secret
+   */
+  readonly token?: 'secret' | 'none' | undefined;
+}
+
+const READ = ['list', 'watch'];
+
+/** What the operator reads in a target. */
+const exportRules: readonly PolicyRule[] = [
+  { group: '', resources: ['services'], verbs: READ, why: 'the operator finds what is exported, by label' },
+  {
+    group: 'discovery.k8s.io',
+    resources: ['endpointslices'],
+    verbs: READ,
+    why: 'the operator sees whether anything behind an export is ready, and the host names of StatefulSets',
+  },
+];
+
+/** Endpoints are not among them: with EndpointSlices, which is Linkerd's default, it does not ask for them. */
+const destinationRules: readonly PolicyRule[] = [
+  { group: '', resources: ['pods'], verbs: READ, why: 'Linkerd finds the pods behind an address' },
+  { group: 'apps', resources: ['replicasets'], verbs: READ, why: 'Linkerd names the Deployment that a pod is of' },
+  { group: 'batch', resources: ['jobs'], verbs: READ, why: 'Linkerd names the CronJob that a pod is of' },
+  { group: 'policy.linkerd.io', resources: ['servers'], verbs: READ, why: 'Linkerd knows the protocol of a port' },
+];
+
+/**
+ * ServiceAccount, ClusterRole and binding, or a Role and binding in each namespace, and by default a token Secret.
+ * @throws InvalidPropsError naming every prop that the API server would refuse
+ */
+export class RemoteAccess extends Construct {
+  /** Name of the ServiceAccount, its roles and their bindings. */
+  readonly name: string;
+  /** The ServiceAccount. */
+  readonly serviceAccount: ApiObject;
+  /** The Secret that Kubernetes puts the token into; undefined if none was asked for. */
+  readonly tokenSecret: ApiObject | undefined;
+  /** The rights: in the whole cluster, or in each of the namespaces. */
+  readonly grants: readonly Grant[];
+
+  constructor(scope: Construct, id: string, props: RemoteAccessProps) {
+    super(scope, id);
+    const { sourceCluster, flat = false, token = 'secret' } = props;
+    this.name = props.name ?? remoteAccessName(sourceCluster);
+    const namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    refuse(`RemoteAccess ${namespace}/${this.name}`, [
+      dnsLabel('sourceCluster', sourceCluster),
+      dnsSubdomain('name', this.name),
+      dnsLabel('namespace', namespace),
+      ...nameList('namespaces', props.namespaces, dnsLabel, 'namespace'),
+    ]);
+
+    const labels = { [Label.extension]: Value.extension };
+    this.serviceAccount = new ApiObject(this, 'Resource', {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: this.name, namespace, labels },
+      automountServiceAccountToken: false,
+    });
+    this.tokenSecret =
+      token === 'secret'
+        ? new ApiObject(this, 'Token', {
+            apiVersion: 'v1',
+            kind: 'Secret',
+            type: 'kubernetes.io/service-account-token',
+            metadata: {
+              name: tokenSecretName(this.name),
+              namespace,
+              labels,
+              annotations: { [Annotation.serviceAccountName]: this.name },
+            },
+          })
+        : undefined;
+    const rules = flat ? [...exportRules, ...destinationRules] : exportRules;
+    const grant = (id: string, within?: string) =>
+      new Grant(this, id, { to: { name: this.name, namespace }, rules, namespace: within, labels });
+    this.grants = props.namespaces?.map((each) => grant(`Exports-${each}`, each)) ?? [grant('Exports')];
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * What the credentials of a target cluster are, with a token or without: one kubeconfig in two Secrets. The operator
+ * reads the copy in the Link's namespace; Linkerd's destination controller, for flat and federated mode, the one beside
+ * the control plane. The kubeconfig is self-contained: one https server, its CA, one token.
+ */
+import { Yaml } from 'cdk8s';
+import { type FieldError, fieldError } from '../../crds/field-error.ts';
+import { Annotation, credentialsName, Default, Label } from '../../crds/wire.ts';
+import { dnsLabel, dnsSubdomain } from '../common/prop-rules.ts';
+
+/** All of the credentials but the token. */
+export interface CredentialsProps {
+  /** Name of the target cluster. */
+  readonly cluster: string;
+  /** URL of the target's API server; https. */
+  readonly server: string;
+  /** CA certificates of that server: PEM, in base64, as `certificate-authority-data` of a kubeconfig. */
+  readonly caData: string;
+  /**
+   * Name in the server's certificate, where it is not the host of the URL.
+   * @default - the host of the URL
+   */
+  readonly tlsServerName?: string | undefined;
+  /**
+   * DNS domain of the target cluster.
+   * @default cluster.local
+   */
+  readonly clusterDomain?: string | undefined;
+  /**
+   * Identity trust domain of the target's Linkerd.
+   * @default - the cluster domain, as Linkerd has it
+   */
+  readonly trustDomain?: string | undefined;
+  /**
+   * Namespace of the Link.
+   * @default linkerd-multicluster
+   */
+  readonly linkNamespace?: string | undefined;
+  /**
+   * Namespace of Linkerd's control plane in the source cluster.
+   * @default linkerd
+   */
+  readonly controlPlaneNamespace?: string | undefined;
+  /**
+   * Which Secrets to render: the Link's alone, which is enough for gateway mode, or the control plane's too.
+   * @default - both, as `linkerd multicluster link` does
+   */
+  readonly copies?: 'link' | 'both' | undefined;
+}
+
+/** Metadata of a Secret. */
+export interface SecretMetadata {
+  readonly name: string;
+  readonly namespace: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** The Secrets `cluster-credentials-<cluster>`: the operator's, and the one that Linkerd's destination controller reads. */
+export const credentialsCopies = ({
+  cluster,
+  clusterDomain = Default.clusterDomain,
+  trustDomain = clusterDomain,
+  linkNamespace = Default.multiclusterNamespace,
+  controlPlaneNamespace = Default.controlPlaneNamespace,
+  copies = 'both',
+}: CredentialsProps): { readonly link: SecretMetadata; readonly controlPlane: SecretMetadata | undefined } => {
+  const name = credentialsName(cluster);
+  return {
+    link: { name, namespace: linkNamespace },
+    controlPlane:
+      copies === 'both'
+        ? {
+            name,
+            namespace: controlPlaneNamespace,
+            labels: { [Label.credentialsClusterName]: cluster },
+            annotations: { [Annotation.trustDomain]: trustDomain, [Annotation.clusterDomain]: clusterDomain },
+          }
+        : undefined,
+  };
+};
+
+/** What the kubeconfig or its Secrets cannot have. */
+export const credentialsErrors = (props: CredentialsProps): readonly (FieldError | undefined)[] => {
+  const { clusterDomain = Default.clusterDomain, trustDomain = clusterDomain, tlsServerName } = props;
+  const { link, controlPlane } = credentialsCopies(props);
+  return [
+    dnsLabel('cluster', props.cluster),
+    serverUrl('server', props.server),
+    caCertificates('caData', props.caData),
+    tlsServerName === undefined ? undefined : dnsSubdomain('tlsServerName', tlsServerName),
+    dnsSubdomain('clusterDomain', clusterDomain),
+    dnsSubdomain('trustDomain', trustDomain),
+    dnsLabel('linkNamespace', link.namespace),
+    dnsLabel('controlPlaneNamespace', controlPlane?.namespace ?? Default.controlPlaneNamespace),
+    link.namespace === controlPlane?.namespace
+      ? fieldError(
+          'controlPlaneNamespace',
+          controlPlane.namespace,
+          'must differ from the namespace of the Link: both hold a Secret of the same name',
+        )
+      : undefined,
+  ];
+};
+
+/** The kubeconfig as text. */
+export const kubeconfig = ({
+  cluster,
+  server,
+  caData,
+  token,
+  tlsServerName,
+}: CredentialsProps & { readonly token: string }): string =>
+  Yaml.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      {
+        name: cluster,
+        cluster: {
+          server,
+          'certificate-authority-data': caData,
+          ...(tlsServerName === undefined ? {} : { 'tls-server-name': tlsServerName }),
+        },
+      },
+    ],
+    users: [{ name: cluster, user: { token } }],
+    contexts: [{ name: cluster, context: { cluster, user: cluster } }],
+    'current-context': cluster,
+  });
+
+/** URL of an API server that credentials may be sent to. */
+export const serverUrl = (path: string, value: string): FieldError | undefined => {
+  const url = URL.parse(value);
+  if (url?.protocol !== 'https:')
+    return fieldError(path, value, 'must be an https URL', 'as in https://203.0.113.7:6443');
+  if (url.username || url.password) return fieldError(path, undefined, 'must not hold a user name or password');
+  return undefined;
+};
+
+/** PEM certificates in base64. */
+export const caCertificates = (path: string, value: string): FieldError | undefined => {
+  const pem = /^[A-Za-z0-9+/]+={0,2}$/.test(value) ? Buffer.from(value, 'base64').toString('latin1') : '';
+  return /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.test(pem)
+    ? undefined
+    : fieldError(path, undefined, 'must be base64 of PEM certificates', 'certificate-authority-data of a kubeconfig');
+};

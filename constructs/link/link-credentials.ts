@@ -1,0 +1,58 @@
+/**
+ * The credentials of a target cluster with their token, for manifests that are kept as secret as the token: not for Git.
+ * Errors never quote the token.
+ */
+import { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
+import { type FieldError, fieldError } from '../../crds/field-error.ts';
+import { CredentialsSecret } from '../../crds/wire.ts';
+import { refuse } from '../common/invalid-props.ts';
+import {
+  credentialsCopies,
+  credentialsErrors,
+  type CredentialsProps,
+  kubeconfig,
+  type SecretMetadata,
+} from './kubeconfig.ts';
+
+/** Properties of {@link LinkCredentials}. */
+export interface LinkCredentialsProps extends CredentialsProps {
+  /** Bearer token of a ServiceAccount of the target. A secret: mind where the rendered manifest is kept. */
+  readonly token: string;
+}
+
+/**
+ * Secret `cluster-credentials-<cluster>`, in the Link's namespace and in the control plane's.
+ * @throws InvalidPropsError naming every prop that a kubeconfig for the operator cannot have
+ */
+export class LinkCredentials extends Construct {
+  /** Name of both Secrets. */
+  readonly name: string;
+  /** The Secret that the operator reads. */
+  readonly linkSecret: ApiObject;
+  /** The Secret that Linkerd's destination controller reads; undefined if only the Link's was asked for. */
+  readonly controlPlaneSecret: ApiObject | undefined;
+
+  constructor(scope: Construct, id: string, props: LinkCredentialsProps) {
+    super(scope, id);
+    const { link, controlPlane } = credentialsCopies(props);
+    this.name = link.name;
+    refuse(`LinkCredentials ${link.namespace}/${link.name}`, [
+      ...credentialsErrors(props),
+      bearerToken('token', props.token),
+    ]);
+
+    const data = { [CredentialsSecret.key]: Buffer.from(kubeconfig(props)).toString('base64') };
+    const make = (id: string, metadata: SecretMetadata): ApiObject =>
+      new ApiObject(this, id, { apiVersion: 'v1', kind: 'Secret', type: CredentialsSecret.type, metadata, data });
+    this.linkSecret = make('Resource', link);
+    this.controlPlaneSecret = controlPlane && make('ControlPlane', controlPlane);
+  }
+}
+
+const bearerToken = (path: string, value: string): FieldError | undefined => {
+  if (value === '') return fieldError(path, undefined, 'must not be empty');
+  return /^[\x21-\x7e]+$/.test(value)
+    ? undefined
+    : fieldError(path, undefined, 'must be a token without spaces or line breaks');
+};

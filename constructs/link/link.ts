@@ -1,0 +1,224 @@
+/**
+ * A Link: which target cluster, how it is reached and what is mirrored from it.
+ * Its fields are strings and comma-separated lists on the wire; here they are numbers, durations and arrays, and the
+ * defaults are what `linkerd multicluster link` writes. The operator checks Links by the same rules.
+ */
+import type { Duration } from 'cdk8s';
+import { ApiObject, type ApiObjectMetadata, Chart } from 'cdk8s';
+import { Construct } from 'constructs';
+import { type FieldError, fieldError } from '../../crds/field-error.ts';
+import { type LinkSettings, readLink } from '../../crds/link/settings.ts';
+import type { LabelSelector, LinkSpec, ProbeSpec } from '../../crds/link/types.gen.ts';
+import { credentialsName, Default, gatewayIdentity, Label, LinkApi, Value } from '../../crds/wire.ts';
+import { goDuration } from '../common/go-duration.ts';
+import { InvalidPropsError } from '../common/invalid-props.ts';
+
+/** How the health of a target's gateway is probed. */
+export interface LinkProbe {
+  /** @default /ready */
+  readonly path?: string | undefined;
+  /** @default 4191 */
+  readonly port?: number | undefined;
+  /**
+   * Time between probes: a Duration, or a Go duration such as `1m30s`.
+   * @default 3s
+   */
+  readonly period?: Duration | string | undefined;
+  /**
+   * Time after which a probe has failed: a Duration, or a Go duration.
+   * @default 30s
+   */
+  readonly timeout?: Duration | string | undefined;
+  /**
+   * Consecutive failures that make the gateway not alive.
+   * @default 3
+   */
+  readonly failureThreshold?: number | undefined;
+}
+
+/** Properties of {@link Link}. */
+export interface LinkProps {
+  /**
+   * Metadata of the Link.
+   * @default - named as the target cluster, in the chart's namespace, else `linkerd-multicluster`
+   */
+  readonly metadata?: ApiObjectMetadata | undefined;
+  /** Name of the target cluster; mirrors are called `<service>-<name>`. */
+  readonly targetClusterName: string;
+  /**
+   * DNS domain of the target cluster.
+   * @default cluster.local
+   */
+  readonly targetClusterDomain?: string | undefined;
+  /**
+   * Namespace of Linkerd's control plane in the target cluster.
+   * @default linkerd
+   */
+  readonly targetClusterLinkerdNamespace?: string | undefined;
+  /**
+   * Name of the Secret with the kubeconfig of the target cluster, in the Link's namespace.
+   * @default - `cluster-credentials-<target cluster>`, as LinkCredentials has it
+   */
+  readonly clusterCredentialsSecret?: string | undefined;
+  /**
+   * The only namespaces of the target cluster that are read, as its RemoteAccess has them in `namespaces`. Linkerd's own
+   * CRD drops this.
+   * @default - all
+   */
+  readonly targetNamespaces?: readonly string[] | undefined;
+  /**
+   * IP addresses and host names of the target's gateway.
+   * @default - no gateway: flat and federated mode only
+   */
+  readonly gatewayAddresses?: readonly string[] | undefined;
+  /** @default 4143 */
+  readonly gatewayPort?: number | undefined;
+  /**
+   * TLS identity of the target's gateway.
+   * @default - that of `linkerd-gateway` in `linkerd-multicluster`, its trust domain being the target's cluster domain
+   */
+  readonly gatewayIdentity?: string | undefined;
+  /**
+   * How the gateway's health is probed.
+   * @default - path /ready on port 4191, every 3 s
+   */
+  readonly probe?: LinkProbe | undefined;
+  /**
+   * Services to mirror through the gateway; `{}` selects none.
+   * @default - with a gateway, those labelled `mirror.linkerd.io/exported: "true"`
+   */
+  readonly selector?: LabelSelector | undefined;
+  /**
+   * Services to mirror in flat mode; `{}` selects none.
+   * @default - those labelled `mirror.linkerd.io/exported: remote-discovery`
+   */
+  readonly remoteDiscoverySelector?: LabelSelector | undefined;
+  /**
+   * Services that join the federated Service of their name; `{}` selects none.
+   * @default - those labelled `mirror.linkerd.io/federated: member`
+   */
+  readonly federatedServiceSelector?: LabelSelector | undefined;
+  /**
+   * Labels not to copy to mirrors, beyond those that never are: exact keys, or `prefix/*`.
+   * @default - none
+   */
+  readonly excludedLabels?: readonly string[] | undefined;
+  /**
+   * Annotations not to copy to mirrors, beyond those that never are: exact keys, or `prefix/*`.
+   * @default - none
+   */
+  readonly excludedAnnotations?: readonly string[] | undefined;
+  /**
+   * Whether headless Services are mirrored pod by pod.
+   * @default - the operator's default
+   */
+  readonly enableHeadlessServices?: boolean | undefined;
+  /**
+   * Whether namespaces that mirrors need are created.
+   * @default - the operator's default
+   */
+  readonly enableNamespaceCreation?: boolean | undefined;
+}
+
+/**
+ * A `multicluster.linkerd.io/v1alpha3` Link.
+ * @throws InvalidPropsError naming everything for which the operator would not accept the Link
+ */
+export class Link extends Construct {
+  /** Name of the Link. */
+  readonly name: string;
+  /** Namespace of the Link. */
+  readonly namespace: string;
+  /** Name of the target cluster. */
+  readonly targetClusterName: string;
+  /** The Link object. */
+  readonly link: ApiObject;
+
+  constructor(scope: Construct, id: string, props: LinkProps) {
+    super(scope, id);
+    this.targetClusterName = props.targetClusterName;
+    this.name = props.metadata?.name ?? props.targetClusterName;
+    this.namespace = props.metadata?.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    const metadata = { ...props.metadata, name: this.name, namespace: this.namespace };
+    const spec = linkSpec(props);
+
+    // Through JSON, as the operator reads it: undefined fields are absent.
+    const read = readLink(
+      JSON.parse(JSON.stringify({ metadata: { name: this.name, namespace: this.namespace }, spec })),
+    );
+    const errors = read.ok ? gatewayErrors(read.value) : read.errors.map(byProp);
+    if (errors.length > 0) throw new InvalidPropsError(`Link ${this.namespace}/${this.name}`, errors);
+
+    this.link = new ApiObject(this, 'Resource', { apiVersion: LinkApi.apiVersion, kind: LinkApi.kind, metadata, spec });
+  }
+}
+
+/** The operator serves such a Link, as Linkerd does, and reports on each Service; written down it is a mistake. */
+const gatewayErrors = ({ selector, gateway }: LinkSettings): readonly FieldError[] =>
+  selector === undefined || gateway !== undefined
+    ? []
+    : [
+        fieldError(
+          'gatewayAddresses',
+          undefined,
+          'is required: selector mirrors Services through the gateway',
+          "write the gateway's addresses, or select with remoteDiscoverySelector instead",
+        ),
+      ];
+
+/** A spec whose undefined fields are not rendered. */
+type Spec = { readonly [Field in keyof LinkSpec]: LinkSpec[Field] | undefined };
+
+const linkSpec = (props: LinkProps): Spec => {
+  const domain = props.targetClusterDomain ?? Default.clusterDomain;
+  const linkerdNamespace = props.targetClusterLinkerdNamespace ?? Default.controlPlaneNamespace;
+  const gateway = props.gatewayAddresses && {
+    selector: { matchLabels: { [Label.exported]: Value.true } },
+    gatewayAddress: props.gatewayAddresses.join(','),
+    gatewayPort: String(props.gatewayPort ?? Default.gatewayPort),
+    gatewayIdentity: props.gatewayIdentity ?? gatewayIdentity(linkerdNamespace, domain),
+    probeSpec: probeSpec(props.probe ?? {}),
+  };
+  return {
+    targetClusterName: props.targetClusterName,
+    targetClusterDomain: domain,
+    targetClusterLinkerdNamespace: linkerdNamespace,
+    clusterCredentialsSecret: props.clusterCredentialsSecret ?? credentialsName(props.targetClusterName),
+    targetNamespaces: props.targetNamespaces && [...props.targetNamespaces],
+    ...gateway,
+    ...(props.selector && { selector: props.selector }),
+    remoteDiscoverySelector: props.remoteDiscoverySelector ?? {
+      matchLabels: { [Label.exported]: Value.remoteDiscovery },
+    },
+    federatedServiceSelector: props.federatedServiceSelector ?? {
+      matchLabels: { [Label.federated]: Value.federatedMember },
+    },
+    excludedLabels: props.excludedLabels && [...props.excludedLabels],
+    excludedAnnotations: props.excludedAnnotations && [...props.excludedAnnotations],
+    enableHeadlessServices: props.enableHeadlessServices,
+    enableNamespaceCreation: props.enableNamespaceCreation,
+  };
+};
+
+const probeSpec = ({
+  path = Default.probePath,
+  port = Default.probePort,
+  period = '3s',
+  timeout = '30s',
+  failureThreshold = 3,
+}: LinkProbe): ProbeSpec => ({
+  path,
+  port: String(port),
+  period: goDuration(period),
+  timeout: goDuration(timeout),
+  failureThreshold: String(failureThreshold),
+});
+
+/** A finding on a field of the spec, under the name of the prop that it comes from. */
+const byProp = (error: FieldError): FieldError => ({
+  ...error,
+  path: error.path
+    .replace(/^spec\.probeSpec\b/, 'probe')
+    .replace(/^spec\.gatewayAddress\b/, 'gatewayAddresses')
+    .replace(/^spec\./, ''),
+});

@@ -1,0 +1,133 @@
+/**
+ * Alerts on Links and their operator, for a Prometheus of the Prometheus Operator. They aggregate over the operator's
+ * replicas, and keep quiet while it restarts, hands over or waits: see alert-rules.ts.
+ */
+import { ApiObject, Chart } from 'cdk8s';
+import { Construct } from 'constructs';
+import { type FieldError, fieldError } from '../../crds/field-error.ts';
+import { Default } from '../../crds/wire.ts';
+import { refuse } from '../common/invalid-props.ts';
+import { dnsLabel, dnsSubdomain } from '../common/prop-rules.ts';
+import { ALERT_RULES, type AlertName, type AlertRule } from './alert-rules.ts';
+import { labelsErrors, MONITORING_API, prometheusDuration } from './prop-rules.ts';
+
+/** Overrides for one alert. */
+export interface AlertSettings {
+  /**
+   * Time that the condition must hold, as a Prometheus duration such as `5m`.
+   * @default - that of the alert, from 5 to 15 minutes
+   */
+  readonly for?: string | undefined;
+  /**
+   * Label `severity` of the alert.
+   * @default - critical if requests fail or no replica leads, else warning
+   */
+  readonly severity?: string | undefined;
+  /**
+   * The value that it is about when exceeded: mirrors for MirrorsFailed, seconds for ConvergenceSlow, the part of all
+   * for ReconcileErrors. The others have none.
+   * @default - 0 mirrors, 30 s, 0.5
+   */
+  readonly threshold?: number | undefined;
+}
+
+/** Properties of {@link Alerts}. */
+export interface AlertsProps {
+  /**
+   * Name of the PrometheusRule.
+   * @default linkspan
+   */
+  readonly name?: string | undefined;
+  /**
+   * Namespace of the PrometheusRule.
+   * @default - the chart's, else `linkerd-multicluster`
+   */
+  readonly namespace?: string | undefined;
+  /**
+   * Labels that Prometheus selects its rules by, as in `{ release: 'kube-prometheus-stack' }`.
+   * @default - none
+   */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Overrides by alert; false leaves the alert out.
+   * @default - all alerts as they are
+   */
+  readonly alerts?: { readonly [Name in AlertName]?: false | AlertSettings | undefined } | undefined;
+}
+
+/**
+ * A `monitoring.coreos.com/v1` PrometheusRule. It belongs where the operator runs, whose absence it reports too.
+ * @throws InvalidPropsError naming every prop that the API server or Prometheus would refuse
+ */
+export class Alerts extends Construct {
+  /** Name of the PrometheusRule. */
+  readonly name: string;
+  /** The PrometheusRule. */
+  readonly prometheusRule: ApiObject;
+
+  constructor(scope: Construct, id: string, props: AlertsProps = {}) {
+    super(scope, id);
+    const { name = 'linkspan', labels, alerts = {} } = props;
+    const namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    this.name = name;
+    refuse(`Alerts ${namespace}/${name}`, [
+      dnsSubdomain('name', name),
+      dnsLabel('namespace', namespace),
+      ...labelsErrors('labels', labels),
+      ...Object.entries(alerts).flatMap(([alert, settings]) => settingsErrors(alert, settings)),
+    ]);
+
+    const rules: Readonly<Record<AlertName, AlertRule>> = ALERT_RULES;
+    this.prometheusRule = new ApiObject(this, 'Resource', {
+      apiVersion: MONITORING_API,
+      kind: 'PrometheusRule',
+      metadata: { name, namespace, ...(labels !== undefined && { labels }) },
+      spec: {
+        groups: [
+          {
+            name: 'linkspan',
+            rules: (Object.keys(rules) as AlertName[]).flatMap((alert) => {
+              const settings = alerts[alert] ?? {};
+              return settings === false ? [] : rule(alert, rules[alert], settings);
+            }),
+          },
+        ],
+      },
+    });
+  }
+}
+
+const rule = (alert: AlertName, defaults: AlertRule, settings: AlertSettings): object => {
+  const threshold = settings.threshold ?? defaults.threshold;
+  return {
+    alert: `Linkspan${alert}`,
+    expr: threshold === undefined ? defaults.expr : `${defaults.expr} > ${threshold}`,
+    for: settings.for ?? defaults.for,
+    labels: { severity: settings.severity ?? defaults.severity },
+    annotations: { summary: defaults.summary, description: defaults.description },
+  };
+};
+
+const settingsErrors = (alert: string, settings: AlertSettings | false = {}): readonly (FieldError | undefined)[] => {
+  const path = `alerts.${alert}`;
+  const known: AlertRule | undefined = (ALERT_RULES as Readonly<Record<string, AlertRule>>)[alert];
+  if (known === undefined) {
+    return [
+      fieldError(path, undefined, 'must be the name of an alert', `one of ${Object.keys(ALERT_RULES).join(', ')}`),
+    ];
+  }
+  if (settings === false) return [];
+  const { for: duration, severity, threshold } = settings;
+  return [
+    prometheusDuration(`${path}.for`, duration),
+    severity === '' ? fieldError(`${path}.severity`, severity, 'must not be empty') : undefined,
+    threshold === undefined ? undefined : thresholdError(`${path}.threshold`, threshold, known),
+  ];
+};
+
+const thresholdError = (path: string, threshold: number, known: AlertRule): FieldError | undefined => {
+  if (known.threshold === undefined) return fieldError(path, threshold, 'must not be set: the alert has no threshold');
+  return Number.isFinite(threshold) && threshold >= 0
+    ? undefined
+    : fieldError(path, threshold, 'must be a number of at least 0');
+};

@@ -1,0 +1,165 @@
+/**
+ * The operator's metrics as a Grafana dashboard, in a ConfigMap that Grafana's sidecar finds by its label. The JSON is
+ * the same for the same version of Linkspan, to the byte; what is shown is in dashboard-panels.ts.
+ */
+import { ApiObject, Chart } from 'cdk8s';
+import { Construct } from 'constructs';
+import { Default } from '../../crds/wire.ts';
+import { refuse } from '../common/invalid-props.ts';
+import { dnsLabel, dnsSubdomain } from '../common/prop-rules.ts';
+import { DASHBOARD_SECTIONS, DASHBOARD_VARIABLES, type DashboardPanel } from './dashboard-panels.ts';
+import { labelErrors } from './prop-rules.ts';
+
+/** Properties of {@link Dashboard}. */
+export interface DashboardProps {
+  /**
+   * Name of the ConfigMap, and with `.json` after it the key that the dashboard is under, which the sidecar takes for
+   * the name of a file.
+   * @default linkspan-dashboard
+   */
+  readonly name?: string | undefined;
+  /**
+   * Namespace of the ConfigMap; one that the sidecar looks in.
+   * @default - the chart's, else `linkerd-multicluster`
+   */
+  readonly namespace?: string | undefined;
+  /**
+   * Label that the sidecar looks for.
+   * @default grafana_dashboard
+   */
+  readonly label?: string | undefined;
+  /**
+   * Value of that label.
+   * @default 1
+   */
+  readonly labelValue?: string | undefined;
+  /**
+   * Folder in Grafana, as annotation `grafana_folder`; the sidecar must be configured to read it.
+   * @default - the sidecar's
+   */
+  readonly folder?: string | undefined;
+}
+
+/**
+ * A ConfigMap with one dashboard.
+ * @throws InvalidPropsError naming every prop that the API server would refuse
+ */
+export class Dashboard extends Construct {
+  /** Name of the ConfigMap. */
+  readonly name: string;
+  /** The ConfigMap. */
+  readonly configMap: ApiObject;
+
+  constructor(scope: Construct, id: string, props: DashboardProps = {}) {
+    super(scope, id);
+    const { name = 'linkspan-dashboard', label = 'grafana_dashboard', labelValue = '1', folder } = props;
+    const namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    this.name = name;
+    refuse(`Dashboard ${namespace}/${name}`, [
+      dnsSubdomain('name', name),
+      dnsLabel('namespace', namespace),
+      ...labelErrors('label', label, labelValue),
+    ]);
+    this.configMap = new ApiObject(this, 'Resource', {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: {
+        name,
+        namespace,
+        labels: { [label]: labelValue },
+        ...(folder !== undefined && { annotations: { grafana_folder: folder } }),
+      },
+      data: { [`${name}.json`]: `${JSON.stringify(dashboard(), undefined, 2)}\n` },
+    });
+  }
+}
+
+/** Of Grafana 12 and 13; those before read it too. */
+const SCHEMA_VERSION = 42;
+const COLUMNS = 24;
+const HEIGHTS = { row: 1, panel: 8 } as const;
+const DATASOURCE = { type: 'prometheus', uid: '${datasource}' } as const;
+
+const dashboard = (): object => ({
+  uid: 'linkspan',
+  title: 'Linkspan',
+  tags: ['linkerd', 'linkspan', 'multicluster'],
+  schemaVersion: SCHEMA_VERSION,
+  editable: true,
+  graphTooltip: 1,
+  refresh: '1m',
+  time: { from: 'now-6h', to: 'now' },
+  templating: {
+    list: [
+      { name: 'datasource', label: 'Data source', type: 'datasource', query: 'prometheus' },
+      { ...variable('job', DASHBOARD_VARIABLES.job), hide: 2 },
+      { ...variable('target', DASHBOARD_VARIABLES.target), label: 'Target cluster' },
+    ],
+  },
+  panels: panels(),
+});
+
+const variable = (name: string, query: string) => ({
+  name,
+  type: 'query',
+  datasource: DATASOURCE,
+  query: { query, refId: name },
+  // When the time range changes, since Links come and go.
+  refresh: 2,
+  sort: 1,
+  multi: true,
+  includeAll: true,
+  current: { text: 'All', value: '$__all' },
+});
+
+/** Rows of panels as wide as the page, one after the other, with ids in their order. */
+const panels = (): readonly object[] => {
+  const placed: object[] = [];
+  let y = 0;
+  for (const section of DASHBOARD_SECTIONS) {
+    const id = placed.length + 1;
+    const gridPos = { x: 0, y, w: COLUMNS, h: HEIGHTS.row };
+    placed.push({ id, type: 'row', title: section.title, collapsed: false, gridPos, panels: [] });
+    y += HEIGHTS.row;
+    let x = 0;
+    for (const each of section.panels) {
+      if (x + each.width > COLUMNS) {
+        x = 0;
+        y += HEIGHTS.panel;
+      }
+      placed.push({ id: placed.length + 1, ...panel(each), gridPos: { x, y, w: each.width, h: HEIGHTS.panel } });
+      x += each.width;
+    }
+    y += HEIGHTS.panel;
+  }
+  return placed;
+};
+
+const panel = ({ title, description, kind, unit = 'short', queries }: DashboardPanel): object => {
+  const isState = kind === 'good-states' || kind === 'bad-states';
+  return {
+    title,
+    ...(description !== undefined && { description }),
+    type: kind === 'number' ? 'stat' : isState ? 'state-timeline' : 'timeseries',
+    datasource: DATASOURCE,
+    fieldConfig: {
+      defaults: isState ? { mappings: [states(kind === 'good-states')] } : { unit, min: 0 },
+      overrides: [],
+    },
+    ...(isState && { options: { mergeValues: true, showValue: 'never', legend: { showLegend: false } } }),
+    targets: queries.map(({ expr, legend }, index) => ({
+      refId: String.fromCharCode('A'.charCodeAt(0) + index),
+      datasource: DATASOURCE,
+      expr,
+      legendFormat: legend,
+    })),
+  };
+};
+
+const states = (oneIsGood: boolean): object => ({
+  type: 'value',
+  options: {
+    0: { text: 'no', color: oneIsGood ? 'red' : 'green' },
+    1: { text: 'yes', color: oneIsGood ? 'green' : 'red' },
+  },
+});

@@ -1,0 +1,53 @@
+/**
+ * How a Prometheus of the Prometheus Operator finds the operator's pods: by their metrics Service. Every replica is
+ * scraped, since any of them may come to lead.
+ */
+import { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
+import { OPERATOR_NAME, OperatorPort } from '../../crds/wire.ts';
+import { refuse } from '../common/invalid-props.ts';
+import type { MirrorOperator } from '../operator/mirror-operator.ts';
+import { labelsErrors, MONITORING_API, prometheusDuration } from './prop-rules.ts';
+
+/** Properties of {@link Monitor}. */
+export interface MonitorProps {
+  /** The operator that is scraped; the ServiceMonitor is in its namespace. */
+  readonly operator: MirrorOperator;
+  /**
+   * Labels that Prometheus selects its ServiceMonitors by, as in `{ release: 'kube-prometheus-stack' }`.
+   * @default - none
+   */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Time between scrapes, as a Prometheus duration such as `30s`.
+   * @default - that of the Prometheus
+   */
+  readonly interval?: string | undefined;
+}
+
+/**
+ * A `monitoring.coreos.com/v1` ServiceMonitor, `linkspan-operator`.
+ * @throws InvalidPropsError naming every prop that the API server would refuse
+ */
+export class Monitor extends Construct {
+  /** The ServiceMonitor. */
+  readonly serviceMonitor: ApiObject;
+
+  constructor(scope: Construct, id: string, { operator, labels, interval }: MonitorProps) {
+    super(scope, id);
+    refuse(`Monitor ${operator.namespace}/${OPERATOR_NAME}`, [
+      ...labelsErrors('labels', labels),
+      prometheusDuration('interval', interval),
+    ]);
+    const service = operator.metricsService.metadata.toJson() as { readonly labels: object };
+    this.serviceMonitor = new ApiObject(this, 'Resource', {
+      apiVersion: MONITORING_API,
+      kind: 'ServiceMonitor',
+      metadata: { name: OPERATOR_NAME, namespace: operator.namespace, ...(labels !== undefined && { labels }) },
+      spec: {
+        selector: { matchLabels: service.labels },
+        endpoints: [{ port: OperatorPort.name, interval }],
+      },
+    });
+  }
+}

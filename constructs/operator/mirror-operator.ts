@@ -1,0 +1,253 @@
+/**
+ * The operator itself, as it runs in a source cluster: two replicas of which one leads, with the rights that its
+ * requests need and no others, in a container that can change nothing of its own.
+ *
+ * `linkerd multicluster gateways` finds the leading pod by its labels, the name of its container and of its port. It
+ * shows one gateway for each pod, so where one operator serves several Links, that of the first one given.
+ */
+import { ApiObject, Chart } from 'cdk8s';
+import { Construct } from 'constructs';
+import { type FieldError, fieldError } from '../../crds/field-error.ts';
+import {
+  Annotation,
+  Default,
+  Label,
+  OPERATOR_CONTAINER,
+  OPERATOR_NAME,
+  OperatorPort,
+  PROTECTED_NAMESPACES,
+  Value,
+} from '../../crds/wire.ts';
+import { Grant, type PolicyRule } from '../common/grant.ts';
+import { refuse } from '../common/invalid-props.ts';
+import {
+  podDisruptionBudget,
+  podPlacement,
+  podPlacementErrors,
+  type PodPlacementProps,
+} from '../common/pod-placement.ts';
+import { dnsLabel, portNumber } from '../common/prop-rules.ts';
+import { restrictedContainer, restrictedPod } from '../common/restricted.ts';
+import { mirrorRules, namespaceRules, ownRules, readRules, watchNamespacesRules } from './rights.ts';
+import { listedSecrets, operatorArgs, type OperatorSettings, operatorSettingsErrors } from './settings.ts';
+
+/** Properties of {@link MirrorOperator}. */
+export interface MirrorOperatorProps extends PodPlacementProps, OperatorSettings {
+  /** Image of Linkspan, with tag or digest; its entry point is the `linkspan` command. */
+  readonly image: string;
+  /** @default - the kubelet's: Always for tag latest, else IfNotPresent */
+  readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never' | undefined;
+  /**
+   * Namespace of the operator, the Links and their credentials.
+   * @default - the chart's, else `linkerd-multicluster`
+   */
+  readonly namespace?: string | undefined;
+  /**
+   * Namespace of Linkerd's control plane.
+   * @default linkerd
+   */
+  readonly linkerdNamespace?: string | undefined;
+  /**
+   * Target clusters of the Links, the one that `linkerd multicluster gateways` is to show first.
+   * @default - not known: that command does not find the operator
+   */
+  readonly targetClusters?: readonly string[] | undefined;
+  /**
+   * Whether Linkerd's proxy is put into the pods. Without it gateways are probed directly, and so not by mTLS.
+   * @default true
+   */
+  readonly meshed?: boolean | undefined;
+  /**
+   * Port of /healthz, /readyz and /metrics.
+   * @default 9999
+   */
+  readonly adminPort?: number | undefined;
+  /**
+   * Address that the admin port listens on; `::` in a cluster that has IPv6 alone.
+   * @default 0.0.0.0
+   */
+  readonly adminHost?: '0.0.0.0' | '::' | undefined;
+  /**
+   * Who may connect to the pods, as peers of a NetworkPolicy; false for no NetworkPolicy.
+   * @default - anybody, to the admin port and to those of Linkerd's proxy
+   */
+  readonly networkPolicy?: false | { readonly from: readonly object[] } | undefined;
+  /** @default 2 */
+  readonly replicas?: number | undefined;
+}
+
+const REPLICAS = 2;
+/** The user of the image. */
+const USER = 65_532;
+
+/** What the Deployment, its Service and its policies know the pods by; a Deployment's selector is for life. */
+const PODS = {
+  'app.kubernetes.io/name': 'linkspan',
+  'app.kubernetes.io/component': 'operator',
+} as const;
+const LABELS = { ...PODS, [Label.extension]: Value.extension } as const;
+
+/**
+ * Deployment, PodDisruptionBudget, ServiceAccount, metrics Service, NetworkPolicy and roles, all `linkspan-operator`.
+ * @throws InvalidPropsError naming every prop that the API server or the operator would refuse
+ */
+export class MirrorOperator extends Construct {
+  /** Namespace of the operator. */
+  readonly namespace: string;
+  /** The Deployment. */
+  readonly deployment: ApiObject;
+  /** The ServiceAccount that everything is done as. */
+  readonly serviceAccount: ApiObject;
+  /** The Service that Prometheus finds the pods by. */
+  readonly metricsService: ApiObject;
+  /** The PodDisruptionBudget; undefined for a single replica. */
+  readonly podDisruptionBudget: ApiObject | undefined;
+  /** Who may connect; undefined if that is not restricted. */
+  readonly networkPolicy: ApiObject | undefined;
+  /** The rights: in the whole cluster and in the operator's namespace, or in that and in each of those of mirrors. */
+  readonly grants: readonly Grant[];
+
+  constructor(scope: Construct, id: string, props: MirrorOperatorProps) {
+    super(scope, id);
+    const { linkerdNamespace = Default.controlPlaneNamespace, adminPort = OperatorPort.number } = props;
+    const { replicas = REPLICAS, targetClusters = [] } = props;
+    this.namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    refuse(`MirrorOperator ${this.namespace}/${OPERATOR_NAME}`, [
+      /^\S+$/.test(props.image) ? undefined : fieldError('image', props.image, 'must be a valid image reference'),
+      dnsLabel('namespace', this.namespace),
+      dnsLabel('linkerdNamespace', linkerdNamespace),
+      ...targetClusters.map((cluster, index) => dnsLabel(`targetClusters[${index}]`, cluster)),
+      portNumber('adminPort', adminPort),
+      ...operatorSettingsErrors(props),
+      ...protectedErrors(props.mirrorNamespaces ?? [], [...PROTECTED_NAMESPACES, linkerdNamespace, this.namespace]),
+      ...podPlacementErrors(props),
+    ]);
+
+    const metadata = { name: OPERATOR_NAME, namespace: this.namespace, labels: LABELS };
+    this.serviceAccount = new ApiObject(this, 'ServiceAccount', {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata,
+      automountServiceAccountToken: false,
+    });
+    this.deployment = new ApiObject(this, 'Resource', {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata,
+      spec: {
+        replicas,
+        selector: { matchLabels: PODS },
+        template: {
+          metadata: {
+            labels: { ...LABELS, ...foundByLinkerd(targetClusters) },
+            annotations: { [Annotation.inject]: (props.meshed ?? true) ? 'enabled' : 'disabled' },
+          },
+          spec: {
+            serviceAccountName: OPERATOR_NAME,
+            automountServiceAccountToken: true,
+            securityContext: restrictedPod,
+            containers: [container(props, this.namespace, linkerdNamespace, adminPort)],
+            ...podPlacement(props, PODS),
+          },
+        },
+      },
+    });
+    this.metricsService = new ApiObject(this, 'Service', {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata,
+      spec: {
+        type: 'ClusterIP',
+        selector: PODS,
+        ports: [{ name: OperatorPort.name, protocol: 'TCP', port: adminPort, targetPort: adminPort }],
+      },
+    });
+    this.podDisruptionBudget = podDisruptionBudget(this, metadata, replicas, PODS);
+    // API servers and gateways may be anywhere, on any port: what the operator connects to cannot be narrowed here.
+    this.networkPolicy =
+      props.networkPolicy === false
+        ? undefined
+        : new ApiObject(this, 'NetworkPolicy', {
+            apiVersion: 'networking.k8s.io/v1',
+            kind: 'NetworkPolicy',
+            metadata,
+            spec: {
+              podSelector: { matchLabels: PODS },
+              policyTypes: ['Ingress'],
+              ingress: [
+                {
+                  from: props.networkPolicy?.from,
+                  ports: [adminPort, Default.gatewayPort, Default.probePort].map((port) => ({ protocol: 'TCP', port })),
+                },
+              ],
+            },
+          });
+    this.grants = this.#grants(props);
+  }
+
+  #grants(props: MirrorOperatorProps) {
+    const { mirrorNamespaces, endpoints = 'endpoints', enableNamespaceCreation } = props;
+    const grant = (id: string, rules: readonly PolicyRule[], namespace?: string) =>
+      new Grant(this, id, { to: { name: OPERATOR_NAME, namespace: this.namespace }, rules, namespace, labels: LABELS });
+    const mirrors = [...readRules, ...mirrorRules(endpoints)];
+    const own = ownRules(listedSecrets(props));
+    if (mirrorNamespaces === undefined) {
+      const namespaces = [...watchNamespacesRules, ...(enableNamespaceCreation ? namespaceRules : [])];
+      return [grant('Cluster', [...mirrors, ...namespaces]), grant('Own', own, this.namespace)];
+    }
+    return [
+      // Probe Services are here.
+      grant('Own', [...own, ...mirrors], this.namespace),
+      ...mirrorNamespaces.map((namespace) => grant(`Mirrors-${namespace}`, mirrors, namespace)),
+    ];
+  }
+}
+
+const container = (
+  props: MirrorOperatorProps,
+  namespace: string,
+  linkerdNamespace: string,
+  adminPort: number,
+): object => {
+  const { meshed = true, adminHost = '0.0.0.0', probeVia = meshed ? undefined : 'address' } = props;
+  const host = adminHost === '::' ? '[::]' : adminHost;
+  const probe = (path: string) => ({ httpGet: { path, port: OperatorPort.name } });
+  return {
+    name: OPERATOR_CONTAINER,
+    image: props.image,
+    imagePullPolicy: props.imagePullPolicy,
+    args: [
+      'operator',
+      `--namespace=${namespace}`,
+      `--control-plane-namespace=${linkerdNamespace}`,
+      `--admin-address=${host}:${adminPort}`,
+      ...operatorArgs({ ...props, probeVia }),
+    ],
+    env: [
+      { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      { name: 'POD_IPS', valueFrom: { fieldRef: { fieldPath: 'status.podIPs' } } },
+      // In MiB. What V8 keeps for short-lived objects otherwise grows with a burst of events, and stays.
+      { name: 'NODE_OPTIONS', value: '--max-semi-space-size=1' },
+    ],
+    ports: [{ name: OperatorPort.name, containerPort: adminPort, protocol: 'TCP' }],
+    livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10 },
+    readinessProbe: probe('/readyz'),
+    resources: props.resources ?? { requests: { cpu: '20m', memory: '128Mi' } },
+    securityContext: restrictedContainer(USER),
+  };
+};
+
+/** The command takes no pod of its component that does not name a cluster. */
+const foundByLinkerd = ([cluster]: readonly string[]): Readonly<Record<string, string>> =>
+  cluster === undefined ? {} : { [Label.component]: Value.component, [Label.clusterName]: cluster };
+
+const protectedErrors = (namespaces: readonly string[], kept: readonly string[]): readonly (FieldError | undefined)[] =>
+  namespaces.map((name, index) =>
+    kept.includes(name)
+      ? fieldError(
+          `mirrorNamespaces[${index}]`,
+          name,
+          'must not be a namespace of Kubernetes, the control plane or the operator',
+        )
+      : undefined,
+  );

@@ -1,0 +1,156 @@
+/**
+ * The settings of the operator as props: numbers, durations and lists instead of text. Only what is given becomes an
+ * argument, so that an operator that is upgraded follows its own defaults. What a setting may be, and its flag, come from
+ * the table of settings.
+ */
+import type { Duration } from 'cdk8s';
+import { type FieldError, fieldError } from '../../crds/field-error.ts';
+import { flagOf, type PropName, propSettings, type SettingValue, valueName } from '../../crds/operator-settings.ts';
+import { parseSetting, settingConflicts, settingRemedy } from '../../crds/operator-values.ts';
+import { goDuration } from '../common/go-duration.ts';
+import { dnsLabel, dnsSubdomain, nameList } from '../common/prop-rules.ts';
+import type { EndpointsKind } from '../mirror/index.ts';
+
+/** Settings of the operator. */
+export interface OperatorSettings {
+  /**
+   * Mirror headless Services pod by pod, unless a Link sets it.
+   * @default false
+   */
+  readonly enableHeadlessServices?: boolean | undefined;
+  /**
+   * Create the namespaces that mirrors need, unless a Link sets it; gives the operator the right to do so.
+   * @default false
+   */
+  readonly enableNamespaceCreation?: boolean | undefined;
+  /**
+   * Time that a pod of a headless Service may be gone before its endpoint mirror is deleted: a Duration, or a Go duration.
+   * @default 60s
+   */
+  readonly endpointMirrorGrace?: Duration | string | undefined;
+  /**
+   * Most Services of a target that are mirrored for a Link.
+   * @default 10000
+   */
+  readonly maxMirrors?: number | undefined;
+  /**
+   * Most pods of headless Services that have an endpoint mirror for a Link.
+   * @default 10000
+   */
+  readonly maxEndpointMirrors?: number | undefined;
+  /**
+   * Most namespaces that are created for a Link.
+   * @default 1000
+   */
+  readonly maxNamespaces?: number | undefined;
+  /**
+   * The only namespaces that mirrors are written to: the operator gets the right to read and write in these alone, by
+   * a Role in each. They must exist for that; one that does not is mirrored into once it does, and its Role with it.
+   * @default - all but those of Kubernetes, of the control plane and of the operator, by a ClusterRole
+   */
+  readonly mirrorNamespaces?: readonly string[] | undefined;
+  /**
+   * Names of the only Secrets that the operator may read, each watched by its name; `any` for all in its namespace, for
+   * Links that are made elsewhere or later.
+   * @default - any; where Multicluster knows the Links, the Secrets of these
+   */
+  readonly credentialsSecrets?: 'any' | readonly string[] | undefined;
+  /**
+   * What to write for a mirror: v1 Endpoints, or EndpointSlices.
+   * @default endpoints
+   */
+  readonly endpoints?: EndpointsKind | undefined;
+  /**
+   * Probe gateways through the probe Service, by Linkerd's proxy, or directly.
+   * @default - service for an operator in the mesh, else address
+   */
+  readonly probeVia?: 'service' | 'address' | undefined;
+  /**
+   * Time between two lookups of the host names of gateways: a Duration, or a Go duration.
+   * @default 60s
+   */
+  readonly gatewayResolvePeriod?: Duration | string | undefined;
+  /**
+   * Time after which a Lease that is not renewed may be taken by another: whole seconds.
+   * @default 30s
+   */
+  readonly leaseDuration?: Duration | string | undefined;
+  /**
+   * Time that a renewal is tried before the Lease counts as lost; less than `leaseDuration`.
+   * @default 10s
+   */
+  readonly renewDeadline?: Duration | string | undefined;
+  /**
+   * Wait between two tries to acquire or renew a Lease; less than `renewDeadline` divided by 1.2.
+   * @default 2s
+   */
+  readonly retryPeriod?: Duration | string | undefined;
+  /**
+   * Reconciles at once per Link: 1 to 256.
+   * @default 16
+   */
+  readonly concurrency?: number | undefined;
+  /**
+   * Least severe level that is logged.
+   * @default info
+   */
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error' | undefined;
+  /**
+   * Format of the log: JSON, or for people.
+   * @default json
+   */
+  readonly logFormat?: 'json' | 'pretty' | undefined;
+}
+
+/** Arguments for the settings that are given; `=` joins each to its value, and a switch has none. */
+export const operatorArgs = (settings: OperatorSettings): readonly string[] =>
+  propSettings.flatMap(([name, { type }]) => {
+    const text = textOf(settings, name);
+    if (type === 'switch') return text === 'true' ? [flagOf(name)] : [];
+    return text === undefined ? [] : [`${flagOf(name)}=${text}`];
+  });
+
+/** Names of the only Secrets that may be read; undefined for all of the namespace. */
+export const listedSecrets = ({ credentialsSecrets }: OperatorSettings): readonly string[] | undefined =>
+  credentialsSecrets === 'any' ? undefined : credentialsSecrets;
+
+/** What the operator would refuse in its settings. */
+export const operatorSettingsErrors = (settings: OperatorSettings): readonly (FieldError | undefined)[] => {
+  const values: Record<string, SettingValue> = {};
+  const errors = propSettings.flatMap(([name, setting]) => {
+    const text = textOf(settings, name) ?? setting.default;
+    if (text === undefined) return [];
+    if (setting.type === 'names') {
+      const list = settings[name] as readonly string[];
+      values[name] = list;
+      return nameList(name, list, setting.of === 'Secret' ? dnsSubdomain : dnsLabel, setting.of);
+    }
+    try {
+      values[valueName(name, setting)] = parseSetting(setting, text);
+      return [];
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      return [fieldError(name, quotable(settings, name), error.message, settingRemedy(setting))];
+    }
+  });
+  const conflicts = settingConflicts(values, (name) => name).map(({ setting, reason, remedy }) =>
+    fieldError(setting, quotable(settings, setting as PropName), reason, remedy),
+  );
+  return [...errors, ...conflicts];
+};
+
+/** The text of a prop as its flag takes it; undefined if the prop is absent, or means the same as no flag. */
+const textOf = (settings: OperatorSettings, name: PropName): string | undefined => {
+  const value = name === 'credentialsSecrets' ? listedSecrets(settings) : settings[name];
+  if (value === undefined || typeof value === 'string') return value;
+  if (typeof value === 'boolean' || typeof value === 'number') return String(value);
+  return isList(value) ? value.join(',') : goDuration(value);
+};
+
+/** A prop as an error quotes it: a number and a boolean as they are. */
+const quotable = (settings: OperatorSettings, name: PropName): string | number | boolean | undefined => {
+  const value = settings[name];
+  return typeof value === 'number' || typeof value === 'boolean' ? value : textOf(settings, name);
+};
+
+const isList = (value: Duration | readonly string[]): value is readonly string[] => Array.isArray(value);

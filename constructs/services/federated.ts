@@ -1,0 +1,33 @@
+/**
+ * Makes Services members of the federated Service of their name, in the clusters that link to this one, by the label
+ * that Links select on. Independent of `Exported`: a Service may be exported, federated, or both.
+ *
+ * As with `Exported`, labels are put on when cdk8s validates the tree, so also on Services that were added later.
+ */
+import type { IConstruct } from 'constructs';
+import { Label, Value } from '../../crds/wire.ts';
+import { isExportable } from './exported.ts';
+
+const federated = new WeakSet<IConstruct>();
+
+/** The membership of a Service, or of every Service of a construct tree. */
+export class Federated {
+  /**
+   * Labels the Service that `scope` is or has made, or every one in the tree below it. A label that the Service has by
+   * itself holds. Mirrors and Services of the multicluster extension are left out: they never are members.
+   */
+  static of(scope: IConstruct): void {
+    if (federated.has(scope)) return;
+    federated.add(scope);
+    scope.node.addValidation({
+      validate: () => {
+        for (const service of scope.node.findAll().filter(isExportable)) {
+          if (service.metadata.getLabel(Label.federated) === undefined) {
+            service.metadata.addLabel(Label.federated, Value.federatedMember);
+          }
+        }
+        return [];
+      },
+    });
+  }
+}
