@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { MirrorOperator } from '../../constructs/operator/mirror-operator.ts';
-import { Monitor, type MonitorProps } from '../../constructs/monitoring/monitor.ts';
-import { render } from '../../constructs/mirror/render.ts';
-import { errorsOf } from './errors-of.ts';
+import { MirrorOperator } from '../../../constructs/operator/mirror-operator.ts';
+import { Monitor, type MonitorProps } from '../../../constructs/monitoring/monitor.ts';
+import { render } from '../../../constructs/mirror/render.ts';
+import { errorsOf } from '../errors-of.ts';
 
 const rendered = (props: Omit<MonitorProps, 'operator'> = {}) =>
   render((chart) => {

@@ -2,12 +2,12 @@ import { App, Chart, Duration, JsonPatch } from 'cdk8s';
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 
-import { MirrorOperator, type MirrorOperatorProps } from '../../constructs/operator/mirror-operator.ts';
-import { type ApiJson, render } from '../../constructs/mirror/render.ts';
-import { flagOf, operatorSettings } from '../../crds/operator-settings.ts';
-import { parseOperatorConfig } from '../../operator/config/config.ts';
-import { addOperatorFlags, type FlagValues } from '../../operator/config/flags.ts';
-import { errorsOf } from './errors-of.ts';
+import { MirrorOperator, type MirrorOperatorProps } from '../../../constructs/operator/mirror-operator.ts';
+import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
+import { flagOf, operatorSettings } from '../../../crds/operator-settings.ts';
+import { parseOperatorConfig } from '../../../operator/config/config.ts';
+import { addOperatorFlags, type FlagValues } from '../../../operator/config/flags.ts';
+import { errorsOf } from '../errors-of.ts';
 
 const operator = (props: Partial<MirrorOperatorProps> = {}): readonly ApiJson[] =>
   render((chart) => {

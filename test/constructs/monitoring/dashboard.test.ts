@@ -1,9 +1,9 @@
 import { App, Chart } from 'cdk8s';
 import { expect, test } from 'vitest';
-import { DASHBOARD_SECTIONS, DASHBOARD_VARIABLES } from '../../constructs/monitoring/dashboard-panels.ts';
-import { Dashboard, type DashboardProps } from '../../constructs/monitoring/dashboard.ts';
-import { type ApiJson, render } from '../../constructs/mirror/render.ts';
-import { errorsOf } from './errors-of.ts';
+import { DASHBOARD_SECTIONS, DASHBOARD_VARIABLES } from '../../../constructs/monitoring/dashboard-panels.ts';
+import { Dashboard, type DashboardProps } from '../../../constructs/monitoring/dashboard.ts';
+import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
+import { errorsOf } from '../errors-of.ts';
 import { expectExposed } from './promql.ts';
 
 interface Panel {

@@ -1,14 +1,14 @@
 import { App, Testing } from 'cdk8s';
 import { describe, expect, test } from 'vitest';
 
-import type { ClusterSetMember, ClusterSetProps } from '../../constructs/cluster-set/props.ts';
-import { ClusterSet } from '../../constructs/cluster-set/cluster-set.ts';
-import type { ApiJson } from '../../constructs/mirror/render.ts';
-import { LINK_SCHEMA } from '../../crds/link/schema.ts';
-import { compile } from '../../crds/validate.ts';
-import { parseTargetKubeconfig } from '../../operator/kube/access/secret-kubeconfig.ts';
-import { CERTIFICATE } from '../cluster/simulated/certificate.ts';
-import { errorsOf } from './errors-of.ts';
+import type { ClusterSetMember, ClusterSetProps } from '../../../constructs/cluster-set/props.ts';
+import { ClusterSet } from '../../../constructs/cluster-set/cluster-set.ts';
+import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import { LINK_SCHEMA } from '../../../crds/link/schema.ts';
+import { compile } from '../../../crds/validate.ts';
+import { parseTargetKubeconfig } from '../../../operator/kube/access/secret-kubeconfig.ts';
+import { CERTIFICATE } from '../../cluster/simulated/certificate.ts';
+import { errorsOf } from '../errors-of.ts';
 
 const caData = Buffer.from(CERTIFICATE).toString('base64');
 

@@ -1,10 +1,10 @@
 import { App, Chart, Duration, JsonPatch } from 'cdk8s';
 import { describe, expect, test } from 'vitest';
 
-import { Link, type LinkProps } from '../../constructs/link/link.ts';
-import { render } from '../../constructs/mirror/render.ts';
-import { readLink } from '../../crds/link/settings.ts';
-import { errorsOf } from './errors-of.ts';
+import { Link, type LinkProps } from '../../../constructs/link/link.ts';
+import { render } from '../../../constructs/mirror/render.ts';
+import { readLink } from '../../../crds/link/settings.ts';
+import { errorsOf } from '../errors-of.ts';
 
 const link = (props: Partial<LinkProps> = {}) =>
   render((chart) => {

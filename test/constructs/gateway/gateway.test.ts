@@ -1,9 +1,9 @@
 import { App, Chart, JsonPatch } from 'cdk8s';
 import { describe, expect, test } from 'vitest';
 
-import { Gateway, type GatewayProps } from '../../constructs/gateway/gateway.ts';
-import { type ApiJson, render } from '../../constructs/mirror/render.ts';
-import { errorsOf } from './errors-of.ts';
+import { Gateway, type GatewayProps } from '../../../constructs/gateway/gateway.ts';
+import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
+import { errorsOf } from '../errors-of.ts';
 
 const gateway = (props?: GatewayProps): Readonly<Record<string, ApiJson>> =>
   Object.fromEntries(

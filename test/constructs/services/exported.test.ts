@@ -3,10 +3,10 @@ import { Deployment, Service } from 'cdk8s-plus-27';
 import { Construct } from 'constructs';
 import { expect, test } from 'vitest';
 
-import { Exported } from '../../constructs/services/exported.ts';
-import { Gateway } from '../../constructs/gateway/gateway.ts';
-import { MirrorService } from '../../constructs/mirror/mirror-service.ts';
-import type { ApiJson } from '../../constructs/mirror/render.ts';
+import { Exported } from '../../../constructs/services/exported.ts';
+import { Gateway } from '../../../constructs/gateway/gateway.ts';
+import { MirrorService } from '../../../constructs/mirror/mirror-service.ts';
+import type { ApiJson } from '../../../constructs/mirror/render.ts';
 
 const EXPORTED = 'mirror.linkerd.io/exported';
 

@@ -1,15 +1,15 @@
 import { App, Chart } from 'cdk8s';
 import { describe, expect, test } from 'vitest';
 
-import { Gateway } from '../../constructs/gateway/gateway.ts';
-import { GatewayPolicy } from '../../constructs/gateway/gateway-policy.ts';
-import { LinkCrd } from '../../constructs/link/link-crd.ts';
-import { Link, type LinkProps } from '../../constructs/link/link.ts';
-import { MirrorOperator } from '../../constructs/operator/mirror-operator.ts';
-import { Multicluster, type MulticlusterProps } from '../../constructs/cluster-set/multicluster.ts';
-import { RemoteAccess } from '../../constructs/gateway/remote-access.ts';
-import { render } from '../../constructs/mirror/render.ts';
-import { errorsOf } from './errors-of.ts';
+import { Gateway } from '../../../constructs/gateway/gateway.ts';
+import { GatewayPolicy } from '../../../constructs/gateway/gateway-policy.ts';
+import { LinkCrd } from '../../../constructs/link/link-crd.ts';
+import { Link, type LinkProps } from '../../../constructs/link/link.ts';
+import { MirrorOperator } from '../../../constructs/operator/mirror-operator.ts';
+import { Multicluster, type MulticlusterProps } from '../../../constructs/cluster-set/multicluster.ts';
+import { RemoteAccess } from '../../../constructs/gateway/remote-access.ts';
+import { render } from '../../../constructs/mirror/render.ts';
+import { errorsOf } from '../errors-of.ts';
 
 const multicluster = (props?: MulticlusterProps) =>
   render((chart) => {

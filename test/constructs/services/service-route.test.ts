@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
-import { render } from '../../constructs/mirror/render.ts';
-import { ServiceRoute, type ServiceRouteProps } from '../../constructs/services/service-route.ts';
-import { errorsOf } from './errors-of.ts';
+import { render } from '../../../constructs/mirror/render.ts';
+import { ServiceRoute, type ServiceRouteProps } from '../../../constructs/services/service-route.ts';
+import { errorsOf } from '../errors-of.ts';
 
 const route = (props: Partial<ServiceRouteProps> = {}) =>
   render((chart) => {

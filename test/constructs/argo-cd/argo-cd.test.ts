@@ -1,14 +1,14 @@
 import { ApiObject, App, Testing } from 'cdk8s';
 import { describe, expect, test } from 'vitest';
 
-import type { ArgoCdProps } from '../../constructs/argo-cd/props.ts';
-import { ArgoCd } from '../../constructs/argo-cd/argo-cd.ts';
-import type { ClusterSetProps } from '../../constructs/cluster-set/props.ts';
-import { ClusterSet } from '../../constructs/cluster-set/cluster-set.ts';
-import type { ApiJson } from '../../constructs/mirror/render.ts';
-import { clusterSetTree } from '../../synth/tree/cluster-tree.ts';
-import { clusterSetProps } from '../support/cluster-file.ts';
-import { errorsOf } from './errors-of.ts';
+import type { ArgoCdProps } from '../../../constructs/argo-cd/props.ts';
+import { ArgoCd } from '../../../constructs/argo-cd/argo-cd.ts';
+import type { ClusterSetProps } from '../../../constructs/cluster-set/props.ts';
+import { ClusterSet } from '../../../constructs/cluster-set/cluster-set.ts';
+import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import { clusterSetTree } from '../../../synth/tree/cluster-tree.ts';
+import { clusterSetProps } from '../../support/cluster-file.ts';
+import { errorsOf } from '../errors-of.ts';
 
 const REPOSITORY = 'https://git.example.com/mesh.git';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
-import { GatewayPolicy, type GatewayPolicyProps } from '../../constructs/gateway/gateway-policy.ts';
-import { render } from '../../constructs/mirror/render.ts';
-import { errorsOf } from './errors-of.ts';
+import { GatewayPolicy, type GatewayPolicyProps } from '../../../constructs/gateway/gateway-policy.ts';
+import { render } from '../../../constructs/mirror/render.ts';
+import { errorsOf } from '../errors-of.ts';
 
 const policy = (props?: GatewayPolicyProps) =>
   render((chart) => {

@@ -2,10 +2,10 @@ import { ApiObject, App, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { expect, test } from 'vitest';
 
-import { Exported } from '../../constructs/services/exported.ts';
-import { Federated } from '../../constructs/services/federated.ts';
-import { Gateway } from '../../constructs/gateway/gateway.ts';
-import type { ApiJson } from '../../constructs/mirror/render.ts';
+import { Exported } from '../../../constructs/services/exported.ts';
+import { Federated } from '../../../constructs/services/federated.ts';
+import { Gateway } from '../../../constructs/gateway/gateway.ts';
+import type { ApiJson } from '../../../constructs/mirror/render.ts';
 
 const FEDERATED = 'mirror.linkerd.io/federated';
 

@@ -1,9 +1,9 @@
 import { App, Chart } from 'cdk8s';
 import { expect, test } from 'vitest';
 
-import { render } from '../../constructs/mirror/render.ts';
-import { TrafficSplit, type TrafficSplitProps } from '../../constructs/services/traffic-split.ts';
-import { errorsOf } from './errors-of.ts';
+import { render } from '../../../constructs/mirror/render.ts';
+import { TrafficSplit, type TrafficSplitProps } from '../../../constructs/services/traffic-split.ts';
+import { errorsOf } from '../errors-of.ts';
 
 const PODINFO: TrafficSplitProps = {
   service: 'podinfo',
