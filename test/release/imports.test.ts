@@ -1,6 +1,6 @@
 /**
  * The arrows of docs/architecture.md, for types as for values: no file imports itself by way of others, and the folders
- * of the operator import only those below them.
+ * of the constructs and of the operator import only those below them.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
@@ -43,6 +43,10 @@ function cyclesIn(imports: Imports): readonly string[] {
   for (const file of imports.keys()) visit(file, []);
   return cycles;
 }
+
+/** Each folder with those on the floors below it; floors are given lowest first. */
+const floorsOf = (floors: readonly (readonly string[])[]): (readonly [folder: string, below: readonly string[]])[] =>
+  floors.flatMap((folders, floor) => folders.map((folder) => [folder, floors.slice(0, floor).flat()] as const));
 
 describe('imports', () => {
   let imports: Imports;
@@ -87,8 +91,34 @@ describe('imports', () => {
     expect(strays(from, (file) => to.some((each) => file.startsWith(each)))).toEqual([]);
   });
 
-  const FLOORS = [['kube'], ['runtime'], ['mirror'], ['source', 'target', 'gateway'], ['link']];
-  test.each(FLOORS.flatMap((rooms, floor) => rooms.map((room) => [room, FLOORS.slice(0, floor).flat()] as const)))(
+  const CONSTRUCT_FLOORS = floorsOf([
+    ['common'],
+    ['mirror'],
+    ['link', 'services', 'gateway', 'operator'],
+    ['monitoring'],
+    ['cluster-set'],
+    ['argo-cd'],
+  ]);
+  test.each(CONSTRUCT_FLOORS)('lead out of constructs/%s to %j alone, of the constructs', (folder, below) => {
+    const isAllowed = (file: string): boolean => {
+      const [top, other = ''] = file.split('/');
+      if (top !== 'constructs') return true;
+      return other === 'mirror' && below.includes(other)
+        ? file === 'constructs/mirror/index.ts'
+        : below.includes(other);
+    };
+    expect(strays(`constructs/${folder}/`, isAllowed)).toEqual([]);
+  });
+
+  it('lead out of a folder of the constructs that has a floor: of files without a folder there is the index', () => {
+    const folders = [...imports.keys()]
+      .filter((file) => file.startsWith('constructs/'))
+      .map((file) => file.split('/')[1]);
+    expect([...new Set(folders)].sort()).toEqual([...CONSTRUCT_FLOORS.map(([folder]) => folder), 'index.ts'].sort());
+  });
+
+  const OPERATOR_FLOORS = floorsOf([['kube'], ['runtime'], ['mirror'], ['source', 'target', 'gateway'], ['link']]);
+  test.each(OPERATOR_FLOORS)(
     'lead out of operator/%s to %j alone, of the folders of the operator that have a floor',
     (room, below) => {
       const isAllowed = (file: string): boolean => {
