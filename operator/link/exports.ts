@@ -1,21 +1,19 @@
 /**
- * What the target of one Link exports: the watches on it, what is known well enough to decide on, and the deletions
- * that are held (rule E6). A change leads to keys that are reconciled; nothing is written here.
+ * What the target of one Link exports, as its watches report it and as far as it is known well enough to decide on. A
+ * change leads to keys that are reconciled; nothing is written here.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
-import { splitKey } from '../kube/objects.ts';
 import type { Observed } from '../mirror/observed.ts';
 import { MALFORMED_RATE, Throttle } from '../runtime/rate.ts';
-import { PROBE_KEY } from '../source/owner.ts';
-import { type ExportState, Losses, serviceOf } from '../target/losses.ts';
 import { Target, type TargetObstacle } from '../target/target.ts';
 import type { Environment, LinkReport } from './environment.ts';
-import type { Mirrors } from './mirrors.ts';
+import { HeldDeletions } from './held.ts';
 import { Limits } from './limits.ts';
-import { Pods } from './pods.ts';
+import type { Mirrors } from './mirrors.ts';
+import { Trial } from './trial.ts';
 
 /** Settings that decide how a target is read. */
 type Selection = Pick<
@@ -40,21 +38,10 @@ export interface ExportsOptions {
   readonly onReachable: (obstacle: TargetObstacle | undefined) => void;
 }
 
-/** New credentials that are tried: the target is read with them, beside what is read with the old ones. */
-interface Trial {
-  readonly client: KubeClient;
-  target: Target;
-  /** What is in the way of reading it. */
-  obstacle?: TargetObstacle | undefined;
-  readonly onProblem: (error: unknown) => void;
-  readonly end: (adopted: boolean) => void;
-}
-
 export class Exports {
   readonly #options: ExportsOptions;
-  readonly #losses = new Losses();
   readonly #malformed = new Throttle<string>(MALFORMED_RATE, (what, more) => this.#reportMalformed(what, more));
-  readonly #pods: Pods;
+  readonly #held: HeldDeletions;
   readonly #limits: Limits;
   #settings: Selection;
   #client: KubeClient | undefined;
@@ -65,21 +52,21 @@ export class Exports {
     const { settings, env } = options;
     this.#options = options;
     this.#settings = settings;
-    this.#pods = new Pods({
+    this.#held = new HeldDeletions({
+      link: settings.name,
       cluster: settings.cluster,
-      source: env.source,
-      losses: this.#losses,
-      graceMs: env.config.endpointMirrorGraceMs,
+      env,
+      report: options.report,
       isHeadless: () => this.#settings.enableHeadlessServices ?? env.config.enableHeadlessServices,
     });
     this.#limits = new Limits({
       config: env.config,
-      pods: this.#pods,
+      pods: this.#held.pods,
       source: env.source,
       cluster: settings.cluster,
       target: () => this.#target,
       onChange: (keys) => {
-        for (const key of keys) options.mirrors.add(key);
+        this.#reconcile(keys);
         options.report.statusChanged();
       },
     });
@@ -98,12 +85,12 @@ export class Exports {
 
   /** Number of deletions that are held. */
   get held(): number {
-    return this.#losses.count;
+    return this.#held.count;
   }
 
   /** Some of what is held, for messages. */
   get someHeld(): readonly string[] {
-    return this.#losses.some;
+    return this.#held.some;
   }
 
   /** Returns the keys of all exported Services. */
@@ -113,14 +100,15 @@ export class Exports {
 
   /** Returns what the target says about one Service. */
   observe(key: string): Pick<Observed, 'target' | 'slices' | 'isAdmitted' | 'admitsPod' | 'departed' | 'decidable'> {
-    const target = this.#target?.get(key);
+    const target = this.#target;
+    const exported = target?.get(key);
     return {
-      target,
-      slices: target && this.#target?.slicesOf(key),
+      target: exported,
+      slices: exported && target?.slicesOf(key),
       isAdmitted: this.#limits.admits(key),
       admitsPod: (hostname) => this.#limits.admitsPod(key, hostname),
-      departed: this.#target === undefined ? new Map() : this.#pods.departed(this.#target, key),
-      decidable: this.#target?.decides(key) === true && !(target === undefined && this.#losses.isHeld(key)),
+      departed: target === undefined ? new Map() : this.#held.pods.departed(target, key),
+      decidable: target !== undefined && this.#held.decides(target, key),
     };
   }
 
@@ -140,13 +128,12 @@ export class Exports {
       this.#target.run(client, this.#options.signal);
       return Promise.resolve(true);
     }
-    const { promise, resolve: end } = Promise.withResolvers<boolean>();
-    const trial: Trial = { client, target: this.#makeTarget(), onProblem, end };
-    this.#trial?.target.stop();
+    this.#trial?.target?.stop();
+    const trial = new Trial(client, onProblem);
     this.#trial = trial;
     signal.addEventListener('abort', () => this.#giveUp(trial), { once: true });
-    trial.target.run(client, this.#options.signal);
-    return promise;
+    trial.read(this.#makeTarget(), this.#options.signal);
+    return trial.adopted;
   }
 
   /**
@@ -157,23 +144,22 @@ export class Exports {
   update(settings: Selection): boolean {
     const before = this.#settings;
     this.#settings = settings;
-    this.#release(this.#losses.confirm(settings.confirmPrune));
+    this.#reconcile(this.#held.confirm(settings.confirmPrune));
     if (this.#target === undefined || isReadAlike(settings, before)) return false;
+    const { mirrors, signal } = this.#options;
     this.#target.stop();
-    this.#options.mirrors.progress.restart();
-    this.#losses.restarted();
+    mirrors.progress.restart();
+    this.#held.restarted();
     this.#target = this.#makeTarget();
-    if (this.#client !== undefined) this.#target.run(this.#client, this.#options.signal);
-    if (this.#trial === undefined) return true;
-    this.#trial.target.stop();
-    this.#trial.target = this.#makeTarget();
-    this.#trial.target.run(this.#trial.client, this.#options.signal);
+    if (this.#client !== undefined) this.#target.run(this.#client, signal);
+    this.#trial?.read(this.#makeTarget(), signal);
     return true;
   }
 
   /** Counts the mirrors in a namespace that could not be read when the target was listed. */
   namespaceRead(namespace: string): void {
-    if (this.#target?.synced === true) this.#countLosses(this.#target, namespace);
+    if (this.#target?.synced !== true) return;
+    this.#reconcile(this.#held.relisted(this.#target, this.#settings.confirmPrune, namespace));
   }
 
   stop(): void {
@@ -186,20 +172,18 @@ export class Exports {
   #giveUp(trial: Trial): void {
     if (this.#trial !== trial) return;
     this.#trial = undefined;
-    trial.target.stop();
-    trial.end(false);
+    trial.giveUp();
   }
 
   /** Everything that can be read with the new credentials is: they replace the old ones, unless those can read more. */
-  #opened(trial: Trial): void {
-    const { target, client, obstacle } = trial;
-    if (target.refused.some((namespace) => this.#target?.isRead(namespace) === true)) return;
+  #opened(trial: Trial, target: Target): void {
+    if (!trial.readsAllOf(this.#target)) return;
     this.#trial = undefined;
     this.#target?.stop();
     this.#target = target;
-    this.#client = client;
-    trial.end(true);
-    this.#options.onReachable(obstacle);
+    this.#client = trial.client;
+    trial.adopt();
+    this.#options.onReachable(trial.obstacle);
     this.#relisted(target);
   }
 
@@ -220,14 +204,11 @@ export class Exports {
         if (isCurrent()) this.#relisted(target);
       },
       onOpen: () => {
-        if (this.#trial?.target === target) this.#opened(this.#trial);
+        if (this.#trial?.target === target) this.#opened(this.#trial, target);
       },
       onReachable: (obstacle) => {
         if (isCurrent()) onReachable(obstacle);
-        else if (this.#trial?.target === target) {
-          this.#trial.obstacle = obstacle;
-          if (obstacle !== undefined) this.#trial.onProblem(obstacle.error);
-        }
+        else if (this.#trial?.target === target) this.#trial.found(obstacle);
       },
       onMalformed: (what) => this.#malformed.add(what),
     });
@@ -247,67 +228,25 @@ export class Exports {
   #changed(target: Target, key: string, left: readonly string[]): void {
     const { mirrors, env, report } = this.#options;
     mirrors.progress.changed(key);
-    const state = stateOf(target, key);
     this.#limits.changed();
-    const released = [this.#losses.changed(key, state), this.#pods.changed(target, key, left)];
-    if (released.includes(true)) report.statusChanged();
+    if (this.#held.changed(target, key, left)) report.statusChanged();
     // A Service that is gone claims nothing, also while another operator writes for the Link (rule A7).
-    if (state === 'gone' && !this.#losses.isHeld(key)) env.claims.withdraw({ cluster: this.#settings.cluster, key });
+    if (this.#held.isGone(target, key)) env.claims.withdraw({ cluster: this.#settings.cluster, key });
     mirrors.add(key);
   }
 
   #relisted(target: Target): void {
     const { mirrors, report } = this.#options;
-    this.#pods.recount(target);
+    this.#held.pods.recount(target);
     this.#limits.changed();
-    this.#countLosses(target);
+    this.#reconcile(this.#held.relisted(target, this.#settings.confirmPrune));
     mirrors.relisted(target.keys());
     report.statusChanged();
   }
 
-  /**
-   * Counts what the lists of the target take away.
-   * @param within only namespace whose mirrors are counted: mirrors in others may just be going one by one
-   */
-  #countLosses(target: Target, within?: string): void {
-    const { env } = this.#options;
-    const { cluster, confirmPrune } = this.#settings;
-    const isCounted = (key: string): boolean => within === undefined || splitKey(key).namespace === within;
-    const states = new Map<string, ExportState>();
-    for (const key of env.source.keysOf(cluster)) {
-      if (key === PROBE_KEY) continue;
-      const state = stateOf(target, key);
-      states.set(key, state === 'exported' || isCounted(key) ? state : undefined);
-    }
-    for (const [key, state] of this.#pods.states(target)) {
-      states.set(key, state === 'exported' || isCounted(key) ? state : undefined);
-    }
-    const before = this.#losses.count;
-    const released = this.#losses.relisted(new Set(states.keys()), (key) => states.get(key), confirmPrune);
-    if (this.#losses.count !== before) this.#reportHeld(states.size);
-    this.#release(released);
+  #reconcile(keys: ReadonlySet<string>): void {
+    for (const key of keys) this.#options.mirrors.add(key);
   }
-
-  /** @param mirrored number of Services and pods that have mirrors */
-  #reportHeld(mirrored: number): void {
-    const { env, report } = this.#options;
-    const held = this.#losses.count;
-    if (held === 0) return;
-    const link = this.#settings.name;
-    env.log.warn({ link, held }, 'the target no longer lists much of what is mirrored; those mirrors are not deleted');
-    const message = `the target no longer lists ${held} of ${mirrored} mirrored Services and pods; their mirrors are not deleted`;
-    report.event('Warning', 'PruneHeld', message);
-  }
-
-  /** Reconciles what is not held any more. */
-  #release(keys: readonly string[]): void {
-    for (const key of new Set(keys.map(serviceOf))) this.#options.mirrors.add(key);
-  }
-}
-
-function stateOf(target: Target, key: string): ExportState {
-  if (target.get(key) !== undefined) return 'exported';
-  return target.decides(key) ? 'gone' : undefined;
 }
 
 const isReadAlike = (a: Selection, b: Selection): boolean =>

@@ -19,6 +19,14 @@ const LEFTOVERS = {
 };
 const PRESENCE = { file: 'operator/link/presence.ts', tests: ['test/operator/link/presence.test.ts'] };
 const EXPORTS = { file: 'operator/link/exports.ts', tests: ['test/operator/link/exports.test.ts'] };
+const HELD = {
+  file: 'operator/link/held.ts',
+  tests: ['test/operator/link/held.test.ts', 'test/operator/link/exports.test.ts'],
+};
+const TRIAL = {
+  file: 'operator/link/trial.ts',
+  tests: ['test/operator/link/trial.test.ts', 'test/operator/link/exports.test.ts'],
+};
 const LIMITS = { file: 'operator/link/limits.ts', tests: ['test/operator/link/exports.test.ts'] };
 const PODS = { file: 'operator/link/pods.ts', tests: ['test/operator/link/exports.test.ts'] };
 const LOSSES = { file: 'operator/target/losses.ts', tests: ['test/operator/target/losses.test.ts'] };
@@ -740,7 +748,7 @@ export const LINK: readonly Defect[] = [
     ...EXPORTS,
     name: 'S4 what went one by one is not counted with what another selector takes',
     rule: 'E6',
-    find: 'this.#losses.restarted();',
+    find: 'this.#held.restarted();',
     replace: '',
   },
   {
@@ -761,43 +769,57 @@ export const LINK: readonly Defect[] = [
     ...EXPORTS,
     name: 'a session has caught up before it has read by other selectors',
     rule: 'G1',
-    find: 'this.#options.mirrors.progress.restart();',
+    find: 'mirrors.progress.restart();',
     replace: '',
   },
   {
-    ...EXPORTS,
+    ...HELD,
     name: 'a held deletion counts as decided',
     rule: 'E6',
-    find: '&& !(target === undefined && this.#losses.isHeld(key))',
+    find: '&& !(target.get(key) === undefined && this.#losses.isHeld(key))',
     replace: '',
   },
   {
     ...EXPORTS,
     name: 'what the user confirmed stays',
     rule: 'E6',
-    find: 'this.#release(this.#losses.confirm(settings.confirmPrune));',
-    replace: 'this.#losses.confirm(settings.confirmPrune);',
+    find: 'this.#reconcile(this.#held.confirm(settings.confirmPrune));',
+    replace: 'this.#held.confirm(settings.confirmPrune);',
   },
   {
     ...EXPORTS,
     name: 'credentials that may read less replace those that may read more',
     rule: 'E2',
-    find: 'if (target.refused.some((namespace) => this.#target?.isRead(namespace) === true)) return;',
+    find: 'if (!trial.readsAllOf(this.#target)) return;',
     replace: '',
+  },
+  {
+    ...TRIAL,
+    name: 'credentials that were given up are read with for ever',
+    rule: 'E2',
+    find: 'this.#target?.stop(); this.#end.resolve(false);',
+    replace: 'this.#end.resolve(false);',
+  },
+  {
+    ...TRIAL,
+    name: 'a problem of new credentials that has gone is reported when they come into use',
+    rule: 'E2',
+    find: 'this.#obstacle = obstacle; if',
+    replace: 'this.#obstacle ??= obstacle; if',
   },
   {
     ...EXPORTS,
     name: 'what the list of another cluster takes away is not counted',
     rule: 'E6',
-    find: 'this.#options.onReachable(obstacle); this.#relisted(target);',
-    replace: 'this.#options.onReachable(obstacle); this.#options.mirrors.relisted(target.keys());',
+    find: 'this.#options.onReachable(trial.obstacle); this.#relisted(target);',
+    replace: 'this.#options.onReachable(trial.obstacle); this.#options.mirrors.relisted(target.keys());',
   },
   {
     ...EXPORTS,
     name: 'credentials that are being tried are tried with the former selectors',
     rule: 'E2',
-    find: 'this.#trial.target.stop(); this.#trial.target = this.#makeTarget();',
-    replace: 'return; this.#trial.target = this.#makeTarget();',
+    find: 'this.#trial?.read(this.#makeTarget(), signal);',
+    replace: '',
   },
   {
     ...EXPORTS,
@@ -807,11 +829,11 @@ export const LINK: readonly Defect[] = [
     replace: '',
   },
   {
-    ...EXPORTS,
+    ...HELD,
     name: 'a list of slices takes endpoint mirrors away uncounted',
     rule: 'L46',
-    find: 'for (const [key, state] of this.#pods.states(target)) {',
-    replace: 'for (const [key] of this.#pods.states(target)) { const state = undefined as ExportState;',
+    find: 'for (const [key, state] of this.pods.states(target)) states.set(key, state);',
+    replace: 'for (const key of this.pods.states(target).keys()) states.set(key, undefined);',
   },
   {
     ...LOSSES,
@@ -901,7 +923,7 @@ export const LINK: readonly Defect[] = [
     replace: 'isListed',
   },
   {
-    ...EXPORTS,
+    ...HELD,
     name: 'mirrors of other namespaces are counted when one can be read',
     rule: 'E6',
     find: 'within === undefined || splitKey(key).namespace === within',
@@ -911,18 +933,18 @@ export const LINK: readonly Defect[] = [
     ...EXPORTS,
     name: 'what is gone still claims its name',
     rule: 'A7',
-    find: "if (state === 'gone' && !this.#losses.isHeld(key)) env",
-    replace: "if (state === 'exported' && !this.#losses.isHeld(key)) env",
+    find: 'if (this.#held.isGone(target, key)) env',
+    replace: 'if (target.get(key) !== undefined) env',
   },
   {
-    ...EXPORTS,
+    ...HELD,
     name: 'the probe Service counts as a mirror that the target lost',
     rule: 'E6',
-    find: 'if (key === PROBE_KEY) continue;',
-    replace: '',
+    find: 'if (key !== PROBE_KEY) states.set(',
+    replace: 'states.set(',
   },
   {
-    ...EXPORTS,
+    ...HELD,
     name: 'held deletions are no Event',
     rule: 'G3',
     find: 'if (this.#losses.count !== before) this.#reportHeld',

@@ -1,0 +1,120 @@
+/**
+ * The deletions of one Link's mirrors that are held (rule E6). What a list of the target takes away is counted against
+ * what is mirrored, Services and pods alike; what a watch reports goes one by one, and is never held.
+ */
+import { splitKey } from '../kube/objects.ts';
+import { PROBE_KEY } from '../source/owner.ts';
+import { type ExportState, Losses, serviceOf } from '../target/losses.ts';
+import type { Target } from '../target/target.ts';
+import type { Environment, LinkReport } from './environment.ts';
+import { Pods } from './pods.ts';
+
+export interface HeldDeletionsOptions {
+  readonly link: string;
+  readonly cluster: string;
+  readonly env: Pick<Environment, 'config' | 'source' | 'log'>;
+  readonly report: LinkReport;
+  /** Whether headless Services are mirrored pod by pod. */
+  readonly isHeadless: () => boolean;
+}
+
+export class HeldDeletions {
+  readonly #options: HeldDeletionsOptions;
+  readonly #losses = new Losses();
+  /** The pods that have endpoint mirrors, of which some are held. */
+  readonly pods: Pods;
+
+  constructor(options: HeldDeletionsOptions) {
+    const { cluster, env, isHeadless } = options;
+    this.#options = options;
+    this.pods = new Pods({
+      cluster,
+      source: env.source,
+      losses: this.#losses,
+      graceMs: env.config.endpointMirrorGraceMs,
+      isHeadless,
+    });
+  }
+
+  /** Number of deletions that are held. */
+  get count(): number {
+    return this.#losses.count;
+  }
+
+  /** Some of what is held, for messages. */
+  get some(): readonly string[] {
+    return this.#losses.some;
+  }
+
+  /** Reports whether a Service's mirror can be decided about: the target decides, and no deletion of it is held. */
+  decides(target: Target, key: string): boolean {
+    return target.decides(key) && !(target.get(key) === undefined && this.#losses.isHeld(key));
+  }
+
+  /** Reports whether a Service is certainly not exported, and its mirror may go. */
+  isGone(target: Target, key: string): boolean {
+    return stateOf(target, key) === 'gone' && !this.#losses.isHeld(key);
+  }
+
+  /**
+   * Notes a change of one Service.
+   * @param left hostnames of pods that a watch reported as gone from one of its slices
+   * @returns whether a deletion was held and is not any more
+   */
+  changed(target: Target, key: string, left: readonly string[]): boolean {
+    const released = [this.#losses.changed(key, stateOf(target, key)), this.pods.changed(target, key, left)];
+    return released.includes(true);
+  }
+
+  /** Forgets what watches reported: they are made anew, for other selectors. */
+  restarted(): void {
+    this.#losses.restarted();
+  }
+
+  /** The user confirmed a count. Returns the keys of Services to reconcile: their deletions are held no longer. */
+  confirm(count: number | undefined): ReadonlySet<string> {
+    return servicesOf(this.#losses.confirm(count));
+  }
+
+  /**
+   * Counts what the lists of the target take away.
+   * @param confirmed count that the user has confirmed, if any
+   * @param within only namespace whose mirrors are counted: mirrors in others may just be going one by one
+   * @returns keys of Services to reconcile: their deletions are held no longer
+   */
+  relisted(target: Target, confirmed: number | undefined, within?: string): ReadonlySet<string> {
+    const states = this.#states(target, within);
+    const before = this.#losses.count;
+    const released = this.#losses.relisted(new Set(states.keys()), (key) => states.get(key), confirmed);
+    if (this.#losses.count !== before) this.#reportHeld(states.size);
+    return servicesOf(released);
+  }
+
+  /** Returns the state of each Service and pod that has mirrors. */
+  #states(target: Target, within: string | undefined): ReadonlyMap<string, ExportState> {
+    const { cluster, env } = this.#options;
+    const isCounted = (key: string): boolean => within === undefined || splitKey(key).namespace === within;
+    const states = new Map<string, ExportState>();
+    for (const key of env.source.keysOf(cluster)) if (key !== PROBE_KEY) states.set(key, stateOf(target, key));
+    for (const [key, state] of this.pods.states(target)) states.set(key, state);
+    for (const [key, state] of states) if (state === 'gone' && !isCounted(key)) states.set(key, undefined);
+    return states;
+  }
+
+  /** @param mirrored number of Services and pods that have mirrors */
+  #reportHeld(mirrored: number): void {
+    const { link, env, report } = this.#options;
+    const held = this.#losses.count;
+    if (held === 0) return;
+    env.log.warn({ link, held }, 'the target no longer lists much of what is mirrored; those mirrors are not deleted');
+    const message = `the target no longer lists ${held} of ${mirrored} mirrored Services and pods; their mirrors are not deleted`;
+    report.event('Warning', 'PruneHeld', message);
+  }
+}
+
+const servicesOf = (keys: readonly string[]): ReadonlySet<string> => new Set(keys.map(serviceOf));
+
+function stateOf(target: Target, key: string): ExportState {
+  if (target.get(key) !== undefined) return 'exported';
+  return target.decides(key) ? 'gone' : undefined;
+}

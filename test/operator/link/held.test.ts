@@ -1,0 +1,106 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { HeldDeletions } from '../../../operator/link/held.ts';
+import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
+import { PROBE_KEY } from '../../../operator/source/owner.ts';
+import type { Target } from '../../../operator/target/target.ts';
+import { service } from '../../support/builders.ts';
+import { RecordedReport, recordingLog } from './recorded.ts';
+
+const keysOf = (count: number, namespace = 'shop') =>
+  Array.from({ length: count }, (_, index) => `${namespace}/web-${index}`);
+const NOTHING: OwnedObjects = { services: [], endpoints: [], slices: [] };
+
+/** Keys that the target exports, and those that it does not decide about. */
+let exported: Set<string>;
+let unknown: Set<string>;
+/** Keys that have mirrors. */
+let mirrored: Set<string>;
+let report: RecordedReport;
+let held: HeldDeletions;
+
+const target = {
+  get: (key: string) => (exported.has(key) ? { service: service('web'), mode: 'gateway' } : undefined),
+  decides: (key: string) => !unknown.has(key),
+  keys: () => exported,
+} as unknown as Target;
+
+beforeEach(() => {
+  [exported, unknown, mirrored] = [new Set(), new Set(), new Set()];
+  report = new RecordedReport();
+  held = new HeldDeletions({
+    link: 'west',
+    cluster: 'west',
+    env: {
+      config: { endpointMirrorGraceMs: 60_000 },
+      source: { keysOf: () => mirrored, ownedBy: () => NOTHING },
+      log: recordingLog([]),
+    } as unknown as ConstructorParameters<typeof HeldDeletions>[0]['env'],
+    report,
+    isHeadless: () => true,
+  });
+});
+
+describe('deletions that a list asks for (E6)', () => {
+  it('are held if they are too many, and nothing is decided about them', () => {
+    mirrored = new Set(keysOf(12));
+    expect(held.relisted(target, undefined)).toEqual(new Set());
+    expect([held.count, held.some.length]).toEqual([12, 5]);
+    expect([held.decides(target, 'shop/web-3'), held.isGone(target, 'shop/web-3')]).toEqual([false, false]);
+    expect(report.events).toEqual([
+      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services and pods; their mirrors are not deleted',
+    ]);
+  });
+
+  it('are reported once while their number is the same', () => {
+    mirrored = new Set(keysOf(12));
+    for (let lists = 0; lists < 3; lists += 1) held.relisted(target, undefined);
+    expect(report.events).toHaveLength(1);
+  });
+
+  it('are released by the count, and by no other', () => {
+    mirrored = new Set(keysOf(12));
+    held.relisted(target, undefined);
+    expect(held.confirm(11)).toEqual(new Set());
+    expect(held.confirm(12)).toEqual(mirrored);
+    expect([held.count, held.isGone(target, 'shop/web-3')]).toEqual([0, true]);
+  });
+
+  it('are released when the target has the Service again, by a watch or by a list', () => {
+    mirrored = new Set(keysOf(12));
+    held.relisted(target, undefined);
+    exported.add('shop/web-0');
+    expect(held.changed(target, 'shop/web-0', [])).toBe(true);
+    expect(held.count).toBe(11);
+    exported.add('shop/web-1');
+    expect(held.relisted(target, undefined)).toEqual(new Set(['shop/web-1']));
+  });
+
+  it('are not held for what a watch has reported, until the target is read by other selectors', () => {
+    mirrored = new Set(keysOf(12));
+    for (const key of mirrored) held.changed(target, key, []);
+    held.relisted(target, undefined);
+    expect(held.count).toBe(0);
+    held.restarted();
+    held.relisted(target, undefined);
+    expect(held.count).toBe(12);
+  });
+
+  it('count in one namespace only where only that could not be read before', () => {
+    mirrored = new Set([...keysOf(12), ...keysOf(30, 'bank')]);
+    held.relisted(target, undefined, 'shop');
+    expect(held.count).toBe(0);
+    mirrored = new Set([...keysOf(12), ...keysOf(11, 'bank')]);
+    held.relisted(target, undefined, 'shop');
+    expect([held.count, held.isGone(target, 'bank/web-0')]).toEqual([12, true]);
+  });
+
+  it('count neither the probe Service nor what the target does not decide about', () => {
+    mirrored = new Set([...keysOf(10), PROBE_KEY]);
+    held.relisted(target, undefined);
+    expect(held.count).toBe(0);
+    mirrored = unknown = new Set(keysOf(12));
+    held.relisted(target, undefined);
+    expect(held.count).toBe(0);
+    expect([held.decides(target, 'shop/web-0'), held.isGone(target, 'shop/web-0')]).toEqual([false, false]);
+  });
+});
