@@ -8,17 +8,16 @@ import type { Secret } from '../kube/objects.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import type { Environment, LinkReport } from './environment.ts';
-import { forgetLease, Removal, type RemovalResult } from './leftovers.ts';
+import { Grace } from './grace.ts';
+import { Removal, type RemovalResult } from './leftovers.ts';
 import type { Link } from './link.ts';
-import { acceptedOf, assignmentOf, type LinkRead, overlapping, ownerOf, type Served } from './links.ts';
+import { assignmentOf, type LinkRead, type Served } from './links.ts';
+import { Records } from './records.ts';
+import { Roster } from './roster.ts';
 import { Session } from './session.ts';
 
 /** Number of clusters that are reconciled at once. */
 const CONCURRENCY = 8;
-/** Time that a cluster may be without a Link before its mirrors are removed: a rename takes a moment. */
-const REMOVAL_GRACE_MS = 2_000;
-/** Time between two looks, in that time, whether Links can be there at all. */
-const PRESENCE_PERIOD_MS = 500;
 
 export interface ClustersOptions {
   readonly env: Environment;
@@ -35,21 +34,20 @@ export interface ClustersOptions {
 export class Clusters {
   readonly #options: ClustersOptions;
   readonly #controller: Controller;
-  /** Links whose names for mirrors overlap with those of each Link, as it reports them. */
-  readonly #overlaps = new Map<string, string>();
-  readonly #links = new Map<string, Link>();
+  readonly #links: Roster;
+  readonly #records: Records;
+  readonly #grace: Grace;
   /** What serves each cluster, or removes what is left of it. */
   readonly #sessions = new Map<string, Session | Removal>();
-  readonly #served: Map<string, string>;
   /** Sessions whose cluster their Link's Lease records. */
   readonly #recorded = new WeakSet<Session>();
-  /** When each cluster was first found to have no Link, on the monotonic clock. */
-  readonly #unlinkedMs = new Map<string, number>();
 
   constructor(options: ClustersOptions) {
-    const { env, served } = options;
+    const { env, reads, makeLink } = options;
     this.#options = options;
-    this.#served = new Map(served);
+    this.#records = new Records(options.served, env);
+    this.#links = new Roster({ reads, served: this.#records.served, makeLink });
+    this.#grace = new Grace({ presence: env.presence, removalGraceMs: env.tuning.removalGraceMs });
     this.#controller = new Controller({
       name: 'links',
       reconcile: (cluster, signal) => this.#reconcile(cluster, signal),
@@ -63,25 +61,17 @@ export class Clusters {
   /** Reconciles until the signal aborts and all work has ended. Mirrors stay, and Leases are released. */
   async run(signal: AbortSignal): Promise<void> {
     for (const name of this.#options.reads.keys()) this.linkChanged(name);
-    for (const cluster of this.#served.values()) this.#controller.add(cluster);
+    for (const cluster of this.#records.served.values()) this.#controller.add(cluster);
     await this.#controller.run(signal);
     await Promise.all([...this.#sessions.values()].map((each) => each.stop()));
-    for (const link of this.#links.values()) link.end();
+    this.#links.end();
     await this.#controller.forget();
   }
 
   /** Handles a Link that was created, changed or deleted, and has been read. */
   linkChanged(name: string): void {
     this.#enqueue(name);
-    if (this.#options.reads.has(name)) this.#judge(name);
-    else {
-      this.#links.get(name)?.end();
-      this.#links.delete(name);
-      this.#overlaps.delete(name);
-    }
-    for (const [other, read] of this.#options.reads) {
-      if (this.#overlapsOf(read).join() !== (this.#overlaps.get(other) ?? '')) this.#judge(other);
-    }
+    this.#links.changed(name);
   }
 
   /** Reconciles a cluster that another Link may get or lose. */
@@ -95,16 +85,12 @@ export class Clusters {
    * @param served cluster that each Lease records, by the Link's name
    */
   recall(served: Served): void {
-    for (const [name, cluster] of served) {
-      if (this.#served.has(name)) continue;
-      this.#served.set(name, cluster);
-      this.#controller.add(cluster);
-    }
+    for (const cluster of this.#records.recall(served)) this.#controller.add(cluster);
   }
 
   /** Handles that Links were listed anew. */
   linksListed(): void {
-    for (const link of this.#links.values()) link.listed();
+    this.#links.listed();
   }
 
   /** Handles a status of a Link that was written, by us or by others. */
@@ -116,7 +102,7 @@ export class Clusters {
   namespaceChanged(name: string, state: SourceNamespaceState): void {
     for (const session of this.#sessions.values()) session.namespaceChanged(name, state);
     // It may hold mirrors of a deleted Link that could not be read before.
-    if (state === 'exists') for (const cluster of this.#served.values()) this.#controller.add(cluster);
+    if (state === 'exists') for (const cluster of this.#records.served.values()) this.#controller.add(cluster);
   }
 
   /** Hands a Secret that changed to the sessions that use it. */
@@ -128,7 +114,7 @@ export class Clusters {
 
   /** Reconciles the cluster that a Link names, and the one that it was served for. */
   #enqueue(name: string): void {
-    for (const cluster of [this.#options.reads.get(name)?.named, this.#served.get(name)]) {
+    for (const cluster of [this.#options.reads.get(name)?.named, this.#records.served.get(name)]) {
       if (cluster !== undefined) this.#controller.add(cluster);
     }
   }
@@ -137,17 +123,11 @@ export class Clusters {
     session.setCredentials(this.#options.secretOf(session.settings.credentialsSecret));
   }
 
-  #linkOf(name: string): Link {
-    const link = this.#links.get(name) ?? this.#options.makeLink(name);
-    this.#links.set(name, link);
-    return link;
-  }
-
   /** Gives one cluster the session that all Links together call for. */
   async #reconcile(cluster: string, signal: AbortSignal): Promise<Outcome> {
-    const assignment = assignmentOf(cluster, this.#options.reads, this.#served);
+    const assignment = assignmentOf(cluster, this.#options.reads, this.#records.served);
     const running = this.#sessions.get(cluster);
-    if (assignment.do !== 'remove') this.#unlinkedMs.delete(cluster);
+    if (assignment.do !== 'remove') this.#grace.end(cluster);
     switch (assignment.do) {
       case 'serve': {
         const { settings } = assignment;
@@ -168,7 +148,7 @@ export class Clusters {
         break;
       case 'remove': {
         if (running instanceof Removal && running.link === assignment.link) break;
-        const requeueAfterMs = await this.#keptMs(cluster, signal);
+        const requeueAfterMs = await this.#grace.leftMs(cluster, signal);
         if (requeueAfterMs > 0) return { requeueAfterMs };
         await this.#end(cluster, running);
         if (!signal.aborted) this.#remove(cluster, assignment.link);
@@ -177,32 +157,17 @@ export class Clusters {
       case 'nothing':
         await this.#end(cluster, running);
     }
-    for (const { name, named } of this.#options.reads.values()) if (named === cluster) this.#judge(name);
+    this.#links.judge(cluster);
     return {};
-  }
-
-  /**
-   * Time in milliseconds after which a cluster without a Link must be looked at again, as it keeps its mirrors until
-   * then; 0 if they may be removed. A Link can take them over for a while, and those of Links that vanished all at once
-   * stay.
-   */
-  async #keptMs(cluster: string, signal: AbortSignal): Promise<number> {
-    const { tuning, presence } = this.#options.env;
-    const sinceMs = this.#unlinkedMs.get(cluster) ?? performance.now();
-    this.#unlinkedMs.set(cluster, sinceMs);
-    // Asked from the beginning: a CRD that is replaced is away for a moment only.
-    const holdMs = await presence.holdMs(sinceMs, signal);
-    if (holdMs > 0) return holdMs;
-    const graceMs = sinceMs + (tuning.removalGraceMs ?? REMOVAL_GRACE_MS) - performance.now();
-    return Math.min(Math.max(0, graceMs), PRESENCE_PERIOD_MS);
   }
 
   #serve(cluster: string, settings: LinkSettings): void {
     const { name } = settings;
-    const session = new Session(settings, this.#options.env, this.#linkOf(name));
+    const link = this.#links.of(name);
+    const session = new Session(settings, this.#options.env, link);
     this.#sessions.set(cluster, session);
-    this.#served.set(name, cluster);
-    this.#linkOf(name).work = session;
+    this.#records.set(name, cluster);
+    link.work = session;
     session.start();
     // Only then may the records of other Links go.
     void session.answered.then(() => this.#answered(cluster, session));
@@ -232,13 +197,13 @@ export class Clusters {
   #removed(cluster: string, removal: Removal, result: RemovalResult): void {
     if (result === 'stopped') return;
     this.#sessions.delete(cluster);
-    this.#unlinkedMs.delete(cluster);
+    this.#grace.end(cluster);
     const link = this.#links.get(removal.link);
     if (link !== undefined) link.work = undefined;
     // Only its Lease tells what a deleted Link left: it waits until its namespace can be read. A Link that names another
     // cluster needs its Lease for that.
     if (result === 'incomplete' && link === undefined) return;
-    this.#served.delete(removal.link);
+    this.#records.delete(removal.link);
     this.#enqueue(removal.link);
     if (result === 'complete') this.#controller.add(cluster);
   }
@@ -258,11 +223,13 @@ export class Clusters {
    * Reports whether a Link's Lease is in use for another cluster, or records one whose mirrors must be removed first.
    */
   #isBusy(name: string, cluster: string): boolean {
-    const former = this.#served.get(name);
+    const former = this.#records.served.get(name);
     if (former === undefined || former === cluster) return false;
     this.#controller.add(former);
     // A record of mirrors that no Link has and that may not be removed gives way to the new cluster.
-    return assignmentOf(former, this.#options.reads, this.#served).do !== 'nothing' || this.#isAtWork(former, name);
+    return (
+      assignmentOf(former, this.#options.reads, this.#records.served).do !== 'nothing' || this.#isAtWork(former, name)
+    );
   }
 
   #isAtWork(cluster: string, link: string): boolean {
@@ -276,27 +243,7 @@ export class Clusters {
   async #forgetOthers(cluster: string, owner: string, signal: AbortSignal): Promise<void> {
     const session = this.#sessions.get(cluster);
     if (session instanceof Session && !this.#recorded.has(session)) return;
-    for (const [name, of] of [...this.#served]) {
-      if (of !== cluster || name === owner) continue;
-      await forgetLease(name, this.#options.env, signal);
-      if (this.#served.get(name) === cluster) this.#served.delete(name);
-      this.#enqueue(name);
-    }
-  }
-
-  /** Sets whether a Link is accepted. */
-  #judge(name: string): void {
-    const read = this.#options.reads.get(name);
-    if (read === undefined) return;
-    const cluster = read.settings?.cluster;
-    const owner = cluster === undefined ? undefined : ownerOf(cluster, this.#options.reads.values(), this.#served);
-    const overlaps = this.#overlapsOf(read);
-    this.#overlaps.set(name, overlaps.join());
-    this.#linkOf(name).accept(acceptedOf(read, owner, overlaps), cluster);
-  }
-
-  #overlapsOf(read: LinkRead): readonly string[] {
-    return overlapping(read, this.#options.reads.values());
+    for await (const name of this.#records.forgetOthers(cluster, owner, signal)) this.#enqueue(name);
   }
 }
 

@@ -2,15 +2,12 @@
  * The removal of everything that was mirrored from a cluster that no Link has any more (rule E5). It runs under the
  * Lease of the Link that the mirrors were written for. After a restart, these Leases are the only record of leftovers.
  */
-import { Annotation, linkOfWriteLease, writeLeaseName } from '../../crds/wire.ts';
 import { sleep } from '../kube/backoff.ts';
-import type { KubeClient } from '../kube/client.ts';
 import { verdict } from '../kube/conditions.ts';
-import { describe, isNotFound } from '../kube/errors.ts';
-import { type Lease, LEASES, splitKey } from '../kube/objects.ts';
+import { describe } from '../kube/errors.ts';
+import { splitKey } from '../kube/objects.ts';
 import { NOTHING } from '../mirror/desired.ts';
 import type { Observed } from '../mirror/observed.ts';
-import { fence } from '../runtime/fence.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { Mirrors } from './mirrors.ts';
@@ -163,48 +160,5 @@ export class Removal {
       owned: this.#env.source.ownedBy({ cluster: this.#cluster, key }),
       isForeign: () => false,
     };
-  }
-}
-
-/**
- * Returns, by Link, the cluster that mirrors were last written for under its Lease.
- * @throws ApiError or ConnectionError if Leases cannot be listed
- */
-export async function servedClusters(
-  client: KubeClient,
-  namespace: string,
-  signal: AbortSignal,
-): Promise<Map<string, string>> {
-  const { items } = await client.list<Lease>(LEASES, { namespace }, signal);
-  return new Map(
-    items.flatMap(({ metadata }) => {
-      const link = linkOfWriteLease(metadata.name);
-      const cluster = metadata.annotations?.[Annotation.targetCluster];
-      return link === undefined || cluster === undefined ? [] : [[link, cluster] as const];
-    }),
-  );
-}
-
-/**
- * Deletes the Lease of a Link whose cluster another Link has now: its record is obsolete. A Lease that somebody else
- * holds stays.
- * @throws ApiError or ConnectionError if it cannot be read or deleted
- */
-export async function forgetLease(
-  link: string,
-  { client, config, mayWrite }: Pick<Environment, 'client' | 'config' | 'mayWrite'>,
-  signal: AbortSignal,
-): Promise<void> {
-  const { namespace, identity } = config;
-  const name = writeLeaseName(link);
-  try {
-    const { metadata, spec } = await client.read<Lease>(LEASES, namespace, name, signal);
-    const holder = spec?.holderIdentity ?? '';
-    if (holder !== '' && holder !== identity) return;
-    fence(mayWrite);
-    const { uid, resourceVersion } = metadata;
-    await client.delete(LEASES, { namespace, name }, { uid, resourceVersion }, signal);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
   }
 }

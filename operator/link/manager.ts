@@ -22,10 +22,10 @@ import { sourceHealth } from '../source/advice.ts';
 import { sourceFamilies } from '../source/families.ts';
 import { SourceCluster } from '../source/source.ts';
 import { Clusters } from './clusters.ts';
-import { servedClusters } from './leftovers.ts';
 import { Link, LINKS } from './link.ts';
 import { type LinkRead, readLinkObject, type Served } from './links.ts';
 import { LinkPresence } from './presence.ts';
+import { servedClusters } from './records.ts';
 import type { LinkObject } from './status-writer.ts';
 
 export interface ManagerOptions {

@@ -13,6 +13,18 @@ const STATUS_WRITER = { file: 'operator/link/status-writer.ts', tests: ['test/op
 const NAMESPACES = { file: 'operator/link/namespaces.ts', tests: ['test/operator/link/namespaces.test.ts'] };
 const WRITE_LEASE = { file: 'operator/link/write-lease.ts', tests: ['test/operator/link/write-lease.test.ts'] };
 const CLUSTERS = { file: 'operator/link/clusters.ts', tests: ['test/operator/link/clusters.test.ts'] };
+const ROSTER = {
+  file: 'operator/link/roster.ts',
+  tests: ['test/operator/link/roster.test.ts', 'test/operator/link/clusters.test.ts'],
+};
+const RECORDS = {
+  file: 'operator/link/records.ts',
+  tests: ['test/operator/link/records.test.ts', 'test/operator/link/clusters.test.ts'],
+};
+const GRACE = {
+  file: 'operator/link/grace.ts',
+  tests: ['test/operator/link/grace.test.ts', 'test/operator/link/clusters.test.ts'],
+};
 const LEFTOVERS = {
   file: 'operator/link/leftovers.ts',
   tests: ['test/operator/link/clusters.test.ts', 'test/operator/link/leftovers.test.ts'],
@@ -573,10 +585,10 @@ export const LINK: readonly Defect[] = [
   },
 
   {
-    ...CLUSTERS,
+    ...RECORDS,
     name: 'a Lease of another Link still records the cluster',
     rule: 'E9',
-    find: 'await forgetLease(name, this.#options.env, signal);',
+    find: 'await forgetLease(link, this.#env, signal);',
     replace: '',
   },
   {
@@ -594,7 +606,7 @@ export const LINK: readonly Defect[] = [
     replace: 'this.#recorded.add(session);',
   },
   {
-    ...CLUSTERS,
+    ...GRACE,
     name: 'no grace before a removal',
     rule: 'E5',
     find: 'return Math.min(Math.max(0, graceMs), PRESENCE_PERIOD_MS);',
@@ -613,7 +625,7 @@ export const LINK: readonly Defect[] = [
     ...CLUSTERS,
     name: 'a cluster that had a Link in between has no second grace',
     rule: 'E5',
-    find: "if (assignment.do !== 'remove') this.#unlinkedMs.delete(cluster);",
+    find: "if (assignment.do !== 'remove') this.#grace.end(cluster);",
     replace: '',
   },
   {
@@ -655,14 +667,14 @@ export const LINK: readonly Defect[] = [
     ...CLUSTERS,
     name: 'M8 what a Link left stays that was invalid when the operator started, and is deleted',
     rule: 'E5',
-    find: '[this.#options.reads.get(name)?.named, this.#served.get(name)]',
+    find: '[this.#options.reads.get(name)?.named, this.#records.served.get(name)]',
     replace: '[this.#options.reads.get(name)?.named]',
   },
   {
     ...CLUSTERS,
     name: 'what deleted Links left before the start stays',
     rule: 'E5',
-    find: 'for (const cluster of this.#served.values()) this.#controller.add(cluster); await',
+    find: 'for (const cluster of this.#records.served.values()) this.#controller.add(cluster); await',
     replace: 'await',
   },
   {
@@ -676,7 +688,7 @@ export const LINK: readonly Defect[] = [
     ...CLUSTERS,
     name: 'a Link that lost its cluster is not refused until it changes',
     rule: 'E9',
-    find: 'for (const { name, named } of this.#options.reads.values()) if (named === cluster) this.#judge(name);',
+    find: 'this.#links.judge(cluster);',
     replace: '',
   },
   {
@@ -716,28 +728,28 @@ export const LINK: readonly Defect[] = [
     replace: '!this.#isAnythingLeft()',
   },
   {
-    ...LEFTOVERS,
+    ...RECORDS,
     name: 'the Lease that another holds is deleted',
     rule: 'H1',
     find: "if (holder !== '' && holder !== identity) return;",
     replace: '',
   },
   {
-    ...LEFTOVERS,
+    ...RECORDS,
     name: 'the Lease that another took meanwhile is deleted',
     rule: 'H1',
     find: '{ uid, resourceVersion }, signal); } catch',
     replace: '{}, signal); } catch',
   },
   {
-    ...LEFTOVERS,
+    ...RECORDS,
     name: 'a Lease that is gone already is an error',
     rule: 'E9',
     find: 'if (!isNotFound(error)) throw error;',
     replace: 'throw error;',
   },
   {
-    ...LEFTOVERS,
+    ...RECORDS,
     name: 'a Lease of something else counts as the record of a Link',
     rule: 'E5',
     find: 'link === undefined || cluster === undefined ? [] : [[link, cluster] as const]',
@@ -864,8 +876,7 @@ export const LINK: readonly Defect[] = [
     replace: 'return this.#count;',
   },
   {
-    file: 'operator/link/clusters.ts',
-    tests: ['test/operator/link/clusters.test.ts'],
+    ...ROSTER,
     name: 'only the Link that comes later is warned of names that overlap',
     rule: 'A7',
     find: "!== (this.#overlaps.get(other) ?? '')) this.#judge(other);",
@@ -1121,14 +1132,14 @@ export const LINK: readonly Defect[] = [
     replace: "this.#withinLimits = verdict('True', 'WithinLimits', ''); this.#unreachableSince ??=",
   },
   {
-    ...CLUSTERS,
+    ...GRACE,
     name: 'what Links left that vanished all at once is removed',
     rule: 'E5',
     find: 'if (holdMs > 0) return holdMs;',
     replace: '',
   },
   {
-    ...CLUSTERS,
+    ...GRACE,
     name: 'whether all Links vanish is asked only when the mirrors may be removed',
     rule: 'E5',
     find: 'Math.min(Math.max(0, graceMs), PRESENCE_PERIOD_MS)',

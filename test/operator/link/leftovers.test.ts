@@ -1,9 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Environment } from '../../../operator/link/environment.ts';
-import { forgetLease, Removal, type RemovalResult, servedClusters } from '../../../operator/link/leftovers.ts';
+import { Removal, type RemovalResult } from '../../../operator/link/leftovers.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { LINKS_NAMESPACE, service } from '../../support/builders.ts';
-import { Leases } from './leases.ts';
 import { RecordedReport } from './recorded.ts';
 import { Stage, type StageOptions } from './stage.ts';
 
@@ -126,57 +125,4 @@ describe('the removal of what a Link left (E5)', () => {
     });
     expect(await result).toBe('complete');
   });
-});
-
-describe('Leases as records of what mirrors were written for', () => {
-  let stage: Stage;
-  beforeEach(async () => {
-    stage = await Stage.start();
-  });
-  afterEach(() => stage.stop());
-  const { signal } = new AbortController();
-
-  it('give the cluster of each Link, whoever holds them', async () => {
-    stage.lease('a', '', 'west');
-    stage.lease('b', 'linkerd-0', 'north');
-    stage.lease('linkerds-own', 'linkerd-0');
-    stage.put({
-      apiVersion: 'coordination.k8s.io/v1',
-      kind: 'Lease',
-      metadata: { name: 'linkspan-operator', namespace: LINKS_NAMESPACE },
-    });
-    expect(await servedClusters(stage.client, LINKS_NAMESPACE, signal)).toEqual(
-      new Map([
-        ['a', 'west'],
-        ['b', 'north'],
-      ]),
-    );
-  });
-
-  test.each([
-    ['that nobody holds is deleted', '', false],
-    ['that we hold is deleted', 'linkspan-0', false],
-    ['that another holds stays', 'linkerd-0', true],
-  ])('one of a Link that has its cluster no more %s (E9)', async (_, holder, stays) => {
-    stage.lease('a', holder, 'west');
-    await forgetLease('a', stage, signal);
-    expect('a' in stage.leases()).toBe(stays);
-  });
-
-  it('one that is gone is no error, and one that cannot be read is', async () => {
-    await forgetLease('a', stage, signal);
-    stage.east.faults.refuse({ failure: { kind: 'status', code: 500 } });
-    await expect(forgetLease('a', stage, signal)).rejects.toThrow('500');
-  });
-});
-
-test('the clusters that Links were served for are what their write Leases record, and no other Lease (E5)', async () => {
-  const leases = new Leases();
-  const of = (cluster: string) => ({ 'linkspan.dev/target-cluster': cluster });
-  leases.put('service-mirror-write-a', '', of('west'));
-  leases.put('service-mirror-write-b', 'linkspan-0', of('east'));
-  leases.put('service-mirror-write-c', 'linkerd-0');
-  leases.put('leader', 'linkspan-0', of('north'));
-  const served = await servedClusters(leases.client, 'links', new AbortController().signal);
-  expect(Object.fromEntries(served)).toEqual({ a: 'west', b: 'east' });
 });

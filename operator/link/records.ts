@@ -1,0 +1,104 @@
+/**
+ * The cluster that each Link's Lease records (rules E5, E9). After a restart, or a restore of the source cluster from a
+ * backup, these Leases alone tell which mirrors deleted Links left.
+ */
+import { Annotation, linkOfWriteLease, writeLeaseName } from '../../crds/wire.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { isNotFound } from '../kube/errors.ts';
+import { type Lease, LEASES } from '../kube/objects.ts';
+import { fence } from '../runtime/fence.ts';
+import type { Environment } from './environment.ts';
+import type { Served } from './links.ts';
+
+export class Records {
+  readonly #env: Pick<Environment, 'client' | 'config' | 'mayWrite'>;
+  readonly #served: Map<string, string>;
+
+  /** @param served what the Leases record at first */
+  constructor(served: Served, env: Pick<Environment, 'client' | 'config' | 'mayWrite'>) {
+    this.#served = new Map(served);
+    this.#env = env;
+  }
+
+  /** All of them, as they are at each moment. */
+  get served(): Served {
+    return this.#served;
+  }
+
+  /** Notes that a Link's Lease records a cluster, or will as soon as it is acquired. */
+  set(link: string, cluster: string): void {
+    this.#served.set(link, cluster);
+  }
+
+  /** Notes that a Link's Lease is deleted, or gives way to that of another cluster. */
+  delete(link: string): void {
+    this.#served.delete(link);
+  }
+
+  /**
+   * Takes up what is recorded although nothing is known of it: the source cluster was restored from a backup.
+   * @returns the clusters that are concerned
+   */
+  recall(served: Served): readonly string[] {
+    const unknown = [...served].filter(([link]) => !this.#served.has(link));
+    for (const [link, cluster] of unknown) this.#served.set(link, cluster);
+    return unknown.map(([, cluster]) => cluster);
+  }
+
+  /**
+   * Deletes the Leases of other Links that record a cluster: it has another Link now.
+   * @yields the name of each Link whose Lease was deleted
+   * @throws ApiError or ConnectionError if one cannot be read or deleted
+   */
+  async *forgetOthers(cluster: string, owner: string, signal: AbortSignal): AsyncGenerator<string> {
+    for (const [link, of] of [...this.#served]) {
+      if (of !== cluster || link === owner) continue;
+      await forgetLease(link, this.#env, signal);
+      if (this.#served.get(link) === cluster) this.#served.delete(link);
+      yield link;
+    }
+  }
+}
+
+/**
+ * Returns, by Link, the cluster that mirrors were last written for under its Lease.
+ * @throws ApiError or ConnectionError if Leases cannot be listed
+ */
+export async function servedClusters(
+  client: KubeClient,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
+  const { items } = await client.list<Lease>(LEASES, { namespace }, signal);
+  return new Map(
+    items.flatMap(({ metadata }) => {
+      const link = linkOfWriteLease(metadata.name);
+      const cluster = metadata.annotations?.[Annotation.targetCluster];
+      return link === undefined || cluster === undefined ? [] : [[link, cluster] as const];
+    }),
+  );
+}
+
+/**
+ * Deletes the Lease of a Link whose cluster another Link has now: its record is obsolete. A Lease that somebody else
+ * holds stays.
+ * @throws ApiError or ConnectionError if it cannot be read or deleted
+ */
+export async function forgetLease(
+  link: string,
+  { client, config, mayWrite }: Pick<Environment, 'client' | 'config' | 'mayWrite'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { namespace, identity } = config;
+  const name = writeLeaseName(link);
+  try {
+    const { metadata, spec } = await client.read<Lease>(LEASES, namespace, name, signal);
+    const holder = spec?.holderIdentity ?? '';
+    if (holder !== '' && holder !== identity) return;
+    fence(mayWrite);
+    const { uid, resourceVersion } = metadata;
+    await client.delete(LEASES, { namespace, name }, { uid, resourceVersion }, signal);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Grace } from '../../../operator/link/grace.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const { signal } = new AbortController();
+
+/** How long Links cannot be there, and since when the cluster was said to have none. */
+let holdMs: number;
+let asked: number[];
+const graceOf = (removalGraceMs?: number): Grace => {
+  [holdMs, asked] = [0, []];
+  const presence = {
+    holdMs: (sinceMs: number) => {
+      asked.push(sinceMs);
+      return Promise.resolve(holdMs);
+    },
+  };
+  return new Grace({ presence, removalGraceMs });
+};
+
+describe('a cluster without a Link (E5)', () => {
+  it('keeps its mirrors for two seconds, and is looked at twice in each', async () => {
+    const grace = graceOf();
+    const waits: number[] = [];
+    for (let waitMs = await grace.leftMs('west', signal); waitMs > 0; waitMs = await grace.leftMs('west', signal)) {
+      waits.push(waitMs);
+      await vi.advanceTimersByTimeAsync(waitMs);
+    }
+    expect(waits).toEqual([500, 500, 500, 500]);
+    expect(new Set(asked).size).toBe(1);
+  });
+
+  it('keeps them as long as Links cannot be there, however long it has had none', async () => {
+    const grace = graceOf();
+    holdMs = 10_000;
+    for (let looks = 0; looks < 3; looks += 1) {
+      expect(await grace.leftMs('west', signal)).toBe(10_000);
+      await vi.advanceTimersByTimeAsync(10_000);
+    }
+    holdMs = 0;
+    expect(await grace.leftMs('west', signal)).toBe(0);
+  });
+
+  it('has the whole time again once it has had a Link', async () => {
+    const grace = graceOf(300);
+    expect(await grace.leftMs('west', signal)).toBe(300);
+    await vi.advanceTimersByTimeAsync(299);
+    grace.end('west');
+    expect(await grace.leftMs('west', signal)).toBe(300);
+  });
+
+  it('has a time of its own', async () => {
+    const grace = graceOf(300);
+    await grace.leftMs('west', signal);
+    await vi.advanceTimersByTimeAsync(200);
+    expect([await grace.leftMs('east', signal), await grace.leftMs('west', signal)]).toEqual([300, 100]);
+  });
+});

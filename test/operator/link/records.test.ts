@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { forgetLease, Records, servedClusters } from '../../../operator/link/records.ts';
+import { LINKS_NAMESPACE } from '../../support/builders.ts';
+import { Leases } from './leases.ts';
+import { Stage } from './stage.ts';
+
+describe('Leases as records of what mirrors were written for', () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await Stage.start();
+  });
+  afterEach(() => stage.stop());
+  const { signal } = new AbortController();
+
+  it('give the cluster of each Link, whoever holds them', async () => {
+    stage.lease('a', '', 'west');
+    stage.lease('b', 'linkerd-0', 'north');
+    stage.lease('linkerds-own', 'linkerd-0');
+    stage.put({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'linkspan-operator', namespace: LINKS_NAMESPACE },
+    });
+    expect(await servedClusters(stage.client, LINKS_NAMESPACE, signal)).toEqual(
+      new Map([
+        ['a', 'west'],
+        ['b', 'north'],
+      ]),
+    );
+  });
+
+  test.each([
+    ['that nobody holds is deleted', '', false],
+    ['that we hold is deleted', 'linkspan-0', false],
+    ['that another holds stays', 'linkerd-0', true],
+  ])('one of a Link that has its cluster no more %s (E9)', async (_, holder, stays) => {
+    stage.lease('a', holder, 'west');
+    await forgetLease('a', stage, signal);
+    expect('a' in stage.leases()).toBe(stays);
+  });
+
+  it('one that is gone is no error, and one that cannot be read is', async () => {
+    await forgetLease('a', stage, signal);
+    stage.east.faults.refuse({ failure: { kind: 'status', code: 500 } });
+    await expect(forgetLease('a', stage, signal)).rejects.toThrow('500');
+  });
+});
+
+test('the clusters that Links were served for are what their write Leases record, and no other Lease (E5)', async () => {
+  const leases = new Leases();
+  const of = (cluster: string) => ({ 'linkspan.dev/target-cluster': cluster });
+  leases.put('service-mirror-write-a', '', of('west'));
+  leases.put('service-mirror-write-b', 'linkspan-0', of('east'));
+  leases.put('service-mirror-write-c', 'linkerd-0');
+  leases.put('leader', 'linkspan-0', of('north'));
+  const served = await servedClusters(leases.client, 'links', new AbortController().signal);
+  expect(Object.fromEntries(served)).toEqual({ a: 'west', b: 'east' });
+});
+
+describe('what Leases record', () => {
+  const WEST = { 'linkspan.dev/target-cluster': 'west' };
+  const { signal } = new AbortController();
+  let leases: Leases;
+  /** Records of these Links, whose Leases nobody holds. */
+  const recordsOf = (served: Readonly<Record<string, string>>): Records => {
+    leases = new Leases();
+    for (const name of Object.keys(served)) leases.put(`service-mirror-write-${name}`, '', WEST);
+    const config = { namespace: 'links', identity: 'linkspan-0' };
+    const env = { client: leases.client, config, mayWrite: () => true } as unknown as ConstructorParameters<
+      typeof Records
+    >[1];
+    return new Records(new Map(Object.entries(served)), env);
+  };
+  const forgotten = async (records: Records): Promise<readonly string[]> => {
+    const links: string[] = [];
+    for await (const link of records.forgetOthers('west', 'a', signal)) links.push(link);
+    return links;
+  };
+
+  it('is of one Link only, once the others of its cluster are forgotten (E9)', async () => {
+    const records = recordsOf({ a: 'west', b: 'west', c: 'north' });
+    expect(await forgotten(records)).toEqual(['b']);
+    expect(Object.keys(leases.holders)).toEqual(['service-mirror-write-a', 'service-mirror-write-c']);
+    expect([...records.served.keys()]).toEqual(['a', 'c']);
+  });
+
+  it('stays if it became the record of another cluster while its Lease was deleted', async () => {
+    const records = recordsOf({ a: 'west', b: 'west' });
+    const forgetting = forgotten(records);
+    records.set('b', 'north');
+    await forgetting;
+    expect(records.served.get('b')).toBe('north');
+  });
+
+  it('is taken up if nothing was known of it: the source cluster was restored (E5)', () => {
+    const records = recordsOf({ a: 'west' });
+    const restored = new Map([
+      ['a', 'east'],
+      ['b', 'north'],
+    ]);
+    expect(records.recall(restored)).toEqual(['north']);
+    expect(Object.fromEntries(records.served)).toEqual({ a: 'west', b: 'north' });
+    records.delete('b');
+    expect(records.recall(restored)).toEqual(['north']);
+  });
+});
