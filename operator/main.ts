@@ -7,6 +7,7 @@ import { type AdminServer, type Readiness, startAdmin } from './runtime/admin.ts
 import { sleep } from './kube/backoff.ts';
 import { KubeClient } from './kube/client.ts';
 import { EventRecorder } from './runtime/events.ts';
+import { fenced } from './runtime/fence.ts';
 import type { ClusterAccess } from './kube/access/access.ts';
 import { sourceAccess } from './kube/access/in-cluster.ts';
 import { limitedLog } from './runtime/limited-log.ts';
@@ -41,13 +42,14 @@ const UNREADY_PERIOD_MS = 60_000;
  *   address cannot be bound
  */
 export async function runOperator(options: RunOptions): Promise<void> {
-  const { log, signal } = options;
+  const { signal } = options;
+  const log = limitedLog(options.log);
   const stop = new StopClock();
   const begin = () => stop.begin();
   if (signal.aborted) begin();
   signal.addEventListener('abort', begin, { once: true });
   const ended = new AbortController();
-  const running = run(options, stop).then(() => 'ended' as const);
+  const running = run(options, log, stop).then(() => 'ended' as const);
   try {
     if ((await Promise.race([running, stop.overdue(ended.signal)])) === 'ended') return;
     log.warn({}, 'linkspan operator stops before all is released: what is left expires by itself');
@@ -55,11 +57,11 @@ export async function runOperator(options: RunOptions): Promise<void> {
   } finally {
     ended.abort();
     signal.removeEventListener('abort', begin);
+    log.flush();
   }
 }
 
-async function run(options: RunOptions, stop: StopClock): Promise<void> {
-  const log = limitedLog(options.log);
+async function run(options: RunOptions, log: Logger, stop: StopClock): Promise<void> {
   const { config, signal, tuning = {} } = options;
   const metrics = createMetrics(tuning.metrics);
   // Set from the start: that no replica leads is not the same as that none runs.
@@ -72,15 +74,16 @@ async function run(options: RunOptions, stop: StopClock): Promise<void> {
     ...(tuning.requestTimeoutMs === undefined ? {} : { timeoutMs: tuning.requestTimeoutMs }),
     ...(tuning.network === undefined ? {} : { network: tuning.network }),
   });
+  const candidate = config.leaderElect ? new Candidate({ config, client, log: options.log }) : undefined;
+  const mayWrite = (): boolean => candidate?.mayWrite ?? true;
   const events = new EventRecorder({
-    client,
+    client: fenced(client, mayWrite),
     namespace: config.namespace,
     component: 'linkspan',
     instance: config.identity,
     log,
   });
   let manager: Manager | undefined;
-  const candidate = config.leaderElect ? new Candidate({ config, client, log: options.log }) : undefined;
   const ready = (): Readiness => {
     const checks = [manager?.check() ?? candidate?.check() ?? { name: 'starting', ok: false }];
     return { ok: checks.every(({ ok }) => ok), checks };
@@ -94,13 +97,12 @@ async function run(options: RunOptions, stop: StopClock): Promise<void> {
   log.info({ ...admin.address, server: client.server, namespace: config.namespace }, 'linkspan operator is up');
 
   const lead = async (until: AbortSignal): Promise<void> => {
-    manager = new Manager({
-      ...{ config, tuning, client, metrics, events, log },
-      mayWrite: () => candidate?.mayWrite ?? true,
-    });
+    manager = new Manager({ config, tuning, client, metrics, events, log, mayWrite });
     metrics.leader.set({ name: OPERATOR_LEASE }, 1);
     await manager.run(until);
     manager = undefined;
+    // As long as the Lease is held: later they may not be written.
+    await events.flush(stop.leftMs / 2);
     metrics.leader.set({ name: OPERATOR_LEASE }, 0);
   };
   const ended = new AbortController();
@@ -114,7 +116,6 @@ async function run(options: RunOptions, stop: StopClock): Promise<void> {
     await Promise.all([events.close(stop.leftMs), admin.close()]);
     await client.close();
     log.info({}, 'linkspan operator has stopped');
-    log.flush();
   }
 }
 

@@ -16,6 +16,9 @@ export interface ClientOptions extends TransportOptions {
   readonly fieldManager: string;
 }
 
+/** Called right before a write is sent, when its turn has come: what it throws ends the write. */
+export type Fence = () => void;
+
 export interface ListOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
@@ -62,10 +65,20 @@ export class KubeClient {
   /** The field manager of this client's writes. */
   readonly fieldManager: string;
   readonly #transport: Transport;
+  readonly #options: ClientOptions;
+  readonly #fence: Fence | undefined;
 
-  constructor(access: ClusterAccess, { fieldManager, ...options }: ClientOptions) {
-    this.fieldManager = fieldManager;
-    this.#transport = new Transport(access, options);
+  /** @param to how to reach the cluster, or the connections of another client to share */
+  constructor(to: ClusterAccess | Transport, options: ClientOptions, fence?: Fence) {
+    this.fieldManager = options.fieldManager;
+    this.#options = options;
+    this.#transport = to instanceof Transport ? to : new Transport(to, options);
+    this.#fence = fence;
+  }
+
+  /** Returns a client on the same connections whose writes are fenced; it is closed with this one. */
+  fenced(fence: Fence): KubeClient {
+    return new KubeClient(this.#transport, this.#options, fence);
   }
 
   /** URL of the API server, for messages. */
@@ -171,6 +184,7 @@ export class KubeClient {
       query: { fieldManager: this.fieldManager, force: true },
       body: { apiVersion: apiVersionOf(of), kind: of.kind, ...object },
       contentType: 'application/apply-patch+yaml',
+      fence: this.#fence,
       signal,
     });
   }
@@ -185,6 +199,7 @@ export class KubeClient {
       query: { fieldManager: this.fieldManager },
       body: { apiVersion: apiVersionOf(of), kind: of.kind, ...object },
       lane: laneOf(of),
+      fence: this.#fence,
       signal,
     });
   }
@@ -199,6 +214,7 @@ export class KubeClient {
       query: { fieldManager: this.fieldManager },
       body: { apiVersion: apiVersionOf(of), kind: of.kind, ...object },
       lane: laneOf(of),
+      fence: this.#fence,
       signal,
     });
   }
@@ -219,6 +235,7 @@ export class KubeClient {
       body: patch,
       contentType: Array.isArray(patch) ? 'application/json-patch+json' : 'application/merge-patch+json',
       lane: subresource === 'status' ? 'reports' : laneOf(of),
+      fence: this.#fence,
       signal,
     });
   }
@@ -236,6 +253,7 @@ export class KubeClient {
       what: `delete ${of.kind} ${label(target.namespace, target.name)}`,
       body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy: 'Background' },
       lane: laneOf(of),
+      fence: this.#fence,
       signal,
     });
   }

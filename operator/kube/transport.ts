@@ -54,6 +54,8 @@ export interface Request {
   readonly signal?: AbortSignal | undefined;
   /** Minimum deadline, for requests that take longer than others. @default 0 */
   readonly minTimeoutMs?: number;
+  /** Called right before it is sent, when its turn has come: what it throws ends it. */
+  readonly fence?: (() => void) | undefined;
   /** Which connections it takes. @default ordinary */
   readonly lane?: RequestLane;
 }
@@ -193,6 +195,7 @@ export class Transport {
     const limitMs = Math.max(this.#options.timeoutMs, request.minTimeoutMs ?? 0);
     const exchange = async (until: AbortSignal): Promise<R> => {
       const headers = await this.#headers(what, until);
+      request.fence?.();
       const response = await this.#answered(lane, {
         method,
         path: this.#basePath + path + queryString(query),

@@ -6,7 +6,7 @@ import { Annotation, linkOfWriteLease, writeLeaseName } from '../../crds/wire.ts
 import type { KubeClient } from '../kube/client.ts';
 import { isNotFound } from '../kube/errors.ts';
 import { type Lease, LEASES } from '../kube/objects.ts';
-import { fence } from '../runtime/fence.ts';
+import { fenced } from '../runtime/fence.ts';
 import type { Environment } from './environment.ts';
 import type { Served } from './links.ts';
 
@@ -95,9 +95,8 @@ export async function forgetLease(
     const { metadata, spec } = await client.read<Lease>(LEASES, namespace, name, signal);
     const holder = spec?.holderIdentity ?? '';
     if (holder !== '' && holder !== identity) return;
-    fence(mayWrite);
     const { uid, resourceVersion } = metadata;
-    await client.delete(LEASES, { namespace, name }, { uid, resourceVersion }, signal);
+    await fenced(client, mayWrite).delete(LEASES, { namespace, name }, { uid, resourceVersion }, signal);
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }

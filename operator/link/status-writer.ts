@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { backoffMs, RETRY_BACKOFF } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { describe, isNotFound } from '../kube/errors.ts';
-import { fence, type MayWrite } from '../runtime/fence.ts';
+import { fenced, type MayWrite } from '../runtime/fence.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { KubeObject, Resource } from '../kube/objects.ts';
 import type { LinkStatusPatch } from './status.ts';
@@ -110,8 +110,12 @@ export class StatusWriter {
       if (this.#isWritten(patch, live)) return;
       isDue = true;
       const target = { namespace, name, subresource: 'status' };
-      fence(mayWrite);
-      const written = await client.patch<LinkObject>(resource, target, { status: patch }, this.#signal);
+      const written = await fenced(client, mayWrite).patch<LinkObject>(
+        resource,
+        target,
+        { status: patch },
+        this.#signal,
+      );
       const answered = fieldsOf(written.status);
       this.#sent = { patch, answered, link };
       this.#failures = 0;

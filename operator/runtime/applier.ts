@@ -6,7 +6,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../kube/errors.ts';
 import { ENDPOINTS, type KubeObject, type Resource, SERVICES } from '../kube/objects.ts';
-import { fence, type MayWrite } from './fence.ts';
+import { fenced, type MayWrite } from './fence.ts';
 import { additions, digestOf, isEquivalent } from './compare.ts';
 import { claimed } from './managed-fields.ts';
 import { type Action, type Desired, idOf } from './plan.ts';
@@ -49,9 +49,12 @@ export interface ApplierOptions {
 export class Applier {
   readonly #options: ApplierOptions;
   readonly #repairs = new Repairs();
+  /** The client, for writes: they fail while the Lease may have expired. */
+  readonly #writer: KubeClient;
 
   constructor(options: ApplierOptions) {
     this.#options = options;
+    this.#writer = fenced(options.client, options.mayWrite);
   }
 
   /**
@@ -176,12 +179,6 @@ export class Applier {
     }
     this.#repairs.forget(idOf(of, live));
     this.#stored(of)?.deleted(live);
-  }
-
-  /** The client, for one write. @throws ConnectionError if the Lease may have expired */
-  get #writer(): KubeClient {
-    fence(this.#options.mayWrite);
-    return this.#options.client;
   }
 
   #stored(of: Resource): WriteThrough | undefined {

@@ -1,13 +1,15 @@
 /** What keeps a process that was paused, and has lost its Lease meanwhile, from writing (rule H2). */
+import type { KubeClient } from '../kube/client.ts';
 import { ConnectionError } from '../kube/errors.ts';
 
 /** Reports whether the Lease of what is written is certainly held at this moment. */
 export type MayWrite = () => boolean;
 
 /**
- * Stands right before each write.
- * @throws ConnectionError if the Lease may have expired: the write is tried again once it is renewed
+ * Returns a client whose writes are only sent while the Lease is certainly held. However long one waited for its turn,
+ * it fails with a ConnectionError if the Lease may have expired by then: it is tried again once the Lease is renewed.
  */
-export function fence(mayWrite: MayWrite): void {
-  if (!mayWrite()) throw new ConnectionError('nothing is written while the Lease may have expired');
-}
+export const fenced = (client: KubeClient, mayWrite: MayWrite): KubeClient =>
+  client.fenced(() => {
+    if (!mayWrite()) throw new ConnectionError('nothing is written while the Lease may have expired');
+  });

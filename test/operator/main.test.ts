@@ -1,10 +1,12 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseOperatorConfig } from '../../operator/config/config.ts';
 import type { Network } from '../../operator/kube/network.ts';
-import { runOperator } from '../../operator/main.ts';
-import { recordingLog } from './link/recorded.ts';
+import { LeadershipLostError, runOperator } from '../../operator/main.ts';
+import { eventually } from '../cluster/workload/eventually.ts';
+import { link, LINKS_NAMESPACE } from '../support/builders.ts';
+import { type LogRecord, recordingLog } from './link/recorded.ts';
+import { Stage } from './link/stage.ts';
 
-beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const never = (): Promise<never> => new Promise(() => undefined);
@@ -13,6 +15,7 @@ const never = (): Promise<never> => new Promise(() => undefined);
 const DEAD: Network = { connect: () => ({ request: never, close: never }), resolve: never, probe: never };
 
 it('ends within 5 seconds of being asked to, though nothing answers and nothing can be closed (H2)', async () => {
+  vi.useFakeTimers();
   const parsed = parseOperatorConfig({ identity: 'linkspan-0' }, {});
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
   const lines: string[] = [];
@@ -41,4 +44,88 @@ it('ends within 5 seconds of being asked to, though nothing answers and nothing 
   await vi.advanceTimersByTimeAsync(999);
   expect(ended).toBe('ended');
   expect(lines.at(-1)).toContain('stops before all is released');
+});
+
+describe('what is pending when the operator stops', () => {
+  let stage: Stage;
+  let stop: AbortController;
+  let records: LogRecord[];
+  let running: Promise<unknown>;
+  beforeEach(async () => {
+    stage = await Stage.start();
+    stop = new AbortController();
+    records = [];
+  });
+  afterEach(async () => {
+    stop.abort();
+    await running;
+    await stage.stop();
+  });
+
+  /** Runs an operator over the stage that serves Link west. */
+  const run = (close = () => Promise.resolve()): void => {
+    stage.put(link('west', { targetClusterName: 'west', probeSpec: undefined }));
+    running = runOperator({
+      config: stage.config,
+      log: recordingLog([], records),
+      signal: stop.signal,
+      tuning: {
+        ...stage.tuning,
+        metrics: { process: false },
+        serveAdmin: async () => ({ address: { host: '127.0.0.1', port: 1 }, close }),
+      },
+    }).catch((error: unknown) => error);
+  };
+  const events = () =>
+    stage.east.store
+      .list('v1', 'Event', LINKS_NAMESPACE)
+      .map((each) => (each as unknown as { readonly reason: string }).reason);
+  const logged = (message: string) => records.filter((each) => each.message === message);
+  /** Runs an operator whose first Event cannot be written. @returns lets Events be written */
+  const runWithoutEvents = async (): Promise<() => void> => {
+    const release = stage.east.faults.refuse({
+      failure: { kind: 'status', code: 503 },
+      match: ({ resource }) => resource === 'events',
+    });
+    run();
+    await eventually('it fails', async () => logged('an event could not be written').length > 0);
+    return release;
+  };
+
+  it('is written as long as the Lease is held: Events', async () => {
+    const release = await runWithoutEvents();
+    release();
+    stop.abort();
+    await running;
+    expect(events()).toContain('SecretNotFound');
+  });
+
+  it('is not written once the Lease is lost: Events (H2, L54)', async () => {
+    const release = await runWithoutEvents();
+    stage.lease('', 'linkspan-1', undefined, 'linkspan-operator');
+    release();
+    expect(await running).toBeInstanceOf(LeadershipLostError);
+    expect(events()).toEqual([]);
+  });
+
+  it('is logged also when it stops before all is released: lines that stand for others (G3)', async () => {
+    let refused = 0;
+    stage.east.faults.refuse({
+      failure: {
+        kind: 'status',
+        // Each failure differs from the one before, and is logged.
+        get code() {
+          return (refused += 1) % 2 === 0 ? 500 : 503;
+        },
+      },
+      match: ({ resource, name }) => resource === 'leases' && name === 'service-mirror-write-west',
+    });
+    run(never);
+    await eventually('many lines were due', async () => refused > 40);
+    stop.abort();
+    await running;
+    const lines = logged('the Lease of the Link cannot be acquired or renewed');
+    expect(lines).toHaveLength(26);
+    expect(lines.at(-1)?.fields['more']).toBeGreaterThan(5);
+  });
 });

@@ -7,6 +7,7 @@ const WRITE_LEASE = { file: 'operator/link/write-lease.ts', tests: ['test/operat
 const CANDIDATE = { file: 'operator/candidate.ts', tests: ['test/operator/candidate.test.ts'] };
 const STOP_CLOCK = { file: 'operator/stop-clock.ts', tests: ['test/operator/stop-clock.test.ts'] };
 const CONFIG = { file: 'operator/config/config.ts', tests: ['test/operator/config/config.test.ts'] };
+const RECORDS = { file: 'operator/link/records.ts', tests: ['test/operator/link/records.test.ts'] };
 const MAIN = { file: 'operator/main.ts', tests: ['test/operator/main.test.ts'] };
 
 export const PROCESS: readonly Defect[] = [
@@ -49,15 +50,51 @@ export const PROCESS: readonly Defect[] = [
     ...APPLIER,
     name: 'mirrors are written although the Lease may have expired',
     rule: 'H2',
-    find: 'fence(this.#options.mayWrite);',
+    find: 'this.#writer = fenced(options.client, options.mayWrite);',
+    replace: 'this.#writer = options.client;',
+  },
+  {
+    file: 'operator/kube/transport.ts',
+    tests: ['test/operator/kube/client.test.ts'],
+    name: 'a write that waited for its turn is sent although the Lease may have expired meanwhile',
+    rule: 'H2',
+    find: 'request.fence?.();',
+    replace: '',
+  },
+  {
+    ...RECORDS,
+    name: 'the Lease of another Link is deleted although another replica may lead',
+    rule: 'H2',
+    find: 'await fenced(client, mayWrite).delete(',
+    replace: 'await client.delete(',
+  },
+  {
+    ...MAIN,
+    name: 'Events are written although another replica leads',
+    rule: 'H2',
+    find: 'client: fenced(client, mayWrite),',
+    replace: 'client,',
+  },
+  {
+    ...MAIN,
+    name: 'Events that are pending when the operator stops are lost',
+    rule: 'G3',
+    find: 'await events.flush(stop.leftMs / 2);',
+    replace: '',
+  },
+  {
+    ...MAIN,
+    name: 'lines that stand for others are lost when an operator stops before all is released',
+    rule: 'G3',
+    find: 'log.flush();',
     replace: '',
   },
   {
     ...STATUS_WRITER,
     name: 'a status is written although the Lease may have expired',
     rule: 'H2',
-    find: 'fence(mayWrite);',
-    replace: '',
+    find: 'await fenced(client, mayWrite).patch',
+    replace: 'await client.patch',
   },
   {
     ...WRITE_LEASE,

@@ -224,6 +224,31 @@ describe('a request that waits for its turn (H7)', () => {
     await Promise.all(Array.from({ length: 6 }, () => get(client)));
   });
 
+  it.each<[string, (client: KubeClient) => Promise<unknown>]>([
+    ['apply', (c) => c.apply(SERVICES, { metadata: { name: 'a', namespace: 'shop' } })],
+    ['create', (c) => c.create(SERVICES, { metadata: { name: 'a', namespace: 'shop' } })],
+    ['replace', (c) => c.replace(SERVICES, { metadata: { name: 'a', namespace: 'shop' } })],
+    ['patch', (c) => c.patch(SERVICES, { name: 'a', namespace: 'shop' }, {})],
+    ['delete', (c) => c.delete(SERVICES, { name: 'a', namespace: 'shop' }, {})],
+  ])('is not sent if its fence has closed by then: %s (H2, L54)', async (_, write) => {
+    const client = connect({ connections: 1 });
+    let isOpen = true;
+    const fenced = client.fenced(() => {
+      if (!isOpen) throw new ConnectionError('the fence is closed');
+    });
+    await write(fenced);
+    const held: ServerResponse[] = [];
+    respond = (_request, response) => void held.push(response);
+    const first = get(client);
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    const second = write(fenced);
+    isOpen = false;
+    held[0]?.end('{}');
+    await first;
+    await expect(second).rejects.toThrow('the fence is closed');
+    expect(seen).toHaveLength(2);
+  });
+
   it('gives up its turn when nobody waits for it any more', async () => {
     const client = connect({ connections: 1 });
     const held: ServerResponse[] = [];

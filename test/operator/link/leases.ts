@@ -1,8 +1,8 @@
 /** The Leases of a namespace as an API server keeps them, in memory. A request may be made to take its time. */
 import { sleep } from '../../../operator/kube/backoff.ts';
-import type { KubeClient } from '../../../operator/kube/client.ts';
 import { ApiError } from '../../../operator/kube/errors.ts';
 import type { Lease } from '../../../operator/kube/objects.ts';
+import { fenceable } from '../../support/fenced.ts';
 
 type Preconditions = Readonly<Record<string, unknown>>;
 
@@ -14,7 +14,7 @@ export class Leases {
   readonly #leases = new Map<string, Lease>();
   #version = 0;
 
-  readonly client = {
+  readonly client = fenceable({
     list: async () => ({ items: await Promise.resolve([...this.#leases.values()]) }),
     read: async (_of: unknown, _namespace: string, name: string) => this.#there(await Promise.resolve(name)),
     create: async (_of: unknown, lease: Lease) => {
@@ -39,7 +39,7 @@ export class Leases {
       }
       this.#leases.delete(name);
     },
-  } as unknown as KubeClient;
+  });
 
   /** Another's doing: the Lease of a Link, held by somebody (or nobody: ''), that records a cluster. */
   put(name: string, holderIdentity: string, annotations: Readonly<Record<string, string>> = {}): void {

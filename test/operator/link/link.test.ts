@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { KubeClient } from '../../../operator/kube/client.ts';
 import { verdict } from '../../../operator/kube/conditions.ts';
 import { Link } from '../../../operator/link/link.ts';
 import { type LinkStatusPatch, NO_FINDINGS, type SessionFindings } from '../../../operator/link/status.ts';
@@ -7,6 +6,7 @@ import type { LinkObject } from '../../../operator/link/status-writer.ts';
 import { createMetrics } from '../../../operator/metrics.ts';
 import { mirrored, notMirrored } from '../../../operator/mirror/status.ts';
 import type { EventRecorder } from '../../../operator/runtime/events.ts';
+import { fenceable } from '../../support/fenced.ts';
 import { recordingLog } from './recorded.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -26,7 +26,7 @@ function setUp({ prunes = false } = {}) {
   const link = new Link({
     name: 'west',
     namespace: 'links',
-    client: {
+    client: fenceable({
       patch: async (_of: unknown, _target: unknown, { status }: { readonly status: LinkStatusPatch }) => {
         written.push(status);
         const { gateway, ...others } = status;
@@ -34,7 +34,7 @@ function setUp({ prunes = false } = {}) {
         object = { ...object!, status: prunes ? {} : kept };
         return object;
       },
-    } as unknown as KubeClient,
+    }),
     metrics,
     events: {
       record: ({ name, uid }: Record<string, string>, type: string, reason: string, message: string) =>

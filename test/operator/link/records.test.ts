@@ -62,11 +62,11 @@ describe('what Leases record', () => {
   const { signal } = new AbortController();
   let leases: Leases;
   /** Records of these Links, whose Leases nobody holds. */
-  const recordsOf = (served: Readonly<Record<string, string>>): Records => {
+  const recordsOf = (served: Readonly<Record<string, string>>, mayWrite = true): Records => {
     leases = new Leases();
     for (const name of Object.keys(served)) leases.put(`service-mirror-write-${name}`, '', WEST);
     const config = { namespace: 'links', identity: 'linkspan-0' };
-    const env = { client: leases.client, config, mayWrite: () => true } as unknown as ConstructorParameters<
+    const env = { client: leases.client, config, mayWrite: () => mayWrite } as unknown as ConstructorParameters<
       typeof Records
     >[1];
     return new Records(new Map(Object.entries(served)), env);
@@ -90,6 +90,12 @@ describe('what Leases record', () => {
     records.set('b', 'north');
     await forgetting;
     expect(records.served.get('b')).toBe('north');
+  });
+
+  it('stays while another replica may lead (H2)', async () => {
+    const records = recordsOf({ a: 'west', b: 'west' }, false);
+    await expect(forgotten(records)).rejects.toThrow('the Lease may have expired');
+    expect([Object.keys(leases.holders).length, records.served.size]).toEqual([2, 2]);
   });
 
   it('is taken up if nothing was known of it: the source cluster was restored (E5)', () => {

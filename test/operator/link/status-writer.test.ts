@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { sleep } from '../../../operator/kube/backoff.ts';
-import type { KubeClient } from '../../../operator/kube/client.ts';
 import { ApiError } from '../../../operator/kube/errors.ts';
 import type { Logger } from '../../../operator/runtime/logger.ts';
 import { SERVICES } from '../../../operator/kube/objects.ts';
 import type { LinkStatusPatch } from '../../../operator/link/status.ts';
 import type { LinkStatusBefore } from '../../../operator/link/status-before.ts';
 import { type LinkObject, StatusWriter } from '../../../operator/link/status-writer.ts';
+import { fenceable } from '../../support/fenced.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -54,7 +54,7 @@ function setUp({ prunes = false, lagMs = 0, answerMs = 0, status }: Given = {}) 
       LinkStatusPatch['mirrorServices']
     >,
   });
-  const client = {
+  const client = fenceable({
     patch: async (_of: unknown, _target: unknown, { status }: { status: LinkStatusPatch }) => {
       writes.push(performance.now());
       if (answerMs > 0) await sleep(answerMs);
@@ -68,7 +68,7 @@ function setUp({ prunes = false, lagMs = 0, answerMs = 0, status }: Given = {}) 
       }, lagMs);
       return answer;
     },
-  } as unknown as KubeClient;
+  });
   const log = { warn: (_: unknown, message: string) => logged.push(message) } as unknown as Logger;
   const stop = new AbortController();
   const state = { mayWrite: true };

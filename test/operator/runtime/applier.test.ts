@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { Applier } from '../../../operator/runtime/applier.ts';
 import { type Action, type Desired, type Owned, plan } from '../../../operator/runtime/plan.ts';
-import type { KubeClient, Preconditions } from '../../../operator/kube/client.ts';
+import type { Preconditions } from '../../../operator/kube/client.ts';
 import { ApiError } from '../../../operator/kube/errors.ts';
 import {
   ENDPOINT_SLICES,
@@ -12,6 +12,7 @@ import {
   type Service,
   SERVICES,
 } from '../../../operator/kube/objects.ts';
+import { fenceable } from '../../support/fenced.ts';
 
 const OURS = { owner: 'us' };
 
@@ -90,7 +91,7 @@ class Server {
   mayWrite = true;
   #version = 100;
 
-  readonly client = {
+  readonly client = fenceable({
     fieldManager: 'linkspan',
     apply: async (_of: unknown, object: Service) => {
       const { uid, resourceVersion, name } = object.metadata;
@@ -136,7 +137,7 @@ class Server {
       if (uid !== metadata.uid || resourceVersion !== metadata.resourceVersion) throw new ApiError(409, {}, 'delete');
       this.object = undefined;
     },
-  } as unknown as KubeClient;
+  });
 
   #ownedByOthers({ metadata: { managedFields = [] } }: Service, label: string): boolean {
     return managedFields.some(({ manager, fieldsV1 }) => {
