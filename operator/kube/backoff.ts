@@ -26,6 +26,15 @@ export function backoffMs(attempt: number, policy: BackoffPolicy, random: () => 
   return full * (0.5 + random() / 2);
 }
 
+/** Waits grow by up to this part, so that those who wait for the same do not act in step. */
+const JITTER = 0.2;
+
+/**
+ * Milliseconds to wait: `ms` and up to 20 % more.
+ * @param random uniform in [0, 1)
+ */
+export const jittered = (ms: number, random: () => number = Math.random): number => ms * (1 + JITTER * random());
+
 /** Waits `ms` milliseconds; resolves early, and without an error, when the signal aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -4,28 +4,19 @@
  * process' monotonic clock, so a wall clock that jumps or differs neither ends a Lease early nor prolongs it. That clock
  * stands still while a machine sleeps, so whether the Lease may be written under is decided by both clocks.
  */
-import { sleep } from '../kube/backoff.ts';
-import type { KubeClient } from '../kube/client.ts';
+import { jittered, sleep } from '../kube/backoff.ts';
 import { describe, isConflict, isNotFound } from '../kube/errors.ts';
-import { LEASES, type Lease } from '../kube/objects.ts';
+import type { Lease } from '../kube/objects.ts';
 import { within } from '../kube/within.ts';
+import { type Held, LeaseRecord, type LeaseRecordOptions } from './lease-record.ts';
 
-export interface LeaseLockOptions {
-  readonly client: Pick<KubeClient, 'read' | 'create' | 'replace' | 'delete'>;
-  readonly namespace: string;
-  readonly name: string;
-  /** Our `spec.holderIdentity`: the name of the pod. The same identity after a restart is the same holder. */
-  readonly identity: string;
-  /** How long a Lease that is not renewed remains its holder's. On the wire it is rounded up to whole seconds. */
-  readonly leaseDurationMs: number;
+export interface LeaseLockOptions extends LeaseRecordOptions {
   /** How long a renewal is retried before the Lease counts as lost; less than `leaseDurationMs`. */
   readonly renewDeadlineMs: number;
   /** Wait between tries to acquire, and between tries of one renewal; less than `renewDeadlineMs`. */
   readonly retryPeriodMs: number;
   /** Wait between renewals. @default retryPeriodMs */
   readonly renewEveryMs?: number;
-  /** Set on the Lease with each renewal, beside the annotations that it has; they stay when it is released. */
-  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 export interface LeaseHandlers {
@@ -42,28 +33,8 @@ export interface LeaseHandlers {
   failing?(message: string, error: unknown): void;
 }
 
-/** A Lease that is ours. */
-interface Held {
-  readonly holder: 'us';
-  readonly lease: Lease;
-  /** When the write that acquired or renewed it was sent, on the monotonic clock. */
-  readonly sinceMs: number;
-  /** The same on the wall clock, which goes on while the machine sleeps. */
-  readonly sinceWallMs: number;
-}
-
-interface HeldByAnother {
-  readonly holder: 'another';
-  readonly identity: string;
-  /** How long until it expires, unless it is renewed. */
-  readonly remainingMs: number;
-}
-
 /** The part of a Lease's duration after which it counts as lost in any case; in the rest, writers finish. */
 const LOST_AFTER = 0.9;
-
-/** Deadline of a release or removal. */
-const LEAVE_DEADLINE_MS = 2_000;
 
 /** Time until a failure that lasts is reported again. */
 const REPEAT_MS = 60_000;
@@ -71,11 +42,9 @@ const REPEAT_MS = 60_000;
 /** Candidates try to acquire an expired Lease within this time. */
 const CONTENTION_MS = 100;
 
-/** Waits grow by up to this part, at random, so that candidates do not act in step. */
-const JITTER = 0.2;
-
 export class LeaseLock {
   readonly #options: LeaseLockOptions;
+  readonly #record: LeaseRecord;
   readonly #renewEveryMs: number;
   /** Without a renewal for this long the Lease counts as lost. */
   readonly #lostAfterMs: number;
@@ -83,10 +52,7 @@ export class LeaseLock {
   readonly #attemptMs: number;
   readonly #removal = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  /** Another's Lease as it was last read, and when it was first read with that content. */
-  #observed: { readonly record: string; readonly atMs: number } | undefined;
   #held: Held | undefined;
-  #heardMs: number | undefined;
 
   /** @throws RangeError if the durations contradict each other */
   constructor(options: LeaseLockOptions) {
@@ -98,6 +64,7 @@ export class LeaseLock {
       throw new RangeError(`a Lease of ${leaseDurationMs} ms cannot be renewed only every ${renewEveryMs} ms`);
     }
     this.#options = options;
+    this.#record = new LeaseRecord(options);
     this.#renewEveryMs = renewEveryMs;
     this.#lostAfterMs = Math.min(renewEveryMs + renewDeadlineMs, leaseDurationMs * LOST_AFTER);
     this.#attemptMs = renewDeadlineMs / 2;
@@ -115,7 +82,7 @@ export class LeaseLock {
 
   /** When the Lease was last read or written with success, on the monotonic clock; undefined: never. */
   get heardMs(): number | undefined {
-    return this.#heardMs;
+    return this.#record.heardMs;
   }
 
   /**
@@ -127,7 +94,7 @@ export class LeaseLock {
     this.#running = this.#hold(AbortSignal.any([signal, this.#removal.signal]), handlers);
     await this.#running;
     if (this.#removal.signal.aborted) return;
-    await this.#leave('release').catch((error: unknown) => handlers.failing?.(describe(error), error));
+    await this.#record.leave('release').catch((error: unknown) => handlers.failing?.(describe(error), error));
   }
 
   /**
@@ -137,7 +104,7 @@ export class LeaseLock {
   async remove(signal: AbortSignal): Promise<void> {
     this.#removal.abort();
     await this.#running;
-    await this.#leave('delete', signal);
+    await this.#record.leave('delete', signal);
   }
 
   async #hold(stop: AbortSignal, handlers: LeaseHandlers): Promise<void> {
@@ -149,7 +116,7 @@ export class LeaseLock {
       handlers.held(lost.signal);
       const reason = await this.#keep(held, stop, handlers);
       this.#held = undefined;
-      lost.abort(new Error(`Lease ${this.#key}: ${reason ?? 'released'}`));
+      lost.abort(new Error(`Lease ${this.#record.key}: ${reason ?? 'released'}`));
       if (reason === undefined) return;
       handlers.lost(reason);
     }
@@ -162,7 +129,7 @@ export class LeaseLock {
     while (!stop.aborted) {
       let waitMs = jittered(this.#options.retryPeriodMs);
       try {
-        const attempt = await within(this.#attemptMs, stop, (signal) => this.#attempt(signal));
+        const attempt = await within(this.#attemptMs, stop, (signal) => this.#record.attempt(signal));
         if (attempt.holder === 'us') return attempt;
         if (attempt.identity !== holder) handlers.heldByAnother?.((holder = attempt.identity));
         waitMs = Math.min(waitMs, attempt.remainingMs + Math.random() * CONTENTION_MS);
@@ -188,7 +155,7 @@ export class LeaseLock {
       if (leftMs <= 0) return `not renewed for ${this.#lostAfterMs / 1000} s${failing.suffix()}`;
       try {
         const renewal = await within(Math.min(this.#attemptMs, leftMs), stop, (signal) =>
-          this.#attempt(signal, held, known),
+          this.#record.attempt(signal, held, known),
         );
         if (renewal.holder === 'another') return `taken by ${renewal.identity}`;
         this.#held = renewal;
@@ -210,121 +177,10 @@ export class LeaseLock {
   #leftMs(sinceMs: number): number {
     return sinceMs + this.#lostAfterMs - performance.now();
   }
-
-  /**
-   * One attempt to acquire the Lease, or to renew it if it was `held`: a Lease that another has taken since is not taken
-   * back here, since that would hide that it was lost. `known` saves a read.
-   * @throws ApiError or ConnectionError
-   */
-  async #attempt(signal: AbortSignal, held?: Held, known?: Lease): Promise<Held | HeldByAnother> {
-    const { client, namespace, name, annotations } = this.#options;
-    const lease = known ?? (await this.#read(signal));
-    const identity = lease?.spec?.holderIdentity ?? '';
-    if (lease !== undefined && identity !== '' && identity !== this.#options.identity) {
-      const remainingMs = this.#remainingMs(lease);
-      if (held !== undefined || remainingMs > 0) {
-        this.#heardMs = performance.now();
-        return { holder: 'another', identity, remainingMs };
-      }
-    }
-    const [sinceMs, sinceWallMs] = [performance.now(), Date.now()];
-    const spec = this.#heldSpec(lease?.spec);
-    const written =
-      lease === undefined
-        ? await client.create<Lease>(
-            LEASES,
-            named({ namespace, name, ...(annotations && { annotations }) }, spec),
-            signal,
-          )
-        : await client.replace<Lease>(
-            LEASES,
-            named({ ...lease.metadata, annotations: { ...lease.metadata.annotations, ...annotations } }, spec),
-            signal,
-          );
-    this.#heardMs = performance.now();
-    return { holder: 'us', lease: written, sinceMs, sinceWallMs };
-  }
-
-  #heldSpec(before: Lease['spec']): NonNullable<Lease['spec']> {
-    const now = microTime(new Date());
-    const ours = before?.holderIdentity === this.#options.identity;
-    return {
-      ...before,
-      holderIdentity: this.#options.identity,
-      leaseDurationSeconds: Math.ceil(this.#options.leaseDurationMs / 1000),
-      acquireTime: (ours ? before.acquireTime : undefined) ?? now,
-      renewTime: now,
-      leaseTransitions: (before?.leaseTransitions ?? 0) + (ours || before === undefined ? 0 : 1),
-    };
-  }
-
-  /** How long another's Lease must remain unchanged before we may take it. */
-  #remainingMs(lease: Lease): number {
-    const record = JSON.stringify([lease.metadata.uid, lease.spec]);
-    if (this.#observed?.record !== record) this.#observed = { record, atMs: performance.now() };
-    const seconds = lease.spec?.leaseDurationSeconds ?? 0;
-    const durationMs = seconds > 0 ? seconds * 1000 : this.#options.leaseDurationMs;
-    return this.#observed.atMs + durationMs - performance.now();
-  }
-
-  /** Releases or deletes the Lease if it is ours, with retries until the deadline. */
-  async #leave(how: 'release' | 'delete', signal?: AbortSignal): Promise<void> {
-    let failure: unknown;
-    try {
-      await within(LEAVE_DEADLINE_MS, signal, async (leaving) => {
-        while (!leaving.aborted) {
-          try {
-            await this.#leaveOnce(how, leaving);
-            return;
-          } catch (error) {
-            if (isNotFound(error)) return;
-            if (!isAborted(leaving)) failure = error;
-            await sleep(jittered(50), leaving);
-          }
-        }
-      });
-    } catch (error) {
-      throw failure ?? error;
-    }
-  }
-
-  async #leaveOnce(how: 'release' | 'delete', signal: AbortSignal): Promise<void> {
-    const { client, identity, namespace, name } = this.#options;
-    const lease = await this.#read(signal);
-    if (lease?.spec?.holderIdentity !== identity) return;
-    if (how === 'delete') {
-      const { uid, resourceVersion } = lease.metadata;
-      await client.delete(LEASES, { namespace, name }, { uid, resourceVersion }, signal);
-      return;
-    }
-    const now = microTime(new Date());
-    const vacant = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
-    await client.replace<Lease>(LEASES, named(lease.metadata, { ...lease.spec, ...vacant }), signal);
-  }
-
-  async #read(signal: AbortSignal): Promise<Lease | undefined> {
-    try {
-      return await this.#options.client.read<Lease>(LEASES, this.#options.namespace, this.#options.name, signal);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  }
-
-  get #key(): string {
-    return `${this.#options.namespace}/${this.#options.name}`;
-  }
 }
-
-const named = (metadata: Lease['metadata'], spec: NonNullable<Lease['spec']>): Lease => ({ metadata, spec });
-
-const jittered = (ms: number): number => ms * (1 + JITTER * Math.random());
 
 /** For a check after an await: TypeScript takes `signal.aborted` for what it was before. */
 const isAborted = (signal: AbortSignal): boolean => signal.aborted;
-
-/** RFC 3339 with microseconds: `metav1.MicroTime` accepts no other number of digits. */
-const microTime = (date: Date): string => date.toISOString().replace('Z', '000Z');
 
 /** Reports a failure if it differs from the one before, or was reported a minute ago. */
 function onceEach(handlers: LeaseHandlers) {

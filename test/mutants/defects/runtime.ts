@@ -1,5 +1,9 @@
 import type { Defect } from '../defect.ts';
 
+const LEASE_RECORD = {
+  file: 'operator/runtime/lease-record.ts',
+  tests: ['test/operator/runtime/lease-record.test.ts', 'test/operator/runtime/lease.test.ts'],
+};
 const LEASE = { file: 'operator/runtime/lease.ts', tests: ['test/operator/runtime/lease.test.ts'] };
 const REFLECTOR = { file: 'operator/runtime/reflector.ts', tests: ['test/operator/runtime/reflector.test.ts'] };
 const STORE = { file: 'operator/runtime/store.ts', tests: ['test/operator/runtime/store.test.ts'] };
@@ -36,21 +40,21 @@ export const RUNTIME: readonly Defect[] = [
     replace: 'const LOST_AFTER = 1',
   },
   {
-    ...LEASE,
+    ...LEASE_RECORD,
     name: 'the time of a Lease counts from the answer, not from the request',
     rule: 'H1',
     find: 'lease: written, sinceMs, sinceWallMs }',
     replace: 'lease: written, sinceMs: Math.max(sinceMs, performance.now()), sinceWallMs }',
   },
   {
-    ...LEASE,
+    ...LEASE_RECORD,
     name: 'a Lease that became the one of another is taken back before anybody learns that it was lost',
     rule: 'H1',
     find: 'if (held !== undefined || remainingMs > 0)',
     replace: 'if (remainingMs > 0)',
   },
   {
-    ...LEASE,
+    ...LEASE_RECORD,
     name: 'a Lease that was made anew counts as seen before',
     rule: 'H1',
     find: '[lease.metadata.uid, lease.spec]',
@@ -64,14 +68,14 @@ export const RUNTIME: readonly Defect[] = [
     replace: 'this.#attemptMs',
   },
   {
-    ...LEASE,
+    ...LEASE_RECORD,
     name: 'the duration that another holder announces is not honoured',
     rule: 'H1',
     find: 'seconds > 0 ? seconds * 1000 : this.#options.leaseDurationMs',
     replace: 'seconds > 0 ? this.#options.leaseDurationMs : this.#options.leaseDurationMs',
   },
   {
-    ...LEASE,
+    ...LEASE_RECORD,
     name: 'the expiry of a Lease is judged by the clock of its holder',
     rule: 'H1',
     find: 'this.#observed = { record, atMs: performance.now() }',
@@ -86,14 +90,14 @@ export const RUNTIME: readonly Defect[] = [
     replace: '',
   },
   {
-    ...LEASE,
+    ...LEASE_RECORD,
     name: 'a restart counts as a change of holder',
     rule: 'H1',
     find: '(ours || before === undefined ? 0 : 1)',
     replace: '(before === undefined ? 0 : 1)',
   },
   {
-    ...LEASE,
+    ...LEASE_RECORD,
     name: 'the Lease of another is released on leaving',
     rule: 'H1',
     find: 'if (lease?.spec?.holderIdentity !== identity) return;',
@@ -103,11 +107,11 @@ export const RUNTIME: readonly Defect[] = [
     ...LEASE,
     name: 'whoever writes under a Lease learns of its release only afterwards',
     rule: 'H2',
-    find: "lost.abort(new Error(`Lease ${this.#key}: ${reason ?? 'released'}`));",
-    replace: 'if (reason !== undefined) lost.abort(new Error(`Lease ${this.#key}: ${reason}`));',
+    find: "lost.abort(new Error(`Lease ${this.#record.key}: ${reason ?? 'released'}`));",
+    replace: 'if (reason !== undefined) lost.abort(new Error(`Lease ${this.#record.key}: ${reason}`));',
   },
   {
-    ...LEASE,
+    ...LEASE_RECORD,
     name: 'a release waits for an API server for ever',
     rule: 'H2',
     find: 'await within(LEAVE_DEADLINE_MS,',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { backoffMs, sleep } from '../../../operator/kube/backoff.ts';
+import { backoffMs, jittered, sleep } from '../../../operator/kube/backoff.ts';
 
 describe('backoffMs', () => {
   const policy = { baseMs: 100, capMs: 1000 };
@@ -25,6 +25,10 @@ describe('backoffMs', () => {
     expect(backoffMs(2, policy, () => 0)).toBe(200);
     expect(backoffMs(2, policy, () => 0.5)).toBe(300);
   });
+});
+
+it('a jittered wait is up to a fifth longer, and never shorter', () => {
+  expect([jittered(100, () => 0), jittered(100, () => 0.5), jittered(100, () => 1)]).toEqual([100, 110, 120]);
 });
 
 describe('sleep', () => {

@@ -1,0 +1,170 @@
+/**
+ * A coordination.k8s.io/v1 Lease on an API server, with the protocol of client-go's leader election: who holds it, how
+ * long another's must be left alone, and what is written to acquire, renew, release and delete it.
+ */
+import { jittered, sleep } from '../kube/backoff.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { isNotFound } from '../kube/errors.ts';
+import { LEASES, type Lease } from '../kube/objects.ts';
+import { within } from '../kube/within.ts';
+
+export interface LeaseRecordOptions {
+  readonly client: Pick<KubeClient, 'read' | 'create' | 'replace' | 'delete'>;
+  readonly namespace: string;
+  readonly name: string;
+  /** Our `spec.holderIdentity`: the name of the pod. The same identity after a restart is the same holder. */
+  readonly identity: string;
+  /** How long a Lease that is not renewed remains its holder's. On the wire it is rounded up to whole seconds. */
+  readonly leaseDurationMs: number;
+  /** Set on the Lease with each renewal, beside the annotations that it has; they stay when it is released. */
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** A Lease that is ours. */
+export interface Held {
+  readonly holder: 'us';
+  readonly lease: Lease;
+  /** When the write that acquired or renewed it was sent, on the monotonic clock. */
+  readonly sinceMs: number;
+  /** The same on the wall clock, which goes on while the machine sleeps. */
+  readonly sinceWallMs: number;
+}
+
+export interface HeldByAnother {
+  readonly holder: 'another';
+  readonly identity: string;
+  /** How long until it expires, unless it is renewed. */
+  readonly remainingMs: number;
+}
+
+/** Deadline of a release or removal. */
+const LEAVE_DEADLINE_MS = 2_000;
+
+export class LeaseRecord {
+  readonly #options: LeaseRecordOptions;
+  /** Another's Lease as it was last read, and when it was first read with that content. */
+  #observed: { readonly record: string; readonly atMs: number } | undefined;
+  #heardMs: number | undefined;
+
+  constructor(options: LeaseRecordOptions) {
+    this.#options = options;
+  }
+
+  /** `namespace/name` of the Lease. */
+  get key(): string {
+    return `${this.#options.namespace}/${this.#options.name}`;
+  }
+
+  /** When the Lease was last read or written with success, on the monotonic clock; undefined: never. */
+  get heardMs(): number | undefined {
+    return this.#heardMs;
+  }
+
+  /**
+   * One attempt to acquire the Lease, or to renew it if it was `held`: a Lease that another has taken since is not taken
+   * back here, since that would hide that it was lost. `known` saves a read.
+   * @throws ApiError or ConnectionError
+   */
+  async attempt(signal: AbortSignal, held?: Held, known?: Lease): Promise<Held | HeldByAnother> {
+    const { client, namespace, name, annotations } = this.#options;
+    const lease = known ?? (await this.#read(signal));
+    const identity = lease?.spec?.holderIdentity ?? '';
+    if (lease !== undefined && identity !== '' && identity !== this.#options.identity) {
+      const remainingMs = this.#remainingMs(lease);
+      if (held !== undefined || remainingMs > 0) {
+        this.#heardMs = performance.now();
+        return { holder: 'another', identity, remainingMs };
+      }
+    }
+    const [sinceMs, sinceWallMs] = [performance.now(), Date.now()];
+    const spec = this.#heldSpec(lease?.spec);
+    const written =
+      lease === undefined
+        ? await client.create<Lease>(
+            LEASES,
+            named({ namespace, name, ...(annotations && { annotations }) }, spec),
+            signal,
+          )
+        : await client.replace<Lease>(
+            LEASES,
+            named({ ...lease.metadata, annotations: { ...lease.metadata.annotations, ...annotations } }, spec),
+            signal,
+          );
+    this.#heardMs = performance.now();
+    return { holder: 'us', lease: written, sinceMs, sinceWallMs };
+  }
+
+  #heldSpec(before: Lease['spec']): NonNullable<Lease['spec']> {
+    const now = microTime(new Date());
+    const ours = before?.holderIdentity === this.#options.identity;
+    return {
+      ...before,
+      holderIdentity: this.#options.identity,
+      leaseDurationSeconds: Math.ceil(this.#options.leaseDurationMs / 1000),
+      acquireTime: (ours ? before.acquireTime : undefined) ?? now,
+      renewTime: now,
+      leaseTransitions: (before?.leaseTransitions ?? 0) + (ours || before === undefined ? 0 : 1),
+    };
+  }
+
+  /** How long another's Lease must remain unchanged before we may take it. */
+  #remainingMs(lease: Lease): number {
+    const record = JSON.stringify([lease.metadata.uid, lease.spec]);
+    if (this.#observed?.record !== record) this.#observed = { record, atMs: performance.now() };
+    const seconds = lease.spec?.leaseDurationSeconds ?? 0;
+    const durationMs = seconds > 0 ? seconds * 1000 : this.#options.leaseDurationMs;
+    return this.#observed.atMs + durationMs - performance.now();
+  }
+
+  /** Releases or deletes the Lease if it is ours, with retries until the deadline. */
+  async leave(how: 'release' | 'delete', signal?: AbortSignal): Promise<void> {
+    let failure: unknown;
+    try {
+      await within(LEAVE_DEADLINE_MS, signal, async (leaving) => {
+        while (!leaving.aborted) {
+          try {
+            await this.#leaveOnce(how, leaving);
+            return;
+          } catch (error) {
+            if (isNotFound(error)) return;
+            if (!isAborted(leaving)) failure = error;
+            await sleep(jittered(50), leaving);
+          }
+        }
+      });
+    } catch (error) {
+      throw failure ?? error;
+    }
+  }
+
+  async #leaveOnce(how: 'release' | 'delete', signal: AbortSignal): Promise<void> {
+    const { client, identity, namespace, name } = this.#options;
+    const lease = await this.#read(signal);
+    if (lease?.spec?.holderIdentity !== identity) return;
+    if (how === 'delete') {
+      const { uid, resourceVersion } = lease.metadata;
+      await client.delete(LEASES, { namespace, name }, { uid, resourceVersion }, signal);
+      return;
+    }
+    const now = microTime(new Date());
+    const vacant = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
+    await client.replace<Lease>(LEASES, named(lease.metadata, { ...lease.spec, ...vacant }), signal);
+  }
+
+  async #read(signal: AbortSignal): Promise<Lease | undefined> {
+    try {
+      return await this.#options.client.read<Lease>(LEASES, this.#options.namespace, this.#options.name, signal);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+const named = (metadata: Lease['metadata'], spec: NonNullable<Lease['spec']>): Lease => ({ metadata, spec });
+
+/** For a check after an await: TypeScript takes `signal.aborted` for what it was before. */
+const isAborted = (signal: AbortSignal): boolean => signal.aborted;
+
+/** RFC 3339 with microseconds: `metav1.MicroTime` accepts no other number of digits. */
+const microTime = (date: Date): string => date.toISOString().replace('Z', '000Z');

@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { LeaseRecord } from '../../../operator/runtime/lease-record.ts';
+import { Leases } from '../link/leases.ts';
+
+beforeEach(() => void vi.useFakeTimers({ now: Date.parse('2026-01-01T00:00:00Z') }));
+afterEach(() => void vi.useRealTimers());
+
+const { signal } = new AbortController();
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+let leases: Leases;
+beforeEach(() => (leases = new Leases()));
+const recordOf = (identity: string): LeaseRecord =>
+  new LeaseRecord({ client: leases.client, namespace: 'ns', name: 'lock', identity, leaseDurationMs: 14_500 });
+
+describe('a Lease', () => {
+  it('is written in the form that client-go reads', async () => {
+    const record = recordOf('a');
+    expect([record.key, record.heardMs]).toEqual(['ns/lock', undefined]);
+    expect(await record.attempt(signal)).toMatchObject({ holder: 'us', sinceWallMs: Date.now() });
+    expect(leases.get('lock')?.spec).toEqual({
+      holderIdentity: 'a',
+      leaseDurationSeconds: 15,
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: '2026-01-01T00:00:00.000000Z',
+      leaseTransitions: 0,
+    });
+    expect(record.heardMs).toBe(performance.now());
+  });
+
+  it('keeps its acquisition when it is renewed, and needs no read for that', async () => {
+    const record = recordOf('a');
+    const held = await record.attempt(signal);
+    if (held.holder !== 'us') throw new Error('not held');
+    await pass(5_000);
+    const read = vi.spyOn(leases.client, 'read');
+    expect((await record.attempt(signal, held, held.lease)).holder).toBe('us');
+    expect(read).not.toHaveBeenCalled();
+    expect(leases.get('lock')?.spec).toMatchObject({
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: '2026-01-01T00:00:05.000000Z',
+      leaseTransitions: 0,
+    });
+  });
+
+  it("is another's until it was seen unchanged for its duration, and then counts a transition (H1)", async () => {
+    await recordOf('a').attempt(signal);
+    const record = recordOf('b');
+    expect(await record.attempt(signal)).toEqual({ holder: 'another', identity: 'a', remainingMs: 15_000 });
+    await pass(14_999);
+    expect(await record.attempt(signal)).toMatchObject({ holder: 'another', remainingMs: 1 });
+    await pass(1);
+    expect((await record.attempt(signal)).holder).toBe('us');
+    expect(leases.get('lock')?.spec).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
+  });
+
+  it('is not taken back by a renewal, however long another has not renewed it', async () => {
+    const record = recordOf('a');
+    const held = await record.attempt(signal);
+    if (held.holder !== 'us') throw new Error('not held');
+    await record.leave('release');
+    await recordOf('b').attempt(signal);
+    await pass(60_000);
+    expect(await record.attempt(signal, held)).toMatchObject({ holder: 'another', identity: 'b' });
+    expect(await record.attempt(signal, held)).toMatchObject({ holder: 'another', identity: 'b' });
+  });
+
+  it('is free at once when it is released, and gone when it is deleted; that of another stays', async () => {
+    const [a, b] = [recordOf('a'), recordOf('b')];
+    await a.attempt(signal);
+    await b.leave('release');
+    expect(leases.holders).toEqual({ lock: 'a' });
+    await a.leave('release');
+    expect(leases.get('lock')?.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
+    expect((await b.attempt(signal)).holder).toBe('us');
+    await a.leave('delete');
+    expect(leases.holders).toEqual({ lock: 'b' });
+    await b.leave('delete');
+    expect(leases.holders).toEqual({});
+  });
+});
