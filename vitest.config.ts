@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /** What takes a minute of CPU for little news of a change: installs from the registry, images, the demo as a process. */
@@ -19,6 +20,8 @@ export default defineConfig({
     isolate: false,
     // A young generation in which short tests end before it is collected.
     execArgv: ['--max-semi-space-size=64'],
+    // Node keeps what it compiled for the next of the programs that tests start: a third of their CPU time.
+    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'linkspan-tests') },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // For two cores, which API servers and tests share. The tests mostly wait; CI takes longer rather than a risk.

@@ -15,7 +15,7 @@ const loadedBy = async (program: string, ...args: readonly string[]): Promise<re
       execFile(
         process.execPath,
         ['--import', new URL('loaded.ts', import.meta.url).href, new URL(program, ROOT).pathname, ...args],
-        { env: { LOADED_MODULES: file } },
+        { env: { LOADED_MODULES: file, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] } },
         () => resolve(),
       );
     });

@@ -33,7 +33,8 @@ export const synthesize = async (name: string, folder?: string): Promise<readonl
   const flags = folder === undefined ? ['--import', SOURCES] : [];
   const directory = await mkdtemp(join(tmpdir(), 'linkspan-example-'));
   try {
-    const env = { PATH: process.env['PATH'], CDK8S_OUTDIR: directory };
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const env = { PATH, NODE_COMPILE_CACHE, CDK8S_OUTDIR: directory };
     await promisify(execFile)(process.execPath, [...flags, 'main.ts'], { cwd: folder ?? join(EXAMPLES, name), env });
     const files = (await readdir(directory)).sort();
     return await Promise.all(
