@@ -3,6 +3,7 @@
  */
 export { Grant, type Grantee, type GrantProps, type PolicyRule } from './common/grant.ts';
 export { InvalidPropsError } from './common/invalid-props.ts';
+export type { TimeSpan } from './common/time-span.ts';
 export type { PodPlacementProps, Resources, Toleration, TopologySpread } from './common/pod-placement.ts';
 
 export {

@@ -47,6 +47,7 @@ const ajvFor = ({ formats, firstOnly = false }: CheckOptions): Ajv => {
 const makeAjv = (formats: NonNullable<CheckOptions['formats']>, allErrors: boolean): Ajv => {
   const ajv = new Ajv({
     allErrors,
+    allowUnionTypes: true,
     verbose: true,
     formats: {
       // The API server checks formats; here a date is opaque.
@@ -104,7 +105,7 @@ const toFieldError = (error: ErrorObject, value: unknown, { root = '', formats, 
       return found(`must be ${JSON.stringify(params.allowedValue)}`);
     case 'type':
       return found(
-        `must be ${article(String(params.type))}`,
+        `must be ${[params.type].flat().map(article).join(' or ')}`,
         secret ? undefined : remedyForType(params.type, error.data),
       );
     case 'format':
@@ -138,7 +139,7 @@ const toPath = (pointer: string, value: unknown, root: string): string => {
   return path;
 };
 
-const article = (type: string): string => (/^[aeio]/.test(type) ? `an ${type}` : `a ${type}`);
+const article = (type: unknown): string => (/^[aeio]/.test(String(type)) ? `an ${String(type)}` : `a ${String(type)}`);
 
 const remedyForType = (type: unknown, data: unknown): string | undefined =>
   type === 'string' && (typeof data === 'number' || typeof data === 'boolean')

@@ -118,7 +118,7 @@ const side = (
   trustDomain: trustDomainOf(member),
   gateway: sources.length > 0 && member.gatewayAddresses !== undefined ? (member.gateway ?? {}) : (false as const),
   sourceNetworks: networksOf(sources),
-  sources: sources.map(({ name }) => ({ sourceCluster: name, flat, namespaces: member.exportNamespaces })),
+  sources: sources.map(({ name }) => ({ sourceCluster: name, flat, exportNamespaces: member.exportNamespaces })),
   ...(targets.length > 0 && { operator, monitoring }),
   links: targets.map((target) => linkTo(target, flat, namespace, linkerdNamespace)),
 });
@@ -132,9 +132,9 @@ const linkTo = (
   const { service = {}, probePath, probePeriod } = target.gateway ?? {};
   const onNodes = service.type === 'NodePort';
   return {
-    targetClusterName: target.name,
+    targetCluster: target.name,
     targetClusterDomain: target.clusterDomain,
-    targetClusterLinkerdNamespace: linkerdNamespace,
+    targetLinkerdNamespace: linkerdNamespace,
     targetNamespaces: target.exportNamespaces,
     ...(target.gatewayAddresses !== undefined && {
       gatewayAddresses: target.gatewayAddresses,
@@ -143,7 +143,7 @@ const linkTo = (
       probe: {
         path: probePath,
         port: onNodes ? service.probeNodePort : service.probePort,
-        period: typeof probePeriod === 'number' ? `${probePeriod}s` : probePeriod,
+        period: probePeriod,
       },
     }),
     ...(!flat && { remoteDiscoverySelector: {}, federatedServiceSelector: {} }),
@@ -162,14 +162,14 @@ const references = (
     const { name, apiServer, clusterDomain } = target;
     if (apiServer === undefined) return [];
     return new CredentialsReference(chart, `Credentials-${name}`, {
-      cluster: name,
+      targetCluster: name,
       server: apiServer.url,
       caData: apiServer.caData,
       tlsServerName: apiServer.tlsServerName,
-      clusterDomain,
-      trustDomain: trustDomainOf(target),
-      linkNamespace: namespace,
-      controlPlaneNamespace: linkerdNamespace,
+      targetClusterDomain: clusterDomain,
+      targetTrustDomain: trustDomainOf(target),
+      namespace,
+      linkerdNamespace,
       copies: flat ? 'both' : 'link',
       token: store && { store, key: `${keyPrefix}/${source}/${name}` },
     });

@@ -67,7 +67,7 @@ export interface MulticlusterProps {
    * The Links to target clusters; their credentials are kept elsewhere.
    * @default - none
    */
-  readonly links?: readonly LinkProps[] | undefined;
+  readonly links?: readonly Omit<LinkProps, Common>[] | undefined;
   /**
    * Whether the Link's CRD is rendered; it is a superset of Linkerd's.
    * @default - if there is an operator or a Link
@@ -116,7 +116,7 @@ export class Multicluster extends Construct {
     if (props.crd ?? (props.operator !== undefined || links.length > 0)) this.crd = new LinkCrd(this, 'Crd');
     const { operator } = props;
     if (operator !== undefined) {
-      const targetClusters = operator.targetClusters ?? links.map(({ targetClusterName }) => targetClusterName);
+      const targetClusters = operator.targetClusters ?? links.map(({ targetCluster }) => targetCluster);
       const credentialsSecrets = secretsOf(links, operator.credentialsSecrets);
       this.operator = parts.make(
         'operator.',
@@ -125,7 +125,7 @@ export class Multicluster extends Construct {
     }
     this.monitoring = this.#monitoring(parts, props);
     this.links = parts.makeEach('links', links, (link, index) => {
-      return new Link(this, `Link${index}`, { ...link, metadata: { ...link.metadata, namespace } });
+      return new Link(this, `Link${index}`, { ...link, namespace });
     });
     parts.distinct(
       'sources',
@@ -133,7 +133,7 @@ export class Multicluster extends Construct {
     );
     parts.distinct(
       'links',
-      this.links.map(({ targetClusterName }) => targetClusterName),
+      this.links.map(({ targetCluster }) => targetCluster),
     );
     parts.refuse(`Multicluster ${namespace}`);
 
@@ -157,12 +157,12 @@ export class Multicluster extends Construct {
 
 /** The Secrets that Links have their credentials in, but for names that the Links refuse, and others that are given. */
 const secretsOf = (
-  links: readonly LinkProps[],
+  links: readonly Omit<LinkProps, Common>[],
   given: MirrorOperatorProps['credentialsSecrets'] = [],
 ): MirrorOperatorProps['credentialsSecrets'] => {
   if (given === 'any') return given;
   const names = links.map(
-    ({ clusterCredentialsSecret, targetClusterName }) => clusterCredentialsSecret ?? credentialsName(targetClusterName),
+    ({ clusterCredentialsSecret, targetCluster }) => clusterCredentialsSecret ?? credentialsName(targetCluster),
   );
   const all = new Set([...given, ...names.filter(isDnsSubdomain)]);
   return all.size > 0 ? [...all] : 'any';

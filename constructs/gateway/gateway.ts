@@ -16,6 +16,7 @@ import {
 } from '../common/pod-placement.ts';
 import { dnsLabel, dnsSubdomain } from '../common/prop-rules.ts';
 import { restrictedContainer, restrictedPod } from '../common/restricted.ts';
+import { goDuration, type TimeSpan } from '../common/time-span.ts';
 import {
   GATEWAY_LABELS,
   gatewayServiceErrors,
@@ -51,10 +52,10 @@ export interface GatewayProps extends PodPlacementProps {
    */
   readonly probePath?: string | undefined;
   /**
-   * Time between the probes of other clusters: seconds, or a Go duration such as `1m30s`.
+   * Time between the probes of other clusters.
    * @default 3
    */
-  readonly probePeriod?: number | string | undefined;
+  readonly probePeriod?: TimeSpan | undefined;
   /**
    * Image of the container beside the proxy, which does nothing.
    * @default registry.k8s.io/pause:3.10
@@ -154,7 +155,7 @@ export class Gateway extends Construct {
         annotations: {
           ...props.service?.annotations,
           [Annotation.gatewayIdentity]: this.identity,
-          [Annotation.probePeriod]: String(probePeriod),
+          [Annotation.probePeriod]: typeof probePeriod === 'number' ? String(probePeriod) : goDuration(probePeriod),
           [Annotation.probePath]: probePath,
           [Annotation.multiclusterGateway]: Value.true,
         },
@@ -166,10 +167,10 @@ export class Gateway extends Construct {
 }
 
 /** Linkerd reads whole seconds, or a Go duration. */
-const probePeriodError = (period: number | string): FieldError | undefined => {
+const probePeriodError = (period: TimeSpan): FieldError | undefined => {
   try {
-    const ms = typeof period === 'number' ? period * 1000 : parseDuration(period);
-    if (ms > 0 && Number.isInteger(ms) && (typeof period === 'string' || Number.isInteger(period))) return undefined;
+    const ms = parseDuration(goDuration(period));
+    if (ms > 0 && Number.isInteger(ms) && (typeof period !== 'number' || Number.isInteger(period))) return undefined;
   } catch {
     // Reported below.
   }

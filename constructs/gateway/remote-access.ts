@@ -35,7 +35,7 @@ export interface RemoteAccessProps {
    * leave this out.
    * @default - the whole cluster, by a ClusterRole
    */
-  readonly namespaces?: readonly string[] | undefined;
+  readonly exportNamespaces?: readonly string[] | undefined;
   /**
    * `secret`: a token that lasts until its Secret is deleted; `none`: for short-lived ones, from the TokenRequest API.
    * @default secret
@@ -87,7 +87,7 @@ export class RemoteAccess extends Construct {
       dnsLabel('sourceCluster', sourceCluster),
       dnsSubdomain('name', this.name),
       dnsLabel('namespace', namespace),
-      ...nameList('namespaces', props.namespaces, dnsLabel, 'namespace'),
+      ...nameList('exportNamespaces', props.exportNamespaces, dnsLabel, 'namespace'),
     ]);
 
     const labels = { [Label.extension]: Value.extension };
@@ -114,6 +114,6 @@ export class RemoteAccess extends Construct {
     const rules = flat ? [...exportRules, ...destinationRules] : exportRules;
     const grant = (id: string, within?: string) =>
       new Grant(this, id, { to: { name: this.name, namespace }, rules, namespace: within, labels });
-    this.grants = props.namespaces?.map((each) => grant(`Exports-${each}`, each)) ?? [grant('Exports')];
+    this.grants = props.exportNamespaces?.map((each) => grant(`Exports-${each}`, each)) ?? [grant('Exports')];
   }
 }

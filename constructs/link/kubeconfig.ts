@@ -11,7 +11,7 @@ import { dnsLabel, dnsSubdomain } from '../common/prop-rules.ts';
 /** All of the credentials but the token. */
 export interface CredentialsProps {
   /** Name of the target cluster. */
-  readonly cluster: string;
+  readonly targetCluster: string;
   /** URL of the target's API server; https. */
   readonly server: string;
   /** CA certificates of that server: PEM, in base64, as `certificate-authority-data` of a kubeconfig. */
@@ -25,22 +25,22 @@ export interface CredentialsProps {
    * DNS domain of the target cluster.
    * @default cluster.local
    */
-  readonly clusterDomain?: string | undefined;
+  readonly targetClusterDomain?: string | undefined;
   /**
    * Identity trust domain of the target's Linkerd.
    * @default - the cluster domain, as Linkerd has it
    */
-  readonly trustDomain?: string | undefined;
+  readonly targetTrustDomain?: string | undefined;
   /**
    * Namespace of the Link.
    * @default linkerd-multicluster
    */
-  readonly linkNamespace?: string | undefined;
+  readonly namespace?: string | undefined;
   /**
    * Namespace of Linkerd's control plane in the source cluster.
    * @default linkerd
    */
-  readonly controlPlaneNamespace?: string | undefined;
+  readonly linkerdNamespace?: string | undefined;
   /**
    * Which Secrets to render: the Link's alone, which is enough for gateway mode, or the control plane's too.
    * @default - both, as `linkerd multicluster link` does
@@ -58,23 +58,26 @@ export interface SecretMetadata {
 
 /** The Secrets `cluster-credentials-<cluster>`: the operator's, and the one that Linkerd's destination controller reads. */
 export const credentialsCopies = ({
-  cluster,
-  clusterDomain = Default.clusterDomain,
-  trustDomain = clusterDomain,
-  linkNamespace = Default.multiclusterNamespace,
-  controlPlaneNamespace = Default.controlPlaneNamespace,
+  targetCluster,
+  targetClusterDomain = Default.clusterDomain,
+  targetTrustDomain = targetClusterDomain,
+  namespace = Default.multiclusterNamespace,
+  linkerdNamespace = Default.controlPlaneNamespace,
   copies = 'both',
 }: CredentialsProps): { readonly link: SecretMetadata; readonly controlPlane: SecretMetadata | undefined } => {
-  const name = credentialsName(cluster);
+  const name = credentialsName(targetCluster);
   return {
-    link: { name, namespace: linkNamespace },
+    link: { name, namespace },
     controlPlane:
       copies === 'both'
         ? {
             name,
-            namespace: controlPlaneNamespace,
-            labels: { [Label.credentialsClusterName]: cluster },
-            annotations: { [Annotation.trustDomain]: trustDomain, [Annotation.clusterDomain]: clusterDomain },
+            namespace: linkerdNamespace,
+            labels: { [Label.credentialsClusterName]: targetCluster },
+            annotations: {
+              [Annotation.trustDomain]: targetTrustDomain,
+              [Annotation.clusterDomain]: targetClusterDomain,
+            },
           }
         : undefined,
   };
@@ -82,20 +85,20 @@ export const credentialsCopies = ({
 
 /** What the kubeconfig or its Secrets cannot have. */
 export const credentialsErrors = (props: CredentialsProps): readonly (FieldError | undefined)[] => {
-  const { clusterDomain = Default.clusterDomain, trustDomain = clusterDomain, tlsServerName } = props;
+  const { targetClusterDomain = Default.clusterDomain, targetTrustDomain = targetClusterDomain, tlsServerName } = props;
   const { link, controlPlane } = credentialsCopies(props);
   return [
-    dnsLabel('cluster', props.cluster),
+    dnsLabel('targetCluster', props.targetCluster),
     serverUrl('server', props.server),
     caCertificates('caData', props.caData),
     tlsServerName === undefined ? undefined : dnsSubdomain('tlsServerName', tlsServerName),
-    dnsSubdomain('clusterDomain', clusterDomain),
-    dnsSubdomain('trustDomain', trustDomain),
-    dnsLabel('linkNamespace', link.namespace),
-    dnsLabel('controlPlaneNamespace', controlPlane?.namespace ?? Default.controlPlaneNamespace),
+    dnsSubdomain('targetClusterDomain', targetClusterDomain),
+    dnsSubdomain('targetTrustDomain', targetTrustDomain),
+    dnsLabel('namespace', link.namespace),
+    dnsLabel('linkerdNamespace', controlPlane?.namespace ?? Default.controlPlaneNamespace),
     link.namespace === controlPlane?.namespace
       ? fieldError(
-          'controlPlaneNamespace',
+          'linkerdNamespace',
           controlPlane.namespace,
           'must differ from the namespace of the Link: both hold a Secret of the same name',
         )
@@ -105,7 +108,7 @@ export const credentialsErrors = (props: CredentialsProps): readonly (FieldError
 
 /** The kubeconfig as text. */
 export const kubeconfig = ({
-  cluster,
+  targetCluster,
   server,
   caData,
   token,
@@ -116,7 +119,7 @@ export const kubeconfig = ({
     kind: 'Config',
     clusters: [
       {
-        name: cluster,
+        name: targetCluster,
         cluster: {
           server,
           'certificate-authority-data': caData,
@@ -124,9 +127,9 @@ export const kubeconfig = ({
         },
       },
     ],
-    users: [{ name: cluster, user: { token } }],
-    contexts: [{ name: cluster, context: { cluster, user: cluster } }],
-    'current-context': cluster,
+    users: [{ name: targetCluster, user: { token } }],
+    contexts: [{ name: targetCluster, context: { cluster: targetCluster, user: targetCluster } }],
+    'current-context': targetCluster,
   });
 
 /** URL of an API server that credentials may be sent to. */

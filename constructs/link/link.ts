@@ -3,15 +3,14 @@
  * Its fields are strings and comma-separated lists on the wire; here they are numbers, durations and arrays, and the
  * defaults are what `linkerd multicluster link` writes. The operator checks Links by the same rules.
  */
-import type { Duration } from 'cdk8s';
-import { ApiObject, type ApiObjectMetadata, Chart } from 'cdk8s';
+import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { type LinkSettings, readLink } from '../../crds/link/settings.ts';
 import type { LabelSelector, LinkSpec, ProbeSpec } from '../../crds/link/types.gen.ts';
 import { credentialsName, Default, gatewayIdentity, Label, LinkApi, Value } from '../../crds/wire.ts';
-import { goDuration } from '../common/go-duration.ts';
 import { InvalidPropsError } from '../common/invalid-props.ts';
+import { goDuration, type TimeSpan } from '../common/time-span.ts';
 
 /** How the health of a target's gateway is probed. */
 export interface LinkProbe {
@@ -20,15 +19,15 @@ export interface LinkProbe {
   /** @default 4191 */
   readonly port?: number | undefined;
   /**
-   * Time between probes: a Duration, or a Go duration such as `1m30s`.
+   * Time between probes.
    * @default 3s
    */
-  readonly period?: Duration | string | undefined;
+  readonly period?: TimeSpan | undefined;
   /**
-   * Time after which a probe has failed: a Duration, or a Go duration.
+   * Time after which a probe has failed.
    * @default 30s
    */
-  readonly timeout?: Duration | string | undefined;
+  readonly timeout?: TimeSpan | undefined;
   /**
    * Consecutive failures that make the gateway not alive.
    * @default 3
@@ -38,30 +37,50 @@ export interface LinkProbe {
 
 /** Properties of {@link Link}. */
 export interface LinkProps {
-  /**
-   * Metadata of the Link.
-   * @default - named as the target cluster, in the chart's namespace, else `linkerd-multicluster`
-   */
-  readonly metadata?: ApiObjectMetadata | undefined;
   /** Name of the target cluster; mirrors are called `<service>-<name>`. */
-  readonly targetClusterName: string;
+  readonly targetCluster: string;
+  /**
+   * Name of the Link.
+   * @default - that of the target cluster
+   */
+  readonly name?: string | undefined;
+  /**
+   * Namespace of the Link.
+   * @default - the chart's, else `linkerd-multicluster`
+   */
+  readonly namespace?: string | undefined;
+  /**
+   * Labels of the Link.
+   * @default - none
+   */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Annotations of the Link.
+   * @default - none
+   */
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
   /**
    * DNS domain of the target cluster.
    * @default cluster.local
    */
   readonly targetClusterDomain?: string | undefined;
   /**
+   * Identity trust domain of the target's Linkerd, which the gateway's identity is of.
+   * @default - the target's cluster domain
+   */
+  readonly targetTrustDomain?: string | undefined;
+  /**
    * Namespace of Linkerd's control plane in the target cluster.
    * @default linkerd
    */
-  readonly targetClusterLinkerdNamespace?: string | undefined;
+  readonly targetLinkerdNamespace?: string | undefined;
   /**
    * Name of the Secret with the kubeconfig of the target cluster, in the Link's namespace.
    * @default - `cluster-credentials-<target cluster>`, as LinkCredentials has it
    */
   readonly clusterCredentialsSecret?: string | undefined;
   /**
-   * The only namespaces of the target cluster that are read, as its RemoteAccess has them in `namespaces`. Linkerd's own
+   * The only namespaces of the target cluster that are read, as its RemoteAccess has them in `exportNamespaces`. Linkerd's own
    * CRD drops this.
    * @default - all
    */
@@ -75,7 +94,7 @@ export interface LinkProps {
   readonly gatewayPort?: number | undefined;
   /**
    * TLS identity of the target's gateway.
-   * @default - that of `linkerd-gateway` in `linkerd-multicluster`, its trust domain being the target's cluster domain
+   * @default - that of `linkerd-gateway` in `linkerd-multicluster`, of the target's trust domain
    */
   readonly gatewayIdentity?: string | undefined;
   /**
@@ -130,16 +149,22 @@ export class Link extends Construct {
   /** Namespace of the Link. */
   readonly namespace: string;
   /** Name of the target cluster. */
-  readonly targetClusterName: string;
+  readonly targetCluster: string;
   /** The Link object. */
   readonly link: ApiObject;
 
   constructor(scope: Construct, id: string, props: LinkProps) {
     super(scope, id);
-    this.targetClusterName = props.targetClusterName;
-    this.name = props.metadata?.name ?? props.targetClusterName;
-    this.namespace = props.metadata?.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
-    const metadata = { ...props.metadata, name: this.name, namespace: this.namespace };
+    this.targetCluster = props.targetCluster;
+    this.name = props.name ?? props.targetCluster;
+    this.namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    const { labels, annotations } = props;
+    const metadata = {
+      name: this.name,
+      namespace: this.namespace,
+      ...(labels && { labels }),
+      ...(annotations && { annotations }),
+    };
     const spec = linkSpec(props);
 
     // Through JSON, as the operator reads it: undefined fields are absent.
@@ -171,19 +196,19 @@ type Spec = { readonly [Field in keyof LinkSpec]: LinkSpec[Field] | undefined };
 
 const linkSpec = (props: LinkProps): Spec => {
   const domain = props.targetClusterDomain ?? Default.clusterDomain;
-  const linkerdNamespace = props.targetClusterLinkerdNamespace ?? Default.controlPlaneNamespace;
+  const linkerdNamespace = props.targetLinkerdNamespace ?? Default.controlPlaneNamespace;
   const gateway = props.gatewayAddresses && {
     selector: { matchLabels: { [Label.exported]: Value.true } },
     gatewayAddress: props.gatewayAddresses.join(','),
     gatewayPort: String(props.gatewayPort ?? Default.gatewayPort),
-    gatewayIdentity: props.gatewayIdentity ?? gatewayIdentity(linkerdNamespace, domain),
+    gatewayIdentity: props.gatewayIdentity ?? gatewayIdentity(linkerdNamespace, props.targetTrustDomain ?? domain),
     probeSpec: probeSpec(props.probe ?? {}),
   };
   return {
-    targetClusterName: props.targetClusterName,
+    targetClusterName: props.targetCluster,
     targetClusterDomain: domain,
     targetClusterLinkerdNamespace: linkerdNamespace,
-    clusterCredentialsSecret: props.clusterCredentialsSecret ?? credentialsName(props.targetClusterName),
+    clusterCredentialsSecret: props.clusterCredentialsSecret ?? credentialsName(props.targetCluster),
     targetNamespaces: props.targetNamespaces && [...props.targetNamespaces],
     ...gateway,
     ...(props.selector && { selector: props.selector }),
@@ -220,5 +245,8 @@ const byProp = (error: FieldError): FieldError => ({
   path: error.path
     .replace(/^spec\.probeSpec\b/, 'probe')
     .replace(/^spec\.gatewayAddress\b/, 'gatewayAddresses')
+    .replace(/^spec\.targetClusterName\b/, 'targetCluster')
+    .replace(/^spec\.targetClusterLinkerdNamespace\b/, 'targetLinkerdNamespace')
+    .replace(/^metadata\./, '')
     .replace(/^spec\./, ''),
 });

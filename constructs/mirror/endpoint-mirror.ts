@@ -55,7 +55,7 @@ export class EndpointMirror extends Construct {
     const { namespace, hostname, endpoints } = props;
     const host = `${hostname}.${props.service}`;
     const ports = oncePerNumber(props.ports.filter(crossesGateway));
-    this.name = props.name ?? mirrorName(hostname, props.cluster);
+    this.name = props.name ?? mirrorName(hostname, props.targetCluster);
     refuse(`EndpointMirror ${namespace}/${this.name}`, [
       ...targetServiceErrors(props, this.name),
       dnsLabel('hostname', hostname),
@@ -66,7 +66,7 @@ export class EndpointMirror extends Construct {
 
     const labels = {
       ...mirrorLabels(props),
-      [Label.headlessMirrorSvcName]: mirrorName(props.service, props.cluster),
+      [Label.headlessMirrorSvcName]: mirrorName(props.service, props.targetCluster),
     };
     this.service = new ApiObject(this, 'Resource', {
       apiVersion: 'v1',

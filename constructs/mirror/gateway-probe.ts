@@ -17,7 +17,7 @@ export interface GatewayProbeProps extends StaticEndpointsProps {
   /** Name of the Link. */
   readonly link: string;
   /** Name of the target cluster. */
-  readonly cluster: string;
+  readonly targetCluster: string;
   /**
    * Namespace of the multicluster extension.
    * @default linkerd-multicluster
@@ -53,11 +53,11 @@ export class GatewayProbe extends Construct {
 
   constructor(scope: Construct, id: string, props: GatewayProbeProps) {
     super(scope, id);
-    const { cluster, port, addresses, identity, namespace = Default.multiclusterNamespace } = props;
+    const { targetCluster, port, addresses, identity, namespace = Default.multiclusterNamespace } = props;
     this.name = probeName(props.link);
     refuse(`GatewayProbe ${namespace}/${this.name}`, [
       serviceName('name', this.name),
-      dnsLabel('cluster', cluster),
+      dnsLabel('targetCluster', targetCluster),
       dnsLabel('namespace', namespace),
       ...gatewayErrors({ addresses, port }, ''),
     ]);
@@ -71,7 +71,7 @@ export class GatewayProbe extends Construct {
         namespace,
         labels: {
           [Label.mirroredGateway]: Value.true,
-          [Label.clusterName]: cluster,
+          [Label.clusterName]: targetCluster,
           [Label.extension]: Value.extension,
         },
       },
@@ -80,7 +80,7 @@ export class GatewayProbe extends Construct {
     this.endpoints = endpointsObjects(this, {
       name: this.name,
       namespace,
-      labels: { [Label.clusterName]: cluster },
+      labels: { [Label.clusterName]: targetCluster },
       annotations: identity ? { [Annotation.remoteGatewayIdentity]: identity } : {},
       kind: props.kind,
       static: props.static,

@@ -81,7 +81,7 @@ export class HeadlessMirror extends Construct {
     super(scope, id);
     const { namespace, endpoints } = props;
     const ports = props.ports.filter(crossesGateway);
-    this.name = mirrorName(props.service, props.cluster);
+    this.name = mirrorName(props.service, props.targetCluster);
     this.omittedPorts = props.ports.filter((port) => !crossesGateway(port));
     refuse(`HeadlessMirror ${namespace}/${this.name}`, [
       ...targetServiceErrors(props, this.name),

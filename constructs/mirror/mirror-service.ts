@@ -52,10 +52,10 @@ export class MirrorService extends Construct {
 
   constructor(scope: Construct, id: string, props: MirrorServiceProps) {
     super(scope, id);
-    const { namespace, cluster, endpoints } = props;
+    const { namespace, targetCluster, endpoints } = props;
     const flat = props.mode === 'remote-discovery';
     const ports = flat ? props.ports : props.ports.filter(crossesGateway);
-    this.name = mirrorName(props.service, cluster);
+    this.name = mirrorName(props.service, targetCluster);
     this.omittedPorts = flat ? [] : props.ports.filter((port) => !crossesGateway(port));
     refuse(`MirrorService ${namespace}/${this.name}`, [
       ...targetServiceErrors(props, this.name),
@@ -72,7 +72,9 @@ export class MirrorService extends Construct {
       metadata: {
         name: this.name,
         namespace,
-        labels: flat ? { ...labels, [Label.remoteDiscovery]: cluster, [Label.remoteService]: props.service } : labels,
+        labels: flat
+          ? { ...labels, [Label.remoteDiscovery]: targetCluster, [Label.remoteService]: props.service }
+          : labels,
         annotations: mirrorAnnotations(props),
       },
       spec: { type: 'ClusterIP', ports: servicePorts(ports) },

@@ -14,12 +14,12 @@ export interface TargetServiceProps {
   /** Namespace of the target Service, and so of its mirror. */
   readonly namespace: string;
   /** Name of the target cluster: `spec.targetClusterName` of its Link. */
-  readonly cluster: string;
+  readonly targetCluster: string;
   /**
    * DNS domain of the target cluster.
    * @default cluster.local
    */
-  readonly clusterDomain?: string | undefined;
+  readonly targetClusterDomain?: string | undefined;
   /**
    * Labels of the target Service; those that must not be copied are left out here (rule B2).
    * @default - none
@@ -51,7 +51,7 @@ export interface TargetServiceProps {
 export const mirrorLabels = (target: TargetServiceProps): Record<string, string> => ({
   ...copiedLabels(target.labels ?? {}, target.excludedLabels),
   [Label.mirroredService]: Value.true,
-  [Label.clusterName]: target.cluster,
+  [Label.clusterName]: target.targetCluster,
 });
 
 /** Annotations of a mirror; `host` is what the target's DNS calls it: the Service, or `<hostname>.<service>`. */
@@ -72,7 +72,11 @@ export const endpointsAnnotations = (
 });
 
 const remoteName = (target: TargetServiceProps, host: string): Record<string, string> => ({
-  [Annotation.remoteSvcFqName]: remoteFqName(host, target.namespace, target.clusterDomain ?? Default.clusterDomain),
+  [Annotation.remoteSvcFqName]: remoteFqName(
+    host,
+    target.namespace,
+    target.targetClusterDomain ?? Default.clusterDomain,
+  ),
 });
 
 /** Errors of the names of a target Service and of its mirror. */
@@ -82,7 +86,7 @@ export const targetServiceErrors = (
 ): readonly (FieldError | undefined)[] => [
   serviceName('service', target.service),
   dnsLabel('namespace', target.namespace),
-  dnsLabel('cluster', target.cluster),
-  dnsSubdomain('clusterDomain', target.clusterDomain ?? Default.clusterDomain),
+  dnsLabel('targetCluster', target.targetCluster),
+  dnsSubdomain('targetClusterDomain', target.targetClusterDomain ?? Default.clusterDomain),
   serviceName('name', mirror),
 ];

@@ -8,16 +8,17 @@ import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { Default } from '../../crds/wire.ts';
 import { refuse } from '../common/invalid-props.ts';
 import { dnsLabel, dnsSubdomain } from '../common/prop-rules.ts';
+import { goDuration, type TimeSpan } from '../common/time-span.ts';
 import { ALERT_RULES, type AlertName, type AlertRule } from './alert-rules.ts';
 import { labelsErrors, MONITORING_API, prometheusDuration } from './prop-rules.ts';
 
 /** Overrides for one alert. */
 export interface AlertSettings {
   /**
-   * Time that the condition must hold, as a Prometheus duration such as `5m`.
+   * Time that the condition must hold; a text may be any Prometheus duration, such as `1d`.
    * @default - that of the alert, from 5 to 15 minutes
    */
-  readonly for?: string | undefined;
+  readonly for?: TimeSpan | undefined;
   /**
    * Label `severity` of the alert.
    * @default - critical if requests fail or no replica leads, else warning
@@ -102,7 +103,7 @@ const rule = (alert: AlertName, defaults: AlertRule, settings: AlertSettings): o
   return {
     alert: `Linkspan${alert}`,
     expr: threshold === undefined ? defaults.expr : `${defaults.expr} > ${threshold}`,
-    for: settings.for ?? defaults.for,
+    for: goDuration(settings.for ?? defaults.for),
     labels: { severity: settings.severity ?? defaults.severity },
     annotations: { summary: defaults.summary, description: defaults.description },
   };

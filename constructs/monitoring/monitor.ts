@@ -6,6 +6,7 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { OPERATOR_NAME, OperatorPort } from '../../crds/wire.ts';
 import { refuse } from '../common/invalid-props.ts';
+import { goDuration, type TimeSpan } from '../common/time-span.ts';
 import type { MirrorOperator } from '../operator/mirror-operator.ts';
 import { labelsErrors, MONITORING_API, prometheusDuration } from './prop-rules.ts';
 
@@ -19,10 +20,10 @@ export interface MonitorProps {
    */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /**
-   * Time between scrapes, as a Prometheus duration such as `30s`.
+   * Time between scrapes; a text may be any Prometheus duration, such as `1d`.
    * @default - that of the Prometheus
    */
-  readonly interval?: string | undefined;
+  readonly interval?: TimeSpan | undefined;
 }
 
 /**
@@ -46,7 +47,7 @@ export class Monitor extends Construct {
       metadata: { name: OPERATOR_NAME, namespace: operator.namespace, ...(labels !== undefined && { labels }) },
       spec: {
         selector: { matchLabels: service.labels },
-        endpoints: [{ port: OperatorPort.name, interval }],
+        endpoints: [{ port: OperatorPort.name, interval: interval === undefined ? undefined : goDuration(interval) }],
       },
     });
   }

@@ -4,6 +4,7 @@
  */
 import { type FieldError, fieldError, fieldPath } from '../../crds/field-error.ts';
 import { isLabelKey, isLabelValue } from '../../crds/names.ts';
+import { goDuration, type TimeSpan } from '../common/time-span.ts';
 
 /** Of PrometheusRule and ServiceMonitor. */
 export const MONITORING_API = 'monitoring.coreos.com/v1';
@@ -12,12 +13,12 @@ export const MONITORING_API = 'monitoring.coreos.com/v1';
 const PROMETHEUS_DURATION = /^(?=\d)(\d+y)?(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?$/;
 
 /** A duration as Prometheus writes it: other than Go's, it has days and no fractions. */
-export const prometheusDuration = (path: string, value: string | undefined): FieldError | undefined =>
-  value === undefined || PROMETHEUS_DURATION.test(value)
+export const prometheusDuration = (path: string, value: TimeSpan | undefined): FieldError | undefined =>
+  value === undefined || PROMETHEUS_DURATION.test(goDuration(value))
     ? undefined
     : fieldError(
         path,
-        value,
+        typeof value === 'number' ? value : goDuration(value),
         'must be a valid Prometheus duration',
         'whole numbers with units, as in "90s" or "1h30m"',
       );

@@ -3,11 +3,10 @@
  * argument, so that an operator that is upgraded follows its own defaults. What a setting may be, and its flag, come from
  * the table of settings.
  */
-import type { Duration } from 'cdk8s';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { flagOf, type PropName, propSettings, type SettingValue, valueName } from '../../crds/operator-settings.ts';
 import { parseSetting, settingConflicts, settingRemedy } from '../../crds/operator-values.ts';
-import { goDuration } from '../common/go-duration.ts';
+import { goDuration, type TimeSpan } from '../common/time-span.ts';
 import { dnsLabel, dnsSubdomain, nameList } from '../common/prop-rules.ts';
 import type { EndpointsKind } from '../mirror/index.ts';
 
@@ -24,10 +23,10 @@ export interface OperatorSettings {
    */
   readonly enableNamespaceCreation?: boolean | undefined;
   /**
-   * Time that a pod of a headless Service may be gone before its endpoint mirror is deleted: a Duration, or a Go duration.
+   * Time that a pod of a headless Service may be gone before its endpoint mirror is deleted.
    * @default 60s
    */
-  readonly endpointMirrorGrace?: Duration | string | undefined;
+  readonly endpointMirrorGrace?: TimeSpan | undefined;
   /**
    * Most Services of a target that are mirrored for a Link.
    * @default 10000
@@ -66,25 +65,25 @@ export interface OperatorSettings {
    */
   readonly probeVia?: 'service' | 'address' | undefined;
   /**
-   * Time between two lookups of the host names of gateways: a Duration, or a Go duration.
+   * Time between two lookups of the host names of gateways.
    * @default 60s
    */
-  readonly gatewayResolvePeriod?: Duration | string | undefined;
+  readonly gatewayResolvePeriod?: TimeSpan | undefined;
   /**
    * Time after which a Lease that is not renewed may be taken by another: whole seconds.
    * @default 30s
    */
-  readonly leaseDuration?: Duration | string | undefined;
+  readonly leaseDuration?: TimeSpan | undefined;
   /**
    * Time that a renewal is tried before the Lease counts as lost; less than `leaseDuration`.
    * @default 10s
    */
-  readonly renewDeadline?: Duration | string | undefined;
+  readonly renewDeadline?: TimeSpan | undefined;
   /**
    * Wait between two tries to acquire or renew a Lease; less than `renewDeadline` divided by 1.2.
    * @default 2s
    */
-  readonly retryPeriod?: Duration | string | undefined;
+  readonly retryPeriod?: TimeSpan | undefined;
   /**
    * Reconciles at once per Link: 1 to 256.
    * @default 16
@@ -153,4 +152,4 @@ const quotable = (settings: OperatorSettings, name: PropName): string | number |
   return typeof value === 'number' || typeof value === 'boolean' ? value : textOf(settings, name);
 };
 
-const isList = (value: Duration | readonly string[]): value is readonly string[] => Array.isArray(value);
+const isList = (value: TimeSpan | readonly string[]): value is readonly string[] => Array.isArray(value);

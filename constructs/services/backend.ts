@@ -14,7 +14,7 @@ export interface BackendRef {
    * The target cluster of the Service: requests go to its mirror here.
    * @default - this cluster
    */
-  readonly cluster?: string | undefined;
+  readonly targetCluster?: string | undefined;
 }
 
 /** A Service that gets a share of the requests. */
@@ -38,8 +38,8 @@ export interface BackendsProps {
 const MAX_WEIGHT = 1_000_000;
 
 /** Name of the Service in this cluster. */
-export const backendName = ({ service, cluster }: BackendRef): string =>
-  cluster === undefined ? service : mirrorName(service, cluster);
+export const backendName = ({ service, targetCluster }: BackendRef): string =>
+  targetCluster === undefined ? service : mirrorName(service, targetCluster);
 
 /** The annotations that keep the order of failover. */
 export const failoverAnnotations = (failover: readonly BackendRef[] | undefined) =>

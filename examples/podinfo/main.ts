@@ -13,7 +13,7 @@ new TrafficSplit(west, 'Split', {
   service: west.service,
   backends: [
     { service: west.service, weight: 50 },
-    { service: west.service, cluster: 'east', weight: 50 },
+    { service: west.service, targetCluster: 'east', weight: 50 },
   ],
 });
 
@@ -23,7 +23,7 @@ new ServiceRoute(east, 'Route', {
   port: east.port,
   backends: [
     { service: east.service, weight: 50 },
-    { service: east.service, cluster: 'west', weight: 50 },
+    { service: east.service, targetCluster: 'west', weight: 50 },
   ],
 });
 

@@ -27,7 +27,7 @@ export function desiredProbe(observed: ProbeObserved): Manifests {
   const objects = render((chart) => {
     const rendered = new GatewayProbe(chart, 'probe', {
       link: name,
-      cluster,
+      targetCluster: cluster,
       namespace,
       port: probe.port,
       addresses,

@@ -140,8 +140,8 @@ function common({ link, name, namespace }: Observed, service: Service) {
   return {
     service: name,
     namespace,
-    cluster: link.cluster,
-    clusterDomain: link.clusterDomain,
+    targetCluster: link.cluster,
+    targetClusterDomain: link.clusterDomain,
     labels,
     annotations,
     excludedLabels: link.excludedLabels,

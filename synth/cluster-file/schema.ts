@@ -12,6 +12,9 @@ const texts = (description: string) => ({ type: 'array', description, items: { t
 
 const flag = (description: string) => ({ type: 'boolean', description }) as const;
 
+/** A length of time, as TimeSpan is in props. */
+const time = (description: string) => ({ type: ['string', 'number'], description }) as const;
+
 const integer = (description: string) => ({ type: 'integer', description }) as const;
 
 const choice = <const T extends readonly string[]>(description: string, ...values: T) =>
@@ -69,7 +72,7 @@ const gateway = object('The gateway; default a LoadBalancer with three replicas'
   ...placement,
   image: text('Image of the container beside the proxy, which does nothing'),
   probePath: text('Path of the health endpoint; default /ready'),
-  probePeriod: text('Time between the probes of other clusters, as a Go duration; default 3s'),
+  probePeriod: time('Time between the probes of other clusters: seconds, or a Go duration; default 3s'),
   service: object('How the gateway is reached', {
     type: choice('Default LoadBalancer', 'LoadBalancer', 'NodePort', 'ClusterIP'),
     loadBalancerClass: text('Which implementation makes the load balancer'),
@@ -157,6 +160,8 @@ const settingSchema = (setting: OperatorSetting): object => {
       return integer(description);
     case 'choice':
       return choice(description, ...setting.values);
+    case 'duration':
+      return time(`${description}; seconds, or a Go duration`);
     case 'names':
       return texts(description.replace(', separated by commas', ''));
     default:
@@ -193,7 +198,7 @@ const monitoring = object('What Prometheus and Grafana get of each operator; def
     additionalProperties: falseOr(
       'What is otherwise of an alert; false leaves it out',
       object('Settings of an alert', {
-        for: text('For how long it must be so, as in 5m'),
+        for: time('For how long it must be so: seconds, or a duration as in 5m'),
         severity: text('Label severity of the alert'),
         threshold: { type: 'number', description: 'The value that it is about when exceeded' },
       }),

@@ -24,8 +24,8 @@ const rendered = (service: string, alive: boolean): readonly KubeObject[] =>
     new MirrorService(chart, 'mirror', {
       service,
       namespace: 'shop',
-      cluster: RAW_CLUSTER,
-      clusterDomain: 'cluster.local',
+      targetCluster: RAW_CLUSTER,
+      targetClusterDomain: 'cluster.local',
       remoteResourceVersion: '12345',
       ports: [{ name: 'http', port: 80, protocol: 'TCP', targetPort: 8080 }],
       endpoints: gateway(alive),

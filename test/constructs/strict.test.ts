@@ -37,11 +37,11 @@ const multicluster =
   };
 
 const GATEWAY = { addresses: ['203.0.113.10', '2001:db8::10'], port: 4143, identity: 'gateway.identity' };
-const TARGET = { service: 'web', namespace: 'shop', cluster: 'west' };
+const TARGET = { service: 'web', namespace: 'shop', targetCluster: 'west' };
 const PORTS = [{ name: 'http', port: 80, targetPort: 8080, appProtocol: 'kubernetes.io/h2c' }];
 const BACKENDS = [
   { service: 'podinfo', weight: 50 },
-  { service: 'podinfo', cluster: 'west', weight: 50 },
+  { service: 'podinfo', targetCluster: 'west', weight: 50 },
 ];
 
 const compositions: Readonly<Record<string, Compose>> = {
@@ -49,7 +49,7 @@ const compositions: Readonly<Record<string, Compose>> = {
     sourceNetworks: ['198.51.100.0/24'],
     sources: [{ sourceCluster: 'west' }, { sourceCluster: 'north', flat: true, token: 'none' }],
     operator: { image: 'linkspan:test', enableNamespaceCreation: true, endpoints: 'slices' },
-    links: [{ targetClusterName: 'west', gatewayAddresses: ['203.0.113.7'] }, { targetClusterName: 'north' }],
+    links: [{ targetCluster: 'west', gatewayAddresses: ['203.0.113.7'] }, { targetCluster: 'north' }],
   }),
   'a gateway with every setting': multicluster({
     namespace: 'mesh',
@@ -107,11 +107,11 @@ const compositions: Readonly<Record<string, Compose>> = {
     new EndpointMirror(chart, 'endpoint', { ...TARGET, service: 'db', hostname: 'db-0', ports, endpoints: GATEWAY });
   },
   'a probe': (chart) => {
-    new GatewayProbe(chart, 'probe', { link: 'west', cluster: 'west', ...GATEWAY, port: 4191 });
+    new GatewayProbe(chart, 'probe', { link: 'west', targetCluster: 'west', ...GATEWAY, port: 4191 });
   },
   credentials: (chart) => {
     new LinkCredentials(chart, 'credentials', {
-      cluster: 'west',
+      targetCluster: 'west',
       server: 'https://203.0.113.9:6443',
       caData: Buffer.from(CERTIFICATE).toString('base64'),
       token: 'secret',
@@ -119,14 +119,14 @@ const compositions: Readonly<Record<string, Compose>> = {
   },
   'a placeholder of credentials': (chart) => {
     new CredentialsReference(chart, 'credentials', {
-      cluster: 'north',
+      targetCluster: 'north',
       server: 'https://203.0.113.9:6443',
       caData: Buffer.from(CERTIFICATE).toString('base64'),
     });
   },
   'credentials whose token is in a store': (chart) => {
     new CredentialsReference(chart, 'credentials', {
-      cluster: 'south',
+      targetCluster: 'south',
       server: 'https://203.0.113.9:6443',
       caData: Buffer.from(CERTIFICATE).toString('base64'),
       token: { store: { name: 'vault', kind: 'SecretStore' }, key: 'linkspan/east/south', property: 'token' },

@@ -14,13 +14,13 @@ interface Target {
 
 const compose = (chart: Chart, west: Target): void => {
   new LinkCredentials(chart, 'credentials', {
-    cluster: 'west',
+    targetCluster: 'west',
     ...west, // its URL, CA and token
     copies: 'link',
   });
 
   new Link(chart, 'link', {
-    targetClusterName: 'west',
+    targetCluster: 'west',
     gatewayAddresses: ['203.0.113.10'],
     probe: { period: '500ms', timeout: '1s', failureThreshold: 3 },
   });

@@ -54,7 +54,7 @@ const operatorRights = render((chart) => {
 }).filter(isRight);
 
 const remoteRights = render((chart) => {
-  new RemoteAccess(chart, 'remote', { sourceCluster: 'east', namespaces: TARGET_NAMESPACES });
+  new RemoteAccess(chart, 'remote', { sourceCluster: 'east', exportNamespaces: TARGET_NAMESPACES });
 }).filter(isRight);
 
 const rightsIn = (rights: readonly ApiJson[], within: string): readonly ApiJson[] =>

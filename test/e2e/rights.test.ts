@@ -89,9 +89,9 @@ const operatorObjects = (props: Partial<MirrorOperatorProps> = {}): readonly Api
     });
   });
 
-const remoteAccess = (namespaces?: readonly string[]): readonly ApiJson[] =>
+const remoteAccess = (exportNamespaces?: readonly string[]): readonly ApiJson[] =>
   render((chart) => {
-    new RemoteAccess(chart, 'remote', { sourceCluster: 'east', namespaces });
+    new RemoteAccess(chart, 'remote', { sourceCluster: 'east', exportNamespaces });
   });
 
 const remoteObjects = remoteAccess();

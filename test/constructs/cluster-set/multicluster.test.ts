@@ -28,8 +28,8 @@ const byName = (objects: readonly object[]): readonly string[] =>
 describe("a cluster's side of multi-cluster", () => {
   test('is all of its parts as they are by themselves, with what they have in common said once', () => {
     const sourceNetworks = ['198.51.100.0/24'];
-    const west = { targetClusterName: 'west', gatewayAddresses: ['203.0.113.7'] };
-    const north = { targetClusterName: 'north' };
+    const west = { targetCluster: 'west', gatewayAddresses: ['203.0.113.7'] };
+    const north = { targetCluster: 'north' };
     const made = multicluster({
       namespace: 'mesh',
       linkerdNamespace: 'l5d',
@@ -59,8 +59,8 @@ describe("a cluster's side of multi-cluster", () => {
         targetClusters: ['west', 'north'],
         credentialsSecrets: ['cluster-credentials-west', 'cluster-credentials-north'],
       });
-      new Link(chart, 'g', { ...west, metadata: { namespace: 'mesh' } });
-      new Link(chart, 'h', { ...north, metadata: { namespace: 'mesh' } });
+      new Link(chart, 'g', { ...west, namespace: 'mesh' });
+      new Link(chart, 'h', { ...north, namespace: 'mesh' });
     });
 
     expect(made[0]).toEqual({ ...NAMESPACE, metadata: { ...NAMESPACE.metadata, name: 'mesh' } });
@@ -78,8 +78,8 @@ describe("a cluster's side of multi-cluster", () => {
       };
       return rules.find(({ resources }) => resources.includes('secrets'))?.resourceNames;
     };
-    const west = { targetClusterName: 'west' };
-    const north = { targetClusterName: 'north', clusterCredentialsSecret: 'to-north' };
+    const west = { targetCluster: 'west' };
+    const north = { targetCluster: 'north', clusterCredentialsSecret: 'to-north' };
     expect(secrets([west, north])).toEqual(['cluster-credentials-west', 'to-north']);
     expect(secrets([west], ['later', 'cluster-credentials-west'])).toEqual(['later', 'cluster-credentials-west']);
     expect(secrets([west], 'any')).toBeUndefined();
@@ -87,7 +87,7 @@ describe("a cluster's side of multi-cluster", () => {
   });
 
   test('lists what others need before those others', () => {
-    const kinds = multicluster({ operator: { image: 'linkspan' }, links: [{ targetClusterName: 'west' }] }).map(
+    const kinds = multicluster({ operator: { image: 'linkspan' }, links: [{ targetCluster: 'west' }] }).map(
       ({ kind }) => kind,
     );
 
@@ -112,7 +112,7 @@ describe("a cluster's side of multi-cluster", () => {
   });
 
   test('of a source only has no gateway, and no CRD if that is kept elsewhere', () => {
-    const objects = multicluster({ gateway: false, crd: false, links: [{ targetClusterName: 'west' }] });
+    const objects = multicluster({ gateway: false, crd: false, links: [{ targetCluster: 'west' }] });
 
     expect(objects.map(({ kind }) => kind)).toEqual(['Namespace', 'Link']);
   });
@@ -122,7 +122,7 @@ describe("a cluster's side of multi-cluster", () => {
     const made = new Multicluster(chart, 'multicluster', {
       sources: [{ sourceCluster: 'west' }],
       operator: { image: 'linkspan' },
-      links: [{ targetClusterName: 'west' }],
+      links: [{ targetCluster: 'west' }],
     });
 
     expect(made.namespace.metadata.name).toBe('mesh');
@@ -145,7 +145,7 @@ describe("an invalid cluster's side", () => {
           sourceNetworks: ['all'],
           sources: [{ sourceCluster: 'West', name: 'west' }],
           operator: { image: '' },
-          links: [{ targetClusterName: 'west', gatewayAddresses: ['203.0.113.7'], gatewayPort: 0 }],
+          links: [{ targetCluster: 'west', gatewayAddresses: ['203.0.113.7'], gatewayPort: 0 }],
         }),
       ),
     ).toEqual([
@@ -163,7 +163,7 @@ describe("an invalid cluster's side", () => {
       errorsOf(() =>
         multicluster({
           sources: [{ sourceCluster: 'west' }, { sourceCluster: 'west' }],
-          links: [{ targetClusterName: 'north' }, { targetClusterName: 'north' }],
+          links: [{ targetCluster: 'north' }, { targetCluster: 'north' }],
         }),
       ),
     ).toEqual([

@@ -63,7 +63,7 @@ test("flat mode adds what Linkerd's destination controller reads", () => {
 });
 
 test('H6: limited to namespaces, may read in these alone, in flat mode too', () => {
-  const roles = access({ namespaces: ['shop', 'bank'], flat: true }).filter(({ kind }) => kind.includes('Role'));
+  const roles = access({ exportNamespaces: ['shop', 'bank'], flat: true }).filter(({ kind }) => kind.includes('Role'));
 
   expect(roles.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`)).toEqual([
     `Role shop/${NAME}`,
@@ -101,9 +101,9 @@ test('an account with invalid props is refused with every reason at once', () =>
     'name: "linkerd-service-mirror-remote-access-East" must be a valid DNS subdomain',
     'namespace: "a.b" must be a valid DNS label',
   ]);
-  expect(errorsOf(() => access({ namespaces: [] }))).toEqual(['namespaces: [] must not be empty']);
-  expect(errorsOf(() => access({ namespaces: ['Shop', 'bank', 'bank'] }))).toEqual([
-    'namespaces[0]: "Shop" must be a valid DNS label',
-    'namespaces: ["Shop","bank","bank"] must name each namespace once',
+  expect(errorsOf(() => access({ exportNamespaces: [] }))).toEqual(['exportNamespaces: [] must not be empty']);
+  expect(errorsOf(() => access({ exportNamespaces: ['Shop', 'bank', 'bank'] }))).toEqual([
+    'exportNamespaces[0]: "Shop" must be a valid DNS label',
+    'exportNamespaces: ["Shop","bank","bank"] must name each namespace once',
   ]);
 });

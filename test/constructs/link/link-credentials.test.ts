@@ -12,7 +12,12 @@ const CA = base64('-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\
 /** As long as real ones, and so longer than a line of YAML. */
 const TOKEN = `eyJhbGciOiJSUzI1NiJ9.${'a'.repeat(900)}.sig-_nature`;
 
-const WEST: LinkCredentialsProps = { cluster: 'west', server: 'https://203.0.113.7:6443', caData: CA, token: TOKEN };
+const WEST: LinkCredentialsProps = {
+  targetCluster: 'west',
+  server: 'https://203.0.113.7:6443',
+  caData: CA,
+  token: TOKEN,
+};
 
 const credentials = (props: Partial<LinkCredentialsProps> = {}) =>
   render((chart) => {
@@ -25,7 +30,7 @@ const kubeconfigOf = (secret: ApiJson): string =>
 describe('the credentials of a target', () => {
   test("are one kubeconfig in two Secrets: the Link's, and the control plane's with what Linkerd requires of it", () => {
     const data = { kubeconfig: expect.any(String) as string };
-    const secrets = credentials({ trustDomain: 'trust.example', clusterDomain: 'west.example' });
+    const secrets = credentials({ targetTrustDomain: 'trust.example', targetClusterDomain: 'west.example' });
 
     expect(secrets).toEqual([
       {
@@ -72,13 +77,13 @@ describe('the credentials of a target', () => {
   });
 
   test('can be the copy of the Link alone', () => {
-    expect(credentials({ copies: 'link', linkNamespace: 'mesh' }).map(({ metadata }) => metadata)).toEqual([
+    expect(credentials({ copies: 'link', namespace: 'mesh' }).map(({ metadata }) => metadata)).toEqual([
       { name: 'cluster-credentials-west', namespace: 'mesh' },
     ]);
   });
 
   test('take the cluster domain for the trust domain, as Linkerd does', () => {
-    expect(credentials({ clusterDomain: 'west.example' })[1]!.metadata.annotations).toEqual({
+    expect(credentials({ targetClusterDomain: 'west.example' })[1]!.metadata.annotations).toEqual({
       'multicluster.linkerd.io/trust-domain': 'west.example',
       'multicluster.linkerd.io/cluster-domain': 'west.example',
     });
@@ -98,27 +103,27 @@ describe('invalid credentials', () => {
     expect(
       errorsOf(() =>
         credentials({
-          cluster: 'West',
+          targetCluster: 'West',
           server: 'http://203.0.113.7',
           caData: base64('no certificate'),
           token: '',
           tlsServerName: '*',
-          clusterDomain: '.',
-          trustDomain: '-',
-          linkNamespace: 'a.b',
-          controlPlaneNamespace: 'a.b',
+          targetClusterDomain: '.',
+          targetTrustDomain: '-',
+          namespace: 'a.b',
+          linkerdNamespace: 'a.b',
         }),
       ),
     ).toEqual([
-      'cluster: "West" must be a valid DNS label',
+      'targetCluster: "West" must be a valid DNS label',
       'server: "http://203.0.113.7" must be an https URL',
       'caData: must be base64 of PEM certificates',
       'tlsServerName: "*" must be a valid DNS subdomain',
-      'clusterDomain: "." must be a valid DNS subdomain',
-      'trustDomain: "-" must be a valid DNS subdomain',
-      'linkNamespace: "a.b" must be a valid DNS label',
-      'controlPlaneNamespace: "a.b" must be a valid DNS label',
-      'controlPlaneNamespace: "a.b" must differ from the namespace of the Link: both hold a Secret of the same name',
+      'targetClusterDomain: "." must be a valid DNS subdomain',
+      'targetTrustDomain: "-" must be a valid DNS subdomain',
+      'namespace: "a.b" must be a valid DNS label',
+      'linkerdNamespace: "a.b" must be a valid DNS label',
+      'linkerdNamespace: "a.b" must differ from the namespace of the Link: both hold a Secret of the same name',
       'token: must not be empty',
     ]);
   });

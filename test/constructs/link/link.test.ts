@@ -8,7 +8,7 @@ import { errorsOf } from '../errors-of.ts';
 
 const link = (props: Partial<LinkProps> = {}) =>
   render((chart) => {
-    new Link(chart, 'link', { targetClusterName: 'west', ...props });
+    new Link(chart, 'link', { targetCluster: 'west', ...props });
   })[0]!;
 
 const SELECTORS = {
@@ -50,9 +50,12 @@ describe('a Link', () => {
 
   test('takes every field in the form people write it', () => {
     const rendered = link({
-      metadata: { name: 'to-west', namespace: 'mesh', labels: { team: 'a' }, annotations: { note: 'b' } },
+      name: 'to-west',
+      namespace: 'mesh',
+      labels: { team: 'a' },
+      annotations: { note: 'b' },
       targetClusterDomain: 'west.example.com',
-      targetClusterLinkerdNamespace: 'l5d',
+      targetLinkerdNamespace: 'l5d',
       clusterCredentialsSecret: 'west-kubeconfig',
       gatewayAddresses: ['gateway.west.example.com', '2001:db8::7'],
       gatewayPort: 30143,
@@ -121,7 +124,7 @@ describe('a Link', () => {
 
   test("lives in the chart's namespace where the chart has one", () => {
     const chart = new Chart(new App(), 'mesh', { namespace: 'mesh' });
-    const made = new Link(chart, 'link', { targetClusterName: 'west' });
+    const made = new Link(chart, 'link', { targetCluster: 'west' });
 
     expect(made.namespace).toBe('mesh');
     expect(made.link.metadata.namespace).toBe('mesh');
@@ -129,7 +132,7 @@ describe('a Link', () => {
 
   test('takes patches', () => {
     const [patched] = render((chart) => {
-      new Link(chart, 'link', { targetClusterName: 'west' }).link.addJsonPatch(
+      new Link(chart, 'link', { targetCluster: 'west' }).link.addJsonPatch(
         JsonPatch.remove('/spec/federatedServiceSelector'),
       );
     });
@@ -142,7 +145,7 @@ describe('E7: an invalid Link', () => {
   test('is refused with every field and reason at once, by the names of its props', () => {
     const errors = errorsOf(() =>
       link({
-        targetClusterName: 'West',
+        targetCluster: 'West',
         targetClusterDomain: 'a..b',
         gatewayAddresses: ['300.1.2.3'],
         gatewayPort: 0,
@@ -153,7 +156,7 @@ describe('E7: an invalid Link', () => {
 
     expect(errors.map((error) => error.split(':')[0])).toEqual(
       expect.arrayContaining([
-        'targetClusterName',
+        'targetCluster',
         'targetClusterDomain',
         'gatewayAddresses',
         'gatewayPort',

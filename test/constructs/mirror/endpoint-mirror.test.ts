@@ -9,7 +9,7 @@ const POD: EndpointMirrorProps = {
   service: 'nginx-svc',
   hostname: 'nginx-set-0',
   namespace: 'default',
-  cluster: 'west',
+  targetCluster: 'west',
   labels: { app: 'nginx', 'mirror.linkerd.io/exported': 'true' },
   annotations: { 'config.linkerd.io/opaque-ports': '8080' },
   ports: [{ name: 'http', port: 8080 }],

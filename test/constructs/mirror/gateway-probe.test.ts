@@ -7,7 +7,7 @@ import { errorsOf } from '../errors-of.ts';
 
 const WEST: GatewayProbeProps = {
   link: 'west-link',
-  cluster: 'west',
+  targetCluster: 'west',
   port: 30191,
   addresses: ['198.51.100.9', '192.0.2.1'],
   identity: 'gateway.identity.west',
@@ -83,10 +83,12 @@ test('a probe without addresses or identity has neither subsets nor annotations'
 
 test('a probe with invalid props is refused with every reason at once', () => {
   expect(
-    errorsOf(() => probe({ link: 'West', cluster: 'We', namespace: 'a.b', port: 0, addresses: ['west.example'] })),
+    errorsOf(() =>
+      probe({ link: 'West', targetCluster: 'We', namespace: 'a.b', port: 0, addresses: ['west.example'] }),
+    ),
   ).toEqual([
     'name: "probe-West" must be a valid Service name',
-    'cluster: "We" must be a valid DNS label',
+    'targetCluster: "We" must be a valid DNS label',
     'namespace: "a.b" must be a valid DNS label',
     'port: 0 must be between 1 and 65535',
     'addresses[0]: "west.example" must be a valid IP address',

@@ -12,7 +12,7 @@ import { errorsOf } from '../errors-of.ts';
 const NGINX: HeadlessMirrorProps = {
   service: 'nginx-svc',
   namespace: 'default',
-  cluster: 'west',
+  targetCluster: 'west',
   labels: { app: 'nginx', 'mirror.linkerd.io/exported': 'true' },
   ports: [{ name: 'http', port: 80, targetPort: 8080 }],
   remoteResourceVersion: '7',
@@ -234,13 +234,13 @@ test('invalid props are refused with every reason at once', () => {
   expect(
     errorsOf(() =>
       mirror({
-        cluster: 'West',
+        targetCluster: 'West',
         ports: [{ port: 53, protocol: 'UDP' }],
         endpoints: { subsets: [{ addresses: [{ hostname: '', ip: 'x' }], ports: [{ port: -1 }] }] },
       }),
     ),
   ).toEqual([
-    'cluster: "West" must be a valid DNS label',
+    'targetCluster: "West" must be a valid DNS label',
     'name: "nginx-svc-West" must be a valid Service name',
     'ports: [{"port":53,"protocol":"UDP"}] must have a TCP port: UDP and SCTP do not cross a gateway',
     'endpoints.subsets[0].addresses[0].hostname: "" must be a valid DNS label',

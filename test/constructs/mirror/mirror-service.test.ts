@@ -9,7 +9,7 @@ import { errorsOf } from '../errors-of.ts';
 const WEB: MirrorServiceProps = {
   service: 'web',
   namespace: 'shop',
-  cluster: 'west',
+  targetCluster: 'west',
   labels: { app: 'web', 'mirror.linkerd.io/exported': 'true', 'argocd.argoproj.io/instance': 'shop' },
   annotations: { 'config.linkerd.io/opaque-ports': '3306', 'cloud.google.com/neg': '{}', owner: 'team-a' },
   ports: [
@@ -100,7 +100,7 @@ describe('the Service of a mirror in gateway mode', () => {
   });
 
   test('names the target in the domain of its cluster', () => {
-    const [service] = mirror({ clusterDomain: 'west.example.com' });
+    const [service] = mirror({ targetClusterDomain: 'west.example.com' });
 
     expect(service!.metadata.annotations).toHaveProperty(
       ['mirror.linkerd.io/remote-svc-fq-name'],
@@ -253,8 +253,8 @@ describe('a mirror with invalid props', () => {
         mirror({
           service: 'Web',
           namespace: 'shop.eu',
-          cluster: '-west',
-          clusterDomain: 'a..b',
+          targetCluster: '-west',
+          targetClusterDomain: 'a..b',
           ports: [
             { port: 0 },
             { name: 'http', port: 80, targetPort: 'Way_Off' },
@@ -266,8 +266,8 @@ describe('a mirror with invalid props', () => {
     ).toEqual([
       'service: "Web" must be a valid Service name',
       'namespace: "shop.eu" must be a valid DNS label',
-      'cluster: "-west" must be a valid DNS label',
-      'clusterDomain: "a..b" must be a valid DNS subdomain',
+      'targetCluster: "-west" must be a valid DNS label',
+      'targetClusterDomain: "a..b" must be a valid DNS subdomain',
       'name: "Web--west" must be a valid Service name',
       'ports[0].port: 0 must be between 1 and 65535',
       'ports[0].name: is required when there are several ports',

@@ -8,7 +8,7 @@ import { MirrorService } from '../../../constructs/mirror/mirror-service.ts';
 import { render } from '../../../constructs/mirror/render.ts';
 import { errorsOf } from '../errors-of.ts';
 
-const TARGET = { service: 'web', namespace: 'shop', cluster: 'west' };
+const TARGET = { service: 'web', namespace: 'shop', targetCluster: 'west' };
 const PORTS = [{ name: 'http', port: 80 }];
 const GATEWAY = { addresses: ['203.0.113.10', '2001:db8::10'], port: 4143 };
 const SUBSETS = { subsets: [{ addresses: [{ hostname: 'web-0', ip: '10.96.7.7' }], ports: PORTS }] };
@@ -42,7 +42,7 @@ const constructs: readonly (readonly [string, string, (chart: Chart, said: Said)
   [
     'GatewayProbe',
     'linkerd-multicluster/probe-west',
-    (chart, said) => new GatewayProbe(chart, 'probe', { link: 'west', cluster: 'west', ...GATEWAY, ...said }),
+    (chart, said) => new GatewayProbe(chart, 'probe', { link: 'west', targetCluster: 'west', ...GATEWAY, ...said }),
   ],
 ];
 

@@ -80,7 +80,12 @@ test('what a Service says by itself holds', () => {
 
 test('A4: mirrors and the gateway are never exported', () => {
   const shop = chart();
-  new MirrorService(shop, 'mirror', { service: 'web', namespace: 'shop', cluster: 'west', ports: [{ port: 80 }] });
+  new MirrorService(shop, 'mirror', {
+    service: 'web',
+    namespace: 'shop',
+    targetCluster: 'west',
+    ports: [{ port: 80 }],
+  });
   new Gateway(shop, 'gateway');
   Exported.of(shop);
 

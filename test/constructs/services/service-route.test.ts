@@ -11,7 +11,7 @@ const route = (props: Partial<ServiceRouteProps> = {}) =>
       port: 9898,
       backends: [
         { service: 'podinfo', weight: 50 },
-        { service: 'podinfo', cluster: 'west', weight: 50 },
+        { service: 'podinfo', targetCluster: 'west', weight: 50 },
       ],
       ...props,
     });
@@ -39,7 +39,7 @@ test('a route divides HTTP requests to a Service between it and its mirror', () 
 });
 
 test('a route keeps the order of failover beside it', () => {
-  const failover = [{ service: 'podinfo', cluster: 'west' }, { service: 'podinfo' }];
+  const failover = [{ service: 'podinfo', targetCluster: 'west' }, { service: 'podinfo' }];
 
   expect(route({ name: 'split', namespace: 'test', failover })[0]!.metadata).toEqual({
     name: 'split',

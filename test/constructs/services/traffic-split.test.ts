@@ -9,7 +9,7 @@ const PODINFO: TrafficSplitProps = {
   service: 'podinfo',
   backends: [
     { service: 'podinfo', weight: 50 },
-    { service: 'podinfo', cluster: 'west', weight: 50 },
+    { service: 'podinfo', targetCluster: 'west', weight: 50 },
   ],
 };
 
@@ -36,7 +36,7 @@ test('a split divides requests between a Service and its mirror', () => {
 });
 
 test('a split keeps the order of failover beside it', () => {
-  const failover = [{ service: 'podinfo' }, { service: 'podinfo', cluster: 'west' }];
+  const failover = [{ service: 'podinfo' }, { service: 'podinfo', targetCluster: 'west' }];
 
   expect(split({ name: 'podinfo-failover', namespace: 'test', failover })[0]!.metadata).toEqual({
     name: 'podinfo-failover',
@@ -61,7 +61,7 @@ test('a split with invalid props is refused with every reason at once', () => {
         backends: [
           { service: 'podinfo', weight: -1 },
           { service: 'podinfo', weight: 0.5 },
-          { service: 'podinfo', cluster: 'West', weight: 1 },
+          { service: 'podinfo', targetCluster: 'West', weight: 1 },
         ],
         failover: [{ service: 'podinfo' }, { service: 'podinfo' }, { service: 'other' }],
       }),

@@ -17,8 +17,8 @@ const IMAGE = 'registry.example.com/linkspan:0.1.0';
 const operator = (props: Omit<NonNullable<MulticlusterProps['operator']>, 'image'>): MulticlusterProps => ({
   operator: { image: IMAGE, ...props },
 });
-const link = (props: Omit<LinkProps, 'targetClusterName'>): MulticlusterProps => ({
-  links: [{ targetClusterName: 'west', ...props }],
+const link = (props: Omit<LinkProps, 'targetCluster'>): MulticlusterProps => ({
+  links: [{ targetCluster: 'west', ...props }],
 });
 
 const PATCH = 'by `addJsonPatch` on what is rendered';

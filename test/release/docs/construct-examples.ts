@@ -63,7 +63,7 @@ export const multicluster = (chart: Chart): void => {
     sourceNetworks: ['198.51.100.0/24'],
     sources: [{ sourceCluster: 'east' }],
     operator: { image: 'registry.example.com/linkspan:0.1.0' },
-    links: [{ targetClusterName: 'east', gatewayAddresses: ['203.0.113.10'] }],
+    links: [{ targetCluster: 'east', gatewayAddresses: ['203.0.113.10'] }],
   });
 };
 
@@ -102,7 +102,7 @@ export const linkCrd = (chart: Chart): void => {
 /** Which target cluster, how it is reached and what is mirrored from it. */
 export const link = (chart: Chart): void => {
   new Link(chart, 'West', {
-    targetClusterName: 'west',
+    targetCluster: 'west',
     gatewayAddresses: ['203.0.113.10', 'gateway.west.example.com'],
     probe: { period: '5s' },
     excludedLabels: ['team.example.com/*'],
@@ -112,7 +112,7 @@ export const link = (chart: Chart): void => {
 /** The credentials of a target cluster, for the operator and for Linkerd's destination controller. They hold a token: not for Git. */
 export const linkCredentials = (chart: Chart): void => {
   new LinkCredentials(chart, 'Credentials', {
-    cluster: 'west',
+    targetCluster: 'west',
     server: 'https://api.west.example.com:6443',
     caData,
     token,
@@ -122,7 +122,7 @@ export const linkCredentials = (chart: Chart): void => {
 /** The same credentials as they may stand in Git: external-secrets puts the token in, or without `token` the team does. */
 export const credentialsReference = (chart: Chart): void => {
   new CredentialsReference(chart, 'Credentials', {
-    cluster: 'west',
+    targetCluster: 'west',
     server: 'https://api.west.example.com:6443',
     caData,
     token: { store: { name: 'vault' }, key: 'linkspan/east/west' },
@@ -155,7 +155,7 @@ export const trafficSplit = (chart: Chart): void => {
     namespace: 'test',
     backends: [
       { service: 'podinfo', weight: 50 },
-      { service: 'podinfo', cluster: 'east', weight: 50 },
+      { service: 'podinfo', targetCluster: 'east', weight: 50 },
     ],
   });
 };
@@ -168,9 +168,9 @@ export const serviceRoute = (chart: Chart): void => {
     port: 9898,
     backends: [
       { service: 'podinfo', weight: 50 },
-      { service: 'podinfo', cluster: 'east', weight: 50 },
+      { service: 'podinfo', targetCluster: 'east', weight: 50 },
     ],
-    failover: [{ service: 'podinfo' }, { service: 'podinfo', cluster: 'east' }],
+    failover: [{ service: 'podinfo' }, { service: 'podinfo', targetCluster: 'east' }],
   });
 };
 
@@ -179,7 +179,7 @@ export const mirrorService = (chart: Chart): void => {
   new MirrorService(chart, 'Mirror', {
     service: 'podinfo',
     namespace: 'test',
-    cluster: 'west',
+    targetCluster: 'west',
     ports: [{ name: 'http', port: 9898 }],
     endpoints: { addresses: ['203.0.113.10'], port: 4143 },
     static: true,
@@ -191,7 +191,7 @@ export const headlessMirror = (chart: Chart): void => {
   new HeadlessMirror(chart, 'Mirror', {
     service: 'nginx-svc',
     namespace: 'default',
-    cluster: 'west',
+    targetCluster: 'west',
     ports: [{ name: 'http', port: 80 }],
     endpoints: {
       subsets: [{ addresses: [{ hostname: 'nginx-set-0', ip: '10.43.0.17' }], ports: [{ name: 'http', port: 80 }] }],
@@ -206,7 +206,7 @@ export const endpointMirror = (chart: Chart): void => {
     hostname: 'nginx-set-0',
     service: 'nginx-svc',
     namespace: 'default',
-    cluster: 'west',
+    targetCluster: 'west',
     ports: [{ name: 'http', port: 80 }],
   });
 };
@@ -215,7 +215,7 @@ export const endpointMirror = (chart: Chart): void => {
 export const gatewayProbe = (chart: Chart): void => {
   new GatewayProbe(chart, 'Probe', {
     link: 'west',
-    cluster: 'west',
+    targetCluster: 'west',
     port: 4191,
     addresses: ['203.0.113.10'],
     static: true,

@@ -68,8 +68,8 @@ export const rightsTables = (): readonly Table[] => [
   },
   {
     heading: 'A source cluster, in some namespaces of a target',
-    text: "With `namespaces: ['shop']`: a Role in each, and nothing in the whole cluster. The Link must name them too, as `targetNamespaces`; `exportNamespaces` of a member of a `ClusterSet` does both. Linkerd's own Link CRD drops `targetNamespaces`: Linkspan's must be installed. Linkerd's destination controller reads whole clusters, so on a flat network the account that it uses must not be limited.",
-    grants: remote({ namespaces: ['shop'] }),
+    text: "With `exportNamespaces: ['shop']`: a Role in each, and nothing in the whole cluster. The Link must name them too, as `targetNamespaces`; `exportNamespaces` of a member of a `ClusterSet` does both. Linkerd's own Link CRD drops `targetNamespaces`: Linkspan's must be installed. Linkerd's destination controller reads whole clusters, so on a flat network the account that it uses must not be limited.",
+    grants: remote({ exportNamespaces: ['shop'] }),
   },
 ];
 

@@ -43,7 +43,7 @@ import { parseOperatorConfig, runOperator } from 'linkspan/operator';
 
 const app = new App();
 const chart = new Chart(app, 'links');
-const west = new Link(chart, 'west', { targetClusterName: 'west', gatewayAddresses: ['203.0.113.10'] });
+const west = new Link(chart, 'west', { targetCluster: 'west', gatewayAddresses: ['203.0.113.10'] });
 
 const read = readLink(west.link.toJson());
 if (!read.ok) throw new Error(read.errors.join());
@@ -63,7 +63,7 @@ import type { Construct } from 'constructs';
 
 export const mistakes = (scope: Construct): unknown => [
   // @ts-expect-error a port is a number
-  new Link(scope, 'link', { targetClusterName: 'west', gatewayAddresses: ['203.0.113.10'], gatewayPort: '4143' }),
+  new Link(scope, 'link', { targetCluster: 'west', gatewayAddresses: ['203.0.113.10'], gatewayPort: '4143' }),
   // @ts-expect-error it may have failed
   readLink({}).value,
   // @ts-expect-error it needs its options

@@ -38,7 +38,7 @@ it('what a construct refuses at synth is not written', () => {
 it('the endpoints of a mirror are not written, unless it is static', () => {
   const mirror = (props: { readonly static?: boolean } = {}) => {
     const chart = new Chart(new App(), 'east');
-    const target = { service: 'web', namespace: 'shop', cluster: 'west', ports: [{ port: 80 }] };
+    const target = { service: 'web', namespace: 'shop', targetCluster: 'west', ports: [{ port: 80 }] };
     new MirrorService(chart, 'web', { ...target, endpoints: { addresses: ['203.0.113.10'], port: 4143 }, ...props });
     return [...clusterTree(chart, 'east', 'mesh').keys()];
   };
