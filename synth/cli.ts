@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /**
  * The `linkspan` command line. Names and options of all commands are here; what a command does is a file of its own in
  * `commands/`, imported when the command runs, so that help and usage errors cost next to nothing. A usage error exits 2

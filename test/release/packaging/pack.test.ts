@@ -146,12 +146,13 @@ describe('the package', () => {
     const { files, filename, size, unpackedSize } = packed;
     console.log(`${filename}: ${kibibytes(size)}, ${kibibytes(unpackedSize)} unpacked, ${files.length} files`);
     const paths = files.map(({ path }) => path);
-    const built = /^dist\/(crds|constructs|operator|synth)\/.+\.(js|d\.ts|schema\.json)$/;
+    const built = /^dist\/(crds|constructs|operator|synth|cjs\/(crds|constructs))\/.+\.(js|d\.ts|schema\.json)$/;
     const others = paths.filter((path) => !built.test(path));
     expect(others.toSorted()).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'dist/cjs/package.json',
       'dist/cluster-set.schema.json',
       'package.json',
     ]);

@@ -1,0 +1,28 @@
+#!/usr/bin/env node
+/**
+ * What the package installs as `linkspan`: refuses a Node that is too old, in one line, before anything is loaded that
+ * such a Node cannot run. It imports the command line itself only then, and so has no other imports.
+ */
+import { createRequire } from 'node:module';
+
+const USAGE_ERROR = 2;
+
+const { engines } = createRequire(import.meta.url)('linkspan/package.json') as { readonly engines: { node: string } };
+
+/** Major and minor number of a version such as `v22.19.0`, or of a range such as `>=22.19`. */
+const parts = (version: string): readonly [major: number, minor: number] => {
+  const [, major, minor] = /(\d+)(?:\.(\d+))?/.exec(version) ?? [];
+  return [Number(major), Number(minor ?? 0)];
+};
+
+const [major, minor] = parts(process.version);
+const [leastMajor, leastMinor] = parts(engines.node);
+
+if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) {
+  await import('./cli.ts');
+} else {
+  process.stderr.write(
+    `error: Linkspan needs Node ${leastMajor}.${leastMinor} or later, this is ${process.version} (install a newer Node)\n`,
+  );
+  process.exitCode = USAGE_ERROR;
+}
