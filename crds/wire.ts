@@ -75,6 +75,8 @@ export const Annotation = {
   requireIdentityPorts: 'config.linkerd.io/proxy-require-identity-inbound-ports',
   /** On the gateway's pods: what the proxy allows where no policy says otherwise. */
   defaultInboundPolicy: 'config.linkerd.io/default-inbound-policy',
+  /** The cluster autoscaler's, on pods: `"true"` lets it move one off a node, although its proxy has a volume there. */
+  safeToEvict: 'cluster-autoscaler.kubernetes.io/safe-to-evict',
   /** Kubernetes', on a token Secret: the ServiceAccount whose token it gets. */
   serviceAccountName: 'kubernetes.io/service-account.name',
   /** Ours, on the gateway's NetworkAuthentication: `any` if it was given no source clusters' CIDRs. */

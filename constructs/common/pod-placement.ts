@@ -116,6 +116,13 @@ const antiAffinity = (how: 'required' | 'preferred' | 'none', pods: PodLabels) =
   }
 };
 
+/**
+ * The part of a Deployment's spec that rolls a change out. Where two pods must not share a node, there may be no node for
+ * one more: Kubernetes' own strategy, under which a quarter of few pods is none, would then wait for ever.
+ */
+export const rolloutStrategy = ({ antiAffinity }: PodPlacementProps) =>
+  antiAffinity === 'required' ? { strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } } } : {};
+
 /** At most one pod is taken down at a time; none for a single pod, which no drain could get past. */
 export const podDisruptionBudget = (
   scope: Construct,

@@ -13,12 +13,14 @@ import {
   podPlacement,
   podPlacementErrors,
   type PodPlacementProps,
+  rolloutStrategy,
 } from '../common/pod-placement.ts';
 import { dnsLabel, dnsSubdomain } from '../common/prop-rules.ts';
 import { restrictedContainer, restrictedPod } from '../common/restricted.ts';
 import { goDuration, type TimeSpan } from '../common/time-span.ts';
 import {
   GATEWAY_LABELS,
+  GATEWAY_PODS,
   gatewayServiceErrors,
   type GatewayServiceProps,
   gatewayServiceSpec,
@@ -119,7 +121,8 @@ export class Gateway extends Construct {
       metadata,
       spec: {
         replicas,
-        selector: { matchLabels: GATEWAY_LABELS },
+        selector: { matchLabels: GATEWAY_PODS },
+        ...rolloutStrategy(props),
         template: {
           metadata: {
             labels: GATEWAY_LABELS,
@@ -128,6 +131,7 @@ export class Gateway extends Construct {
               [Annotation.enableGateway]: Value.true,
               [Annotation.requireIdentityPorts]: String(Default.gatewayPort),
               [Annotation.defaultInboundPolicy]: 'all-authenticated',
+              [Annotation.safeToEvict]: Value.true,
             },
           },
           spec: {
@@ -142,7 +146,7 @@ export class Gateway extends Construct {
                 securityContext: restrictedContainer(NOBODY),
               },
             ],
-            ...podPlacement(props, GATEWAY_LABELS),
+            ...podPlacement(props, GATEWAY_PODS),
           },
         },
       },
@@ -162,7 +166,7 @@ export class Gateway extends Construct {
       },
       spec: gatewayServiceSpec(props.service ?? {}),
     });
-    this.podDisruptionBudget = podDisruptionBudget(this, metadata, replicas, GATEWAY_LABELS);
+    this.podDisruptionBudget = podDisruptionBudget(this, metadata, replicas, GATEWAY_PODS);
   }
 }
 

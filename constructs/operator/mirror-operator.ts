@@ -25,6 +25,7 @@ import {
   podPlacement,
   podPlacementErrors,
   type PodPlacementProps,
+  rolloutStrategy,
 } from '../common/pod-placement.ts';
 import { dnsLabel, portNumber } from '../common/prop-rules.ts';
 import { restrictedContainer, restrictedPod } from '../common/restricted.ts';
@@ -137,10 +138,14 @@ export class MirrorOperator extends Construct {
       spec: {
         replicas,
         selector: { matchLabels: PODS },
+        ...rolloutStrategy(props),
         template: {
           metadata: {
             labels: { ...LABELS, ...foundByLinkerd(targetClusters) },
-            annotations: { [Annotation.inject]: (props.meshed ?? true) ? 'enabled' : 'disabled' },
+            annotations: {
+              [Annotation.inject]: (props.meshed ?? true) ? 'enabled' : 'disabled',
+              [Annotation.safeToEvict]: Value.true,
+            },
           },
           spec: {
             serviceAccountName: OPERATOR_NAME,

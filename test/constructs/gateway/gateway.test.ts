@@ -13,6 +13,8 @@ const gateway = (props?: GatewayProps): Readonly<Record<string, ApiJson>> =>
   );
 
 const LABELS = { app: 'linkerd-gateway', 'linkerd.io/extension': 'multicluster' };
+/** Linkerd's chart selects by this alone, and a Deployment's selector is for life. */
+const PODS = { app: 'linkerd-gateway' };
 const METADATA = { name: 'linkerd-gateway', namespace: 'linkerd-multicluster', labels: LABELS };
 
 describe('a gateway', () => {
@@ -25,7 +27,7 @@ describe('a gateway', () => {
         metadata: METADATA,
         spec: {
           replicas: 3,
-          selector: { matchLabels: LABELS },
+          selector: { matchLabels: PODS },
           template: {
             metadata: {
               labels: LABELS,
@@ -34,6 +36,7 @@ describe('a gateway', () => {
                 'config.linkerd.io/enable-gateway': 'true',
                 'config.linkerd.io/proxy-require-identity-inbound-ports': '4143',
                 'config.linkerd.io/default-inbound-policy': 'all-authenticated',
+                'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true',
               },
             },
             spec: {
@@ -63,7 +66,7 @@ describe('a gateway', () => {
                       weight: 100,
                       podAffinityTerm: {
                         topologyKey: 'kubernetes.io/hostname',
-                        labelSelector: { matchLabels: LABELS },
+                        labelSelector: { matchLabels: PODS },
                       },
                     },
                   ],
@@ -74,7 +77,7 @@ describe('a gateway', () => {
                   topologyKey: 'topology.kubernetes.io/zone',
                   maxSkew: 1,
                   whenUnsatisfiable: 'ScheduleAnyway',
-                  labelSelector: { matchLabels: LABELS },
+                  labelSelector: { matchLabels: PODS },
                 },
               ],
             },
@@ -107,7 +110,7 @@ describe('a gateway', () => {
         apiVersion: 'policy/v1',
         kind: 'PodDisruptionBudget',
         metadata: METADATA,
-        spec: { maxUnavailable: 1, selector: { matchLabels: LABELS } },
+        spec: { maxUnavailable: 1, selector: { matchLabels: PODS } },
       },
     ]);
   });
@@ -179,6 +182,8 @@ describe('a gateway', () => {
 
     expect(Deployment!.spec).toMatchObject({
       replicas: 5,
+      // Where each pod has a node of its own, there may be none for one more.
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
       template: {
         spec: {
           containers: [
@@ -190,7 +195,7 @@ describe('a gateway', () => {
           affinity: {
             podAntiAffinity: {
               requiredDuringSchedulingIgnoredDuringExecution: [
-                { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: LABELS } },
+                { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: PODS } },
               ],
             },
           },
@@ -199,7 +204,7 @@ describe('a gateway', () => {
               topologyKey: 'rack',
               maxSkew: 2,
               whenUnsatisfiable: 'DoNotSchedule',
-              labelSelector: { matchLabels: LABELS },
+              labelSelector: { matchLabels: PODS },
             },
           ],
           nodeSelector: { pool: 'edge' },

@@ -39,6 +39,7 @@ const configOf = (objects: readonly ApiJson[]) => {
 const PODS = { 'app.kubernetes.io/name': 'linkspan', 'app.kubernetes.io/component': 'operator' };
 const LABELS = { ...PODS, 'linkerd.io/extension': 'multicluster' };
 const METADATA = { name: 'linkspan-operator', namespace: 'linkerd-multicluster', labels: LABELS };
+const SAFE_TO_EVICT = { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'true' };
 const RBAC = 'rbac.authorization.k8s.io';
 const READ = ['list', 'watch'];
 const WRITE = ['get', 'create', 'patch', 'delete'];
@@ -92,7 +93,7 @@ describe('an operator', () => {
           replicas: 2,
           selector: { matchLabels: PODS },
           template: {
-            metadata: { labels: LABELS, annotations: { 'linkerd.io/inject': 'enabled' } },
+            metadata: { labels: LABELS, annotations: { 'linkerd.io/inject': 'enabled', ...SAFE_TO_EVICT } },
             spec: {
               serviceAccountName: 'linkspan-operator',
               automountServiceAccountToken: true,
@@ -300,8 +301,14 @@ describe('an operator', () => {
 
     expect(deploymentOf(objects).spec.template.metadata).toHaveProperty('annotations', {
       'linkerd.io/inject': 'disabled',
+      ...SAFE_TO_EVICT,
     });
     expect(configOf(objects)).toMatchObject({ probeVia: 'address' });
+  });
+
+  test('lets a rollout take a pod down first, where each pod must have a node of its own', () => {
+    const { spec } = the('Deployment', operator({ antiAffinity: 'required' }));
+    expect(spec).toMatchObject({ strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } } });
   });
 
   test('lets in whom it is told to', () => {
