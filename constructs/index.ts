@@ -66,7 +66,7 @@ export { Monitor, type MonitorProps } from './monitoring/monitor.ts';
 export { Monitoring, type MonitoringProps } from './monitoring/monitoring.ts';
 
 export { ClusterSet, type ClusterSetCluster } from './cluster-set/cluster-set.ts';
-export { Multicluster, type MulticlusterProps } from './cluster-set/multicluster.ts';
+export { Multicluster, type MulticlusterProps, type PodSecurity } from './cluster-set/multicluster.ts';
 export type { ApiServer, ClusterCredentials, ClusterSetMember, ClusterSetProps } from './cluster-set/props.ts';
 export type { ClusterPair, Topology } from './cluster-set/topology.ts';
 

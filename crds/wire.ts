@@ -29,6 +29,8 @@ export const Label = {
   credentialsClusterName: 'multicluster.linkerd.io/cluster-name',
   /** `multicluster` on what belongs to the extension. */
   extension: 'linkerd.io/extension',
+  /** Kubernetes', on a namespace: the Pod Security Standard that its pods must meet. */
+  podSecurity: 'pod-security.kubernetes.io/enforce',
   /** Kubernetes': the Service an EndpointSlice belongs to. */
   serviceName: 'kubernetes.io/service-name',
   /** Kubernetes': who maintains an EndpointSlice. */

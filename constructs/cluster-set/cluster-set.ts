@@ -111,9 +111,17 @@ const side = (
   member: ClusterSetMember,
   sources: readonly ClusterSetMember[],
   targets: readonly ClusterSetMember[],
-  { operator, monitoring, flat = false, namespace = Default.multiclusterNamespace, linkerdNamespace }: ClusterSetProps,
+  {
+    operator,
+    monitoring,
+    flat = false,
+    namespace = Default.multiclusterNamespace,
+    podSecurity,
+    linkerdNamespace,
+  }: ClusterSetProps,
 ) => ({
   namespace,
+  podSecurity,
   linkerdNamespace,
   trustDomain: trustDomainOf(member),
   gateway: sources.length > 0 && member.gatewayAddresses !== undefined ? (member.gateway ?? {}) : (false as const),

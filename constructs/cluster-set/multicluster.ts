@@ -17,6 +17,9 @@ import { Link, type LinkProps } from '../link/link.ts';
 import { Monitoring, type MonitoringProps } from '../monitoring/monitoring.ts';
 import { MirrorOperator, type MirrorOperatorProps } from '../operator/mirror-operator.ts';
 
+/** The Pod Security Standard of the namespace. */
+export type PodSecurity = 'privileged' | 'restricted';
+
 /** Props that all parts share, given once. */
 type Common = 'namespace' | 'linkerdNamespace' | 'trustDomain';
 
@@ -27,6 +30,13 @@ export interface MulticlusterProps {
    * @default - the chart's, else `linkerd-multicluster`
    */
   readonly namespace?: string | undefined;
+  /**
+   * Which pods Kubernetes admits to the namespace, as a Pod Security Standard. Linkerd's proxy is put into pods with an
+   * init container that changes their network, which takes `privileged`; with Linkerd's CNI plugin there is none, and
+   * `restricted` is enough.
+   * @default privileged
+   */
+  readonly podSecurity?: PodSecurity | undefined;
   /**
    * Namespace of Linkerd's control plane.
    * @default linkerd
@@ -94,14 +104,17 @@ export class Multicluster extends Construct {
 
   constructor(scope: Construct, id: string, props: MulticlusterProps = {}) {
     super(scope, id);
-    const { linkerdNamespace, trustDomain, gateway = {}, sources = [], links = [] } = props;
+    const { linkerdNamespace, trustDomain, gateway = {}, sources = [], links = [], podSecurity = 'privileged' } = props;
     const namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
     const parts = new Parts(COMMON_PROPS);
     const common = { namespace, linkerdNamespace, trustDomain };
     this.namespace = new ApiObject(this, 'Resource', {
       apiVersion: 'v1',
       kind: 'Namespace',
-      metadata: { name: namespace, labels: { [Label.extension]: Value.extension } },
+      metadata: {
+        name: namespace,
+        labels: { [Label.extension]: Value.extension, [Label.podSecurity]: podSecurity },
+      },
     });
     if (gateway !== false) {
       this.gateway = parts.make('gateway.', () => new Gateway(this, 'Gateway', { ...gateway, ...common }));

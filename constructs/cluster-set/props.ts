@@ -114,6 +114,11 @@ export interface ClusterSetProps {
    */
   readonly namespace?: string | undefined;
   /**
+   * Pod Security Standard of that namespace: `restricted` where Linkerd's CNI plugin is installed.
+   * @default privileged
+   */
+  readonly podSecurity?: MulticlusterProps['podSecurity'];
+  /**
    * Namespace of Linkerd's control plane, in every cluster.
    * @default linkerd
    */

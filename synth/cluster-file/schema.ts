@@ -302,6 +302,11 @@ export const CLUSTER_SET_SCHEMA = {
       ),
       flat: flag('Whether pods reach those of other clusters, for flat and federated mode; default false'),
       namespace: text('Namespace of the multicluster extension; default linkerd-multicluster'),
+      podSecurity: choice(
+        "Pod Security Standard of that namespace; restricted with Linkerd's CNI plugin, default privileged",
+        'privileged',
+        'restricted',
+      ),
       linkerdNamespace: text("Namespace of Linkerd's control plane; default linkerd"),
       argoCd,
     },

@@ -19,7 +19,10 @@ const multicluster = (props?: MulticlusterProps) =>
 const NAMESPACE = {
   apiVersion: 'v1',
   kind: 'Namespace',
-  metadata: { name: 'linkerd-multicluster', labels: { 'linkerd.io/extension': 'multicluster' } },
+  metadata: {
+    name: 'linkerd-multicluster',
+    labels: { 'linkerd.io/extension': 'multicluster', 'pod-security.kubernetes.io/enforce': 'privileged' },
+  },
 };
 
 const byName = (objects: readonly object[]): readonly string[] =>
@@ -109,6 +112,14 @@ describe("a cluster's side of multi-cluster", () => {
       'Service',
       'ServiceAccount',
     ]);
+  });
+
+  test("admits pods whose proxy sets up its network, and with Linkerd's CNI plugin need not", () => {
+    expect(multicluster()[0]).toEqual(NAMESPACE);
+    expect(multicluster({ podSecurity: 'restricted' })[0]).toHaveProperty('metadata.labels', {
+      'linkerd.io/extension': 'multicluster',
+      'pod-security.kubernetes.io/enforce': 'restricted',
+    });
   });
 
   test('of a source only has no gateway, and no CRD if that is kept elsewhere', () => {
