@@ -1,6 +1,7 @@
 /**
- * The serving certificate of every simulated API server: self-signed, for 127.0.0.1, valid for a hundred years.
- * Checked in, so that no start pays for key generation; the key guards nothing but test data on loopback.
+ * The serving certificate of every test cluster: self-signed, for 127.0.0.1, valid for a hundred years. Checked in, so
+ * that no start pays for key generation; the key guards nothing but test data on loopback. It is an elliptic-curve key:
+ * tests make thousands of connections, and an RSA signature for each costs API servers more than the requests do.
  */
 
 /** The certificate, which is also its own CA, in PEM. */

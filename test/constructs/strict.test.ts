@@ -20,7 +20,7 @@ import { type ApiJson, render } from '../../constructs/mirror/render.ts';
 import { ServiceRoute } from '../../constructs/services/service-route.ts';
 import { TrafficSplit } from '../../constructs/services/traffic-split.ts';
 import { linkCrd } from '../../crds/index.ts';
-import { CERTIFICATE } from '../cluster/simulated/certificate.ts';
+import { CERTIFICATE } from '../cluster/certificate.ts';
 import { borrowCluster, type TestCluster } from '../cluster/index.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
 import { type Api, api, installCrd, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';

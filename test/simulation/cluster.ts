@@ -4,7 +4,7 @@
  */
 import { bearer, type ClusterAccess } from '../../operator/kube/access/access.ts';
 import { renderKubeconfig } from '../cluster/kubeconfig.ts';
-import { CERTIFICATE } from '../cluster/simulated/certificate.ts';
+import { CERTIFICATE } from '../cluster/certificate.ts';
 import { startControllers } from '../cluster/simulated/controllers/index.ts';
 import type { Exchange } from '../cluster/simulated/exchange.ts';
 import type { Faults } from '../cluster/simulated/faults.ts';

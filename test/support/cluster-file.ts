@@ -1,7 +1,7 @@
 /** A cluster file of any size, with every field that a member can have, for tests and measurements of synth. */
 import { Yaml } from 'cdk8s';
 import type { ClusterSetProps } from '../../constructs/index.ts';
-import { CERTIFICATE } from '../cluster/simulated/certificate.ts';
+import { CERTIFICATE } from '../cluster/certificate.ts';
 
 /** What an editor reads in the first line of a cluster file. */
 const HINT = '# yaml-language-server: $schema=./linkspan.schema.json\n';

@@ -1,5 +1,5 @@
 /** A kubeconfig as `linkerd multicluster link` writes it into a Secret; nothing listens at its server. */
-import { CERTIFICATE } from '../cluster/simulated/certificate.ts';
+import { CERTIFICATE } from '../cluster/certificate.ts';
 
 export const TARGET_KUBECONFIG = `apiVersion: v1
 kind: Config

@@ -3,12 +3,13 @@
  * controllers and CoreDNS. Nothing needs root or containers; everything lives in one temporary directory.
  */
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AuditLog, auditPolicy } from './audit-log.ts';
 import { requireBinary } from './binaries.ts';
 import { Etcd } from './etcd.ts';
 import { httpStatus } from './http-status.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../certificate.ts';
 import { renderKubeconfig } from '../kubeconfig.ts';
 import { type PortBlock, reservePorts } from './ports.ts';
 import { Processes, type RunningProcess } from './processes.ts';
@@ -64,7 +65,6 @@ export class RealCluster implements TestCluster {
   #etcdServer: RunningProcess | undefined;
   #paused = false;
   #stopped = false;
-  #ca = '';
 
   constructor(options: StartOptions, processes: Processes, ports: PortBlock) {
     this.name = options.name;
@@ -84,7 +84,7 @@ export class RealCluster implements TestCluster {
   }
 
   get caData(): string {
-    return Buffer.from(this.#ca).toString('base64');
+    return Buffer.from(CERTIFICATE).toString('base64');
   }
 
   get kubeconfig(): string {
@@ -171,6 +171,10 @@ export class RealCluster implements TestCluster {
     await this.start();
   }
 
+  get #servingCertificate(): readonly string[] {
+    return [`--tls-cert-file=${this.#file('serving.crt')}`, `--tls-private-key-file=${this.#file('serving.key')}`];
+  }
+
   #file(name: string): string {
     return join(this.#processes.dir, name);
   }
@@ -187,6 +191,8 @@ export class RealCluster implements TestCluster {
       ...(this.#options.users ?? []),
     ];
     await Promise.all([
+      writeFile(this.#file('serving.crt'), CERTIFICATE),
+      writeFile(this.#file('serving.key'), PRIVATE_KEY),
       writeFile(this.#file('sa.key'), privateKey),
       writeFile(this.#file('sa.pub'), publicKey),
       writeFile(this.#file('tokens.csv'), users.map(tokenLine).join('')),
@@ -225,7 +231,7 @@ export class RealCluster implements TestCluster {
         `--secure-port=${this.#port}`,
         `--advertise-address=${ADVERTISED_ADDRESS}`,
         '--endpoint-reconciler-type=none',
-        `--cert-dir=${this.#file('certs')}`,
+        ...this.#servingCertificate,
         `--service-cluster-ip-range=${SERVICE_CIDR}`,
         `--token-auth-file=${this.#file('tokens.csv')}`,
         '--authorization-mode=RBAC',
@@ -242,7 +248,6 @@ export class RealCluster implements TestCluster {
       ],
     });
     await this.#apiServer.until(async () => {
-      this.#ca = await readFile(this.#file('certs/apiserver.crt'), 'utf8');
       // The server is ready before the namespaces that every cluster has exist.
       return (await this.#get('/readyz')) === 200 && (await this.#get('/api/v1/namespaces/default')) === 200;
     });
@@ -260,17 +265,16 @@ export class RealCluster implements TestCluster {
         `--controllers=${controllers.join(',')}`,
         `--bind-address=${HOST}`,
         `--secure-port=${this.#controllersPort}`,
-        `--tls-cert-file=${this.#file('certs/apiserver.crt')}`,
-        `--tls-private-key-file=${this.#file('certs/apiserver.key')}`,
+        ...this.#servingCertificate,
         `--service-account-private-key-file=${this.#file('sa.key')}`,
-        `--root-ca-file=${this.#file('certs/apiserver.crt')}`,
+        `--root-ca-file=${this.#file('serving.crt')}`,
         '--leader-elect=false',
         '--kube-api-qps=1000',
         '--kube-api-burst=2000',
       ],
     });
     await manager.until(
-      async () => (await httpStatus(`https://${HOST}:${this.#controllersPort}/healthz`, { ca: this.#ca })) === 200,
+      async () => (await httpStatus(`https://${HOST}:${this.#controllersPort}/healthz`, { ca: CERTIFICATE })) === 200,
     );
   }
 
@@ -302,7 +306,7 @@ export class RealCluster implements TestCluster {
   }
 
   #get(path: string): Promise<number> {
-    return httpStatus(`${this.server}${path}`, { ca: this.#ca, token: this.adminToken });
+    return httpStatus(`${this.server}${path}`, { ca: CERTIFICATE, token: this.adminToken });
   }
 
   /** Entries are written just after their answers: one that was asked for now comes after all that were answered. */

@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { CERTIFICATE, PRIVATE_KEY } from './certificate.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../certificate.ts';
 import type { Exchange } from './exchange.ts';
 import { isProtobuf, jsonOfProtobuf } from './kubectl/protobuf.ts';
 import type { ApiServer } from './server.ts';

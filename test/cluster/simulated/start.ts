@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { renderKubeconfig } from '../kubeconfig.ts';
 import type { AuditEntry, StartOptions, TestCluster } from '../types.ts';
-import { CERTIFICATE } from './certificate.ts';
+import { CERTIFICATE } from '../certificate.ts';
 import { startControllers } from './controllers/index.ts';
 import { serviceAccountOf } from './controllers/token.ts';
 import type { Faults } from './faults.ts';

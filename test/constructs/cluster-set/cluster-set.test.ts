@@ -7,7 +7,7 @@ import type { ApiJson } from '../../../constructs/mirror/render.ts';
 import { LINK_SCHEMA } from '../../../crds/link/schema.ts';
 import { compile } from '../../../crds/validate.ts';
 import { parseTargetKubeconfig } from '../../../operator/kube/access/secret-kubeconfig.ts';
-import { CERTIFICATE } from '../../cluster/simulated/certificate.ts';
+import { CERTIFICATE } from '../../cluster/certificate.ts';
 import { errorsOf } from '../errors-of.ts';
 
 const caData = Buffer.from(CERTIFICATE).toString('base64');

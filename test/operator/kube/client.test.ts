@@ -13,7 +13,7 @@ import {
   NAMESPACES,
   SERVICES,
 } from '../../../operator/kube/objects.ts';
-import { CERTIFICATE, PRIVATE_KEY } from '../../cluster/simulated/certificate.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../../cluster/certificate.ts';
 
 interface Seen {
   readonly method: string | undefined;

@@ -1,6 +1,6 @@
 /** Fills the token Secrets of ServiceAccounts, and knows whose a token is. */
 import { randomUUID } from 'node:crypto';
-import { CERTIFICATE } from '../certificate.ts';
+import { CERTIFICATE } from '../../certificate.ts';
 import type { KubeObject } from '../storage/object.ts';
 import type { User } from '../kinds/rbac.ts';
 import type { Registry } from '../storage/registry.ts';

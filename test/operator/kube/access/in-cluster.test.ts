@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { inClusterAccess, sourceAccess } from '../../../../operator/kube/access/in-cluster.ts';
-import { CERTIFICATE } from '../../../cluster/simulated/certificate.ts';
+import { CERTIFICATE } from '../../../cluster/certificate.ts';
 
 let folder: string;
 const write = (name: string, text: string): string => {

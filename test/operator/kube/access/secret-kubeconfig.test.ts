@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { loadSourceKubeconfig } from '../../../../operator/kube/access/kubeconfig.ts';
 import { MAX_KUBECONFIG_BYTES, parseTargetKubeconfig } from '../../../../operator/kube/access/secret-kubeconfig.ts';
-import { CERTIFICATE, PRIVATE_KEY } from '../../../cluster/simulated/certificate.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../../../cluster/certificate.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const CA = base64(CERTIFICATE);
