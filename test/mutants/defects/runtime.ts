@@ -15,6 +15,10 @@ const MANAGED_FIELDS = { file: 'operator/runtime/managed-fields.ts', tests: ['te
 const REPAIRS = { file: 'operator/runtime/repairs.ts', tests: ['test/operator/runtime/repairs.test.ts'] };
 const APPLIER = { file: 'operator/runtime/applier.ts', tests: ['test/operator/runtime/applier.test.ts'] };
 const COMPARE = { file: 'operator/runtime/compare.ts', tests: ['test/operator/runtime/compare.test.ts'] };
+const EVENT_SERIES = {
+  file: 'operator/runtime/event-series.ts',
+  tests: ['test/operator/runtime/event-series.test.ts', 'test/operator/runtime/events.test.ts'],
+};
 const EVENTS = { file: 'operator/runtime/events.ts', tests: ['test/operator/runtime/events.test.ts'] };
 const RATE = { file: 'operator/runtime/rate.ts', tests: ['test/operator/runtime/rate.test.ts'] };
 const LIMITED_LOG = {
@@ -452,7 +456,7 @@ export const RUNTIME: readonly Defect[] = [
     replace: 'entry.nextWriteMs = performance.now() + bucket.waitMs();',
   },
   {
-    ...EVENTS,
+    ...EVENT_SERIES,
     name: 'Events are remembered without a limit',
     rule: 'G3',
     find: 'if (map.size <= MAX_ENTRIES) break;',
@@ -466,7 +470,7 @@ export const RUNTIME: readonly Defect[] = [
     replace: 'if (error === null) {',
   },
   {
-    ...EVENTS,
+    ...EVENT_SERIES,
     name: 'a message is cut in the middle of a character',
     find: 'decode(bytes.subarray(0, max - Buffer.byteLength(ellipsis)), { stream: true })',
     replace: 'decode(bytes.subarray(0, max - Buffer.byteLength(ellipsis)))',
@@ -760,14 +764,14 @@ export const RUNTIME: readonly Defect[] = [
     replace: 'throw error;',
   },
   {
-    ...EVENTS,
+    ...EVENT_SERIES,
     name: 'each of a thousand failing Services is an Event of its own',
     rule: 'G3',
     find: 'return !names.has(name);',
     replace: 'return names.size < 0;',
   },
   {
-    ...EVENTS,
+    ...EVENT_SERIES,
     name: 'Events that stand for others do not say how many',
     rule: 'G3',
     find: 'isAggregate ? cutBytes(`and ${count} more',
