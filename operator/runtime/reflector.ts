@@ -7,22 +7,14 @@
  * watch at once, or has forgotten every version that it gives, is not asked without a pause (rule E11).
  */
 import { type BackoffPolicy, backoffMs, sleep } from '../kube/backoff.ts';
-import type { KubeClient, ListOptions } from '../kube/client.ts';
+import type { KubeClient } from '../kube/client.ts';
 import { ApiError, ConnectionError, isExpired, LimitError, SilenceError, type StatusBody } from '../kube/errors.ts';
-import { inMiB } from '../kube/lines.ts';
-import type { KubeObject, Resource } from '../kube/objects.ts';
-import type { Sink } from './store.ts';
+import type { KubeObject } from '../kube/objects.ts';
+import { checkBytes, listPages, type ListPagesOptions } from './list-pages.ts';
 
-export interface ReflectorOptions<T extends KubeObject> {
-  /** Called before each list and watch, so that `reconnect` takes up new credentials. */
+/** Each list and watch asks for the client, so that `reconnect` takes up new credentials; both are held to the limits. */
+export interface ReflectorOptions<T extends KubeObject> extends ListPagesOptions<T> {
   readonly client: () => KubeClient;
-  readonly resource: Resource;
-  readonly select?: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
-  readonly sink: Sink<T>;
-  /** Most objects; a list or a watch that has more fails with a LimitError. @default - no limit */
-  readonly maxObjects?: number | undefined;
-  /** Most bytes that they take, as the sink weighs them, in the same way. @default - no limit */
-  readonly maxBytes?: number | undefined;
   readonly timings?: Partial<ReflectorTimings>;
   /**
    * Called when a watch is open, and after each list or watch that failed (see health.ts). A watch after one that ended
@@ -53,12 +45,6 @@ export const DEFAULT_TIMINGS: ReflectorTimings = {
 };
 
 export type ReflectorState = { readonly connected: true } | { readonly connected: false; readonly error: unknown };
-
-/** Most pages of a list: a server decides how many objects are on each, and whether there is another. */
-const MAX_PAGES = 1_000;
-
-/** Longest `continue` token, which is sent back in a URL. */
-const MAX_TOKEN = 8_192;
 
 /** The server ended a watch long before the time that was asked for. */
 class EarlyEndError extends ConnectionError {
@@ -179,7 +165,7 @@ export class Reflector<T extends KubeObject> {
     const { sink } = this.#options;
     sink.init();
     try {
-      this.#resourceVersion = await this.#pages(signal);
+      this.#resourceVersion = await listPages(this.#options, this.#timings.pageSize, signal);
     } catch (error) {
       // What was read of a list, which may be too long, must not be kept until the next one.
       sink.init();
@@ -189,45 +175,11 @@ export class Reflector<T extends KubeObject> {
   }
 
   /**
-   * Reads the pages of a list.
-   * @returns the version of the list
-   * @throws LimitError if it has too many objects, or pages without end
-   */
-  async #pages(signal: AbortSignal): Promise<string> {
-    const { client, resource, select, sink, maxObjects = Infinity } = this.#options;
-    const what = `list ${resource.plural}`;
-    let next: string | undefined;
-    let objects = 0;
-    const take = (object: T): void => {
-      objects += 1;
-      if (objects > maxObjects) throw new LimitError(`${what}: there are more than ${maxObjects} objects`);
-      sink.listed(object);
-      this.#checkBytes(what);
-    };
-    for (let pages = 1; ; pages += 1) {
-      const query = { ...select, limit: this.#timings.pageSize, continue: next };
-      const metadata = await client().listEach<T>(resource, query, take, signal);
-      const token = metadata.continue ?? '';
-      if (token === '') return metadata.resourceVersion;
-      if (token === next || token.length > MAX_TOKEN || pages === MAX_PAGES) {
-        throw new LimitError(`${what}: the list does not end (${objects} objects on ${pages} pages)`);
-      }
-      next = token;
-    }
-  }
-
-  /** @throws LimitError if the objects take more memory than they may */
-  #checkBytes(what: string): void {
-    const { sink, maxBytes = Infinity } = this.#options;
-    if (sink.bytes > maxBytes) throw new LimitError(`${what}: the objects take more than ${inMiB(maxBytes)}`);
-  }
-
-  /**
    * Returns when the server ends the watch at the time that it was asked for.
    * @throws ApiError of an error event, EarlyEndError if the server ends it long before
    */
   async #watch(signal: AbortSignal, watch: WatchState): Promise<void> {
-    const { client, resource, select, sink, maxObjects = Infinity } = this.#options;
+    const { client, resource, select, sink, maxObjects = Infinity, maxBytes } = this.#options;
     const { idleTimeoutMs, settledMs } = this.#timings;
     const timeoutSeconds = Math.max(1, Math.floor((idleTimeoutMs / 1000) * (0.8 + 0.15 * Math.random())));
     let openedMs = 0;
@@ -267,7 +219,7 @@ export class Reflector<T extends KubeObject> {
               throw new LimitError(`watch ${resource.plural}: there are more than ${maxObjects} objects`);
             }
             sink.applied(object);
-            this.#checkBytes(`watch ${resource.plural}`);
+            checkBytes(`watch ${resource.plural}`, sink, maxBytes);
             break;
           case 'DELETED':
             sink.removed(object);

@@ -5,6 +5,10 @@ const LEASE_RECORD = {
   tests: ['test/operator/runtime/lease-record.test.ts', 'test/operator/runtime/lease.test.ts'],
 };
 const LEASE = { file: 'operator/runtime/lease.ts', tests: ['test/operator/runtime/lease.test.ts'] };
+const LIST_PAGES = {
+  file: 'operator/runtime/list-pages.ts',
+  tests: ['test/operator/runtime/list-pages.test.ts', 'test/operator/runtime/reflector.test.ts'],
+};
 const REFLECTOR = { file: 'operator/runtime/reflector.ts', tests: ['test/operator/runtime/reflector.test.ts'] };
 const STORE = { file: 'operator/runtime/store.ts', tests: ['test/operator/runtime/store.test.ts'] };
 const OWN_WRITES = { file: 'operator/runtime/own-writes.ts', tests: ['test/operator/runtime/store.test.ts'] };
@@ -192,7 +196,7 @@ export const RUNTIME: readonly Defect[] = [
     replace: 'if (openedMs < 0) { const seconds',
   },
   {
-    ...REFLECTOR,
+    ...LIST_PAGES,
     name: 'only the first page of a list is read',
     rule: 'H3',
     find: "if (token === '') return",
@@ -693,7 +697,7 @@ export const RUNTIME: readonly Defect[] = [
     replace: '',
   },
   {
-    ...REFLECTOR,
+    ...LIST_PAGES,
     name: 'a list has any number of objects',
     rule: 'E10',
     find: 'if (objects > maxObjects) throw',
@@ -707,17 +711,17 @@ export const RUNTIME: readonly Defect[] = [
     replace: 'sink.size < 0 &&',
   },
   {
-    ...REFLECTOR,
+    ...LIST_PAGES,
     name: 'a list takes any memory',
     rule: 'E10',
-    find: 'this.#checkBytes(what);',
+    find: 'checkBytes(what, sink, maxBytes);',
     replace: '',
   },
   {
     ...REFLECTOR,
     name: 'a watch takes any memory',
     rule: 'E10',
-    find: 'this.#checkBytes(`watch ${resource.plural}`);',
+    find: 'checkBytes(`watch ${resource.plural}`, sink, maxBytes);',
     replace: '',
   },
   {
@@ -729,21 +733,21 @@ export const RUNTIME: readonly Defect[] = [
     replace: 'this.#weigh(after)',
   },
   {
-    ...REFLECTOR,
+    ...LIST_PAGES,
     name: 'a page that repeats is read again',
     rule: 'E10',
     find: 'token === next ||',
     replace: '',
   },
   {
-    ...REFLECTOR,
+    ...LIST_PAGES,
     name: 'pages without end are read',
     rule: 'E10',
     find: '|| pages === MAX_PAGES',
     replace: '',
   },
   {
-    ...REFLECTOR,
+    ...LIST_PAGES,
     name: 'a continue token of any length is sent back',
     rule: 'E10',
     find: 'token.length > MAX_TOKEN ||',
