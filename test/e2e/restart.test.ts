@@ -21,7 +21,7 @@ const SERVICES_IN_SOURCE = CLUSTER_IP + HEADLESS * 3;
 const AT_ONCE = 16;
 const DEADLINE_MS = 60_000;
 /** For the operator's own: headless Services, and pods of each. */
-const SETS = 100;
+const SETS = Array.from({ length: 100 }, (_, index) => `set-${index}`);
 const PODS = 5;
 const PLAIN = Array.from({ length: 40 }, (_, index) => `plain-${index}`);
 
@@ -102,16 +102,15 @@ onEachBacking('a restart', (backing) => {
 
   test('L7 D5 C5: over 500 endpoint mirrors deletes none, changes no ClusterIP and writes nothing', async () => {
     const first = clusters.operator();
-    for (let set = 0; set < SETS; set += 1) {
-      const name = `set-${set}`;
+    await concurrently(SETS, AT_ONCE, async (name) => {
       const pods = Array.from({ length: PODS }, (_, pod) => `${name}-${pod}`);
       await clusters.west.apply(service(name, { headless: true, labels: EXPORTED }));
       // One pod of each is not ready: its endpoint mirror stays all the same.
       await clusters.west.apply(statefulSlice(name, pods, { notReady: [pods[0]!] }));
-    }
-    for (const name of PLAIN) await exportService(clusters, name);
+    });
+    await concurrently(PLAIN, AT_ONCE, (name) => exportService(clusters, name));
     // Each Service and each pod has a Service and Endpoints here.
-    const total = 2 * (PLAIN.length + SETS * (1 + PODS));
+    const total = 2 * (PLAIN.length + SETS.length * (1 + PODS));
     await eventually(
       'everything is mirrored',
       async () => Object.keys(await inventory(clusters)).length === total,
@@ -149,7 +148,7 @@ onEachBacking('a restart', (backing) => {
     const before = await inventory(clusters);
     await clusters.eastCluster.clearAudit();
 
-    await atRest(clusters, clusters.operator(), PLAIN.length + SETS);
+    await atRest(clusters, clusters.operator(), PLAIN.length + SETS.length);
     expect(await clusters.writes()).toEqual([]);
     expect(await inventory(clusters)).toEqual(before);
   });

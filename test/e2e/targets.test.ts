@@ -218,7 +218,7 @@ onEachBacking('a target that is down', (backing) => {
       const door = new ClosedDoor();
       await door.open(clusters.westCluster.server);
       operator = clusters.operator({
-        tuning: { targetTimings: { backoff: { baseMs: 5, capMs: 20 } } },
+        tuning: { targetTimings: { ...FAST.targetTimings, backoff: { baseMs: 5, capMs: 20 } } },
       });
       const unreachable = await eventually('the target is reported unreachable', async () => {
         const condition = await clusters.condition('TargetReachable');

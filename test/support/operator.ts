@@ -13,8 +13,8 @@ import { type AdminAddress, askAdmin, readMetrics, type Sample, sumOf } from './
 
 /** Periods for tests that cannot wait; what they prove does not depend on them. */
 export const FAST: Tuning = {
-  sourceTimings: { idleTimeoutMs: 20_000, settledMs: 1_000, backoff: { baseMs: 50, capMs: 500 } },
-  targetTimings: { idleTimeoutMs: 20_000, settledMs: 1_000, backoff: { baseMs: 50, capMs: 500 } },
+  sourceTimings: { idleTimeoutMs: 20_000, settledMs: 500, backoff: { baseMs: 50, capMs: 500 } },
+  targetTimings: { idleTimeoutMs: 20_000, settledMs: 500, backoff: { baseMs: 50, capMs: 500 } },
   retryBackoff: { baseMs: 20, capMs: 1_000 },
   conflictRetryMs: 500,
   requestTimeoutMs: 5_000,

@@ -182,7 +182,7 @@ describe('the source cluster, limited to namespaces', () => {
       client,
       namespace: LINKS,
       mirrorNamespaces: ['shop', 'bank'],
-      timings: { backoff: { baseMs: 20, capMs: 100 } },
+      timings: { settledMs: 500, backoff: { baseMs: 20, capMs: 100 } },
       log: recorder(lines),
     });
     source.namespaces.subscribe((name, state) => namespaces.push(`${name} ${state}`));

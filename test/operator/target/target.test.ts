@@ -50,7 +50,7 @@ function watching(
   const target = new Target({
     selectors: { gateway: selectorOf(selectors.gateway), flat: selectorOf(selectors.flat) },
     namespaces,
-    timings: { backoff: { baseMs: 20, capMs: 100 } },
+    timings: { settledMs: 500, backoff: { baseMs: 20, capMs: 100 } },
     onChange: (key) => changed.push(key),
     onRelisted: (what) => lists.push(what),
     onReachable: (obstacle) => reachable.push(obstacle === undefined ? 'yes' : sayingOf(obstacle)),
