@@ -2,6 +2,7 @@
  * Clusters that suites share, one after the other, since a real API server costs seconds to start. They live as long as
  * the test worker. Whoever has one gets it as it was when it started, but for installed kinds, and has it alone.
  */
+import { GUESTS } from './guests.ts';
 import { type RealCluster, startReal } from './real/real.ts';
 import { startSimulated } from './simulated/start.ts';
 import type { Backing, TestCluster } from './types.ts';
@@ -10,11 +11,20 @@ import type { Backing, TestCluster } from './types.ts';
 const idle = new Map<string, RealCluster[]>();
 
 /**
- * A cluster without controllers, DNS and users besides the admin; the caller stops it, which gives it back. A simulated
+ * A cluster without DNS, whose users are the admin and the guests; the caller stops it, which gives it back. A simulated
  * one is made anew each time: that takes milliseconds.
+ * @param controllers Kubernetes' own that run while it is lent; not `serviceaccount-controller`, on which admission depends
  */
-export const borrowCluster = async (backing: Backing, name: string): Promise<TestCluster> =>
-  backing === 'simulated' ? startSimulated({ name }) : lent(idle.get(name)?.pop() ?? (await startReal({ name })));
+export const borrowCluster = async (
+  backing: Backing,
+  name: string,
+  controllers: readonly string[] = [],
+): Promise<TestCluster> => {
+  if (backing === 'simulated') return startSimulated({ name, users: GUESTS, controllers });
+  const cluster = idle.get(name)?.pop() ?? (await startReal({ name, users: GUESTS }));
+  await cluster.runControllers(controllers);
+  return lent(cluster);
+};
 
 /** The cluster, but for its end. */
 const lent = (cluster: RealCluster): TestCluster => {

@@ -1,5 +1,6 @@
 /** The credentials of a target: replaced by others that work, or by what does not, while mirroring runs. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { READERS } from '../cluster/guests.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { startCluster } from '../cluster/index.ts';
 import { api, eventually, type ObjectRef } from '../cluster/workload/index.ts';
@@ -9,8 +10,7 @@ import { inventory } from '../support/inventory.ts';
 import type { TestOperator } from '../support/operator.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
 
-const USERS = ['first', 'second', 'powerless'].map((name) => ({ name, token: `token-of-${name}` }));
-const [FIRST, SECOND, POWERLESS] = USERS.map(({ token }) => token) as [string, string, string];
+const [FIRST, SECOND, POWERLESS] = READERS.map(({ token }) => token) as [string, string, string];
 
 const ROLE = {
   apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -37,7 +37,7 @@ onEachBacking('the credentials', (backing) => {
   let clusters: TwoClusters;
   let operator: TestOperator;
   beforeAll(async () => {
-    clusters = await TwoClusters.start({ backing, west: { users: USERS } });
+    clusters = await TwoClusters.start({ backing });
     await clusters.west.apply(ROLE);
     await clusters.west.apply(binding('first'));
     await clusters.west.apply(binding('second'));

@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { LeadershipLostError } from '../../operator/main.ts';
+import { LEADERS } from '../cluster/guests.ts';
+import type { TestUser } from '../cluster/index.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { eventually, type KubeObject } from '../cluster/workload/index.ts';
 import { LINKS_NAMESPACE, service } from '../support/builders.ts';
@@ -30,15 +32,10 @@ const identityIn = async (clusters: TwoClusters, name: string): Promise<object> 
   identityOf((await findMirror(clusters, name))!);
 
 onEachBacking('a leader of two replicas', (backing) => {
-  const users = ['linkspan-0', 'linkspan-1'].map((name) => ({
-    name,
-    groups: ['system:masters'],
-    token: `token-of-${name}`,
-  }));
   let clusters: TwoClusters;
   let directory: string;
   beforeAll(async () => {
-    clusters = await TwoClusters.start({ backing, east: { users } });
+    clusters = await TwoClusters.start({ backing });
     directory = await mkdtemp(join(tmpdir(), 'linkspan-leases-'));
     await clusters.link();
   });
@@ -48,19 +45,19 @@ onEachBacking('a leader of two replicas', (backing) => {
   });
 
   /** An operator that the audit log knows by its identity. */
-  const operatorAs = async (name: string, flags = {}) => {
+  const operatorAs = async ({ name, token }: TestUser, flags = {}) => {
     const kubeconfigFile = join(directory, name);
-    await writeFile(kubeconfigFile, clusters.eastCluster.kubeconfigFor(`token-of-${name}`));
+    await writeFile(kubeconfigFile, clusters.eastCluster.kubeconfigFor(token));
     return clusters.operator({ kubeconfigFile, flags: { identity: name, ...flags } });
   };
 
   test('L21 H1 a leader that cannot renew stops before another can lead, and the other goes on from there', async () => {
-    const first = await operatorAs('linkspan-0', SHORT_LEASE);
+    const first = await operatorAs(LEADERS[0], SHORT_LEASE);
     await exportService(clusters, 'before');
     await untilReady(clusters, 'before');
     await clusters.ready();
     const before = await identityIn(clusters, 'before');
-    const second = await operatorAs('linkspan-1');
+    const second = await operatorAs(LEADERS[1]);
     await eventually('the second stands by', async () =>
       second.lines.some(({ message, fields }) => message === 'standing by' && fields['holder'] === 'linkspan-0'),
     );

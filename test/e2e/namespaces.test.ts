@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MirrorOperator } from '../../constructs/operator/mirror-operator.ts';
 import { RemoteAccess } from '../../constructs/gateway/remote-access.ts';
 import { type ApiJson, render } from '../../constructs/mirror/render.ts';
+import { ACCOUNTS } from '../cluster/guests.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { type Api, eventually } from '../cluster/workload/index.ts';
 import {
@@ -23,21 +24,11 @@ import {
   slice,
 } from '../support/builders.ts';
 import { exportReady } from '../support/exports.ts';
-import { serviceAccountUser } from '../support/rendered-operator.ts';
 import type { TestOperator } from '../support/operator.ts';
 import type { ServiceObject } from '../support/objects.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
 
-const OPERATOR = {
-  name: serviceAccountUser(LINKS_NAMESPACE, 'linkspan-operator'),
-  groups: ['system:serviceaccounts', 'system:authenticated'],
-  token: 'token-of-the-operator',
-};
-const REMOTE = {
-  name: serviceAccountUser(LINKS_NAMESPACE, 'linkerd-service-mirror-remote-access-east'),
-  groups: ['system:serviceaccounts', 'system:authenticated'],
-  token: 'token-of-east',
-};
+const [OPERATOR, REMOTE] = ACCOUNTS;
 /** Where mirrors may be; `later` is made by a test. */
 const SOURCE_NAMESPACES = ['shop', 'bank', 'bare', 'later'];
 const TARGET_NAMESPACES = ['shop', 'bank'];
@@ -103,8 +94,7 @@ onEachBacking('limited to namespaces', (backing) => {
     directory = await mkdtemp(join(tmpdir(), 'linkspan-namespaces-'));
     clusters = await TwoClusters.start({
       backing,
-      east: { users: [OPERATOR], controllers: ['namespace-controller'] },
-      west: { users: [REMOTE] },
+      east: { controllers: ['namespace-controller'] },
       namespaces: ['shop', 'bank', 'bare'],
     });
     kubeconfigFile = join(directory, 'operator.kubeconfig');

@@ -10,12 +10,13 @@ import { TestGateway } from './gateway.ts';
 import type { EndpointsObject, LinkCondition, LinkObject } from './objects.ts';
 import { type OperatorOptions, TestOperator } from './operator.ts';
 
+/** What runs in a cluster. One with DNS is started for the suite; others are shared. */
+type ClusterNeeds = Pick<StartOptions, 'dns' | 'controllers'>;
+
 export interface TwoClustersOptions {
   readonly backing: Backing;
-  /** What east is started with, for one that other suites do not share. @default a shared one */
-  readonly east?: Partial<StartOptions>;
-  /** The same of west. */
-  readonly west?: Partial<StartOptions>;
+  readonly east?: ClusterNeeds;
+  readonly west?: ClusterNeeds;
   /** Namespaces made in both clusters. @default shop */
   readonly namespaces?: readonly string[];
   /** Put in place of our Link CRD. */
@@ -42,8 +43,8 @@ export class TwoClusters {
 
   /** Both clusters up, with namespaces, the Link CRD and a gateway that is alive; no Link and no operator yet. */
   static async start({ backing, east, west, namespaces = ['shop'], crd }: TwoClustersOptions): Promise<TwoClusters> {
-    const cluster = (name: string, options: Partial<StartOptions> | undefined): Promise<TestCluster> =>
-      options === undefined ? borrowCluster(backing, name) : startCluster({ backing, name, ...options });
+    const cluster = (name: string, { dns = false, controllers = [] }: ClusterNeeds = {}): Promise<TestCluster> =>
+      dns ? startCluster({ backing, name, dns, controllers }) : borrowCluster(backing, name, controllers);
     const [eastCluster, westCluster] = await Promise.all([cluster('east', east), cluster('west', west)]);
     const gateway = new TestGateway();
     await gateway.revive();

@@ -63,6 +63,7 @@ export class RealCluster implements TestCluster {
   #original: ReadonlySet<string> = new Set();
   #apiServer: RunningProcess | undefined;
   #etcdServer: RunningProcess | undefined;
+  #manager: RunningProcess | undefined;
   #paused = false;
   #stopped = false;
 
@@ -148,14 +149,15 @@ export class RealCluster implements TestCluster {
     await Promise.all([this.#runEtcd(), this.#writeFiles()]);
     await this.#runApiServer();
     await writeFile(this.kubeconfigFile, this.kubeconfig);
-    await Promise.all([this.#runControllers(), this.#runDns()]);
+    await Promise.all([this.runControllers(this.#options.controllers ?? []), this.#runDns()]);
     this.#original = await this.#etcd.keys();
     await this.clearAudit();
   }
 
-  /** Takes away whatever was written since the start, but for the kinds that were installed. */
+  /** Takes away whatever was written since the start, but for the kinds that were installed, and ends the controllers. */
   async reset(): Promise<void> {
     this.resume();
+    await this.#manager?.kill();
     await this.start();
     await this.#etcd.deleteAllBut(this.#original);
     await this.clearAudit();
@@ -253,11 +255,11 @@ export class RealCluster implements TestCluster {
     });
   }
 
-  async #runControllers(): Promise<void> {
-    const controllers = this.#options.controllers ?? [];
+  /** Runs Kubernetes' own controllers, by their kube-controller-manager names; until {@link reset}. */
+  async runControllers(controllers: readonly string[]): Promise<void> {
     if (controllers.length === 0) return;
     await writeFile(this.#file('controllers.kubeconfig'), this.kubeconfigFor(this.#controllersToken));
-    const manager = this.#processes.run({
+    const manager = (this.#manager = this.#processes.run({
       name: 'kube-controller-manager',
       path: requireBinary('kube-controller-manager'),
       args: [
@@ -272,7 +274,7 @@ export class RealCluster implements TestCluster {
         '--kube-api-qps=1000',
         '--kube-api-burst=2000',
       ],
-    });
+    }));
     await manager.until(
       async () => (await httpStatus(`https://${HOST}:${this.#controllersPort}/healthz`, { ca: CERTIFICATE })) === 200,
     );
