@@ -15,6 +15,7 @@ import {
 } from '../cluster/workload/index.ts';
 import type { TestCluster } from '../cluster/index.ts';
 import { LINKS_NAMESPACE } from './builders.ts';
+import type { EndpointsObject } from './objects.ts';
 
 /** Field manager of Linkerd's controller: the name of its binary. */
 const FIELD_MANAGER = 'controller';
@@ -203,10 +204,13 @@ export class LinkerdController {
       const wanted = this.#mirrorOf(service);
       const live = byKey.get(keyOf(wanted));
       byKey.delete(keyOf(wanted));
-      if (live !== undefined && version(live) === service.metadata.resourceVersion) continue;
-      await this.#put(wanted, live);
-      const endpoints = this.#endpointsOf(service, isReady(service, slices));
-      await this.#put(endpoints, await this.#source.get(endpoints));
+      const isCurrent = live !== undefined && version(live) === service.metadata.resourceVersion;
+      if (!isCurrent) await this.#put(wanted, live);
+      // A slice comes after its Service, and changes without it.
+      const ready = isReady(service, slices);
+      const endpoints = this.#endpointsOf(service, ready);
+      const found = await this.#source.get<EndpointsObject>(endpoints);
+      if (!isCurrent || hasAddresses(found) !== ready) await this.#put(endpoints, found);
     }
     for (const gone of byKey.values()) {
       if (this.#stopping.signal.aborted) return;
@@ -335,6 +339,9 @@ const isReady = ({ metadata }: Service, slices: readonly Slice[]): boolean =>
     .filter((slice) => slice.metadata.labels?.['kubernetes.io/service-name'] === metadata.name)
     .filter((slice) => slice.metadata.namespace === metadata.namespace)
     .some(({ endpoints = [] }) => endpoints.some(({ conditions }) => conditions?.ready !== false));
+
+const hasAddresses = (endpoints: EndpointsObject | undefined): boolean =>
+  (endpoints?.subsets ?? []).some(({ addresses = [] }) => addresses.length > 0);
 
 /** RFC 3339 with microseconds, as `metav1.MicroTime` has it. */
 const microTime = (): string => new Date().toISOString().replace('Z', '000Z');
