@@ -24,7 +24,7 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'linkspan-tests') },
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // For two cores, which API servers and tests share. The tests mostly wait; CI takes longer rather than a risk.
-    maxWorkers: process.env['CI'] === 'true' ? 2 : 3,
+    // For two cores: the files wait for two thirds of their time. CI takes longer rather than a risk.
+    maxWorkers: process.env['CI'] === 'true' ? 2 : 4,
   },
 });
