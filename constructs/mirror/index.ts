@@ -16,6 +16,6 @@ export {
 } from './headless-mirror.ts';
 export { type MirrorMode, MirrorService, type MirrorServiceProps } from './mirror-service.ts';
 export { crossesGateway, type EndpointPort, type MirrorPort, type Protocol } from './ports.ts';
-export { type ApiJson, render } from './render.ts';
+export { type ApiJson, render, renderOf } from './render.ts';
 export type { StaticEndpointsProps } from './static-endpoints.ts';
 export type { TargetServiceProps } from './target-service.ts';

@@ -2,8 +2,8 @@
  * The manifests of a Link's probe Service and its endpoints, which exist while the Link has a gateway that is probed
  * (rule F4). Labels and annotations that others put on the Service, as Linkerd's chart does, stay. Pure.
  */
-import { type EndpointsKind, GatewayProbe, render } from '../../constructs/mirror/index.ts';
-import type { LinkSettings } from '../../crds/index.ts';
+import { type EndpointsKind, GatewayProbe, renderOf } from '../../constructs/mirror/index.ts';
+import { type LinkSettings, probeName } from '../../crds/index.ts';
 import { SERVICES } from '../kube/objects.ts';
 import { type Manifests, NOTHING, writable } from '../mirror/desired.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';
@@ -23,20 +23,16 @@ export function desiredProbe(observed: ProbeObserved): Manifests {
   const { settings, namespace, addresses, endpointsKind } = observed;
   const { name, cluster, gateway, probe } = settings;
   if (gateway === undefined || probe === undefined) return NOTHING;
-  let service = '';
-  const objects = render((chart) => {
-    const rendered = new GatewayProbe(chart, 'probe', {
-      link: name,
-      targetCluster: cluster,
-      namespace,
-      port: probe.port,
-      addresses,
-      identity: gateway.identity,
-      kind: endpointsKind,
-    });
-    service = rendered.name;
+  const objects = renderOf(GatewayProbe, {
+    link: name,
+    targetCluster: cluster,
+    namespace,
+    port: probe.port,
+    addresses,
+    identity: gateway.identity,
+    kind: endpointsKind,
   });
-  const manifests = writable(observed, service, objects);
+  const manifests = writable(observed, probeName(name), objects);
   return {
     ...manifests,
     services: manifests.services.map((each) =>

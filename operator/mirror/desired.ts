@@ -10,7 +10,7 @@ import {
   HeadlessMirror,
   MirrorService,
   type MirrorPort,
-  render,
+  renderOf,
 } from '../../constructs/mirror/index.ts';
 import { Annotation, Label, mirrorName, Value } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
@@ -76,12 +76,10 @@ function single(observed: Observed, shape: MirroredShape): Manifests {
   const local = mirrorName(observed.name, observed.link.cluster);
   const isFlat = shape.kind === 'flat';
   const endpoints = isFlat ? undefined : shape.endpoints;
-  const objects = render((chart) => {
-    new MirrorService(chart, 'mirror', {
-      ...common(observed, shape.service),
-      mode: isFlat ? 'remote-discovery' : 'gateway',
-      endpoints: endpoints && gatewayEndpoints(observed, local, endpoints.anyReady),
-    });
+  const objects = renderOf(MirrorService, {
+    ...common(observed, shape.service),
+    mode: isFlat ? 'remote-discovery' : 'gateway',
+    endpoints: endpoints && gatewayEndpoints(observed, local, endpoints.anyReady),
   });
   return writable(observed, local, objects);
 }
@@ -107,29 +105,25 @@ function headless(
     if (ip !== undefined && ip !== '' && ip !== 'None') clusterIPs.set(host.hostname, ip);
     try {
       // A chart of its own for each pod: a construct tree of a thousand pods costs more than a thousand small ones.
-      const rendered = render((chart) => {
-        new EndpointMirror(chart, 'mirror', {
-          ...common(observed, shape.service),
-          hostname: host.hostname,
-          name: given.name,
-          ports: host.ports,
-          endpoints: gatewayEndpoints(observed, given.name, endpoints?.anyReady === true),
-        });
+      const rendered = renderOf(EndpointMirror, {
+        ...common(observed, shape.service),
+        hostname: host.hostname,
+        name: given.name,
+        ports: host.ports,
+        endpoints: gatewayEndpoints(observed, given.name, endpoints?.anyReady === true),
       });
       parts.push(writable(observed, given.name, rendered));
     } catch (error) {
       parts.push({ ...NOTHING, refusals: [{ reason: 'InvalidService', message: describe(error) }] });
     }
   }
-  const mirror = render((chart) => {
-    new HeadlessMirror(chart, 'mirror', {
-      ...common(observed, shape.service),
-      endpoints: endpoints && {
-        identity: observed.gateway?.identity,
-        kind: link.endpointsKind,
-        subsets: mirrorSubsets(endpoints.subsets, clusterIPs),
-      },
-    });
+  const mirror = renderOf(HeadlessMirror, {
+    ...common(observed, shape.service),
+    endpoints: endpoints && {
+      identity: observed.gateway?.identity,
+      kind: link.endpointsKind,
+      subsets: mirrorSubsets(endpoints.subsets, clusterIPs),
+    },
   });
   parts.push(writable(observed, local, mirror));
   return merged(parts);

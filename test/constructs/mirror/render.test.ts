@@ -2,7 +2,8 @@ import { ApiObject, JsonPatch } from 'cdk8s';
 import { expect, test } from 'vitest';
 
 import { LinkCrd } from '../../../constructs/link/link-crd.ts';
-import { render } from '../../../constructs/mirror/render.ts';
+import { MirrorService } from '../../../constructs/mirror/mirror-service.ts';
+import { render, renderOf } from '../../../constructs/mirror/render.ts';
 import { linkCrd } from '../../../crds/link/definition.ts';
 
 const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
@@ -48,4 +49,31 @@ test('the CRD is rendered as it is defined, and takes patches', () => {
       );
     })[0]!.metadata.annotations,
   ).toEqual({ 'argocd.argoproj.io/sync-wave': '-1' });
+});
+
+const props = { service: 'web', namespace: 'shop', targetCluster: 'west', ports: [{ port: 80 }] };
+
+test('what was rendered lately of the same props is the same, and cannot be changed', () => {
+  const objects = renderOf(MirrorService, props);
+
+  expect(objects).toEqual(render((chart) => new MirrorService(chart, 'mirror', props)));
+  expect(renderOf(MirrorService, structuredClone(props))).toBe(objects);
+  expect(renderOf(MirrorService, { ...props, ports: [{ port: 81 }] })).not.toEqual(objects);
+  expect(() => Object.assign(objects[0]!.metadata, { name: 'api' })).toThrow(TypeError);
+});
+
+test('few renders are remembered, and no long one', () => {
+  const first = renderOf(MirrorService, props);
+  for (let port = 1000; port < 1255; port += 1) renderOf(MirrorService, { ...props, ports: [{ port }] });
+  expect(renderOf(MirrorService, props)).toBe(first);
+  for (let port = 1000; port < 1256; port += 1) renderOf(MirrorService, { ...props, ports: [{ port }] });
+  expect(renderOf(MirrorService, props)).not.toBe(first);
+
+  const long = { ...props, annotations: { note: 'x'.repeat(9_000) } };
+  expect(renderOf(MirrorService, long)).not.toBe(renderOf(MirrorService, long));
+});
+
+test('props that are refused are refused each time', () => {
+  const wrong = { ...props, namespace: 'Shop' };
+  for (let time = 0; time < 2; time += 1) expect(() => renderOf(MirrorService, wrong)).toThrow('namespace');
 });

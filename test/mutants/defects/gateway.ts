@@ -260,8 +260,8 @@ export const GATEWAY: readonly Defect[] = [
     ...PROBE_SERVICE,
     name: 'the probe Service takes a name that somebody else has',
     rule: 'A6',
-    find: 'writable(observed, service, objects)',
-    replace: 'writable({ ...observed, isForeign: () => false }, service, objects)',
+    find: 'writable(observed, probeName(name), objects)',
+    replace: 'writable({ ...observed, isForeign: () => false }, probeName(name), objects)',
   },
   {
     ...PROBE_SERVICE,

@@ -17,9 +17,28 @@ const FILL_SLICES = {
   file: 'constructs/mirror/fill-slices.ts',
   tests: ['test/constructs/mirror/headless-mirror.test.ts'],
 };
+const RENDER = { file: 'constructs/mirror/render.ts', tests: ['test/constructs/mirror/render.test.ts'] };
 const STATUS = { file: 'operator/mirror/status.ts', tests: ['test/operator/mirror/status.test.ts'] };
 
 export const MIRROR: readonly Defect[] = [
+  {
+    ...RENDER,
+    name: 'a render is remembered for other props',
+    find: '`${of.name} ${JSON.stringify(props)}`',
+    replace: 'of.name',
+  },
+  {
+    ...RENDER,
+    name: 'renders are remembered without end',
+    find: 'remembered.size > REMEMBERED &&',
+    replace: 'remembered.size > Infinity &&',
+  },
+  {
+    ...RENDER,
+    name: 'a render that others share can be changed',
+    find: 'frozen(render((chart)',
+    replace: '(render((chart)',
+  },
   {
     ...TARGET_ENDPOINTS,
     name: 'of a pod in two slices the last one says whether it is listed',
