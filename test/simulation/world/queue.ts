@@ -11,8 +11,23 @@ export interface Entry<Owner> {
   run: (() => void) | undefined;
 }
 
+/** How many entries may be called off, and more than half of them, before they are taken out. */
+const MAX_OFF = 64;
+
 export class EventQueue<Owner> {
-  readonly #heap: Entry<Owner>[] = [];
+  #heap: Entry<Owner>[] = [];
+  /** How many entries of the heap have been called off, at most. */
+  #off = 0;
+
+  /** An entry has been called off, as most deadlines are. */
+  calledOff(): void {
+    this.#off += 1;
+    if (this.#off <= MAX_OFF || 2 * this.#off <= this.#heap.length) return;
+    const left = this.#heap.filter(({ run }) => run !== undefined);
+    this.#heap = [];
+    this.#off = 0;
+    for (const entry of left) this.push(entry);
+  }
 
   push(entry: Entry<Owner>): void {
     const heap = this.#heap;

@@ -91,6 +91,7 @@ export class World {
     this.#queue.push(entry);
     return () => {
       entry.run = undefined;
+      this.#queue.calledOff();
     };
   }
 

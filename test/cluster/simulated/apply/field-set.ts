@@ -140,27 +140,29 @@ function compareFields(before: Fields, after: Fields, shape: Shape): Difference 
 
 /** The differences of the children of a value. */
 class Changes {
-  readonly #added = new Map<string, FieldSet>();
-  readonly #modified = new Map<string, FieldSet>();
-  readonly #removed = new Map<string, FieldSet>();
+  #added: Map<string, FieldSet> | undefined;
+  #modified: Map<string, FieldSet> | undefined;
+  #removed: Map<string, FieldSet> | undefined;
 
   add(step: string, inner: Difference): void {
     if (inner === SAME) return;
-    if (!isEmpty(inner.added)) this.#added.set(step, inner.added);
-    if (!isEmpty(inner.modified)) this.#modified.set(step, inner.modified);
-    if (!isEmpty(inner.removed)) this.#removed.set(step, inner.removed);
+    if (!isEmpty(inner.added)) (this.#added ??= new Map()).set(step, inner.added);
+    if (!isEmpty(inner.modified)) (this.#modified ??= new Map()).set(step, inner.modified);
+    if (!isEmpty(inner.removed)) (this.#removed ??= new Map()).set(step, inner.removed);
   }
 
   all(): Difference {
-    const [added, modified, removed] = [this.#added, this.#modified, this.#removed].map(containerOf);
-    return added === EMPTY && modified === EMPTY && removed === EMPTY
-      ? SAME
-      : { added: added!, modified: modified!, removed: removed! };
+    if ((this.#added ?? this.#modified ?? this.#removed) === undefined) return SAME;
+    return {
+      added: containerOf(this.#added),
+      modified: containerOf(this.#modified),
+      removed: containerOf(this.#removed),
+    };
   }
 }
 
-const containerOf = (children: ReadonlyMap<string, FieldSet>): FieldSet =>
-  children.size === 0 ? EMPTY : { member: false, children };
+const containerOf = (children: ReadonlyMap<string, FieldSet> | undefined): FieldSet =>
+  children === undefined ? EMPTY : { member: false, children };
 
 /**
  * The paths of the members, as refusals word them (`.spec.ports[port=80,protocol="TCP"].name`) and in their order: at

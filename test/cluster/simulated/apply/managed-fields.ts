@@ -51,18 +51,23 @@ const ownersOf = (entries: readonly ManagedFieldsEntry[]): Owners =>
 /** The metadata that managers own and requests can change. */
 const OWNED_METADATA = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
 
+const RECORDED_METADATA = [...OWNED_METADATA, 'generateName'] as const;
+
+/** Top-level fields that nobody owns, or of which only a part is owned. */
+const NOT_OWNED: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
 /** The part of an object that managers own. */
 function owned(object: KubeObject, ignored: readonly string[] = []): Fields {
-  const { apiVersion: _a, kind: _k, metadata, ...fields } = object;
-  for (const field of ignored) Reflect.deleteProperty(fields, field);
-  const recorded: readonly (keyof KubeObject['metadata'])[] = [...OWNED_METADATA, 'generateName'];
-  const present = recorded.filter((field) => metadata[field] !== undefined);
-  return {
-    ...fields,
-    ...(ignored.includes('metadata')
-      ? {}
-      : { metadata: Object.fromEntries(present.map((field) => [field, metadata[field]])) }),
-  };
+  const fields: Fields = {};
+  for (const field in object) {
+    if (!NOT_OWNED.has(field) && !ignored.includes(field)) fields[field] = object[field];
+  }
+  if (ignored.includes('metadata')) return fields;
+  const metadata: Fields = {};
+  for (const field of RECORDED_METADATA) {
+    if (object.metadata[field] !== undefined) metadata[field] = object.metadata[field];
+  }
+  return { ...fields, metadata };
 }
 
 /** The record after a write: emptied owners are dropped, the rest stand as the API server sorts them. */

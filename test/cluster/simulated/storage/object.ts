@@ -54,7 +54,10 @@ function copyOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copyOf);
   const copy: Fields = {};
-  for (const field in value) copy[field] = copyOf((value as Fields)[field]);
+  for (const field in value) {
+    const child = (value as Fields)[field];
+    copy[field] = typeof child === 'object' ? copyOf(child) : child;
+  }
   return copy;
 }
 
@@ -62,7 +65,10 @@ function copyOf(value: unknown): unknown {
 export function freeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
-    for (const child of Object.values(value)) freeze(child);
+    for (const field in value) {
+      const child: unknown = value[field];
+      if (typeof child === 'object') freeze(child);
+    }
   }
   return value;
 }

@@ -30,10 +30,10 @@ import {
   isHeld,
   isReleased,
   isSet,
-  omitEmpty,
   patched,
   PATCHES,
   untyped,
+  withoutEmpty,
   writerOf,
   type WriteOptions,
 } from './write-rules.ts';
@@ -44,6 +44,13 @@ export type { DeleteOptions, WriteOptions } from './write-rules.ts';
 const MAX_BYTES = 1.5 * 1024 * 1024;
 
 const DEFAULT_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
+
+const byKind = (resources: readonly Resource[]): ReadonlyMap<string, Resource> =>
+  new Map(resources.map((resource) => [`${resource.group}/${resource.kind}`, resource]));
+
+/** Built-in resources, by id and by kind. */
+const IDS: ReadonlyMap<string, Resource> = new Map(BUILT_IN.map((resource) => [idOf(resource), resource]));
+const KINDS = byKind(BUILT_IN);
 
 /** Parses a body: JSON, or YAML. */
 export function parseBody(text: string): unknown {
@@ -70,8 +77,8 @@ function withoutOwners({ metadata: { managedFields = [], ...metadata }, ...field
 export class Registry {
   readonly storage = new Storage();
   readonly #clusterIPs = new ClusterIPs();
-  readonly #builtIn = new Map(BUILT_IN.map((resource) => [idOf(resource), resource]));
   #custom = new Map<string, Resource>();
+  #byKind = KINDS;
 
   readonly #uuid: () => string;
 
@@ -100,7 +107,7 @@ export class Registry {
 
   /** Every resource, built-in and custom. */
   resources(): readonly Resource[] {
-    return [...this.#builtIn.values(), ...this.#custom.values()];
+    return [...BUILT_IN, ...this.#custom.values()];
   }
 
   /** The resource at a path, if this version of it is served. */
@@ -111,13 +118,13 @@ export class Registry {
 
   /** The resource stored under an id. */
   byId(id: string): Resource | undefined {
-    return this.#builtIn.get(id) ?? this.#custom.get(id);
+    return IDS.get(id) ?? this.#custom.get(id);
   }
 
   /** The resource of a kind. */
   byKind(apiVersion: string, kind: string): Resource | undefined {
     const group = apiVersion.includes('/') ? apiVersion.split('/')[0]! : '';
-    return this.resources().find((resource) => resource.group === group && resource.kind === kind);
+    return this.#byKind.get(`${group}/${kind}`);
   }
 
   #readDefinitions(): void {
@@ -127,6 +134,7 @@ export class Registry {
     );
     for (const id of this.#custom.keys()) if (!defined.has(id)) this.storage.drop(id);
     this.#custom = defined;
+    this.#byKind = new Map([...KINDS, ...byKind([...defined.values()])]);
   }
 
   /** Goes back to a snapshot. */
@@ -181,14 +189,14 @@ export class Registry {
     metadata.uid = this.#uuid();
     metadata.creationTimestamp = timestamp();
     if (resource.generation !== 'none') metadata.generation = 1;
-    omitEmpty(metadata);
+    object.metadata = withoutEmpty(metadata);
     resource.normalize(object, options.version);
     const owners =
       applied ??
       trackUpdate(undefined, object, resource.shapeOf(options.version), writerOf(resource, 'Update', options));
     this.#prepare(resource, object, undefined);
     this.#validate(resource, object, undefined);
-    if (owners.length > 0) metadata.managedFields = owners;
+    if (owners.length > 0) object.metadata.managedFields = owners;
     return this.#store(resource, object, undefined, options);
   }
 
@@ -341,21 +349,20 @@ export class Registry {
     } else if (resource.subresources.includes('status')) {
       object.status = mutable(before.status);
     }
-    omitEmpty(object.metadata);
+    object.metadata = withoutEmpty(object.metadata);
     resource.normalize(object, options.version);
     const owners =
       applied ?? trackUpdate(before, object, resource.shapeOf(options.version), writerOf(resource, 'Update', options));
     const { labels, annotations, finalizers, ownerReferences } = object.metadata;
     const { managedFields: _, ...kept } = old.metadata;
-    const metadata = {
+    object.metadata = withoutEmpty({
       ...mutable(kept),
       labels,
       annotations,
       finalizers,
       ownerReferences,
       managedFields: owners,
-    };
-    object.metadata = omitEmpty(metadata) as KubeObject['metadata'];
+    }) as KubeObject['metadata'];
     this.#prepare(resource, object, old);
     this.#validate(resource, object, old);
     if (options.version !== resource.storageVersion)

@@ -104,12 +104,14 @@ export function untyped(
   return new ApiError(500, '', `failed to create typed patch object ${what}: ${problem}`);
 }
 
-/** Takes out, in place, the maps and lists of metadata that have nothing in them, as decoding does. */
-export function omitEmpty<T extends object>(metadata: T): T {
-  for (const field of Object.keys(metadata)) {
-    if (isNothing((metadata as Fields)[field])) Reflect.deleteProperty(metadata, field);
+/** A copy without the maps and lists that have nothing in them, as decoding leaves them out of metadata. */
+export function withoutEmpty<T extends object>(metadata: T): T {
+  const kept: Fields = {};
+  for (const field in metadata) {
+    const value: unknown = metadata[field];
+    if (!isNothing(value)) kept[field] = value;
   }
-  return metadata;
+  return kept as T;
 }
 
 function isNothing(value: unknown): boolean {
