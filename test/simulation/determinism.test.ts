@@ -1,8 +1,11 @@
 /** What makes a failure worth its seed: the same seed plays the same history to the last byte. */
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { queryObjects } from 'node:v8';
 import { expect, test } from 'vitest';
-import { historyOf } from './command.ts';
+import { type History, historyOf } from './command.ts';
 import { run } from './run.ts';
+import { World } from './world/world.ts';
 
 /** The number of requests and answers in a history, and a digest of all of them with their times. */
 async function traceOf(seed: number): Promise<string> {
@@ -21,4 +24,12 @@ test('a seed plays one history, each time', async () => {
 
 test('different seeds play different histories', async () => {
   expect(await traceOf(6)).not.toBe(await traceOf(7));
+});
+
+test('nothing is left of a history, even if its operator was killed', async () => {
+  const history: History = { ...historyOf(1), commands: [{ do: 'wait', ms: 5_000 }, { do: 'kill operator' }] };
+  for (const seed of [1, 2, 3]) await run(history, seed);
+  await setImmediate();
+  // The last one may still be on the stack.
+  expect(queryObjects(World, { format: 'count' })).toBeLessThanOrEqual(1);
 });

@@ -2,6 +2,7 @@
  * Node's globals for time and chance, replaced by those of a simulation while it runs. Only one simulation runs at a
  * time in a thread. A timer made before the simulation stays Node's.
  */
+import { getEventListeners } from 'node:events';
 
 /** What the globals lead to. */
 export interface TimeSource {
@@ -58,7 +59,10 @@ class Timer {
 export function installGlobals(source: TimeSource): () => void {
   const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, Date: RealDate } = globalThis;
   const { random } = Math;
+  const any = Object.getOwnPropertyDescriptor(AbortSignal, 'any')!;
+  const compose = AbortSignal.any.bind(AbortSignal);
   const timeout = Object.getOwnPropertyDescriptor(AbortSignal, 'timeout')!;
+  const composed: AbortSignal[] = [];
   const timer =
     (repeats: boolean) =>
     (run: (...args: unknown[]) => void, delay?: number, ...args: unknown[]): Timer =>
@@ -94,11 +98,25 @@ export function installGlobals(source: TimeSource): () => void {
   });
   Math.random = () => source.random();
   AbortSignal.timeout = expiring;
+  AbortSignal.any = (signals) => {
+    const signal = compose(signals);
+    composed.push(signal);
+    return signal;
+  };
   Object.defineProperty(performance, 'now', { configurable: true, writable: true, value: () => source.monotonicMs() });
   return () => {
     Object.assign(globalThis, { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, Date: RealDate });
     Math.random = random;
     Object.defineProperty(AbortSignal, 'timeout', timeout);
+    Object.defineProperty(AbortSignal, 'any', any);
+    composed.forEach(leave);
     Reflect.deleteProperty(performance, 'now');
   };
+}
+
+/** Node keeps a signal of AbortSignal.any while somebody listens to it, as a process that was killed does for ever. */
+function leave(signal: AbortSignal): void {
+  for (const listener of getEventListeners(signal, 'abort')) {
+    signal.removeEventListener('abort', listener as (event: Event) => void);
+  }
 }
