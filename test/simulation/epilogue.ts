@@ -13,15 +13,21 @@ const PROBED_MS = PROBE_PERIOD_MS * 1.1 * 1.04;
 const VERDICT_MS = 1_000 + 1_500;
 /** From an export to its mirror, with its status. */
 const EXPORTED_MS = 4_000;
-/** In this time a connection that has died unnoticed is found out, and made anew: a watch may be silent for 150 s. */
+/**
+ * In this time since nothing is broken any more, a connection that has died unnoticed is found out, and made anew: a watch
+ * may be silent for 150 s.
+ */
 const SILENCE_MS = 200_000;
 
 /** Whether connections may have died without either end knowing. */
 const mayBeSilent = (command: Command): boolean =>
   command.do === 'silence watches' || (command.do === 'weather' && command.weather === 'lost');
 
-/** @returns what was not as it must be in time */
-export async function epilogue(stage: Stage): Promise<readonly string[]> {
+/**
+ * @param calmMs when all that was broken came to work again
+ * @returns what was not as it must be in time
+ */
+export async function epilogue(stage: Stage, calmMs: number): Promise<readonly string[]> {
   const target = TARGETS[Math.floor(stage.world.users.random() * TARGETS.length)]!;
   const isProbed = LINKS.some((name) => TARGET_OF[name] === target && stage.isAccepted(name));
   const steps: readonly (readonly [what: string, act: () => Promise<void>, withinMs: number])[] = [
@@ -46,7 +52,8 @@ export async function epilogue(stage: Stage): Promise<readonly string[]> {
     ],
   ];
   if (!isProbed) return [];
-  if (stage.history.commands.some(mayBeSilent)) await sleep(SILENCE_MS);
+  const silentMs = stage.history.commands.some(mayBeSilent) ? calmMs + SILENCE_MS - stage.world.nowMs : 0;
+  if (silentMs > 0) await sleep(silentMs);
   for (const [what, act, withinMs] of steps) {
     await act();
     await sleep(withinMs);

@@ -40,8 +40,9 @@ export async function run(
         await sleep(1);
       }
       stage.calm();
+      const calmMs = world.nowMs;
       problems.push(...(await rest(stage)));
-      if (problems.length === 0) problems.push(...(await epilogue(stage)));
+      if (problems.length === 0) problems.push(...(await epilogue(stage, calmMs)));
       await stage.stop();
     })
     .catch((error: unknown) => problems.push(error instanceof Error ? (error.stack ?? '') : String(error)));
