@@ -115,6 +115,7 @@ const side = (
     operator,
     monitoring,
     flat = false,
+    linkerdController,
     namespace = Default.multiclusterNamespace,
     podSecurity,
     linkerdNamespace,
@@ -126,7 +127,12 @@ const side = (
   trustDomain: trustDomainOf(member),
   gateway: sources.length > 0 && member.gatewayAddresses !== undefined ? (member.gateway ?? {}) : (false as const),
   sourceNetworks: networksOf(sources),
-  sources: sources.map(({ name }) => ({ sourceCluster: name, flat, exportNamespaces: member.exportNamespaces })),
+  sources: sources.map(({ name }) => ({
+    sourceCluster: name,
+    flat,
+    exportNamespaces: member.exportNamespaces,
+    linkerdController: member.exportNamespaces === undefined ? linkerdController : false,
+  })),
   ...(targets.length > 0 && { operator, monitoring }),
   links: targets.map((target) => linkTo(target, flat, namespace, linkerdNamespace)),
 });

@@ -109,6 +109,12 @@ export interface ClusterSetProps {
    */
   readonly flat?: boolean | undefined;
   /**
+   * Whether Linkerd's own service mirror controller and `linkerd multicluster check` can use the accounts too, but for
+   * those that are limited to namespaces.
+   * @default true
+   */
+  readonly linkerdController?: boolean | undefined;
+  /**
    * Namespace of the multicluster extension, in every cluster.
    * @default linkerd-multicluster
    */

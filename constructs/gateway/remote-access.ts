@@ -1,10 +1,12 @@
 /**
  * What one source cluster may read here: an account of its own, so that its access can be revoked without touching any
  * other's. In gateway mode the operator lists and watches Services and EndpointSlices, and no more; in flat mode
- * Linkerd's destination controller reads through the same account what it needs to find pods.
+ * Linkerd's destination controller reads through the same account what it needs to find pods. A little more lets
+ * Linkerd's own service mirror controller work with the account too, and `linkerd multicluster check` pass.
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
+import { fieldError } from '../../crds/field-error.ts';
 import { Annotation, Default, Label, remoteAccessName, tokenSecretName, Value } from '../../crds/wire.ts';
 import { Grant, type PolicyRule } from '../common/grant.ts';
 import { refuse } from '../common/invalid-props.ts';
@@ -37,6 +39,12 @@ export interface RemoteAccessProps {
    */
   readonly exportNamespaces?: readonly string[] | undefined;
   /**
+   * Also what Linkerd's own service mirror controller reads, so that a Link can go back to it, and what
+   * `linkerd multicluster check` looks for: Endpoints, a single Service, and the ConfigMap `linkerd-config`.
+   * @default - true; false if limited to `exportNamespaces`, where neither can work
+   */
+  readonly linkerdController?: boolean | undefined;
+  /**
    * `secret`: a token that lasts until its Secret is deleted; `none`: for short-lived ones, from the TokenRequest API.
    * @default secret
    */
@@ -44,6 +52,8 @@ export interface RemoteAccessProps {
 }
 
 const READ = ['list', 'watch'];
+/** The ConfigMap that Linkerd keeps its settings and trust anchors in. */
+const LINKERD_CONFIG = 'linkerd-config';
 
 /** What the operator reads in a target. */
 const exportRules: readonly PolicyRule[] = [
@@ -53,6 +63,29 @@ const exportRules: readonly PolicyRule[] = [
     resources: ['endpointslices'],
     verbs: READ,
     why: 'the operator sees whether anything behind an export is ready, and the host names of StatefulSets',
+  },
+];
+
+/** Linkerd's controller does not start before it has listed Endpoints. `check` asks for `get` on Services as well. */
+const controllerRules: readonly PolicyRule[] = [
+  {
+    group: '',
+    resources: ['services'],
+    verbs: ['get'],
+    why: '`linkerd multicluster check` asks whether it is granted',
+  },
+  {
+    group: '',
+    resources: ['endpoints'],
+    verbs: READ,
+    why: "Linkerd's service mirror controller lists them before it starts",
+  },
+  {
+    group: '',
+    resources: ['configmaps'],
+    resourceNames: [LINKERD_CONFIG],
+    verbs: ['get'],
+    why: '`linkerd multicluster check` compares the trust anchors of both clusters',
   },
 ];
 
@@ -80,14 +113,23 @@ export class RemoteAccess extends Construct {
 
   constructor(scope: Construct, id: string, props: RemoteAccessProps) {
     super(scope, id);
-    const { sourceCluster, flat = false, token = 'secret' } = props;
+    const { sourceCluster, flat = false, token = 'secret', exportNamespaces } = props;
+    const { linkerdController = exportNamespaces === undefined } = props;
     this.name = props.name ?? remoteAccessName(sourceCluster);
     const namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
     refuse(`RemoteAccess ${namespace}/${this.name}`, [
       dnsLabel('sourceCluster', sourceCluster),
       dnsSubdomain('name', this.name),
       dnsLabel('namespace', namespace),
-      ...nameList('exportNamespaces', props.exportNamespaces, dnsLabel, 'namespace'),
+      ...nameList('exportNamespaces', exportNamespaces, dnsLabel, 'namespace'),
+      linkerdController && exportNamespaces !== undefined
+        ? fieldError(
+            'linkerdController',
+            true,
+            'must not be set together with exportNamespaces: it reads whole clusters',
+            'remove one of them',
+          )
+        : undefined,
     ]);
 
     const labels = { [Label.extension]: Value.extension };
@@ -111,9 +153,9 @@ export class RemoteAccess extends Construct {
             },
           })
         : undefined;
-    const rules = flat ? [...exportRules, ...destinationRules] : exportRules;
+    const rules = [...exportRules, ...(linkerdController ? controllerRules : []), ...(flat ? destinationRules : [])];
     const grant = (id: string, within?: string) =>
       new Grant(this, id, { to: { name: this.name, namespace }, rules, namespace: within, labels });
-    this.grants = props.exportNamespaces?.map((each) => grant(`Exports-${each}`, each)) ?? [grant('Exports')];
+    this.grants = exportNamespaces?.map((each) => grant(`Exports-${each}`, each)) ?? [grant('Exports')];
   }
 }

@@ -301,6 +301,9 @@ export const CLUSTER_SET_SCHEMA = {
         'type',
       ),
       flat: flag('Whether pods reach those of other clusters, for flat and federated mode; default false'),
+      linkerdController: flag(
+        "Whether Linkerd's own controller and linkerd multicluster check can use the accounts too; default true",
+      ),
       namespace: text('Namespace of the multicluster extension; default linkerd-multicluster'),
       podSecurity: choice(
         "Pod Security Standard of that namespace; restricted with Linkerd's CNI plugin, default privileged",

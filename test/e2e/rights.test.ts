@@ -91,7 +91,7 @@ const operatorObjects = (props: Partial<MirrorOperatorProps> = {}): readonly Api
 
 const remoteAccess = (exportNamespaces?: readonly string[]): readonly ApiJson[] =>
   render((chart) => {
-    new RemoteAccess(chart, 'remote', { sourceCluster: 'east', exportNamespaces });
+    new RemoteAccess(chart, 'remote', { sourceCluster: 'east', exportNamespaces, linkerdController: false });
   });
 
 const remoteObjects = remoteAccess();

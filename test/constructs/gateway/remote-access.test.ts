@@ -16,9 +16,14 @@ const EXPORTS = [
   { apiGroups: [''], resources: ['services'], verbs: READ },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: READ },
 ];
+const CONTROLLER = [
+  { apiGroups: [''], resources: ['services'], verbs: ['get'] },
+  { apiGroups: [''], resources: ['endpoints'], verbs: READ },
+  { apiGroups: [''], resources: ['configmaps'], resourceNames: ['linkerd-config'], verbs: ['get'] },
+];
 
 test('H6: a source cluster may list and watch Services and EndpointSlices, and nothing else', () => {
-  expect(access()).toEqual([
+  expect(access({ linkerdController: false })).toEqual([
     {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
@@ -52,9 +57,14 @@ test('H6: a source cluster may list and watch Services and EndpointSlices, and n
   ]);
 });
 
+test("by default Linkerd's own controller and `linkerd multicluster check` can use the account too", () => {
+  expect(access().find(({ kind }) => kind === 'ClusterRole')).toHaveProperty('rules', [...EXPORTS, ...CONTROLLER]);
+});
+
 test("flat mode adds what Linkerd's destination controller reads", () => {
   expect(access({ flat: true }).find(({ kind }) => kind === 'ClusterRole')).toHaveProperty('rules', [
     ...EXPORTS,
+    ...CONTROLLER,
     { apiGroups: [''], resources: ['pods'], verbs: READ },
     { apiGroups: ['apps'], resources: ['replicasets'], verbs: READ },
     { apiGroups: ['batch'], resources: ['jobs'], verbs: READ },
@@ -100,6 +110,9 @@ test('an account with invalid props is refused with every reason at once', () =>
     'sourceCluster: "East" must be a valid DNS label',
     'name: "linkerd-service-mirror-remote-access-East" must be a valid DNS subdomain',
     'namespace: "a.b" must be a valid DNS label',
+  ]);
+  expect(errorsOf(() => access({ exportNamespaces: ['shop'], linkerdController: true }))).toEqual([
+    'linkerdController: true must not be set together with exportNamespaces: it reads whole clusters',
   ]);
   expect(errorsOf(() => access({ exportNamespaces: [] }))).toEqual(['exportNamespaces: [] must not be empty']);
   expect(errorsOf(() => access({ exportNamespaces: ['Shop', 'bank', 'bank'] }))).toEqual([

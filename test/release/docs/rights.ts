@@ -58,8 +58,13 @@ export const rightsTables = (): readonly Table[] => [
   },
   {
     heading: 'A source cluster, in a target',
-    text: '`RemoteAccess`: one account for each source cluster, so that each can be revoked alone.',
-    grants: remote(),
+    text: '`RemoteAccess` with `linkerdController: false`: one account for each source cluster, so that each can be revoked alone.',
+    grants: remote({ linkerdController: false }),
+  },
+  {
+    heading: "A source cluster, for Linkerd's own controller and checks",
+    text: "By default, besides those above, so that a Link can go back to Linkerd's service mirror controller and `linkerd multicluster check` passes. Linkspan itself uses none of them: `linkerdController: false` leaves them out. Nor does Linkerd's controller get to write Events in the target, which it goes on without.",
+    grants: beyond(remote(), remote({ linkerdController: false })),
   },
   {
     heading: 'A source cluster, in a target on a flat network',
