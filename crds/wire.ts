@@ -120,6 +120,8 @@ export const PolicyApi = {
   sourceCluster: 'source-cluster',
   /** Name of the container port that Linkerd's proxy takes traffic on. */
   proxyPortName: 'linkerd-proxy',
+  /** Name of the container port of its metrics and its health, and of the policy for it. */
+  adminPortName: 'linkerd-admin',
 } as const;
 
 /** Where requests to one Service are divided among several: SMI's TrafficSplit, Gateway API's HTTPRoute. */

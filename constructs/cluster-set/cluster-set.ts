@@ -66,7 +66,9 @@ export class ClusterSet extends Construct {
         if (!(error instanceof InvalidPropsError)) throw error;
         for (const each of error.errors) {
           // All clusters share the props of the operator and its monitoring: each error is reported once.
-          const path = /^(operator|monitoring)\./.test(each.path) ? each.path : `members[${index}].${each.path}`;
+          const path = /^((operator|monitoring)\.|scrapers\[)/.test(each.path)
+            ? each.path
+            : `members[${index}].${each.path}`;
           errors.set(path, { ...each, path });
         }
       }
@@ -116,6 +118,7 @@ const side = (
     monitoring,
     flat = false,
     linkerdController,
+    scrapers,
     namespace = Default.multiclusterNamespace,
     podSecurity,
     linkerdNamespace,
@@ -127,6 +130,7 @@ const side = (
   trustDomain: trustDomainOf(member),
   gateway: sources.length > 0 && member.gatewayAddresses !== undefined ? (member.gateway ?? {}) : (false as const),
   sourceNetworks: networksOf(sources),
+  scrapers,
   sources: sources.map(({ name }) => ({
     sourceCluster: name,
     flat,

@@ -9,7 +9,7 @@ import { fieldError } from '../../crds/field-error.ts';
 import { isDnsSubdomain } from '../../crds/names.ts';
 import { credentialsName, Default, Label, Value } from '../../crds/wire.ts';
 import { Parts } from '../common/parts.ts';
-import { GatewayPolicy } from '../gateway/gateway-policy.ts';
+import { GatewayPolicy, type GatewayPolicyProps } from '../gateway/gateway-policy.ts';
 import { Gateway, type GatewayProps } from '../gateway/gateway.ts';
 import { RemoteAccess, type RemoteAccessProps } from '../gateway/remote-access.ts';
 import { LinkCrd } from '../link/link-crd.ts';
@@ -57,6 +57,11 @@ export interface MulticlusterProps {
    * @default - all networks
    */
   readonly sourceNetworks?: readonly string[] | undefined;
+  /**
+   * ServiceAccounts of this cluster that may read the metrics of the gateway's proxy.
+   * @default - `prometheus` in `linkerd-viz`
+   */
+  readonly scrapers?: GatewayPolicyProps['scrapers'];
   /**
    * The clusters that may read what is exported here, each by an account of its own.
    * @default - none
@@ -120,7 +125,12 @@ export class Multicluster extends Construct {
       this.gateway = parts.make('gateway.', () => new Gateway(this, 'Gateway', { ...gateway, ...common }));
       this.gatewayPolicy = parts.make(
         '',
-        () => new GatewayPolicy(this, 'GatewayPolicy', { namespace, sourceNetworks: props.sourceNetworks }),
+        () =>
+          new GatewayPolicy(this, 'GatewayPolicy', {
+            namespace,
+            sourceNetworks: props.sourceNetworks,
+            scrapers: props.scrapers,
+          }),
       );
     }
     this.remoteAccess = parts.makeEach('sources', sources, (source, index) => {

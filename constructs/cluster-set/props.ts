@@ -109,6 +109,11 @@ export interface ClusterSetProps {
    */
   readonly flat?: boolean | undefined;
   /**
+   * ServiceAccounts, in each cluster, that may read the metrics of the gateway's proxy.
+   * @default - `prometheus` in `linkerd-viz`
+   */
+  readonly scrapers?: MulticlusterProps['scrapers'];
+  /**
    * Whether Linkerd's own service mirror controller and `linkerd multicluster check` can use the accounts too, but for
    * those that are limited to namespaces.
    * @default true

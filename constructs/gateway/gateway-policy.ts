@@ -1,15 +1,19 @@
 /**
- * Who may use a gateway: meshed clients of any identity, from the networks of the source clusters. If no networks are
+ * Who may use a gateway, and who may read the metrics of its proxy, which name every exported Service and its clients:
+ * the port of these is open on the load balancer, since other clusters probe the gateway there.
+ *
+ * A gateway may be used by meshed clients of any identity, from the networks of the source clusters. If no networks are
  * given, every address is allowed, and an annotation on the NetworkAuthentication records it: a gateway that the whole
  * internet can reach is then protected by the trust anchor alone.
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { fieldError } from '../../crds/field-error.ts';
-import { Annotation, Default, PolicyApi } from '../../crds/wire.ts';
+import { Annotation, Default, Label, PolicyApi, Value } from '../../crds/wire.ts';
 import { ANY_NETWORK, cidr } from '../common/cidr.ts';
 import { refuse } from '../common/invalid-props.ts';
 import { dnsLabel } from '../common/prop-rules.ts';
+import { scraperErrors, ScrapePolicy, type ServiceAccountRef, VIZ_PROMETHEUS } from '../common/scrape-policy.ts';
 import { GATEWAY_LABELS, GATEWAY_PODS } from './gateway-service.ts';
 
 /** Properties of {@link GatewayPolicy}. */
@@ -25,12 +29,20 @@ export interface GatewayPolicyProps {
    * @default - all networks, recorded in an annotation
    */
   readonly sourceNetworks?: readonly string[] | undefined;
+  /**
+   * ServiceAccounts of this cluster that may read the metrics of the proxies of the multicluster extension.
+   * @default - `prometheus` in `linkerd-viz`
+   */
+  readonly scrapers?: readonly ServiceAccountRef[] | undefined;
 }
+
+/** What all pods of the multicluster extension have. */
+const EXTENSION = { [Label.extension]: Value.extension } as const;
 
 /**
  * Server and AuthorizationPolicy `linkerd-gateway`, MeshTLSAuthentication `any-meshed`, NetworkAuthentication
- * `source-cluster`.
- * @throws InvalidPropsError naming every invalid network
+ * `source-cluster`; Server and AuthorizationPolicy `linkerd-admin`.
+ * @throws InvalidPropsError naming every invalid network and ServiceAccount
  */
 export class GatewayPolicy extends Construct {
   /** The gateway's port, as policies know it. */
@@ -41,10 +53,12 @@ export class GatewayPolicy extends Construct {
   readonly meshTLSAuthentication: ApiObject;
   /** The networks of the source clusters. */
   readonly networkAuthentication: ApiObject;
+  /** Who may read the metrics of the proxies. */
+  readonly scrapePolicy: ScrapePolicy;
 
   constructor(scope: Construct, id: string, props: GatewayPolicyProps = {}) {
     super(scope, id);
-    const { sourceNetworks } = props;
+    const { sourceNetworks, scrapers = [VIZ_PROMETHEUS] } = props;
     const namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
     refuse(`GatewayPolicy ${namespace}/${Default.gatewayName}`, [
       dnsLabel('namespace', namespace),
@@ -57,6 +71,7 @@ export class GatewayPolicy extends Construct {
           )
         : undefined,
       ...(sourceNetworks ?? []).map((network, index) => cidr(`sourceNetworks[${index}]`, network)),
+      ...scraperErrors('scrapers', scrapers),
     ]);
 
     const metadata = { name: Default.gatewayName, namespace, labels: GATEWAY_LABELS };
@@ -94,6 +109,12 @@ export class GatewayPolicy extends Construct {
         ...(sourceNetworks === undefined && { annotations: { [Annotation.sourceNetworks]: 'any' } }),
       },
       spec: { networks: (sourceNetworks ?? ANY_NETWORK).map((network) => ({ cidr: network })) },
+    });
+    this.scrapePolicy = new ScrapePolicy(this, 'Admin', {
+      metadata: { name: PolicyApi.adminPortName, namespace, labels: EXTENSION },
+      pods: EXTENSION,
+      port: PolicyApi.adminPortName,
+      scrapers,
     });
   }
 }

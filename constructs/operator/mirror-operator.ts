@@ -2,8 +2,9 @@
  * The operator itself, as it runs in a source cluster: two replicas of which one leads, with the rights that its
  * requests need and no others, in a container that can change nothing of its own.
  *
- * `linkerd multicluster gateways` finds the leading pod by its labels, the name of its container and of its port. It
- * shows one gateway for each pod, so where one operator serves several Links, that of the first one given.
+ * `linkerd multicluster gateways` finds the leading pod by its labels, the name of its container and of its port, and
+ * `check` finds the Deployment by the same labels. One label names one cluster, so where one operator serves several
+ * Links, both see the first one given.
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
@@ -29,6 +30,7 @@ import {
 } from '../common/pod-placement.ts';
 import { dnsLabel, portNumber } from '../common/prop-rules.ts';
 import { restrictedContainer, restrictedPod } from '../common/restricted.ts';
+import { scraperErrors, ScrapePolicy, type Scrapers } from '../common/scrape-policy.ts';
 import { mirrorRules, namespaceRules, ownRules, readRules, watchNamespacesRules } from './rights.ts';
 import { listedSecrets, operatorArgs, type OperatorSettings, operatorSettingsErrors } from './settings.ts';
 
@@ -49,8 +51,8 @@ export interface MirrorOperatorProps extends PodPlacementProps, OperatorSettings
    */
   readonly linkerdNamespace?: string | undefined;
   /**
-   * Target clusters of the Links, the one that `linkerd multicluster gateways` is to show first.
-   * @default - not known: that command does not find the operator
+   * Target clusters of the Links, the one that `linkerd multicluster gateways` and `check` are to find first.
+   * @default - not known: these commands do not find the operator
    */
   readonly targetClusters?: readonly string[] | undefined;
   /**
@@ -73,6 +75,12 @@ export interface MirrorOperatorProps extends PodPlacementProps, OperatorSettings
    * @default - anybody, to the admin port and to those of Linkerd's proxy
    */
   readonly networkPolicy?: false | { readonly from: readonly object[] } | undefined;
+  /**
+   * Who may use the admin port, where the pods are in the mesh: `anybody`, or clients of the mesh alone that run as these
+   * ServiceAccounts, as in `{ name: 'prometheus', namespace: 'linkerd-viz' }`. Linkerd allows probes of the kubelet by itself.
+   * @default anybody, since a Prometheus is often not in the mesh
+   */
+  readonly scrapers?: Scrapers | undefined;
   /** @default 2 */
   readonly replicas?: number | undefined;
 }
@@ -89,7 +97,8 @@ const PODS = {
 const LABELS = { ...PODS, [Label.extension]: Value.extension } as const;
 
 /**
- * Deployment, PodDisruptionBudget, ServiceAccount, metrics Service, NetworkPolicy and roles, all `linkspan-operator`.
+ * Deployment, PodDisruptionBudget, ServiceAccount, metrics Service, NetworkPolicy, roles and, in the mesh, Linkerd's policy
+ * for the admin port, all `linkspan-operator`.
  * @throws InvalidPropsError naming every prop that the API server or the operator would refuse
  */
 export class MirrorOperator extends Construct {
@@ -105,13 +114,15 @@ export class MirrorOperator extends Construct {
   readonly podDisruptionBudget: ApiObject | undefined;
   /** Who may connect; undefined if that is not restricted. */
   readonly networkPolicy: ApiObject | undefined;
+  /** Who may use the admin port, as Linkerd's proxy sees it; undefined for pods that are not in the mesh. */
+  readonly scrapePolicy: ScrapePolicy | undefined;
   /** The rights: in the whole cluster and in the operator's namespace, or in that and in each of those of mirrors. */
   readonly grants: readonly Grant[];
 
   constructor(scope: Construct, id: string, props: MirrorOperatorProps) {
     super(scope, id);
     const { linkerdNamespace = Default.controlPlaneNamespace, adminPort = OperatorPort.number } = props;
-    const { replicas = REPLICAS, targetClusters = [] } = props;
+    const { replicas = REPLICAS, targetClusters = [], meshed = true, scrapers = 'anybody' } = props;
     this.namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
     refuse(`MirrorOperator ${this.namespace}/${OPERATOR_NAME}`, [
       /^\S+$/.test(props.image) ? undefined : fieldError('image', props.image, 'must be a valid image reference'),
@@ -119,6 +130,7 @@ export class MirrorOperator extends Construct {
       dnsLabel('linkerdNamespace', linkerdNamespace),
       ...targetClusters.map((cluster, index) => dnsLabel(`targetClusters[${index}]`, cluster)),
       portNumber('adminPort', adminPort),
+      ...scraperErrors('scrapers', scrapers),
       ...operatorSettingsErrors(props),
       ...protectedErrors(props.mirrorNamespaces ?? [], [...PROTECTED_NAMESPACES, linkerdNamespace, this.namespace]),
       ...podPlacementErrors(props),
@@ -134,7 +146,7 @@ export class MirrorOperator extends Construct {
     this.deployment = new ApiObject(this, 'Resource', {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
-      metadata,
+      metadata: { ...metadata, labels: { ...LABELS, ...foundByLinkerd(targetClusters) } },
       spec: {
         replicas,
         selector: { matchLabels: PODS },
@@ -143,7 +155,7 @@ export class MirrorOperator extends Construct {
           metadata: {
             labels: { ...LABELS, ...foundByLinkerd(targetClusters) },
             annotations: {
-              [Annotation.inject]: (props.meshed ?? true) ? 'enabled' : 'disabled',
+              [Annotation.inject]: meshed ? 'enabled' : 'disabled',
               [Annotation.safeToEvict]: Value.true,
             },
           },
@@ -187,6 +199,9 @@ export class MirrorOperator extends Construct {
               ],
             },
           });
+    this.scrapePolicy = meshed
+      ? new ScrapePolicy(this, 'ScrapePolicy', { metadata, pods: PODS, port: OperatorPort.name, scrapers })
+      : undefined;
     this.grants = this.#grants(props);
   }
 
@@ -242,7 +257,7 @@ const container = (
   };
 };
 
-/** The command takes no pod of its component that does not name a cluster. */
+/** Linkerd's command takes no pod or Deployment of its component that does not name a cluster. */
 const foundByLinkerd = ([cluster]: readonly string[]): Readonly<Record<string, string>> =>
   cluster === undefined ? {} : { [Label.component]: Value.component, [Label.clusterName]: cluster };
 

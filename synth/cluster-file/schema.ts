@@ -112,6 +112,18 @@ const member = object(
   'name',
 );
 
+const serviceAccounts = (description: string) =>
+  ({
+    type: 'array',
+    description,
+    items: object(
+      'A ServiceAccount of the same cluster',
+      { name: text('Its name'), namespace: text('Its namespace') },
+      'name',
+      'namespace',
+    ),
+  }) as const;
+
 const labelSelector = (description: string) =>
   object(description, {
     matchLabels: map('Labels that it has'),
@@ -182,6 +194,7 @@ const operator = object(
     meshed: flag("Whether Linkerd's proxy is put into the pods; default true"),
     adminPort: integer('Port of /healthz, /readyz and /metrics; default 9999'),
     networkPolicy,
+    scrapers: serviceAccounts('The only ServiceAccounts that may use the admin port, in the mesh; default anybody'),
     adminHost: choice('Address that the admin port listens on', '0.0.0.0', '::'),
     ...settings,
     credentialsSecrets: choice('Default those that the Links name, and no others; any for Links made elsewhere', 'any'),
@@ -301,6 +314,9 @@ export const CLUSTER_SET_SCHEMA = {
         'type',
       ),
       flat: flag('Whether pods reach those of other clusters, for flat and federated mode; default false'),
+      scrapers: serviceAccounts(
+        "ServiceAccounts that may read the metrics of the gateway's proxy; default prometheus in linkerd-viz",
+      ),
       linkerdController: flag(
         "Whether Linkerd's own controller and linkerd multicluster check can use the accounts too; default true",
       ),

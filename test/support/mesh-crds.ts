@@ -80,7 +80,13 @@ const standIns: readonly ObjectRef[] = [
     'v1alpha1',
     'MeshTLSAuthentication',
     'meshtlsauthentications',
-    object({ identities: list({ ...text, pattern: `^(\\*|${DNS_NAME})(\\.${DNS_NAME})*$` }) }),
+    object(
+      {
+        identities: list({ ...text, pattern: `^(\\*|${DNS_NAME})(\\.${DNS_NAME})*$` }),
+        identityRefs: list(object({ group, kind, name, namespace: text }, ['kind'])),
+      },
+      [],
+    ),
   ),
   crd(
     POLICY,

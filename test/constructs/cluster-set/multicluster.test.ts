@@ -103,11 +103,13 @@ describe("a cluster's side of multi-cluster", () => {
 
     expect(kinds.sort()).toEqual([
       'AuthorizationPolicy',
+      'AuthorizationPolicy',
       'Deployment',
       'MeshTLSAuthentication',
       'Namespace',
       'NetworkAuthentication',
       'PodDisruptionBudget',
+      'Server',
       'Server',
       'Service',
       'ServiceAccount',

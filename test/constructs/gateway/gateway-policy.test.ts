@@ -16,6 +16,34 @@ const METADATA = {
 };
 const GROUP = 'policy.linkerd.io';
 
+/** Who may read the metrics of the proxies, which name all that is exported and its clients. */
+const ADMIN_METADATA = {
+  name: 'linkerd-admin',
+  namespace: 'linkerd-multicluster',
+  labels: { 'linkerd.io/extension': 'multicluster' },
+};
+const ADMIN = [
+  {
+    apiVersion: 'policy.linkerd.io/v1beta3',
+    kind: 'Server',
+    metadata: ADMIN_METADATA,
+    spec: {
+      podSelector: { matchLabels: { 'linkerd.io/extension': 'multicluster' } },
+      port: 'linkerd-admin',
+      proxyProtocol: 'HTTP/1',
+    },
+  },
+  {
+    apiVersion: 'policy.linkerd.io/v1alpha1',
+    kind: 'AuthorizationPolicy',
+    metadata: ADMIN_METADATA,
+    spec: {
+      targetRef: { group: GROUP, kind: 'Server', name: 'linkerd-admin' },
+      requiredAuthenticationRefs: [{ kind: 'ServiceAccount', name: 'prometheus', namespace: 'linkerd-viz' }],
+    },
+  },
+];
+
 test('a policy lets in clients of the mesh from the networks of the source clusters, and requires both', () => {
   expect(policy({ sourceNetworks: ['198.51.100.0/24', '2001:db8::/32'] })).toEqual([
     {
@@ -48,6 +76,41 @@ test('a policy lets in clients of the mesh from the networks of the source clust
       metadata: { ...METADATA, name: 'source-cluster' },
       spec: { networks: [{ cidr: '198.51.100.0/24' }, { cidr: '2001:db8::/32' }] },
     },
+    ...ADMIN,
+  ]);
+});
+
+test('a policy lets those whom it is given read the metrics of proxies, one or several, or nobody', () => {
+  const metrics = (scrapers: GatewayPolicyProps['scrapers']) => policy({ scrapers }).slice(4);
+  const one = { name: 'prometheus', namespace: 'monitoring' };
+  const other = { name: 'agent', namespace: 'telemetry' };
+
+  expect(metrics([one])[1]).toHaveProperty('spec.requiredAuthenticationRefs', [{ kind: 'ServiceAccount', ...one }]);
+  // All that are listed would be required: several identities are one authentication.
+  expect(metrics([one, other]).slice(1)).toMatchObject([
+    {
+      kind: 'MeshTLSAuthentication',
+      metadata: { name: 'linkerd-admin' },
+      spec: {
+        identityRefs: [
+          { kind: 'ServiceAccount', ...one },
+          { kind: 'ServiceAccount', ...other },
+        ],
+      },
+    },
+    {
+      kind: 'AuthorizationPolicy',
+      spec: {
+        requiredAuthenticationRefs: [
+          { group: GROUP, kind: 'MeshTLSAuthentication', name: 'linkerd-admin', namespace: 'linkerd-multicluster' },
+        ],
+      },
+    },
+  ]);
+  expect(metrics([]).map(({ kind }) => kind)).toEqual(['Server']);
+  expect(errorsOf(() => policy({ scrapers: [{ name: 'A', namespace: '' }] }))).toEqual([
+    'scrapers[0].name: "A" must be a valid DNS subdomain',
+    'scrapers[0].namespace: "" must be a valid DNS label',
   ]);
 });
 

@@ -176,19 +176,49 @@ describe('an operator', () => {
           ingress: [{ ports: [9999, 4143, 4191].map((port) => ({ protocol: 'TCP', port })) }],
         },
       },
+      {
+        apiVersion: 'policy.linkerd.io/v1beta3',
+        kind: 'Server',
+        metadata: METADATA,
+        spec: {
+          podSelector: { matchLabels: PODS },
+          port: 'linkspan-admin',
+          proxyProtocol: 'HTTP/1',
+          accessPolicy: 'all-unauthenticated',
+        },
+      },
       ...granted('ClusterRole', [...READ_RULES, ...MIRROR_RULES, ...NAMESPACE_RULES]),
       ...granted('Role', OWN_RULES, 'linkerd-multicluster'),
     ]);
   });
 
-  test('is found by `linkerd multicluster gateways` once it is said which clusters it links to', () => {
-    const { metadata } = deploymentOf(operator({ targetClusters: ['west', 'north'] })).spec.template;
+  test('is found by `linkerd multicluster gateways` and `check` once it is said which clusters it links to', () => {
+    const deployment = the('Deployment', operator({ targetClusters: ['west', 'north'] }));
+    const labels = { ...LABELS, component: 'controller', 'mirror.linkerd.io/cluster-name': 'west' };
 
-    expect(metadata.labels).toEqual({
-      ...LABELS,
-      component: 'controller',
-      'mirror.linkerd.io/cluster-name': 'west',
-    });
+    expect(deployment).toHaveProperty('metadata.labels', labels);
+    expect(deployment).toHaveProperty('spec.template.metadata.labels', labels);
+    expect(deployment).toHaveProperty('spec.selector.matchLabels', PODS);
+  });
+
+  test('in the mesh is scraped by whom it is told, and outside of it has no policy of the mesh', () => {
+    const scrapers = [{ name: 'prometheus', namespace: 'linkerd-viz' }];
+    const policies = (props: Partial<MirrorOperatorProps>) =>
+      operator(props).filter(({ apiVersion }) => apiVersion.startsWith('policy.linkerd.io/'));
+
+    expect(policies({ scrapers })).toMatchObject([
+      { kind: 'Server', spec: { port: 'linkspan-admin' } },
+      {
+        kind: 'AuthorizationPolicy',
+        metadata: METADATA,
+        spec: {
+          targetRef: { kind: 'Server', name: 'linkspan-operator' },
+          requiredAuthenticationRefs: [{ kind: 'ServiceAccount', ...scrapers[0] }],
+        },
+      },
+    ]);
+    expect(policies({ scrapers })[0]!.spec).not.toHaveProperty('accessPolicy');
+    expect(policies({ meshed: false })).toEqual([]);
   });
 
   test('H6: limited to namespaces, may read and write in these and its own, and has no right elsewhere', () => {

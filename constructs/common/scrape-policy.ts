@@ -1,0 +1,98 @@
+/**
+ * Who may read the metrics of pods in the mesh, as Linkerd's policy has it: a Server for the port, and who is authorized
+ * to use it. Probes of the kubelet are not subject to it; a Prometheus outside of the mesh has no identity to be known by.
+ */
+import { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
+import { type FieldError, fieldError } from '../../crds/field-error.ts';
+import { PolicyApi } from '../../crds/wire.ts';
+import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
+
+/** A ServiceAccount of this cluster. */
+export interface ServiceAccountRef {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/** Everybody, or the clients of the mesh that run as these ServiceAccounts. */
+export type Scrapers = 'anybody' | readonly ServiceAccountRef[];
+
+/** Properties of {@link ScrapePolicy}. */
+export interface ScrapePolicyProps {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels: Readonly<Record<string, string>>;
+  };
+  /** Labels of the pods. */
+  readonly pods: Readonly<Record<string, string>>;
+  /** Name of the port of their container. */
+  readonly port: string;
+  readonly scrapers: Scrapers;
+}
+
+/** The Prometheus of Linkerd's viz extension. */
+export const VIZ_PROMETHEUS: ServiceAccountRef = { name: 'prometheus', namespace: 'linkerd-viz' };
+
+/** A Server, and for ServiceAccounts an AuthorizationPolicy; for several of them, their MeshTLSAuthentication. */
+export class ScrapePolicy extends Construct {
+  /** The port. */
+  readonly server: ApiObject;
+  /** Who may use it; undefined if that is everybody, or nobody. */
+  readonly authorizationPolicy: ApiObject | undefined;
+
+  constructor(scope: Construct, id: string, { metadata, pods, port, scrapers }: ScrapePolicyProps) {
+    super(scope, id);
+    this.server = new ApiObject(this, 'Resource', {
+      apiVersion: PolicyApi.server,
+      kind: 'Server',
+      metadata,
+      spec: {
+        podSelector: { matchLabels: pods },
+        port,
+        proxyProtocol: 'HTTP/1',
+        ...(scrapers === 'anybody' && { accessPolicy: 'all-unauthenticated' }),
+      },
+    });
+    if (scrapers === 'anybody' || scrapers.length === 0) return;
+    const [first, ...others] = scrapers.map((scraper) => ({ kind: 'ServiceAccount', ...scraper }));
+    if (others.length > 0)
+      new ApiObject(this, 'MeshTLSAuthentication', {
+        apiVersion: PolicyApi.authorization,
+        kind: 'MeshTLSAuthentication',
+        metadata,
+        spec: { identityRefs: [first, ...others] },
+      });
+    this.authorizationPolicy = new ApiObject(this, 'AuthorizationPolicy', {
+      apiVersion: PolicyApi.authorization,
+      kind: 'AuthorizationPolicy',
+      metadata,
+      spec: {
+        targetRef: { group: PolicyApi.group, kind: 'Server', name: metadata.name },
+        // All that are listed are required, so several are one authentication.
+        requiredAuthenticationRefs: [
+          others.length === 0
+            ? first
+            : {
+                group: PolicyApi.group,
+                kind: 'MeshTLSAuthentication',
+                name: metadata.name,
+                namespace: metadata.namespace,
+              },
+        ],
+      },
+    });
+  }
+}
+
+/** What the API server would refuse in the names of scrapers. */
+export const scraperErrors = (path: string, scrapers: Scrapers): readonly (FieldError | undefined)[] => {
+  if (typeof scrapers === 'string')
+    return [
+      scrapers === 'anybody' ? undefined : fieldError(path, scrapers, 'must be "anybody" or a list of ServiceAccounts'),
+    ];
+  return scrapers.flatMap(({ name, namespace }, index) => [
+    dnsSubdomain(`${path}[${index}].name`, name),
+    dnsLabel(`${path}[${index}].namespace`, namespace),
+  ]);
+};
