@@ -5,6 +5,7 @@ export { Grant, type Grantee, type GrantProps, type PolicyRule } from './common/
 export { InvalidPropsError } from './common/invalid-props.ts';
 export type { TimeSpan } from './common/time-span.ts';
 export type { PodPlacementProps, Resources, Toleration, TopologySpread } from './common/pod-placement.ts';
+export type { NodeAffinity, NodeRequirement, NodeTerm, PodProps } from './common/pod-props.ts';
 export type { ScrapePolicy, Scrapers, ServiceAccountRef } from './common/scrape-policy.ts';
 
 export {

@@ -3,7 +3,8 @@
  * for each of them) and what reaches out to others (the operator and its Links). Each part is optional: a cluster that
  * is a target only has no operator, one that is a source only has no gateway.
  */
-import { ApiObject, Chart } from 'cdk8s';
+import { ApiObject, Chart, JsonPatch } from 'cdk8s';
+import { Namespace } from 'cdk8s-plus-27';
 import { Construct } from 'constructs';
 import { fieldError } from '../../crds/field-error.ts';
 import { isDnsSubdomain } from '../../crds/names.ts';
@@ -96,7 +97,7 @@ export interface MulticlusterProps {
  */
 export class Multicluster extends Construct {
   /** Namespace of the multicluster extension, labelled as `linkerd multicluster` looks for it. */
-  readonly namespace: ApiObject;
+  readonly namespace: Namespace;
   readonly gateway: Gateway | undefined;
   readonly gatewayPolicy: GatewayPolicy | undefined;
   /** In the order of `sources`. */
@@ -113,14 +114,13 @@ export class Multicluster extends Construct {
     const namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
     const parts = new Parts(COMMON_PROPS);
     const common = { namespace, linkerdNamespace, trustDomain };
-    this.namespace = new ApiObject(this, 'Resource', {
-      apiVersion: 'v1',
-      kind: 'Namespace',
+    this.namespace = new Namespace(this, 'Resource', {
       metadata: {
         name: namespace,
         labels: { [Label.extension]: Value.extension, [Label.podSecurity]: podSecurity },
       },
     });
+    ApiObject.of(this.namespace).addJsonPatch(JsonPatch.remove('/spec'));
     if (gateway !== false) {
       this.gateway = parts.make('gateway.', () => new Gateway(this, 'Gateway', { ...gateway, ...common }));
       this.gatewayPolicy = parts.make(

@@ -2,7 +2,19 @@
  * Rights as RBAC has them: rules bound to one ServiceAccount, in the whole cluster or in one namespace. A role, its
  * binding and the account have one name, so that what belongs together is found together, and revoked together.
  */
-import { ApiObject } from 'cdk8s';
+import { ApiObject, JsonPatch } from 'cdk8s';
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  type IApiEndpoint,
+  type IApiResource,
+  type IClusterRole,
+  type IRole,
+  type ISubject,
+  Role,
+  RoleBinding,
+  ServiceAccount,
+} from 'cdk8s-plus-27';
 import { Construct } from 'constructs';
 
 /** Which verbs are allowed on which resources. */
@@ -24,15 +36,19 @@ export interface PolicyRule {
   readonly why?: string | undefined;
 }
 
-/** The ServiceAccount that gets the rights. */
+/** The name of a ServiceAccount that is made elsewhere. */
 export interface Grantee {
   readonly name: string;
   readonly namespace: string;
 }
 
+/** A ServiceAccount of cdk8s-plus. */
+export type NamedSubject = ISubject & { readonly name: string };
+
 /** Properties of {@link Grant}. */
 export interface GrantProps {
-  readonly to: Grantee;
+  /** The ServiceAccount that gets the rights: one of cdk8s-plus, or the name of one that is made elsewhere. */
+  readonly to: Grantee | NamedSubject;
   readonly rules: readonly PolicyRule[];
   /**
    * Namespace of the rights.
@@ -42,42 +58,71 @@ export interface GrantProps {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-const RBAC = 'rbac.authorization.k8s.io';
-
 /** A Role or ClusterRole, and its binding, both called as the ServiceAccount is. */
 export class Grant extends Construct {
   /** The rights. */
   readonly rules: readonly PolicyRule[];
   /** Namespace of the rights; undefined for the whole cluster. */
   readonly namespace: string | undefined;
-  /** The Role or the ClusterRole. */
-  readonly role: ApiObject;
+  /** The Role or the ClusterRole: of one rule for each resource, since that is how cdk8s-plus has them. */
+  readonly role: Role | ClusterRole;
   /** The RoleBinding or the ClusterRoleBinding. */
-  readonly binding: ApiObject;
+  readonly binding: RoleBinding | ClusterRoleBinding;
 
   constructor(scope: Construct, id: string, { to, rules, namespace, labels }: GrantProps) {
     super(scope, id);
     this.rules = rules;
     this.namespace = namespace;
-    const kind = namespace === undefined ? 'ClusterRole' : 'Role';
     const metadata = { name: to.name, labels, ...(namespace !== undefined && { namespace }) };
-    this.role = new ApiObject(this, 'Resource', {
-      apiVersion: `${RBAC}/v1`,
-      kind,
-      metadata,
-      rules: rules.map(({ group, resources, resourceNames, verbs }) => ({
-        apiGroups: [group],
-        resources,
-        ...(resourceNames && { resourceNames }),
-        verbs,
-      })),
-    });
-    this.binding = new ApiObject(this, 'Binding', {
-      apiVersion: `${RBAC}/v1`,
-      kind: `${kind}Binding`,
-      metadata,
-      roleRef: { apiGroup: RBAC, kind, name: to.name },
-      subjects: [{ kind: 'ServiceAccount', name: to.name, namespace: to.namespace }],
-    });
+    const allowed = rules.flatMap(resourcesOf);
+    if (namespace === undefined) {
+      const role = new ClusterRole(this, 'Resource', { metadata });
+      for (const { verbs, resource } of allowed) role.allow(verbs, resource);
+      ApiObject.of(role).addJsonPatch(...withoutEmptyNames(allowed));
+      this.role = role;
+      this.binding = new ClusterRoleBinding(this, 'Binding', { metadata, role: role as IClusterRole });
+    } else {
+      const role = new Role(this, 'Resource', { metadata });
+      for (const { verbs, resource } of allowed) role.allow(verbs, resource);
+      this.role = role;
+      this.binding = new RoleBinding(this, 'Binding', { metadata, role: role as IRole });
+    }
+    this.binding.addSubjects(this.#account(to));
+  }
+
+  #account(to: Grantee | NamedSubject): ISubject {
+    if ('toSubjectConfiguration' in to) return to;
+    return ServiceAccount.fromServiceAccountName(this, 'Account', to.name, { namespaceName: to.namespace });
   }
 }
+
+/** Verbs on one resource, or on one object of it. */
+interface Allowed {
+  readonly verbs: string[];
+  readonly resource: IApiResource & IApiEndpoint;
+}
+
+const resourcesOf = ({ group, resources, resourceNames = [undefined], verbs }: NamedRule): readonly Allowed[] =>
+  resources.flatMap((resourceType) =>
+    resourceNames.map((resourceName) => {
+      const resource = {
+        apiGroup: group,
+        resourceType,
+        ...(resourceName !== undefined && { resourceName }),
+        asApiResource: (): IApiResource => resource,
+        asNonApiResource: () => undefined,
+      };
+      return { verbs: [...verbs], resource };
+    }),
+  );
+
+/** A rule of which no name means all of them. */
+type NamedRule = Omit<PolicyRule, 'resourceNames'> & {
+  readonly resourceNames?: readonly (string | undefined)[] | undefined;
+};
+
+/** A ClusterRole of cdk8s-plus says "all of them" by an empty list, which API servers leave out. */
+const withoutEmptyNames = (allowed: readonly Allowed[]): readonly JsonPatch[] =>
+  allowed.flatMap(({ resource }, index) =>
+    resource.resourceName === undefined ? [JsonPatch.remove(`/rules/${index}/resourceNames`)] : [],
+  );

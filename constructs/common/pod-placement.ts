@@ -79,49 +79,7 @@ export interface PodPlacementProps {
 /** Labels by which a Deployment knows its pods. */
 type PodLabels = Readonly<Record<string, string>>;
 
-const HOSTNAME = 'kubernetes.io/hostname';
-const ZONES: readonly TopologySpread[] = [{ topologyKey: 'topology.kubernetes.io/zone' }];
 const QUANTITY = /^(\d+|\d*\.\d+|\d+\.\d*)([eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i)?$/;
-
-/** The part of a pod's spec that places it. */
-export const podPlacement = (props: PodPlacementProps, pods: PodLabels) => ({
-  ...antiAffinity(props.antiAffinity ?? 'preferred', pods),
-  topologySpreadConstraints: (props.topologySpread ?? ZONES).map(
-    ({ topologyKey, maxSkew = 1, whenUnsatisfiable = 'ScheduleAnyway' }) => ({
-      topologyKey,
-      maxSkew,
-      whenUnsatisfiable,
-      labelSelector: { matchLabels: pods },
-    }),
-  ),
-  nodeSelector: props.nodeSelector,
-  tolerations: props.tolerations,
-});
-
-const antiAffinity = (how: 'required' | 'preferred' | 'none', pods: PodLabels) => {
-  const term = { topologyKey: HOSTNAME, labelSelector: { matchLabels: pods } };
-  switch (how) {
-    case 'none':
-      return {};
-    case 'preferred':
-      return {
-        affinity: {
-          podAntiAffinity: {
-            preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm: term }],
-          },
-        },
-      };
-    case 'required':
-      return { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } };
-  }
-};
-
-/**
- * The part of a Deployment's spec that rolls a change out. Where two pods must not share a node, there may be no node for
- * one more: Kubernetes' own strategy, under which a quarter of few pods is none, would then wait for ever.
- */
-export const rolloutStrategy = ({ antiAffinity }: PodPlacementProps) =>
-  antiAffinity === 'required' ? { strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } } } : {};
 
 /** At most one pod is taken down at a time; none for a single pod, which no drain could get past. */
 export const podDisruptionBudget = (

@@ -2,6 +2,9 @@
  * The Service that a gateway is reached by: its type, its ports, and the settings of cloud load balancers.
  * Whatever ports it has, they lead to those of Linkerd's proxy.
  */
+import { ApiObject, type ApiObjectMetadata, JsonPatch } from 'cdk8s';
+import { type IPodSelector, Protocol, Service, ServiceType } from 'cdk8s-plus-27';
+import type { Construct } from 'constructs';
 import { type FieldError, fieldError, fieldPath } from '../../crds/field-error.ts';
 import { isLabelKey } from '../../crds/names.ts';
 import { isIpAddress } from '../../crds/network.ts';
@@ -71,30 +74,62 @@ export const GATEWAY_PODS = { [Label.app]: Default.gatewayName } as const;
 /** Labels of what belongs to the gateway. */
 export const GATEWAY_LABELS = { ...GATEWAY_PODS, [Label.extension]: Value.extension } as const;
 
-/** The `spec` of the Service. */
-export const gatewayServiceSpec = ({
-  type = 'LoadBalancer',
-  port = Default.gatewayPort,
-  probePort = Default.probePort,
-  nodePort,
-  probeNodePort,
-  annotations: _,
-  ...spec
-}: GatewayServiceProps) => ({
-  type,
-  ...spec,
-  selector: GATEWAY_PODS,
-  ports: [
-    { name: Default.gatewayPortName, protocol: 'TCP', port, targetPort: Default.gatewayPort, nodePort },
-    {
-      name: Default.probePortName,
-      protocol: 'TCP',
-      port: probePort,
-      targetPort: Default.probePort,
-      nodePort: probeNodePort,
-    },
-  ],
-});
+/** The Service of a gateway's pods; what cdk8s-plus has no words for is added by JSON patches. */
+export const gatewayService = (
+  scope: Construct,
+  pods: IPodSelector,
+  props: GatewayServiceProps,
+  metadata: ApiObjectMetadata,
+): Service => {
+  const { type = 'LoadBalancer', port = Default.gatewayPort, probePort = Default.probePort } = props;
+  const { nodePort, probeNodePort, loadBalancerSourceRanges } = props;
+  const protocol = Protocol.TCP;
+  const service = new Service(scope, 'Service', {
+    metadata,
+    type: TYPES[type],
+    selector: pods,
+    ports: [
+      {
+        name: Default.gatewayPortName,
+        protocol,
+        port,
+        targetPort: Default.gatewayPort,
+        ...(nodePort !== undefined && { nodePort }),
+      },
+      {
+        name: Default.probePortName,
+        protocol,
+        port: probePort,
+        targetPort: Default.probePort,
+        ...(probeNodePort !== undefined && { nodePort: probeNodePort }),
+      },
+    ],
+    ...(loadBalancerSourceRanges && { loadBalancerSourceRanges: [...loadBalancerSourceRanges] }),
+  });
+  ApiObject.of(service).addJsonPatch(
+    // An empty list that a load balancer may fill.
+    JsonPatch.remove('/spec/externalIPs'),
+    ...Object.entries(PATCHED).flatMap(([prop, field]) => {
+      const value = props[prop as keyof typeof PATCHED];
+      return value === undefined ? [] : [JsonPatch.add(`/spec/${field}`, value)];
+    }),
+  );
+  return service;
+};
+
+const TYPES = {
+  LoadBalancer: ServiceType.LOAD_BALANCER,
+  NodePort: ServiceType.NODE_PORT,
+  ClusterIP: ServiceType.CLUSTER_IP,
+} as const;
+
+/** Props that a Service of cdk8s-plus does not have, and what it calls the fields of their object. */
+const PATCHED = {
+  loadBalancerClass: 'loadBalancerClass',
+  loadBalancerIP: 'loadBalancerIp',
+  externalTrafficPolicy: 'externalTrafficPolicy',
+  healthCheckNodePort: 'healthCheckNodePort',
+} as const;
 
 /** Annotations that the gateway sets from its props, since Links are made of them. */
 const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([

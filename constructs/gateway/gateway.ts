@@ -2,32 +2,28 @@
  * The gateway of a cluster: pods that hold nothing but Linkerd's proxy, and the Service that other clusters reach it by.
  * What it is called and annotated with is read by `linkerd multicluster link` and `check`, and by the proxy's injector.
  */
-import { ApiObject, Chart } from 'cdk8s';
+import { type ApiObject, Chart } from 'cdk8s';
+import { type Deployment, type Service, ServiceAccount } from 'cdk8s-plus-27';
 import { Construct } from 'constructs';
 import { parseDuration } from '../../crds/duration.ts';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { Annotation, Default, gatewayIdentity, Value } from '../../crds/wire.ts';
+import { RestrictedDeployment } from '../common/deployment.ts';
 import { refuse } from '../common/invalid-props.ts';
-import {
-  podDisruptionBudget,
-  podPlacement,
-  podPlacementErrors,
-  type PodPlacementProps,
-  rolloutStrategy,
-} from '../common/pod-placement.ts';
+import { podDisruptionBudget } from '../common/pod-placement.ts';
+import { podErrors, type PodProps } from '../common/pod-props.ts';
 import { dnsLabel, dnsSubdomain } from '../common/prop-rules.ts';
-import { restrictedContainer, restrictedPod } from '../common/restricted.ts';
 import { goDuration, type TimeSpan } from '../common/time-span.ts';
 import {
   GATEWAY_LABELS,
   GATEWAY_PODS,
+  gatewayService,
   gatewayServiceErrors,
   type GatewayServiceProps,
-  gatewayServiceSpec,
 } from './gateway-service.ts';
 
 /** Properties of {@link Gateway}. */
-export interface GatewayProps extends PodPlacementProps {
+export interface GatewayProps extends PodProps {
   /**
    * Namespace of the multicluster extension.
    * @default - the chart's, else `linkerd-multicluster`
@@ -63,13 +59,31 @@ export interface GatewayProps extends PodPlacementProps {
    * @default registry.k8s.io/pause:3.10
    */
   readonly image?: string | undefined;
-  /** @default 3 */
+  /**
+   * Number of pods.
+   * @default 3, or what an autoscaler says
+   */
   readonly replicas?: number | undefined;
 }
 
 const REPLICAS = 3;
 /** The user of the pause image. */
 const NOBODY = 65_535;
+/** By these Linkerd's injector sets up the proxy of a gateway. */
+const POD_ANNOTATIONS = {
+  [Annotation.inject]: 'enabled',
+  [Annotation.enableGateway]: Value.true,
+  [Annotation.requireIdentityPorts]: String(Default.gatewayPort),
+  [Annotation.defaultInboundPolicy]: 'all-authenticated',
+  [Annotation.safeToEvict]: Value.true,
+} as const;
+/** What a gateway does not work without; the others are a user's to change. */
+const OWN_POD_KEYS: readonly string[] = [
+  ...Object.keys(GATEWAY_LABELS),
+  Annotation.inject,
+  Annotation.enableGateway,
+  Annotation.requireIdentityPorts,
+];
 
 /**
  * Deployment, Service and ServiceAccount `linkerd-gateway`, and a PodDisruptionBudget for more than one replica.
@@ -81,11 +95,11 @@ export class Gateway extends Construct {
   /** TLS identity of the gateway: `gatewayIdentity` of Links to it. */
   readonly identity: string;
   /** The Deployment. */
-  readonly deployment: ApiObject;
+  readonly deployment: Deployment;
   /** The Service. */
-  readonly service: ApiObject;
+  readonly service: Service;
   /** The ServiceAccount, which the identity is made of. */
-  readonly serviceAccount: ApiObject;
+  readonly serviceAccount: ServiceAccount;
   /** The PodDisruptionBudget; undefined for a single replica. */
   readonly podDisruptionBudget: ApiObject | undefined;
 
@@ -110,61 +124,32 @@ export class Gateway extends Construct {
         : fieldError('probePath', probePath, 'must be a valid path', 'as in /ready'),
       probePeriodError(probePeriod),
       props.image === '' ? fieldError('image', '', 'must not be empty') : undefined,
-      ...podPlacementErrors(props),
+      ...podErrors(props, OWN_POD_KEYS),
     ]);
 
     const metadata = { name: Default.gatewayName, namespace: this.namespace, labels: GATEWAY_LABELS };
-    this.serviceAccount = new ApiObject(this, 'ServiceAccount', { apiVersion: 'v1', kind: 'ServiceAccount', metadata });
-    this.deployment = new ApiObject(this, 'Resource', {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
+    this.serviceAccount = new ServiceAccount(this, 'ServiceAccount', { metadata });
+    this.deployment = new RestrictedDeployment(this, 'Resource', {
       metadata,
-      spec: {
-        replicas,
-        selector: { matchLabels: GATEWAY_PODS },
-        ...rolloutStrategy(props),
-        template: {
-          metadata: {
-            labels: GATEWAY_LABELS,
-            annotations: {
-              [Annotation.inject]: 'enabled',
-              [Annotation.enableGateway]: Value.true,
-              [Annotation.requireIdentityPorts]: String(Default.gatewayPort),
-              [Annotation.defaultInboundPolicy]: 'all-authenticated',
-              [Annotation.safeToEvict]: Value.true,
-            },
-          },
-          spec: {
-            serviceAccountName: Default.gatewayName,
-            automountServiceAccountToken: false,
-            securityContext: restrictedPod,
-            containers: [
-              {
-                name: 'pause',
-                image: props.image ?? 'registry.k8s.io/pause:3.10',
-                resources: props.resources ?? { requests: { cpu: '1m', memory: '4Mi' } },
-                securityContext: restrictedContainer(NOBODY),
-              },
-            ],
-            ...podPlacement(props, GATEWAY_PODS),
-          },
-        },
-      },
+      pods: GATEWAY_PODS,
+      podMetadata: { labels: GATEWAY_LABELS, annotations: POD_ANNOTATIONS },
+      serviceAccount: this.serviceAccount,
+      automountServiceAccountToken: false,
+      replicas: REPLICAS,
+      container: { name: 'pause', image: props.image ?? 'registry.k8s.io/pause:3.10' },
+      resources: { requests: { cpu: '1m', memory: '4Mi' } },
+      user: NOBODY,
+      props,
     });
-    this.service = new ApiObject(this, 'Service', {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: {
-        ...metadata,
-        annotations: {
-          ...props.service?.annotations,
-          [Annotation.gatewayIdentity]: this.identity,
-          [Annotation.probePeriod]: typeof probePeriod === 'number' ? String(probePeriod) : goDuration(probePeriod),
-          [Annotation.probePath]: probePath,
-          [Annotation.multiclusterGateway]: Value.true,
-        },
+    this.service = gatewayService(this, this.deployment, props.service ?? {}, {
+      ...metadata,
+      annotations: {
+        ...props.service?.annotations,
+        [Annotation.gatewayIdentity]: this.identity,
+        [Annotation.probePeriod]: typeof probePeriod === 'number' ? String(probePeriod) : goDuration(probePeriod),
+        [Annotation.probePath]: probePath,
+        [Annotation.multiclusterGateway]: Value.true,
       },
-      spec: gatewayServiceSpec(props.service ?? {}),
     });
     this.podDisruptionBudget = podDisruptionBudget(this, metadata, replicas, GATEWAY_PODS);
   }

@@ -4,10 +4,11 @@
  * Linkerd's destination controller reads through the same account what it needs to find pods. A little more lets
  * Linkerd's own service mirror controller work with the account too, and `linkerd multicluster check` pass.
  */
-import { ApiObject, Chart } from 'cdk8s';
+import { ApiObject, type ApiObjectMetadata, Chart, JsonPatch } from 'cdk8s';
+import { type IServiceAccount, type Secret, ServiceAccount, ServiceAccountTokenSecret } from 'cdk8s-plus-27';
 import { Construct } from 'constructs';
 import { fieldError } from '../../crds/field-error.ts';
-import { Annotation, Default, Label, remoteAccessName, tokenSecretName, Value } from '../../crds/wire.ts';
+import { Default, Label, remoteAccessName, tokenSecretName, Value } from '../../crds/wire.ts';
 import { Grant, type PolicyRule } from '../common/grant.ts';
 import { refuse } from '../common/invalid-props.ts';
 import { dnsLabel, dnsSubdomain, nameList } from '../common/prop-rules.ts';
@@ -105,9 +106,9 @@ export class RemoteAccess extends Construct {
   /** Name of the ServiceAccount, its roles and their bindings. */
   readonly name: string;
   /** The ServiceAccount. */
-  readonly serviceAccount: ApiObject;
+  readonly serviceAccount: ServiceAccount;
   /** The Secret that Kubernetes puts the token into; undefined if none was asked for. */
-  readonly tokenSecret: ApiObject | undefined;
+  readonly tokenSecret: Secret | undefined;
   /** The rights: in the whole cluster, or in each of the namespaces. */
   readonly grants: readonly Grant[];
 
@@ -133,29 +134,25 @@ export class RemoteAccess extends Construct {
     ]);
 
     const labels = { [Label.extension]: Value.extension };
-    this.serviceAccount = new ApiObject(this, 'Resource', {
-      apiVersion: 'v1',
-      kind: 'ServiceAccount',
-      metadata: { name: this.name, namespace, labels },
-      automountServiceAccountToken: false,
-    });
+    const metadata = { namespace, labels };
+    this.serviceAccount = new ServiceAccount(this, 'Resource', { metadata: { ...metadata, name: this.name } });
     this.tokenSecret =
       token === 'secret'
-        ? new ApiObject(this, 'Token', {
-            apiVersion: 'v1',
-            kind: 'Secret',
-            type: 'kubernetes.io/service-account-token',
-            metadata: {
-              name: tokenSecretName(this.name),
-              namespace,
-              labels,
-              annotations: { [Annotation.serviceAccountName]: this.name },
-            },
-          })
+        ? tokenSecret(this, this.serviceAccount, { ...metadata, name: tokenSecretName(this.name) })
         : undefined;
     const rules = [...exportRules, ...(linkerdController ? controllerRules : []), ...(flat ? destinationRules : [])];
     const grant = (id: string, within?: string) =>
-      new Grant(this, id, { to: { name: this.name, namespace }, rules, namespace: within, labels });
+      new Grant(this, id, { to: this.serviceAccount, rules, namespace: within, labels });
     this.grants = exportNamespaces?.map((each) => grant(`Exports-${each}`, each)) ?? [grant('Exports')];
   }
 }
+
+/** Kubernetes fills it: what cdk8s-plus renders of its data is empty. */
+const tokenSecret = (scope: Construct, serviceAccount: ServiceAccount, metadata: ApiObjectMetadata): Secret => {
+  const secret = new ServiceAccountTokenSecret(scope, 'Token', {
+    metadata,
+    serviceAccount: serviceAccount as IServiceAccount,
+  });
+  ApiObject.of(secret).addJsonPatch(JsonPatch.remove('/stringData'), JsonPatch.remove('/immutable'));
+  return secret;
+};

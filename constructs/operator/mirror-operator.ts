@@ -6,9 +6,19 @@
  * `check` finds the Deployment by the same labels. One label names one cluster, so where one operator serves several
  * Links, both see the first one given.
  */
-import { ApiObject, Chart } from 'cdk8s';
+import { ApiObject, Chart, Duration, JsonPatch } from 'cdk8s';
+import {
+  type ContainerProps,
+  type Deployment,
+  EnvFieldPaths,
+  EnvValue,
+  Probe,
+  Protocol,
+  Service,
+  ServiceAccount,
+} from 'cdk8s-plus-27';
 import { Construct } from 'constructs';
-import { type FieldError, fieldError } from '../../crds/field-error.ts';
+import { type FieldError, fieldError, fieldPath } from '../../crds/field-error.ts';
 import {
   Annotation,
   Default,
@@ -19,23 +29,18 @@ import {
   PROTECTED_NAMESPACES,
   Value,
 } from '../../crds/wire.ts';
+import { RestrictedDeployment } from '../common/deployment.ts';
 import { Grant, type PolicyRule } from '../common/grant.ts';
 import { refuse } from '../common/invalid-props.ts';
-import {
-  podDisruptionBudget,
-  podPlacement,
-  podPlacementErrors,
-  type PodPlacementProps,
-  rolloutStrategy,
-} from '../common/pod-placement.ts';
+import { podDisruptionBudget } from '../common/pod-placement.ts';
+import { podErrors, type PodProps } from '../common/pod-props.ts';
 import { dnsLabel, portNumber } from '../common/prop-rules.ts';
-import { restrictedContainer, restrictedPod } from '../common/restricted.ts';
 import { scraperErrors, ScrapePolicy, type Scrapers } from '../common/scrape-policy.ts';
 import { mirrorRules, namespaceRules, ownRules, readRules, watchNamespacesRules } from './rights.ts';
 import { listedSecrets, operatorArgs, type OperatorSettings, operatorSettingsErrors } from './settings.ts';
 
 /** Properties of {@link MirrorOperator}. */
-export interface MirrorOperatorProps extends PodPlacementProps, OperatorSettings {
+export interface MirrorOperatorProps extends PodProps, OperatorSettings {
   /** Image of Linkspan, with tag or digest; its entry point is the `linkspan` command. */
   readonly image: string;
   /** @default - the kubelet's: Always for tag latest, else IfNotPresent */
@@ -81,6 +86,11 @@ export interface MirrorOperatorProps extends PodPlacementProps, OperatorSettings
    * @default anybody, since a Prometheus is often not in the mesh
    */
   readonly scrapers?: Scrapers | undefined;
+  /**
+   * Further environment variables of the container, as for a proxy server; `NODE_OPTIONS` takes the place of ours.
+   * @default - none
+   */
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** @default 2 */
   readonly replicas?: number | undefined;
 }
@@ -94,6 +104,14 @@ const PODS = {
   'app.kubernetes.io/name': 'linkspan',
   'app.kubernetes.io/component': 'operator',
 } as const;
+/** What nobody finds the pods without. */
+const OWN_POD_KEYS: readonly string[] = [
+  ...Object.keys(PODS),
+  Label.extension,
+  Label.component,
+  Label.clusterName,
+  Annotation.inject,
+];
 const LABELS = { ...PODS, [Label.extension]: Value.extension } as const;
 
 /**
@@ -105,11 +123,11 @@ export class MirrorOperator extends Construct {
   /** Namespace of the operator. */
   readonly namespace: string;
   /** The Deployment. */
-  readonly deployment: ApiObject;
+  readonly deployment: Deployment;
   /** The ServiceAccount that everything is done as. */
-  readonly serviceAccount: ApiObject;
+  readonly serviceAccount: ServiceAccount;
   /** The Service that Prometheus finds the pods by. */
-  readonly metricsService: ApiObject;
+  readonly metricsService: Service;
   /** The PodDisruptionBudget; undefined for a single replica. */
   readonly podDisruptionBudget: ApiObject | undefined;
   /** Who may connect; undefined if that is not restricted. */
@@ -133,52 +151,40 @@ export class MirrorOperator extends Construct {
       ...scraperErrors('scrapers', scrapers),
       ...operatorSettingsErrors(props),
       ...protectedErrors(props.mirrorNamespaces ?? [], [...PROTECTED_NAMESPACES, linkerdNamespace, this.namespace]),
-      ...podPlacementErrors(props),
+      ...envErrors(props.env ?? {}),
+      ...podErrors(props, OWN_POD_KEYS),
     ]);
 
     const metadata = { name: OPERATOR_NAME, namespace: this.namespace, labels: LABELS };
-    this.serviceAccount = new ApiObject(this, 'ServiceAccount', {
-      apiVersion: 'v1',
-      kind: 'ServiceAccount',
-      metadata,
-      automountServiceAccountToken: false,
-    });
-    this.deployment = new ApiObject(this, 'Resource', {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { ...metadata, labels: { ...LABELS, ...foundByLinkerd(targetClusters) } },
-      spec: {
-        replicas,
-        selector: { matchLabels: PODS },
-        ...rolloutStrategy(props),
-        template: {
-          metadata: {
-            labels: { ...LABELS, ...foundByLinkerd(targetClusters) },
-            annotations: {
-              [Annotation.inject]: meshed ? 'enabled' : 'disabled',
-              [Annotation.safeToEvict]: Value.true,
-            },
-          },
-          spec: {
-            serviceAccountName: OPERATOR_NAME,
-            automountServiceAccountToken: true,
-            securityContext: restrictedPod,
-            containers: [container(props, this.namespace, linkerdNamespace, adminPort)],
-            ...podPlacement(props, PODS),
-          },
-        },
+    this.serviceAccount = new ServiceAccount(this, 'ServiceAccount', { metadata });
+    const found = { ...LABELS, ...foundByLinkerd(targetClusters) };
+    this.deployment = new RestrictedDeployment(this, 'Resource', {
+      metadata: { ...metadata, labels: found },
+      pods: PODS,
+      podMetadata: {
+        labels: found,
+        annotations: { [Annotation.inject]: meshed ? 'enabled' : 'disabled', [Annotation.safeToEvict]: Value.true },
       },
+      serviceAccount: this.serviceAccount,
+      automountServiceAccountToken: true,
+      replicas: REPLICAS,
+      container: container(props, this.namespace, linkerdNamespace, adminPort),
+      resources: { requests: { cpu: '20m', memory: '128Mi' } },
+      imagePullPolicy: props.imagePullPolicy,
+      user: USER,
+      props,
     });
-    this.metricsService = new ApiObject(this, 'Service', {
-      apiVersion: 'v1',
-      kind: 'Service',
+    ApiObject.of(this.deployment).addJsonPatch(
+      ...['livenessProbe', 'readinessProbe'].map((probe) =>
+        JsonPatch.replace(`/spec/template/spec/containers/0/${probe}/httpGet/port`, { value: OperatorPort.name }),
+      ),
+    );
+    this.metricsService = new Service(this, 'Service', {
       metadata,
-      spec: {
-        type: 'ClusterIP',
-        selector: PODS,
-        ports: [{ name: OperatorPort.name, protocol: 'TCP', port: adminPort, targetPort: adminPort }],
-      },
+      selector: this.deployment,
+      ports: [{ name: OperatorPort.name, protocol: Protocol.TCP, port: adminPort, targetPort: adminPort }],
     });
+    ApiObject.of(this.metricsService).addJsonPatch(JsonPatch.remove('/spec/externalIPs'));
     this.podDisruptionBudget = podDisruptionBudget(this, metadata, replicas, PODS);
     // API servers and gateways may be anywhere, on any port: what the operator connects to cannot be narrowed here.
     this.networkPolicy =
@@ -208,7 +214,7 @@ export class MirrorOperator extends Construct {
   #grants(props: MirrorOperatorProps) {
     const { mirrorNamespaces, endpoints = 'endpoints', enableNamespaceCreation } = props;
     const grant = (id: string, rules: readonly PolicyRule[], namespace?: string) =>
-      new Grant(this, id, { to: { name: OPERATOR_NAME, namespace: this.namespace }, rules, namespace, labels: LABELS });
+      new Grant(this, id, { to: this.serviceAccount, rules, namespace, labels: LABELS });
     const mirrors = [...readRules, ...mirrorRules(endpoints)];
     const own = ownRules(listedSecrets(props));
     if (mirrorNamespaces === undefined) {
@@ -228,14 +234,12 @@ const container = (
   namespace: string,
   linkerdNamespace: string,
   adminPort: number,
-): object => {
-  const { meshed = true, adminHost = '0.0.0.0', probeVia = meshed ? undefined : 'address' } = props;
+): Omit<ContainerProps, 'imagePullPolicy' | 'resources' | 'securityContext'> => {
+  const { meshed = true, adminHost = '0.0.0.0', probeVia = meshed ? undefined : 'address', env = {} } = props;
   const host = adminHost === '::' ? '[::]' : adminHost;
-  const probe = (path: string) => ({ httpGet: { path, port: OperatorPort.name } });
   return {
     name: OPERATOR_CONTAINER,
     image: props.image,
-    imagePullPolicy: props.imagePullPolicy,
     args: [
       'operator',
       `--namespace=${namespace}`,
@@ -243,19 +247,29 @@ const container = (
       `--admin-address=${host}:${adminPort}`,
       ...operatorArgs({ ...props, probeVia }),
     ],
-    env: [
-      { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
-      { name: 'POD_IPS', valueFrom: { fieldRef: { fieldPath: 'status.podIPs' } } },
+    envVariables: {
+      POD_NAME: EnvValue.fromFieldRef(EnvFieldPaths.POD_NAME),
+      POD_IPS: EnvValue.fromFieldRef(EnvFieldPaths.POD_IPS),
       // In MiB. What V8 keeps for short-lived objects otherwise grows with a burst of events, and stays.
-      { name: 'NODE_OPTIONS', value: '--max-semi-space-size=1' },
-    ],
-    ports: [{ name: OperatorPort.name, containerPort: adminPort, protocol: 'TCP' }],
-    livenessProbe: { ...probe('/healthz'), initialDelaySeconds: 10 },
-    readinessProbe: probe('/readyz'),
-    resources: props.resources ?? { requests: { cpu: '20m', memory: '128Mi' } },
-    securityContext: restrictedContainer(USER),
+      NODE_OPTIONS: EnvValue.fromValue('--max-semi-space-size=1'),
+      ...Object.fromEntries(Object.entries(env).map(([name, value]) => [name, EnvValue.fromValue(value)])),
+    },
+    ports: [{ name: OperatorPort.name, number: adminPort, protocol: Protocol.TCP }],
+    liveness: Probe.fromHttpGet('/healthz', { port: adminPort, initialDelaySeconds: Duration.seconds(10) }),
+    readiness: Probe.fromHttpGet('/readyz', { port: adminPort }),
   };
 };
+
+const OWN_ENV: readonly string[] = ['POD_NAME', 'POD_IPS'];
+
+const envErrors = (env: Readonly<Record<string, string>>): readonly (FieldError | undefined)[] =>
+  Object.entries(env).map(([name, value]) => {
+    const path = fieldPath('env', name);
+    if (OWN_ENV.includes(name)) return fieldError(path, value, 'must not be set: the construct sets it');
+    return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
+      ? undefined
+      : fieldError(path, value, 'must be a valid name of an environment variable');
+  });
 
 /** Linkerd's command takes no pod or Deployment of its component that does not name a cluster. */
 const foundByLinkerd = ([cluster]: readonly string[]): Readonly<Record<string, string>> =>

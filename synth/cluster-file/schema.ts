@@ -33,8 +33,54 @@ const object = <const P extends object, const R extends readonly (keyof P)[]>(
 const falseOr = <const S extends object>(description: string, schema: S) =>
   ({ description, if: { type: 'boolean' }, then: { enum: [false] }, else: schema }) as const;
 
+const nodeTerm = object(
+  'Nodes that meet all of its requirements',
+  {
+    matchExpressions: {
+      type: 'array',
+      description: 'Requirements',
+      items: object(
+        'A requirement',
+        {
+          key: text('Key of the label'),
+          operator: choice('How it is compared', 'In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'),
+          values: texts('Values, for In and NotIn; one number for Gt and Lt'),
+        },
+        'key',
+        'operator',
+      ),
+    },
+  },
+  'matchExpressions',
+);
+
+/** Props of a Deployment and its pods. */
+const pods = {
+  imagePullSecrets: texts('Names of the Secrets that hold the credentials of image registries'),
+  podLabels: map('Further labels of the pods'),
+  podAnnotations: map("Further annotations of the pods, such as those that Linkerd's proxy is set up by"),
+  deploymentAnnotations: map('Annotations of the Deployment itself'),
+  nodeAffinity: object('Which nodes to run on', {
+    requiredDuringSchedulingIgnoredDuringExecution: object(
+      'Where it must run',
+      { nodeSelectorTerms: { type: 'array', description: 'Terms of which one must hold', items: nodeTerm } },
+      'nodeSelectorTerms',
+    ),
+    preferredDuringSchedulingIgnoredDuringExecution: {
+      type: 'array',
+      description: 'Where it should run',
+      items: object('A preference', { weight: integer('1 to 100'), preference: nodeTerm }, 'weight', 'preference'),
+    },
+  }),
+  terminationGracePeriod: time('Time that a pod may take to end: seconds, or a Go duration; default 30s'),
+  revisionHistoryLimit: integer('Number of old ReplicaSets to keep; default 10'),
+  runAsUser: integer('Numeric user of the container; default that of the image'),
+  runAsGroup: integer('Numeric group of the container; default the number of the user'),
+} as const;
+
 /** Props of a Deployment's size and place. */
 const placement = {
+  ...pods,
   replicas: integer('Number of pods'),
   antiAffinity: choice('Whether two pods may share a node; default preferred', 'required', 'preferred', 'none'),
   topologySpread: {
@@ -196,6 +242,7 @@ const operator = object(
     networkPolicy,
     scrapers: serviceAccounts('The only ServiceAccounts that may use the admin port, in the mesh; default anybody'),
     adminHost: choice('Address that the admin port listens on', '0.0.0.0', '::'),
+    env: map('Further environment variables of the container'),
     ...settings,
     credentialsSecrets: choice('Default those that the Links name, and no others; any for Links made elsewhere', 'any'),
   },

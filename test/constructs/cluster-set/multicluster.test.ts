@@ -79,7 +79,10 @@ describe("a cluster's side of multi-cluster", () => {
           readonly resourceNames?: readonly string[];
         }[];
       };
-      return rules.find(({ resources }) => resources.includes('secrets'))?.resourceNames;
+      const names = rules
+        .filter(({ resources }) => resources.includes('secrets'))
+        .flatMap((rule) => rule.resourceNames);
+      return names[0] === undefined ? undefined : names;
     };
     const west = { targetCluster: 'west' };
     const north = { targetCluster: 'north', clusterCredentialsSecret: 'to-north' };

@@ -1,9 +1,11 @@
-import { App, Chart, JsonPatch } from 'cdk8s';
+import { ApiObject, App, Chart, JsonPatch } from 'cdk8s';
 import { describe, expect, test } from 'vitest';
 
+import type { NodeRequirement } from '../../../constructs/common/pod-props.ts';
 import { Gateway, type GatewayProps } from '../../../constructs/gateway/gateway.ts';
 import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
 import { errorsOf } from '../errors-of.ts';
+import * as plus from '../plus-defaults.ts';
 
 const gateway = (props?: GatewayProps): Readonly<Record<string, ApiJson>> =>
   Object.fromEntries(
@@ -15,17 +17,19 @@ const gateway = (props?: GatewayProps): Readonly<Record<string, ApiJson>> =>
 const LABELS = { app: 'linkerd-gateway', 'linkerd.io/extension': 'multicluster' };
 /** Linkerd's chart selects by this alone, and a Deployment's selector is for life. */
 const PODS = { app: 'linkerd-gateway' };
+const NOT_SAFE = { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false' };
 const METADATA = { name: 'linkerd-gateway', namespace: 'linkerd-multicluster', labels: LABELS };
 
 describe('a gateway', () => {
   test('is what the contract says, three times over', () => {
     expect(Object.values(gateway())).toEqual([
-      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: METADATA },
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: METADATA, automountServiceAccountToken: false },
       {
         apiVersion: 'apps/v1',
         kind: 'Deployment',
         metadata: METADATA,
         spec: {
+          ...plus.DEPLOYMENT,
           replicas: 3,
           selector: { matchLabels: PODS },
           template: {
@@ -40,6 +44,7 @@ describe('a gateway', () => {
               },
             },
             spec: {
+              ...plus.POD,
               serviceAccountName: 'linkerd-gateway',
               automountServiceAccountToken: false,
               securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
@@ -49,6 +54,7 @@ describe('a gateway', () => {
                   image: 'registry.k8s.io/pause:3.10',
                   resources: { requests: { cpu: '1m', memory: '4Mi' } },
                   securityContext: {
+                    ...plus.SECURITY_CONTEXT,
                     allowPrivilegeEscalation: false,
                     capabilities: { drop: ['ALL'] },
                     readOnlyRootFilesystem: true,
@@ -214,6 +220,56 @@ describe('a gateway', () => {
     });
   });
 
+  test('takes what users say about its pods, and keeps what makes them a gateway', () => {
+    const required = {
+      nodeSelectorTerms: [{ matchExpressions: [{ key: 'pool', operator: 'In' as const, values: ['edge'] }] }],
+    };
+    const preferred = [
+      { weight: 10, preference: { matchExpressions: [{ key: 'spot', operator: 'DoesNotExist' as const }] } },
+    ];
+    const { Deployment } = gateway({
+      imagePullSecrets: ['registry', 'mirror'],
+      podLabels: { team: 'mesh' },
+      podAnnotations: { 'config.linkerd.io/proxy-cpu-request': '100m', ...NOT_SAFE },
+      deploymentAnnotations: { 'reloader.example.com/auto': 'true' },
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: required,
+        preferredDuringSchedulingIgnoredDuringExecution: preferred,
+      },
+      terminationGracePeriod: '1m30s',
+      revisionHistoryLimit: 3,
+      runAsUser: 2103,
+      resources: { requests: { cpu: '1e-1', memory: '1.5Mi' } },
+    });
+
+    expect(Deployment).toHaveProperty('metadata.annotations', { 'reloader.example.com/auto': 'true' });
+    expect(Deployment!.spec).toMatchObject({
+      revisionHistoryLimit: 3,
+      template: {
+        metadata: {
+          labels: { ...LABELS, team: 'mesh' },
+          annotations: { 'linkerd.io/inject': 'enabled', 'config.linkerd.io/proxy-cpu-request': '100m', ...NOT_SAFE },
+        },
+        spec: {
+          imagePullSecrets: [{ name: 'registry' }, { name: 'mirror' }],
+          terminationGracePeriodSeconds: 90,
+          affinity: {
+            nodeAffinity: {
+              requiredDuringSchedulingIgnoredDuringExecution: required,
+              preferredDuringSchedulingIgnoredDuringExecution: preferred,
+            },
+          },
+          containers: [
+            {
+              resources: { requests: { cpu: '1e-1', memory: '1.5Mi' } },
+              securityContext: { runAsUser: 2103, runAsGroup: 2103 },
+            },
+          ],
+        },
+      },
+    });
+  });
+
   test('of one replica has no budget that a drain could not get past', () => {
     expect(gateway({ replicas: 1, antiAffinity: 'none' })).not.toHaveProperty('PodDisruptionBudget');
   });
@@ -221,10 +277,10 @@ describe('a gateway', () => {
   test('says its identity to the Links that lead to it, and takes patches', () => {
     const chart = new Chart(new App(), 'mesh', { namespace: 'mesh' });
     const made = new Gateway(chart, 'gateway');
-    made.service.addJsonPatch(JsonPatch.add('/spec/allocateLoadBalancerNodePorts', false));
+    ApiObject.of(made.service).addJsonPatch(JsonPatch.add('/spec/allocateLoadBalancerNodePorts', false));
 
     expect(made.identity).toBe('linkerd-gateway.mesh.serviceaccount.identity.linkerd.cluster.local');
-    expect(made.service.toJson()).toHaveProperty('spec.allocateLoadBalancerNodePorts', false);
+    expect(ApiObject.of(made.service).toJson()).toHaveProperty('spec.allocateLoadBalancerNodePorts', false);
   });
 });
 
@@ -281,6 +337,47 @@ describe('an invalid gateway', () => {
       'tolerations[1].tolerationSeconds: 1 may only be used with effect NoExecute',
       'resources.requests.cpu: "much" must be a valid quantity',
       'resources.limits.memory: "1 Gi" must be a valid quantity',
+    ]);
+  });
+
+  test('is refused for what its pods cannot have', () => {
+    const term = (matchExpressions: readonly NodeRequirement[]) => ({ matchExpressions });
+    expect(
+      errorsOf(() =>
+        gateway({
+          imagePullSecrets: ['A'],
+          podLabels: { app: 'mine', team: 'a b' },
+          podAnnotations: { 'linkerd.io/inject': 'disabled', 'a b': 'c' },
+          deploymentAnnotations: { '-': 'x' },
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term([])] },
+            preferredDuringSchedulingIgnoredDuringExecution: [
+              { weight: 0, preference: term([{ key: 'a b', operator: 'In' }]) },
+              { weight: 1, preference: term([{ key: 'a', operator: 'Gt', values: ['x'] }]) },
+              { weight: 1, preference: term([{ key: 'a', operator: 'Exists', values: ['x'] }]) },
+            ],
+          },
+          terminationGracePeriod: '1500ms',
+          revisionHistoryLimit: -1,
+          runAsUser: 0,
+        }),
+      ),
+    ).toEqual([
+      'imagePullSecrets[0]: "A" must be a valid DNS subdomain',
+      'podLabels.app: "mine" must not be set: the construct sets it',
+      'podLabels.team: "a b" must be a valid label',
+      'podAnnotations["linkerd.io/inject"]: "disabled" must not be set: the construct sets it',
+      'podAnnotations["a b"]: "c" must be a valid annotation',
+      'deploymentAnnotations.-: "x" must be a valid annotation',
+      'nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchExpressions: [] must not be empty',
+      'nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: 0 must be a whole number between 1 and 100',
+      'nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key: "a b" must be a valid label key',
+      'nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].values: [] must not be empty when operator is In',
+      'nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[1].preference.matchExpressions[0].values: ["x"] must be one number when operator is Gt',
+      'nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[2].preference.matchExpressions[0].values: ["x"] must be empty when operator is Exists',
+      'terminationGracePeriod: "1500ms" must be a whole number of seconds',
+      'revisionHistoryLimit: -1 must be a whole number of at least 0',
+      'runAsUser: 0 must be a whole number of at least 1',
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { App, Chart, Duration, JsonPatch } from 'cdk8s';
+import { ApiObject, App, Chart, Duration, JsonPatch } from 'cdk8s';
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 
@@ -8,6 +8,7 @@ import { flagOf, operatorSettings } from '../../../crds/operator-settings.ts';
 import { parseOperatorConfig } from '../../../operator/config/config.ts';
 import { addOperatorFlags, type FlagValues } from '../../../operator/config/flags.ts';
 import { errorsOf } from '../errors-of.ts';
+import * as plus from '../plus-defaults.ts';
 
 const operator = (props: Partial<MirrorOperatorProps> = {}): readonly ApiJson[] =>
   render((chart) => {
@@ -44,7 +45,8 @@ const RBAC = 'rbac.authorization.k8s.io';
 const READ = ['list', 'watch'];
 const WRITE = ['get', 'create', 'patch', 'delete'];
 const READ_RULES = [
-  { apiGroups: [''], resources: ['services', 'endpoints'], verbs: READ },
+  { apiGroups: [''], resources: ['services'], verbs: READ },
+  { apiGroups: [''], resources: ['endpoints'], verbs: READ },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: READ },
 ];
 const MIRROR_RULES = [
@@ -77,7 +79,9 @@ const granted = (kind: 'ClusterRole' | 'Role', rules: readonly object[], namespa
     kind: `${kind}Binding`,
     metadata: { name: 'linkspan-operator', labels: LABELS, ...(namespace !== undefined && { namespace }) },
     roleRef: { apiGroup: RBAC, kind, name: 'linkspan-operator' },
-    subjects: [{ kind: 'ServiceAccount', name: 'linkspan-operator', namespace: 'linkerd-multicluster' }],
+    subjects: [
+      { ...plus.SUBJECT, kind: 'ServiceAccount', name: 'linkspan-operator', namespace: 'linkerd-multicluster' },
+    ],
   },
 ];
 
@@ -90,11 +94,13 @@ describe('an operator', () => {
         kind: 'Deployment',
         metadata: METADATA,
         spec: {
+          ...plus.DEPLOYMENT,
           replicas: 2,
           selector: { matchLabels: PODS },
           template: {
             metadata: { labels: LABELS, annotations: { 'linkerd.io/inject': 'enabled', ...SAFE_TO_EVICT } },
             spec: {
+              ...plus.POD,
               serviceAccountName: 'linkspan-operator',
               automountServiceAccountToken: true,
               securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
@@ -114,10 +120,18 @@ describe('an operator', () => {
                     { name: 'NODE_OPTIONS', value: '--max-semi-space-size=1' },
                   ],
                   ports: [{ name: 'linkspan-admin', containerPort: 9999, protocol: 'TCP' }],
-                  livenessProbe: { httpGet: { path: '/healthz', port: 'linkspan-admin' }, initialDelaySeconds: 10 },
-                  readinessProbe: { httpGet: { path: '/readyz', port: 'linkspan-admin' } },
+                  livenessProbe: {
+                    ...plus.PROBE,
+                    httpGet: { ...plus.HTTP_GET, path: '/healthz', port: 'linkspan-admin' },
+                    initialDelaySeconds: 10,
+                  },
+                  readinessProbe: {
+                    ...plus.PROBE,
+                    httpGet: { ...plus.HTTP_GET, path: '/readyz', port: 'linkspan-admin' },
+                  },
                   resources: { requests: { cpu: '20m', memory: '128Mi' } },
                   securityContext: {
+                    ...plus.SECURITY_CONTEXT,
                     allowPrivilegeEscalation: false,
                     capabilities: { drop: ['ALL'] },
                     readOnlyRootFilesystem: true,
@@ -237,7 +251,11 @@ describe('an operator', () => {
 
     expect(the('Role', objects)).toHaveProperty(
       'rules',
-      OWN_RULES.map((rule) => (rule.resources[0] === 'secrets' ? { ...rule, resourceNames: ['west', 'north'] } : rule)),
+      OWN_RULES.flatMap((rule) =>
+        rule.resources[0] === 'secrets'
+          ? ['west', 'north'].map((name) => ({ ...rule, resourceNames: [name] }))
+          : [rule],
+      ),
     );
     expect(configOf(objects)).toMatchObject({ credentialsSecrets: ['west', 'north'] });
     expect(the('Role', operator({ credentialsSecrets: 'any' }))).toHaveProperty('rules', OWN_RULES);
@@ -348,9 +366,24 @@ describe('an operator', () => {
     expect(operator({ networkPolicy: false }).some(({ kind }) => kind === 'NetworkPolicy')).toBe(false);
   });
 
+  test('takes environment variables, but for those that it sets by itself', () => {
+    const { env } = deploymentOf(operator({ env: { HTTPS_PROXY: 'http://proxy:3128', NODE_OPTIONS: '' } })).spec
+      .template.spec.containers[0] as unknown as { readonly env: readonly object[] };
+
+    expect(env.slice(2)).toEqual([
+      { name: 'NODE_OPTIONS', value: '' },
+      { name: 'HTTPS_PROXY', value: 'http://proxy:3128' },
+    ]);
+    expect(errorsOf(() => operator({ env: { POD_NAME: 'x', '1A': '' }, podLabels: { component: 'x' } }))).toEqual([
+      'env.POD_NAME: "x" must not be set: the construct sets it',
+      'env.1A: "" must be a valid name of an environment variable',
+      'podLabels.component: "x" must not be set: the construct sets it',
+    ]);
+  });
+
   test('takes patches', () => {
     const objects = render((chart) => {
-      new MirrorOperator(chart, 'operator', { image: 'linkspan' }).deployment.addJsonPatch(
+      ApiObject.of(new MirrorOperator(chart, 'operator', { image: 'linkspan' }).deployment).addJsonPatch(
         JsonPatch.add('/spec/template/spec/priorityClassName', 'system-cluster-critical'),
       );
     });

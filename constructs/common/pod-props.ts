@@ -1,0 +1,186 @@
+/**
+ * What users say about the pods of our Deployments, besides where they run: the same props for the gateway and the operator.
+ */
+import { parseDuration } from '../../crds/duration.ts';
+import { type FieldError, fieldError, fieldPath } from '../../crds/field-error.ts';
+import { isLabelKey, isLabelValue } from '../../crds/names.ts';
+import { goDuration, type TimeSpan } from './time-span.ts';
+import { podPlacementErrors, type PodPlacementProps } from './pod-placement.ts';
+import { dnsSubdomain, nameList } from './prop-rules.ts';
+
+/** What a label of a node must be, in Kubernetes' words. */
+export interface NodeRequirement {
+  /** Key of the label. */
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
+  /**
+   * One or more for In and NotIn, one number for Gt and Lt, none for the others.
+   * @default - none
+   */
+  readonly values?: readonly string[] | undefined;
+}
+
+/** Nodes that meet all of its requirements. */
+export interface NodeTerm {
+  readonly matchExpressions: readonly NodeRequirement[];
+}
+
+/** On which nodes to run, as Kubernetes' `nodeAffinity` has it; of the required terms, one must hold. */
+export interface NodeAffinity {
+  /** @default - any node */
+  readonly requiredDuringSchedulingIgnoredDuringExecution?:
+    { readonly nodeSelectorTerms: readonly NodeTerm[] } | undefined;
+  /** @default - no preference */
+  readonly preferredDuringSchedulingIgnoredDuringExecution?:
+    readonly { readonly weight: number; readonly preference: NodeTerm }[] | undefined;
+}
+
+/** Props of a Deployment and its pods. */
+export interface PodProps extends PodPlacementProps {
+  /**
+   * Names of the Secrets, in the same namespace, that hold the credentials of image registries.
+   * @default - none
+   */
+  readonly imagePullSecrets?: readonly string[] | undefined;
+  /**
+   * Further labels of the pods.
+   * @default - none
+   */
+  readonly podLabels?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Further annotations of the pods, such as those that Linkerd's injector sets the proxy up by:
+   * `config.linkerd.io/proxy-cpu-request` and the like.
+   * @default - none
+   */
+  readonly podAnnotations?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Annotations of the Deployment itself.
+   * @default - none
+   */
+  readonly deploymentAnnotations?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Which nodes to run on, as Kubernetes' `nodeAffinity` says it.
+   * @default - any node
+   */
+  readonly nodeAffinity?: NodeAffinity | undefined;
+  /**
+   * Time that a pod may take to end: whole seconds, as a Duration, a Go duration, or their number.
+   * @default - Kubernetes' own: 30 s
+   */
+  readonly terminationGracePeriod?: TimeSpan | undefined;
+  /**
+   * Number of old ReplicaSets that are kept to roll back to.
+   * @default - Kubernetes' own: 10
+   */
+  readonly revisionHistoryLimit?: number | undefined;
+  /**
+   * Numeric user that the container runs as; not root.
+   * @default - that of the image
+   */
+  readonly runAsUser?: number | undefined;
+  /**
+   * Numeric group that the container runs as.
+   * @default - the number of the user
+   */
+  readonly runAsGroup?: number | undefined;
+}
+
+/** Seconds of a time; undefined if it is not a whole number of them, or negative. */
+export const wholeSeconds = (time: TimeSpan): number | undefined => {
+  try {
+    const seconds = typeof time === 'number' ? time : parseDuration(goDuration(time)) / 1000;
+    return Number.isInteger(seconds) && seconds >= 0 ? seconds : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * What the API server would refuse in the props of pods.
+ * @param own keys of labels and annotations of pods that the construct sets by itself
+ */
+export const podErrors = (props: PodProps, own: readonly string[]): readonly (FieldError | undefined)[] => [
+  ...podPlacementErrors(props),
+  ...nameList('imagePullSecrets', props.imagePullSecrets, dnsSubdomain, 'Secret'),
+  ...keyErrors('podLabels', props.podLabels, own, isLabelValue),
+  ...keyErrors('podAnnotations', props.podAnnotations, own, () => true),
+  ...keyErrors('deploymentAnnotations', props.deploymentAnnotations, [], () => true),
+  ...nodeAffinityErrors('nodeAffinity', props.nodeAffinity ?? {}),
+  props.terminationGracePeriod === undefined || wholeSeconds(props.terminationGracePeriod) !== undefined
+    ? undefined
+    : fieldError(
+        'terminationGracePeriod',
+        typeof props.terminationGracePeriod === 'number'
+          ? props.terminationGracePeriod
+          : goDuration(props.terminationGracePeriod),
+        'must be a whole number of seconds',
+        'as in 30s',
+      ),
+  wholeNumber('revisionHistoryLimit', props.revisionHistoryLimit, 0),
+  wholeNumber('runAsUser', props.runAsUser, 1),
+  wholeNumber('runAsGroup', props.runAsGroup, 1),
+];
+
+const keyErrors = (
+  path: string,
+  entries: Readonly<Record<string, string>> = {},
+  own: readonly string[],
+  isValue: (value: string) => boolean,
+): readonly (FieldError | undefined)[] =>
+  Object.entries(entries).map(([key, value]) => {
+    if (own.includes(key)) return fieldError(fieldPath(path, key), value, 'must not be set: the construct sets it');
+    return isLabelKey(key) && isValue(value)
+      ? undefined
+      : fieldError(fieldPath(path, key), value, `must be a valid ${path.endsWith('abels') ? 'label' : 'annotation'}`);
+  });
+
+const nodeAffinityErrors = (path: string, affinity: NodeAffinity): readonly (FieldError | undefined)[] => {
+  const required = affinity.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  const preferred = affinity.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  const requiredPath = `${path}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms`;
+  const preferredPath = `${path}.preferredDuringSchedulingIgnoredDuringExecution`;
+  return [
+    required?.length === 0 ? fieldError(requiredPath, required, 'must not be empty') : undefined,
+    ...(required ?? []).flatMap((term, index) => termErrors(`${requiredPath}[${index}]`, term)),
+    ...preferred.flatMap(({ weight, preference }, index) => [
+      Number.isInteger(weight) && weight >= 1 && weight <= 100
+        ? undefined
+        : fieldError(`${preferredPath}[${index}].weight`, weight, 'must be a whole number between 1 and 100'),
+      ...termErrors(`${preferredPath}[${index}].preference`, preference),
+    ]),
+  ];
+};
+
+const termErrors = (path: string, { matchExpressions }: NodeTerm): readonly (FieldError | undefined)[] => [
+  matchExpressions.length === 0
+    ? fieldError(`${path}.matchExpressions`, matchExpressions, 'must not be empty')
+    : undefined,
+  ...matchExpressions.flatMap(({ key, operator, values = [] }, index) => {
+    const at = `${path}.matchExpressions[${index}]`;
+    return [
+      isLabelKey(key) ? undefined : fieldError(`${at}.key`, key, 'must be a valid label key'),
+      valuesError(at, operator, values),
+    ];
+  }),
+];
+
+const valuesError = (path: string, operator: NodeRequirement['operator'], values: readonly string[]) => {
+  const wrong = (reason: string): FieldError => fieldError(`${path}.values`, values, reason);
+  switch (operator) {
+    case 'In':
+    case 'NotIn':
+      return values.length > 0 ? undefined : wrong(`must not be empty when operator is ${operator}`);
+    case 'Gt':
+    case 'Lt':
+      return values.length === 1 && /^\d+$/.test(values[0] ?? '')
+        ? undefined
+        : wrong(`must be one number when operator is ${operator}`);
+    default:
+      return values.length === 0 ? undefined : wrong(`must be empty when operator is ${operator}`);
+  }
+};
+
+const wholeNumber = (path: string, value: number | undefined, least: number): FieldError | undefined =>
+  value === undefined || (Number.isInteger(value) && value >= least)
+    ? undefined
+    : fieldError(path, value, `must be a whole number of at least ${least}`);
