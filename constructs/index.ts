@@ -47,7 +47,7 @@ export { LinkCrd } from './link/link-crd.ts';
 export { LinkCredentials, type LinkCredentialsProps } from './link/link-credentials.ts';
 export { Link, type LinkProbe, type LinkProps } from './link/link.ts';
 
-export type { Backend, BackendRef, BackendsProps } from './services/backend.ts';
+export type { Backend, BackendRef, BackendsProps, ServiceObject, ServiceRef } from './services/backend.ts';
 export { type ExportOptions, Exported } from './services/exported.ts';
 export { Federated } from './services/federated.ts';
 export { ServiceRoute, type ServiceRouteProps } from './services/service-route.ts';

@@ -6,10 +6,20 @@ import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { Annotation, mirrorName } from '../../crds/wire.ts';
 import { serviceName } from '../common/prop-rules.ts';
 
+/** A Service as cdk8s-plus has it, in any of its versions. */
+export interface ServiceObject {
+  readonly name: string;
+  readonly metadata: { readonly namespace?: string | undefined };
+  readonly ports: readonly { readonly port: number }[];
+}
+
+/** The name of a Service, or a Service of cdk8s-plus. */
+export type ServiceRef = string | ServiceObject;
+
 /** A Service, here or in another cluster. */
 export interface BackendRef {
-  /** Name of the Service in its own cluster. */
-  readonly service: string;
+  /** The Service, which has the same name in every cluster. */
+  readonly service: ServiceRef;
   /**
    * The target cluster of the Service: requests go to its mirror here.
    * @default - this cluster
@@ -37,9 +47,16 @@ export interface BackendsProps {
 
 const MAX_WEIGHT = 1_000_000;
 
+/** Name of a Service in its own cluster. */
+export const serviceNameOf = (service: ServiceRef): string => (typeof service === 'string' ? service : service.name);
+
+/** Namespace of a Service; undefined if only its name is known, or it has none of its own. */
+export const serviceNamespaceOf = (service: ServiceRef): string | undefined =>
+  typeof service === 'string' ? undefined : service.metadata.namespace;
+
 /** Name of the Service in this cluster. */
 export const backendName = ({ service, targetCluster }: BackendRef): string =>
-  targetCluster === undefined ? service : mirrorName(service, targetCluster);
+  targetCluster === undefined ? serviceNameOf(service) : mirrorName(serviceNameOf(service), targetCluster);
 
 /** The annotations that keep the order of failover. */
 export const failoverAnnotations = (failover: readonly BackendRef[] | undefined) =>

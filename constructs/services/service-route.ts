@@ -4,17 +4,29 @@
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
+import { fieldError } from '../../crds/field-error.ts';
 import { RouteApi } from '../../crds/wire.ts';
 import { refuse } from '../common/invalid-props.ts';
 import { dnsLabel, dnsSubdomain, portNumber, serviceName } from '../common/prop-rules.ts';
-import { backendErrors, backendName, type BackendsProps, failoverAnnotations } from './backend.ts';
+import {
+  backendErrors,
+  backendName,
+  type BackendsProps,
+  failoverAnnotations,
+  serviceNameOf,
+  serviceNamespaceOf,
+  type ServiceRef,
+} from './backend.ts';
 
 /** Properties of {@link ServiceRoute}. */
 export interface ServiceRouteProps extends BackendsProps {
   /** The Service that clients call. */
-  readonly service: string;
-  /** Port of that Service, and of every backend: mirrors have the ports of what they mirror. */
-  readonly port: number;
+  readonly service: ServiceRef;
+  /**
+   * Port of that Service, and of every backend: mirrors have the ports of what they mirror.
+   * @default - the one port of a Service of cdk8s-plus
+   */
+  readonly port?: number | undefined;
   /**
    * Name of the HTTPRoute.
    * @default - that of the Service
@@ -22,7 +34,7 @@ export interface ServiceRouteProps extends BackendsProps {
   readonly name?: string | undefined;
   /**
    * Namespace of the Service and its backends.
-   * @default - the chart's, else that which the manifest is applied to
+   * @default - that of the Service, the chart's, else that which the manifest is applied to
    */
   readonly namespace?: string | undefined;
 }
@@ -39,12 +51,15 @@ export class ServiceRoute extends Construct {
 
   constructor(scope: Construct, id: string, props: ServiceRouteProps) {
     super(scope, id);
-    const { service, port } = props;
-    const namespace = props.namespace ?? Chart.of(this).namespace;
+    const { port = onlyPortOf(props.service) } = props;
+    const service = serviceNameOf(props.service);
+    const namespace = props.namespace ?? serviceNamespaceOf(props.service) ?? Chart.of(this).namespace;
     this.name = props.name ?? service;
     refuse(`ServiceRoute ${this.name}`, [
       serviceName('service', service),
-      portNumber('port', port),
+      port === undefined
+        ? fieldError('port', undefined, 'is required unless service is a Service of cdk8s-plus with one port')
+        : portNumber('port', port),
       dnsSubdomain('name', this.name),
       namespace === undefined ? undefined : dnsLabel('namespace', namespace),
       ...backendErrors(props),
@@ -73,3 +88,8 @@ export class ServiceRoute extends Construct {
     });
   }
 }
+
+const onlyPortOf = (service: ServiceRef): number | undefined => {
+  const [first, ...others] = typeof service === 'string' ? [] : service.ports;
+  return others.length === 0 ? first?.port : undefined;
+};

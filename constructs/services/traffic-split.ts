@@ -7,12 +7,20 @@ import { Construct } from 'constructs';
 import { RouteApi } from '../../crds/wire.ts';
 import { refuse } from '../common/invalid-props.ts';
 import { dnsLabel, dnsSubdomain, serviceName } from '../common/prop-rules.ts';
-import { backendErrors, backendName, type BackendsProps, failoverAnnotations } from './backend.ts';
+import {
+  backendErrors,
+  backendName,
+  type BackendsProps,
+  failoverAnnotations,
+  serviceNameOf,
+  serviceNamespaceOf,
+  type ServiceRef,
+} from './backend.ts';
 
 /** Properties of {@link TrafficSplit}. */
 export interface TrafficSplitProps extends BackendsProps {
   /** The Service that clients call. */
-  readonly service: string;
+  readonly service: ServiceRef;
   /**
    * Name of the TrafficSplit.
    * @default - that of the Service
@@ -20,7 +28,7 @@ export interface TrafficSplitProps extends BackendsProps {
   readonly name?: string | undefined;
   /**
    * Namespace of the Service and its backends.
-   * @default - the chart's, else that which the manifest is applied to
+   * @default - that of the Service, the chart's, else that which the manifest is applied to
    */
   readonly namespace?: string | undefined;
 }
@@ -37,10 +45,11 @@ export class TrafficSplit extends Construct {
 
   constructor(scope: Construct, id: string, props: TrafficSplitProps) {
     super(scope, id);
-    const namespace = props.namespace ?? Chart.of(this).namespace;
-    this.name = props.name ?? props.service;
+    const service = serviceNameOf(props.service);
+    const namespace = props.namespace ?? serviceNamespaceOf(props.service) ?? Chart.of(this).namespace;
+    this.name = props.name ?? service;
     refuse(`TrafficSplit ${this.name}`, [
-      serviceName('service', props.service),
+      serviceName('service', service),
       dnsSubdomain('name', this.name),
       namespace === undefined ? undefined : dnsLabel('namespace', namespace),
       ...backendErrors(props),
@@ -55,7 +64,7 @@ export class TrafficSplit extends Construct {
         ...failoverAnnotations(props.failover),
       },
       spec: {
-        service: props.service,
+        service,
         backends: props.backends.map((backend) => ({ service: backendName(backend), weight: backend.weight })),
       },
     });
