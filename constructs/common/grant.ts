@@ -88,6 +88,8 @@ export class Grant extends Construct {
       this.binding = new RoleBinding(this, 'Binding', { metadata, role: role as IRole });
     }
     this.binding.addSubjects(this.#account(to));
+    // Empty by default: an API server does not keep it, and would find it changed by whoever applies it.
+    ApiObject.of(this.binding).addJsonPatch(JsonPatch.remove('/subjects/0/apiGroup'));
   }
 
   #account(to: Grantee | NamedSubject): ISubject {

@@ -33,6 +33,11 @@ export interface StartOptions {
    */
   readonly users?: readonly TestUser[];
   /**
+   * Pod Security Standard of namespaces that have no label for it (real backing only).
+   * @default privileged
+   */
+  readonly podSecurity?: 'privileged' | 'baseline' | 'restricted';
+  /**
    * Keep an audit log (level Metadata, stage RequestReceived left out).
    * @default true
    */

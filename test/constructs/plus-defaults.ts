@@ -22,6 +22,3 @@ export const SECURITY_CONTEXT = { privileged: false };
 /** In a probe, and in its request. */
 export const PROBE = { failureThreshold: 3 };
 export const HTTP_GET = { scheme: 'HTTP' };
-
-/** In the subject of a binding. */
-export const SUBJECT = { apiGroup: '' };

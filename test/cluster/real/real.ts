@@ -199,6 +199,7 @@ export class RealCluster implements TestCluster {
       writeFile(this.#file('sa.pub'), publicKey),
       writeFile(this.#file('tokens.csv'), users.map(tokenLine).join('')),
       writeFile(this.#file('audit-policy.json'), JSON.stringify(auditPolicy)),
+      writeFile(this.#file('admission.json'), JSON.stringify(admission(this.#options.podSecurity ?? 'privileged'))),
     ]);
   }
 
@@ -246,6 +247,7 @@ export class RealCluster implements TestCluster {
         '--enable-priority-and-fairness=false',
         '--max-requests-inflight=0',
         '--max-mutating-requests-inflight=0',
+        `--admission-control-config-file=${this.#file('admission.json')}`,
         ...(this.#auditLog?.flags(this.#file('audit-policy.json')) ?? []),
       ],
     });
@@ -324,3 +326,20 @@ export class RealCluster implements TestCluster {
 /** A line of the token file: token, user, uid, "groups". */
 const tokenLine = ({ name, groups = [], token }: TestUser): string =>
   `${token},${name},${name},"${groups.join(',')}"\n`;
+
+/** What the API server admits where a namespace does not say. */
+const admission = (podSecurity: string) => ({
+  apiVersion: 'apiserver.config.k8s.io/v1',
+  kind: 'AdmissionConfiguration',
+  plugins: [
+    {
+      name: 'PodSecurity',
+      configuration: {
+        apiVersion: 'pod-security.admission.config.k8s.io/v1',
+        kind: 'PodSecurityConfiguration',
+        defaults: { enforce: podSecurity, 'enforce-version': 'latest' },
+        exemptions: {},
+      },
+    },
+  ],
+});

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { RemoteAccess, type RemoteAccessProps } from '../../../constructs/gateway/remote-access.ts';
 import { render } from '../../../constructs/mirror/render.ts';
 import { errorsOf } from '../errors-of.ts';
-import * as plus from '../plus-defaults.ts';
 
 const access = (props: Partial<RemoteAccessProps> = {}) =>
   render((chart) => {
@@ -53,7 +52,7 @@ test('H6: a source cluster may list and watch Services and EndpointSlices, and n
       kind: 'ClusterRoleBinding',
       metadata: { name: NAME, labels: LABELS },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: NAME },
-      subjects: [{ ...plus.SUBJECT, kind: 'ServiceAccount', name: NAME, namespace: 'linkerd-multicluster' }],
+      subjects: [{ kind: 'ServiceAccount', name: NAME, namespace: 'linkerd-multicluster' }],
     },
   ]);
 });
@@ -103,9 +102,7 @@ test('an account for short-lived tokens has no Secret, and any name it is given'
     'ClusterRole reader',
     'ClusterRoleBinding reader',
   ]);
-  expect(objects[2]).toHaveProperty('subjects', [
-    { ...plus.SUBJECT, kind: 'ServiceAccount', name: 'reader', namespace: 'mesh' },
-  ]);
+  expect(objects[2]).toHaveProperty('subjects', [{ kind: 'ServiceAccount', name: 'reader', namespace: 'mesh' }]);
 });
 
 test('an account with invalid props is refused with every reason at once', () => {

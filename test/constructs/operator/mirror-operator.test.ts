@@ -79,9 +79,7 @@ const granted = (kind: 'ClusterRole' | 'Role', rules: readonly object[], namespa
     kind: `${kind}Binding`,
     metadata: { name: 'linkspan-operator', labels: LABELS, ...(namespace !== undefined && { namespace }) },
     roleRef: { apiGroup: RBAC, kind, name: 'linkspan-operator' },
-    subjects: [
-      { ...plus.SUBJECT, kind: 'ServiceAccount', name: 'linkspan-operator', namespace: 'linkerd-multicluster' },
-    ],
+    subjects: [{ kind: 'ServiceAccount', name: 'linkspan-operator', namespace: 'linkerd-multicluster' }],
   },
 ];
 
