@@ -184,7 +184,7 @@ describe('of cdk8s-plus', () => {
 
   test('a Service without a single port to route is refused without one that is named', () => {
     const service = { service: 'web', backends: [{ service: 'web', weight: 1 }] };
-    expect(errorsOf(() => render((chart) => void new ServiceRoute(chart, 'route', service)))).toEqual([
+    expect(errorsOf(() => new ServiceRoute(new Chart(new App(), 'chart'), 'route', service))).toEqual([
       'port: is required unless service is a Service of cdk8s-plus with one port',
     ]);
   });
