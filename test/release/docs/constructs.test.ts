@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import * as linkspan from '../../../constructs/index.ts';
 import { Multicluster, type MulticlusterProps } from '../../../constructs/cluster-set/multicluster.ts';
 import { render } from '../../../constructs/mirror/render.ts';
-import { CHART_VALUES, propPath } from './chart-values.ts';
+import { CHART_KEYS } from './chart-keys.ts';
+import { CHART_VALUES, isAbout, propPath } from './chart-values.ts';
 import { constructExamples } from './constructs.ts';
 
 /** Constructs, and what is done `of` a construct. */
@@ -38,6 +39,15 @@ describe("the table of the chart's values", () => {
     expect(CHART_VALUES.filter(({ props, note }) => props === undefined && note === undefined)).toEqual([]);
     const values = CHART_VALUES.map(({ value }) => value);
     expect(new Set(values).size).toBe(values.length);
+  });
+
+  test('has every key of values.yaml, and nothing that is not there', () => {
+    const values = CHART_VALUES.map(({ value }) => value).filter((value) => !value.startsWith('the '));
+    const missing = CHART_KEYS.filter((key) => !values.some((value) => isAbout(value, key)));
+    const unknown = values.filter((value) =>
+      value.split(', ').some((each) => !CHART_KEYS.some((key) => isAbout(each, key))),
+    );
+    expect({ missing, unknown }).toEqual({ missing: [], unknown: [] });
   });
 
   test('names the prop, and not what it goes with', () => {
