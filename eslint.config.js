@@ -12,6 +12,7 @@ const arrows = (files, ...rules) => ({
 const CLUSTER = ['^@kubernetes/client-node$|^undici$', 'Only operator/kube talks to a cluster.'];
 const TEST = ['(^|/)test/', 'Nothing that ships imports from test/.'];
 const CLIENT_NODE = ['^@kubernetes/client-node$', 'It is loaded for a kubeconfig alone: see operator/kube/access.'];
+const PLUS = ['^cdk8s-plus', 'The operator does not load it: see docs/adr/0016.'];
 const noRoom = (room, why) => [`^(\\.\\./)+${room}/`, why];
 
 /**
@@ -55,6 +56,7 @@ const OPERATOR_FLOORS = [['kube'], ['runtime'], ['mirror'], ['source', 'target',
 const OPERATOR = [
   noRoom('synth', 'operator does not import synth.'),
   noRoom('constructs/(?!mirror/index)', 'operator opens one door of constructs: constructs/mirror/index.ts.'),
+  PLUS,
   TEST,
 ];
 const KNOWS_NO_LINK = 'operator/kube does not know Links.';
@@ -111,7 +113,11 @@ export default tseslint.config(
     TEST,
   ),
   arrows(['constructs/*.ts'], noRoom('(operator|synth)', 'constructs import crds only.'), ...CONSTRUCTS),
-  ...floors('constructs', CONSTRUCT_FLOORS, () => [...CONSTRUCTS, ...CONSTRUCT_FOLDERS]),
+  ...floors('constructs', CONSTRUCT_FLOORS, (folder) => [
+    ...CONSTRUCTS,
+    ...CONSTRUCT_FOLDERS,
+    ...(folder === 'mirror' ? [PLUS] : []),
+  ]),
   arrows(['operator/*.ts', 'operator/config/**/*.ts'], ...OPERATOR, CLUSTER),
   ...floors('operator', OPERATOR_FLOORS, (folder) => [
     ...OPERATOR,

@@ -113,7 +113,8 @@ export interface LinkProps {
    */
   readonly remoteDiscoverySelector?: LabelSelector | undefined;
   /**
-   * Services that join the federated Service of their name; `{}` selects none.
+   * Services that join the federated Service of their name; `{}` selects none. For Linkerd's controller: Linkspan's operator
+   * does not make federated Services yet.
    * @default - those labelled `mirror.linkerd.io/federated: member`
    */
   readonly federatedServiceSelector?: LabelSelector | undefined;

@@ -1,6 +1,7 @@
 /**
  * Makes Services members of the federated Service of their name, in the clusters that link to this one, by the label
- * that Links select on. Independent of `Exported`: a Service may be exported, federated, or both.
+ * that Links select on. Independent of `Exported`: a Service may be exported, federated, or both. Linkerd's controller
+ * makes the federated Service; Linkspan's operator does not yet.
  *
  * As with `Exported`, labels are put on when cdk8s validates the tree, so also on Services that were added later.
  */

@@ -139,7 +139,7 @@ export const exported = (chart: Chart): void => {
   Exported.of(service);
 };
 
-/** Makes a Service, or every Service of a construct tree, a member of the federated Service of its name. */
+/** Makes a Service, or every Service of a construct tree, a member of the federated Service of its name. Linkerd's controller makes that Service; Linkspan's operator does not yet. */
 export const federated = (chart: Chart): void => {
   const service = new Service(chart, 'Service', {
     metadata: { name: 'podinfo', namespace: 'test' },
