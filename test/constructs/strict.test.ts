@@ -5,6 +5,7 @@
 import { Service } from 'cdk8s-plus-27';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Alerts } from '../../constructs/monitoring/alerts.ts';
+import type { PodProps } from '../../constructs/common/pod-props.ts';
 import { CredentialsReference } from '../../constructs/link/credentials-reference.ts';
 import { Dashboard } from '../../constructs/monitoring/dashboard.ts';
 import { EndpointMirror } from '../../constructs/mirror/endpoint-mirror.ts';
@@ -44,15 +45,43 @@ const BACKENDS = [
   { service: 'podinfo', targetCluster: 'west', weight: 50 },
 ];
 
+const pool = { matchExpressions: [{ key: 'pool', operator: 'In' as const, values: ['edge'] }] };
+
+/** What users say about pods. */
+const PODS: PodProps = {
+  imagePullSecrets: ['registry', 'mirror'],
+  podLabels: { team: 'mesh' },
+  podAnnotations: { 'config.linkerd.io/proxy-cpu-request': '100m' },
+  deploymentAnnotations: { 'example.com/owner': 'mesh' },
+  nodeAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [pool] },
+    preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 10, preference: pool }],
+  },
+  terminationGracePeriod: '1m30s',
+  revisionHistoryLimit: 3,
+  runAsUser: 2103,
+  runAsGroup: 2104,
+};
+
 const compositions: Readonly<Record<string, Compose>> = {
   'a cluster that is target and source': multicluster({
     sourceNetworks: ['198.51.100.0/24'],
     sources: [{ sourceCluster: 'west' }, { sourceCluster: 'north', flat: true, token: 'none' }],
-    operator: { image: 'linkspan:test', enableNamespaceCreation: true, endpoints: 'slices' },
+    operator: {
+      image: 'linkspan:test',
+      enableNamespaceCreation: true,
+      endpoints: 'slices',
+      scrapers: [{ name: 'prometheus', namespace: 'linkerd-viz' }],
+    },
     links: [{ targetCluster: 'west', gatewayAddresses: ['203.0.113.7'] }, { targetCluster: 'north' }],
   }),
   'a gateway with every setting': multicluster({
     namespace: 'mesh',
+    podSecurity: 'restricted',
+    scrapers: [
+      { name: 'prometheus', namespace: 'linkerd-viz' },
+      { name: 'agent', namespace: 'monitoring' },
+    ],
     gateway: {
       replicas: 5,
       antiAffinity: 'required',
@@ -60,6 +89,7 @@ const compositions: Readonly<Record<string, Compose>> = {
       nodeSelector: { pool: 'edge' },
       tolerations: [{ operator: 'Exists' }, { key: 'edge', value: 'a', effect: 'NoExecute', tolerationSeconds: 60 }],
       resources: { requests: { cpu: '10m', memory: '1.5Mi' }, limits: { memory: '16Mi' } },
+      ...PODS,
       service: {
         loadBalancerClass: 'example.com/internal',
         loadBalancerIP: '203.0.113.7',
@@ -88,6 +118,8 @@ const compositions: Readonly<Record<string, Compose>> = {
       replicas: 3,
       antiAffinity: 'none',
       topologySpread: [],
+      ...PODS,
+      env: { HTTPS_PROXY: 'http://proxy.example.com:3128' },
     },
   }),
   'a mirror': (chart) => {
