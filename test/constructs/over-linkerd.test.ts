@@ -186,7 +186,7 @@ onReal("over the objects of Linkerd's chart", () => {
     const typed = promisify(execFile)(
       requireBinary('kubectl'),
       ['--kubeconfig', cluster.kubeconfigFile, ...command, '-f', '-'],
-      { env: { HOME: directory } },
+      { env: { HOME: directory, PATH: process.env['PATH'] } },
     );
     typed.child.stdin?.end(JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
     await typed;
@@ -218,9 +218,9 @@ onReal("over the objects of Linkerd's chart", () => {
   });
 
   describe.each([
-    ['client-side', ['apply', '--validate=strict']],
-    ['server-side', ['apply', '--server-side', '--validate=strict']],
-  ])('%s', (_, apply) => {
+    ['client-side', ['apply', '--validate=strict'], ['diff']],
+    ['server-side', ['apply', '--server-side', '--validate=strict'], ['diff', '--server-side']],
+  ])('%s', (_, apply, diff) => {
     test.each<[string, readonly ApiJson[], Reasons]>([
       ['Multicluster', multicluster, { ...OF_GATEWAY, ...OF_POLICY, ...OF_ACCOUNT, ...OF_LINK }],
       ['Gateway', gateway, OF_GATEWAY],
@@ -238,6 +238,8 @@ onReal("over the objects of Linkerd's chart", () => {
       for (const [key, { metadata }] of before) expect(after.get(key)?.metadata.uid, key).toBe(metadata.uid);
       const changes = [...before].flatMap(([key, object]) => changesOf(key, object, after.get(key)));
       expect(changes.toSorted()).toEqual(Object.values(reasons).flat().toSorted());
+      // It exits with 1 if there is a difference: what Argo CD would show for ever.
+      await kubectl(diff, ours);
     });
   });
 
