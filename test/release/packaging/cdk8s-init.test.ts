@@ -59,20 +59,23 @@ const JEST_CONFIG = `module.exports = {
 };
 `;
 
-/** The chart of the template, with constructs of ours beside one of cdk8s-plus. */
+/** The chart of the template, with constructs of ours beside those of another cdk8s-plus than they are built on. */
 const MAIN = `import { Construct } from 'constructs';
 import { App, Chart, ChartProps } from 'cdk8s';
-import { Service } from 'cdk8s-plus-33';
-import { Exported, Gateway, Link, MirrorOperator } from 'linkspan';
+import { Role, Service } from 'cdk8s-plus-33';
+import { Exported, Gateway, Link, MirrorOperator, ServiceRoute } from 'linkspan';
 
 export class MyChart extends Chart {
   constructor(scope: Construct, id: string, props: ChartProps = {}) {
     super(scope, id, props);
 
     new Gateway(this, 'Gateway');
-    new MirrorOperator(this, 'Operator', { image: 'registry.example.com/linkspan:0.1.0' });
-    new Link(this, 'West', { targetClusterName: 'west', gatewayAddresses: ['203.0.113.10'] });
-    Exported.of(new Service(this, 'Web', { metadata: { name: 'web' }, ports: [{ port: 80 }] }));
+    const operator = new MirrorOperator(this, 'Operator', { image: 'registry.example.com/linkspan:0.1.0' });
+    new Role(this, 'Role', { metadata: { name: 'mine' } }).bind(operator.serviceAccount);
+    new Link(this, 'West', { targetCluster: 'west', gatewayAddresses: ['203.0.113.10'] });
+    const web = new Service(this, 'Web', { metadata: { name: 'web' }, ports: [{ port: 80 }] });
+    Exported.of(web);
+    new ServiceRoute(this, 'Route', { service: web, backends: [{ service: web, weight: 1 }] });
   }
 }
 
@@ -96,7 +99,7 @@ describe('the chart', () => {
 
   test('names what is wrong with props', () => {
     const chart = new MyChart(Testing.app(), 'test-chart');
-    const props = { targetClusterName: 'west', gatewayAddresses: ['203.0.113.10'], gatewayPort: 0 };
+    const props = { targetCluster: 'west', gatewayAddresses: ['203.0.113.10'], gatewayPort: 0 };
     expect(() => new Link(chart, 'Bad', props)).toThrow(InvalidPropsError);
   });
 });
@@ -146,11 +149,13 @@ describe('a project of cdk8s init typescript-app', () => {
           'ClusterRole',
           'ClusterRoleBinding',
           'Deployment',
+          'HTTPRoute',
           'Link',
           'NetworkPolicy',
           'PodDisruptionBudget',
           'Role',
           'RoleBinding',
+          'Server',
           'Service',
           'ServiceAccount',
         ]),
