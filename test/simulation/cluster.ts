@@ -151,6 +151,11 @@ export class HistoryCluster {
     return this.#server.faults;
   }
 
+  /** Whether nobody can reach it. */
+  get isDown(): boolean {
+    return this.#isDown;
+  }
+
   /** Listens, if it does not yet. */
   start(): void {
     this.#isDown = false;

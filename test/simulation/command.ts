@@ -97,6 +97,8 @@ export type Command =
   | { readonly do: 'kill gateway' | 'revive gateway'; readonly link: TargetName }
   | { readonly do: 'edit link'; readonly link: LinkName; readonly edit: LinkEdit }
   | { readonly do: 'remove link' | 'put link'; readonly link: LinkName }
+  /** Linkerd's controller beside the operator: is started, stops, or is killed. */
+  | { readonly do: 'linkerd'; readonly link: LinkName; readonly act: 'start' | 'release' | 'kill' }
   /** Link `west` becomes `west-v2`, or the other way round: made before the other is deleted, or after. */
   | { readonly do: 'rename link'; readonly first: 'put' | 'remove' }
   | { readonly do: 'put secret'; readonly link: LinkName; readonly as: CredentialsKind }
@@ -332,7 +334,7 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
     3,
     fc.record({ do: fc.constantFrom('put namespace', 'remove namespace'), namespace: fc.constantFrom(...NAMESPACES) }),
   ],
-  [4, fc.record({ do: fc.constantFrom('kill gateway', 'revive gateway'), link: targetName })],
+  [6, fc.record({ do: fc.constantFrom('kill gateway', 'kill gateway', 'revive gateway'), link: targetName })],
   [6, fc.record({ ...doing('edit link'), link, edit })],
   [
     2,
@@ -346,6 +348,14 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
     }),
   ],
   [6, fc.record({ do: fc.constantFrom('remove link', 'put link', 'put link'), link })],
+  [
+    3,
+    fc.record({
+      ...doing('linkerd'),
+      link,
+      act: fc.constantFrom<'start' | 'release' | 'kill'>('start', 'start', 'release', 'kill'),
+    }),
+  ],
   [4, fc.record({ ...doing('rename link'), first: fc.constantFrom('put' as const, 'remove' as const) })],
   [
     4,
@@ -474,9 +484,51 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   ...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary: arbitrary })),
 );
 
+/** What takes much from west at once, without anybody deleting it. */
+const loss: fc.Arbitrary<Command> = fc.oneof(
+  fc.record({ do: fc.constantFrom('lose all' as const), link: fc.constant('west' as const) }),
+  fc.record({ ...doing('lose part'), link: fc.constant('west' as const), part: fc.constantFrom<0 | 1 | 2>(0, 1, 2) }),
+  fc.record({ ...doing('lose slices'), link: fc.constant('west' as const), ms: fc.constantFrom(100, 3_000, 30_000) }),
+  fc.record({ ...doing('move target'), services: fc.constantFrom<'half' | 'none'>('half', 'none') }),
+  fc.record({
+    ...{ ...doing('down'), at: fc.constant('west' as const), ms: fc.constant(3_000) },
+    ...{ back: fc.constantFrom(2, 3), more: fc.constantFrom(0, 1_000) },
+  }),
+);
+
+/** Commands that mean little apart. */
+const episode: fc.Arbitrary<readonly Command[]> = fc.oneof(
+  // Mass losses, one after another, of what has mirrors.
+  fc
+    .tuple(
+      fc.constantFrom<Command>({ do: 'put many', link: 'west' }, { do: 'put set', link: 'west', pods: 12 }),
+      fc.array(fc.tuple(loss, fc.constantFrom(5, 1_000, 4_000)), { minLength: 1, maxLength: 3 }),
+    )
+    .map(([put, losses]): Command[] => [
+      put,
+      { do: 'wait', ms: 4_000 },
+      ...losses.flatMap(([lose, ms]): Command[] => [lose, { do: 'wait', ms }]),
+    ]),
+  // A gateway is dead for long enough to be found out.
+  targetName.map((name): Command[] => [
+    { do: 'kill gateway', link: name },
+    { do: 'wait', ms: 4_000 },
+    { do: 'wait', ms: 10_000 },
+  ]),
+);
+
 /** What is there to begin with: exported Services, most with pods, and now and then somebody's own of such a name. */
 const beginning: fc.Arbitrary<readonly Command[]> = fc
   .tuple(
+    fc.oneof(
+      { weight: 9, arbitrary: fc.constant([]) },
+      {
+        weight: 1,
+        arbitrary: fc
+          .constantFrom<LinkName>('west', 'bar')
+          .map((name): readonly Command[] => [{ do: 'linkerd', link: name, act: 'start' }]),
+      },
+    ),
     fc.array(fc.record({ ...doing('put foreign'), ...foreign, labels: foreignLabels }), { maxLength: 2 }),
     fc.array(fc.tuple(of, fc.constantFrom<Kind>('clusterIP', 'headless', 'headless'), pods), {
       minLength: 2,
@@ -484,7 +536,8 @@ const beginning: fc.Arbitrary<readonly Command[]> = fc
       size: 'max',
     }),
   )
-  .map(([own, services]) => [
+  .map(([linkerd, own, services]) => [
+    ...linkerd,
     ...own,
     ...services.flatMap(([which, kind, behind]): Command[] => [
       { do: 'put service', ...which, kind, exported: 'true', ports: 0, tag: 'a', publishNotReady: false },
@@ -506,8 +559,15 @@ export const histories: fc.Arbitrary<History> = fc.record({
   replicas: fc.constantFrom<1 | 2>(1, 1, 2),
   clocks: fc.tuple(clock, clock),
   commands: fc
-    .tuple(beginning, fc.array(command, { minLength: 6, maxLength: 24, size: 'max' }))
-    .map(([first, others]) => [...first, ...others]),
+    .tuple(
+      beginning,
+      fc.array(fc.oneof({ weight: 24, arbitrary: command.map((one) => [one]) }, { weight: 1, arbitrary: episode }), {
+        minLength: 6,
+        maxLength: 24,
+        size: 'max',
+      }),
+    )
+    .map(([first, others]) => [...first, ...others.flat()]),
 });
 
 /** The history of a seed: always the same one. */

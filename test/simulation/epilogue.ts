@@ -5,12 +5,10 @@
 import { sleep } from '../../operator/kube/backoff.ts';
 import { type Command, LINKS, TARGET_OF, TARGETS } from './command.ts';
 import { differences } from './rest.ts';
-import { PROBE_PERIOD_MS, PROBE_THRESHOLD, type Stage } from './stage.ts';
+import { PROBED_MS, VERDICT_MS } from './dead-gateways.ts';
+import { PROBE_THRESHOLD } from './probe-spec.ts';
+import type { Stage } from './stage.ts';
 
-/** The longest time between two probes: jitter extends it, and a clock may run slowly. */
-const PROBED_MS = PROBE_PERIOD_MS * 1.1 * 1.04;
-/** F3, and the time of the writes, of the status too. */
-const VERDICT_MS = 1_000 + 1_500;
 /** From an export to its mirror, with its status. */
 const EXPORTED_MS = 4_000;
 /**

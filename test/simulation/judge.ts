@@ -7,14 +7,20 @@ import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { Resource } from '../cluster/simulated/kinds/resources.ts';
 import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import type { HistoryCluster } from './cluster.ts';
+import { Guard } from './guard.ts';
+import { EXPORT_LABEL } from './target-users.ts';
 import type { Sender } from './world/internet.ts';
 import { CLUSTER_OF, LINKS, NAMESPACES, OTHER_CLUSTER } from './command.ts';
 
+const LINK_API = 'multicluster.linkerd.io/v1alpha3';
 const OPERATOR_NAMESPACE = 'linkerd-multicluster';
 const CLUSTERS: ReadonlySet<string> = new Set([...Object.values(CLUSTER_OF), OTHER_CLUSTER]);
 
 /** After a restore of the source cluster, in this time a holder of a Lease that the backup lacks notices. */
 const RESTORED_MS = 60_000;
+
+/** How fast the clock of a process may run. */
+const FASTEST = 1.04;
 
 export class Judge {
   readonly #east: HistoryCluster;
@@ -27,18 +33,51 @@ export class Judge {
   /** When the source cluster was restored from a backup last. */
   #restoredMs = -Infinity;
 
-  /** By Lease of a Link: who holds it, and since when by true time. */
-  readonly #holders = new Map<string, { readonly identity: string; readonly sinceMs: number }>();
+  /** E6. */
+  readonly guard: Guard;
 
-  constructor(east: HistoryCluster, nowMs: () => number) {
+  /** By Lease of a Link: who holds it, and since when by true time. */
+  readonly #holders = new Map<
+    string,
+    { readonly identity: string; readonly sinceMs: number; readonly untilMs: number }
+  >();
+
+  /** @param targetsOf what a target cluster name stands for now */
+  constructor(
+    east: HistoryCluster,
+    nowMs: () => number,
+    targetsOf: (cluster: string) => readonly HistoryCluster[] = () => [],
+  ) {
     this.#nowMs = nowMs;
     this.#east = east;
+    this.#targetsOf = targetsOf;
+    this.guard = new Guard((what) => this.complain(what));
     east.onOperatorWrite((sender, resource, event) => this.#saw(sender, resource, event));
+    east.onWrite((_, { plural }, { type, object }) => {
+      // Linkerd's controller takes Leases too.
+      if (plural === 'leases') this.#sawLease(type, object);
+      if (plural !== 'services' || type === 'MODIFIED' || !this.isMirror(object)) return;
+      const cluster = object.metadata.labels?.['mirror.linkerd.io/cluster-name'] ?? '';
+      this.guard.counted(cluster, object, type === 'ADDED' ? 1 : -1);
+    });
+  }
+
+  readonly #targetsOf: (cluster: string) => readonly HistoryCluster[];
+
+  /** Whether the operator holds the Lease of a Link. */
+  isHeldByUs(link: string): boolean {
+    return this.#holders.get(`service-mirror-write-${link}`)?.identity.startsWith('linkspan-') === true;
+  }
+
+  /** Whether an object is a mirror of ours and no probe Service. */
+  isMirror(object: KubeObject): boolean {
+    return this.isOurs(object) && object.metadata.namespace !== OPERATOR_NAMESPACE;
   }
 
   /** The source cluster went back to a backup: who held which Lease is not what holders know. */
   restored(): void {
     this.#holders.clear();
+    this.guard.forgive();
     this.#restoredMs = this.#nowMs();
   }
 
@@ -71,7 +110,6 @@ export class Judge {
       case 'leases':
       case 'events':
         if (namespace !== OPERATOR_NAMESPACE) this.complain(`${what}: outside the operator's namespace`);
-        if (plural === 'leases') this.#sawLease(type, object);
         return;
       case 'links':
         this.#writes.push(what);
@@ -95,6 +133,7 @@ export class Judge {
         if (previous !== undefined && !this.isOurs(previous)) this.complain(`${what}: was somebody else's`);
         if (!this.isOurs(object)) this.complain(`${what}: does not have the labels that make it ours`);
         this.#mustHoldLease(sender, object, what);
+        if (plural === 'services') this.#sawMirror(type, object);
         if (!this.#mayWrite(object)) this.complain(`${what}: outside the namespaces that may be written to`);
         return;
       default:
@@ -102,10 +141,29 @@ export class Judge {
     }
   }
 
+  /** E6. */
+  #sawMirror(type: StorageEvent['type'], mirror: KubeObject): void {
+    const cluster = mirror.metadata.labels?.['mirror.linkerd.io/cluster-name'] ?? '';
+    if (type !== 'DELETED' || !this.isMirror(mirror)) return;
+    this.guard.deleted(cluster, mirror, (key) => {
+      const [namespace = '', name = ''] = key.split('/');
+      return this.#targetsOf(cluster).some(
+        (target) => target.get('v1', 'Service', namespace, name)?.metadata.labels?.[EXPORT_LABEL] !== undefined,
+      );
+    });
+  }
+
   #sawLease(type: StorageEvent['type'], { metadata: { name }, spec }: KubeObject): void {
     const identity = type === 'DELETED' ? '' : ((spec as { holderIdentity?: string }).holderIdentity ?? '');
-    if (identity === (this.#holders.get(name)?.identity ?? '')) return;
-    this.#holders.set(name, { identity, sinceMs: this.#nowMs() });
+    const before = this.#holders.get(name);
+    const now = this.#nowMs();
+    const lease = (spec ?? {}) as { readonly leaseDurationSeconds?: number };
+    const untilMs = now + ((lease.leaseDurationSeconds ?? 0) * 1000) / FASTEST;
+    const isSame = identity === (before?.identity ?? '');
+    if (!isSame && identity !== '' && (before?.identity ?? '') !== '' && now < before!.untilMs) {
+      this.complain(`${identity} took Lease ${name} from ${before!.identity}, which holds it (H1)`);
+    }
+    this.#holders.set(name, { identity, sinceMs: isSame ? (before?.sinceMs ?? now) : now, untilMs });
   }
 
   /**
@@ -119,7 +177,8 @@ export class Judge {
       .list('coordination.k8s.io/v1', 'Lease')
       .map(({ metadata, spec }) => ({
         name: metadata.name,
-        cluster: metadata.annotations?.['linkspan.dev/target-cluster'],
+        // Linkerd's controller records none.
+        cluster: metadata.annotations?.['linkspan.dev/target-cluster'] ?? this.#clusterOf(metadata.name),
         holder: (spec as { readonly holderIdentity?: string }).holderIdentity ?? '',
       }))
       .filter(({ holder }) => holder !== '');
@@ -133,6 +192,12 @@ export class Judge {
       if (sentMs <= (this.#holders.get(name)?.sinceMs ?? 0)) continue;
       this.complain(`${what}: by ${process.name}, while ${holder} holds ${name} (H1)`);
     }
+  }
+
+  /** The target cluster of the Link that a Lease is of. */
+  #clusterOf(lease: string): string | undefined {
+    const link = this.#east.get(LINK_API, 'Link', OPERATOR_NAMESPACE, lease.replace('service-mirror-write-', ''));
+    return (link?.spec as { readonly targetClusterName?: string } | undefined)?.targetClusterName;
   }
 
   #mayWrite({ metadata: { namespace, name, labels = {} } }: KubeObject): boolean {

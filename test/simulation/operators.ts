@@ -54,6 +54,10 @@ export class Operators {
   readonly #running = new Map<number, Running>();
   readonly #ending = new Map<number, Promise<void>>();
   #starts = 0;
+  /** When a process was last started, ended, paused or resumed, by true time. */
+  changedMs = 0;
+  /** Until when one is paused, or was, by true time. */
+  pausedUntilMs = 0;
   /** Writes until the process that makes the last of them crashes. */
   #writesLeft = Infinity;
 
@@ -62,6 +66,11 @@ export class Operators {
     options.east.onOperatorWrite(({ process }) => {
       if (--this.#writesLeft === 0) this.#crash(process);
     });
+  }
+
+  /** How many replicas run. */
+  get count(): number {
+    return this.#running.size;
   }
 
   /** The pods' names. */
@@ -121,6 +130,7 @@ export class Operators {
         }),
     };
     this.#running.set(replica, running);
+    this.changedMs = world.nowMs;
   }
 
   /** As SIGTERM does; or as SIGKILL. */
@@ -146,7 +156,11 @@ export class Operators {
     if (process === undefined) return;
     const { world } = this.#options;
     world.pause(process);
-    world.after(world.users, ms, () => world.resume(process));
+    this.pausedUntilMs = Math.max(this.pausedUntilMs, world.nowMs + ms);
+    world.after(world.users, ms, () => {
+      world.resume(process);
+      this.changedMs = world.nowMs;
+    });
   }
 
   /** Lets the process that makes the n-th write from now on crash with it. */
@@ -175,6 +189,7 @@ export class Operators {
   }
 
   #remove(process: SimulatedProcess): void {
+    this.changedMs = this.#options.world.nowMs;
     this.#options.world.kill(process);
     this.#options.internet.disconnect(process);
   }

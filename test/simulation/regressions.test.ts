@@ -106,6 +106,40 @@ const REGRESSIONS: readonly (readonly [string, readonly Command[]])[] = [
       { do: 'edit link', link: 'bar', edit: { field: 'remoteDiscoverySelector', value: 'empty' } },
     ],
   ],
+  [
+    'a gateway that dies behind a target that nobody can read is found out (E4, F3)',
+    [
+      { do: 'put service', link: 'west', namespace: 'shop', name: 'web', ...EXPORTED },
+      { do: 'set pods', link: 'west', namespace: 'shop', name: 'web', pods: [{ hostname: '', ready: true }] },
+      { do: 'wait', ms: 4000 },
+      { do: 'down', at: 'west', ms: 200_000, back: 0, more: 0 },
+      { do: 'stop operator' },
+      { do: 'start operator' },
+      { do: 'kill gateway', link: 'west' },
+      { do: 'wait', ms: 35_000 },
+      { do: 'wait', ms: 35_000 },
+    ],
+  ],
+  [
+    'a target that loses its Services, and then the rest, costs no mirror until that is confirmed (E6)',
+    [
+      { do: 'put many', link: 'west' },
+      { do: 'wait', ms: 4000 },
+      { do: 'lose all', link: 'west' },
+      { do: 'wait', ms: 1000 },
+      { do: 'lose all', link: 'west' },
+      { do: 'wait', ms: 4000 },
+    ],
+  ],
+  [
+    "Linkerd's controller keeps the Link that it holds, and what it leaves is taken over (H1, A8)",
+    [
+      { do: 'linkerd', link: 'west', act: 'start' },
+      { do: 'put service', link: 'west', namespace: 'shop', name: 'web', ...EXPORTED },
+      { do: 'wait', ms: 35_000 },
+      { do: 'linkerd', link: 'west', act: 'kill' },
+    ],
+  ],
   ['an operator that is stopped before it has begun stops (H2)', [{ do: 'stop operator' }]],
 ];
 

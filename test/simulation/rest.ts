@@ -84,10 +84,12 @@ export function differences(stage: Stage): readonly string[] {
   };
   const want = expected(links, source);
   const have = found(history.endpoints, source.services, endpoints, slices, (object) => judge.isOurs(object));
-  const problems = [...clusters].flatMap((cluster) => {
+  const problems = stage.down.map((name) => `${name} is down`);
+  const shared = [...clusters].flatMap((cluster) => {
     const owners = links.filter(({ spec }) => spec.targetClusterName === cluster);
     return owners.length === 1 ? [] : [`cluster ${cluster} has ${owners.length} Links that are accepted (E9)`];
   });
+  problems.push(...shared);
   for (const [id, body] of want.objects) {
     if (!have.has(id)) problems.push(`${id} is missing`);
     else if (!isDeepStrictEqual(have.get(id), body)) {

@@ -27,8 +27,12 @@ import {
   TARGETS,
   type TargetName,
 } from './command.ts';
+import { DeadGateways } from './dead-gateways.ts';
+import { exportedBy } from './guard.ts';
 import { Judge } from './judge.ts';
+import { Linkerd } from './linkerd.ts';
 import { Operators } from './operators.ts';
+import { PROBE } from './probe-spec.ts';
 import { editMirror, putForeign } from './source-users.ts';
 import {
   copyServices,
@@ -106,14 +110,35 @@ export class Stage {
     this.#spare = target('spare', spareAhead);
     this.#clusters = [this.east, this.#homes.west, this.#homes.bar, this.#spare];
     for (const cluster of this.#clusters) this.#readTokens.set(cluster, cluster.admit());
-    this.judge = new Judge(this.east, () => world.nowMs);
+    this.judge = new Judge(
+      this.east,
+      () => world.nowMs,
+      (cluster) => this.#targetsOf(cluster),
+    );
+    for (const cluster of this.#clusters.slice(1)) {
+      cluster.onWrite((_, { plural }, { type, object }) => {
+        if ((plural === 'services' || plural === 'endpointslices') && type !== 'DELETED') this.judge.guard.seen(object);
+      });
+    }
+    this.#linkerd = new Map(
+      LINKS.map((link) => [
+        link,
+        new Linkerd({ world, east: this.east, namespace: LINKS_NAMESPACE, link, cluster: () => this.#clusterOf(link) }),
+      ]),
+    );
     const probeConnectTo = LINKS.map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${GATEWAYS[TARGET_OF[name]]}`);
     const complain = (what: string): void => this.judge.complain(what);
     this.operators = new Operators({ history, world, internet, east: this.east, probeConnectTo, complain });
     for (const name of LINKS) this.#putSecret(name, 'good');
     for (const name of TARGETS) this.#putLink(name);
+    if (history.commands[0]?.do === 'linkerd') this.#linkerd.get(history.commands[0].link)?.start();
     this.operators.startAll();
+    this.deadGateways = new DeadGateways(this);
   }
+
+  readonly #linkerd: ReadonlyMap<LinkName, Linkerd>;
+  /** F3. */
+  readonly deadGateways: DeadGateways;
 
   async stop(): Promise<void> {
     await this.operators.stopAll();
@@ -144,12 +169,17 @@ export class Stage {
 
   /** Differs when anything in the clusters does. */
   get revisions(): string {
-    return this.#clusters.map(({ name, revision }) => `${name} ${revision}`).join(' ');
+    return this.#clusters.map(({ name, revision, isDown }) => `${name} ${revision} ${isDown}`).join(' ');
   }
 
   /** What each target is at present. */
   get targets(): Readonly<Record<TargetName, HistoryCluster>> {
     return this.#homes;
+  }
+
+  /** Names of the clusters that are down: they come back by themselves. */
+  get down(): readonly string[] {
+    return this.#clusters.filter(({ isDown }) => isDown).map(({ name }) => name);
   }
 
   linkOf(name: LinkName): KubeObject | undefined {
@@ -158,6 +188,8 @@ export class Stage {
 
   /** Everything that was broken works again; what users did stays done. */
   calm(): void {
+    this.deadGateways.end();
+    for (const linkerd of this.#linkerd.values()) linkerd.stop('release');
     for (const cluster of this.#clusters) {
       cluster.start();
       cluster.faults.clear();
@@ -185,11 +217,13 @@ export class Stage {
       if (link === undefined || count === undefined) continue;
       const { [CONFIRM]: before, ...annotations } = link.metadata.annotations ?? {};
       const confirmed = before === undefined ? { ...annotations, [CONFIRM]: count } : annotations;
+      this.judge.guard.forgive(this.#clusterOf(name));
       this.east.put({ ...link, metadata: { ...link.metadata, annotations: confirmed } });
     }
   }
 
   async play(command: Command): Promise<void> {
+    this.deadGateways.noticed(command);
     if (this.#mayRestore) for (const cluster of this.#clusters) cluster.backUp();
     switch (command.do) {
       case 'put service':
@@ -205,17 +239,19 @@ export class Stage {
         }
         break;
       case 'lose all':
-        this.targets[command.link].faults.wipe(({ kind }) => kind === 'Service');
+        this.#lose(command.link, command.do, (target) => target.faults.wipe(({ kind }) => kind === 'Service'));
         break;
       case 'lose part':
-        this.targets[command.link].faults.wipe(
-          ({ kind, metadata }) => kind === 'Service' && Number(metadata.name.replace(/\D/g, '')) % 3 === command.part,
+        this.#lose(command.link, command.do, (target) =>
+          target.faults.wipe(
+            ({ kind, metadata }) => kind === 'Service' && Number(metadata.name.replace(/\D/g, '')) % 3 === command.part,
+          ),
         );
         break;
       case 'lose slices': {
         const target = this.targets[command.link];
         const putBack = keepSlicesByHand(target);
-        target.faults.wipe(({ kind }) => kind === 'EndpointSlice');
+        this.#lose(command.link, command.do, () => target.faults.wipe(({ kind }) => kind === 'EndpointSlice'));
         this.world.after(this.world.users, command.ms, () => {
           putBack();
           target.restartControllers();
@@ -268,7 +304,14 @@ export class Stage {
       case 'edit link':
         this.#editLink(command.link, command.edit);
         break;
+      case 'linkerd': {
+        const linkerd = this.#linkerd.get(command.link);
+        if (command.act === 'start') linkerd?.start();
+        else linkerd?.stop(command.act);
+        break;
+      }
       case 'remove link':
+        this.judge.guard.forgive();
         this.east.remove(LINK_API, 'Link', LINKS_NAMESPACE, command.link);
         break;
       case 'put link':
@@ -277,6 +320,7 @@ export class Stage {
       case 'rename link': {
         const from = this.linkOf('west') === undefined ? 'west-v2' : 'west';
         const to = from === 'west' ? 'west-v2' : 'west';
+        this.judge.guard.forgive();
         if (command.first === 'put') await this.play({ do: 'put link', link: to });
         this.east.remove(LINK_API, 'Link', LINKS_NAMESPACE, from);
         await this.play({ do: 'put link', link: to });
@@ -288,8 +332,10 @@ export class Stage {
       case 'move target': {
         const left = this.#homes.west;
         copyServices(left, this.#spare, command.services);
-        this.#homes.west = this.#spare;
-        this.#spare = left;
+        this.#lose('west', command.do, () => {
+          this.#homes.west = this.#spare;
+          this.#spare = left;
+        });
         this.#putSecret('west', 'good');
         this.#putSecret('west-v2', 'good');
         break;
@@ -326,10 +372,19 @@ export class Stage {
       case 'down': {
         const cluster = this.#at(command.at);
         cluster.goDown();
-        if (command.back > 0 && cluster.restore(command.back, command.more) && cluster === this.east) {
-          this.judge.restored();
+        if (command.back > 0) {
+          const restore = (): boolean => cluster.restore(command.back, command.more);
+          if (command.at !== 'east') this.#lose(command.at, command.do, restore);
+          else if (restore()) this.judge.restored();
         }
-        this.world.after(this.world.users, command.ms, () => cluster.start());
+        // A backup takes a while to be restored and outgrown: whoever reads it tries at least once in vain.
+        const leastMs = command.back > 0 ? OUTGROWN_MS : 0;
+        const comeBack = (): void => {
+          const isMissed = leastMs > 0 && this.world.nowMs < this.operators.pausedUntilMs + leastMs;
+          if (isMissed) this.world.after(this.world.users, leastMs, comeBack);
+          else cluster.start();
+        };
+        this.world.after(this.world.users, Math.max(command.ms, leastMs), comeBack);
         break;
       }
       case 'compact':
@@ -366,6 +421,23 @@ export class Stage {
     }
   }
 
+  /** Lets a target lose something without anybody deleting it. */
+  #lose(name: TargetName, what: string, lose: (target: HistoryCluster) => unknown): void {
+    const before = exportedBy(this.targets[name]);
+    lose(this.targets[name]);
+    const clusters = LINKS.flatMap((link) => (TARGET_OF[link] === name ? (this.#clusterOf(link) ?? []) : []));
+    const mirrors = this.east.list('v1', 'Service').filter((object) => this.judge.isMirror(object));
+    this.judge.guard.lost(what, clusters, { before, after: exportedBy(this.targets[name]), mirrors });
+  }
+
+  #clusterOf(name: LinkName): string | undefined {
+    return (this.linkOf(name)?.spec as { readonly targetClusterName?: string } | undefined)?.targetClusterName;
+  }
+
+  #targetsOf(cluster: string): readonly HistoryCluster[] {
+    return LINKS.flatMap((name) => (this.#clusterOf(name) === cluster ? this.targets[TARGET_OF[name]] : []));
+  }
+
   #replica({ replica = 0 }: { readonly replica?: number | undefined }): number {
     return replica % this.history.replicas;
   }
@@ -398,6 +470,8 @@ export class Stage {
     const link = this.linkOf(name);
     if (link === undefined) return;
     const spec = link.spec as Readonly<Record<string, unknown>>;
+    // What it selects no more, or was another cluster's, may go.
+    if (edit.field !== 'period') this.judge.guard.forgive();
     this.east.put({ ...link, spec: { ...spec, ...specOf(spec, edit) } });
     this.judge.namespacesMayBeMade ||= edit.field === 'enableNamespaceCreation' && edit.value;
   }
@@ -450,15 +524,11 @@ export class Stage {
   }
 }
 
+/** Longer than the longest wait of a watch before it is opened again. */
+const OUTGROWN_MS = 45_000;
+
 /** How long the token of credentials that came early is not admitted yet. */
 const EARLY_MS = 5_000;
-
-export const PROBE_PERIOD_MS = 3_000;
-export const PROBE_THRESHOLD = 3;
-const PROBE = {
-  ...{ path: '/ready', port: '4191', period: `${PROBE_PERIOD_MS / 1000}s`, timeout: '30s' },
-  failureThreshold: String(PROBE_THRESHOLD),
-};
 
 /** Where probes of a target's gateway arrive. */
 const GATEWAYS: Readonly<Record<TargetName, string>> = { west: '10.9.0.1:4191', bar: '10.9.0.2:4191' };

@@ -120,10 +120,11 @@ export function keepSlicesByHand(target: HistoryCluster): () => void {
 
 /** Another cluster comes to have Services, pods and slices made by hand of one, and no others. */
 export function copyServices(from: HistoryCluster, to: HistoryCluster, which: 'all' | 'half' | 'none'): void {
-  for (const { metadata } of to.list('v1', 'Service')) {
-    if (metadata.namespace !== 'default') to.remove('v1', 'Service', metadata.namespace, metadata.name);
-  }
-  for (const { metadata } of to.list('v1', 'Pod')) to.remove('v1', 'Pod', metadata.namespace, metadata.name);
+  // Who still reads it learns of that by a list alone.
+  to.faults.wipe(
+    ({ kind, metadata }) =>
+      metadata.namespace !== 'default' && (kind === 'Service' || kind === 'Pod' || kind === 'EndpointSlice'),
+  );
   const services = from.list('v1', 'Service').filter(({ metadata }) => metadata.namespace !== 'default');
   const copied = which === 'none' ? [] : services.filter((_, index) => which === 'all' || index % 2 === 0);
   for (const service of copied) {

@@ -1,0 +1,117 @@
+/**
+ * Rule F3 while other things are broken: once a gateway has been dead for as long as its probes need to find out, no
+ * mirror has a ready address behind it. Counted only while an operator is at work undisturbed, and nothing is in the way
+ * between it and the source cluster or the gateway: what happens to targets must not matter.
+ */
+import type { KubeObject } from '../cluster/simulated/storage/object.ts';
+import { type Command, type LinkName, LINKS, TARGET_OF, type TargetName } from './command.ts';
+import { PROBE_PERIOD_MS, PROBE_THRESHOLD } from './probe-spec.ts';
+import type { Stage } from './stage.ts';
+
+/** The longest time between two probes: jitter extends it, and a clock may run slowly. */
+export const PROBED_MS = PROBE_PERIOD_MS * 1.1 * 1.04;
+/** F3, and the time of the writes, of the status too. */
+export const VERDICT_MS = 1_000 + 1_500;
+const FOUND_OUT_MS = PROBE_THRESHOLD * PROBED_MS + VERDICT_MS;
+/** Time in which an operator that was started, or one that takes over, is at work, and backoff is over. */
+const SETTLED_MS = 30_000;
+/** Time in which what users do to a mirror is put right. */
+const REPAIRED_MS = 5_000;
+const LOOK_MS = 1_000;
+
+/** Commands that touch nothing but targets, and may come at any time. */
+const OF_TARGETS: ReadonlySet<Command['do']> = new Set<Command['do']>([
+  ...(['put service', 'remove service', 'put many', 'lose all', 'lose part', 'lose slices', 'put set'] as const),
+  ...(['renew pods', 'export', 'set pods', 'set slice', 'put secret', 'move target', 'put foreign'] as const),
+  ...(['kill gateway', 'revive gateway', 'wait'] as const),
+]);
+
+export class DeadGateways {
+  readonly #stage: Stage;
+  readonly #deadSinceMs = new Map<TargetName, number>();
+  /** When the operator will have been undisturbed for long enough. */
+  #settledMs = 0;
+  #isOver = false;
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+    this.#look();
+  }
+
+  /** Notes what is about to happen. */
+  noticed(command: Command): void {
+    const now = this.#stage.world.nowMs;
+    if (command.do === 'kill gateway' && !this.#deadSinceMs.has(command.link)) this.#deadSinceMs.set(command.link, now);
+    if (command.do === 'revive gateway') this.#deadSinceMs.delete(command.link);
+    const ms = disturbanceMs(command);
+    if (ms > 0) this.#settledMs = Math.max(this.#settledMs, now + ms);
+  }
+
+  /** Looks no more: what follows is judged otherwise. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  #look(): void {
+    const { world, judge } = this.#stage;
+    world.after(world.users, LOOK_MS, () => {
+      if (this.#isOver || judge.complaints.length > 0) return;
+      for (const name of LINKS) this.#lookAt(name);
+      this.#look();
+    });
+  }
+
+  #lookAt(name: LinkName): void {
+    const { world, judge, operators, east, history } = this.#stage;
+    const sinceMs = this.#deadSinceMs.get(TARGET_OF[name]);
+    if (sinceMs === undefined || operators.count === 0) return;
+    const beganMs = Math.max(sinceMs, this.#settledMs, operators.changedMs + SETTLED_MS);
+    if (world.nowMs < beganMs + FOUND_OUT_MS) return;
+    const spec = this.#stage.linkOf(name)?.spec as { targetClusterName: string; probeSpec?: object } | undefined;
+    if (spec?.probeSpec === undefined || !this.#stage.isAccepted(name) || !judge.isHeldByUs(name)) return;
+    const objects =
+      history.endpoints === 'endpoints'
+        ? east.list('v1', 'Endpoints')
+        : east.list('discovery.k8s.io/v1', 'EndpointSlice');
+    for (const object of objects) {
+      const { namespace, name: of, labels = {} } = object.metadata;
+      if (labels['mirror.linkerd.io/cluster-name'] !== spec.targetClusterName || !judge.isMirror(object)) continue;
+      if (!readyAtGateway(object)) continue;
+      const seconds = ((world.nowMs - sinceMs) / 1000).toFixed(1);
+      judge.complain(`${namespace}/${of} is ready at the gateway of Link ${name}, dead for ${seconds} s (F3)`);
+    }
+  }
+}
+
+/** For how long after a command the operator may be busy with something else. */
+function disturbanceMs(command: Command): number {
+  if (OF_TARGETS.has(command.do)) return 0;
+  if (command.do === 'edit mirror') return REPAIRED_MS;
+  const isAtTarget = 'at' in command && (command.at === 'west' || command.at === 'bar');
+  if (isAtTarget) return 0;
+  if (!('at' in command)) return SETTLED_MS + (command.do === 'pause operator' ? command.ms : 0);
+  switch (command.do) {
+    case 'weather':
+      // What was lost may not be noticed for a long time.
+      return command.weather === 'lost' ? Infinity : SETTLED_MS + command.ms;
+    case 'down':
+    case 'manner':
+      return SETTLED_MS + command.ms;
+    case 'drop watches':
+    case 'expire watches':
+    case 'compact':
+      return SETTLED_MS;
+    default:
+      return Infinity;
+  }
+}
+
+/** Addresses without a hostname are those of a gateway. */
+function readyAtGateway(object: KubeObject): boolean {
+  const subsets = (object['subsets'] ?? []) as readonly { readonly addresses?: readonly { hostname?: string }[] }[];
+  const endpoints = (object['endpoints'] ?? []) as readonly { hostname?: string; conditions?: { ready?: boolean } }[];
+  return (
+    subsets.some(({ addresses = [] }) => addresses.some(({ hostname }) => hostname === undefined)) ||
+    endpoints.some(({ hostname, conditions }) => hostname === undefined && conditions?.ready !== false)
+  );
+}

@@ -1,0 +1,144 @@
+/**
+ * Rule E6, write by write: what a target loses at once, without anybody deleting it there one by one, takes no more
+ * mirrors with it than the guard allows, until the user confirms. Each key that is lost is put down to what lost it, and
+ * each mirror that the operator deletes then to its key.
+ */
+import type { KubeObject } from '../cluster/simulated/storage/object.ts';
+import type { HistoryCluster } from './cluster.ts';
+import { EXPORT_LABEL } from './target-users.ts';
+
+/** What may always go at once, and which part of all. */
+const ALWAYS = 10;
+const PART = 0.5;
+
+/** Something that lost keys, and the mirrors that were deleted for it. */
+interface Loss {
+  readonly what: string;
+  readonly deleted: { readonly services: Set<string>; readonly pods: Set<string> };
+}
+
+interface Counts {
+  readonly services: number;
+  readonly pods: number;
+}
+
+/** Keys of what a target exports: `namespace/name` of a Service, and that with `#hostname` of a pod. */
+export type Exported = ReadonlySet<string>;
+
+export function exportedBy(target: HistoryCluster): Exported {
+  const services = target
+    .list('v1', 'Service')
+    .filter(({ metadata }) => metadata.labels?.[EXPORT_LABEL] !== undefined)
+    .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+  return new Set([...services, ...target.list('discovery.k8s.io/v1', 'EndpointSlice').flatMap(podsOf)]);
+}
+
+const podsOf = (slice: KubeObject): readonly string[] => {
+  const { namespace, labels = {} } = slice.metadata;
+  const endpoints = (slice['endpoints'] ?? []) as readonly { readonly hostname?: string }[];
+  return endpoints.flatMap(({ hostname }) =>
+    hostname === undefined ? [] : [`${namespace}/${labels['kubernetes.io/service-name']}#${hostname}`],
+  );
+};
+
+export class Guard {
+  readonly #complain: (what: string) => void;
+  /** By target cluster name, then by key. */
+  readonly #losses = new Map<string, Map<string, Loss>>();
+  /** Mirrors of Services and of pods that there are, and the most that there were, by target cluster name. */
+  readonly #counts = new Map<string, Counts>();
+  readonly #most = new Map<string, Counts>();
+
+  constructor(complain: (what: string) => void) {
+    this.#complain = complain;
+  }
+
+  /**
+   * A target lost what is in `before` and not in `after`.
+   * @param clusters names of the target clusters as which it is mirrored
+   * @param mirrors all mirrors there are: what has none yet is no loss
+   */
+  lost(
+    what: string,
+    clusters: readonly string[],
+    {
+      before,
+      after,
+      mirrors,
+    }: { readonly before: Exported; readonly after: Exported; readonly mirrors: readonly KubeObject[] },
+  ): void {
+    const gone = [...before].filter((key) => !after.has(key) && after.has(serviceOf(key)) === key.includes('#'));
+    const loss: Loss = { what, deleted: { services: new Set(), pods: new Set() } };
+    for (const cluster of clusters) {
+      const losses = this.#losses.get(cluster) ?? new Map<string, Loss>();
+      this.#losses.set(cluster, losses);
+      const ofCluster = mirrors.filter((mirror) => clusterOf(mirror) === cluster);
+      const pods = ofCluster.filter(isOfPod).length;
+      this.#counts.set(cluster, { services: ofCluster.length - pods, pods });
+      this.#noteMost(cluster);
+      const mirrored = new Set(ofCluster.map((mirror) => keyOfMirror(cluster, mirror)));
+      for (const key of gone) if (mirrored.has(key)) losses.set(key, loss);
+    }
+  }
+
+  /** A Service or slice of a target is there, as users or controllers made it. */
+  seen(object: KubeObject): void {
+    const keys = object.kind === 'Service' ? [keyOf(object)] : podsOf(object);
+    for (const losses of this.#losses.values()) for (const key of keys) losses.delete(key);
+  }
+
+  /** Whatever goes from a cluster now may go: its deletion was confirmed, or its Link is another. */
+  forgive(cluster?: string): void {
+    if (cluster === undefined) this.#losses.clear();
+    else this.#losses.delete(cluster);
+  }
+
+  /** A mirror came, or went, whoever did that. */
+  counted(cluster: string, mirror: KubeObject, by: 1 | -1): void {
+    const kind = isOfPod(mirror) ? 'pods' : 'services';
+    const count = this.#counts.get(cluster) ?? { services: 0, pods: 0 };
+    this.#counts.set(cluster, { ...count, [kind]: count[kind] + by });
+    this.#noteMost(cluster);
+  }
+
+  #noteMost(cluster: string): void {
+    const { services, pods } = this.#counts.get(cluster)!;
+    const most = this.#most.get(cluster) ?? { services: 0, pods: 0 };
+    this.#most.set(cluster, { services: Math.max(services, most.services), pods: Math.max(pods, most.pods) });
+  }
+
+  /**
+   * The operator deleted a mirror.
+   * @param isExported whether the Service of a key is exported by the target now
+   */
+  deleted(cluster: string, mirror: KubeObject, isExported: (service: string) => boolean): void {
+    const key = keyOfMirror(cluster, mirror);
+    const loss = this.#losses.get(cluster)?.get(key);
+    // With a Service go the mirrors of its pods.
+    if (loss === undefined || (isOfPod(mirror) && !isExported(serviceOf(key)))) return;
+    const kind = isOfPod(mirror) ? 'pods' : 'services';
+    const { [kind]: deleted } = loss.deleted;
+    deleted.add(`${cluster} ${key}`);
+    const most = Math.max(ALWAYS, (this.#most.get(cluster)?.[kind] ?? 0) * PART);
+    if (deleted.size > most) {
+      this.#complain(`${deleted.size} mirrors of ${kind} of ${cluster} deleted since ${loss.what}, unconfirmed (E6)`);
+    }
+  }
+}
+
+const serviceOf = (key: string): string => key.replace(/#.*/, '');
+
+const keyOf = ({ metadata: { namespace, name } }: KubeObject): string => `${namespace}/${name}`;
+
+const isOfPod = ({ metadata }: KubeObject): boolean =>
+  metadata.labels?.['mirror.linkerd.io/headless-mirror-svc-name'] !== undefined;
+
+const clusterOf = ({ metadata }: KubeObject): string | undefined => metadata.labels?.['mirror.linkerd.io/cluster-name'];
+
+/** The key that a mirror is of, as its annotation has it, or its name. */
+function keyOfMirror(cluster: string, mirror: KubeObject): string {
+  const { namespace, name, annotations = {} } = mirror.metadata;
+  const [first = '', second = ''] = (annotations['mirror.linkerd.io/remote-svc-fq-name'] ?? '').split('.');
+  if (isOfPod(mirror)) return `${namespace}/${second}#${first}`;
+  return `${namespace}/${name.slice(0, -cluster.length - 1)}`;
+}
