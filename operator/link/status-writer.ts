@@ -51,6 +51,10 @@ export class StatusWriter {
   #sent:
     { readonly patch: LinkStatusPatch; readonly answered: Fields; readonly link: LinkObject | undefined } | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** When it fires, on the monotonic clock. */
+  #timerMs = 0;
+  /** The patch that failed last, and when it may be tried again, on the monotonic clock. */
+  #failed: { readonly patch: LinkStatusPatch; readonly retryMs: number } | undefined;
   #writing = false;
   #again = false;
   #failures = 0;
@@ -70,9 +74,10 @@ export class StatusWriter {
       this.#again = true;
       return;
     }
-    if (this.#timer !== undefined) return;
     const period = this.#options.periodMs ?? 1000;
-    this.#after(Math.max(period / 10, this.#dueMs - performance.now()));
+    const waitMs = Math.max(period / 10, this.#dueMs - performance.now());
+    // A change does not wait for the retry of what failed before it (rule F3).
+    if (this.#timer === undefined || this.#timerMs > performance.now() + waitMs) this.#after(waitMs);
   }
 
   /**
@@ -84,10 +89,13 @@ export class StatusWriter {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#failures = 0;
+    this.#failed = undefined;
     this.schedule();
   }
 
   #after(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timerMs = performance.now() + ms;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       void this.#write();
@@ -101,6 +109,7 @@ export class StatusWriter {
     this.#writing = true;
     const beganMs = performance.now();
     let isDue = false;
+    let tried: LinkStatusPatch | undefined;
     try {
       // Until the watch reports anything newer, the answer to our own write is the newest that is known.
       const live = this.#sent?.link === link ? this.#sent.answered : fieldsOf(link.status);
@@ -108,7 +117,15 @@ export class StatusWriter {
       const before = readStatus(live['conditions'] === undefined ? { ...this.#sent?.patch, ...live } : live);
       const patch = compute(before);
       if (this.#isWritten(patch, live)) return;
+      if (this.#failed !== undefined && isAlike(this.#failed.patch, patch)) {
+        const waitMs = this.#failed.retryMs - beganMs;
+        if (waitMs > 0) {
+          this.#after(waitMs);
+          return;
+        }
+      }
       isDue = true;
+      tried = patch;
       const target = { namespace, name, subresource: 'status' };
       const written = await fenced(client, mayWrite).patch<LinkObject>(
         resource,
@@ -119,12 +136,15 @@ export class StatusWriter {
       const answered = fieldsOf(written.status);
       this.#sent = { patch, answered, link };
       this.#failures = 0;
+      this.#failed = undefined;
       if (answered['conditions'] === undefined) onPruned();
     } catch (error) {
       if (!this.#signal.aborted && !isNotFound(error)) {
         if (this.#failures === 0)
           log.warn({ link: name, error: describe(error) }, 'the status of the Link cannot be written');
-        this.#after(backoffMs(this.#failures, RETRY_BACKOFF, Math.random));
+        const waitMs = backoffMs(this.#failures, RETRY_BACKOFF, Math.random);
+        this.#failed = tried && { patch: tried, retryMs: performance.now() + waitMs };
+        this.#after(waitMs);
         this.#failures += 1;
       }
     } finally {
@@ -150,3 +170,9 @@ export class StatusWriter {
     return this.#sent.answered['conditions'] === undefined || isDeepStrictEqual(this.#sent.answered, live);
   }
 }
+
+/** Reports whether two patches say the same: what has not been written has been true since another time each time. */
+const isAlike = (a: LinkStatusPatch, b: LinkStatusPatch): boolean => textOf(a) === textOf(b);
+
+const textOf = (patch: LinkStatusPatch): string =>
+  JSON.stringify(patch, (key, value: unknown) => (key === 'lastTransitionTime' ? undefined : value));

@@ -459,8 +459,8 @@ export const LINK: readonly Defect[] = [
     ...STATUS_WRITER,
     name: 'a status that could not be written is not written again',
     rule: 'H4',
-    find: 'this.#after(backoffMs(this.#failures, RETRY_BACKOFF, Math.random));',
-    replace: '',
+    find: 'this.#after(waitMs); this.#failures += 1;',
+    replace: 'this.#failures += 1;',
   },
   {
     ...STATUS_WRITER,
@@ -473,8 +473,8 @@ export const LINK: readonly Defect[] = [
     ...STATUS_WRITER,
     name: 'a status is written at each change',
     rule: 'G2',
-    find: 'if (this.#timer !== undefined) return;',
-    replace: '',
+    find: 'if (this.#timer === undefined || this.#timerMs > performance.now() + waitMs) this.#after(waitMs);',
+    replace: 'void this.#write();',
   },
   {
     ...STATUS_WRITER,
@@ -1052,6 +1052,20 @@ export const LINK: readonly Defect[] = [
     find: 'this.#exports.readsNothing ? NOTHING_READ : this.#reachability.reachable',
     replace: 'this.#reachability.reachable',
     tests: ['test/simulation/regressions.test.ts'],
+  },
+  {
+    ...STATUS_WRITER,
+    name: 'a change of a status waits for the retry of the write that failed before it',
+    rule: 'F3',
+    find: 'if (this.#timer === undefined || this.#timerMs > performance.now() + waitMs) this.#after(waitMs);',
+    replace: 'if (this.#timer === undefined) this.#after(waitMs);',
+  },
+  {
+    ...STATUS_WRITER,
+    name: 'a status that cannot be written is tried whenever it is scheduled',
+    rule: 'H4',
+    find: 'if (waitMs > 0) {',
+    replace: 'if (waitMs < 0) {',
   },
   {
     ...MANAGER,

@@ -272,6 +272,23 @@ describe('the writer of a Link’s status (G2)', () => {
     expect(world.stored).toMatchObject({ mirrors: { total: 9 } });
   });
 
+  it('tries a change at once, and what failed no sooner for being scheduled again (F3, H4)', async () => {
+    const world = setUp();
+    world.failure = new ApiError(500, {}, 'patch');
+    world.ready = 2;
+    await pass(120_000);
+    const tried = world.writes.length;
+    for (let second = 0; second < 3; second += 1) {
+      world.ready = 2;
+      await pass(1000);
+    }
+    expect(world.writes.length - tried).toBeLessThanOrEqual(1);
+    world.failure = undefined;
+    world.ready = 3;
+    await pass(1500);
+    expect(world.stored).toMatchObject({ mirrors: { ready: 3 } });
+  });
+
   it('does not try again, nor warn, when the Link turns out to be gone', async () => {
     const world = setUp();
     world.failure = new ApiError(404, { reason: 'NotFound' }, 'patch');
