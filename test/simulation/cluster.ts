@@ -12,7 +12,7 @@ import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { Registry } from '../cluster/simulated/storage/registry.ts';
 import { idOf, type Resource } from '../cluster/simulated/kinds/resources.ts';
 import { ApiServer } from '../cluster/simulated/server.ts';
-import type { Snapshot, StorageEvent } from '../cluster/simulated/storage/storage.ts';
+import { type Collection, keyOf, type Snapshot, type StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import { type Manifest, Store } from '../cluster/simulated/store.ts';
 import { type Manner, mannered } from './manners.ts';
 import type { Internet, Sender } from './world/internet.ts';
@@ -202,6 +202,22 @@ export class HistoryCluster {
   /** Creates or replaces an object, as a user of the cluster does. */
   put(manifest: object): void {
     this.#store.upsert(manifest as Manifest);
+  }
+
+  /** Stores an object past all validation. */
+  putRaw(object: KubeObject): void {
+    const { namespace, name } = object.metadata;
+    this.#collectionOf(object).put(keyOf(namespace, name), object);
+  }
+
+  /** Deletes an object past all that holds it. */
+  removeRaw(object: KubeObject): void {
+    const { namespace, name } = object.metadata;
+    this.#collectionOf(object).remove(keyOf(namespace, name));
+  }
+
+  #collectionOf({ apiVersion, kind }: KubeObject): Collection {
+    return this.#registry.storage.collection(idOf(this.#registry.byKind(apiVersion, kind)!));
   }
 
   /** Deletes an object, as a user of the cluster does. */

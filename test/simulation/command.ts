@@ -3,6 +3,7 @@
  * A history is a list of these, so it can be printed, kept as a regression, and shrunk by leaving some out.
  */
 import fc from 'fast-check';
+import { HOSTILE } from './hostile.ts';
 import { type Manner, MANNERS } from './manners.ts';
 import type { Weather } from './world/internet.ts';
 import type { Clock } from './world/world.ts';
@@ -68,6 +69,17 @@ export type Command =
   | { readonly do: 'lose slices'; readonly link: TargetName; readonly ms: number }
   /** An exported headless Service with so many pods that losing them is a mass deletion. */
   | { readonly do: 'put set'; readonly link: TargetName; readonly pods: number }
+  /** Objects that no API server would store, by their number (see hostile.ts). */
+  | {
+      readonly do: 'put hostile';
+      readonly kind: 'Service' | 'EndpointSlice';
+      readonly link: TargetName;
+      readonly namespace: string;
+      readonly index: number;
+    }
+  | { readonly do: 'remove hostile'; readonly link: TargetName }
+  /** Somebody else writes the status of a Link. */
+  | { readonly do: 'write status'; readonly link: LinkName; readonly index: number }
   /** The pods behind a Service are deleted, and made anew after a while. */
   | ({ readonly do: 'renew pods'; readonly ms: number } & Of)
   | ({ readonly do: 'export'; readonly exported: Export } & Of)
@@ -307,6 +319,16 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Command>])[] = [
     }),
   ],
   [1, fc.record({ ...doing('put set'), link: fc.constant('west' as const), pods: fc.constantFrom(12, 12, 11, 0) })],
+  [
+    4,
+    fc.record({
+      ...{ ...doing('put hostile'), link: targetName, index: fc.nat({ max: HOSTILE.services - 1 }) },
+      kind: fc.constantFrom<'Service' | 'EndpointSlice'>('Service', 'Service', 'EndpointSlice'),
+      namespace: fc.constantFrom('shop', 'shop', 'kube-system'),
+    }),
+  ],
+  [1, fc.record({ ...doing('remove hostile'), link: targetName })],
+  [3, fc.record({ ...doing('write status'), link, index: fc.nat({ max: HOSTILE.statuses - 1 }) })],
   [3, about({ ...doing('renew pods'), ms: fc.constantFrom(100, 2_000, 8_000) })],
   [12, about({ ...doing('set pods'), pods })],
   [4, about({ ...doing('set slice'), pods })],

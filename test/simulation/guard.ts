@@ -35,7 +35,8 @@ export function exportedBy(target: HistoryCluster): Exported {
 
 const podsOf = (slice: KubeObject): readonly string[] => {
   const { namespace, labels = {} } = slice.metadata;
-  const endpoints = (slice['endpoints'] ?? []) as readonly { readonly hostname?: string }[];
+  const all: unknown = slice['endpoints'];
+  const endpoints = (Array.isArray(all) ? all : []) as readonly { readonly hostname?: string }[];
   return endpoints.flatMap(({ hostname }) =>
     hostname === undefined ? [] : [`${namespace}/${labels['kubernetes.io/service-name']}#${hostname}`],
   );

@@ -4,6 +4,7 @@
  * rules let the past decide (D2: a headless Service without endpoints), any of the allowed states is accepted.
  */
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
+import { fateOf } from './hostile.ts';
 
 export type LabelSelector = {
   readonly matchLabels?: Readonly<Record<string, string>>;
@@ -75,6 +76,7 @@ interface Wish {
   readonly anyReady: boolean;
 }
 
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const OPERATOR_NAMESPACE = 'linkerd-multicluster';
 const FORBIDDEN = ['kube-system', 'kube-public', 'kube-node-lease', 'linkerd', OPERATOR_NAMESPACE];
 
@@ -119,7 +121,7 @@ function selects(selector: LabelSelector | undefined, labels: Labels): boolean {
 function wishOf(link: LinkState, service: KubeObject, source: SourceState): Wish | undefined {
   const { name, namespace = '' } = service.metadata;
   const { type, clusterIP, ports = [], publishNotReadyAddresses = false } = specOf(service);
-  if (FORBIDDEN.includes(namespace)) return undefined;
+  if (FORBIDDEN.includes(namespace) || fateOf(service) === 'refused') return undefined;
   if (type === 'ExternalName' || ports.length === 0) return undefined;
   if (`${name}-${link.spec.targetClusterName}`.length > 63) return undefined;
   if (!source.namespaces.has(namespace) && link.spec.enableNamespaceCreation !== true) return undefined;
@@ -135,7 +137,8 @@ function wishOf(link: LinkState, service: KubeObject, source: SourceState): Wish
       const listed = publishNotReadyAddresses || conditions?.ready !== false;
       any = true;
       anyReady ||= listed;
-      if (hostname) hosts.set(hostname, { hostname, listed, ports: (slice['ports'] ?? []) as readonly Port[] });
+      if (hostname !== undefined && DNS_LABEL.test(hostname))
+        hosts.set(hostname, { hostname, listed, ports: (slice['ports'] ?? []) as readonly Port[] });
     }
   }
   const wish = { link, service, hosts: [], anyReady };

@@ -6,7 +6,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { sleep } from '../../operator/kube/backoff.ts';
 import { type LinkName, LINKS, TARGET_OF } from './command.ts';
 import { expected, found, type LinkState, type SourceState } from './oracle.ts';
-import type { Condition, Stage } from './stage.ts';
+import { fateOf } from './hostile.ts';
+import { conditionsOf, type Stage } from './stage.ts';
 
 /** Time without a write after which the source cluster is at rest. */
 const REST_MS = 60_000;
@@ -60,8 +61,10 @@ export function differences(stage: Stage): readonly string[] {
         createdAt: link.metadata.creationTimestamp ?? '',
         spec: stage.resolved(link.spec as LinkState['spec']),
         gatewayAlive: stage.isAlive(name),
-        services: target.list('v1', 'Service').filter(({ metadata }) => metadata.namespace !== 'default'),
-        slices: target.list('discovery.k8s.io/v1', 'EndpointSlice'),
+        services: target
+          .list('v1', 'Service')
+          .filter((service) => service.metadata.namespace !== 'default' && fateOf(service) !== 'ignored'),
+        slices: target.list('discovery.k8s.io/v1', 'EndpointSlice').filter((slice) => fateOf(slice) !== 'ignored'),
       },
     ];
   });
@@ -114,8 +117,8 @@ export function differences(stage: Stage): readonly string[] {
 
 /** What the conditions of a Link that is served say, where nothing is broken (G1). */
 function statusProblems(stage: Stage, name: LinkName): readonly string[] {
-  const { spec, metadata, status } = stage.linkOf(name)!;
-  const { conditions = [] } = status as { readonly conditions?: readonly Condition[] };
+  const { spec, metadata } = stage.linkOf(name)!;
+  const conditions = conditionsOf(stage.linkOf(name));
   const isAlive = stage.isAlive(name) || (spec as LinkState['spec']).probeSpec === undefined;
   const wanted = {
     ...{ CredentialsValid: 'True', TargetReachable: 'True', TargetWithinLimits: 'True' },

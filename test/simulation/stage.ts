@@ -27,6 +27,7 @@ import {
   TARGETS,
   type TargetName,
 } from './command.ts';
+import { putHostileService, putHostileSlice, removeHostile, removeHostileStatus, writeStatus } from './hostile.ts';
 import { DeadGateways } from './dead-gateways.ts';
 import { exportedBy } from './guard.ts';
 import { Judge } from './judge.ts';
@@ -67,6 +68,13 @@ export interface Condition {
   readonly status: string;
   readonly message: string;
   readonly observedGeneration?: number;
+}
+
+/** The conditions of a Link, whose status anybody may have written. */
+export function conditionsOf(link: KubeObject | undefined): readonly Partial<Condition>[] {
+  const { conditions } = (link?.status ?? {}) as { readonly conditions?: unknown };
+  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+  return all.filter((each) => typeof each === 'object' && each !== null);
 }
 
 export class Stage {
@@ -152,8 +160,7 @@ export class Stage {
   /** Whether the operator says of a Link that it is accepted, as it is now. */
   isAccepted(name: LinkName): boolean {
     const link = this.linkOf(name);
-    const { conditions = [] } = (link?.status ?? {}) as { conditions?: readonly Condition[] };
-    const accepted = conditions.find(({ type }) => type === 'Accepted');
+    const accepted = conditionsOf(link).find(({ type }) => type === 'Accepted');
     return accepted?.status === 'True' && accepted.observedGeneration === link?.metadata.generation;
   }
 
@@ -200,8 +207,10 @@ export class Stage {
     this.#naming = 'answered';
     for (const place of PLACES) this.internet.weather(this.#addressOf(place), 'fair');
     for (const name of LINKS) {
-      if (this.linkOf(name) === undefined) continue;
-      this.#editLink(name, { field: 'period', value: '3s' });
+      const link = this.linkOf(name);
+      if (link === undefined) continue;
+      // Others keep the status that somebody wrote, for the operator to put right.
+      if (!isValid(link)) this.#editLink(name, { field: 'period', value: '3s' });
       this.#putSecret(name, 'good');
     }
     this.operators.calm();
@@ -211,14 +220,13 @@ export class Stage {
   confirmPrunes(): void {
     for (const name of LINKS) {
       const link = this.linkOf(name);
-      const { conditions = [] } = (link?.status ?? {}) as { conditions?: readonly Condition[] };
-      const held = conditions.find(({ type, status }) => type === 'PruneHeld' && status === 'True');
+      const held = conditionsOf(link).find(({ type, status }) => type === 'PruneHeld' && status === 'True');
       const count = /confirm-prune="(\d+)"/.exec(held?.message ?? '')?.[1];
       if (link === undefined || count === undefined) continue;
       const { [CONFIRM]: before, ...annotations } = link.metadata.annotations ?? {};
       const confirmed = before === undefined ? { ...annotations, [CONFIRM]: count } : annotations;
       this.judge.guard.forgive(this.#clusterOf(name));
-      this.east.put({ ...link, metadata: { ...link.metadata, annotations: confirmed } });
+      this.#putEdited({ ...link, metadata: { ...link.metadata, annotations: confirmed } });
     }
   }
 
@@ -261,6 +269,19 @@ export class Stage {
       case 'put set':
         putSet(this.targets[command.link], command.pods);
         break;
+      case 'put hostile': {
+        const put = command.kind === 'Service' ? putHostileService : putHostileSlice;
+        put(this.targets[command.link], command.namespace, command.index);
+        break;
+      }
+      case 'remove hostile':
+        removeHostile(this.targets[command.link]);
+        break;
+      case 'write status': {
+        const link = this.linkOf(command.link);
+        if (link !== undefined) writeStatus(this.east, link, command.index);
+        break;
+      }
       case 'renew pods': {
         const putBack = renewPods(this.targets[command.link], command);
         this.world.after(this.world.users, command.ms, putBack);
@@ -466,13 +487,19 @@ export class Stage {
     this.east.put(object);
   }
 
+  /** Its status stays. */
+  #putEdited({ status: _, ...link }: KubeObject): void {
+    removeHostileStatus(this.east, this.linkOf(link.metadata.name as LinkName)!);
+    this.east.put(link);
+  }
+
   #editLink(name: LinkName, edit: LinkEdit): void {
     const link = this.linkOf(name);
     if (link === undefined) return;
     const spec = link.spec as Readonly<Record<string, unknown>>;
     // What it selects no more, or was another cluster's, may go.
     if (edit.field !== 'period') this.judge.guard.forgive();
-    this.east.put({ ...link, spec: { ...spec, ...specOf(spec, edit) } });
+    this.#putEdited({ ...link, spec: { ...spec, ...specOf(spec, edit) } });
     this.judge.namespacesMayBeMade ||= edit.field === 'enableNamespaceCreation' && edit.value;
   }
 
@@ -553,6 +580,10 @@ const FAILURES: Readonly<Record<Failing, Failure>> = {
   'drop after': { kind: 'drop', effect: 'after' },
   'hang after': { kind: 'hang', effect: 'after' },
 };
+
+/** Whether a Link is valid: histories make its probe's period wrong at most. */
+const isValid = ({ spec }: KubeObject): boolean =>
+  (spec as { readonly probeSpec?: { readonly period: string } }).probeSpec?.period !== '0s';
 
 const specOf = (spec: Readonly<Record<string, unknown>>, edit: LinkEdit): object => {
   switch (edit.field) {

@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { HistoryCluster } from './cluster.ts';
+import { fateOf } from './hostile.ts';
 import { type Command, type Export, type PodState, PORTS } from './command.ts';
 
 export const EXPORT_LABEL = 'mirror.linkerd.io/exported';
@@ -125,7 +126,9 @@ export function copyServices(from: HistoryCluster, to: HistoryCluster, which: 'a
     ({ kind, metadata }) =>
       metadata.namespace !== 'default' && (kind === 'Service' || kind === 'Pod' || kind === 'EndpointSlice'),
   );
-  const services = from.list('v1', 'Service').filter(({ metadata }) => metadata.namespace !== 'default');
+  const services = from
+    .list('v1', 'Service')
+    .filter((service) => service.metadata.namespace !== 'default' && fateOf(service) === undefined);
   const copied = which === 'none' ? [] : services.filter((_, index) => which === 'all' || index % 2 === 0);
   for (const service of copied) {
     const { clusterIP, clusterIPs: _, ...spec } = service.spec as { clusterIP?: string; clusterIPs?: unknown };
