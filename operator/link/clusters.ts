@@ -131,8 +131,9 @@ export class Clusters {
     switch (assignment.do) {
       case 'serve': {
         const { settings } = assignment;
-        if (running instanceof Session && running.settings.uid === settings.uid) this.#update(running, settings);
-        else {
+        if (running instanceof Session && this.#isStillRight(running, settings)) {
+          this.#update(running, settings);
+        } else {
           await this.#end(cluster, running);
           if (signal.aborted || this.#isBusy(settings.name, cluster)) break;
           this.#serve(cluster, settings);
@@ -161,6 +162,15 @@ export class Clusters {
     return {};
   }
 
+  /**
+   * Reports whether a session goes on. It does not once its Link has been deleted, even if a restored source cluster has
+   * that Link again, or once its Lease records another cluster.
+   */
+  #isStillRight(session: Session, { uid, name, cluster }: LinkSettings): boolean {
+    const isRecorded = (this.#records.served.get(name) ?? cluster) === cluster;
+    return session.settings.uid === uid && isRecorded && this.#links.get(name)?.work === session;
+  }
+
   #serve(cluster: string, settings: LinkSettings): void {
     const { name } = settings;
     const link = this.#links.of(name);
@@ -171,6 +181,7 @@ export class Clusters {
     session.start();
     // Only then may the records of other Links go.
     void session.answered.then(() => this.#answered(cluster, session));
+    void session.replaced.then((other) => this.#replaced(cluster, session, other));
     this.#giveSecret(session);
   }
 
@@ -178,6 +189,14 @@ export class Clusters {
     if (this.#sessions.get(cluster) !== session) return;
     this.#recorded.add(session);
     this.#controller.add(cluster);
+  }
+
+  /** What a Link's Lease records goes before what was known: in a restored cluster, the mirrors of then are there again. */
+  #replaced(cluster: string, session: Session | Removal, other: string): void {
+    if (this.#sessions.get(cluster) !== session) return;
+    this.#records.set(session.link, other);
+    this.#controller.add(cluster);
+    this.#controller.add(other);
   }
 
   #update(session: Session, settings: LinkSettings): void {
@@ -191,6 +210,7 @@ export class Clusters {
     const removal = new Removal(name, cluster, this.#options.env, link ?? NOBODY);
     this.#sessions.set(cluster, removal);
     if (link !== undefined) link.work = removal;
+    void removal.replaced.then((other) => this.#replaced(cluster, removal, other));
     void removal.run().then((result) => this.#removed(cluster, removal, result));
   }
 

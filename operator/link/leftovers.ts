@@ -74,6 +74,11 @@ export class Removal {
     return this.#ended;
   }
 
+  /** Resolves with another cluster that the Link's Lease has come to record. */
+  get replaced(): Promise<string> {
+    return this.#lease.replaced;
+  }
+
   /** Stops the removal, complete or not. The Lease is released, and keeps the record of what is left. */
   async stop(): Promise<void> {
     this.#stopped.abort();

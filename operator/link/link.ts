@@ -86,6 +86,10 @@ export class Link implements LinkReport {
   }
 
   /** The work for the Link; undefined if there is none. */
+  get work(): LinkWork | undefined {
+    return this.#work;
+  }
+
   set work(work: LinkWork | undefined) {
     this.#work = work;
     this.statusChanged();

@@ -175,6 +175,11 @@ export class Session {
     return this.#lease.answered;
   }
 
+  /** Resolves with another cluster that the Link's Lease has come to record. */
+  get replaced(): Promise<string> {
+    return this.#lease.replaced;
+  }
+
   /**
    * Stops, and leaves all mirrors as they are; the Lease is released, and keeps the record of them. Resolves when the work
    * under way has ended.

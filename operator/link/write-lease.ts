@@ -17,6 +17,7 @@ export class WriteLease {
   readonly #quiet = new AbortController();
   readonly #stopped = new AbortController();
   readonly #answer = Promise.withResolvers<void>();
+  readonly #replaced = Promise.withResolvers<string>();
   #isHeld = false;
   #heldBy: string | undefined;
   #problem: string | undefined;
@@ -41,12 +42,21 @@ export class WriteLease {
       retryPeriodMs: config.retryPeriodMs,
       renewEveryMs: config.leaseDurationMs / 3,
       annotations: { [Annotation.targetCluster]: cluster },
+      onReplaced: ({ [Annotation.targetCluster]: other = cluster }) => this.#replaced.resolve(other),
     });
   }
 
   /** Resolves once the Lease records the cluster, or is known to be another's. */
   get answered(): Promise<void> {
     return this.#answer.promise;
+  }
+
+  /**
+   * Resolves with another cluster that the Lease has come to record, as it does when the source cluster is restored from a
+   * backup. From then on it cannot be acquired or renewed here.
+   */
+  get replaced(): Promise<string> {
+    return this.#replaced.promise;
   }
 
   get isHeld(): boolean {

@@ -18,6 +18,11 @@ export interface LeaseRecordOptions {
   readonly leaseDurationMs: number;
   /** Set on the Lease with each renewal, beside the annotations that it has; they stay when it is released. */
   readonly annotations?: Readonly<Record<string, string>>;
+  /**
+   * Called when the Lease has come to have other values of these annotations since it was first written: the cluster was
+   * restored from a backup. They are not written over.
+   */
+  readonly onReplaced?: (annotations: Readonly<Record<string, string>>) => void;
 }
 
 /** A Lease that is ours. */
@@ -45,6 +50,7 @@ export class LeaseRecord {
   /** Another's Lease as it was last read, and when it was first read with that content. */
   #observed: { readonly record: string; readonly atMs: number } | undefined;
   #heardMs: number | undefined;
+  #hasWritten = false;
 
   constructor(options: LeaseRecordOptions) {
     this.#options = options;
@@ -63,7 +69,7 @@ export class LeaseRecord {
   /**
    * One attempt to acquire the Lease, or to renew it if it was `held`: a Lease that another has taken since is not taken
    * back here, since that would hide that it was lost. `known` saves a read.
-   * @throws ApiError or ConnectionError
+   * @throws ApiError or ConnectionError; Error if its annotations are not those that were written
    */
   async attempt(signal: AbortSignal, held?: Held, known?: Lease): Promise<Held | HeldByAnother> {
     const { client, namespace, name, annotations } = this.#options;
@@ -76,6 +82,7 @@ export class LeaseRecord {
         return { holder: 'another', identity, remainingMs };
       }
     }
+    this.#mustNotBeReplaced(lease);
     const [sinceMs, sinceWallMs] = [performance.now(), Date.now()];
     const spec = this.#heldSpec(lease?.spec);
     const written =
@@ -91,7 +98,17 @@ export class LeaseRecord {
             signal,
           );
     this.#heardMs = performance.now();
+    this.#hasWritten = true;
     return { holder: 'us', lease: written, sinceMs, sinceWallMs };
+  }
+
+  #mustNotBeReplaced(lease: Lease | undefined): void {
+    const { annotations = {}, onReplaced } = this.#options;
+    const found = lease?.metadata.annotations ?? {};
+    const replaced = Object.entries(annotations).filter(([name, value]) => (found[name] ?? value) !== value);
+    if (!this.#hasWritten || onReplaced === undefined || replaced.length === 0) return;
+    onReplaced(found);
+    throw new Error(`Lease ${this.key} has come to have ${replaced.map(([name]) => `${name}: "${found[name]}"`).join()}`);
   }
 
   #heldSpec(before: Lease['spec']): NonNullable<Lease['spec']> {

@@ -90,6 +90,25 @@ const REGRESSIONS: readonly (readonly [string, readonly Command[]])[] = [
     ],
   ],
   [
+    'what a Link left that named another cluster, and a restored source cluster has again, is removed (E5)',
+    [
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'foo', ...EXPORTED },
+      { do: 'wait', ms: 4000 },
+      { do: 'edit link', link: 'bar', edit: { field: 'targetClusterName', value: 'far' } },
+      { do: 'wait', ms: 35_000 },
+      { do: 'down', at: 'east', ms: 3000, back: 2, more: 0 },
+    ],
+  ],
+  [
+    'a Link that is deleted, and that a restored source cluster has again in the next moment, is reported on (G1)',
+    [
+      { do: 'wait', ms: 4000 },
+      { do: 'remove link', link: 'west' },
+      { do: 'wait', ms: 100 },
+      { do: 'down', at: 'east', ms: 3000, back: 3, more: 0 },
+    ],
+  ],
+  [
     'what a deleted Link left and a restored source cluster has again is removed (E5)',
     [
       { do: 'put service', link: 'bar', namespace: 'shop', name: 'foo', ...EXPORTED },

@@ -49,6 +49,20 @@ export const RUNTIME: readonly Defect[] = [
   },
   {
     ...LEASE_RECORD,
+    name: 'a Lease that has come to record something else is written over',
+    rule: 'E5',
+    find: 'this.#mustNotBeReplaced(lease);',
+    replace: '',
+  },
+  {
+    ...LEASE_RECORD,
+    name: 'a Lease that records something else is never taken',
+    rule: 'E5',
+    find: 'if (!this.#hasWritten || onReplaced === undefined',
+    replace: 'if (onReplaced === undefined',
+  },
+  {
+    ...LEASE_RECORD,
     name: 'the time of a Lease counts from the answer, not from the request',
     rule: 'H1',
     find: 'lease: written, sinceMs, sinceWallMs }',

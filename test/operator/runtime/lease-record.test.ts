@@ -78,4 +78,24 @@ describe('a Lease', () => {
     await b.leave('delete');
     expect(leases.holders).toEqual({});
   });
+
+  it('is not written over once it records something else, as in a cluster that was restored (E5)', async () => {
+    const found: unknown[] = [];
+    const record = new LeaseRecord({
+      ...{ client: leases.client, namespace: 'ns', name: 'lock', identity: 'a', leaseDurationMs: 14_500 },
+      annotations: { cluster: 'west' },
+      onReplaced: (annotations) => found.push(annotations),
+    });
+    // What it recorded before it was first taken is over.
+    leases.put('lock', '', { cluster: 'east' });
+    const held = await record.attempt(signal);
+    if (held.holder !== 'us') throw new Error('not held');
+    expect(leases.get('lock')?.metadata.annotations).toEqual({ cluster: 'west' });
+    leases.put('lock', 'a', { cluster: 'east' });
+    await expect(record.attempt(signal, held)).rejects.toThrow('Lease ns/lock has come to have cluster: "east"');
+    expect(found).toEqual([{ cluster: 'east' }]);
+    leases.put('lock', 'a');
+    expect((await record.attempt(signal, held)).holder).toBe('us');
+    expect(leases.get('lock')?.metadata.annotations).toEqual({ cluster: 'west' });
+  });
 });
