@@ -25,7 +25,7 @@ export const FAULTS: readonly Fault[] = [
   { rule: 'L43', defects: ['L43 a removal does not begin while deletions are held'] },
   { rule: 'L42', defects: ['an invalid Link does not keep the cluster that it was served for'] },
   { rule: 'L42', defects: ['the served Link does not keep its cluster from an older one'] },
-  { rule: 'L45', defects: ['a watch resumes on another cluster'] },
+  { rule: 'L45', defects: ['what the list of another cluster takes away is not counted'] },
   {
     rule: 'L48',
     defects: ['a Lease waits behind the writes of mirrors', 'all writes of a key are under way at once'],
@@ -48,7 +48,11 @@ export const FAULTS: readonly Fault[] = [
   { rule: 'A7', defects: ['what a target says of its age takes a name from another Link'] },
   { rule: 'L46', defects: ['what is held is not counted with what the next list takes'] },
   { rule: 'L46', defects: ['a list of slices takes endpoint mirrors away uncounted'] },
-  { rule: 'E2', defects: ['credentials that may read less replace those that may read more'] },
+  {
+    rule: 'E2',
+    defects: ['credentials that may read less replace those that may read more'],
+    outside: 'no Link of a history reads single namespaces of its target',
+  },
   { rule: 'L51', defects: ['any event is proof that the server is well'] },
   { rule: 'L51', defects: ['a server on which everything has expired is asked without a pause'] },
   {

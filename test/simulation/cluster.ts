@@ -62,6 +62,8 @@ export interface HistoryClusterOptions {
   /** Whether watches get bookmarks. @default true */
   readonly bookmarks?: boolean | undefined;
   readonly internet: Internet;
+  /** Told of each request that arrives. */
+  readonly onRequest?: ((request: Exchange & Sender) => void) | undefined;
 }
 
 /** What clusters hold at first, by name: made once, as histories come by the hundred. */
@@ -105,7 +107,8 @@ export class HistoryCluster {
   #sender: Sender | undefined;
 
   constructor(options: HistoryClusterOptions) {
-    const { name, controllers = [], internet, ahead = 0, bookmarks = true } = options;
+    const { name, controllers = [], internet, ahead = 0, bookmarks = true, onRequest } = options;
+    this.#onRequest = onRequest;
     const { world } = internet;
     this.name = name;
     this.at = `${name}.example:6443`;
@@ -113,7 +116,8 @@ export class HistoryCluster {
     this.#internet = internet;
     this.#uuids = randomFor(world.seed, `${name} uuids`);
     const first = snapshotOf(options);
-    this.#registry = new Registry({ ...first, revision: first.revision + ahead }, () => uuidOf(this.#uuids));
+    this.#registry = new Registry(first, () => uuidOf(this.#uuids));
+    for (let written = 0; written < ahead; written += 1) this.#registry.storage.advance();
     this.#store = new Store(this.#registry);
     this.#server = new ApiServer({
       registry: this.#registry,
@@ -132,6 +136,7 @@ export class HistoryCluster {
         exchange.destroy();
         return;
       }
+      this.#onRequest?.(exchange);
       const served = this.manner === undefined ? exchange : mannered(exchange, this.manner);
       this.#senders.set(served, exchange);
       void this.#server.handle(served);
@@ -140,6 +145,7 @@ export class HistoryCluster {
     this.start();
   }
 
+  readonly #onRequest: ((request: Exchange & Sender) => void) | undefined;
   readonly #serve: (exchange: Exchange & Sender) => void;
 
   /** Of its latest write. */

@@ -29,6 +29,8 @@ const OF_TARGETS: ReadonlySet<Command['do']> = new Set<Command['do']>([
 export class DeadGateways {
   readonly #stage: Stage;
   readonly #deadSinceMs = new Map<TargetName, number>();
+  /** When a Link that was served became invalid: it stays served as it was, until it is another or the operator is (E7). */
+  readonly #invalidSinceMs = new Map<LinkName, number>();
   /** When the operator will have been undisturbed for long enough. */
   #settledMs = 0;
   #isOver = false;
@@ -43,6 +45,12 @@ export class DeadGateways {
     const now = this.#stage.world.nowMs;
     if (command.do === 'kill gateway' && !this.#deadSinceMs.has(command.link)) this.#deadSinceMs.set(command.link, now);
     if (command.do === 'revive gateway') this.#deadSinceMs.delete(command.link);
+    if (command.do === 'rename link') this.#invalidSinceMs.clear();
+    else if (command.do === 'edit link' || command.do === 'remove link' || command.do === 'put link') {
+      const isValid = command.do !== 'edit link' || command.edit.field !== 'period' || command.edit.value !== '0s';
+      if (isValid) this.#invalidSinceMs.delete(command.link);
+      else if (this.#isServed(command.link)) this.#invalidSinceMs.set(command.link, now);
+    }
     const ms = disturbanceMs(command);
     if (ms > 0) this.#settledMs = Math.max(this.#settledMs, now + ms);
   }
@@ -50,6 +58,10 @@ export class DeadGateways {
   /** Looks no more: what follows is judged otherwise. */
   end(): void {
     this.#isOver = true;
+  }
+
+  #isServed(name: LinkName): boolean {
+    return this.#stage.isAccepted(name) && this.#stage.judge.isHeldByUs(name);
   }
 
   #look(): void {
@@ -68,7 +80,8 @@ export class DeadGateways {
     const beganMs = Math.max(sinceMs, this.#settledMs, operators.changedMs + SETTLED_MS);
     if (world.nowMs < beganMs + FOUND_OUT_MS) return;
     const spec = this.#stage.linkOf(name)?.spec as { targetClusterName: string; probeSpec?: object } | undefined;
-    if (spec?.probeSpec === undefined || !this.#stage.isAccepted(name) || !judge.isHeldByUs(name)) return;
+    const isKept = (this.#invalidSinceMs.get(name) ?? -Infinity) > operators.changedMs && !judge.isHeldByAnother(name);
+    if (spec?.probeSpec === undefined || !(isKept || this.#isServed(name))) return;
     const objects =
       history.endpoints === 'endpoints'
         ? east.list('v1', 'Endpoints')
@@ -107,7 +120,7 @@ function disturbanceMs(command: Command): number {
 }
 
 /** Addresses without a hostname are those of a gateway. */
-function readyAtGateway(object: KubeObject): boolean {
+export function readyAtGateway(object: KubeObject): boolean {
   const subsets = (object['subsets'] ?? []) as readonly { readonly addresses?: readonly { hostname?: string }[] }[];
   const endpoints = (object['endpoints'] ?? []) as readonly { hostname?: string; conditions?: { ready?: boolean } }[];
   return (

@@ -59,7 +59,8 @@ const STATUSES: readonly unknown[] = [
   null,
   'fine',
   { conditions: 'all' },
-  { conditions: [7, null, { type: 5, status: true }, { type: 'Ready' }] },
+  // Entries have the key by which the API server merges them.
+  { conditions: [{ type: 'Odd', status: true, reason: 7 }, { type: 'Ready' }] },
   { conditions: [{ type: 'Ready', status: 'True', reason: 'no reason', lastTransitionTime: 'yesterday' }] },
   { mirrorServices: 5 },
   { mirrorServices: [{ conditions: 'x' }, 7, { remoteRef: 'web' }] },

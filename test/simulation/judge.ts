@@ -7,10 +7,12 @@ import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { Resource } from '../cluster/simulated/kinds/resources.ts';
 import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import type { HistoryCluster } from './cluster.ts';
+import { appliedGeneration, unapplied } from './applied.ts';
 import { Guard } from './guard.ts';
+import { Lost } from './lost.ts';
 import { EXPORT_LABEL } from './target-users.ts';
 import type { Sender } from './world/internet.ts';
-import { CLUSTER_OF, LINKS, NAMESPACES, OTHER_CLUSTER } from './command.ts';
+import { CLUSTER_OF, type LinkName, LINKS, NAMESPACES, OTHER_CLUSTER } from './command.ts';
 
 const LINK_API = 'multicluster.linkerd.io/v1alpha3';
 const OPERATOR_NAMESPACE = 'linkerd-multicluster';
@@ -22,6 +24,8 @@ const RESTORED_MS = 60_000;
 /** How fast the clock of a process may run. */
 const FASTEST = 1.04;
 
+const clusterOf = ({ metadata }: KubeObject): string | undefined => metadata.labels?.['mirror.linkerd.io/cluster-name'];
+
 export class Judge {
   readonly #east: HistoryCluster;
   readonly #nowMs: () => number;
@@ -30,11 +34,15 @@ export class Judge {
   /** Whether any Link has ever asked for namespaces to be made. */
   namespacesMayBeMade = false;
 
+  /** Whether everything of all targets has been decided so far: what is not keeps what a former Link gave it. */
+  appliesAtOnce = true;
+
   /** When the source cluster was restored from a backup last. */
   #restoredMs = -Infinity;
 
   /** E6. */
   readonly guard: Guard;
+  readonly lost: Lost;
 
   /** By Lease of a Link: who holds it, and since when by true time. */
   readonly #holders = new Map<
@@ -52,11 +60,19 @@ export class Judge {
     this.#east = east;
     this.#targetsOf = targetsOf;
     this.guard = new Guard((what) => this.complain(what));
+    this.lost = new Lost(
+      nowMs,
+      (what) => this.complain(what),
+      (name) => this.#linkOf(name),
+      (name, cluster) => this.isServedByUs(name, cluster),
+    );
     east.onOperatorWrite((sender, resource, event) => this.#saw(sender, resource, event));
     east.onWrite((_, { plural }, { type, object }) => {
       // Linkerd's controller takes Leases too.
       if (plural === 'leases') this.#sawLease(type, object);
+      if (plural === 'links') this.lost.linksChanged();
       if (plural !== 'services' || type === 'MODIFIED' || !this.isMirror(object)) return;
+      if (type === 'ADDED') this.lost.made(object);
       const cluster = object.metadata.labels?.['mirror.linkerd.io/cluster-name'] ?? '';
       this.guard.counted(cluster, object, type === 'ADDED' ? 1 : -1);
     });
@@ -69,6 +85,19 @@ export class Judge {
     return this.#holders.get(`service-mirror-write-${link}`)?.identity.startsWith('linkspan-') === true;
   }
 
+  /** Whether Linkerd's controller holds the Lease of a Link. */
+  isHeldByAnother(link: string): boolean {
+    const holder = this.#holders.get(`service-mirror-write-${link}`)?.identity ?? '';
+    return holder !== '' && !this.isHeldByUs(link);
+  }
+
+  /** Whether the operator holds the Lease of a Link for a target cluster. */
+  isServedByUs(link: LinkName, cluster: string): boolean {
+    const name = `service-mirror-write-${link}`;
+    const lease = this.#east.get('coordination.k8s.io/v1', 'Lease', OPERATOR_NAMESPACE, name);
+    return this.isHeldByUs(link) && lease?.metadata.annotations?.['linkspan.dev/target-cluster'] === cluster;
+  }
+
   /** Whether an object is a mirror of ours and no probe Service. */
   isMirror(object: KubeObject): boolean {
     return this.isOurs(object) && object.metadata.namespace !== OPERATOR_NAMESPACE;
@@ -78,6 +107,7 @@ export class Judge {
   restored(): void {
     this.#holders.clear();
     this.guard.forgive();
+    this.lost.restored();
     this.#restoredMs = this.#nowMs();
   }
 
@@ -116,6 +146,7 @@ export class Judge {
         if (type !== 'MODIFIED' || previous?.metadata.generation !== object.metadata.generation) {
           this.complain(`${what}: more than its status`);
         }
+        this.#sawStatus(object, previous);
         return;
       case 'namespaces':
         // What is being deleted is emptied and removed by Kubernetes.
@@ -141,10 +172,24 @@ export class Judge {
     }
   }
 
+  /** G1. */
+  #sawStatus(link: KubeObject, previous: KubeObject | undefined): void {
+    const { generation, name } = link.metadata;
+    if (!this.appliesAtOnce || appliedGeneration(link) !== generation || appliedGeneration(previous) === generation)
+      return;
+    const cluster = this.#clusterOf(name);
+    const endpoints = ['v1', 'discovery.k8s.io/v1'].flatMap((version) =>
+      this.#east.list(version, version === 'v1' ? 'Endpoints' : 'EndpointSlice'),
+    );
+    const mirrors = endpoints.filter((object) => this.isMirror(object) && clusterOf(object) === cluster);
+    for (const problem of unapplied(link, mirrors)) this.complain(problem);
+  }
+
   /** E6. */
   #sawMirror(type: StorageEvent['type'], mirror: KubeObject): void {
     const cluster = mirror.metadata.labels?.['mirror.linkerd.io/cluster-name'] ?? '';
     if (type !== 'DELETED' || !this.isMirror(mirror)) return;
+    this.lost.deleted(cluster, mirror);
     this.guard.deleted(cluster, mirror, (key) => {
       const [namespace = '', name = ''] = key.split('/');
       return this.#targetsOf(cluster).some(
@@ -196,8 +241,12 @@ export class Judge {
 
   /** The target cluster of the Link that a Lease is of. */
   #clusterOf(lease: string): string | undefined {
-    const link = this.#east.get(LINK_API, 'Link', OPERATOR_NAMESPACE, lease.replace('service-mirror-write-', ''));
+    const link = this.#linkOf(lease.replace('service-mirror-write-', ''));
     return (link?.spec as { readonly targetClusterName?: string } | undefined)?.targetClusterName;
+  }
+
+  #linkOf(name: string): KubeObject | undefined {
+    return this.#east.get(LINK_API, 'Link', OPERATOR_NAMESPACE, name);
   }
 
   #mayWrite({ metadata: { namespace, name, labels = {} } }: KubeObject): boolean {

@@ -43,9 +43,14 @@ const STOP_DEADLINE_MS = 5_000;
 /** How long a kubelet takes to start a container again. */
 const RESTART_MS = 1_000;
 
-/** What the admin port answers is no part of a history. */
-const noAdmin: typeof startAdmin = () =>
-  Promise.resolve({ address: { host: 'example', port: 0 }, close: () => Promise.resolve() });
+/** What the admin port answers is no part of a history; what keeps it open may be. */
+const adminOf =
+  ({ scrapesHang = false }: History): typeof startAdmin =>
+  () =>
+    Promise.resolve({
+      address: { host: 'example', port: 0 },
+      close: () => (scrapesHang ? new Promise(() => undefined) : Promise.resolve()),
+    });
 
 export class Operators {
   readonly logged: LogRecord[] = [];
@@ -112,7 +117,7 @@ export class Operators {
       log: this.#log(process),
       signal: stop.signal,
       access: east.accessFor(east.admit(Operators.identity(replica))),
-      tuning: { network: internet.networkOf(process), serveAdmin: noAdmin, metrics: { recorded: false } },
+      tuning: { network: internet.networkOf(process), serveAdmin: adminOf(history), metrics: { recorded: false } },
     };
     const running: Running = {
       process,

@@ -5,6 +5,7 @@
  */
 import { linkCrd } from '../../crds/index.ts';
 import { sleep } from '../../operator/kube/backoff.ts';
+import type { Exchange } from '../cluster/simulated/exchange.ts';
 import type { Failure, RequestMatcher } from '../cluster/simulated/faults.ts';
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { EXPORTED, link as linkObject, LINKS_NAMESPACE, namespace as namespaceObject } from '../support/builders.ts';
@@ -33,6 +34,7 @@ import { exportedBy } from './guard.ts';
 import { Judge } from './judge.ts';
 import { Linkerd } from './linkerd.ts';
 import { Operators } from './operators.ts';
+import { Pace } from './pace.ts';
 import { PROBE } from './probe-spec.ts';
 import { editMirror, putForeign } from './source-users.ts';
 import {
@@ -46,7 +48,7 @@ import {
   setPods,
   setSlice,
 } from './target-users.ts';
-import { Internet } from './world/internet.ts';
+import { Internet, type Sender } from './world/internet.ts';
 import type { World } from './world/world.ts';
 
 const LINK_API = 'multicluster.linkerd.io/v1alpha3';
@@ -107,13 +109,19 @@ export class Stage {
     const internet = this.internet;
     const namespaces = [LINKS_NAMESPACE, ...NAMESPACES].map(namespaceObject);
     const { bookmarks, spareAhead } = history;
+    const pace = new Pace((what) => this.judge.complain(what));
+    const onRequest =
+      (name: string) =>
+      (request: Exchange & Sender): void =>
+        pace.asked(request.process.name, name, request, world.nowMs);
     const target = (name: string, ahead?: number): HistoryCluster =>
       new HistoryCluster({
-        ...{ name, ahead, bookmarks, internet },
+        ...{ name, ahead, bookmarks, internet, onRequest: onRequest(name) },
         controllers: ['endpointslice-controller'],
         objects: [...namespaces, ...readerRoles],
       });
-    this.east = new HistoryCluster({ name: 'east', objects: [linkCrd, ...namespaces], bookmarks, internet });
+    const objects = [linkCrd, ...namespaces];
+    this.east = new HistoryCluster({ name: 'east', objects, bookmarks, internet, onRequest: onRequest('east') });
     this.#homes = { west: target('west'), bar: target('bar') };
     this.#spare = target('spare', spareAhead);
     this.#clusters = [this.east, this.#homes.west, this.#homes.bar, this.#spare];
@@ -124,8 +132,11 @@ export class Stage {
       (cluster) => this.#targetsOf(cluster),
     );
     for (const cluster of this.#clusters.slice(1)) {
-      cluster.onWrite((_, { plural }, { type, object }) => {
-        if ((plural === 'services' || plural === 'endpointslices') && type !== 'DELETED') this.judge.guard.seen(object);
+      cluster.onWrite((_, { plural }, event) => {
+        if (plural !== 'services' && plural !== 'endpointslices') return;
+        if (event.type !== 'DELETED') this.judge.guard.seen(event.object);
+        const name = TARGETS.find((each) => this.#homes[each] === cluster);
+        if (plural === 'services' && name !== undefined) this.judge.lost.targetChanged(name, event);
       });
     }
     this.#linkerd = new Map(
@@ -231,6 +242,7 @@ export class Stage {
   }
 
   async play(command: Command): Promise<void> {
+    if (mayBeUndecided(command)) this.judge.appliesAtOnce = false;
     this.deadGateways.noticed(command);
     if (this.#mayRestore) for (const cluster of this.#clusters) cluster.backUp();
     switch (command.do) {
@@ -336,7 +348,7 @@ export class Stage {
         this.east.remove(LINK_API, 'Link', LINKS_NAMESPACE, command.link);
         break;
       case 'put link':
-        if (this.linkOf(command.link) === undefined) this.#putLink(command.link);
+        if (this.linkOf(command.link) === undefined) this.#putLink(command.link, command.invalid);
         break;
       case 'rename link': {
         const from = this.linkOf('west') === undefined ? 'west-v2' : 'west';
@@ -449,6 +461,7 @@ export class Stage {
     const clusters = LINKS.flatMap((link) => (TARGET_OF[link] === name ? (this.#clusterOf(link) ?? []) : []));
     const mirrors = this.east.list('v1', 'Service').filter((object) => this.judge.isMirror(object));
     this.judge.guard.lost(what, clusters, { before, after: exportedBy(this.targets[name]), mirrors });
+    this.judge.lost.targetReplaced(name, this.targets[name]);
   }
 
   #clusterOf(name: LinkName): string | undefined {
@@ -472,14 +485,14 @@ export class Stage {
     return at === 'east' ? this.east : this.targets[at];
   }
 
-  #putLink(name: LinkName): void {
+  #putLink(name: LinkName, invalid = false): void {
     const object = linkObject(name, {
       targetClusterName: CLUSTER_OF[name],
       clusterCredentialsSecret: `credentials-${name}`,
       gatewayIdentity: 'gateway.one',
       // Which Link a mirror was written for shows in its endpoints.
       ...(name === TARGET_OF[name] ? {} : { gatewayPort: '31143' }),
-      probeSpec: PROBE,
+      probeSpec: invalid ? { ...PROBE, period: INVALID_PERIOD } : PROBE,
       selector: SELECTORS.value,
       remoteDiscoverySelector: FLAT_SELECTOR,
       enableHeadlessServices: true,
@@ -557,6 +570,8 @@ const OUTGROWN_MS = 45_000;
 /** How long the token of credentials that came early is not admitted yet. */
 const EARLY_MS = 5_000;
 
+const INVALID_PERIOD = '0s';
+
 /** Where probes of a target's gateway arrive. */
 const GATEWAYS: Readonly<Record<TargetName, string>> = { west: '10.9.0.1:4191', bar: '10.9.0.2:4191' };
 
@@ -581,9 +596,17 @@ const FAILURES: Readonly<Record<Failing, Failure>> = {
   'hang after': { kind: 'hang', effect: 'after' },
 };
 
+/** Whether something of a target may not be decided for a while after a command, or a Link may get another's mirrors. */
+const mayBeUndecided = (command: Command): boolean =>
+  UNDECIDED.has(command.do) || (command.do === 'down' && command.at !== 'east');
+
+const UNDECIDED: ReadonlySet<Command['do']> = new Set<Command['do']>([
+  ...(['lose all', 'lose part', 'lose slices', 'move target', 'put link', 'remove link', 'rename link'] as const),
+]);
+
 /** Whether a Link is valid: histories make its probe's period wrong at most. */
 const isValid = ({ spec }: KubeObject): boolean =>
-  (spec as { readonly probeSpec?: { readonly period: string } }).probeSpec?.period !== '0s';
+  (spec as { readonly probeSpec?: { readonly period: string } }).probeSpec?.period !== INVALID_PERIOD;
 
 const specOf = (spec: Readonly<Record<string, unknown>>, edit: LinkEdit): object => {
   switch (edit.field) {

@@ -121,11 +121,15 @@ export function keepSlicesByHand(target: HistoryCluster): () => void {
 
 /** Another cluster comes to have Services, pods and slices made by hand of one, and no others. */
 export function copyServices(from: HistoryCluster, to: HistoryCluster, which: 'all' | 'half' | 'none'): void {
-  // Who still reads it learns of that by a list alone.
-  to.faults.wipe(
-    ({ kind, metadata }) =>
-      metadata.namespace !== 'default' && (kind === 'Service' || kind === 'Pod' || kind === 'EndpointSlice'),
-  );
+  const isOld = ({ kind, metadata }: KubeObject): boolean =>
+    metadata.namespace !== 'default' && (kind === 'Service' || kind === 'Pod' || kind === 'EndpointSlice');
+  const kinds = [
+    ['v1', 'Service'],
+    ['v1', 'Pod'],
+    ['discovery.k8s.io/v1', 'EndpointSlice'],
+  ] as const;
+  // Who still reads it learns of that by a list alone. One that has been empty can be watched from any version.
+  if (kinds.some(([version, kind]) => to.list(version, kind).some(isOld))) to.faults.wipe(isOld);
   const services = from
     .list('v1', 'Service')
     .filter((service) => service.metadata.namespace !== 'default' && fateOf(service) === undefined);

@@ -1,0 +1,115 @@
+/** Commands that mean little apart: what it takes several of, in their order, to go wrong. */
+import fc from 'fast-check';
+import type { Command, LinkEdit, LinkName } from './command.ts';
+
+/** For so long: until what was begun is under way, or is done, or has been given up. */
+const wait = (...ms: readonly number[]): fc.Arbitrary<Command> =>
+  fc.constantFrom(...ms).map((each) => ({ do: 'wait', ms: each }));
+
+/** One after another, each followed by a wait. */
+const paced = (
+  commands: fc.Arbitrary<Command>,
+  waits: fc.Arbitrary<Command>,
+  [minLength, maxLength]: [number, number],
+) => fc.array(fc.tuple(commands, waits), { minLength, maxLength, size: 'max' }).map((all) => all.flat());
+
+/** What takes much from west at once, without anybody deleting it. */
+const loss: fc.Arbitrary<Command> = fc.oneof(
+  fc.constant<Command>({ do: 'lose all', link: 'west' }),
+  fc.constantFrom<0 | 1 | 2>(0, 1, 2).map((part): Command => ({ do: 'lose part', link: 'west', part })),
+  fc.constantFrom(100, 3_000, 30_000).map((ms): Command => ({ do: 'lose slices', link: 'west', ms })),
+  fc.constantFrom<'half' | 'none'>('half', 'none').map((services): Command => ({ do: 'move target', services })),
+  fc
+    .tuple(fc.constantFrom(2, 3), fc.constantFrom(0, 1_000))
+    .map(([back, more]): Command => ({ do: 'down', at: 'west', ms: 3_000, back, more })),
+);
+
+/** Mass losses, one after another, of what has mirrors. */
+const losses = fc
+  .tuple(
+    fc.constantFrom<Command>({ do: 'put many', link: 'west' }, { do: 'put set', link: 'west', pods: 12 }),
+    paced(loss, wait(5, 1_000, 4_000), [1, 3]),
+  )
+  .map(([put, lost]): readonly Command[] => [put, { do: 'wait', ms: 4_000 }, ...lost]);
+
+const edit = (link: LinkName, field: LinkEdit): Command => ({ do: 'edit link', link, edit: field });
+const PERIOD = { invalid: { field: 'period', value: '0s' }, valid: { field: 'period', value: '3s' } } as const;
+
+/** A gateway is dead for long enough to be found out; also of a Link that has become invalid (E7). */
+const deadGateway = fc
+  .tuple(fc.constantFrom('west' as const, 'bar' as const), fc.boolean())
+  .map(([link, isInvalid]): readonly Command[] => [
+    ...(isInvalid ? [edit(link, PERIOD.invalid), { do: 'wait', ms: 35_000 } as const] : []),
+    { do: 'kill gateway', link },
+    { do: 'wait', ms: 4_000 },
+    { do: 'wait', ms: 10_000 },
+  ]);
+
+const ofWest = fc.constantFrom<LinkName>('west', 'west-v2');
+
+/** What happens to the Links of one cluster: doubled, invalid, deleted and made anew, also under restarts. */
+const life: fc.Arbitrary<Command> = fc.oneof(
+  fc.tuple(ofWest, fc.boolean()).map(([link, invalid]): Command => ({ do: 'put link', link, invalid })),
+  ofWest.map((link): Command => ({ do: 'remove link', link })),
+  fc.tuple(ofWest, fc.constantFrom(PERIOD.invalid, PERIOD.valid)).map(([link, period]): Command => edit(link, period)),
+  fc.constantFrom('west', 'bar-west').map((value): Command => edit('bar', { field: 'targetClusterName', value })),
+  fc.constantFrom<Command>({ do: 'kill operator' }, { do: 'stop operator' }, { do: 'start operator' }),
+);
+
+/** One is put beside another, which then goes or becomes invalid; and what may happen before and after. */
+const lives = fc
+  .tuple(
+    paced(life, wait(5, 1_000, 4_000), [0, 2]),
+    fc.boolean(),
+    wait(5, 1_000),
+    fc.constantFrom<Command>({ do: 'remove link', link: 'west' }, edit('west', PERIOD.invalid)),
+    paced(life, wait(5, 1_000, 4_000, 4_000), [1, 4]),
+  )
+  .map(([before, invalid, waiting, goes, after]): readonly Command[] => [
+    ...[...before, { do: 'put link', link: 'west-v2', invalid } as const, waiting, goes],
+    ...[{ do: 'wait', ms: 4_000 } as const, ...after],
+  ]);
+
+/** What is asked of a server that does not answer hangs, and the operator is told to stop (H2). */
+const stopped = fc
+  .tuple(
+    fc.constantFrom<'east' | 'west'>('east', 'east', 'west'),
+    fc.constantFrom<'stalled' | 'lost'>('stalled', 'lost'),
+    wait(5, 1_000, 12_000),
+  )
+  .map(([at, weather, waiting]): readonly Command[] => [
+    { do: 'weather', at, weather, ms: 45_000 },
+    waiting,
+    { do: 'stop operator', replica: 0 },
+    { do: 'wait', ms: 4_000 },
+    { do: 'start operator', replica: 0 },
+  ]);
+
+/** A Link comes to name another cluster, and back, while the API server of the source is away, or is restored (E5). */
+const moves = paced(
+  fc.oneof(
+    fc
+      .constantFrom('far', 'far', 'bar-west', 'west')
+      .map((value): Command => edit('bar', { field: 'targetClusterName', value })),
+    fc
+      .tuple(fc.constantFrom(3_000, 20_000), fc.constantFrom(0, 1, 2, 4), fc.constantFrom(0, 10, 1_000))
+      .map(([ms, back, more]): Command => ({ do: 'down', at: 'east', ms, back, more })),
+    fc.constantFrom<Command>(
+      ...([{ do: 'kill operator' }, { do: 'start operator' }, { do: 'remove link', link: 'bar' }] as const),
+      ...([
+        { do: 'put link', link: 'bar' },
+        { do: 'crash operator', writes: 2 },
+      ] as const),
+    ),
+  ),
+  wait(5, 100, 1_000, 4_000),
+  [3, 6],
+);
+
+export const episode: fc.Arbitrary<readonly Command[]> = fc.oneof(
+  { weight: 2, arbitrary: losses },
+  { weight: 1, arbitrary: deadGateway },
+  { weight: 3, arbitrary: lives },
+  { weight: 1, arbitrary: stopped },
+  { weight: 1, arbitrary: moves },
+);
