@@ -7,9 +7,9 @@ import { expired } from '../cluster/simulated/storage/status.ts';
 
 export const MANNERS = ['watches end young', 'bookmarks expire', 'lists repeat'] as const;
 export type Manner =
-  /** A watch ends after its first event. */
+  /** A watch ends after its first event, which is a bookmark that it begins with. */
   | 'watches end young'
-  /** Each bookmark is followed by a 410. */
+  /** A watch begins with a bookmark, and each is followed by a 410. */
   | 'bookmarks expire'
   /** Each page of a list has the same `continue`. */
   | 'lists repeat';
@@ -100,6 +100,15 @@ class Ending extends Passing {
   constructor(inner: Exchange, atBookmarks: boolean) {
     super(inner);
     this.#atBookmarks = atBookmarks;
+  }
+
+  override begin(code: number, headers: Readonly<Record<string, string>>): void {
+    super.begin(code, headers);
+    const resourceVersion = /[?&]watch=true/.test(this.url)
+      ? /[?&]resourceVersion=(\d+)/.exec(this.url)?.[1]
+      : undefined;
+    if (code !== 200 || resourceVersion === undefined) return;
+    this.write(`${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion } } })}\n`);
   }
 
   override write(text: string): void {

@@ -5,8 +5,8 @@
 
 /** Time over which requests are counted. */
 const PERIOD_MS = 10_000;
-/** Most requests in that time: retries are a second apart at least, and each is a list and a watch. */
-const MOST = 40;
+/** Most requests in that time: retries are half a second apart at least, and soon seconds. */
+const MOST = 24;
 
 export class Pace {
   readonly #complain: (what: string) => void;
