@@ -1,6 +1,6 @@
 /** Commands that mean little apart: what it takes several of, in their order, to go wrong. */
 import fc from 'fast-check';
-import type { Command, LinkEdit, LinkName } from './command.ts';
+import type { Command, LinkEdit, LinkName, TargetName } from './command.ts';
 
 /** For so long: until what was begun is under way, or is done, or has been given up. */
 const wait = (...ms: readonly number[]): fc.Arbitrary<Command> =>
@@ -35,15 +35,30 @@ const losses = fc
 const edit = (link: LinkName, field: LinkEdit): Command => ({ do: 'edit link', link, edit: field });
 const PERIOD = { invalid: { field: 'period', value: '0s' }, valid: { field: 'period', value: '3s' } } as const;
 
+const PLAIN = { ports: 0, tag: 'a', publishNotReady: false } as const;
+
+const of = (link: TargetName) => ({ link, namespace: 'shop', name: 'web' }) as const;
+
 /** A gateway is dead for long enough to be found out; also of a Link that has become invalid (E7). */
 const deadGateway = fc
   .tuple(fc.constantFrom('west' as const, 'bar' as const), fc.boolean())
   .map(([link, isInvalid]): readonly Command[] => [
+    { do: 'put service', ...of(link), kind: 'clusterIP', exported: 'true', ...PLAIN },
+    { do: 'set pods', ...of(link), pods: [{ hostname: '', ready: true }] },
+    { do: 'wait', ms: 4_000 },
     ...(isInvalid ? [edit(link, PERIOD.invalid), { do: 'wait', ms: 35_000 } as const] : []),
     { do: 'kill gateway', link },
     { do: 'wait', ms: 4_000 },
-    { do: 'wait', ms: 10_000 },
+    { do: 'wait', ms: 15_000 },
   ]);
+
+/** An older Link comes to name the cluster of one that is served, which keeps it (E9). */
+const rival = wait(1_000, 4_000).map((waiting): readonly Command[] => [
+  ...[{ do: 'put link', link: 'west' } as const, { do: 'put link', link: 'bar' } as const, waiting],
+  { do: 'put service', ...of('west'), name: 'alt', kind: 'clusterIP', exported: 'true', ...PLAIN },
+  ...[waiting, edit('bar', { field: 'targetClusterName', value: 'west' }), { do: 'wait', ms: 4_000 } as const],
+  edit('bar', { field: 'targetClusterName', value: 'bar-west' }),
+]);
 
 const ofWest = fc.constantFrom<LinkName>('west', 'west-v2');
 
@@ -110,6 +125,7 @@ export const episode: fc.Arbitrary<readonly Command[]> = fc.oneof(
   { weight: 2, arbitrary: losses },
   { weight: 1, arbitrary: deadGateway },
   { weight: 3, arbitrary: lives },
+  { weight: 1, arbitrary: rival },
   { weight: 1, arbitrary: stopped },
   { weight: 1, arbitrary: moves },
 );
