@@ -108,7 +108,9 @@ export class LeaseRecord {
     const replaced = Object.entries(annotations).filter(([name, value]) => (found[name] ?? value) !== value);
     if (!this.#hasWritten || onReplaced === undefined || replaced.length === 0) return;
     onReplaced(found);
-    throw new Error(`Lease ${this.key} has come to have ${replaced.map(([name]) => `${name}: "${found[name]}"`).join()}`);
+    throw new Error(
+      `Lease ${this.key} has come to have ${replaced.map(([name]) => `${name}: "${found[name]}"`).join()}`,
+    );
   }
 
   #heldSpec(before: Lease['spec']): NonNullable<Lease['spec']> {
