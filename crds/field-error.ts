@@ -51,6 +51,27 @@ export const fieldPath = (parent: string, name: string | number): string => {
 };
 
 const quote = (value: unknown): string => {
-  const json = JSON.stringify(value);
+  const json = asText(value);
   return json.length <= VALUE_MAX_LENGTH ? json : `${json.slice(0, VALUE_MAX_LENGTH - 1)}…`;
+};
+
+/** JSON where there is some; what has none, such as a function or a class's instance, by its kind. */
+const asText = (value: unknown): string => {
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return `a ${typeof value}`;
+  if (typeof value === 'object' && value !== null && !isPlain(value)) return `an instance of ${className(value)}`;
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return 'an object';
+  }
+};
+
+/** Name of the class that an object is of; an object without one is an Object. */
+export const className = (value: object): string =>
+  (value as { readonly constructor?: { readonly name?: string } }).constructor?.name ?? 'Object';
+
+const isPlain = (value: object): boolean => {
+  const of: unknown = Object.getPrototypeOf(value);
+  return Array.isArray(value) || of === null || of === Object.prototype;
 };

@@ -10,3 +10,32 @@ export const isCidr = (text: string): boolean => {
   const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
   return bits !== '' && Number(bits) <= most;
 };
+
+/** The network that an address in CIDR notation is in: `10.0.0.0/8` of `10.1.2.3/8`. The text must be CIDR notation. */
+export const networkOf = (cidr: string): string => {
+  const [address = '', bits = ''] = cidr.split('/');
+  const is4 = isIP(address) === 4;
+  const [size, groups] = is4 ? [8, address.split('.').map(Number)] : [16, ipv6Groups(address)];
+  const masked = groups.map((group, index) => {
+    const host = Math.min(size, Math.max(0, (index + 1) * size - Number(bits)));
+    return group - (group % 2 ** host);
+  });
+  const text = is4 ? masked.join('.') : canonical(masked.map((group) => group.toString(16)).join(':'));
+  return `${text}/${bits}`;
+};
+
+/** Reports whether a network is written as such, without bits of a host. */
+export const isNetwork = (cidr: string): boolean => {
+  const [address = '', bits = ''] = cidr.split('/');
+  return networkOf(cidr) === `${isIP(address) === 4 ? address : canonical(address)}/${bits}`;
+};
+
+/** An IPv6 address as short as it can be. */
+const canonical = (address: string): string => new URL(`http://[${address}]`).hostname.slice(1, -1);
+
+const ipv6Groups = (address: string): readonly number[] => {
+  const [head = '', tail] = canonical(address).split('::');
+  const parse = (text = ''): number[] => (text === '' ? [] : text.split(':').map((group) => parseInt(group, 16)));
+  const [first, last] = [parse(head), parse(tail)];
+  return [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last];
+};

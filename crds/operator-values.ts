@@ -67,6 +67,8 @@ export interface SettingConflict {
   readonly setting: SettingName;
   readonly reason: string;
   readonly remedy?: string;
+  /** The other one, and the reason as that has it, for who gave the other one alone. */
+  readonly other?: { readonly setting: SettingName; readonly reason: string };
 }
 
 /**
@@ -81,11 +83,17 @@ export const settingConflicts = (
   const conflicts: SettingConflict[] = [];
   if (renewDeadlineMs >= leaseDurationMs) {
     const reason = `must be less than ${nameOf('leaseDuration')}, which is ${leaseDurationMs / 1000}s`;
-    conflicts.push({ setting: 'renewDeadline', reason });
+    const greater = `must be greater than ${nameOf('renewDeadline')}, which is ${renewDeadlineMs / 1000}s`;
+    conflicts.push({ setting: 'renewDeadline', reason, other: { setting: 'leaseDuration', reason: greater } });
   }
   if (retryPeriodMs * RETRY_MARGIN >= renewDeadlineMs) {
     const renew = `${nameOf('renewDeadline')}, which is ${renewDeadlineMs / 1000}s`;
-    conflicts.push({ setting: 'retryPeriod', reason: `times ${RETRY_MARGIN} must be less than ${renew}` });
+    const greater = `must be greater than ${nameOf('retryPeriod')} times ${RETRY_MARGIN}, which is ${retryPeriodMs / 1000}s`;
+    conflicts.push({
+      setting: 'retryPeriod',
+      reason: `times ${RETRY_MARGIN} must be less than ${renew}`,
+      other: { setting: 'renewDeadline', reason: greater },
+    });
   }
   if (values.mirrorNamespaces !== undefined && values.enableNamespaceCreation === true) {
     conflicts.push({
@@ -95,6 +103,19 @@ export const settingConflicts = (
     });
   }
   return conflicts;
+};
+
+/**
+ * A conflict by the setting that was given: the other one, if only that was.
+ * @param isGiven whether the user has given a setting; of two that were both, or neither, the first is meant
+ */
+export const byWhatIsGiven = (
+  conflict: SettingConflict,
+  isGiven: (setting: SettingName) => boolean,
+): Omit<SettingConflict, 'other'> => {
+  const { other, ...first } = conflict;
+  if (other === undefined || isGiven(first.setting) || !isGiven(other.setting)) return first;
+  return { ...other, remedy: `a longer time, or set ${first.setting} too` };
 };
 
 /** How much longer a retry may take than its period, jitter included. */

@@ -4,7 +4,8 @@
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 
-import { type Checked, type FieldError, fieldError, fieldPath } from './field-error.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { type Checked, className, type FieldError, fieldError, fieldPath } from './field-error.ts';
 
 /** How values are checked, besides by the schema. */
 export interface CheckOptions {
@@ -34,6 +35,18 @@ export const compile = <T>(schema: object, options: CheckOptions = {}): ((value:
   };
 };
 
+/** Keyword of a schema for what is no JSON: the name of a class that the value must be an instance of. */
+export const INSTANCE_OF = 'x-instance-of';
+
+/** Names of the class of a value, and of those that it extends; by name, since a package may be there twice. */
+const classesOf = (value: unknown): readonly string[] => {
+  const names: string[] = [];
+  for (let of: unknown = value; typeof of === 'object' && of !== null; of = Object.getPrototypeOf(of)) {
+    names.push(className(of));
+  }
+  return names;
+};
+
 const shared = new Map<boolean, Ajv>();
 
 /** Formats belong to an instance, so schemas without formats of their own share one. */
@@ -59,6 +72,12 @@ const makeAjv = (formats: NonNullable<CheckOptions['formats']>, allErrors: boole
       ),
     },
   });
+  ajv.addKeyword({
+    keyword: INSTANCE_OF,
+    schemaType: 'string',
+    validate: (name: string, value: unknown) => classesOf(value).includes(name),
+    errors: false,
+  });
   ajv.addVocabulary([
     'x-kubernetes-int-or-string',
     'x-kubernetes-list-map-keys',
@@ -78,8 +97,9 @@ const toFieldError = (error: ErrorObject, value: unknown, { root = '', formats, 
   const path = toPath(error.instancePath, value, root);
   const params: Readonly<Record<string, unknown>> = error.params;
   const field = (name: unknown): string => fieldPath(path, String(name).slice(0, FIELD_MAX_LENGTH));
+  const isSecret = secret === true || isWriteOnly(error.parentSchema);
   const found = (reason: string, remedy?: string): FieldError =>
-    fieldError(path, secret ? undefined : error.data, reason, remedy);
+    fieldError(path, isSecret ? undefined : error.data, reason, remedy);
   switch (error.keyword) {
     case 'required':
     case 'dependencies':
@@ -89,7 +109,7 @@ const toFieldError = (error: ErrorObject, value: unknown, { root = '', formats, 
         field(params.additionalProperty),
         undefined,
         'is not a known field',
-        'remove it, or correct its name',
+        unknownFieldRemedy(String(params.additionalProperty), error.parentSchema),
       );
     case 'anyOf': {
       const required = (error.schema as readonly { readonly required?: readonly string[] }[]).flatMap(
@@ -100,14 +120,17 @@ const toFieldError = (error: ErrorObject, value: unknown, { root = '', formats, 
         : found(error.message ?? 'must match a schema');
     }
     case 'enum':
+      if (String(params.allowedValues) === 'false') return found('must be false, or an object');
       return found(`must be one of ${String(params.allowedValues).replaceAll(',', ', ')}`);
     case 'const':
       return found(`must be ${JSON.stringify(params.allowedValue)}`);
     case 'type':
       return found(
         `must be ${[params.type].flat().map(article).join(' or ')}`,
-        secret ? undefined : remedyForType(params.type, error.data),
+        isSecret ? undefined : remedyForType(params.type, error.data),
       );
+    case INSTANCE_OF:
+      return found(`must be ${article(error.schema)}`);
     case 'format':
       return found(
         formats?.[String(params.format)]?.(String(error.data)) ?? `must be a valid ${String(params.format)}`,
@@ -123,6 +146,9 @@ const toFieldError = (error: ErrorObject, value: unknown, { root = '', formats, 
       return found(error.message ?? `must satisfy ${error.keyword}`);
   }
 };
+
+/** A schema says so of what may be written but not shown. */
+const isWriteOnly = (schema: unknown): boolean => (schema as { readonly writeOnly?: boolean }).writeOnly === true;
 
 /** Most characters of a field's name in a path: the name may be foreign. */
 const FIELD_MAX_LENGTH = 64;
@@ -141,7 +167,21 @@ const toPath = (pointer: string, value: unknown, root: string): string => {
 
 const article = (type: unknown): string => (/^[aeio]/.test(String(type)) ? `an ${String(type)}` : `a ${String(type)}`);
 
-const remedyForType = (type: unknown, data: unknown): string | undefined =>
-  type === 'string' && (typeof data === 'number' || typeof data === 'boolean')
-    ? `put it in quotes: ${JSON.stringify(String(data))}`
-    : undefined;
+const remedyForType = (type: unknown, data: unknown): string | undefined => {
+  if (type === 'string' && (typeof data === 'number' || typeof data === 'boolean')) {
+    return `put it in quotes: ${JSON.stringify(String(data))}`;
+  }
+  if (type === 'array' && typeof data === 'string' && data.length <= FIELD_MAX_LENGTH) {
+    return `put it in a list: ${JSON.stringify(data.split(',').map((item) => item.trim()))}`;
+  }
+  const isNumber = type === 'integer' || type === 'number';
+  if (isNumber && typeof data === 'string' && /^-?\d+$/.test(data)) return `write ${data}, without quotes`;
+  if (type === 'boolean' && (data === 'true' || data === 'false')) return `write ${data}, without quotes`;
+  return undefined;
+};
+
+const unknownFieldRemedy = (name: string, schema: unknown): string => {
+  const { properties = {} } = schema as { readonly properties?: object };
+  const meant = didYouMean(name, Object.keys(properties));
+  return meant === undefined ? 'remove it, or correct its name' : `did you mean ${meant}?`;
+};

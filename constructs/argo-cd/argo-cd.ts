@@ -7,18 +7,20 @@
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
-import { refuse } from '../common/invalid-props.ts';
+import { acceptProps } from '../common/props.ts';
+import { ClusterSet } from '../cluster-set/cluster-set.ts';
 import { type ApplicationProps, ARGO_CD_API, clusterApplication, rootApplication } from './application.ts';
 import { ARGO_CD_FOLDER, argoCdErrors } from './errors.ts';
 import { ARGO_CD_CUSTOMIZATIONS } from './health.ts';
 import { appProject } from './project.ts';
 import type { ArgoCdProps } from './props.ts';
+import { ARGO_CD_PROPS } from './schema.ts';
 import { annotateSyncWaves } from './sync-waves.ts';
 
 /**
  * AppProject, Applications or ApplicationSet, and root, in a chart of their own; sync waves on all objects of the set.
  * For Argo CD 3.2 and later.
- * @throws InvalidPropsError naming every prop that Argo CD would refuse, or take for a pattern
+ * Synthesis fails, naming every prop that Argo CD would refuse, or take for a pattern
  */
 export class ArgoCd extends Construct {
   /** Settings for Links, as keys of Argo CD's ConfigMap `argocd-cm`: `configs.cm` of its Helm chart. */
@@ -43,21 +45,21 @@ export class ArgoCd extends Construct {
    */
   readonly configMap: ApiObject | undefined;
 
-  constructor(scope: Construct, id: string, props: ArgoCdProps) {
+  constructor(scope: Construct, id: string, given: ArgoCdProps) {
     super(scope, id);
-    const { clusterSet, repoUrl, namespace = 'argocd', project = 'linkspan' } = props;
-    refuse(
-      `ArgoCd ${namespace}/${project}`,
-      argoCdErrors(
-        props,
-        clusterSet.clusters.map(({ name }) => name),
-      ),
-    );
+    const props = acceptProps<ArgoCdProps>(this, ARGO_CD_PROPS, given, undefined, (given) => ({
+      construct: `ArgoCd ${given.namespace ?? 'argocd'}/${given.project ?? 'linkspan'}`,
+      // Undefined if it is refused.
+      found: argoCdErrors(given, (given.clusterSet as ClusterSet | undefined)?.clusters.map(({ name }) => name) ?? []),
+    }));
+    const clusterSet = (props.clusterSet as ClusterSet | undefined) ?? clusterSetStandIn(this);
+    const { repoUrl, namespace = 'argocd', project = 'linkspan' } = props;
 
     this.namespace = namespace;
     this.chart = new Chart(this, ARGO_CD_FOLDER, { namespace });
     const common = { project, repoUrl, revision: props.revision ?? 'HEAD', automated: props.automated ?? {} };
-    const clusters = clusterSet.clusters.map(({ name, chart, multicluster }) => ({
+    const distinct = new Map(clusterSet.clusters.map((cluster) => [cluster.name, cluster]));
+    const clusters = [...distinct.values()].map(({ name, chart, multicluster }) => ({
       ...common,
       name: `${project}-${name}`,
       path: folder(props, name),
@@ -91,9 +93,15 @@ export class ArgoCd extends Construct {
     this.root = isRooted ? application(this.chart, 'Root', rootApplication(root)) : undefined;
     this.configMap = (props.health ?? false) ? customizations(this.chart, 'Customizations') : undefined;
 
+    this.node.defaultChild = this.project;
+
     for (const chart of [...clusterSet.clusters.map((cluster) => cluster.chart), this.chart]) annotateSyncWaves(chart);
   }
 }
+
+/** A set in place of one that was not given: synthesis fails. */
+const clusterSetStandIn = (scope: Construct): ClusterSet =>
+  new ClusterSet(scope, 'StandIn', { members: [{ name: 'invalid' }], operator: { image: 'invalid' } });
 
 /** Where Argo CD runs. */
 const IN_CLUSTER = 'https://kubernetes.default.svc';

@@ -9,12 +9,15 @@ import { Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import type { FieldError } from '../../crds/field-error.ts';
 import { Default, gatewayIdentity } from '../../crds/wire.ts';
-import { InvalidPropsError, refuse } from '../common/invalid-props.ts';
+import { isDnsLabel } from '../../crds/names.ts';
+import { addInvalid, invalidIn, takeInvalid } from '../common/invalid-props.ts';
+import { acceptProps } from '../common/props.ts';
 import { CredentialsReference } from '../link/credentials-reference.ts';
 import type { LinkProps } from '../link/link.ts';
 import { memberErrors, setErrors } from './errors.ts';
 import { Multicluster } from './multicluster.ts';
 import type { ClusterSetMember, ClusterSetProps } from './props.ts';
+import { CLUSTER_SET_PROPS } from './schema.ts';
 import { type ClusterPair, linkedPairs, topologyErrors } from './topology.ts';
 
 /** What was made for one member. */
@@ -29,7 +32,7 @@ export interface ClusterSetCluster {
 
 /**
  * For every member a chart with its `Multicluster`, and references to the credentials of its targets.
- * @throws InvalidPropsError naming every invalid prop of every part of every cluster, by its path in the set
+ * Synthesis fails, naming every invalid prop of every part of every cluster, by its path in the set
  */
 export class ClusterSet extends Construct {
   /** In the order of `members`. */
@@ -37,48 +40,65 @@ export class ClusterSet extends Construct {
   /** Who mirrors from whom. */
   readonly pairs: readonly ClusterPair[];
 
-  constructor(scope: Construct, id: string, props: ClusterSetProps) {
+  constructor(scope: Construct, id: string, given: ClusterSetProps) {
     super(scope, id);
-    const { members, topology = { type: 'full-mesh' } } = props;
-    const names = members.map(({ name }) => name);
-    this.pairs = linkedPairs(topology, names);
+    const title = `ClusterSet ${this.node.path}`;
+    const props = acceptProps<ClusterSetProps>(this, CLUSTER_SET_PROPS, given, undefined, (given) => ({
+      construct: title,
+      found: clusterSetErrors(given),
+    }));
+    const isSound = invalidIn(this).length === 0;
+    const around = this.node.scopes.findLast((scope): scope is Chart => Chart.isChart(scope));
+    const set = { ...props, namespace: props.namespace ?? around?.namespace };
+    const members = distinctMembers(props.members);
+    const { topology = { type: 'full-mesh' } } = props;
+    this.pairs = linkedPairs(
+      topology,
+      members.map(({ name }) => name),
+    );
     const links = new Neighbours(members, this.pairs);
-    const refusing = `ClusterSet ${this.node.path}`;
-    refuse(refusing, [
-      ...setErrors(props),
-      ...topologyErrors('topology', topology, names),
-      ...members.flatMap((member, index) =>
-        memberErrors(`members[${index}]`, member, props, links.sourcesOf(member).length > 0),
-      ),
-    ]);
 
     const errors = new Map<string, FieldError>();
-    const clusters: ClusterSetCluster[] = [];
-    for (const [index, member] of members.entries()) {
+    const labels = { ...around?.labels, ...props.labels };
+    this.clusters = members.map((member, index) => {
       const { name } = member;
-      const chart = new Chart(this, name);
-      try {
-        const sources = links.sourcesOf(member);
-        const targets = links.targetsOf(member);
-        const multicluster = new Multicluster(chart, 'Multicluster', side(member, sources, targets, props));
-        clusters.push({ name, chart, multicluster, credentials: references(chart, name, targets, props) });
-      } catch (error) {
-        if (!(error instanceof InvalidPropsError)) throw error;
-        for (const each of error.errors) {
-          // All clusters share the props of the operator and its monitoring: each error is reported once.
-          const path = /^((operator|monitoring)\.|scrapers\[)/.test(each.path)
-            ? each.path
-            : `members[${index}].${each.path}`;
-          errors.set(path, { ...each, path });
-        }
+      const chart = new Chart(this, name, { labels });
+      const targets = links.targetsOf(member);
+      const multicluster = new Multicluster(chart, 'Multicluster', side(member, links.sourcesOf(member), targets, set));
+      const credentials = references(chart, name, targets, set);
+      for (const each of takeInvalid(chart)) {
+        // All clusters share the props of the operator and its monitoring: each error is reported once.
+        const path = /^(operator|monitoring|scrapers)\b/.test(each.path) ? each.path : `members[${index}].${each.path}`;
+        errors.set(path, { ...each, path });
       }
-    }
-    // An invalid prop of a Link comes from the gateway of its target, which is reported with the member.
-    const causes = [...errors.values()].filter(({ path }) => !/^members\[\d+\]\.links\[/.test(path));
-    refuse(refusing, causes.length > 0 ? causes : [...errors.values()]);
-    this.clusters = clusters;
+      return { name: props.members[index]?.name ?? name, chart, multicluster, credentials };
+    });
+    // What a part has of the set, or of its neighbours in it, is reported there.
+    const own = [...errors.values()].filter(({ path }) =>
+      /^(operator|monitoring|scrapers|members\[\d+\]\.gateway)\b/.test(path),
+    );
+    addInvalid(this, { construct: title, errors: isSound && own.length === 0 ? [...errors.values()] : own });
   }
 }
+
+/** The members, each by a name of its own that a chart can have, whatever was given. */
+const distinctMembers = (members: readonly ClusterSetMember[]): readonly ClusterSetMember[] =>
+  members.map((member, index) =>
+    isDnsLabel(member.name) && members.findIndex(({ name }) => name === member.name) === index
+      ? member
+      : { ...member, name: `member-${index}` },
+  );
+
+const clusterSetErrors = (props: ClusterSetProps): readonly (FieldError | undefined)[] => {
+  const { members, topology = { type: 'full-mesh' } } = props;
+  const names = members.map(({ name }) => name);
+  const targets = new Set(linkedPairs(topology, names).map(({ target }) => target));
+  return [
+    ...setErrors(props),
+    ...topologyErrors('topology', topology, names),
+    ...members.flatMap((member, index) => memberErrors(`members[${index}]`, member, props, targets.has(member.name))),
+  ];
+};
 
 /** The pairs, by either of their ends. */
 class Neighbours {

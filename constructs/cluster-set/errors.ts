@@ -3,10 +3,16 @@
  * report by a path of its own.
  */
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
-import { addressProblem } from '../../crds/gateway-address.ts';
 import { Default } from '../../crds/wire.ts';
 import { cidr } from '../common/cidr.ts';
-import { dnsLabel, dnsSubdomain, nameList } from '../common/prop-rules.ts';
+import {
+  dnsLabel,
+  dnsSubdomain,
+  gatewayAddress,
+  labelsErrors,
+  nameList,
+  targetClusterName,
+} from '../common/prop-rules.ts';
 import { caCertificates, serverUrl } from '../link/kubeconfig.ts';
 import type { ClusterCredentials, ClusterSetMember, ClusterSetProps } from './props.ts';
 
@@ -17,6 +23,7 @@ export const setErrors = ({
   flat,
   namespace,
   linkerdNamespace,
+  labels,
 }: ClusterSetProps): (FieldError | undefined)[] => {
   const names = members.map(({ name }) => name);
   return [
@@ -34,6 +41,8 @@ export const setErrors = ({
           'must differ from linkerdNamespace: both hold a credentials Secret of the same name',
         )
       : undefined,
+    ...labelsErrors('labels', labels),
+    ...sharedAddressErrors(members),
     ...credentialsErrors(credentials ?? { type: 'left-out' }),
   ];
 };
@@ -71,7 +80,7 @@ export const memberErrors = (
   { flat, credentials = { type: 'left-out' } }: ClusterSetProps,
   isTarget: boolean,
 ): readonly (FieldError | undefined)[] => [
-  dnsLabel(`${path}.name`, name),
+  targetClusterName(`${path}.name`, name),
   clusterDomain === undefined ? undefined : dnsSubdomain(`${path}.clusterDomain`, clusterDomain),
   trustDomain === undefined ? undefined : dnsSubdomain(`${path}.trustDomain`, trustDomain),
   ...addressErrors(`${path}.gatewayAddresses`, gatewayAddresses, isTarget && flat !== true),
@@ -113,10 +122,24 @@ const addressErrors = (
     if (addresses === undefined && !isRequired) return [];
     return [fieldError(path, addresses, 'is required: other clusters reach it by its gateway', 'at least one address')];
   }
-  return addresses.map((address, index) => {
-    const problem = addressProblem(address);
-    return problem === undefined ? undefined : fieldError(`${path}[${index}]`, address, problem);
-  });
+  return addresses.map((address, index) => gatewayAddress(`${path}[${index}]`, address));
+};
+
+/** All gateways have one identity by default: nobody would notice that requests to one cluster go to another. */
+const sharedAddressErrors = (members: readonly ClusterSetMember[]): readonly FieldError[] => {
+  const owners = new Map<string, { readonly name: string; readonly index: number }>();
+  return members.flatMap(({ name, gatewayAddresses = [] }, index) =>
+    gatewayAddresses.flatMap((address, at) => {
+      const key = address.toLowerCase();
+      const owner = owners.get(key);
+      if (owner === undefined) owners.set(key, { name, index });
+      if (owner === undefined) return [];
+      const path = `members[${index}].gatewayAddresses[${at}]`;
+      return owner.index === index
+        ? fieldError(path, address, 'must be unique')
+        : fieldError(path, address, `must not be an address of another gateway, that of ${owner.name}`);
+    }),
+  );
 };
 
 const gatewayErrors = (

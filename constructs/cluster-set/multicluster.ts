@@ -10,6 +10,7 @@ import { fieldError } from '../../crds/field-error.ts';
 import { isDnsSubdomain } from '../../crds/names.ts';
 import { credentialsName, Default, Label, Value } from '../../crds/wire.ts';
 import { Parts } from '../common/parts.ts';
+import { acceptProps } from '../common/props.ts';
 import { GatewayPolicy, type GatewayPolicyProps } from '../gateway/gateway-policy.ts';
 import { Gateway, type GatewayProps } from '../gateway/gateway.ts';
 import { RemoteAccess, type RemoteAccessProps } from '../gateway/remote-access.ts';
@@ -17,6 +18,7 @@ import { LinkCrd } from '../link/link-crd.ts';
 import { Link, type LinkProps } from '../link/link.ts';
 import { Monitoring, type MonitoringProps } from '../monitoring/monitoring.ts';
 import { MirrorOperator, type MirrorOperatorProps } from '../operator/mirror-operator.ts';
+import { MULTICLUSTER_PROPS } from './schema.ts';
 
 /** The Pod Security Standard of the namespace. */
 export type PodSecurity = 'privileged' | 'restricted';
@@ -93,7 +95,7 @@ export interface MulticlusterProps {
 
 /**
  * Namespace, gateway, policy, accounts, CRD, operator and Links of one cluster.
- * @throws InvalidPropsError naming every prop of every part that the part refuses
+ * Synthesis fails, naming every prop of every part that the part refuses
  */
 export class Multicluster extends Construct {
   /** Namespace of the multicluster extension, labelled as `linkerd multicluster` looks for it. */
@@ -108,11 +110,16 @@ export class Multicluster extends Construct {
   /** In the order of `links`. */
   readonly links: readonly Link[];
 
-  constructor(scope: Construct, id: string, props: MulticlusterProps = {}) {
+  constructor(scope: Construct, id: string, given: MulticlusterProps = {}) {
     super(scope, id);
+    const title = 'Multicluster';
+    const props = acceptProps<MulticlusterProps>(this, MULTICLUSTER_PROPS, given, undefined, () => ({
+      construct: title,
+      found: [],
+    }));
     const { linkerdNamespace, trustDomain, gateway = {}, sources = [], links = [], podSecurity = 'privileged' } = props;
     const namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
-    const parts = new Parts(COMMON_PROPS);
+    const parts = new Parts(this, title, COMMON_PROPS);
     const common = { namespace, linkerdNamespace, trustDomain };
     this.namespace = new Namespace(this, 'Resource', {
       metadata: {
@@ -143,7 +150,14 @@ export class Multicluster extends Construct {
       const credentialsSecrets = secretsOf(links, operator.credentialsSecrets);
       this.operator = parts.make(
         'operator.',
-        () => new MirrorOperator(this, 'Operator', { ...operator, ...common, targetClusters, credentialsSecrets }),
+        () =>
+          new MirrorOperator(this, 'Operator', {
+            ...operator,
+            namespace,
+            linkerdNamespace,
+            targetClusters,
+            credentialsSecrets,
+          }),
       );
     }
     this.monitoring = this.#monitoring(parts, props);
@@ -158,7 +172,7 @@ export class Multicluster extends Construct {
       'links',
       this.links.map(({ targetCluster }) => targetCluster),
     );
-    parts.refuse(`Multicluster ${namespace}`);
+    parts.report();
 
     // Applied in this order, nothing is refused for want of what comes later.
     for (const child of this.node.children) {

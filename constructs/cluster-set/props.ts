@@ -120,8 +120,13 @@ export interface ClusterSetProps {
    */
   readonly linkerdController?: boolean | undefined;
   /**
+   * Labels of every object of every cluster.
+   * @default - those of the chart around it, if any
+   */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /**
    * Namespace of the multicluster extension, in every cluster.
-   * @default linkerd-multicluster
+   * @default - that of the chart around it, else `linkerd-multicluster`
    */
   readonly namespace?: string | undefined;
   /**

@@ -85,6 +85,27 @@ export const topologyErrors = (
       source === target
         ? fieldError(`${path}.pairs[${index}].target`, target, 'must differ from source')
         : isMember(`${path}.pairs[${index}].target`, target),
+      pairs?.findIndex((pair) => pair.source === source && pair.target === target) === index
+        ? undefined
+        : fieldError(`${path}.pairs[${index}]`, { source, target }, 'must be unique'),
     ]),
+    ...(type === 'pairs' ? unlinkedErrors(pairs ?? [], clusters) : []),
   ];
+};
+
+/** A cluster that is in no pair is most likely one that was forgotten. */
+const unlinkedErrors = (pairs: readonly ClusterPair[], clusters: readonly string[]): readonly FieldError[] => {
+  const named = pairs.flatMap(({ source, target }) => [source, target]);
+  // A pair that names a stranger is reported, and may be meant for it.
+  if (named.length === 0 || !named.every((name) => clusters.includes(name))) return [];
+  return clusters.flatMap((name, index) =>
+    named.includes(name)
+      ? []
+      : fieldError(
+          `members[${index}].name`,
+          name,
+          'must be in a pair of the topology',
+          'add one, or remove the member',
+        ),
+  );
 };

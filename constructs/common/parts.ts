@@ -1,42 +1,48 @@
 /**
- * The parts of a construct that is made of others: the errors of all parts are reported together, by their paths in the
- * props of the whole.
+ * The parts of a construct that is made of others: the errors of all parts are reported by the whole, by their paths in
+ * its props.
  */
+import type { IConstruct } from 'constructs';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
-import { InvalidPropsError } from './invalid-props.ts';
+import { addInvalid, takeInvalid } from './invalid-props.ts';
 
-/** Makes parts one by one and collects their errors, so that all are reported at once. */
+/** Makes parts one by one and collects their errors, so that the whole reports them. */
 export class Parts {
+  readonly #whole: IConstruct;
+  readonly #title: string;
   readonly #common: ReadonlySet<string>;
   readonly #errors: FieldError[] = [];
   readonly #reported = new Set<string>();
 
-  /** @param common props that all parts are given: their errors are reported once, without a prefix */
-  constructor(common: ReadonlySet<string>) {
+  /**
+   * @param title what the whole is called in errors
+   * @param common props that all parts are given: their errors are reported once, without a prefix
+   */
+  constructor(whole: IConstruct, title: string, common: ReadonlySet<string>) {
+    this.#whole = whole;
+    this.#title = title;
     this.#common = common;
   }
 
-  /** Makes a part; undefined if its props are invalid. The paths of its errors get the prefix. */
-  make<T>(prefix: string, part: () => T): T | undefined {
-    try {
-      return part();
-    } catch (error) {
-      if (!(error instanceof InvalidPropsError)) throw error;
-      for (const each of error.errors) {
-        const path = this.#common.has(each.path) ? each.path : `${prefix}${each.path}`;
-        // Each part reports the props that all are given.
-        if (this.#reported.has(path)) continue;
-        this.#reported.add(path);
-        this.#errors.push({ ...each, path });
-      }
-      return undefined;
+  /** Makes a part. The paths of its errors get the prefix. */
+  make<T extends IConstruct>(prefix: string, part: () => T): T {
+    const made = part();
+    for (const each of takeInvalid(made)) {
+      const path = this.#common.has(each.path) ? each.path : `${prefix}${each.path}`;
+      // Each part reports the props that all are given.
+      if (this.#reported.has(path)) continue;
+      this.#reported.add(path);
+      this.#errors.push({ ...each, path });
     }
+    return made;
   }
 
-  makeEach<P, T>(path: string, all: readonly P[], part: (props: P, index: number) => T): readonly T[] {
-    return all
-      .map((props, index) => this.make(`${path}[${index}].`, () => part(props, index)))
-      .filter((made) => made !== undefined);
+  makeEach<P, T extends IConstruct>(
+    path: string,
+    all: readonly P[],
+    part: (props: P, index: number) => T,
+  ): readonly T[] {
+    return all.map((props, index) => this.make(`${path}[${index}].`, () => part(props, index)));
   }
 
   add(error: FieldError): void {
@@ -50,7 +56,8 @@ export class Parts {
     }
   }
 
-  refuse(construct: string): void {
-    if (this.#errors.length > 0) throw new InvalidPropsError(construct, this.#errors);
+  /** Records the errors with the whole, beside those that it has. */
+  report(): void {
+    addInvalid(this.#whole, { construct: this.#title, errors: this.#errors });
   }
 }

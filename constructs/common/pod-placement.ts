@@ -114,6 +114,7 @@ export const podPlacementErrors = (props: PodPlacementProps): readonly (FieldErr
   ...(props.tolerations ?? []).flatMap((toleration, index) => tolerationErrors(`tolerations[${index}]`, toleration)),
   ...quantityErrors('resources.requests', props.resources?.requests),
   ...quantityErrors('resources.limits', props.resources?.limits),
+  ...limitErrors(props.resources ?? {}),
 ];
 
 const tolerationErrors = (path: string, { key, operator, value, effect, tolerationSeconds }: Toleration) => [
@@ -138,6 +139,23 @@ const quantityErrors = (
       ? undefined
       : fieldError(fieldPath(path, name), quantity, 'must be a valid quantity', 'as in 100m or 64Mi'),
   );
+
+const limitErrors = ({ requests = {}, limits = {} }: Resources): readonly (FieldError | undefined)[] =>
+  Object.entries(requests).map(([name, request]) => {
+    const limit = limits[name];
+    return limit !== undefined && amount(limit) < amount(request)
+      ? fieldError(fieldPath('resources.limits', name), limit, `must not be less than the request of ${request}`)
+      : undefined;
+  });
+
+/** What a quantity counts; NaN for what is none. */
+const amount = (quantity: string): number => {
+  const [, number = '', suffix = ''] = QUANTITY.exec(quantity) ?? [];
+  if (/^[eE]/.test(suffix)) return Number(`${number}${suffix}`);
+  const power = 'numkMGTPE'.indexOf(suffix.charAt(0));
+  if (suffix.endsWith('i')) return Number(number) * 1024 ** ('KMGTPE'.indexOf(suffix.charAt(0)) + 1);
+  return number === '' ? NaN : Number(number) * (suffix === '' ? 1 : 1000 ** (power < 3 ? power - 3 : power - 2));
+};
 
 const atLeast = (path: string, value: number | undefined, least: number): FieldError | undefined =>
   value === undefined || (Number.isInteger(value) && value >= least)

@@ -2,9 +2,9 @@
  * Rules of Kubernetes for the fields that constructs fill, applied before anything is written. Each rule takes the path
  * and the value of a prop and returns its error, or `undefined` if the value is valid.
  */
-import { type FieldError, fieldError } from '../../crds/field-error.ts';
+import { type FieldError, fieldError, fieldPath } from '../../crds/field-error.ts';
 import { addressProblem } from '../../crds/gateway-address.ts';
-import { isDnsLabel, isDnsSubdomain, isServiceName } from '../../crds/names.ts';
+import { isDnsLabel, isDnsSubdomain, isLabelKey, isLabelValue, isServiceName } from '../../crds/names.ts';
 
 const PORT_NAME = /^(?=.*[a-z])(?!.*--)[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?$/;
 
@@ -72,3 +72,66 @@ export const ipAddress = (path: string, value: string): FieldError | undefined =
     addressProblem(value) ?? (isIPv6(value) || /^[0-9.]+$/.test(value) ? undefined : 'must be a valid IP address');
   return problem === undefined ? undefined : fieldError(path, value, problem);
 };
+
+/** An address of a gateway, as a Link has it: an IP address or a host name that other clusters reach it by. */
+export const gatewayAddress = (path: string, value: string): FieldError | undefined => {
+  const problem = addressProblem(value) ?? (/^localhost\.?$/i.test(value) ? 'must not be localhost' : undefined);
+  return problem === undefined
+    ? undefined
+    : fieldError(path, value, problem, 'an IP address or a host name, without scheme and port');
+};
+
+/** Most characters of a cluster's name: mirrors are called `<service>-<cluster>`, and a Service's name has 63. */
+const CLUSTER_MAX_LENGTH = 61;
+
+/** The name of a target cluster, which mirrors are called after. */
+export const targetClusterName = (path: string, value: string): FieldError | undefined =>
+  dnsLabel(path, value) ??
+  (value.length > CLUSTER_MAX_LENGTH
+    ? fieldError(
+        path,
+        value,
+        `must have at most ${CLUSTER_MAX_LENGTH} characters: mirrors are called <service>-<cluster>`,
+      )
+    : undefined);
+
+/** A reference to a container image. */
+export const imageReference = (path: string, value: string): FieldError | undefined =>
+  /^\w[\w.:/@+-]*$/.test(value)
+    ? undefined
+    : fieldError(path, value, 'must be a valid image reference', 'as in registry.example.com/linkspan:1.0');
+
+/** Key and value of a label. */
+export const labelErrors = (path: string, key: string, value: string): readonly (FieldError | undefined)[] => [
+  isLabelKey(key) ? undefined : fieldError(path, key, 'must be a valid label key'),
+  isLabelValue(value)
+    ? undefined
+    : fieldError(path, value, 'must be a valid label value', 'letters, digits, -, _ and ., at most 63 characters'),
+];
+
+/** Labels of objects, or that objects are selected by. */
+export const labelsErrors = (
+  path: string,
+  all: Readonly<Record<string, string>> = {},
+): readonly (FieldError | undefined)[] =>
+  Object.entries(all).flatMap(([key, value]) => labelErrors(fieldPath(path, key), key, value));
+
+/** Keys of annotations. */
+export const annotationsErrors = (
+  path: string,
+  all: Readonly<Record<string, string>> = {},
+): readonly (FieldError | undefined)[] =>
+  Object.keys(all).map((key) =>
+    isLabelKey(key.toLowerCase()) ? undefined : fieldError(fieldPath(path, key), key, 'must be a valid annotation key'),
+  );
+
+/** Keys to leave out of a copy: exact ones, or `prefix/*`. */
+export const excludedErrors = (
+  path: string,
+  keys: readonly string[] | undefined = [],
+): readonly (FieldError | undefined)[] =>
+  keys.map((key, index) =>
+    isLabelKey(key) || (key.endsWith('/*') && isDnsSubdomain(key.slice(0, -2)))
+      ? undefined
+      : fieldError(`${path}[${index}]`, key, 'must be a valid key, or a prefix and /*', 'as in example.com/*'),
+  );

@@ -8,13 +8,14 @@
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
-import { fieldError } from '../../crds/field-error.ts';
+import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { Annotation, Default, Label, PolicyApi, Value } from '../../crds/wire.ts';
 import { ANY_NETWORK, cidr } from '../common/cidr.ts';
-import { refuse } from '../common/invalid-props.ts';
 import { dnsLabel } from '../common/prop-rules.ts';
+import { acceptProps } from '../common/props.ts';
 import { scraperErrors, ScrapePolicy, type ServiceAccountRef, VIZ_PROMETHEUS } from '../common/scrape-policy.ts';
 import { GATEWAY_LABELS, GATEWAY_PODS } from './gateway-service.ts';
+import { GATEWAY_POLICY_PROPS } from './schema.ts';
 
 /** Properties of {@link GatewayPolicy}. */
 export interface GatewayPolicyProps {
@@ -42,7 +43,7 @@ const EXTENSION = { [Label.extension]: Value.extension } as const;
 /**
  * Server and AuthorizationPolicy `linkerd-gateway`, MeshTLSAuthentication `any-meshed`, NetworkAuthentication
  * `source-cluster`; Server and AuthorizationPolicy `linkerd-admin`.
- * @throws InvalidPropsError naming every invalid network and ServiceAccount
+ * Synthesis fails, naming every invalid network and ServiceAccount
  */
 export class GatewayPolicy extends Construct {
   /** The gateway's port, as policies know it. */
@@ -56,23 +57,16 @@ export class GatewayPolicy extends Construct {
   /** Who may read the metrics of the proxies. */
   readonly scrapePolicy: ScrapePolicy;
 
-  constructor(scope: Construct, id: string, props: GatewayPolicyProps = {}) {
+  constructor(scope: Construct, id: string, given: GatewayPolicyProps = {}) {
     super(scope, id);
+    const namespaceOf = (props: GatewayPolicyProps): string =>
+      props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    const props = acceptProps(this, GATEWAY_POLICY_PROPS, given, {}, (given) => ({
+      construct: `GatewayPolicy ${namespaceOf(given)}/${Default.gatewayName}`,
+      found: gatewayPolicyErrors(given, namespaceOf(given)),
+    }));
     const { sourceNetworks, scrapers = [VIZ_PROMETHEUS] } = props;
-    const namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
-    refuse(`GatewayPolicy ${namespace}/${Default.gatewayName}`, [
-      dnsLabel('namespace', namespace),
-      sourceNetworks?.length === 0
-        ? fieldError(
-            'sourceNetworks',
-            sourceNetworks,
-            'must not be empty',
-            'name networks, or leave it out to let all in',
-          )
-        : undefined,
-      ...(sourceNetworks ?? []).map((network, index) => cidr(`sourceNetworks[${index}]`, network)),
-      ...scraperErrors('scrapers', scrapers),
-    ]);
+    const namespace = namespaceOf(props);
 
     const metadata = { name: Default.gatewayName, namespace, labels: GATEWAY_LABELS };
     const authentication = (kind: string, name: string) => ({ group: PolicyApi.group, kind, name, namespace });
@@ -118,3 +112,15 @@ export class GatewayPolicy extends Construct {
     });
   }
 }
+
+const gatewayPolicyErrors = (
+  { sourceNetworks, scrapers = [] }: GatewayPolicyProps,
+  namespace: string,
+): readonly (FieldError | undefined)[] => [
+  dnsLabel('namespace', namespace),
+  sourceNetworks?.length === 0
+    ? fieldError('sourceNetworks', sourceNetworks, 'must not be empty', 'name networks, or leave it out to let all in')
+    : undefined,
+  ...(sourceNetworks ?? []).map((network, index) => cidr(`sourceNetworks[${index}]`, network)),
+  ...scraperErrors('scrapers', scrapers),
+];

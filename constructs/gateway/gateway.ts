@@ -9,10 +9,10 @@ import { parseDuration } from '../../crds/duration.ts';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { Annotation, Default, gatewayIdentity, Value } from '../../crds/wire.ts';
 import { RestrictedDeployment } from '../common/deployment.ts';
-import { refuse } from '../common/invalid-props.ts';
 import { podDisruptionBudget } from '../common/pod-placement.ts';
 import { podErrors, type PodProps } from '../common/pod-props.ts';
-import { dnsLabel, dnsSubdomain } from '../common/prop-rules.ts';
+import { dnsLabel, dnsSubdomain, imageReference } from '../common/prop-rules.ts';
+import { acceptProps } from '../common/props.ts';
 import { goDuration, type TimeSpan } from '../common/time-span.ts';
 import {
   GATEWAY_LABELS,
@@ -21,6 +21,7 @@ import {
   gatewayServiceErrors,
   type GatewayServiceProps,
 } from './gateway-service.ts';
+import { GATEWAY_PROPS } from './schema.ts';
 
 /** Properties of {@link Gateway}. */
 export interface GatewayProps extends PodProps {
@@ -87,7 +88,7 @@ const OWN_POD_KEYS: readonly string[] = [
 
 /**
  * Deployment, Service and ServiceAccount `linkerd-gateway`, and a PodDisruptionBudget for more than one replica.
- * @throws InvalidPropsError naming every prop that the API server would refuse, or that contradicts another
+ * Synthesis fails, naming every prop that the API server would refuse, or that contradicts another
  */
 export class Gateway extends Construct {
   /** Namespace of the gateway. */
@@ -103,8 +104,14 @@ export class Gateway extends Construct {
   /** The PodDisruptionBudget; undefined for a single replica. */
   readonly podDisruptionBudget: ApiObject | undefined;
 
-  constructor(scope: Construct, id: string, props: GatewayProps = {}) {
+  constructor(scope: Construct, id: string, given: GatewayProps = {}) {
     super(scope, id);
+    const namespaceOf = (props: GatewayProps): string =>
+      props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    const props = acceptProps(this, GATEWAY_PROPS, given, {}, (given) => ({
+      construct: `Gateway ${namespaceOf(given)}/${Default.gatewayName}`,
+      found: gatewayErrors(given, namespaceOf(given)),
+    }));
     const {
       linkerdNamespace = Default.controlPlaneNamespace,
       trustDomain = Default.clusterDomain,
@@ -112,20 +119,8 @@ export class Gateway extends Construct {
       probePeriod = 3,
       replicas = REPLICAS,
     } = props;
-    this.namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    this.namespace = namespaceOf(props);
     this.identity = gatewayIdentity(linkerdNamespace, trustDomain, this.namespace);
-    refuse(`Gateway ${this.namespace}/${Default.gatewayName}`, [
-      dnsLabel('namespace', this.namespace),
-      dnsLabel('linkerdNamespace', linkerdNamespace),
-      dnsSubdomain('trustDomain', trustDomain),
-      ...gatewayServiceErrors(props.service ?? {}),
-      /^\/\S*$/.test(probePath)
-        ? undefined
-        : fieldError('probePath', probePath, 'must be a valid path', 'as in /ready'),
-      probePeriodError(probePeriod),
-      props.image === '' ? fieldError('image', '', 'must not be empty') : undefined,
-      ...podErrors(props, OWN_POD_KEYS),
-    ]);
 
     const metadata = { name: Default.gatewayName, namespace: this.namespace, labels: GATEWAY_LABELS };
     this.serviceAccount = new ServiceAccount(this, 'ServiceAccount', { metadata });
@@ -155,6 +150,27 @@ export class Gateway extends Construct {
   }
 }
 
+const gatewayErrors = (
+  {
+    linkerdNamespace = Default.controlPlaneNamespace,
+    trustDomain = Default.clusterDomain,
+    probePath = Default.probePath,
+    probePeriod,
+    image,
+    ...props
+  }: GatewayProps,
+  namespace: string,
+): readonly (FieldError | undefined)[] => [
+  dnsLabel('namespace', namespace),
+  dnsLabel('linkerdNamespace', linkerdNamespace),
+  dnsSubdomain('trustDomain', trustDomain),
+  ...gatewayServiceErrors(props.service ?? {}),
+  /^\/\S*$/.test(probePath) ? undefined : fieldError('probePath', probePath, 'must be a valid path', 'as in /ready'),
+  probePeriod === undefined ? undefined : probePeriodError(probePeriod),
+  image === undefined ? undefined : imageReference('image', image),
+  ...podErrors(props, OWN_POD_KEYS),
+];
+
 /** Linkerd reads whole seconds, or a Go duration. */
 const probePeriodError = (period: TimeSpan): FieldError | undefined => {
   try {
@@ -163,5 +179,9 @@ const probePeriodError = (period: TimeSpan): FieldError | undefined => {
   } catch {
     // Reported below.
   }
-  return fieldError('probePeriod', period, 'must be a valid period', 'whole seconds, or a Go duration such as 1m30s');
+  const remedy =
+    typeof period === 'string' && /^\d+$/.test(period)
+      ? `write ${period}s`
+      : 'whole seconds, or a Go duration such as 1m30s';
+  return fieldError('probePeriod', period, 'must be a valid period', remedy);
 };

@@ -7,11 +7,12 @@
 import { ApiObject, type ApiObjectMetadata, Chart, JsonPatch } from 'cdk8s';
 import { type IServiceAccount, type Secret, ServiceAccount, ServiceAccountTokenSecret } from 'cdk8s-plus-27';
 import { Construct } from 'constructs';
-import { fieldError } from '../../crds/field-error.ts';
+import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { Default, Label, remoteAccessName, tokenSecretName, Value } from '../../crds/wire.ts';
 import { Grant, type PolicyRule } from '../common/grant.ts';
-import { refuse } from '../common/invalid-props.ts';
 import { dnsLabel, dnsSubdomain, nameList } from '../common/prop-rules.ts';
+import { acceptProps } from '../common/props.ts';
+import { REMOTE_ACCESS_PROPS } from './schema.ts';
 
 /** Properties of {@link RemoteAccess}. */
 export interface RemoteAccessProps {
@@ -34,8 +35,7 @@ export interface RemoteAccessProps {
   readonly flat?: boolean | undefined;
   /**
    * The only namespaces that may be read, by a Role in each; they must exist. Links to here then name them as
-   * `targetNamespaces`. Linkerd's destination controller reads whole clusters: where it is to use the account as well,
-   * leave this out.
+   * `targetNamespaces`. Not together with `flat`: Linkerd's destination controller reads whole clusters.
    * @default - the whole cluster, by a ClusterRole
    */
   readonly exportNamespaces?: readonly string[] | undefined;
@@ -100,7 +100,7 @@ const destinationRules: readonly PolicyRule[] = [
 
 /**
  * ServiceAccount, ClusterRole and binding, or a Role and binding in each namespace, and by default a token Secret.
- * @throws InvalidPropsError naming every prop that the API server would refuse
+ * Synthesis fails, naming every prop that the API server would refuse
  */
 export class RemoteAccess extends Construct {
   /** Name of the ServiceAccount, its roles and their bindings. */
@@ -112,26 +112,18 @@ export class RemoteAccess extends Construct {
   /** The rights: in the whole cluster, or in each of the namespaces. */
   readonly grants: readonly Grant[];
 
-  constructor(scope: Construct, id: string, props: RemoteAccessProps) {
+  constructor(scope: Construct, id: string, given: RemoteAccessProps) {
     super(scope, id);
+    const namespaceOf = (props: RemoteAccessProps): string =>
+      props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    const props = acceptProps(this, REMOTE_ACCESS_PROPS, given, STAND_IN, (given) => ({
+      construct: `RemoteAccess ${namespaceOf(given)}/${given.name ?? remoteAccessName(given.sourceCluster)}`,
+      found: remoteAccessErrors(given, namespaceOf(given)),
+    }));
     const { sourceCluster, flat = false, token = 'secret', exportNamespaces } = props;
     const { linkerdController = exportNamespaces === undefined } = props;
     this.name = props.name ?? remoteAccessName(sourceCluster);
-    const namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
-    refuse(`RemoteAccess ${namespace}/${this.name}`, [
-      dnsLabel('sourceCluster', sourceCluster),
-      dnsSubdomain('name', this.name),
-      dnsLabel('namespace', namespace),
-      ...nameList('exportNamespaces', exportNamespaces, dnsLabel, 'namespace'),
-      linkerdController && exportNamespaces !== undefined
-        ? fieldError(
-            'linkerdController',
-            true,
-            'must not be set together with exportNamespaces: it reads whole clusters',
-            'remove one of them',
-          )
-        : undefined,
-    ]);
+    const namespace = namespaceOf(props);
 
     const labels = { [Label.extension]: Value.extension };
     const metadata = { namespace, labels };
@@ -156,3 +148,31 @@ const tokenSecret = (scope: Construct, serviceAccount: ServiceAccount, metadata:
   ApiObject.of(secret).addJsonPatch(JsonPatch.remove('/stringData'), JsonPatch.remove('/immutable'));
   return secret;
 };
+
+const STAND_IN: RemoteAccessProps = { sourceCluster: 'invalid' };
+
+const remoteAccessErrors = (
+  { sourceCluster, name, exportNamespaces, flat, linkerdController }: RemoteAccessProps,
+  namespace: string,
+): readonly (FieldError | undefined)[] => [
+  dnsLabel('sourceCluster', sourceCluster),
+  name === undefined ? undefined : dnsSubdomain('name', name),
+  dnsLabel('namespace', namespace),
+  ...nameList('exportNamespaces', exportNamespaces, dnsLabel, 'namespace'),
+  exportNamespaces !== undefined && flat === true
+    ? fieldError(
+        'exportNamespaces',
+        exportNamespaces,
+        "must not be set together with flat: Linkerd's destination controller reads whole clusters",
+        'remove it',
+      )
+    : undefined,
+  exportNamespaces !== undefined && linkerdController === true
+    ? fieldError(
+        'linkerdController',
+        true,
+        'must not be set together with exportNamespaces: it reads whole clusters',
+        'remove one of them',
+      )
+    : undefined,
+];

@@ -3,19 +3,21 @@
  * external-secrets puts the token in, from a store that the team fills, or the team does so itself before it applies.
  * Until then the operator refuses the kubeconfig, and the Link reports that its token is empty.
  */
-import { ApiObject } from 'cdk8s';
+import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { CredentialsSecret } from '../../crds/wire.ts';
-import { refuse } from '../common/invalid-props.ts';
 import { dnsSubdomain } from '../common/prop-rules.ts';
+import { acceptProps } from '../common/props.ts';
 import {
   credentialsCopies,
   credentialsErrors,
   type CredentialsProps,
   kubeconfig,
   type SecretMetadata,
+  STAND_IN,
 } from './kubeconfig.ts';
+import { CREDENTIALS_REFERENCE_PROPS } from './schema.ts';
 
 /** The store of external-secrets that holds tokens. */
 export interface SecretStoreRef {
@@ -51,7 +53,7 @@ const TOKEN = '{{ .token | trim }}';
 
 /**
  * ExternalSecret, or Secret without a token, `cluster-credentials-<cluster>`: one for each copy of the credentials.
- * @throws InvalidPropsError naming every prop that the kubeconfig or the reference cannot have
+ * Synthesis fails, naming every prop that the kubeconfig or the reference cannot have
  */
 export class CredentialsReference extends Construct {
   /** Name of the Secrets, and of the ExternalSecrets that they are made by. */
@@ -61,15 +63,28 @@ export class CredentialsReference extends Construct {
   /** For the Secret that Linkerd's destination controller reads; undefined if only the Link's was asked for. */
   readonly controlPlaneSecret: ApiObject | undefined;
 
-  constructor(scope: Construct, id: string, props: CredentialsReferenceProps) {
+  constructor(scope: Construct, id: string, given: CredentialsReferenceProps) {
     super(scope, id);
+    const { namespace } = Chart.of(this);
+    const props = acceptProps<CredentialsReferenceProps>(
+      this,
+      CREDENTIALS_REFERENCE_PROPS,
+      given,
+      STAND_IN,
+      (given) => {
+        const { link } = credentialsCopies(given, namespace);
+        return {
+          construct: `CredentialsReference ${link.namespace}/${link.name}`,
+          found: [
+            ...credentialsErrors(given, namespace),
+            ...(given.token === undefined ? [] : storedTokenErrors('token', given.token)),
+          ],
+        };
+      },
+    );
     const { token } = props;
-    const { link, controlPlane } = credentialsCopies(props);
+    const { link, controlPlane } = credentialsCopies(props, namespace);
     this.name = link.name;
-    refuse(`CredentialsReference ${link.namespace}/${link.name}`, [
-      ...credentialsErrors(props),
-      ...(token === undefined ? [] : storedTokenErrors('token', token)),
-    ]);
 
     const text = kubeconfig({ ...props, token: token === undefined ? '' : TOKEN });
     const make = (id: string, metadata: SecretMetadata): ApiObject =>

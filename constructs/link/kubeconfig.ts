@@ -6,7 +6,7 @@
 import { Yaml } from 'cdk8s';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { Annotation, credentialsName, Default, Label } from '../../crds/wire.ts';
-import { dnsLabel, dnsSubdomain } from '../common/prop-rules.ts';
+import { dnsLabel, dnsSubdomain, targetClusterName } from '../common/prop-rules.ts';
 
 /** All of the credentials but the token. */
 export interface CredentialsProps {
@@ -33,7 +33,7 @@ export interface CredentialsProps {
   readonly targetTrustDomain?: string | undefined;
   /**
    * Namespace of the Link.
-   * @default linkerd-multicluster
+   * @default - the chart's, else `linkerd-multicluster`
    */
   readonly namespace?: string | undefined;
   /**
@@ -48,6 +48,9 @@ export interface CredentialsProps {
   readonly copies?: 'link' | 'both' | undefined;
 }
 
+/** In place of invalid props. */
+export const STAND_IN: CredentialsProps = { targetCluster: 'invalid', server: 'https://invalid', caData: '' };
+
 /** Metadata of a Secret. */
 export interface SecretMetadata {
   readonly name: string;
@@ -57,17 +60,20 @@ export interface SecretMetadata {
 }
 
 /** The Secrets `cluster-credentials-<cluster>`: the operator's, and the one that Linkerd's destination controller reads. */
-export const credentialsCopies = ({
-  targetCluster,
-  targetClusterDomain = Default.clusterDomain,
-  targetTrustDomain = targetClusterDomain,
-  namespace = Default.multiclusterNamespace,
-  linkerdNamespace = Default.controlPlaneNamespace,
-  copies = 'both',
-}: CredentialsProps): { readonly link: SecretMetadata; readonly controlPlane: SecretMetadata | undefined } => {
+export const credentialsCopies = (
+  {
+    targetCluster,
+    targetClusterDomain = Default.clusterDomain,
+    targetTrustDomain = targetClusterDomain,
+    namespace,
+    linkerdNamespace = Default.controlPlaneNamespace,
+    copies = 'both',
+  }: CredentialsProps,
+  chartNamespace: string = Default.multiclusterNamespace,
+): { readonly link: SecretMetadata; readonly controlPlane: SecretMetadata | undefined } => {
   const name = credentialsName(targetCluster);
   return {
-    link: { name, namespace },
+    link: { name, namespace: namespace ?? chartNamespace },
     controlPlane:
       copies === 'both'
         ? {
@@ -84,11 +90,14 @@ export const credentialsCopies = ({
 };
 
 /** What the kubeconfig or its Secrets cannot have. */
-export const credentialsErrors = (props: CredentialsProps): readonly (FieldError | undefined)[] => {
+export const credentialsErrors = (
+  props: CredentialsProps,
+  chartNamespace: string | undefined,
+): readonly (FieldError | undefined)[] => {
   const { targetClusterDomain = Default.clusterDomain, targetTrustDomain = targetClusterDomain, tlsServerName } = props;
-  const { link, controlPlane } = credentialsCopies(props);
+  const { link, controlPlane } = credentialsCopies(props, chartNamespace);
   return [
-    dnsLabel('targetCluster', props.targetCluster),
+    targetClusterName('targetCluster', props.targetCluster),
     serverUrl('server', props.server),
     caCertificates('caData', props.caData),
     tlsServerName === undefined ? undefined : dnsSubdomain('tlsServerName', tlsServerName),

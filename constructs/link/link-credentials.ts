@@ -2,18 +2,20 @@
  * The credentials of a target cluster with their token, for manifests that are kept as secret as the token: not for Git.
  * Errors never quote the token.
  */
-import { ApiObject } from 'cdk8s';
+import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { CredentialsSecret } from '../../crds/wire.ts';
-import { refuse } from '../common/invalid-props.ts';
+import { acceptProps } from '../common/props.ts';
 import {
   credentialsCopies,
   credentialsErrors,
   type CredentialsProps,
   kubeconfig,
   type SecretMetadata,
+  STAND_IN,
 } from './kubeconfig.ts';
+import { LINK_CREDENTIALS_PROPS } from './schema.ts';
 
 /** Properties of {@link LinkCredentials}. */
 export interface LinkCredentialsProps extends CredentialsProps {
@@ -23,7 +25,7 @@ export interface LinkCredentialsProps extends CredentialsProps {
 
 /**
  * Secret `cluster-credentials-<cluster>`, in the Link's namespace and in the control plane's.
- * @throws InvalidPropsError naming every prop that a kubeconfig for the operator cannot have
+ * Synthesis fails, naming every prop that a kubeconfig for the operator cannot have
  */
 export class LinkCredentials extends Construct {
   /** Name of both Secrets. */
@@ -33,14 +35,18 @@ export class LinkCredentials extends Construct {
   /** The Secret that Linkerd's destination controller reads; undefined if only the Link's was asked for. */
   readonly controlPlaneSecret: ApiObject | undefined;
 
-  constructor(scope: Construct, id: string, props: LinkCredentialsProps) {
+  constructor(scope: Construct, id: string, given: LinkCredentialsProps) {
     super(scope, id);
-    const { link, controlPlane } = credentialsCopies(props);
+    const { namespace } = Chart.of(this);
+    const props = acceptProps(this, LINK_CREDENTIALS_PROPS, given, { ...STAND_IN, token: 'invalid' }, (given) => {
+      const { link } = credentialsCopies(given, namespace);
+      return {
+        construct: `LinkCredentials ${link.namespace}/${link.name}`,
+        found: [...credentialsErrors(given, namespace), bearerToken('token', given.token)],
+      };
+    });
+    const { link, controlPlane } = credentialsCopies(props, namespace);
     this.name = link.name;
-    refuse(`LinkCredentials ${link.namespace}/${link.name}`, [
-      ...credentialsErrors(props),
-      bearerToken('token', props.token),
-    ]);
 
     const data = { [CredentialsSecret.key]: Buffer.from(kubeconfig(props)).toString('base64') };
     const make = (id: string, metadata: SecretMetadata): ApiObject =>

@@ -9,8 +9,18 @@ import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { type LinkSettings, readLink } from '../../crds/link/settings.ts';
 import type { LabelSelector, LinkSpec, ProbeSpec } from '../../crds/link/types.gen.ts';
 import { credentialsName, Default, gatewayIdentity, Label, LinkApi, Value } from '../../crds/wire.ts';
-import { InvalidPropsError } from '../common/invalid-props.ts';
+import {
+  annotationsErrors,
+  dnsLabel,
+  dnsSubdomain,
+  excludedErrors,
+  gatewayAddress,
+  labelsErrors,
+  targetClusterName,
+} from '../common/prop-rules.ts';
+import { acceptProps, beside } from '../common/props.ts';
 import { goDuration, type TimeSpan } from '../common/time-span.ts';
+import { LINK_PROPS } from './schema.ts';
 
 /** How the health of a target's gateway is probed. */
 export interface LinkProbe {
@@ -142,7 +152,7 @@ export interface LinkProps {
 
 /**
  * A `multicluster.linkerd.io/v1alpha3` Link.
- * @throws InvalidPropsError naming everything for which the operator would not accept the Link
+ * Invalid is everything for which the operator would not accept the Link.
  */
 export class Link extends Construct {
   /** Name of the Link. */
@@ -154,11 +164,17 @@ export class Link extends Construct {
   /** The Link object. */
   readonly link: ApiObject;
 
-  constructor(scope: Construct, id: string, props: LinkProps) {
+  constructor(scope: Construct, id: string, given: LinkProps) {
     super(scope, id);
+    const namespaceOf = (props: LinkProps): string =>
+      props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    const props = acceptProps(this, LINK_PROPS, given, STAND_IN, (given) => ({
+      construct: `Link ${namespaceOf(given)}/${given.name ?? given.targetCluster}`,
+      found: linkErrors(given, namespaceOf(given)),
+    }));
     this.targetCluster = props.targetCluster;
     this.name = props.name ?? props.targetCluster;
-    this.namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    this.namespace = namespaceOf(props);
     const { labels, annotations } = props;
     const metadata = {
       name: this.name,
@@ -167,20 +183,49 @@ export class Link extends Construct {
       ...(annotations && { annotations }),
     };
     const spec = linkSpec(props);
-
-    // Through JSON, as the operator reads it: undefined fields are absent.
-    const read = readLink(
-      JSON.parse(JSON.stringify({ metadata: { name: this.name, namespace: this.namespace }, spec })),
-    );
-    const errors = read.ok ? gatewayErrors(read.value) : read.errors.map(byProp);
-    if (errors.length > 0) throw new InvalidPropsError(`Link ${this.namespace}/${this.name}`, errors);
-
     this.link = new ApiObject(this, 'Resource', { apiVersion: LinkApi.apiVersion, kind: LinkApi.kind, metadata, spec });
   }
 }
 
+const STAND_IN: LinkProps = { targetCluster: 'invalid' };
+
+const linkErrors = (props: LinkProps, namespace: string): readonly (FieldError | undefined)[] => {
+  const name = props.name ?? props.targetCluster;
+  const own = [
+    targetClusterName('targetCluster', props.targetCluster),
+    props.name === undefined ? undefined : dnsSubdomain('name', name),
+    dnsLabel('namespace', namespace),
+    ...labelsErrors('labels', props.labels),
+    ...annotationsErrors('annotations', props.annotations),
+    props.targetTrustDomain === undefined ? undefined : dnsSubdomain('targetTrustDomain', props.targetTrustDomain),
+    ...gatewayErrors(props),
+    ...excludedErrors('excludedLabels', props.excludedLabels),
+    ...excludedErrors('excludedAnnotations', props.excludedAnnotations),
+  ].filter((error) => error !== undefined);
+  // Through JSON, as the operator reads it: undefined fields are absent.
+  const read = readLink(JSON.parse(JSON.stringify({ metadata: { name, namespace }, spec: linkSpec(props) })));
+  const inSpec = read.ok ? selectorErrors(read.value) : read.errors.map((error) => byProp(error, props));
+  return [...own, ...beside(own, inSpec)];
+};
+
+/** What says how a gateway is reached must not be without one. */
+const gatewayErrors = ({ gatewayAddresses, ...props }: LinkProps): readonly (FieldError | undefined)[] => {
+  if (gatewayAddresses?.length === 0) {
+    return [
+      fieldError('gatewayAddresses', gatewayAddresses, 'must not be empty', 'name one, or leave it out for none'),
+    ];
+  }
+  if (gatewayAddresses !== undefined) {
+    return gatewayAddresses.map((address, index) => gatewayAddress(`gatewayAddresses[${index}]`, address));
+  }
+  const dropped = (['gatewayPort', 'gatewayIdentity', 'probe'] as const).filter((prop) => props[prop] !== undefined);
+  return dropped.map((prop) =>
+    fieldError(prop, props[prop], 'must not be set without gatewayAddresses', 'write them, or remove it'),
+  );
+};
+
 /** The operator serves such a Link, as Linkerd does, and reports on each Service; written down it is a mistake. */
-const gatewayErrors = ({ selector, gateway }: LinkSettings): readonly FieldError[] =>
+const selectorErrors = ({ selector, gateway }: LinkSettings): readonly FieldError[] =>
   selector === undefined || gateway !== undefined
     ? []
     : [
@@ -240,14 +285,18 @@ const probeSpec = ({
   failureThreshold: String(failureThreshold),
 });
 
-/** A finding on a field of the spec, under the name of the prop that it comes from. */
-const byProp = (error: FieldError): FieldError => ({
-  ...error,
-  path: error.path
+/** A finding on a field of the spec, under the name of the prop that it comes from, and with its value. */
+const byProp = (error: FieldError, props: LinkProps): FieldError => {
+  const path = error.path
     .replace(/^spec\.probeSpec\b/, 'probe')
     .replace(/^spec\.gatewayAddress\b/, 'gatewayAddresses')
     .replace(/^spec\.targetClusterName\b/, 'targetCluster')
     .replace(/^spec\.targetClusterLinkerdNamespace\b/, 'targetLinkerdNamespace')
-    .replace(/^metadata\./, '')
-    .replace(/^spec\./, ''),
-});
+    .replace(/^(spec|metadata)\./, '');
+  const remedy = error.remedy?.replace(', as a string', '');
+  const [field = '', inner] = path.split('.');
+  const outer = (props as unknown as Readonly<Record<string, unknown>>)[field];
+  const value = inner === undefined ? outer : (outer as Readonly<Record<string, unknown>> | undefined)?.[inner];
+  const isScalar = typeof value === 'number' || typeof value === 'string';
+  return isScalar ? fieldError(path, value, error.reason, remedy) : { ...error, path, ...(remedy && { remedy }) };
+};

@@ -7,6 +7,7 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { Label, mirrorName } from '../../crds/wire.ts';
 import { refuse } from '../common/invalid-props.ts';
+import { beside, readJsonProps } from '../common/props.ts';
 import { dnsLabel } from '../common/prop-rules.ts';
 import { endpointsObjects } from './endpoints.ts';
 import { type GatewayEndpoints, gatewayErrors, gatewaySubset } from './gateway-endpoints.ts';
@@ -19,6 +20,7 @@ import {
   type TargetServiceProps,
   targetServiceErrors,
 } from './target-service.ts';
+import { ENDPOINT_MIRROR_PROPS } from './schema.ts';
 
 /** Properties of {@link EndpointMirror}. */
 export interface EndpointMirrorProps extends TargetServiceProps, StaticEndpointsProps {
@@ -50,18 +52,22 @@ export class EndpointMirror extends Construct {
   /** The Endpoints object or the EndpointSlices; empty if no endpoints were given. */
   readonly endpoints: readonly ApiObject[];
 
-  constructor(scope: Construct, id: string, props: EndpointMirrorProps) {
+  constructor(scope: Construct, id: string, given: EndpointMirrorProps) {
     super(scope, id);
+    const { props, errors } = readJsonProps<EndpointMirrorProps>(ENDPOINT_MIRROR_PROPS, given);
     const { namespace, hostname, endpoints } = props;
     const host = `${hostname}.${props.service}`;
     const ports = oncePerNumber(props.ports.filter(crossesGateway));
     this.name = props.name ?? mirrorName(hostname, props.targetCluster);
     refuse(`EndpointMirror ${namespace}/${this.name}`, [
-      ...targetServiceErrors(props, this.name),
-      dnsLabel('hostname', hostname),
-      ...portErrors(ports, props.ports),
-      ...(endpoints ? gatewayErrors(endpoints) : []),
-      staticError(props, endpoints),
+      ...errors,
+      ...beside(errors, [
+        ...targetServiceErrors(props, this.name),
+        dnsLabel('hostname', hostname),
+        ...portErrors(ports, props.ports),
+        ...(endpoints ? gatewayErrors(endpoints) : []),
+        staticError(props, endpoints),
+      ]),
     ]);
 
     const labels = {

@@ -6,11 +6,13 @@ import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { Annotation, Default, Label, probeName, Value } from '../../crds/wire.ts';
 import { refuse } from '../common/invalid-props.ts';
+import { beside, readJsonProps } from '../common/props.ts';
 import { dnsLabel, serviceName } from '../common/prop-rules.ts';
 import { type EndpointsKind, endpointsObjects } from './endpoints.ts';
 import { gatewayErrors, gatewaySubset } from './gateway-endpoints.ts';
 import { servicePorts } from './ports.ts';
 import type { StaticEndpointsProps } from './static-endpoints.ts';
+import { GATEWAY_PROBE_PROPS } from './schema.ts';
 
 /** Properties of {@link GatewayProbe}. */
 export interface GatewayProbeProps extends StaticEndpointsProps {
@@ -51,15 +53,19 @@ export class GatewayProbe extends Construct {
   /** The Endpoints object or the EndpointSlices. */
   readonly endpoints: readonly ApiObject[];
 
-  constructor(scope: Construct, id: string, props: GatewayProbeProps) {
+  constructor(scope: Construct, id: string, given: GatewayProbeProps) {
     super(scope, id);
+    const { props, errors } = readJsonProps<GatewayProbeProps>(GATEWAY_PROBE_PROPS, given);
     const { targetCluster, port, addresses, identity, namespace = Default.multiclusterNamespace } = props;
     this.name = probeName(props.link);
     refuse(`GatewayProbe ${namespace}/${this.name}`, [
-      serviceName('name', this.name),
-      dnsLabel('targetCluster', targetCluster),
-      dnsLabel('namespace', namespace),
-      ...gatewayErrors({ addresses, port }, ''),
+      ...errors,
+      ...beside(errors, [
+        serviceName('name', this.name),
+        dnsLabel('targetCluster', targetCluster),
+        dnsLabel('namespace', namespace),
+        ...gatewayErrors({ addresses, port }, ''),
+      ]),
     ]);
 
     const ports = [{ name: Default.probePortName, port }];

@@ -8,6 +8,7 @@ import { Construct } from 'constructs';
 import type { FieldError } from '../../crds/field-error.ts';
 import { mirrorName } from '../../crds/wire.ts';
 import { refuse } from '../common/invalid-props.ts';
+import { beside, readJsonProps } from '../common/props.ts';
 import { dnsLabel, ipAddress, portNumber } from '../common/prop-rules.ts';
 import { type EndpointsKind, endpointsObjects, type EndpointsSubset } from './endpoints.ts';
 import { crossesGateway, type EndpointPort, type MirrorPort, portErrors, servicePorts } from './ports.ts';
@@ -19,6 +20,7 @@ import {
   type TargetServiceProps,
   targetServiceErrors,
 } from './target-service.ts';
+import { HEADLESS_MIRROR_PROPS } from './schema.ts';
 
 /** A pod behind a headless mirror. */
 export interface HeadlessMirrorAddress {
@@ -77,17 +79,21 @@ export class HeadlessMirror extends Construct {
   /** Ports of the target Service that do not cross a gateway, and so are not on the mirror (rule A5). */
   readonly omittedPorts: readonly MirrorPort[];
 
-  constructor(scope: Construct, id: string, props: HeadlessMirrorProps) {
+  constructor(scope: Construct, id: string, given: HeadlessMirrorProps) {
     super(scope, id);
+    const { props, errors } = readJsonProps<HeadlessMirrorProps>(HEADLESS_MIRROR_PROPS, given);
     const { namespace, endpoints } = props;
     const ports = props.ports.filter(crossesGateway);
     this.name = mirrorName(props.service, props.targetCluster);
     this.omittedPorts = props.ports.filter((port) => !crossesGateway(port));
     refuse(`HeadlessMirror ${namespace}/${this.name}`, [
-      ...targetServiceErrors(props, this.name),
-      ...portErrors(ports, this.omittedPorts),
-      ...(endpoints?.subsets ?? []).flatMap(subsetErrors),
-      staticError(props, endpoints),
+      ...errors,
+      ...beside(errors, [
+        ...targetServiceErrors(props, this.name),
+        ...portErrors(ports, this.omittedPorts),
+        ...(endpoints?.subsets ?? []).flatMap(subsetErrors),
+        staticError(props, endpoints),
+      ]),
     ]);
 
     const labels = mirrorLabels(props);

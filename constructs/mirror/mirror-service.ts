@@ -8,6 +8,7 @@ import { Construct } from 'constructs';
 import { fieldError } from '../../crds/field-error.ts';
 import { Label, mirrorName } from '../../crds/wire.ts';
 import { refuse } from '../common/invalid-props.ts';
+import { beside, readJsonProps } from '../common/props.ts';
 import { endpointsObjects } from './endpoints.ts';
 import { type GatewayEndpoints, gatewayErrors, gatewaySubset } from './gateway-endpoints.ts';
 import { crossesGateway, type MirrorPort, portErrors, servicePorts } from './ports.ts';
@@ -19,6 +20,7 @@ import {
   type TargetServiceProps,
   targetServiceErrors,
 } from './target-service.ts';
+import { MIRROR_SERVICE_PROPS } from './schema.ts';
 
 /** How traffic reaches the target: through its gateway, or from pod to pod on a flat network. */
 export type MirrorMode = 'gateway' | 'remote-discovery';
@@ -50,19 +52,23 @@ export class MirrorService extends Construct {
   /** Ports of the target Service that do not cross a gateway, and so are not on the mirror (rule A5). */
   readonly omittedPorts: readonly MirrorPort[];
 
-  constructor(scope: Construct, id: string, props: MirrorServiceProps) {
+  constructor(scope: Construct, id: string, given: MirrorServiceProps) {
     super(scope, id);
+    const { props, errors } = readJsonProps<MirrorServiceProps>(MIRROR_SERVICE_PROPS, given);
     const { namespace, targetCluster, endpoints } = props;
     const flat = props.mode === 'remote-discovery';
     const ports = flat ? props.ports : props.ports.filter(crossesGateway);
     this.name = mirrorName(props.service, targetCluster);
     this.omittedPorts = flat ? [] : props.ports.filter((port) => !crossesGateway(port));
     refuse(`MirrorService ${namespace}/${this.name}`, [
-      ...targetServiceErrors(props, this.name),
-      ...portErrors(ports, this.omittedPorts),
-      ...(endpoints ? gatewayErrors(endpoints) : []),
-      flat && endpoints ? fieldError('endpoints', endpoints, 'must not be set for a mirror in flat mode') : undefined,
-      staticError(props, endpoints),
+      ...errors,
+      ...beside(errors, [
+        ...targetServiceErrors(props, this.name),
+        ...portErrors(ports, this.omittedPorts),
+        ...(endpoints ? gatewayErrors(endpoints) : []),
+        flat && endpoints ? fieldError('endpoints', endpoints, 'must not be set for a mirror in flat mode') : undefined,
+        staticError(props, endpoints),
+      ]),
     ]);
 
     const labels = mirrorLabels(props);

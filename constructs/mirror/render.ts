@@ -5,6 +5,7 @@
  */
 import { App, Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
+import { refuseInvalid } from '../common/invalid-props.ts';
 import { renderInMemory } from './static-endpoints.ts';
 
 /** A Kubernetes object as JSON. */
@@ -23,13 +24,14 @@ export interface ApiJson {
 
 /**
  * Renders what `compose` puts into the chart, in dependency order.
- * @throws InvalidPropsError from a construct's constructor, or an Error with what the nodes' validations say
+ * @throws InvalidPropsError with all invalid props, or an Error with what else the nodes' validations say
  */
 export const render = (compose: (chart: Chart) => void): ApiJson[] => {
   const app = new App();
   renderInMemory(app);
   const chart = new Chart(app, 'render');
   compose(chart);
+  refuseInvalid(app);
   return chart.toJson() as ApiJson[];
 };
 

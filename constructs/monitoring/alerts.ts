@@ -4,13 +4,15 @@
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
+import { didYouMean } from '../../crds/did-you-mean.ts';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { Default } from '../../crds/wire.ts';
-import { refuse } from '../common/invalid-props.ts';
-import { dnsLabel, dnsSubdomain } from '../common/prop-rules.ts';
+import { dnsLabel, dnsSubdomain, labelsErrors } from '../common/prop-rules.ts';
+import { acceptProps } from '../common/props.ts';
 import { goDuration, type TimeSpan } from '../common/time-span.ts';
 import { ALERT_RULES, type AlertName, type AlertRule } from './alert-rules.ts';
-import { labelsErrors, MONITORING_API, prometheusDuration } from './prop-rules.ts';
+import { MONITORING_API, prometheusDuration } from './prop-rules.ts';
+import { ALERTS_PROPS } from './schema.ts';
 
 /** Overrides for one alert. */
 export interface AlertSettings {
@@ -58,7 +60,7 @@ export interface AlertsProps {
 
 /**
  * A `monitoring.coreos.com/v1` PrometheusRule. It belongs where the operator runs, whose absence it reports too.
- * @throws InvalidPropsError naming every prop that the API server or Prometheus would refuse
+ * Synthesis fails, naming every prop that the API server or Prometheus would refuse
  */
 export class Alerts extends Construct {
   /** Name of the PrometheusRule. */
@@ -66,17 +68,29 @@ export class Alerts extends Construct {
   /** The PrometheusRule. */
   readonly prometheusRule: ApiObject;
 
-  constructor(scope: Construct, id: string, props: AlertsProps = {}) {
+  constructor(scope: Construct, id: string, given: AlertsProps = {}) {
     super(scope, id);
-    const { name = 'linkspan', labels, alerts = {} } = props;
-    const namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    const chart = Chart.of(this);
+    const withDefaults = ({
+      name = 'linkspan',
+      namespace = chart.namespace ?? Default.multiclusterNamespace,
+      labels,
+      alerts = {},
+    }: AlertsProps) => ({ name, namespace, labels, alerts });
+    const props = acceptProps(this, ALERTS_PROPS, given, {}, (given) => {
+      const { name, namespace, labels, alerts } = withDefaults(given);
+      return {
+        construct: `Alerts ${namespace}/${name}`,
+        found: [
+          dnsSubdomain('name', name),
+          dnsLabel('namespace', namespace),
+          ...labelsErrors('labels', labels),
+          ...Object.entries(alerts).flatMap(([alert, settings]) => settingsErrors(alert, settings)),
+        ],
+      };
+    });
+    const { name, namespace, labels, alerts } = withDefaults(props);
     this.name = name;
-    refuse(`Alerts ${namespace}/${name}`, [
-      dnsSubdomain('name', name),
-      dnsLabel('namespace', namespace),
-      ...labelsErrors('labels', labels),
-      ...Object.entries(alerts).flatMap(([alert, settings]) => settingsErrors(alert, settings)),
-    ]);
 
     const rules: Readonly<Record<AlertName, AlertRule>> = ALERT_RULES;
     this.prometheusRule = new ApiObject(this, 'Resource', {
@@ -113,9 +127,7 @@ const settingsErrors = (alert: string, settings: AlertSettings | false = {}): re
   const path = `alerts.${alert}`;
   const known: AlertRule | undefined = (ALERT_RULES as Readonly<Record<string, AlertRule>>)[alert];
   if (known === undefined) {
-    return [
-      fieldError(path, undefined, 'must be the name of an alert', `one of ${Object.keys(ALERT_RULES).join(', ')}`),
-    ];
+    return [fieldError(path, undefined, 'must be the name of an alert', alertRemedy(alert))];
   }
   if (settings === false) return [];
   const { for: duration, severity, threshold } = settings;
@@ -124,6 +136,12 @@ const settingsErrors = (alert: string, settings: AlertSettings | false = {}): re
     severity === '' ? fieldError(`${path}.severity`, severity, 'must not be empty') : undefined,
     threshold === undefined ? undefined : thresholdError(`${path}.threshold`, threshold, known),
   ];
+};
+
+const alertRemedy = (alert: string): string => {
+  const known = Object.keys(ALERT_RULES);
+  const meant = didYouMean(alert.replace(/^Linkspan/, ''), known);
+  return meant === undefined ? `one of ${known.join(', ')}` : `did you mean ${meant}?`;
 };
 
 const thresholdError = (path: string, threshold: number, known: AlertRule): FieldError | undefined => {

@@ -5,10 +5,10 @@
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { Default } from '../../crds/wire.ts';
-import { refuse } from '../common/invalid-props.ts';
-import { dnsLabel, dnsSubdomain } from '../common/prop-rules.ts';
+import { dnsLabel, dnsSubdomain, labelErrors } from '../common/prop-rules.ts';
+import { acceptProps } from '../common/props.ts';
 import { DASHBOARD_SECTIONS, DASHBOARD_VARIABLES, type DashboardPanel } from './dashboard-panels.ts';
-import { labelErrors } from './prop-rules.ts';
+import { DASHBOARD_PROPS } from './schema.ts';
 
 /** Properties of {@link Dashboard}. */
 export interface DashboardProps {
@@ -42,7 +42,7 @@ export interface DashboardProps {
 
 /**
  * A ConfigMap with one dashboard.
- * @throws InvalidPropsError naming every prop that the API server would refuse
+ * Synthesis fails, naming every prop that the API server would refuse
  */
 export class Dashboard extends Construct {
   /** Name of the ConfigMap. */
@@ -50,16 +50,29 @@ export class Dashboard extends Construct {
   /** The ConfigMap. */
   readonly configMap: ApiObject;
 
-  constructor(scope: Construct, id: string, props: DashboardProps = {}) {
+  constructor(scope: Construct, id: string, given: DashboardProps = {}) {
     super(scope, id);
-    const { name = 'linkspan-dashboard', label = 'grafana_dashboard', labelValue = '1', folder } = props;
-    const namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    const chart = Chart.of(this);
+    const withDefaults = ({
+      name = 'linkspan-dashboard',
+      namespace = chart.namespace ?? Default.multiclusterNamespace,
+      label = 'grafana_dashboard',
+      labelValue = '1',
+      folder,
+    }: DashboardProps) => ({ name, namespace, label, labelValue, folder });
+    const props = acceptProps(this, DASHBOARD_PROPS, given, {}, (given) => {
+      const { name, namespace, label, labelValue } = withDefaults(given);
+      return {
+        construct: `Dashboard ${namespace}/${name}`,
+        found: [
+          dnsSubdomain('name', name),
+          dnsLabel('namespace', namespace),
+          ...labelErrors('label', label, labelValue),
+        ],
+      };
+    });
+    const { name, namespace, label, labelValue, folder } = withDefaults(props);
     this.name = name;
-    refuse(`Dashboard ${namespace}/${name}`, [
-      dnsSubdomain('name', name),
-      dnsLabel('namespace', namespace),
-      ...labelErrors('label', label, labelValue),
-    ]);
     this.configMap = new ApiObject(this, 'Resource', {
       apiVersion: 'v1',
       kind: 'ConfigMap',

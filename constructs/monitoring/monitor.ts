@@ -5,10 +5,12 @@
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { OPERATOR_NAME, OperatorPort } from '../../crds/wire.ts';
-import { refuse } from '../common/invalid-props.ts';
 import { goDuration, type TimeSpan } from '../common/time-span.ts';
-import type { MirrorOperator } from '../operator/mirror-operator.ts';
-import { labelsErrors, MONITORING_API, prometheusDuration } from './prop-rules.ts';
+import { type MirrorOperator, operatorStandIn } from '../operator/mirror-operator.ts';
+import { labelsErrors } from '../common/prop-rules.ts';
+import { acceptProps } from '../common/props.ts';
+import { MONITORING_API, prometheusDuration } from './prop-rules.ts';
+import { MONITOR_PROPS } from './schema.ts';
 
 /** Properties of {@link Monitor}. */
 export interface MonitorProps {
@@ -28,18 +30,20 @@ export interface MonitorProps {
 
 /**
  * A `monitoring.coreos.com/v1` ServiceMonitor, `linkspan-operator`.
- * @throws InvalidPropsError naming every prop that the API server would refuse
+ * Synthesis fails, naming every prop that the API server would refuse
  */
 export class Monitor extends Construct {
   /** The ServiceMonitor. */
   readonly serviceMonitor: ApiObject;
 
-  constructor(scope: Construct, id: string, { operator, labels, interval }: MonitorProps) {
+  constructor(scope: Construct, id: string, given: MonitorProps) {
     super(scope, id);
-    refuse(`Monitor ${operator.namespace}/${OPERATOR_NAME}`, [
-      ...labelsErrors('labels', labels),
-      prometheusDuration('interval', interval),
-    ]);
+    const props = acceptProps<MonitorProps>(this, MONITOR_PROPS, given, undefined, ({ labels, interval }) => ({
+      construct: `Monitor ${OPERATOR_NAME}`,
+      found: [...labelsErrors('labels', labels), prometheusDuration('interval', interval)],
+    }));
+    const operator = (props.operator as MirrorOperator | undefined) ?? operatorStandIn(this);
+    const { labels, interval } = props;
     const service = operator.metricsService.metadata.toJson() as { readonly labels: object };
     this.serviceMonitor = new ApiObject(this, 'Resource', {
       apiVersion: MONITORING_API,

@@ -4,10 +4,12 @@
  */
 import { Construct } from 'constructs';
 import { Parts } from '../common/parts.ts';
-import type { MirrorOperator } from '../operator/mirror-operator.ts';
+import { acceptProps } from '../common/props.ts';
+import { type MirrorOperator, operatorStandIn } from '../operator/mirror-operator.ts';
 import { Alerts, type AlertsProps } from './alerts.ts';
 import { Dashboard, type DashboardProps } from './dashboard.ts';
 import { Monitor } from './monitor.ts';
+import { MONITORING_PROPS } from './schema.ts';
 
 /** Properties of {@link Monitoring}. */
 export interface MonitoringProps {
@@ -37,23 +39,30 @@ export interface MonitoringProps {
 
 /**
  * ServiceMonitor, PrometheusRule and the ConfigMap of a dashboard.
- * @throws InvalidPropsError naming every prop that one of them refuses
+ * Synthesis fails, naming every prop that one of them refuses
  */
 export class Monitoring extends Construct {
   readonly monitor: Monitor | undefined;
   readonly alerts: Alerts | undefined;
   readonly dashboard: Dashboard | undefined;
 
-  constructor(scope: Construct, id: string, props: MonitoringProps) {
+  constructor(scope: Construct, id: string, given: MonitoringProps) {
     super(scope, id);
-    const { operator, labels, monitor = true, alerts, dashboard } = props;
+    const props = acceptProps<MonitoringProps>(this, MONITORING_PROPS, given, undefined, () => ({
+      construct: 'Monitoring',
+      found: [],
+    }));
+    const operator = (props.operator as MirrorOperator | undefined) ?? operatorStandIn(this);
+    const { labels, monitor = true, alerts, dashboard } = props;
     const { namespace } = operator;
-    const parts = new Parts(new Set());
+    const parts = new Parts(this, 'Monitoring', new Set());
     if (monitor) this.monitor = parts.make('', () => new Monitor(this, 'Monitor', { operator, labels }));
     if (alerts !== false) this.alerts = parts.make('', () => new Alerts(this, 'Alerts', { namespace, labels, alerts }));
     if (dashboard !== false) {
       this.dashboard = parts.make('dashboard.', () => new Dashboard(this, 'Dashboard', { namespace, ...dashboard }));
     }
-    parts.refuse(`Monitoring ${namespace}`);
+    parts.report();
+    const main = this.monitor?.serviceMonitor ?? this.alerts?.prometheusRule ?? this.dashboard?.configMap;
+    if (main !== undefined) this.node.defaultChild = main;
   }
 }

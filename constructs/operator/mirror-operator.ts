@@ -19,6 +19,7 @@ import {
 } from 'cdk8s-plus-27';
 import { Construct } from 'constructs';
 import { type FieldError, fieldError, fieldPath } from '../../crds/field-error.ts';
+import type { LabelSelector } from '../../crds/link/types.gen.ts';
 import {
   Annotation,
   Default,
@@ -31,13 +32,25 @@ import {
 } from '../../crds/wire.ts';
 import { RestrictedDeployment } from '../common/deployment.ts';
 import { Grant, type PolicyRule } from '../common/grant.ts';
-import { refuse } from '../common/invalid-props.ts';
 import { podDisruptionBudget } from '../common/pod-placement.ts';
 import { podErrors, type PodProps } from '../common/pod-props.ts';
-import { dnsLabel, portNumber } from '../common/prop-rules.ts';
+import { cidr } from '../common/cidr.ts';
+import { dnsLabel, imageReference, portNumber } from '../common/prop-rules.ts';
+import { acceptProps } from '../common/props.ts';
 import { scraperErrors, ScrapePolicy, type Scrapers } from '../common/scrape-policy.ts';
+import { MIRROR_OPERATOR_PROPS } from './schema.ts';
 import { mirrorRules, namespaceRules, ownRules, readRules, watchNamespacesRules } from './rights.ts';
 import { listedSecrets, operatorArgs, type OperatorSettings, operatorSettingsErrors } from './settings.ts';
+
+/** Who may connect, as a NetworkPolicy has it. */
+export interface NetworkPolicyPeer {
+  /** @default - all pods, if there is a namespaceSelector */
+  readonly podSelector?: LabelSelector | undefined;
+  /** @default - the namespace of the operator */
+  readonly namespaceSelector?: LabelSelector | undefined;
+  /** @default - no network */
+  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] | undefined } | undefined;
+}
 
 /** Properties of {@link MirrorOperator}. */
 export interface MirrorOperatorProps extends PodProps, OperatorSettings {
@@ -79,7 +92,7 @@ export interface MirrorOperatorProps extends PodProps, OperatorSettings {
    * Who may connect to the pods, as peers of a NetworkPolicy; false for no NetworkPolicy.
    * @default - anybody, to the admin port and to those of Linkerd's proxy
    */
-  readonly networkPolicy?: false | { readonly from: readonly object[] } | undefined;
+  readonly networkPolicy?: false | { readonly from: readonly NetworkPolicyPeer[] } | undefined;
   /**
    * Who may use the admin port, where the pods are in the mesh: `anybody`, or clients of the mesh alone that run as these
    * ServiceAccounts, as in `{ name: 'prometheus', namespace: 'linkerd-viz' }`. Linkerd allows probes of the kubelet by itself.
@@ -117,7 +130,7 @@ const LABELS = { ...PODS, [Label.extension]: Value.extension } as const;
 /**
  * Deployment, PodDisruptionBudget, ServiceAccount, metrics Service, NetworkPolicy, roles and, in the mesh, Linkerd's policy
  * for the admin port, all `linkspan-operator`.
- * @throws InvalidPropsError naming every prop that the API server or the operator would refuse
+ * Synthesis fails, naming every prop that the API server or the operator would refuse
  */
 export class MirrorOperator extends Construct {
   /** Namespace of the operator. */
@@ -137,23 +150,17 @@ export class MirrorOperator extends Construct {
   /** The rights: in the whole cluster and in the operator's namespace, or in that and in each of those of mirrors. */
   readonly grants: readonly Grant[];
 
-  constructor(scope: Construct, id: string, props: MirrorOperatorProps) {
+  constructor(scope: Construct, id: string, given: MirrorOperatorProps) {
     super(scope, id);
+    const namespaceOf = (props: MirrorOperatorProps): string =>
+      props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
+    const props = acceptProps(this, MIRROR_OPERATOR_PROPS, given, STAND_IN, (given) => ({
+      construct: `MirrorOperator ${namespaceOf(given)}/${OPERATOR_NAME}`,
+      found: mirrorOperatorErrors(given, namespaceOf(given)),
+    }));
     const { linkerdNamespace = Default.controlPlaneNamespace, adminPort = OperatorPort.number } = props;
     const { replicas = REPLICAS, targetClusters = [], meshed = true, scrapers = 'anybody' } = props;
-    this.namespace = props.namespace ?? Chart.of(this).namespace ?? Default.multiclusterNamespace;
-    refuse(`MirrorOperator ${this.namespace}/${OPERATOR_NAME}`, [
-      /^\S+$/.test(props.image) ? undefined : fieldError('image', props.image, 'must be a valid image reference'),
-      dnsLabel('namespace', this.namespace),
-      dnsLabel('linkerdNamespace', linkerdNamespace),
-      ...targetClusters.map((cluster, index) => dnsLabel(`targetClusters[${index}]`, cluster)),
-      portNumber('adminPort', adminPort),
-      ...scraperErrors('scrapers', scrapers),
-      ...operatorSettingsErrors(props),
-      ...protectedErrors(props.mirrorNamespaces ?? [], [...PROTECTED_NAMESPACES, linkerdNamespace, this.namespace]),
-      ...envErrors(props.env ?? {}),
-      ...podErrors(props, OWN_POD_KEYS),
-    ]);
+    this.namespace = namespaceOf(props);
 
     const metadata = { name: OPERATOR_NAME, namespace: this.namespace, labels: LABELS };
     this.serviceAccount = new ServiceAccount(this, 'ServiceAccount', { metadata });
@@ -274,6 +281,67 @@ const envErrors = (env: Readonly<Record<string, string>>): readonly (FieldError 
 /** Linkerd's command takes no pod or Deployment of its component that does not name a cluster. */
 const foundByLinkerd = ([cluster]: readonly string[]): Readonly<Record<string, string>> =>
   cluster === undefined ? {} : { [Label.component]: Value.component, [Label.clusterName]: cluster };
+
+const STAND_IN: MirrorOperatorProps = { image: 'invalid' };
+
+/** An operator in place of one that was not given to a construct: synthesis fails. */
+export const operatorStandIn = (scope: Construct): MirrorOperator => new MirrorOperator(scope, 'StandIn', STAND_IN);
+
+/** Ports of Linkerd's proxy, which shares the pods' network. */
+const PROXY_PORTS: readonly number[] = [4140, Default.gatewayPort, 4190, Default.probePort];
+
+const mirrorOperatorErrors = (props: MirrorOperatorProps, namespace: string): readonly (FieldError | undefined)[] => {
+  const { linkerdNamespace = Default.controlPlaneNamespace, adminPort = OperatorPort.number, networkPolicy } = props;
+  const { targetClusters = [], mirrorNamespaces = [], meshed = true } = props;
+  return [
+    imageReference('image', props.image),
+    dnsLabel('namespace', namespace),
+    dnsLabel('linkerdNamespace', linkerdNamespace),
+    ...targetClusters.map((cluster, index) => dnsLabel(`targetClusters[${index}]`, cluster)),
+    portNumber('adminPort', adminPort),
+    meshed && PROXY_PORTS.includes(adminPort)
+      ? fieldError(
+          'adminPort',
+          adminPort,
+          "must not be a port of Linkerd's proxy",
+          `not one of ${PROXY_PORTS.join(', ')}`,
+        )
+      : undefined,
+    ...(networkPolicy ? peerErrors(networkPolicy.from) : []),
+    ...scraperErrors('scrapers', props.scrapers ?? 'anybody'),
+    ...operatorSettingsErrors(props),
+    ...protectedErrors(mirrorNamespaces, [...PROTECTED_NAMESPACES, linkerdNamespace, namespace]),
+    ...envErrors(props.env ?? {}),
+    ...podErrors(props, OWN_POD_KEYS),
+  ];
+};
+
+/** The API server takes a rule without peers for one that lets all in. */
+const peerErrors = (peers: readonly NetworkPolicyPeer[]): readonly (FieldError | undefined)[] =>
+  peers.length === 0
+    ? [
+        fieldError(
+          'networkPolicy.from',
+          peers,
+          'must not be empty: that would let all in',
+          'name peers, or leave networkPolicy out to let all in',
+        ),
+      ]
+    : peers.flatMap((peer, index) => {
+        const path = `networkPolicy.from[${index}]`;
+        const { ipBlock, ...selectors } = peer;
+        const isSelecting = Object.keys(selectors).length > 0;
+        if (ipBlock === undefined) {
+          return isSelecting ? [] : [fieldError(path, peer, 'must have podSelector, namespaceSelector or ipBlock')];
+        }
+        return [
+          isSelecting
+            ? fieldError(path, undefined, 'must not have both ipBlock and selectors', 'make them two peers')
+            : undefined,
+          cidr(`${path}.ipBlock.cidr`, ipBlock.cidr),
+          ...(ipBlock.except ?? []).map((each, at) => cidr(`${path}.ipBlock.except[${at}]`, each)),
+        ];
+      });
 
 const protectedErrors = (namespaces: readonly string[], kept: readonly string[]): readonly (FieldError | undefined)[] =>
   namespaces.map((name, index) =>

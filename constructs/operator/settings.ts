@@ -5,7 +5,7 @@
  */
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { flagOf, type PropName, propSettings, type SettingValue, valueName } from '../../crds/operator-settings.ts';
-import { parseSetting, settingConflicts, settingRemedy } from '../../crds/operator-values.ts';
+import { byWhatIsGiven, parseSetting, settingConflicts, settingRemedy } from '../../crds/operator-values.ts';
 import { goDuration, type TimeSpan } from '../common/time-span.ts';
 import { dnsLabel, dnsSubdomain, nameList } from '../common/prop-rules.ts';
 import type { EndpointsKind } from '../mirror/index.ts';
@@ -132,9 +132,9 @@ export const operatorSettingsErrors = (settings: OperatorSettings): readonly (Fi
       return [fieldError(name, quotable(settings, name), error.message, settingRemedy(setting))];
     }
   });
-  const conflicts = settingConflicts(values, (name) => name).map(({ setting, reason, remedy }) =>
-    fieldError(setting, quotable(settings, setting as PropName), reason, remedy),
-  );
+  const conflicts = settingConflicts(values, (name) => name)
+    .map((conflict) => byWhatIsGiven(conflict, (name) => settings[name as PropName] !== undefined))
+    .map(({ setting, reason, remedy }) => fieldError(setting, quotable(settings, setting as PropName), reason, remedy));
   return [...errors, ...conflicts];
 };
 

@@ -6,9 +6,13 @@
  * are put on: also on Services that were added after `Exported.of` was called.
  */
 import { ApiObject } from 'cdk8s';
-import type { IConstruct } from 'constructs';
+import { Construct, type IConstruct } from 'constructs';
+import { fieldError } from '../../crds/field-error.ts';
 import { Label, Value } from '../../crds/wire.ts';
+import { InvalidPropsError } from '../common/invalid-props.ts';
+import { acceptProps } from '../common/props.ts';
 import type { MirrorMode } from '../mirror/index.ts';
+import { EXPORT_OPTIONS } from './schema.ts';
 
 /** How Services are exported. */
 export interface ExportOptions {
@@ -28,20 +32,45 @@ export class Exported {
    * one for the nearer construct holds, and a label that the Service has by itself holds before either. Mirrors and
    * Services of the multicluster extension are left out: they are never exported.
    */
-  static of(scope: IConstruct, { mode = 'gateway' }: ExportOptions = {}): void {
+  static of(scope: IConstruct, options: ExportOptions = {}): void {
+    const { mode = 'gateway' } = acceptProps<ExportOptions>(
+      requireConstruct('Exported', scope),
+      EXPORT_OPTIONS,
+      options,
+      undefined,
+      () => ({ construct: 'Exported', found: [] }),
+    );
     const first = !exported.has(scope);
     exported.set(scope, mode);
     if (!first) return;
     scope.node.addValidation({
       validate: () => {
-        for (const each of scope.node.findAll()) {
-          if (isExportable(each) && nearest(each) === scope) label(each, exported.get(scope));
+        const services = scope.node.findAll().filter(isExportable);
+        for (const each of services) {
+          if (nearest(each) === scope) label(each, exported.get(scope));
         }
-        return [];
+        return services.length > 0 ? [] : [noService('Exported', scope)];
       },
     });
   }
 }
+
+/** What is said of a tree without a Service. */
+export const noService = (what: string, scope: IConstruct): string => {
+  const found = ApiObject.isApiObject(scope) ? `is a ${scope.kind}` : 'has none that other clusters may use';
+  return `${what}.of needs a Service: ${scope.node.path || 'the app'} ${found} (call it for a Service, or for what is around one)`;
+};
+
+/**
+ * What a call is for, as it is.
+ * @throws InvalidPropsError if it is no construct
+ */
+export const requireConstruct = (what: string, scope: unknown): Construct => {
+  if (Construct.isConstruct(scope)) return scope;
+  throw new InvalidPropsError(`${what}.of`, [
+    fieldError('scope', scope, 'must be a construct', 'a Service, or a chart'),
+  ]);
+};
 
 /** Whether a construct is a Service that other clusters may use: no mirror, and nothing of the extension. */
 export const isExportable = (construct: IConstruct): construct is ApiObject =>

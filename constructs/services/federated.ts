@@ -7,7 +7,7 @@
  */
 import type { IConstruct } from 'constructs';
 import { Label, Value } from '../../crds/wire.ts';
-import { isExportable } from './exported.ts';
+import { isExportable, noService, requireConstruct } from './exported.ts';
 
 const federated = new WeakSet<IConstruct>();
 
@@ -18,16 +18,18 @@ export class Federated {
    * itself holds. Mirrors and Services of the multicluster extension are left out: they never are members.
    */
   static of(scope: IConstruct): void {
+    requireConstruct('Federated', scope);
     if (federated.has(scope)) return;
     federated.add(scope);
     scope.node.addValidation({
       validate: () => {
-        for (const service of scope.node.findAll().filter(isExportable)) {
+        const services = scope.node.findAll().filter(isExportable);
+        for (const service of services) {
           if (service.metadata.getLabel(Label.federated) === undefined) {
             service.metadata.addLabel(Label.federated, Value.federatedMember);
           }
         }
-        return [];
+        return services.length > 0 ? [] : [noService('Federated', scope)];
       },
     });
   }

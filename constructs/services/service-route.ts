@@ -6,8 +6,8 @@ import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { fieldError } from '../../crds/field-error.ts';
 import { RouteApi } from '../../crds/wire.ts';
-import { refuse } from '../common/invalid-props.ts';
 import { dnsLabel, dnsSubdomain, portNumber, serviceName } from '../common/prop-rules.ts';
+import { acceptProps } from '../common/props.ts';
 import {
   backendErrors,
   backendName,
@@ -17,6 +17,7 @@ import {
   serviceNamespaceOf,
   type ServiceRef,
 } from './backend.ts';
+import { SERVICE_ROUTE_PROPS } from './schema.ts';
 
 /** Properties of {@link ServiceRoute}. */
 export interface ServiceRouteProps extends BackendsProps {
@@ -41,7 +42,7 @@ export interface ServiceRouteProps extends BackendsProps {
 
 /**
  * A `gateway.networking.k8s.io/v1` HTTPRoute.
- * @throws InvalidPropsError naming every invalid Service, port, weight and backend
+ * Synthesis fails, naming every invalid Service, port, weight and backend
  */
 export class ServiceRoute extends Construct {
   /** Name of the HTTPRoute. */
@@ -49,21 +50,24 @@ export class ServiceRoute extends Construct {
   /** The HTTPRoute. */
   readonly httpRoute: ApiObject;
 
-  constructor(scope: Construct, id: string, props: ServiceRouteProps) {
+  constructor(scope: Construct, id: string, given: ServiceRouteProps) {
     super(scope, id);
-    const { port = onlyPortOf(props.service) } = props;
+    const props = acceptProps(this, SERVICE_ROUTE_PROPS, given, STAND_IN, (given) => ({
+      construct: `ServiceRoute ${given.name ?? serviceNameOf(given.service)}`,
+      found: [
+        serviceName('service', serviceNameOf(given.service)),
+        portOf(given) === undefined
+          ? fieldError('port', undefined, 'is required unless service is a Service of cdk8s-plus with one port')
+          : portNumber('port', portOf(given) ?? 0),
+        given.name === undefined ? undefined : dnsSubdomain('name', given.name),
+        given.namespace === undefined ? undefined : dnsLabel('namespace', given.namespace),
+        ...backendErrors(given),
+      ],
+    }));
     const service = serviceNameOf(props.service);
     const namespace = props.namespace ?? serviceNamespaceOf(props.service) ?? Chart.of(this).namespace;
+    const port = portOf(props);
     this.name = props.name ?? service;
-    refuse(`ServiceRoute ${this.name}`, [
-      serviceName('service', service),
-      port === undefined
-        ? fieldError('port', undefined, 'is required unless service is a Service of cdk8s-plus with one port')
-        : portNumber('port', port),
-      dnsSubdomain('name', this.name),
-      namespace === undefined ? undefined : dnsLabel('namespace', namespace),
-      ...backendErrors(props),
-    ]);
 
     this.httpRoute = new ApiObject(this, 'Resource', {
       apiVersion: RouteApi.httpRoute,
@@ -89,7 +93,11 @@ export class ServiceRoute extends Construct {
   }
 }
 
-const onlyPortOf = (service: ServiceRef): number | undefined => {
-  const [first, ...others] = typeof service === 'string' ? [] : service.ports;
+/** The port that is given, or the only one of a Service of cdk8s-plus. */
+const portOf = ({ service, port }: ServiceRouteProps): number | undefined => {
+  if (port !== undefined || typeof service === 'string') return port;
+  const [first, ...others] = service.ports;
   return others.length === 0 ? first?.port : undefined;
 };
+
+const STAND_IN: ServiceRouteProps = { service: 'invalid', port: 1, backends: [{ service: 'invalid', weight: 1 }] };

@@ -5,8 +5,8 @@
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import { RouteApi } from '../../crds/wire.ts';
-import { refuse } from '../common/invalid-props.ts';
 import { dnsLabel, dnsSubdomain, serviceName } from '../common/prop-rules.ts';
+import { acceptProps } from '../common/props.ts';
 import {
   backendErrors,
   backendName,
@@ -16,6 +16,7 @@ import {
   serviceNamespaceOf,
   type ServiceRef,
 } from './backend.ts';
+import { TRAFFIC_SPLIT_PROPS } from './schema.ts';
 
 /** Properties of {@link TrafficSplit}. */
 export interface TrafficSplitProps extends BackendsProps {
@@ -35,7 +36,7 @@ export interface TrafficSplitProps extends BackendsProps {
 
 /**
  * A `split.smi-spec.io/v1alpha2` TrafficSplit.
- * @throws InvalidPropsError naming every invalid Service, weight and backend
+ * Synthesis fails, naming every invalid Service, weight and backend
  */
 export class TrafficSplit extends Construct {
   /** Name of the TrafficSplit. */
@@ -43,17 +44,21 @@ export class TrafficSplit extends Construct {
   /** The TrafficSplit. */
   readonly trafficSplit: ApiObject;
 
-  constructor(scope: Construct, id: string, props: TrafficSplitProps) {
+  constructor(scope: Construct, id: string, given: TrafficSplitProps) {
     super(scope, id);
+    const props = acceptProps(this, TRAFFIC_SPLIT_PROPS, given, STAND_IN, (given) => ({
+      construct: `TrafficSplit ${given.name ?? serviceNameOf(given.service)}`,
+      found: [
+        serviceName('service', serviceNameOf(given.service)),
+        given.name === undefined ? undefined : dnsSubdomain('name', given.name),
+        given.namespace === undefined ? undefined : dnsLabel('namespace', given.namespace),
+        ...backendErrors(given),
+      ],
+    }));
     const service = serviceNameOf(props.service);
     const namespace = props.namespace ?? serviceNamespaceOf(props.service) ?? Chart.of(this).namespace;
+
     this.name = props.name ?? service;
-    refuse(`TrafficSplit ${this.name}`, [
-      serviceName('service', service),
-      dnsSubdomain('name', this.name),
-      namespace === undefined ? undefined : dnsLabel('namespace', namespace),
-      ...backendErrors(props),
-    ]);
 
     this.trafficSplit = new ApiObject(this, 'Resource', {
       apiVersion: RouteApi.trafficSplit,
@@ -70,3 +75,5 @@ export class TrafficSplit extends Construct {
     });
   }
 }
+
+const STAND_IN: TrafficSplitProps = { service: 'invalid', backends: [{ service: 'invalid', weight: 1 }] };

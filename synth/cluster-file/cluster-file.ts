@@ -5,17 +5,10 @@
 import { App } from 'cdk8s';
 import { readFile } from 'node:fs/promises';
 
-import { argoCdErrors } from '../../constructs/argo-cd/errors.ts';
-import {
-  ArgoCd,
-  type ArgoCdProps,
-  ClusterSet,
-  type ClusterSetProps,
-  InvalidPropsError,
-} from '../../constructs/index.ts';
-import { type Checked, compile, type FieldError, fieldError } from '../../crds/index.ts';
+import { takeInvalid } from '../../constructs/common/invalid-props.ts';
+import { ArgoCd, type ArgoCdProps, ClusterSet, type ClusterSetProps } from '../../constructs/index.ts';
+import { type Checked, fieldError } from '../../crds/index.ts';
 import { parseYaml } from '../../operator/kube/access/yaml.ts';
-import { CLUSTER_SET_SCHEMA } from './schema.ts';
 
 /** What a cluster file declares. */
 export interface ClusterFile {
@@ -25,9 +18,6 @@ export interface ClusterFile {
 }
 
 type Document = ClusterSetProps & { readonly argoCd?: Omit<ArgoCdProps, 'clusterSet'> };
-
-/** The schema names the fields of the props, and some of them with fewer types. */
-const check = compile<Document>(CLUSTER_SET_SCHEMA);
 
 /** Reads a cluster file. Never throws for its content, or if it does not exist. */
 export const readClusterFile = async (file: string): Promise<Checked<ClusterFile>> => {
@@ -51,31 +41,22 @@ export const parseClusterFile = (text: string): Checked<ClusterFile> => {
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
     return refused('must be a map of fields', 'write members: and operator:, as the schema says');
   }
-  const checked = check(document);
-  return checked.ok ? compose(checked.value) : checked;
+  return compose(document as Document);
 };
 
-const compose = ({ argoCd, ...props }: Document): Checked<ClusterFile> => {
+/** The constructs check the document as their props, and each of its sections beside the other. */
+const compose = ({ argoCd: section, ...props }: Document): Checked<ClusterFile> => {
   const app = new App();
-  const errors = argoCd === undefined ? [] : sectionErrors(argoCd, props);
-  try {
-    const clusterSet = new ClusterSet(app, 'clusters', props);
-    if (errors.length > 0) return { ok: false, errors };
-    return { ok: true, value: { clusterSet, argoCd: argoCd && new ArgoCd(app, 'argocd', { ...argoCd, clusterSet }) } };
-  } catch (error) {
-    if (!(error instanceof InvalidPropsError)) throw error;
-    return { ok: false, errors: [...error.errors, ...errors] };
-  }
+  const clusterSet = new ClusterSet(app, 'clusters', props);
+  const argoCd = section === undefined ? undefined : new ArgoCd(app, 'argocd', { ...section, clusterSet });
+  const errors = [
+    ...takeInvalid(clusterSet),
+    ...(argoCd === undefined ? [] : takeInvalid(argoCd).map((error) => ({ ...error, path: pathInFile(error.path) }))),
+  ];
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, value: { clusterSet, argoCd } };
 };
 
-/** Checked without a set, so that its errors are reported beside those of the set. */
-const sectionErrors = (argoCd: NonNullable<Document['argoCd']>, { members }: ClusterSetProps): readonly FieldError[] =>
-  argoCdErrors(
-    argoCd,
-    members.map(({ name }) => name),
-  )
-    .filter((error) => error !== undefined)
-    .map((error) => ({ ...error, path: `argoCd.${error.path}`.replace(/^argoCd\.clusterSet\./, '') }));
+const pathInFile = (path: string): string => `argoCd.${path}`.replace(/^argoCd\.clusterSet\./, '');
 
 const refused = (reason: string, remedy?: string): Checked<never> => ({
   ok: false,

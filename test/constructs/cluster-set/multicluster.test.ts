@@ -170,7 +170,7 @@ describe("an invalid cluster's side", () => {
       'sourceNetworks[0]: "all" must be a network in CIDR notation',
       'sources[0].sourceCluster: "West" must be a valid DNS label',
       'operator.image: "" must be a valid image reference',
-      'links[0].gatewayPort: "0" must be between 1 and 65535',
+      'links[0].gatewayPort: 0 must be between 1 and 65535',
     ]);
   });
 

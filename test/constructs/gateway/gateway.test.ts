@@ -327,7 +327,7 @@ describe('an invalid gateway', () => {
       'service.annotations["a b"]: "c" must be a valid annotation key',
       'probePath: "ready" must be a valid path',
       'probePeriod: 0.5 must be a valid period',
-      'image: "" must not be empty',
+      'image: "" must be a valid image reference',
       'replicas: -1 must be a whole number of at least 0',
       'topologySpread[0].topologyKey: "-" must be a valid label key',
       'topologySpread[0].maxSkew: 0 must be a whole number of at least 1',

@@ -72,8 +72,8 @@ test("flat mode adds what Linkerd's destination controller reads", () => {
   ]);
 });
 
-test('H6: limited to namespaces, may read in these alone, in flat mode too', () => {
-  const roles = access({ exportNamespaces: ['shop', 'bank'], flat: true }).filter(({ kind }) => kind.includes('Role'));
+test('H6: limited to namespaces, may read in these alone', () => {
+  const roles = access({ exportNamespaces: ['shop', 'bank'] }).filter(({ kind }) => kind.includes('Role'));
 
   expect(roles.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`)).toEqual([
     `Role shop/${NAME}`,
@@ -81,13 +81,7 @@ test('H6: limited to namespaces, may read in these alone, in flat mode too', () 
     `Role bank/${NAME}`,
     `RoleBinding bank/${NAME}`,
   ]);
-  expect(roles[0]).toHaveProperty('rules', [
-    ...EXPORTS,
-    { apiGroups: [''], resources: ['pods'], verbs: READ },
-    { apiGroups: ['apps'], resources: ['replicasets'], verbs: READ },
-    { apiGroups: ['batch'], resources: ['jobs'], verbs: READ },
-    { apiGroups: ['policy.linkerd.io'], resources: ['servers'], verbs: READ },
-  ]);
+  expect(roles[0]).toHaveProperty('rules', EXPORTS);
   expect(roles[3]).toMatchObject({
     roleRef: { kind: 'Role', name: NAME },
     subjects: [{ kind: 'ServiceAccount', name: NAME, namespace: 'linkerd-multicluster' }],
@@ -108,7 +102,6 @@ test('an account for short-lived tokens has no Secret, and any name it is given'
 test('an account with invalid props is refused with every reason at once', () => {
   expect(errorsOf(() => access({ sourceCluster: 'East', namespace: 'a.b' }))).toEqual([
     'sourceCluster: "East" must be a valid DNS label',
-    'name: "linkerd-service-mirror-remote-access-East" must be a valid DNS subdomain',
     'namespace: "a.b" must be a valid DNS label',
   ]);
   expect(errorsOf(() => access({ exportNamespaces: ['shop'], linkerdController: true }))).toEqual([
@@ -118,5 +111,8 @@ test('an account with invalid props is refused with every reason at once', () =>
   expect(errorsOf(() => access({ exportNamespaces: ['Shop', 'bank', 'bank'] }))).toEqual([
     'exportNamespaces[0]: "Shop" must be a valid DNS label',
     'exportNamespaces: ["Shop","bank","bank"] must name each namespace once',
+  ]);
+  expect(errorsOf(() => access({ exportNamespaces: ['shop'], flat: true }))).toEqual([
+    'exportNamespaces: ["shop"] must not be set together with flat: Linkerd\'s destination controller reads whole clusters',
   ]);
 });

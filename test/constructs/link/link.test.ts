@@ -158,7 +158,7 @@ describe('E7: an invalid Link', () => {
       expect.arrayContaining([
         'targetCluster',
         'targetClusterDomain',
-        'gatewayAddresses',
+        'gatewayAddresses[0]',
         'gatewayPort',
         'probe.path',
         'probe.port',
@@ -168,7 +168,7 @@ describe('E7: an invalid Link', () => {
         'selector.matchExpressions[0].values',
       ]),
     );
-    expect(errors).toContain('gatewayPort: "0" must be between 1 and 65535');
+    expect(errors).toContain('gatewayPort: 0 must be between 1 and 65535');
   });
 
   test('is refused if it mirrors through a gateway that it does not have', () => {
@@ -179,7 +179,7 @@ describe('E7: an invalid Link', () => {
 
   test('is named in the message', () => {
     expect(() => link({ gatewayAddresses: ['203.0.113.7'], gatewayPort: 0 })).toThrow(
-      'Link linkerd-multicluster/west: gatewayPort: "0" must be between 1 and 65535',
+      'Link linkerd-multicluster/west: gatewayPort: 0 must be between 1 and 65535',
     );
   });
 });

@@ -264,6 +264,7 @@ describe('a mirror with invalid props', () => {
         }),
       ),
     ).toEqual([
+      'endpoints.port: 1.5 must be an integer',
       'service: "Web" must be a valid Service name',
       'namespace: "shop.eu" must be a valid DNS label',
       'targetCluster: "-west" must be a valid DNS label',
@@ -275,7 +276,6 @@ describe('a mirror with invalid props', () => {
       'ports[2].port: "80/TCP" must be unique',
       'ports[2].name: "http" must be unique',
       'ports[2].targetPort: 70000 must be between 1 and 65535',
-      'endpoints.port: 1.5 must be between 1 and 65535',
       'endpoints.addresses[0]: "gateway.example.com" must be a valid IP address',
       'endpoints.addresses[1]: "192.0.2.256" must be a valid IP address or host name',
       'endpoints.addresses[2]: "127.0.0.1" must not be a loopback, link-local or unspecified address: Endpoints cannot hold one',

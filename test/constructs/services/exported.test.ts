@@ -87,7 +87,8 @@ test('A4: mirrors and the gateway are never exported', () => {
     ports: [{ port: 80 }],
   });
   new Gateway(shop, 'gateway');
+  service(shop, 'web');
   Exported.of(shop);
 
-  expect(exportsOf(shop)).toEqual({ 'web-west': undefined, 'linkerd-gateway': undefined });
+  expect(exportsOf(shop)).toEqual({ web: 'true', 'web-west': undefined, 'linkerd-gateway': undefined });
 });

@@ -67,12 +67,12 @@ test('a split with invalid props is refused with every reason at once', () => {
       }),
     ),
   ).toEqual([
+    'backends[1].weight: 0.5 must be an integer',
     'service: "Podinfo" must be a valid Service name',
     'name: "a..b" must be a valid DNS subdomain',
     'namespace: "a.b" must be a valid DNS label',
     'backends[0].weight: -1 must be a whole number between 0 and 1000000',
     'backends[1].service: "podinfo" must be unique',
-    'backends[1].weight: 0.5 must be a whole number between 0 and 1000000',
     'backends[2].service: "podinfo-West" must be a valid Service name',
     'failover[1].service: "podinfo" must be unique',
     'failover[2].service: "other" must be the name of a backend',

@@ -171,7 +171,7 @@ describe('a cluster file', () => {
     [
       'wants a NetworkPolicy without saying for whom',
       'members: [{name: east}]\noperator: {image: "linkspan:1", networkPolicy: true}\n',
-      [/^operator\.networkPolicy: true must be one of false$/],
+      [/^operator\.networkPolicy: true must be false, or an object$/],
     ],
     [
       'has values that no cluster can have',

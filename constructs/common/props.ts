@@ -1,0 +1,165 @@
+/**
+ * The way of props into a construct: checked against their schema, then by the rules of the construct. What the schema
+ * refuses is taken out, so that rules can be applied to the rest without asking for types again, and all errors are found
+ * together. A construct with invalid props stands in with others: what a program does with it goes on to work until
+ * synthesis fails.
+ */
+import { Construct } from 'constructs';
+import type { Checked, FieldError } from '../../crds/field-error.ts';
+import { compile, INSTANCE_OF } from '../../crds/validate.ts';
+import { recordInvalid } from './invalid-props.ts';
+import type { ObjectSchema, PropsSchema, Schema } from './schema.ts';
+import { goDuration } from './time-span.ts';
+import { watchNames } from './unique-names.ts';
+
+/** Props as far as their schema lets them be, and what it does not. */
+export interface ReadProps<P> {
+  readonly props: P;
+  readonly errors: readonly FieldError[];
+}
+
+/** Rules of a construct for its props. */
+export interface PropsRules {
+  /** What the construct is called in errors, as in `Link linkerd-multicluster/west`. */
+  readonly construct: string;
+  /** What is wrong; a rule that finds nothing wrong gives `undefined`. */
+  readonly found: readonly (FieldError | undefined)[];
+}
+
+/** Checks props against their schema. Values that are no JSON become such: a Duration is text. */
+export const readProps = <P extends object>(schema: PropsSchema<P>, given: unknown): ReadProps<P> =>
+  readJsonProps(schema, plain(given ?? {}) as P);
+
+/**
+ * The props that a construct is made with: those given, or the stand-in if they are invalid, which is recorded.
+ * @param rules applied to what the schema leaves of the props
+ */
+export const acceptProps = <P extends object>(
+  construct: Construct,
+  schema: PropsSchema<P>,
+  given: P | undefined,
+  standIn: P | undefined,
+  rules: (props: P) => PropsRules,
+): P => {
+  watchNames(construct);
+  const { props, errors } = readProps<P>(schema, given);
+  const { construct: name, found } = rules(props);
+  const all = [...errors, ...beside(errors, found)];
+  if (all.length === 0) return props;
+  recordInvalid(construct, { construct: name, errors: all });
+  return standIn ?? props;
+};
+
+/** As `readProps`, for props that are JSON and come by the thousand: those that are right stay the same object. */
+export const readJsonProps = <P extends object>(schema: PropsSchema<P>, given: P): ReadProps<P> => {
+  const checked = checkOf(schema)(given);
+  return checked.ok
+    ? { props: given, errors: [] }
+    : { props: salvage(schema, given, true) as P, errors: checked.errors };
+};
+
+/** Errors of rules, but for what the schema has refused already. */
+export const beside = (
+  errors: readonly FieldError[],
+  found: readonly (FieldError | undefined)[],
+): readonly FieldError[] =>
+  found
+    .filter((error) => error !== undefined)
+    .filter(({ path }) => !errors.some((refused) => isWithin(path, refused.path) || isWithin(refused.path, path)));
+
+const isWithin = (path: string, outer: string): boolean =>
+  path === outer || (path.startsWith(outer) && /^[.[]/.test(path.slice(outer.length)));
+
+type Check = (value: unknown) => Checked<unknown>;
+
+const checks = new WeakMap<Schema, Check>();
+
+const checkOf = (schema: Schema): Check => {
+  const check = checks.get(schema) ?? compile(schema);
+  checks.set(schema, check);
+  return check;
+};
+
+/** A copy without what is undefined, in which a Duration is text; constructs and other instances stay as they are. */
+const plain = (value: unknown, around: readonly unknown[] = []): unknown => {
+  if (typeof value !== 'object' || value === null || around.includes(value)) return value;
+  const inner = (each: unknown): unknown => plain(each, [...around, value]);
+  if (Array.isArray(value)) return value.map(inner);
+  if (isDuration(value)) return goDuration(value);
+  const of: unknown = Object.getPrototypeOf(value);
+  if (Construct.isConstruct(value) || (of !== Object.prototype && of !== null)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, each]) => (each === undefined ? [] : [[name, inner(each)]])),
+  );
+};
+
+const isDuration = (value: object): value is Parameters<typeof goDuration>[0] & object =>
+  'toMilliseconds' in value && typeof value.toMilliseconds === 'function';
+
+/** In place of text that is required: a name that most rules accept. */
+const MISSING = 'missing';
+
+/**
+ * What a schema leaves of a value: what it refuses is left out, where that may be, or else replaced.
+ * @param isRequired whether there must be something
+ * @returns undefined for what is left out
+ */
+const salvage = (schema: Schema, value: unknown, isRequired: boolean): unknown => {
+  if ('if' in schema) {
+    const { if: when, then, else: otherwise } = schema as Readonly<Record<'if' | 'then' | 'else', Schema>>;
+    const kept = salvage(checkOf(when)(value).ok ? { ...then, type: when['type'] } : otherwise, value, isRequired);
+    return kept === undefined && isRequired ? replacement(when) : kept;
+  }
+  if (checkOf(schema)(value).ok) return value;
+  const {
+    type,
+    properties,
+    items,
+    additionalProperties,
+    required = [],
+  } = schema as Partial<ObjectSchema> & {
+    readonly items?: Schema;
+    readonly additionalProperties?: false | Schema;
+  };
+  if (type === 'array' && Array.isArray(value) && items) {
+    return value.map((item) => salvage(items, item, true));
+  }
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (type === 'object' && (isObject || isRequired)) {
+    const fields = (isObject ? value : {}) as Readonly<Record<string, unknown>>;
+    const named = Object.entries<Schema>((properties ?? {}) as Readonly<Record<string, Schema>>);
+    const salvaged = named.map(([name, each]) => {
+      const must = required.includes(name);
+      const field =
+        fields[name] === undefined && !must
+          ? undefined
+          : salvage(each, fields[name], must && (isRequired || !('enum' in each)));
+      return [name, field] as const;
+    });
+    if (!isRequired && salvaged.some(([name, field]) => field === undefined && required.includes(name)))
+      return undefined;
+    const others = Object.entries(fields).filter(([name]) => properties === undefined || !(name in properties));
+    const kept = additionalProperties
+      ? others.map(([name, field]) => [name, salvage(additionalProperties, field, false)] as const)
+      : [];
+    return Object.fromEntries([...salvaged, ...kept].filter(([, field]) => field !== undefined));
+  }
+  if (!isRequired) return undefined;
+  return replacement(schema);
+};
+
+const replacement = ({ type, enum: words, ...schema }: Schema): unknown => {
+  if (INSTANCE_OF in schema) return undefined;
+  if (Array.isArray(words)) return words[0];
+  switch (Array.isArray(type) ? type[0] : type) {
+    case 'array':
+      return [];
+    case 'integer':
+    case 'number':
+      return 1;
+    case 'boolean':
+      return false;
+    default:
+      return MISSING;
+  }
+};

@@ -1,0 +1,120 @@
+/** Schemas of the props of mirrors and probes. */
+import { choice, flag, integer, list, map, object, text, texts } from '../common/schema.ts';
+
+const KIND = choice('What to render addresses as; default endpoints', 'endpoints', 'slices');
+const STATIC = flag('Whether the endpoints may be in Git; default false');
+
+const TARGET = {
+  service: text('Name of the target Service'),
+  namespace: text('Namespace of the target Service'),
+  targetCluster: text('Name of the target cluster'),
+  targetClusterDomain: text('DNS domain of the target cluster; default cluster.local'),
+  labels: map('Labels of the target Service'),
+  annotations: map('Annotations of the target Service'),
+  excludedLabels: texts('Labels to leave out'),
+  excludedAnnotations: texts('Annotations to leave out'),
+  remoteResourceVersion: text('resourceVersion of the target Service'),
+  static: STATIC,
+} as const;
+
+const PORT = {
+  name: text('Name of the port'),
+  port: integer('Port number'),
+  protocol: choice('Default TCP', 'TCP', 'UDP', 'SCTP'),
+  appProtocol: text('Application protocol'),
+} as const;
+
+const endpointPorts = list('Ports of endpoints', object('A port', PORT, 'port'));
+
+const servicePorts = list(
+  'Ports of the Service',
+  object('A port', { ...PORT, targetPort: { type: ['string', 'integer'], description: 'Port of the pods' } }, 'port'),
+);
+
+const gateway = object(
+  'A gateway',
+  {
+    addresses: texts('IP addresses of the gateway'),
+    port: integer("The gateway's port"),
+    identity: text('TLS identity of the gateway'),
+    alive: flag('The last verdict of the probe; default true'),
+    ready: flag('Whether an endpoint is ready behind the target Service; default true'),
+    kind: KIND,
+  },
+  'addresses',
+  'port',
+);
+
+const REQUIRED = ['service', 'namespace', 'targetCluster', 'ports'] as const;
+
+export const MIRROR_SERVICE_PROPS = object(
+  'A mirror',
+  {
+    ...TARGET,
+    ports: servicePorts,
+    mode: choice('Default gateway', 'gateway', 'remote-discovery'),
+    endpoints: gateway,
+  },
+  ...REQUIRED,
+);
+
+const headlessEndpoints = object(
+  'The pods behind a mirror',
+  {
+    identity: text('TLS identity of the gateway'),
+    kind: KIND,
+    subsets: list(
+      'Pods that listen on the same ports',
+      object(
+        'Pods',
+        {
+          addresses: list(
+            'The pods',
+            object('A pod', { hostname: text('Hostname'), ip: text('IP of its endpoint mirror') }, 'hostname', 'ip'),
+          ),
+          ports: endpointPorts,
+        },
+        'addresses',
+        'ports',
+      ),
+    ),
+  },
+  'subsets',
+);
+
+export const HEADLESS_MIRROR_PROPS = object(
+  'A headless mirror',
+  { ...TARGET, ports: servicePorts, endpoints: headlessEndpoints },
+  ...REQUIRED,
+);
+
+export const ENDPOINT_MIRROR_PROPS = object(
+  'An endpoint mirror',
+  {
+    ...TARGET,
+    hostname: text('Hostname of the pod'),
+    ports: endpointPorts,
+    name: text('Name of the Service'),
+    endpoints: gateway,
+  },
+  ...REQUIRED,
+  'hostname',
+);
+
+export const GATEWAY_PROBE_PROPS = object(
+  'A probe Service',
+  {
+    link: text('Name of the Link'),
+    targetCluster: text('Name of the target cluster'),
+    namespace: text('Namespace of the multicluster extension'),
+    port: integer("The gateway's probe port"),
+    addresses: texts('IP addresses of the gateway'),
+    identity: text('TLS identity of the gateway'),
+    kind: KIND,
+    static: STATIC,
+  },
+  'link',
+  'targetCluster',
+  'port',
+  'addresses',
+);
