@@ -4,6 +4,7 @@
  */
 import { parseDuration, parsePort } from './duration.ts';
 import { isDnsLabel, isDnsSubdomain } from './names.ts';
+import { PROTECTED_NAMESPACES } from './wire.ts';
 import type {
   HostPort,
   OperatorSetting,
@@ -105,6 +106,15 @@ export const settingConflicts = (
   return conflicts;
 };
 
+/** Namespaces that mirrors are to be written to, of which one must not be: of Kubernetes, Linkerd's or the operator's own. */
+export const protectedConflicts = (values: Partial<OperatorSettingValues>): readonly SettingConflict[] => {
+  const kept = [...PROTECTED_NAMESPACES, values.controlPlaneNamespace, values.namespace];
+  const named = (values.mirrorNamespaces ?? []).filter((name) => kept.includes(name));
+  if (named.length === 0) return [];
+  const reason = `must not have ${named.join(', ')}: no mirror is written to a namespace of Kubernetes, the control plane or the operator`;
+  return [{ setting: 'mirrorNamespaces', reason, remedy: 'name others' }];
+};
+
 /**
  * A conflict by the setting that was given: the other one, if only that was.
  * @param isGiven whether the user has given a setting; of two that were both, or neither, the first is meant
@@ -112,10 +122,11 @@ export const settingConflicts = (
 export const byWhatIsGiven = (
   conflict: SettingConflict,
   isGiven: (setting: SettingName) => boolean,
+  nameOf: (setting: SettingName) => string,
 ): Omit<SettingConflict, 'other'> => {
   const { other, ...first } = conflict;
   if (other === undefined || isGiven(first.setting) || !isGiven(other.setting)) return first;
-  return { ...other, remedy: `a longer time, or set ${first.setting} too` };
+  return { ...other, remedy: `a longer time, or set ${nameOf(first.setting)} too` };
 };
 
 /** How much longer a retry may take than its period, jitter included. */

@@ -25,11 +25,13 @@ program
   .action(async () => (await import('./commands/crds.ts')).printCrds());
 
 addOperatorFlags(program.command('operator'))
+  .showHelpAfterError('(see linkspan operator --help)')
   .description('keep the mirrors of every Link true, until stopped')
   .action(async (flags: FlagValues) => (await import('./commands/operator.ts')).operate(flags));
 
 program
   .command('synth')
+  .showHelpAfterError('(see linkspan synth --help)')
   .description('write the manifests of a set of clusters, one folder for each')
   .option('-f, --file <file>', 'the cluster file', 'linkspan.yaml')
   .option('-o, --output <dir>', 'the folder to write to', 'clusters')

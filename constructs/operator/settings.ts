@@ -133,7 +133,13 @@ export const operatorSettingsErrors = (settings: OperatorSettings): readonly (Fi
     }
   });
   const conflicts = settingConflicts(values, (name) => name)
-    .map((conflict) => byWhatIsGiven(conflict, (name) => settings[name as PropName] !== undefined))
+    .map((conflict) =>
+      byWhatIsGiven(
+        conflict,
+        (name) => settings[name as PropName] !== undefined,
+        (name) => name,
+      ),
+    )
     .map(({ setting, reason, remedy }) => fieldError(setting, quotable(settings, setting as PropName), reason, remedy));
   return [...errors, ...conflicts];
 };

@@ -17,7 +17,13 @@ import {
   VARIABLE_PREFIX,
   variableOf,
 } from '../../crds/operator-settings.ts';
-import { parseSetting, settingConflicts, settingRemedy } from '../../crds/operator-values.ts';
+import {
+  byWhatIsGiven,
+  parseSetting,
+  protectedConflicts,
+  settingConflicts,
+  settingRemedy,
+} from '../../crds/operator-values.ts';
 import type { FlagValues } from './flags.ts';
 
 /** The value of every setting; what each means is in the table of settings. */
@@ -54,7 +60,10 @@ export function parseOperatorConfig(
   }
   // Sound if nothing is wrong: the type of the table says for each setting what its parsing returns.
   const config = Object.fromEntries(values) as unknown as OperatorConfig;
-  for (const { setting, reason, remedy } of settingConflicts(config, flagOf)) {
+  const isGiven = (name: SettingName): boolean => flags[name] !== undefined || Boolean(env[variableOf(name)]);
+  const conflicts = [...settingConflicts(config, flagOf), ...protectedConflicts(config)];
+  for (const conflict of conflicts) {
+    const { setting, reason, remedy } = byWhatIsGiven(conflict, isGiven, flagOf);
     const { source, text } = given.get(setting) ?? { source: flagOf(setting), text: undefined };
     errors.push(fieldError(source, text, reason, remedy ?? settingRemedy(OPERATOR_SETTINGS[setting])));
   }

@@ -9,12 +9,15 @@ import { takeInvalid } from '../../constructs/common/invalid-props.ts';
 import { ArgoCd, type ArgoCdProps, ClusterSet, type ClusterSetProps } from '../../constructs/index.ts';
 import { type Checked, fieldError } from '../../crds/index.ts';
 import { parseYaml } from '../../operator/kube/access/yaml.ts';
+import { clusterFileWarnings } from './warnings.ts';
 
 /** What a cluster file declares. */
 export interface ClusterFile {
   readonly clusterSet: ClusterSet;
   /** Undefined if it has no section `argoCd`. */
   readonly argoCd: ArgoCd | undefined;
+  /** What it most likely should not say, each with its path. */
+  readonly warnings: readonly string[];
 }
 
 type Document = ClusterSetProps & { readonly argoCd?: Omit<ArgoCdProps, 'clusterSet'> };
@@ -53,7 +56,8 @@ const compose = ({ argoCd: section, ...props }: Document): Checked<ClusterFile> 
     ...takeInvalid(clusterSet),
     ...(argoCd === undefined ? [] : takeInvalid(argoCd).map((error) => ({ ...error, path: pathInFile(error.path) }))),
   ];
-  return errors.length > 0 ? { ok: false, errors } : { ok: true, value: { clusterSet, argoCd } };
+  if (errors.length > 0) return { ok: false, errors };
+  return { ok: true, value: { clusterSet, argoCd, warnings: clusterFileWarnings(props, clusterSet) } };
 };
 
 const pathInFile = (path: string): string => `argoCd.${path}`.replace(/^argoCd\.clusterSet\./, '');

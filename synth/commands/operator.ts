@@ -15,6 +15,7 @@ export const operate = async (flags: FlagValues): Promise<void> => {
   const parsed = parseOperatorConfig(flags, process.env);
   if (!parsed.ok) {
     for (const error of parsed.errors) process.stderr.write(`error: ${formatFieldErrors([error])}\n`);
+    process.stderr.write('(see linkspan operator --help)\n');
     process.exitCode = USAGE_ERROR;
     return;
   }

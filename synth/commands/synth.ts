@@ -1,15 +1,15 @@
 /**
  * `linkspan synth`: makes one folder of manifests for each cluster of a cluster file, and one for Argo CD; the same bytes
- * each time. With `--check` it writes nothing, prints what would change and exits 1 if anything would, which is a gate for
+ * each time. It says how much it wrote, and warns of what opens a gateway to all networks. With `--check` it writes nothing, prints what would change and exits 1 if anything would, which is a gate for
  * CI. An invalid file exits 2 with all of its errors, and nothing is written.
  */
 import { formatFieldErrors } from '../../crds/field-error.ts';
 import { readClusterFile } from '../cluster-file/cluster-file.ts';
 import { CLUSTER_SET_SCHEMA } from '../cluster-file/schema.ts';
-import { clusterSetTree, UnfitForGitError } from '../tree/cluster-tree.ts';
+import { clusterSetTree, type Tree, UnfitForGitError } from '../tree/cluster-tree.ts';
 import { print } from '../print.ts';
 import { unifiedDiff } from '../tree/diff.ts';
-import { type FileChange, OutputFolderError, treeChanges, writeChanges } from '../tree/write-tree.ts';
+import { type FileChange, MANIFEST, OutputFolderError, treeChanges, writeChanges } from '../tree/write-tree.ts';
 
 const DIFFERS = 1;
 const USAGE_ERROR = 2;
@@ -34,14 +34,27 @@ export const synth = async (flags: SynthFlags): Promise<void> => {
     return;
   }
   try {
-    const { clusterSet, argoCd } = read.value;
-    const changes = await treeChanges(flags.output, clusterSetTree(clusterSet, argoCd));
-    if (flags.check) await report(changes);
-    else await writeChanges(flags.output, changes);
+    const { clusterSet, argoCd, warnings } = read.value;
+    const tree = clusterSetTree(clusterSet, argoCd);
+    const changes = await treeChanges(flags.output, tree);
+    for (const warning of warnings) process.stderr.write(`warning: ${flags.file}: ${warning}\n`);
+    if (flags.check) {
+      await report(changes);
+      return;
+    }
+    await writeChanges(flags.output, changes);
+    await print(`${flags.output}: ${summary(tree, changes)}\n`);
   } catch (error) {
     if (!isActionable(error)) throw error;
     fail([error.message]);
   }
+};
+
+/** As in `93 files, 4 folders, 3 changed`. */
+const summary = (tree: Tree, changes: readonly FileChange[]): string => {
+  const folders = new Set([...tree.keys()].map((path) => path.slice(0, path.indexOf('/'))));
+  const changed = changes.filter(({ path }) => path !== MANIFEST);
+  return `${tree.size} files, ${folders.size} folders, ${changed.length} changed`;
 };
 
 const report = async (changes: readonly FileChange[]): Promise<void> => {

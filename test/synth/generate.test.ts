@@ -18,7 +18,7 @@ const generate = (...args: readonly string[]): Promise<{ readonly code: unknown;
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'linkspan-generate-'));
-  for (const name of ['crds', 'synth', 'package.json', '.prettierrc.json']) {
+  for (const name of ['crds', 'constructs', 'synth', 'package.json', '.prettierrc.json']) {
     await cp(join(ROOT, name), join(copy, name), { recursive: true });
   }
   await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));

@@ -32,12 +32,33 @@ const treeOf = async (folder: string): Promise<Readonly<Record<string, string>>>
 describe('linkspan synth', () => {
   it('writes the same bytes each time, for five clusters in full mesh', async () => {
     await say(clusterSetProps(5));
-    expect(await synth('-o', 'one')).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await synth('-o', 'one')).toEqual({
+      code: 0,
+      stdout: 'one: 215 files, 5 folders, 215 changed\n',
+      stderr: '',
+    });
+    expect(await synth('-o', 'one')).toEqual({ code: 0, stdout: 'one: 215 files, 5 folders, 0 changed\n', stderr: '' });
     expect(await synth('-o', 'two')).toMatchObject({ code: 0 });
 
     const one = await treeOf('one');
     expect(await treeOf('two')).toEqual(one);
     expect(Object.keys(one).filter((path) => path.includes('/3-link-'))).toHaveLength(20);
+  });
+
+  it('warns of a gateway that lets in all networks, and of a cluster that is alone', async () => {
+    const { members, ...props } = clusterSetProps(2);
+    const [c01, c02] = members.map(({ networks: _, ...member }) => member);
+    await say({ ...props, members: [c01!, members[1]!] });
+    expect(await synth()).toMatchObject({
+      code: 0,
+      stderr:
+        'warning: linkspan.yaml: members[1]: the gateway of c02 lets in all networks, since it is not known where c01 comes from (write networks of c01)\n',
+    });
+    await say({ ...props, members: [c02!] });
+    expect(await synth()).toMatchObject({
+      code: 0,
+      stderr: 'warning: linkspan.yaml: members: there is one cluster, and nothing to link it with\n',
+    });
   });
 
   it('makes a folder for each cluster, with one object a file that is called as it is', async () => {
@@ -131,7 +152,7 @@ describe('linkspan synth for Argo CD', () => {
 
   it('writes its objects beside the clusters, and a member that goes takes only its own with it', async () => {
     await sayToArgoCd(3);
-    expect(await synth()).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await synth()).toMatchObject({ code: 0, stderr: '' });
     expect(await readdir(join(cwd, 'clusters/argocd'))).toEqual([
       '0-appproject-linkspan.yaml',
       '2-application-linkspan-c01.yaml',
@@ -193,7 +214,7 @@ describe('linkspan synth of a cluster file that makes no sense', () => {
       code: 2,
       stdout: '',
       stderr:
-        'error: linkspan.yaml: members[0].gateways: is not a known field (remove it, or correct its name)\nerror: linkspan.yaml: operator.image: is required\n',
+        'error: linkspan.yaml: members[0].gateways: is not a known field (did you mean gateway?)\nerror: linkspan.yaml: operator.image: is required\n',
     });
     expect(await readdir(cwd)).toEqual(['linkspan.yaml']);
   });
