@@ -58,7 +58,8 @@ const quote = (value: unknown): string => {
 /** JSON where there is some; what has none, such as a function or a class's instance, by its kind. */
 const asText = (value: unknown): string => {
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
-  if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return `a ${typeof value}`;
+  if (typeof value === 'symbol') return value.description ?? 'a symbol';
+  if (typeof value === 'function' || typeof value === 'bigint') return `a ${typeof value}`;
   if (typeof value === 'object' && value !== null && !isPlain(value)) return `an instance of ${className(value)}`;
   try {
     return JSON.stringify(value);

@@ -5,7 +5,7 @@
  * synthesis fails.
  */
 import { Construct } from 'constructs';
-import type { Checked, FieldError } from '../../crds/field-error.ts';
+import { type Checked, className, type FieldError } from '../../crds/field-error.ts';
 import { compile, INSTANCE_OF } from '../../crds/validate.ts';
 import { recordInvalid } from './invalid-props.ts';
 import type { ObjectSchema, PropsSchema, Schema } from './schema.ts';
@@ -52,10 +52,11 @@ export const acceptProps = <P extends object>(
 
 /** As `readProps`, for props that are JSON and come by the thousand: those that are right stay the same object. */
 export const readJsonProps = <P extends object>(schema: PropsSchema<P>, given: P): ReadProps<P> => {
-  const checked = checkOf(schema)(given);
+  const value: unknown = given ?? {};
+  const checked = checkOf(schema)(value);
   return checked.ok
     ? { props: given, errors: [] }
-    : { props: salvage(schema, given, true) as P, errors: checked.errors };
+    : { props: salvage(schema, value, true) as P, errors: checked.errors };
 };
 
 /** Errors of rules, but for what the schema has refused already. */
@@ -80,14 +81,15 @@ const checkOf = (schema: Schema): Check => {
   return check;
 };
 
-/** A copy without what is undefined, in which a Duration is text; constructs and other instances stay as they are. */
+/** A copy without what is undefined, in which a Duration is text, and a symbol what has no fields; constructs stay. */
 const plain = (value: unknown, around: readonly unknown[] = []): unknown => {
   if (typeof value !== 'object' || value === null || around.includes(value)) return value;
   const inner = (each: unknown): unknown => plain(each, [...around, value]);
   if (Array.isArray(value)) return value.map(inner);
   if (isDuration(value)) return goDuration(value);
-  const of: unknown = Object.getPrototypeOf(value);
-  if (Construct.isConstruct(value) || (of !== Object.prototype && of !== null)) return value;
+  if (Construct.isConstruct(value)) return value;
+  // A Map, a Set, a Promise and the like have no fields, and would pass for an empty object.
+  if (Object.prototype.toString.call(value) !== '[object Object]') return Symbol(`an instance of ${className(value)}`);
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, each]) => (each === undefined ? [] : [[name, inner(each)]])),
   );

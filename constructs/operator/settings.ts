@@ -4,7 +4,14 @@
  * the table of settings.
  */
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
-import { flagOf, type PropName, propSettings, type SettingValue, valueName } from '../../crds/operator-settings.ts';
+import {
+  flagOf,
+  OPERATOR_SETTINGS,
+  type PropName,
+  propSettings,
+  type SettingValue,
+  valueName,
+} from '../../crds/operator-settings.ts';
 import { byWhatIsGiven, parseSetting, settingConflicts, settingRemedy } from '../../crds/operator-values.ts';
 import { goDuration, type TimeSpan } from '../common/time-span.ts';
 import { dnsLabel, dnsSubdomain, nameList } from '../common/prop-rules.ts';
@@ -148,6 +155,7 @@ export const operatorSettingsErrors = (settings: OperatorSettings): readonly (Fi
 const textOf = (settings: OperatorSettings, name: PropName): string | undefined => {
   const value = name === 'credentialsSecrets' ? listedSecrets(settings) : settings[name];
   if (value === undefined || typeof value === 'string') return value;
+  if (OPERATOR_SETTINGS[name].type === 'duration' && typeof value === 'number') return goDuration(value);
   if (typeof value === 'boolean' || typeof value === 'number') return String(value);
   return isList(value) ? value.join(',') : goDuration(value);
 };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { isCidr, isIpAddress } from '../../crds/network.ts';
+import { isCidr, isIpAddress, isNetwork, networkOf } from '../../crds/network.ts';
 
 test.each(['0.0.0.0/0', '198.51.100.0/24', '203.0.113.7/32', '::/0', '2001:db8::/32', '2001:db8::1/128'])(
   '%s is a network',
@@ -26,4 +26,24 @@ test.each([
 test('an IP address is of either family, and nothing but an address', () => {
   expect(['203.0.113.7', '2001:db8::7'].every(isIpAddress)).toBe(true);
   expect(['203.0.113', 'west.example', '203.0.113.7:80', ''].some(isIpAddress)).toBe(false);
+});
+
+test.each([
+  ['10.1.2.3/8', '10.0.0.0/8'],
+  ['10.0.0.0/8', '10.0.0.0/8'],
+  ['192.0.2.255/25', '192.0.2.128/25'],
+  ['192.0.2.1/32', '192.0.2.1/32'],
+  ['0.0.0.0/0', '0.0.0.0/0'],
+  ['2001:db8::5/32', '2001:db8::/32'],
+  ['2001:DB8:0:0::/33', '2001:db8::/33'],
+  ['::/0', '::/0'],
+  ['fd00::1:2:3/112', 'fd00::1:2:0/112'],
+])('%s is in %s', (cidr, network) => {
+  expect(networkOf(cidr)).toBe(network);
+  expect(isNetwork(network)).toBe(true);
+});
+
+test('a network is one in any spelling, and an address in one is not', () => {
+  expect(['2001:DB8:0::/32', '0:0::/0'].map(isNetwork)).toEqual([true, true]);
+  expect(['10.1.2.3/8', '::1/0'].map(isNetwork)).toEqual([false, false]);
 });

@@ -236,9 +236,15 @@ describe('readLink refuses a Link, naming field, value, reason and remedy (E7)',
       { ...SPEC, targetNamespaces: ['Shop', 'bank', 'bank'] },
       `spec.targetNamespaces[0]: "Shop" must be a valid DNS label ${LABEL}; spec.targetNamespaces[2]: "bank" must be unique (name it once)`,
     ],
-    [{ ...SPEC, targetNamespaces: 'shop' }, 'spec.targetNamespaces: "shop" must be an array (put it in a list: ["shop"])'],
+    [
+      { ...SPEC, targetNamespaces: 'shop' },
+      'spec.targetNamespaces: "shop" must be an array (put it in a list: ["shop"])',
+    ],
     [{ ...SPEC, excludedLabels: 'a' }, 'spec.excludedLabels: "a" must be an array (put it in a list: ["a"])'],
-    [{ ...SPEC, enableHeadlessServices: 'true' }, 'spec.enableHeadlessServices: "true" must be a boolean (write true, without quotes)'],
+    [
+      { ...SPEC, enableHeadlessServices: 'true' },
+      'spec.enableHeadlessServices: "true" must be a boolean (write true, without quotes)',
+    ],
   ])('%j', (spec, message) => {
     expect(complaint(link(JSON.parse(JSON.stringify(spec)) as object))).toBe(message);
   });

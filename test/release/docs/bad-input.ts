@@ -19,6 +19,7 @@ import { unreadableNamespace } from '../../../operator/mirror/reasons.ts';
 import { sourceProblem } from '../../../operator/source/advice.ts';
 import { link, service } from '../../support/builders.ts';
 import { TARGET_KUBECONFIG } from '../../support/kubeconfig.ts';
+import { type BadInput, FILES, saidOfCode, saidOfFile, TYPED, UNTYPED } from './bad-props.ts';
 
 interface Row {
   readonly input: string;
@@ -243,6 +244,7 @@ const commandLine: Table = {
       mirrorNamespaces: 'shop',
       enableNamespaceCreation: true,
     }),
+    flags('--mirror-namespaces kube-system', { mirrorNamespaces: 'kube-system' }),
     flags('--credentials-secrets west,../x', { credentialsSecrets: 'west,../x' }),
     flags('LINKSPAN_CONCURRENCY=many', {}, { LINKSPAN_CONCURRENCY: 'many' }),
     flags('LINKSPAN_NAMESPACES=shop', {}, { LINKSPAN_NAMESPACES: 'shop' }),
@@ -303,6 +305,40 @@ const targetCluster: Table = {
   ],
 };
 
+const quoted = (input: string): string =>
+  input === ''
+    ? '(empty)'
+    : input
+        .split('\n')
+        .map((line) => `\`${line}\``)
+        .join('<br>');
+
+/** Text in which nothing is markup. */
+const plain = (message: string): string => message.replaceAll('<', '&lt;').replaceAll(/[*_]/g, (mark) => `\\${mark}`);
+
+const props = (
+  heading: string,
+  where: string,
+  inputs: readonly BadInput[],
+  said: (input: string) => string,
+): Table => ({
+  heading,
+  where,
+  rows: inputs.map(({ input }) => ({
+    input: quoted(input),
+    message: said(input).split('<br>').map(plain).join('<br>'),
+  })),
+});
+
+const SYNTHESIS =
+  "Synthesis fails, by `App.synth()`, `Testing.synth` and `linkspan synth` alike, with the errors of all constructs and the construct's path in the tree. `WEST`, `OPERATOR`, `SET`, `MIRROR` and `SPLIT` stand for valid props.";
+
+const inProps: readonly Table[] = [
+  props('Props that types let pass', SYNTHESIS, TYPED, saidOfCode),
+  props('Props that only plain JavaScript lets pass', SYNTHESIS, UNTYPED, saidOfCode),
+  props('Cluster files', 'Standard error of `linkspan synth`, and exit code 2; nothing is written.', FILES, saidOfFile),
+];
+
 const render = ({ heading, where, rows }: Table): string => {
   const escape = (text: string): string => text.replaceAll('|', '\\|');
   const lines = rows.map(({ input, message }) => `| ${escape(input)} | ${escape(message)} |`);
@@ -318,6 +354,7 @@ export const badInput = async (): Promise<readonly Table[]> => [
   commandLine,
   sourceKubeconfig,
   sourceCluster,
+  ...inProps,
 ];
 
 /** The page. */
