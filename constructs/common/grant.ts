@@ -16,6 +16,8 @@ import {
   ServiceAccount,
 } from 'cdk8s-plus-27';
 import { Construct } from 'constructs';
+import { acceptProps } from './props.ts';
+import { list, map, object, text, texts } from './schema.ts';
 
 /** Which verbs are allowed on which resources. */
 export interface PolicyRule {
@@ -58,6 +60,39 @@ export interface GrantProps {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+const GRANT_PROPS = object(
+  'Rights of a ServiceAccount',
+  {
+    to: {
+      type: 'object',
+      description: 'The ServiceAccount',
+      required: ['name'],
+      properties: { name: text('Its name'), namespace: text('Its namespace') },
+    },
+    rules: list(
+      'Rights',
+      object(
+        'A rule',
+        {
+          group: text('API group'),
+          resources: texts('Plurals'),
+          resourceNames: texts('Names of the only objects'),
+          verbs: texts('Verbs'),
+          why: text('What they are for'),
+        },
+        'group',
+        'resources',
+        'verbs',
+      ),
+    ),
+    namespace: text('Namespace of the rights; default the whole cluster'),
+    labels: map('Labels of the role and its binding'),
+  },
+  'to',
+  'rules',
+  'labels',
+);
+
 /** A Role or ClusterRole, and its binding, both called as the ServiceAccount is. */
 export class Grant extends Construct {
   /** The rights. */
@@ -69,8 +104,12 @@ export class Grant extends Construct {
   /** The RoleBinding or the ClusterRoleBinding. */
   readonly binding: RoleBinding | ClusterRoleBinding;
 
-  constructor(scope: Construct, id: string, { to, rules, namespace, labels }: GrantProps) {
+  constructor(scope: Construct, id: string, given: GrantProps) {
     super(scope, id);
+    const { to, rules, namespace, labels } = acceptProps<GrantProps>(this, GRANT_PROPS, given, undefined, ({ to }) => ({
+      construct: `Grant ${to.name}`,
+      found: [],
+    }));
     this.rules = rules;
     this.namespace = namespace;
     const metadata = { name: to.name, labels, ...(namespace !== undefined && { namespace }) };

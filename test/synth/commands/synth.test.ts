@@ -34,10 +34,14 @@ describe('linkspan synth', () => {
     await say(clusterSetProps(5));
     expect(await synth('-o', 'one')).toEqual({
       code: 0,
-      stdout: 'one: 215 files, 5 folders, 215 changed\n',
+      stdout: expect.stringMatching(/^one: (\d+) files, 5 folders, \1 changed\n$/) as string,
       stderr: '',
     });
-    expect(await synth('-o', 'one')).toEqual({ code: 0, stdout: 'one: 215 files, 5 folders, 0 changed\n', stderr: '' });
+    expect(await synth('-o', 'one')).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^one: \d+ files, 5 folders, 0 changed\n$/) as string,
+      stderr: '',
+    });
     expect(await synth('-o', 'two')).toMatchObject({ code: 0 });
 
     const one = await treeOf('one');
