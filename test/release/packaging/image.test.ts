@@ -24,7 +24,6 @@ const NOBODY = 65_534;
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
-  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
@@ -109,11 +108,7 @@ describe('the image', () => {
       `install: ${(await size(app())).split('\t')[0]!}, of it dist ${(await size(app('dist'))).split('\t')[0]!}`,
     );
 
-    const optional = (name: string): boolean => manifest.peerDependenciesMeta[name]?.optional === true;
-    const needed = [
-      ...Object.keys(manifest.dependencies),
-      ...Object.keys(manifest.peerDependencies).filter((name) => !optional(name)),
-    ];
+    const needed = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
     const present = await Promise.all(
       needed.map((name) => readdir(app('node_modules', ...name.split('/'))).then(() => name)),
     );
