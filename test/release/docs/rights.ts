@@ -104,7 +104,7 @@ export const rightsPage = (): string =>
   [
     '# Rights, and why',
     '',
-    'Every right that the constructs grant, for whom, and what for. There are no others: the tests run the operator under these roles on API servers that enforce them, and take each of its rights away in turn to show that it is missed.',
+    'Every right that the constructs grant, for whom, and what for. There are no others: the tests run the operator under these roles on API servers that enforce them, and show that each right that is for the operator is used.',
     '',
     'A right that is missing is tried again until it is there. What it keeps from working is said: in the log and `/readyz` for what the operator as a whole needs, in the Link for what concerns one Link, one namespace or one Service.',
     '',
