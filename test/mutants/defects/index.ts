@@ -1,5 +1,6 @@
-/** All defects, one file for each folder of the operator. */
+/** All defects, one file for each folder of the operator, and one for the constructs that users compose with. */
 import type { Defect } from '../defect.ts';
+import { CONSTRUCTS } from './constructs.ts';
 import { GATEWAY } from './gateway.ts';
 import { KUBE } from './kube.ts';
 import { LINK } from './link.ts';
@@ -18,4 +19,5 @@ export const DEFECTS: readonly Defect[] = [
   ...TARGET,
   ...GATEWAY,
   ...PROCESS,
+  ...CONSTRUCTS,
 ];

@@ -1,0 +1,77 @@
+import type { Defect } from '../defect.ts';
+
+const GATEWAY = { file: 'constructs/gateway/gateway.ts', tests: ['test/constructs/gateway/gateway.test.ts'] };
+const OPERATOR = {
+  file: 'constructs/operator/mirror-operator.ts',
+  tests: ['test/constructs/operator/mirror-operator.test.ts'],
+};
+const COMPOSITION = ['test/constructs/composition.test.ts'];
+
+export const CONSTRUCTS: readonly Defect[] = [
+  {
+    ...GATEWAY,
+    name: "a gateway selects by more than Linkerd's chart does, and cannot be applied over it",
+    find: 'pods: GATEWAY_PODS',
+    replace: 'pods: GATEWAY_LABELS',
+  },
+  {
+    ...GATEWAY,
+    name: 'the cluster autoscaler keeps a node for the sake of a gateway',
+    find: '[Annotation.safeToEvict]: Value.true,',
+    replace: '',
+  },
+  {
+    name: 'the namespace admits no pod that sets up its network',
+    file: 'constructs/cluster-set/multicluster.ts',
+    find: ', [Label.podSecurity]: podSecurity',
+    replace: '',
+    tests: ['test/constructs/cluster-set/multicluster.test.ts'],
+  },
+  {
+    name: 'a rollout waits for a node that there is not',
+    file: 'constructs/common/deployment.ts',
+    find: "props.antiAffinity === 'required' &&",
+    replace: 'false &&',
+    tests: GATEWAY.tests,
+  },
+  {
+    name: 'an autoscaler is refused for a number of pods that nobody gave',
+    file: 'constructs/common/deployment.ts',
+    find: '...(this.#fixedReplicas !== undefined && { replicas: this.#fixedReplicas })',
+    replace: 'replicas: 3',
+    tests: COMPOSITION,
+  },
+  {
+    name: 'a NetworkPolicy looks for a label that the pods do not have',
+    file: 'constructs/common/deployment.ts',
+    find: 'override toPodSelectorConfig(',
+    replace: 'otherPodSelectorConfig(',
+    tests: COMPOSITION,
+  },
+  {
+    name: "no Link can go back to Linkerd's controller",
+    file: 'constructs/gateway/remote-access.ts',
+    find: 'linkerdController ? controllerRules : []',
+    replace: 'false ? controllerRules : []',
+    tests: ['test/constructs/gateway/remote-access.test.ts'],
+  },
+  {
+    ...OPERATOR,
+    name: 'linkerd multicluster check does not find the Deployment of the operator',
+    find: 'metadata: { ...metadata, labels: found },',
+    replace: 'metadata,',
+  },
+  {
+    ...OPERATOR,
+    name: 'a default of deny keeps Prometheus from the operator',
+    find: 'this.scrapePolicy = meshed ?',
+    replace: 'this.scrapePolicy = !meshed ?',
+  },
+  {
+    name: 'everybody reads which Services are exported and who uses them',
+    file: 'constructs/common/scrape-policy.ts',
+    find: "...(scrapers === 'anybody' &&",
+    replace: '...(scrapers !== undefined &&',
+    tests: ['test/constructs/gateway/gateway-policy.test.ts'],
+  },
+];
