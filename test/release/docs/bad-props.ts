@@ -120,6 +120,12 @@ export const TYPED: readonly BadInput[] = [
     'must not be set together with flat',
   ),
   made('RemoteAccess', "{ sourceCluster: 'east', exportNamespaces: [] }", 'exportNamespaces: [] must not be empty'),
+  made(
+    'RemoteAccess',
+    "{ sourceCluster: 'east', exportNamespaces: ['shop', 'shop'] }",
+    'must name each namespace once',
+  ),
+  made('MirrorOperator', "{ ...OPERATOR, mirrorNamespaces: ['shop', 'shop'] }", 'must name each namespace once'),
   made('Gateway', "{ image: 'a b' }", 'image: "a b" must be a valid image reference'),
   made('Gateway', "{ probePeriod: '5' }", 'probePeriod: "5" must be a valid period (write 5s)'),
   made('Gateway', '{ replicas: -1 }', 'replicas: -1 must be a whole number of at least 0'),
