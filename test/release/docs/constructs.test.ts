@@ -7,6 +7,7 @@ import { render } from '../../../constructs/mirror/render.ts';
 import { CHART_KEYS } from './chart-keys.ts';
 import { CHART_VALUES, isAbout, propPath } from './chart-values.ts';
 import { constructExamples } from './constructs.ts';
+import { CONSTRUCT_GROUPS } from './construct-groups.ts';
 
 /** Constructs, and what is done `of` a construct. */
 const constructs = Object.entries(linkspan)
@@ -17,6 +18,11 @@ test('every construct has an example, which renders something', async () => {
   const examples = await constructExamples();
   expect(examples.map(({ construct }) => construct).sort()).toEqual(constructs.sort());
   for (const { construct, objects } of examples) expect(objects, construct).not.toEqual([]);
+});
+
+test('every construct is in the table of what is for what, once', () => {
+  const chosen = CONSTRUCT_GROUPS.flatMap(({ purposes }) => purposes.flatMap((purpose) => purpose.constructs));
+  expect(chosen.toSorted()).toEqual(constructs.toSorted());
 });
 
 describe("the table of the chart's values", () => {

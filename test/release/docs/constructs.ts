@@ -1,15 +1,15 @@
 /**
- * docs/constructs.md, produced by the code that it shows: each example is a function that is run, its text is read from
- * where it is written, and the YAML is what it renders.
+ * docs/constructs.md, produced by the code that it shows: the tables are the docstrings of the props; each example is a
+ * function that is run, its text is read from where it is written, and the YAML is what it renders.
  */
 import { readFile } from 'node:fs/promises';
 import { App, Chart, Yaml } from 'cdk8s';
 import type { ApiJson } from '../../../constructs/mirror/render.ts';
 import { CHART_VALUES, type ChartValue, propPath } from './chart-values.ts';
 import * as examples from './construct-examples.ts';
+import { CONSTRUCT_GROUPS, type ConstructGroup } from './construct-groups.ts';
+import { type PropsReference, propsReference, type PropsType } from './props.ts';
 
-/** YAML of more lines is folded. */
-const FOLDED = 40;
 /** Files of more characters are left out. */
 const LONG = 10_000;
 
@@ -61,35 +61,109 @@ const shortened = (object: ApiJson): ApiJson => {
   return { ...object, spec: { ...spec, versions: spec.versions.map(({ name }) => ({ name })) } };
 };
 
-const yamlBlock = (objects: readonly ApiJson[]): string => {
+/** What an example renders, folded. */
+const rendering = (objects: readonly ApiJson[]): string => {
   const yaml = Yaml.stringify(...objects.map(shortened)).trimEnd();
-  const block = `\`\`\`yaml\n${yaml}\n\`\`\``;
-  const lines = yaml.split('\n').length;
-  if (lines <= FOLDED) return block;
   const kinds = [...new Set(objects.map(({ kind }) => kind))].join(', ');
-  return `<details>\n<summary>${objects.length} objects, ${lines} lines: ${kinds}</summary>\n\n${block}\n\n</details>`;
+  const count = objects.length === 1 ? '1 object' : `${objects.length} objects`;
+  const summary = `It renders ${count}, ${yaml.split('\n').length} lines: ${kinds}`;
+  return `<details>\n<summary>${summary}</summary>\n\n\`\`\`yaml\n${yaml}\n\`\`\`\n\n</details>`;
 };
 
-const section = ({ construct, summary, source, objects }: ConstructExample): string =>
-  [`## ${construct}`, '', summary, '', '```ts', source, '```', '', yamlBlock(objects)].join('\n');
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+
+const propsTable = ({ props }: PropsType): readonly string[] => [
+  '| prop | type | default | meaning |',
+  '| --- | --- | --- | --- |',
+  ...props.map(
+    ({ name, type, default: fallback = '**required**', meaning }) =>
+      `| \`${name}\` | ${cell(type)} | ${cell(fallback)} | ${cell(meaning)} |`,
+  ),
+];
+
+const section = (
+  { construct, summary, source, objects }: ConstructExample,
+  props: PropsType | undefined,
+): readonly string[] => [
+  `### ${construct}`,
+  '',
+  summary,
+  '',
+  ...(props === undefined ? [`\`${construct}\` has no props.`] : propsTable(props)),
+  '',
+  '```ts',
+  source,
+  '```',
+  '',
+  rendering(objects),
+  '',
+];
+
+const anchor = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, '')
+    .replaceAll(' ', '-');
+
+const link = (heading: string): string => `[${heading}](#${anchor(heading)})`;
+
+const chooser = ({ purposes }: ConstructGroup): readonly string[] =>
+  purposes.map(({ want, constructs, note = '' }) => `| ${want} | ${constructs.map(link).join(', ')} | ${note} |`);
+
+/** Anchors of a construct's props are those of the construct. */
+const withAnchors = (text: string, { byConstruct }: PropsReference): string => {
+  const constructs = new Map([...byConstruct].map(([construct, { name }]) => [anchor(name), anchor(construct)]));
+  return text.replaceAll(/\]\(#(\w+)\)/g, (_, name: string) => `](#${constructs.get(name) ?? name})`);
+};
 
 const row = ({ value, props, note = '' }: ChartValue): string => {
   const values = value.startsWith('the ') ? value : value.replace(/[^, ]+/g, '`$&`');
   return `| ${values} | ${props === undefined ? 'none' : `\`${propPath(props)}\``} | ${note} |`;
 };
 
+const TYPES = 'Types of props';
+const CHART = "From Linkerd's chart";
+
 /** The page. */
-export const constructsPage = async (): Promise<string> =>
-  [
+export const constructsPage = async (): Promise<string> => {
+  const reference = propsReference();
+  const shown = new Map((await constructExamples()).map((example) => [example.construct, example]));
+  const groups = CONSTRUCT_GROUPS.map(({ heading, purposes }) => {
+    const constructs = purposes.flatMap((purpose) => purpose.constructs);
+    const sections = constructs.flatMap((name) => {
+      const example = shown.get(name);
+      if (example === undefined) throw new Error(`construct-examples.ts has no example of ${name}`);
+      return section(example, reference.byConstruct.get(name));
+    });
+    return { heading, constructs, sections };
+  });
+  const page = [
     '# Constructs',
     '',
-    "Each construct, a short example and what it renders. `chart` is a cdk8s `Chart`; the constructs are imported from `linkspan`, `Service` is cdk8s-plus'. All props are documented where they are declared, so that an editor shows them. Props that are invalid fail at synthesis, all of them at once. Every construct exposes the objects that it made, so that `addJsonPatch` changes what no prop does.",
+    'The constructs are imported from `linkspan` and added to a [cdk8s](https://cdk8s.io) `Chart`, which is `chart` in the examples. Each construct has a table of its props, an example, and the YAML that the example renders.',
     '',
-    'This page is produced by the code that it shows: `npm run docs` writes it, a test holds it.',
+    'Invalid props fail at synthesis, all of a construct at once: `InvalidPropsError` names each prop, its value, the reason and the remedy. Every construct exposes the objects that it made, so that `addJsonPatch` changes what no prop does.',
     '',
-    (await constructExamples()).map(section).join('\n\n'),
+    'This page is produced by the code that it describes: `npm run docs` writes it, and a test fails when it has drifted.',
     '',
-    "## From Linkerd's chart",
+    '## Contents',
+    '',
+    '- [Which construct for what](#which-construct-for-what)',
+    ...groups.map(({ heading, constructs }) => `- ${link(heading)}: ${constructs.map(link).join(', ')}`),
+    `- ${link(TYPES)}: what the props of several constructs are made of`,
+    `- ${link(CHART)}: which prop takes the place of a value`,
+    '',
+    '## Which construct for what',
+    '',
+    '| I want | construct | note |',
+    '| --- | --- | --- |',
+    ...CONSTRUCT_GROUPS.flatMap(chooser),
+    '',
+    ...groups.flatMap(({ heading, sections }) => [`## ${heading}`, '', ...sections]),
+    `## ${TYPES}`,
+    '',
+    ...reference.others.flatMap((type) => [`### ${type.name}`, '', type.meaning, '', ...propsTable(type), '']),
+    `## ${CHART}`,
     '',
     'The values of the Helm chart `linkerd-multicluster`, and the props of `Multicluster` that take their place. The parts have the same props when they are used alone: `gateway.replicas` is `replicas` of `Gateway`.',
     '',
@@ -97,4 +171,6 @@ export const constructsPage = async (): Promise<string> =>
     '| --- | --- | --- |',
     ...CHART_VALUES.map(row),
     '',
-  ].join('\n');
+  ];
+  return withAnchors(page.join('\n'), reference);
+};

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import { flagsTable } from './flags-table.ts';
 import { badInputPage } from './bad-input.ts';
+import { clusterFilePage } from './cluster-file.ts';
 import { constructsPage } from './constructs.ts';
 import { rightsPage } from './rights.ts';
 
@@ -15,6 +16,7 @@ export const documents = async (): Promise<ReadonlyMap<string, string>> => {
   const pages: readonly (readonly [string, string])[] = [
     ['README.md', readme.replace(/<!-- flags -->.*<!-- \/flags -->/s, () => table)],
     ['docs/bad-input.md', await badInputPage()],
+    ['docs/cluster-file.md', clusterFilePage()],
     ['docs/constructs.md', await constructsPage()],
     ['docs/rights.md', rightsPage()],
   ];
