@@ -3,7 +3,10 @@ import type { ClusterSet } from '../cluster-set/cluster-set.ts';
 
 /** A cluster as it is registered in Argo CD, by one of its name and its URL. */
 export interface ArgoCdDestination {
-  /** @default - by server */
+  /**
+   * Name by which the cluster is registered in Argo CD.
+   * @default - by server
+   */
   readonly name?: string | undefined;
   /**
    * URL of the API server; `https://kubernetes.default.svc` is where Argo CD runs.

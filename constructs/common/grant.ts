@@ -30,6 +30,7 @@ export interface PolicyRule {
    * @default - all
    */
   readonly resourceNames?: readonly string[] | undefined;
+  /** What the rule allows, as in `list`, `watch` and `patch`. */
   readonly verbs: readonly string[];
   /**
    * What the verbs are for, in words; it is not rendered.
@@ -40,7 +41,9 @@ export interface PolicyRule {
 
 /** The name of a ServiceAccount that is made elsewhere. */
 export interface Grantee {
+  /** Name of the ServiceAccount. */
   readonly name: string;
+  /** Namespace of the ServiceAccount. */
   readonly namespace: string;
 }
 
@@ -51,12 +54,14 @@ export type NamedSubject = ISubject & { readonly name: string };
 export interface GrantProps {
   /** The ServiceAccount that gets the rights: one of cdk8s-plus, or the name of one that is made elsewhere. */
   readonly to: Grantee | NamedSubject;
+  /** What the ServiceAccount may do. */
   readonly rules: readonly PolicyRule[];
   /**
    * Namespace of the rights.
    * @default - the whole cluster
    */
   readonly namespace?: string | undefined;
+  /** Labels of the role and its binding. */
   readonly labels: Readonly<Record<string, string>>;
 }
 

@@ -9,21 +9,39 @@ import { isLabelKey, isLabelValue } from '../../crds/names.ts';
 
 /** What a container asks for and may take: quantities such as `100m` and `64Mi`, by `cpu`, `memory` and the like. */
 export interface Resources {
-  /** @default - nothing */
+  /**
+   * Quantities that are reserved for the container.
+   * @default - nothing
+   */
   readonly requests?: Readonly<Record<string, string>> | undefined;
-  /** @default - no limit */
+  /**
+   * Quantities that the container may use at most.
+   * @default - no limit
+   */
   readonly limits?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A taint that pods put up with. */
 export interface Toleration {
-  /** @default - every key, with operator Exists */
+  /**
+   * Key of the taint.
+   * @default - every key, with operator Exists
+   */
   readonly key?: string | undefined;
-  /** @default Equal */
+  /**
+   * `Equal` compares the value; `Exists` tolerates every value.
+   * @default Equal
+   */
   readonly operator?: 'Equal' | 'Exists' | undefined;
-  /** @default - the empty value */
+  /**
+   * Value of the taint, for `Equal`.
+   * @default - the empty value
+   */
   readonly value?: string | undefined;
-  /** @default - every effect */
+  /**
+   * Effect of the taint.
+   * @default - every effect
+   */
   readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute' | undefined;
   /**
    * Seconds that a pod stays on a node that gets a NoExecute taint.
@@ -41,7 +59,10 @@ export interface TopologySpread {
    * @default 1
    */
   readonly maxSkew?: number | undefined;
-  /** @default ScheduleAnyway */
+  /**
+   * Whether a pod that cannot be spread waits, or runs where there is room.
+   * @default ScheduleAnyway
+   */
   readonly whenUnsatisfiable?: 'ScheduleAnyway' | 'DoNotSchedule' | undefined;
 }
 
@@ -51,7 +72,7 @@ export interface PodPlacementProps {
   readonly replicas?: number | undefined;
   /**
    * Whether two pods may share a node.
-   * @default preferred - not if it can be avoided
+   * @default - preferred: not if it can be avoided
    */
   readonly antiAffinity?: 'required' | 'preferred' | 'none' | undefined;
   /**

@@ -12,6 +12,7 @@ import { dnsSubdomain, nameList } from './prop-rules.ts';
 export interface NodeRequirement {
   /** Key of the label. */
   readonly key: string;
+  /** How the label is compared. */
   readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
   /**
    * One or more for In and NotIn, one number for Gt and Lt, none for the others.
@@ -22,15 +23,22 @@ export interface NodeRequirement {
 
 /** Nodes that meet all of its requirements. */
 export interface NodeTerm {
+  /** What the labels of a node must be; all of them must hold. */
   readonly matchExpressions: readonly NodeRequirement[];
 }
 
 /** On which nodes to run, as Kubernetes' `nodeAffinity` has it; of the required terms, one must hold. */
 export interface NodeAffinity {
-  /** @default - any node */
+  /**
+   * Nodes that a pod may run on.
+   * @default - any node
+   */
   readonly requiredDuringSchedulingIgnoredDuringExecution?:
     { readonly nodeSelectorTerms: readonly NodeTerm[] } | undefined;
-  /** @default - no preference */
+  /**
+   * Nodes that are preferred, each term by its weight from 1 to 100.
+   * @default - no preference
+   */
   readonly preferredDuringSchedulingIgnoredDuringExecution?:
     readonly { readonly weight: number; readonly preference: NodeTerm }[] | undefined;
 }

@@ -10,7 +10,9 @@ import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
 
 /** A ServiceAccount of this cluster. */
 export interface ServiceAccountRef {
+  /** Name of the ServiceAccount. */
   readonly name: string;
+  /** Namespace of the ServiceAccount. */
   readonly namespace: string;
 }
 

@@ -14,7 +14,10 @@ import { portNumber } from '../common/prop-rules.ts';
 
 /** How the gateway is reached from outside of the cluster. */
 export interface GatewayServiceProps {
-  /** @default LoadBalancer */
+  /**
+   * Type of the Service.
+   * @default LoadBalancer
+   */
   readonly type?: 'LoadBalancer' | 'NodePort' | 'ClusterIP' | undefined;
   /**
    * Which implementation makes the load balancer.

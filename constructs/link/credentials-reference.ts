@@ -23,12 +23,16 @@ import { CREDENTIALS_REFERENCE_PROPS } from './schema.ts';
 export interface SecretStoreRef {
   /** Name of the store. */
   readonly name: string;
-  /** @default ClusterSecretStore */
+  /**
+   * Kind of the store.
+   * @default ClusterSecretStore
+   */
   readonly kind?: 'ClusterSecretStore' | 'SecretStore' | undefined;
 }
 
 /** Where the store has the token. */
 export interface StoredToken {
+  /** The store that holds the token. */
   readonly store: SecretStoreRef;
   /** Key of the token in the store. */
   readonly key: string;

@@ -24,9 +24,15 @@ import { LINK_PROPS } from './schema.ts';
 
 /** How the health of a target's gateway is probed. */
 export interface LinkProbe {
-  /** @default /ready */
+  /**
+   * Path of the health endpoint.
+   * @default /ready
+   */
   readonly path?: string | undefined;
-  /** @default 4191 */
+  /**
+   * Port of the health endpoint.
+   * @default 4191
+   */
   readonly port?: number | undefined;
   /**
    * Time between probes.
@@ -100,7 +106,10 @@ export interface LinkProps {
    * @default - no gateway: flat and federated mode only
    */
   readonly gatewayAddresses?: readonly string[] | undefined;
-  /** @default 4143 */
+  /**
+   * Port of the target's gateway.
+   * @default 4143
+   */
   readonly gatewayPort?: number | undefined;
   /**
    * TLS identity of the target's gateway.

@@ -29,7 +29,10 @@ export type MirrorMode = 'gateway' | 'remote-discovery';
 export interface MirrorServiceProps extends TargetServiceProps, StaticEndpointsProps {
   /** Ports of the target Service; in gateway mode UDP and SCTP ports are left out (rule A5). */
   readonly ports: readonly MirrorPort[];
-  /** @default gateway */
+  /**
+   * Whether clients reach the Service through the gateway, or its pods directly on a flat network.
+   * @default gateway
+   */
   readonly mode?: MirrorMode | undefined;
   /**
    * The gateway behind the mirror; in gateway mode only.

@@ -17,7 +17,10 @@ export interface EndpointPort {
   readonly name?: string | undefined;
   /** Port number. */
   readonly port: number;
-  /** @default TCP */
+  /**
+   * Transport protocol of the port.
+   * @default TCP
+   */
   readonly protocol?: Protocol | undefined;
   /**
    * Application protocol, as in `kubernetes.io/h2c`.

@@ -16,7 +16,7 @@ export interface StaticEndpointsProps {
    * `kubectl apply` and Flux apply such endpoints. Argo CD does not, as installed since 3.0: `resource.exclusions` in its
    * ConfigMap `argocd-cm` names the kinds Endpoints and EndpointSlice (groups "" and discovery.k8s.io). Take the kind that
    * is rendered out of that entry; from then on Argo CD watches all objects of that kind, in every cluster that it serves.
-   * @default false: to synthesize endpoints is an error
+   * @default - false: to synthesize endpoints is an error
    */
   readonly static?: boolean | undefined;
 }

@@ -56,7 +56,10 @@ export interface NetworkPolicyPeer {
 export interface MirrorOperatorProps extends PodProps, OperatorSettings {
   /** Image of Linkspan, with tag or digest; its entry point is the `linkspan` command. */
   readonly image: string;
-  /** @default - the kubelet's: Always for tag latest, else IfNotPresent */
+  /**
+   * When the kubelet pulls the image.
+   * @default - the kubelet's: Always for tag latest, else IfNotPresent
+   */
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never' | undefined;
   /**
    * Namespace of the operator, the Links and their credentials.
@@ -96,7 +99,7 @@ export interface MirrorOperatorProps extends PodProps, OperatorSettings {
   /**
    * Who may use the admin port, where the pods are in the mesh: `anybody`, or clients of the mesh alone that run as these
    * ServiceAccounts, as in `{ name: 'prometheus', namespace: 'linkerd-viz' }`. Linkerd allows probes of the kubelet by itself.
-   * @default anybody, since a Prometheus is often not in the mesh
+   * @default - anybody, since a Prometheus is often not in the mesh
    */
   readonly scrapers?: Scrapers | undefined;
   /**

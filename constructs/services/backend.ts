@@ -8,8 +8,11 @@ import { serviceName } from '../common/prop-rules.ts';
 
 /** A Service as cdk8s-plus has it, in any of its versions. */
 export interface ServiceObject {
+  /** Name of the Service. */
   readonly name: string;
+  /** Metadata, of which the namespace is read. */
   readonly metadata: { readonly namespace?: string | undefined };
+  /** Ports of the Service. */
   readonly ports: readonly { readonly port: number }[];
 }
 

@@ -45,8 +45,9 @@ export const propsReference = (): PropsReference => {
 
 class Reader {
   readonly #checker: ts.TypeChecker;
+  /** What can be constructed or called. */
   readonly #exported: readonly ts.Symbol[];
-  /** Types that have a table, by name. */
+  /** Types that have a table, by name; undefined while it is made. */
   readonly #tables = new Map<string, PropsType | undefined>();
 
   constructor(checker: ts.TypeChecker, program: ts.Program) {
@@ -54,7 +55,8 @@ class Reader {
     const index = program.getSourceFile(INDEX);
     const module = index && checker.getSymbolAtLocation(index);
     if (module === undefined) throw new Error(`${INDEX} cannot be read`);
-    this.#exported = checker.getExportsOfModule(module).map((symbol) => this.#original(symbol));
+    const values = checker.getExportsOfModule(module).filter((symbol) => !isTypeOnly(symbol));
+    this.#exported = values.map((symbol) => this.#original(symbol));
   }
 
   read(): PropsReference {
@@ -110,7 +112,9 @@ class Reader {
     const text = this.#defaultOf(prop, declaration);
     if (isOptional && text === undefined) throw new Error(`${where} has no @default`);
     if (!isOptional && text !== undefined) throw new Error(`${where} is required, and has a @default`);
-    return { name: prop.name, type: this.#type(declaration.type), default: text, meaning: this.#docs(prop) };
+    const meaning = this.#docs(prop);
+    if (meaning === '') throw new Error(`${where} has no docstring`);
+    return { name: prop.name, type: this.#type(declaration.type), default: text, meaning };
   }
 
   /** A value as code, or after a dash words, as cdk8s has it. Generated types have no defaults. */
@@ -136,7 +140,8 @@ class Reader {
     if (ts.isIndexedAccessTypeNode(node)) return this.#resolved(node);
     const [member] = ts.isTypeLiteralNode(node) ? node.members : [];
     if (member !== undefined && ts.isIndexSignatureDeclaration(member)) return `map to ${this.#type(member.type)}`;
-    return code(oneLine(node.getText()));
+    this.#tablesWithin(node);
+    return code(oneLine(node.getText().replaceAll('readonly ', '')));
   }
 
   #reference(node: ts.TypeReferenceNode): string {
@@ -150,10 +155,19 @@ class Reader {
     const symbol = this.#symbolOf(node.typeName);
     if (symbol === undefined) return code(node.getText());
     const alias = symbol.declarations?.find(ts.isTypeAliasDeclaration);
-    if (alias !== undefined && isOurs(alias)) return this.#type(alias.type);
+    if (alias !== undefined && isOurs(alias) && !ts.isIntersectionTypeNode(alias.type)) return this.#type(alias.type);
     if (!isOurInterface(symbol)) return code(node.getText());
     this.#table(symbol);
     return propsLink(symbol.name);
+  }
+
+  /** Makes the tables of what an object type refers to, which is written out. */
+  #tablesWithin(node: ts.TypeNode): void {
+    const visit = (each: ts.Node): void => {
+      if (ts.isTypeReferenceNode(each)) this.#reference(each);
+      ts.forEachChild(each, visit);
+    };
+    if (ts.isTypeLiteralNode(node)) visit(node);
   }
 
   /** A type that is that of another prop. */
@@ -196,6 +210,10 @@ const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 const isStatic = (member: ts.MethodDeclaration): boolean =>
   member.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.StaticKeyword) ?? false;
+
+const isTypeOnly = ({ declarations }: ts.Symbol): boolean =>
+  declarations?.some((each) => ts.isExportSpecifier(each) && (each.isTypeOnly || each.parent.parent.isTypeOnly)) ??
+  false;
 
 const isOurs = (node: ts.Node): boolean => !node.getSourceFile().fileName.includes('/node_modules/');
 
