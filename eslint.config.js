@@ -83,6 +83,11 @@ export default tseslint.config(
     },
   },
   { files: ['**/*.js'], ...tseslint.configs.disableTypeChecked },
+  // Their own tsconfig.json looks for an installed linkspan.
+  {
+    files: ['examples/**/*.ts'],
+    languageOptions: { parserOptions: { projectService: false, project: ['tsconfig.json'] } },
+  },
   {
     files: ['constructs/**/*.ts', 'operator/**/*.ts', 'synth/**/*.ts'],
     ignores: ['operator/link/**', 'operator/mirror/**'],

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /** What takes a minute of CPU for little news of a change: installs from the registry, images, the demo as a process. */
-const EXTRAS = ['test/demo/**', 'test/release/packaging/**', 'test/release/examples/package.test.ts'];
+const EXTRAS = ['test/demo/**', 'test/release/packaging/**', 'test/release/examples/readmes.test.ts'];
 /** In CI, by `npm run test:all`, and where files are named. */
 const isWhole =
   process.env['CI'] === 'true' ||

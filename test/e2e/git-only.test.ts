@@ -21,6 +21,7 @@ import { EXPORTED, link, LINKS_NAMESPACE, namespace, service, slice } from '../s
 import { TestGateway } from '../support/gateway.ts';
 import { meshCrds } from '../support/mesh-crds.ts';
 import { renderedOperator, serviceAccountUser } from '../support/rendered-operator.ts';
+import { commandBlocks } from '../release/examples/readme.ts';
 import { linkspan } from '../synth/linkspan.ts';
 import type { EndpointsObject, LinkObject } from '../support/objects.ts';
 import { LASTING_LEASE, TestOperator } from '../support/operator.ts';
@@ -34,11 +35,8 @@ const GATEWAYS: Readonly<Record<string, string>> = {
 };
 
 /** The commands that the README has below a heading, a block each. */
-const commandsOf = async (heading: string): Promise<readonly string[]> => {
-  const readme = await readFile(join(EXAMPLE, 'README.md'), 'utf8');
-  const section = readme.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? '';
-  return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands = '']) => commands);
-};
+const commandsOf = async (heading: string): Promise<readonly string[]> =>
+  (await commandBlocks('gitops')).filter((block) => block.heading === heading).map(({ commands }) => commands);
 
 /** A cluster that runs, and what the test has of it. */
 class Site {
@@ -178,7 +176,7 @@ onReal('two clusters that were brought up from Git alone', () => {
     const printed = await shell(apply.replace('east west north', 'east west'));
     expect(printed).toContain('link.multicluster.linkerd.io/west created');
 
-    const [credentials = ''] = await commandsOf('Credentials');
+    const [credentials = '', getLinks = ''] = await commandsOf('Credentials');
     const known = credentials.split('\n').filter((line) => !line.includes('north'));
     await shell(
       known
@@ -186,6 +184,7 @@ onReal('two clusters that were brought up from Git alone', () => {
         .replace('https://api.east.example.com:6443', east.cluster.server)
         .replace('https://api.west.example.com:6443', west.cluster.server),
     );
+    expect(await shell(getLinks)).toMatch(/^west +west/m);
 
     await runOperators();
     for (const [site, target] of [
@@ -199,7 +198,10 @@ onReal('two clusters that were brought up from Git alone', () => {
 
   test("mirror each other's exports with the addresses of the gateways", { timeout: 120_000 }, async () => {
     await exportFrom(east, 'web');
-    await exportFrom(west, 'web');
+    await west.client.apply(service('web'));
+    await west.client.apply(slice('web'));
+    const [label = ''] = await commandsOf('Export a Service');
+    expect(await shell(label)).toBe('service/web labeled\n');
     await eventually('web-west is ready in east', () => isMirrored(east, 'web', west), DEADLINE_MS);
     await eventually('web-east is ready in west', () => isMirrored(west, 'web', east), DEADLINE_MS);
   });
@@ -236,6 +238,12 @@ onReal('two clusters that were brought up from Git alone', () => {
       (await east.client.get(service('web-west'))) === undefined && (await east.addresses('web-west')) === undefined;
     await eventually('web-west is gone', gone, DEADLINE_MS);
     expect(await west.addresses('web-east')).toEqual([GATEWAYS['east']]);
+  });
+
+  test('need no command but those that are run here, or where the examples are installed', async () => {
+    const sections = new Set((await commandBlocks('gitops')).map(({ heading }) => heading));
+    const here = ['Apply with kubectl', 'Credentials', 'Export a Service', 'Remove a cluster'];
+    expect([...sections].sort()).toEqual([...here, 'Apply with Argo CD', 'Start'].sort());
   });
 
   test('have refused nobody anything', async () => {

@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const SOURCES = ['*.{js,ts,md}', '{crds,constructs,operator,synth,test,docs,examples}/**/*.{js,ts,md}'];
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'docs/**/*.md'];
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'examples/**/README.md'];
 const IGNORED = ['**/node_modules/**', '**/dist/**'];
 
 /** Something that a text refers to, and the line where it does, from 1. */

@@ -16,11 +16,12 @@ describe.each(EXAMPLE_NAMES)('the example %s', (name) => {
     const example = await json(`examples/${name}/package.json`);
     expect(example).toMatchObject({ private: true, type: 'module', dependencies: peerDependencies });
     expect(example['dependencies']).toHaveProperty('linkspan', `^${String(version)}`);
+    expect(example['scripts']).toEqual({ synth: 'tsc --noEmit && node main.ts' });
   });
 
   test('is synthesized by the cdk8s command', () => {
     const config = new URL(`../../../examples/${name}/cdk8s.yaml`, import.meta.url).pathname;
-    expect(Yaml.load(config)).toEqual([{ language: 'typescript', app: 'node main.ts' }]);
+    expect(Yaml.load(config)).toEqual([{ language: 'typescript', app: 'npm run synth' }]);
   });
 
   test('renders the same twice', async () => {

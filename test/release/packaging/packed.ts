@@ -44,8 +44,23 @@ export interface Packed extends Report {
 
 /** Runs a program to its end, whatever its exit code. */
 export const run = (cwd: string, command: string, ...args: readonly string[]): Promise<Outcome> =>
+  runIn({ cwd, env: environment }, command, ...args);
+
+/**
+ * Runs commands in a shell that ends at the first that fails, whatever its exit code.
+ * @param env variables beside those of every program
+ */
+export const shell = (cwd: string, commands: string, env: NodeJS.ProcessEnv = {}): Promise<Outcome> =>
+  runIn({ cwd, env: { ...environment, ...env } }, 'sh', '-euc', commands);
+
+interface Place {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const runIn = (place: Place, command: string, ...args: readonly string[]): Promise<Outcome> =>
   new Promise((resolve, reject) => {
-    execFile(command, args, { cwd, env: environment, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+    execFile(command, args, { ...place, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
       if (error === null) resolve({ code: 0, stdout, stderr });
       else if (typeof error.code === 'number') resolve({ code: error.code, stdout, stderr });
       else reject(new Error(`${command}: ${error.message}`, { cause: error }));
