@@ -121,6 +121,20 @@ const row = ({ value, props, note = '' }: ChartValue): string => {
   return `| ${values} | ${props === undefined ? 'none' : `\`${propPath(props)}\``} | ${note} |`;
 };
 
+/** What the examples need around them; two of them hold credentials. */
+const START = String.raw`import { App, Chart } from 'cdk8s';
+import { Service } from 'cdk8s-plus-27';
+import { Gateway } from 'linkspan';
+
+const app = new App();
+const chart = new Chart(app, 'mesh');
+const caData = Buffer.from('-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n').toString('base64');
+const token = 'token';
+
+// An example, for which its construct is imported, as Gateway is above.
+
+app.synth();`;
+
 const TYPES = 'Types of props';
 const CHART = "From Linkerd's chart";
 
@@ -140,7 +154,11 @@ export const constructsPage = async (): Promise<string> => {
   const page = [
     '# Constructs',
     '',
-    'The constructs are imported from `linkspan` and added to a [cdk8s](https://cdk8s.io) `Chart`, which is `chart` in the examples. Each construct has a table of its props, an example, and the YAML that the example renders.',
+    'The constructs are imported from `linkspan` and added to a [cdk8s](https://cdk8s.io) `Chart`. Each construct has a table of its props, an example, and the YAML that the example renders. The examples go into this program:',
+    '',
+    '```ts',
+    START,
+    '```',
     '',
     'Invalid props fail at synthesis, all of a construct at once: `InvalidPropsError` names each prop, its value, the reason and the remedy. Every construct exposes the objects that it made, so that `addJsonPatch` changes what no prop does.',
     '',

@@ -6,6 +6,7 @@ import { glob, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import manifest from '../../../package.json' with { type: 'json' };
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -30,9 +31,14 @@ const references = (text: string, pattern: RegExp): readonly Reference[] =>
 /** Ids of rules and lessons, such as A6 and L24, in whatever form they are cited. */
 const citedRules = (text: string): readonly Reference[] => references(text, /\b[A-L]\d{1,3}\b/g);
 
-/** Targets of Markdown links, except to other sites. */
+/** Where the files of the repository are on the web. npmjs.com shows the README, where a relative link would be dead. */
+const ON_THE_WEB = `${manifest.repository.url.replace(/^git\+|\.git$/g, '')}/blob/main/`;
+
+/** Targets of Markdown links, except to other sites; those to the repository on the web are from its root: `/docs`. */
 const links = (page: string): readonly Reference[] =>
-  references(withoutBlocks(page), /\]\(([^)\s]+)\)/g).filter(({ to }) => !/^[a-z]+:/.test(to));
+  references(withoutBlocks(page), /\]\(([^)\s]+)\)/g)
+    .map(({ to, line }) => ({ to: to.startsWith(ON_THE_WEB) ? to.slice(ON_THE_WEB.length - 1) : to, line }))
+    .filter(({ to }) => !/^[a-z]+:/.test(to));
 
 /** Paths from the root of the repository that stand in backticks. */
 const paths = (page: string): readonly Reference[] =>
@@ -81,7 +87,8 @@ const exists = (path: string): Promise<boolean> =>
 /** Where a link leads, or why it does not. */
 async function problemOf(page: string, to: string): Promise<string | undefined> {
   const [path = '', anchor] = to.split('#');
-  const target = path === '' ? join(ROOT, page) : join(ROOT, dirname(page), path);
+  const from = path.startsWith('/') ? ROOT : join(ROOT, dirname(page));
+  const target = path === '' ? join(ROOT, page) : join(from, path);
   if (!(await exists(target))) return 'there is no such file';
   if (anchor === undefined) return undefined;
   return anchors(await readFile(target, 'utf8')).includes(anchor) ? undefined : 'there is no such heading';
@@ -111,6 +118,13 @@ test('every link in a page leads to a file, and to a heading of it', async () =>
     }
   }
   expect(dead).toEqual([]);
+});
+
+test('every link of the README leads to the web, as npmjs.com needs it', async () => {
+  const readme = withoutBlocks(await readFile(join(ROOT, 'README.md'), 'utf8'));
+  const relative = references(readme, /\]\(([^)\s]+)\)/g).filter(({ to }) => !/^(https:|#)/.test(to));
+  expect(relative).toEqual([]);
+  expect(links(readme).length).toBeGreaterThan(10);
 });
 
 test('every path of the repository that a page names exists, and so does every page that code names', async () => {

@@ -11,8 +11,12 @@ export interface CommandBlock {
 }
 
 /** The blocks of an example's README, in their order. */
-export const commandBlocks = async (example: string): Promise<readonly CommandBlock[]> => {
-  const readme = await readFile(join(ROOT, 'examples', example, 'README.md'), 'utf8');
+export const commandBlocks = (example: string): Promise<readonly CommandBlock[]> =>
+  blocksOf(join('examples', example, 'README.md'));
+
+/** The blocks of a page, in their order. @param path from the root */
+export const blocksOf = async (path: string): Promise<readonly CommandBlock[]> => {
+  const readme = await readFile(join(ROOT, path), 'utf8');
   return readme.split(/^## /m).flatMap((section) => {
     const [heading = ''] = section.split('\n');
     return [...section.matchAll(/^```(?:sh|console)\n(.*?)^```$/gms)].map(([, commands = '']) => ({
