@@ -163,7 +163,8 @@ describe('the package', () => {
     const own = ['linkspan', ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })];
     const imports = [...(await importsOf(installed('linkspan', 'dist')))].filter((name) => !name.startsWith('node:'));
     expect(imports.filter((name) => !own.includes(name))).toEqual([]);
-    const tools = Object.keys(manifest.devDependencies).filter((name) => !name.startsWith('@types/'));
+    const isTool = (name: string): boolean => !name.startsWith('@types/') && !(name in manifest.peerDependencies);
+    const tools = Object.keys(manifest.devDependencies).filter(isTool);
     const present = await readdir(installed());
     expect(present).toContain('linkspan');
     expect(tools.filter((name) => present.includes(name))).toEqual([]);
