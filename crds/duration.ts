@@ -1,6 +1,6 @@
 /**
  * Durations and ports written as strings, as Linkerd writes them in a Link. Durations are those of Go's
- * `time.ParseDuration`, but for its limit of 292 years: whoever reads one has a lower limit of its own.
+ * `time.ParseDuration` without its limit of 292 years: every caller has a lower limit.
  */
 
 /** Nanoseconds of each unit. */
@@ -48,7 +48,7 @@ const nanoseconds = ({ number = '', unit = '' }: Readonly<Record<string, string 
 const MAX_PORT = 65_535;
 
 /**
- * Port number of a text of digits only.
+ * Port number in a text of digits.
  * @throws RangeError if it is not a whole number between 1 and 65535
  */
 export const parsePort = (text: string): number => {

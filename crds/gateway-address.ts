@@ -17,7 +17,7 @@ REFUSED.addAddress('::1', 'ipv6');
 REFUSED.addSubnet('fe80::', 10, 'ipv6');
 REFUSED.addSubnet('ff02::', 16, 'ipv6');
 
-/** `::ffff:192.0.2.1`: neither family, to Endpoints. */
+/** An IPv4 address in IPv6 form, `::ffff:192.0.2.1`, which Endpoints take for neither family. */
 const IPV4_MAPPED = new BlockList();
 IPV4_MAPPED.addSubnet('::ffff:0:0', 96, 'ipv6');
 

@@ -1,6 +1,6 @@
 /**
  * Kubernetes' rules for names, label keys and label values, as its API server applies them.
- * One place, so that what passes here is not refused there.
+ * There is one copy of each rule, so that the API server refuses nothing that passes here.
  */
 
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';

@@ -20,7 +20,7 @@ type SettingType =
       readonly wholeSeconds?: true;
     };
 
-/** What holds when a setting is not given. */
+/** What applies when a setting is not given. */
 type SettingDefault =
   /** This text; the documentation calls an empty one `none`. */
   | { readonly default: string; readonly derived?: never; readonly unset?: never }
@@ -29,7 +29,7 @@ type SettingDefault =
   /** No value, with the meaning described here. */
   | { readonly unset: string; readonly default?: never; readonly derived?: never };
 
-/** One setting. Its flag and its variable are called as it is. */
+/** One setting. Its flag and its variable are named after it. */
 export type OperatorSetting = SettingType &
   SettingDefault & {
     /** What it does, as it follows the flag in the help. */
@@ -42,7 +42,7 @@ export type OperatorSetting = SettingType &
     readonly negatable?: true;
     /** Whether it is a prop of `MirrorOperator`, with a docstring there, and a field of the cluster file. */
     readonly prop?: true;
-    /** What holds when the prop is not given, where that is not what holds without the flag. */
+    /** What applies when the prop is not given, if that differs from the flag's default. */
     readonly propDefault?: string;
   };
 
@@ -191,7 +191,7 @@ export const OPERATOR_SETTINGS = {
     text: 'work only while holding the Lease of the operator',
     default: 'true',
   },
-  // The wire has whole seconds.
+  // A Lease stores whole seconds.
   leaseDuration: {
     type: 'duration',
     leastMs: 1000,
@@ -287,7 +287,7 @@ export type SettingValue<S extends OperatorSetting = OperatorSetting> = S extend
 /** Name of a value among all values: that of a duration ends in `Ms`. */
 type ValueName<N extends SettingName> = Settings[N]['type'] extends 'duration' ? `${N}Ms` : N;
 
-/** The values of all settings: of each what it is when it is not given, too. */
+/** The values of all settings; one that is not given has its default. */
 export type OperatorSettingValues = {
   readonly [N in SettingName as ValueName<N>]:
     SettingValue<Settings[N]> | (Settings[N] extends { readonly unset: string } ? undefined : never);
@@ -320,6 +320,6 @@ export const VARIABLE_PREFIX = 'LINKSPAN_';
 export const variableOf = (name: SettingName): string =>
   VARIABLE_PREFIX + flagOf(name).slice(2).replaceAll('-', '_').toUpperCase();
 
-/** What holds when a setting is not given, for documentation. */
+/** What applies when a setting is not given, for the documentation. */
 export const defaultText = ({ default: text, derived, unset }: OperatorSetting): string =>
   text || derived || unset || 'none';

@@ -148,7 +148,7 @@ const checkValue = (value: unknown, path: string, errors: FieldError[]): void =>
 const labelOf = (labels: Labels, key: string): string | undefined =>
   labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
 
-/** One value is written `=`, since `in ()` would be read as no value at all. */
+/** One value is written with `=`, since an empty value in `in ()` reads as no value at all. */
 const operand = (values: readonly string[], one: string, many: string): string => {
   const sorted = [...new Set(values)].sort();
   return sorted.length === 1 ? `${one}${String(sorted[0])}` : ` ${many} (${sorted.join(',')})`;

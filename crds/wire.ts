@@ -91,7 +91,7 @@ export const Annotation = {
   targetCluster: 'linkspan.dev/target-cluster',
 } as const;
 
-/** Values those labels take. */
+/** Values of these labels. */
 export const Value = {
   true: 'true',
   remoteDiscovery: 'remote-discovery',
@@ -145,7 +145,7 @@ export const Default = {
   gatewayPortName: 'mc-gateway',
 } as const;
 
-/** Type of the Secret that holds a target's kubeconfig, and the data key it stands under. */
+/** Type of the Secret that holds a target's kubeconfig, and the data key of the kubeconfig. */
 export const CredentialsSecret = {
   type: 'mirror.linkerd.io/remote-kubeconfig',
   key: 'kubeconfig',
@@ -154,7 +154,7 @@ export const CredentialsSecret = {
 /** The field manager of every write of ours. */
 export const FIELD_MANAGER = 'linkspan';
 
-/** How our requests name us, in audit logs of the source cluster and of target clusters. */
+/** User agent of our requests, as it is in the audit logs of the source cluster and of target clusters. */
 export const UserAgent = { source: 'linkspan-operator', target: 'linkspan' } as const;
 
 /** Who reports on a mirror in the status of a Link. */
@@ -205,7 +205,7 @@ export const credentialsName = (cluster: string): string => `cluster-credentials
 export const remoteFqName = (service: string, namespace: string, clusterDomain: string): string =>
   `${service}.${namespace}.svc.${clusterDomain}`;
 
-/** Name of the ServiceAccount that a source cluster reads this one by, and of its roles. */
+/** Name of the ServiceAccount with which a source cluster reads this one, and of its roles. */
 export const remoteAccessName = (sourceCluster: string): string =>
   `linkerd-service-mirror-remote-access-${sourceCluster}`;
 

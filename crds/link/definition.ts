@@ -1,7 +1,7 @@
 /**
  * The Link's CustomResourceDefinition, derived from its JSON schema. A superset of Linkerd's: v1alpha1 and v1alpha2 are
- * served, v1alpha3 is stored, and all three have one schema, for the reason that `schema.ts` gives. Plain JSON, in
- * which no object stands twice, so that its YAML needs no anchors.
+ * served, v1alpha3 is stored, and all three have one schema, for the reason that `schema.ts` gives. It is
+ * plain JSON in which no object occurs twice, so that its YAML needs no anchors.
  */
 import { LINK_SCHEMA } from './schema.ts';
 import { Label, LinkApi, Value } from '../wire.ts';

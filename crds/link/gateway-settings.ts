@@ -38,7 +38,7 @@ const DEFAULT_FAILURE_THRESHOLD = '3';
 const SHORTEST = '1ms';
 const LONGEST = '480h';
 const MAX_FAILURE_THRESHOLD = 2 ** 32 - 1;
-/** What a request line may hold. */
+/** Characters that a request line may hold. */
 const URL_CHARACTERS = /^[!-~]*$/;
 
 const ADDRESS_REMEDY = 'write IP addresses and host names, comma separated';
@@ -46,7 +46,7 @@ const PORT_REMEDY = 'write a number from 1 to 65535, as a string';
 const PERIOD_REMEDY = 'write a duration such as 3s or 1m30s';
 const THRESHOLD_REMEDY = 'write a whole number of 1 or more, as a string';
 
-/** Reads the gateway; `undefined` when there is none. The result is not valid once an error was reported. */
+/** Reads the gateway; `undefined` when there is none. The result is invalid once an error was reported. */
 export const readGateway = (spec: LinkSpec, report: Report): GatewaySettings | undefined => {
   const written = textOf(spec.gatewayAddress);
   if (written === '') return undefined;

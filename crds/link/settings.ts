@@ -11,7 +11,7 @@ import { type Checked, type FieldError, type Report, fieldError } from '../field
 import { compile } from '../validate.ts';
 import { Annotation, Default, credentialsName, writeLeaseName } from '../wire.ts';
 
-/** A Link, read. What the API server sets is `''` or 0 in a manifest that was never sent to one. */
+/** A Link, read. Fields that the API server sets are `''` or 0 in a manifest that was never applied. */
 export interface LinkSettings {
   readonly name: string;
   readonly namespace: string;
