@@ -38,5 +38,9 @@ test('a description is split into its meaning and its default', () => {
   expect(meaningAndDefault('Number of pods; default 3')).toEqual(['Number of pods', '3']);
   expect(meaningAndDefault('Default Equal')).toEqual(['', 'Equal']);
   expect(meaningAndDefault("Default the kubelet's")).toEqual(['', "the kubelet's"]);
+  expect(meaningAndDefault('Wait; default 2s; seconds, or a Go duration')).toEqual([
+    'Wait; seconds, or a Go duration',
+    '2s',
+  ]);
   expect(meaningAndDefault('Labels of the nodes')).toEqual(['Labels of the nodes', undefined]);
 });

@@ -1,6 +1,6 @@
 /**
- * docs/cluster-file.md, produced by the schema of linkspan.yaml: a table of fields for each object in it. Defaults are the
- * ends of the descriptions.
+ * docs/cluster-file.md, produced by the schema of linkspan.yaml: a table of fields for each object in it. Defaults are in
+ * the descriptions.
  */
 import { CLUSTER_SET_SCHEMA } from '../../../synth/cluster-file/schema.ts';
 
@@ -92,10 +92,11 @@ const typeOf = (schema: Schema, path: string): string => {
   return [...new Set(types)].join(' or ');
 };
 
-/** A description that ends with the default, as in `Number of pods; default 3`, in its two parts. */
+/** A description that names the default, as in `Number of pods; default 3`, in its two parts. */
 export const meaningAndDefault = (description: string): readonly [meaning: string, fallback: string | undefined] => {
-  const [, meaning, fallback] = /^(?:(.*); d|D)efault (.*)$/.exec(description) ?? [];
-  return fallback === undefined ? [description, undefined] : [meaning ?? '', fallback];
+  const [, meaning = '', fallback, rest] = /^(?:(.*?); d|D)efault ([^;]*)(?:; (.*))?$/.exec(description) ?? [];
+  if (fallback === undefined) return [description, undefined];
+  return [[meaning, rest].filter((part) => part !== undefined && part !== '').join('; '), fallback];
 };
 
 /** Placeholders are code, since Markdown takes `<…>` for HTML. */

@@ -35,7 +35,7 @@ import {
 const caData = Buffer.from('-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n').toString('base64');
 const token = 'token';
 
-/** Clusters that use each other's Services, said once: each gets a chart of its own with its side of every pair that it is in. Here east mirrors from west. */
+/** Renders all clusters that use each other's Services. Each cluster gets a chart with its side of every pair that it is part of. Here east mirrors from west. */
 export const clusterSet = (chart: Chart): void => {
   new ClusterSet(chart, 'ClusterSet', {
     members: [
@@ -47,7 +47,7 @@ export const clusterSet = (chart: Chart): void => {
   });
 };
 
-/** The folders that `linkspan synth` writes, for Argo CD: an Application for each cluster, the project that holds them, and one for these, so that a cluster comes and goes by a commit. Its objects are applied in waves. */
+/** Renders what Argo CD needs to apply the folders that `linkspan synth` writes: an Application for each cluster, their project, and an Application for the Applications, so that a commit adds or removes a cluster. Objects are applied in waves. */
 export const argoCd = (chart: Chart): void => {
   const clusterSet = new ClusterSet(chart, 'ClusterSet', {
     members: [{ name: 'east' }, { name: 'west', gatewayAddresses: ['gateway.west.example.com'] }],
@@ -57,7 +57,7 @@ export const argoCd = (chart: Chart): void => {
   new ArgoCd(chart, 'ArgoCd', { clusterSet, repoUrl: 'https://git.example.com/platform/mesh.git' });
 };
 
-/** A cluster's whole side: what lets other clusters in, and what reaches out to them. The parts are described below, and take the same props here. */
+/** Renders everything that one cluster needs, as a target and as a source. Its parts are described below, and take the same props there. */
 export const multicluster = (chart: Chart): void => {
   new Multicluster(chart, 'Multicluster', {
     sourceNetworks: ['198.51.100.0/24'],
@@ -67,24 +67,24 @@ export const multicluster = (chart: Chart): void => {
   });
 };
 
-/** The gateway that other clusters come in by: pods with nothing but Linkerd's proxy, and their Service. */
+/** Renders the gateway that receives requests of other clusters: a Deployment whose pods do nothing but run Linkerd's proxy, and its Service. */
 export const gateway = (chart: Chart): void => {
   new Gateway(chart, 'Gateway', {
     service: { externalTrafficPolicy: 'Local', loadBalancerSourceRanges: ['198.51.100.0/24'] },
   });
 };
 
-/** Who may use the gateway: clients of the mesh, from the networks of the source clusters. Without `sourceNetworks`, from anywhere, and an annotation says so. */
+/** Limits who may use the gateway: clients of the mesh, from the networks of the source clusters. Without `sourceNetworks` they may come from any network, which an annotation records. */
 export const gatewayPolicy = (chart: Chart): void => {
   new GatewayPolicy(chart, 'Policy', { sourceNetworks: ['198.51.100.0/24'] });
 };
 
-/** What one source cluster may read here: an account of its own, so that each can be revoked alone. */
+/** Lets one source cluster read what is exported here. Each source cluster has its own account, so that each can be revoked alone. */
 export const remoteAccess = (chart: Chart): void => {
   new RemoteAccess(chart, 'East', { sourceCluster: 'east' });
 };
 
-/** The operator: two replicas of which one leads, with the rights that it needs and no others. */
+/** Renders the operator: two replicas, one of which leads, with the rights that it needs and no others. */
 export const mirrorOperator = (chart: Chart): void => {
   new MirrorOperator(chart, 'Operator', {
     image: 'registry.example.com/linkspan:0.1.0',
@@ -94,12 +94,12 @@ export const mirrorOperator = (chart: Chart): void => {
   });
 };
 
-/** The CRD of Links, as `linkspan crds` prints it: a superset of Linkerd's. Its schemas are left out here. */
+/** Renders the CRD of Links, as `linkspan crds` prints it. It is a superset of Linkerd's. This page leaves out its schemas. */
 export const linkCrd = (chart: Chart): void => {
   new LinkCrd(chart, 'Crd');
 };
 
-/** Which target cluster, how it is reached and what is mirrored from it. */
+/** Renders a Link: which cluster is mirrored from, how its gateway is reached, and what is mirrored. */
 export const link = (chart: Chart): void => {
   new Link(chart, 'West', {
     targetCluster: 'west',
@@ -109,7 +109,7 @@ export const link = (chart: Chart): void => {
   });
 };
 
-/** The credentials of a target cluster, for the operator and for Linkerd's destination controller. They hold a token: not for Git. */
+/** Renders the credentials of a target cluster, for the operator and for Linkerd's destination controller. They hold a token, so keep them out of Git. */
 export const linkCredentials = (chart: Chart): void => {
   new LinkCredentials(chart, 'Credentials', {
     targetCluster: 'west',
@@ -119,7 +119,7 @@ export const linkCredentials = (chart: Chart): void => {
   });
 };
 
-/** The same credentials as they may stand in Git: external-secrets puts the token in, or without `token` the team does. */
+/** Renders the same credentials without the token, for Git. external-secrets adds the token; without the prop `token`, you do. */
 export const credentialsReference = (chart: Chart): void => {
   new CredentialsReference(chart, 'Credentials', {
     targetCluster: 'west',
@@ -139,7 +139,7 @@ export const exported = (chart: Chart): void => {
   Exported.of(service);
 };
 
-/** Makes a Service, or every Service of a construct tree, a member of the federated Service of its name. Linkerd's controller makes that Service; Linkspan's operator does not yet. */
+/** Makes a Service, or every Service of a construct tree, a member of the federated Service of its name. The operator does not mirror federated Services yet; Linkerd's controller does. */
 export const federated = (chart: Chart): void => {
   const service = new Service(chart, 'Service', {
     metadata: { name: 'podinfo', namespace: 'test' },
@@ -148,7 +148,7 @@ export const federated = (chart: Chart): void => {
   Federated.of(service);
 };
 
-/** Divides requests to a Service among Services and mirrors, by SMI. */
+/** Divides requests to a Service among Services and mirrors, with SMI's TrafficSplit. */
 export const trafficSplit = (chart: Chart): void => {
   new TrafficSplit(chart, 'Split', {
     service: 'podinfo',
@@ -160,7 +160,7 @@ export const trafficSplit = (chart: Chart): void => {
   });
 };
 
-/** Divides HTTP requests to a Service among Services and mirrors, by the Gateway API. `failover` is kept with it as data. */
+/** Divides HTTP requests to a Service among Services and mirrors, with an HTTPRoute of the Gateway API. `failover` is recorded in an annotation. */
 export const serviceRoute = (chart: Chart): void => {
   new ServiceRoute(chart, 'Route', {
     service: 'podinfo',
@@ -174,7 +174,7 @@ export const serviceRoute = (chart: Chart): void => {
   });
 };
 
-/** A Service of another cluster, here. The operator makes these, and keeps the endpoints behind them true. In a cluster that must not run it, `static` lets synthesis write the endpoints too; what that means, and what Argo CD must be told, is said where the prop is declared. */
+/** Renders the mirror of a Service of another cluster. The operator creates mirrors, and keeps their endpoints up to date. For a cluster that must not run the operator, `static` renders the endpoints, too. */
 export const mirrorService = (chart: Chart): void => {
   new MirrorService(chart, 'Mirror', {
     service: 'podinfo',
@@ -186,7 +186,7 @@ export const mirrorService = (chart: Chart): void => {
   });
 };
 
-/** The mirror of a headless Service, which answers with the mirrors of its pods. */
+/** Renders the mirror of a headless Service. Its name resolves to the endpoint mirrors of the pods. */
 export const headlessMirror = (chart: Chart): void => {
   new HeadlessMirror(chart, 'Mirror', {
     service: 'nginx-svc',
@@ -200,7 +200,7 @@ export const headlessMirror = (chart: Chart): void => {
   });
 };
 
-/** The mirror of one pod of a headless Service. */
+/** Renders the endpoint mirror of one pod of a headless Service. */
 export const endpointMirror = (chart: Chart): void => {
   new EndpointMirror(chart, 'Mirror', {
     hostname: 'nginx-set-0',
@@ -211,7 +211,7 @@ export const endpointMirror = (chart: Chart): void => {
   });
 };
 
-/** The probe Service of a Link: the target's gateway on its probe port. */
+/** Renders the probe Service of a Link: the target's gateway on its probe port. */
 export const gatewayProbe = (chart: Chart): void => {
   new GatewayProbe(chart, 'Probe', {
     link: 'west',
@@ -222,24 +222,24 @@ export const gatewayProbe = (chart: Chart): void => {
   });
 };
 
-/** All that Prometheus and Grafana need of an operator, in one; `monitoring` of a ClusterSet or a Multicluster is this. */
+/** Renders a ServiceMonitor, alerts and a dashboard for an operator. The prop `monitoring` of ClusterSet and Multicluster renders the same. */
 export const monitoring = (chart: Chart): void => {
   const operator = new MirrorOperator(chart, 'Operator', { image: 'registry.example.com/linkspan:0.1.0' });
   new Monitoring(chart, 'Monitoring', { operator, labels: { release: 'kube-prometheus-stack' }, dashboard: false });
 };
 
-/** Has a Prometheus of the Prometheus Operator scrape the operator. Dashboard and Alerts are over what it finds. */
+/** Renders a ServiceMonitor, by which a Prometheus of the Prometheus Operator scrapes the operator. Dashboard and Alerts read these metrics. */
 export const monitor = (chart: Chart): void => {
   const operator = new MirrorOperator(chart, 'Operator', { image: 'registry.example.com/linkspan:0.1.0' });
   new Monitor(chart, 'Monitor', { operator, labels: { release: 'kube-prometheus-stack' } });
 };
 
-/** The operator's metrics in Grafana: Links, gateways, mirrors, and the work behind them. Grafana's sidecar finds it by its label. The dashboard itself is left out here. */
+/** Renders a dashboard of the operator's metrics for Grafana, which Grafana's sidecar finds by its label. This page leaves out the dashboard itself. */
 export const dashboard = (chart: Chart): void => {
   new Dashboard(chart, 'Dashboard', { namespace: 'monitoring', folder: 'Linkerd' });
 };
 
-/** What to be woken for, and what to look at in the morning. Each alert can be set or left out. They belong where an operator runs: one of them tells of its absence. */
+/** Renders alerts on the operator's metrics. Each alert can be changed or left out. Apply them to each cluster with an operator: one of them fires when the operator is absent. */
 export const alerts = (chart: Chart): void => {
   new Alerts(chart, 'Alerts', {
     labels: { release: 'kube-prometheus-stack' },
@@ -251,7 +251,7 @@ export const alerts = (chart: Chart): void => {
   });
 };
 
-/** Rights of a ServiceAccount: a role and its binding, in the cluster or in one namespace. The other constructs are given theirs by it. */
+/** Grants rights to a ServiceAccount, in the whole cluster or in one namespace. The other constructs use it for their accounts. */
 export const grant = (chart: Chart): void => {
   new Grant(chart, 'Grant', {
     to: { name: 'linkspan-operator', namespace: 'linkerd-multicluster' },
