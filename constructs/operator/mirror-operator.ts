@@ -44,11 +44,20 @@ import { listedSecrets, operatorArgs, type OperatorSettings, operatorSettingsErr
 
 /** Who may connect, as a NetworkPolicy has it. */
 export interface NetworkPolicyPeer {
-  /** @default - all pods, if there is a namespaceSelector */
+  /**
+   * Labels of the pods that may connect.
+   * @default - all pods, if there is a namespaceSelector
+   */
   readonly podSelector?: LabelSelector | undefined;
-  /** @default - the namespace of the operator */
+  /**
+   * Labels of the namespaces of these pods.
+   * @default - the namespace of the operator
+   */
   readonly namespaceSelector?: LabelSelector | undefined;
-  /** @default - no network */
+  /**
+   * Network in CIDR notation that may connect, and the parts of it that may not.
+   * @default - no network
+   */
   readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] | undefined } | undefined;
 }
 
