@@ -85,7 +85,7 @@ app.synth();
 `;
 
 const MAIN_TEST = `import { Testing } from 'cdk8s';
-import { InvalidPropsError, Link } from 'linkspan';
+import { Link } from 'linkspan';
 import { readLink } from 'linkspan/crds';
 import { MyChart } from './main';
 
@@ -99,8 +99,8 @@ describe('the chart', () => {
 
   test('names what is wrong with props', () => {
     const chart = new MyChart(Testing.app(), 'test-chart');
-    const props = { targetCluster: 'west', gatewayAddresses: ['203.0.113.10'], gatewayPort: 0 };
-    expect(() => new Link(chart, 'Bad', props)).toThrow(InvalidPropsError);
+    new Link(chart, 'Bad', { targetCluster: 'west', gatewayAddresses: ['203.0.113.10'], gatewayPort: 0 });
+    expect(() => Testing.synth(chart)).toThrow('gatewayPort: 0 must be between 1 and 65535');
   });
 });
 `;
