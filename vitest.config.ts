@@ -1,8 +1,13 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-/** What takes a minute of CPU for little news of a change: installs from the registry, images, the demo as a process. */
-const EXTRAS = ['test/demo/**', 'test/release/packaging/**', 'test/release/examples/readmes.test.ts'];
+/** What takes a minute of CPU for little news of a change: installs from the registry, images, the demo as a process, Linkerd's chart on real API servers. */
+const EXTRAS = [
+  'test/demo/**',
+  'test/release/packaging/**',
+  'test/release/examples/readmes.test.ts',
+  'test/constructs/over-linkerd.test.ts',
+];
 /** In CI, by `npm run test:all`, and where files are named. */
 const isWhole =
   process.env['CI'] === 'true' ||
@@ -15,7 +20,7 @@ export default defineConfig({
     // A suite of its own: npm run test:argocd.
     exclude: ['test/argocd/**', ...(isWhole ? [] : EXTRAS)],
     globalSetup: ['test/cluster/global-setup.ts'],
-    provide: { notRun: isWhole ? [] : EXTRAS },
+    provide: { notRun: isWhole ? [] : [...EXTRAS, 'test/e2e/** on simulated API servers'], isQuick: !isWhole },
     // A worker runs many files: it reads modules once, and lends its clusters to one file after the other.
     isolate: false,
     // A young generation in which short tests end before it is collected.

@@ -16,8 +16,10 @@ const wants = (): boolean => {
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Patterns of files that are left to `npm run test:all`. */
+    /** What is left to `npm run test:all`. */
     notRun: readonly string[];
+    /** Whether suites for each backing run on the real one alone. */
+    isQuick: boolean;
   }
 }
 

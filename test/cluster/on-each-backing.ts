@@ -2,12 +2,22 @@
  * A suite that must hold on every API server there is. Apart from index.ts, since that also serves programs that do
  * not run under vitest.
  */
-import { describe } from 'vitest';
+import { describe, inject } from 'vitest';
 import { backings } from './backings.ts';
 import type { Backing } from './types.ts';
 
-/** `describe`, once for each backing of this run. */
+/**
+ * `describe`, once for each backing of this run. A quick run has the real one alone, where there is one: what the
+ * conformance suite compares holds on both.
+ */
 export const onEachBacking = (title: string, suite: (backing: Backing) => void): void => {
+  const all = backings();
+  const chosen = inject('isQuick') && all.includes('real') ? (['real'] as const) : all;
+  for (const backing of chosen) describe(`${title} [${backing}]`, () => suite(backing));
+};
+
+/** `describe`, once for each backing, in quick runs too: for suites that compare them. */
+export const onBothBackings = (title: string, suite: (backing: Backing) => void): void => {
   for (const backing of backings()) describe(`${title} [${backing}]`, () => suite(backing));
 };
 

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Backing } from '../cluster/index.ts';
 import { findBinary } from '../cluster/real/binaries.ts';
 import { eventually } from '../cluster/workload/eventually.ts';
-import { onEachBacking } from '../cluster/on-each-backing.ts';
+import { onBothBackings } from '../cluster/on-each-backing.ts';
 
 const MAIN = join(import.meta.dirname, 'main.ts');
 const FLAGS: Readonly<Record<Backing, readonly string[]>> = { simulated: [], real: ['--real'] };
@@ -102,7 +102,7 @@ const firstColumn = (block: string): readonly string[] =>
     .filter((line) => !line.startsWith('#'))
     .map((line) => line.split(/ +/)[0]!);
 
-onEachBacking('the demo', (backing) => {
+onBothBackings('the demo', (backing) => {
   it('plays the guide: what is in east follows what west exports, pod by pod', { timeout: TIMEOUT_MS }, async () => {
     demo = new Demo(FLAGS[backing], temp);
     expect(await demo.ended(), demo.stderr).toBe(0);

@@ -19,12 +19,13 @@ onEachBacking('the line from a Link to a mirror', (backing) => {
   test('an exported Service is mirrored, follows the gateway, and goes with its export', async () => {
     await exportService(clusters, 'web');
     await eventually('the mirror is ready', async () => (await clusters.addresses('web-west'))?.[0] === '203.0.113.10');
-    const mirror = await clusters.get<ServiceObject>('Service', 'web-west');
-    expect(mirror?.metadata.labels).toMatchObject({
+    // Its Endpoints are written before it.
+    const mirror = await eventually('the mirror exists', () => clusters.get<ServiceObject>('Service', 'web-west'));
+    expect(mirror.metadata.labels).toMatchObject({
       'mirror.linkerd.io/mirrored-service': 'true',
       'mirror.linkerd.io/cluster-name': 'west',
     });
-    expect(mirror?.spec.ports).toEqual([{ name: 'http', port: 80, protocol: 'TCP', targetPort: 8080 }]);
+    expect(mirror.spec.ports).toEqual([{ name: 'http', port: 80, protocol: 'TCP', targetPort: 8080 }]);
     await clusters.ready();
 
     await clusters.gateway.die();

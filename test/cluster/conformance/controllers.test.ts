@@ -1,7 +1,7 @@
 /** Kubernetes' own controllers, as far as tests and the demo need them. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startCluster, type TestCluster } from '../index.ts';
-import { onEachBacking } from '../on-each-backing.ts';
+import { onBothBackings } from '../on-each-backing.ts';
 import {
   type Api,
   api,
@@ -21,7 +21,7 @@ interface Slice extends Any {
   readonly ports: readonly object[] | null;
 }
 
-onEachBacking("Kubernetes' own controllers", (backing) => {
+onBothBackings("Kubernetes' own controllers", (backing) => {
   const namespace = 'default';
   let cluster: TestCluster;
   let client: Api;

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { borrowCluster, startCluster, type StartOptions, type TestCluster } from '../index.ts';
-import { onEachBacking } from '../on-each-backing.ts';
+import { onBothBackings } from '../on-each-backing.ts';
 import { type Answer, type Api, api, eventually, installCrd, type WatchEvent } from '../workload/index.ts';
 
 export interface Status {
@@ -132,7 +132,7 @@ export const onEachServer = (
   suite: (server: Server) => void,
   options?: Omit<StartOptions, 'name'>,
 ): void => {
-  onEachBacking(title, (backing) => {
+  onBothBackings(title, (backing) => {
     const server = serverOf(() =>
       options === undefined
         ? borrowCluster(backing, 'east')

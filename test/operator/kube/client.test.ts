@@ -267,10 +267,10 @@ describe('a request that waits for its turn (H7)', () => {
 
 describe('credentials', () => {
   const NEVER = new Promise<never>(() => undefined);
-  const withCredentials = (authorization: () => Promise<Record<string, string>>): KubeClient => {
+  const withCredentials = (authorization: () => Promise<Record<string, string>>, timeoutMs = 50): KubeClient => {
     const { port } = server.address() as AddressInfo;
     const access = { server: `http://127.0.0.1:${port}`, tls: {}, authorization };
-    const client = new KubeClient(access, { ...IDENTITY, timeoutMs: 50 });
+    const client = new KubeClient(access, { ...IDENTITY, timeoutMs });
     clients.push(client);
     return client;
   };
@@ -292,7 +292,7 @@ describe('credentials', () => {
     const client = withCredentials(() => {
       asked += 1;
       return asked === 1 ? NEVER : Promise.resolve({});
-    });
+    }, 500);
     await Promise.allSettled([1, 2, 3].map(() => get(client)));
     await expect(get(client)).rejects.toThrow(ConnectionError);
     expect(asked).toBe(1);
