@@ -530,7 +530,7 @@ export const KUBE: readonly Defect[] = [
     name: 'characters in strings count as values',
     rule: 'E10',
     find: 'isInString = !isInString;',
-    replace: '',
+    replace: 'isInString = false;',
   },
   {
     ...LINES,

@@ -676,7 +676,6 @@ export const LINK: readonly Defect[] = [
     rule: 'E5',
     find: '=== uid && isRecorded &&',
     replace: '=== uid && isRecorded !== undefined &&',
-    tests: ['test/simulation/regressions.test.ts'],
   },
   {
     ...CLUSTERS,
@@ -684,7 +683,6 @@ export const LINK: readonly Defect[] = [
     rule: 'E5',
     find: '&& this.#links.get(name)?.work === session;',
     replace: ';',
-    tests: ['test/simulation/regressions.test.ts'],
   },
   {
     ...CLUSTERS,

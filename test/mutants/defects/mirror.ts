@@ -605,7 +605,7 @@ export const MIRROR: readonly Defect[] = [
     name: 'a write that changed nothing is followed by another',
     rule: 'C5',
     find: "case 'unchanged': break;",
-    replace: "case 'unchanged': this.writes += 1; break;",
+    replace: "case 'unchanged': this.#done.push(action); break;",
   },
   {
     ...RECONCILE,

@@ -1,5 +1,6 @@
 import { FairSemaphore } from '../../../operator/kube/semaphore.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Annotation } from '../../../crds/wire.ts';
 import { parseOperatorConfig } from '../../../operator/config/config.ts';
 import type { Verdict } from '../../../operator/kube/conditions.ts';
 import type { Secret } from '../../../operator/kube/objects.ts';
@@ -51,6 +52,8 @@ class World {
   readonly accepted = new Map<string, string>();
   readonly messages = new Map<string, string>();
   readonly secretsRead: string[] = [];
+  /** The clusters that were served when a removal began. */
+  readonly servedBeside: (readonly string[])[] = [];
   /** How long the mirrors of clusters without a Link must stay. */
   holdMs = 0;
   /** By cluster: keys of its mirrors. */
@@ -145,8 +148,10 @@ class World {
     const say = (fields: Readonly<Record<string, unknown>>, message: string): void => {
       if (message === 'serving the Link')
         this.said.push(`serves ${String(fields['cluster'])} by ${String(fields['link'])}`);
-      if (message === 'removing the mirrors that the Link left')
+      if (message === 'removing the mirrors that the Link left') {
         this.said.push(`removes ${String(fields['cluster'])} of ${String(fields['link'])}`);
+        this.servedBeside.push([...listening]);
+      }
       if (message === 'reconcile failed') this.said.push(`failed: ${String(fields['error'])}`);
     };
     return {
@@ -253,6 +258,24 @@ describe('a cluster (E9)', () => {
     await pass(500);
     expect(said).toEqual(['serves west by a', 'serves west by a']);
     expect(leases.get(leaseOf('a'))?.metadata.uid).toBe(lease);
+    await end();
+  });
+
+  it('is served anew for a Link that was deleted and is there again, as it was, before that was handled', async () => {
+    const made = await world([read('a')]);
+    await Promise.all([made.delete('a'), made.put(read('a'))]);
+    await pass(500);
+    expect(made.said).toEqual(['serves west by a', 'serves west by a']);
+    await made.end();
+  });
+
+  it('is served only when the cluster that a restored Lease records has been left', async () => {
+    const { said, servedBeside, leases, end } = bound(await world([read('a')]));
+    leases.put(leaseOf('a'), 'us', { [Annotation.targetCluster]: 'north' });
+    await pass(60_000);
+    expect(servedBeside).toEqual([[]]);
+    expect(said).toEqual(['serves west by a', 'removes north of a', 'serves west by a']);
+    expect(leases.get(leaseOf('a'))?.metadata.annotations).toEqual({ [Annotation.targetCluster]: 'west' });
     await end();
   });
 
@@ -435,6 +458,6 @@ describe('the credentials Secret of a Link (E2)', () => {
 
 /** The parts of a world that most tests want. */
 function bound(made: World) {
-  const { said, leases, accepted } = made;
-  return { said, leases, accepted, put: (next: LinkRead) => made.put(next), end: () => made.end() };
+  const { said, servedBeside, leases, accepted } = made;
+  return { said, servedBeside, leases, accepted, put: (next: LinkRead) => made.put(next), end: () => made.end() };
 }
