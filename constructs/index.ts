@@ -45,7 +45,8 @@ export {
 export type { CredentialsProps } from './link/kubeconfig.ts';
 export { LinkCrd } from './link/link-crd.ts';
 export { LinkCredentials, type LinkCredentialsProps } from './link/link-credentials.ts';
-export { Link, type LinkProbe, type LinkProps } from './link/link.ts';
+export { Link } from './link/link.ts';
+export type { LinkProbe, LinkProps } from './link/props.ts';
 
 export type { Backend, BackendRef, BackendsProps, ServiceObject, ServiceRef } from './services/backend.ts';
 export { type ExportOptions, Exported } from './services/exported.ts';
@@ -58,7 +59,8 @@ export type { GatewayServiceProps } from './gateway/gateway-service.ts';
 export { Gateway, type GatewayProps } from './gateway/gateway.ts';
 export { RemoteAccess, type RemoteAccessProps } from './gateway/remote-access.ts';
 
-export { MirrorOperator, type MirrorOperatorProps } from './operator/mirror-operator.ts';
+export { MirrorOperator } from './operator/mirror-operator.ts';
+export type { MirrorOperatorProps } from './operator/props.ts';
 export type { OperatorSettings } from './operator/settings.ts';
 
 export type { AlertName } from './monitoring/alert-rules.ts';

@@ -13,7 +13,7 @@ import { isDnsLabel } from '../../crds/names.ts';
 import { addInvalid, invalidIn, takeInvalid } from '../common/invalid-props.ts';
 import { acceptProps } from '../common/props.ts';
 import { CredentialsReference } from '../link/credentials-reference.ts';
-import type { LinkProps } from '../link/link.ts';
+import type { LinkProps } from '../link/props.ts';
 import { memberErrors, setErrors } from './errors.ts';
 import { Multicluster } from './multicluster.ts';
 import type { ClusterSetMember, ClusterSetProps } from './props.ts';

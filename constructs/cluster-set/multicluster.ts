@@ -15,9 +15,11 @@ import { GatewayPolicy, type GatewayPolicyProps } from '../gateway/gateway-polic
 import { Gateway, type GatewayProps } from '../gateway/gateway.ts';
 import { RemoteAccess, type RemoteAccessProps } from '../gateway/remote-access.ts';
 import { LinkCrd } from '../link/link-crd.ts';
-import { Link, type LinkProps } from '../link/link.ts';
+import { Link } from '../link/link.ts';
+import type { LinkProps } from '../link/props.ts';
 import { Monitoring, type MonitoringProps } from '../monitoring/monitoring.ts';
-import { MirrorOperator, type MirrorOperatorProps } from '../operator/mirror-operator.ts';
+import { MirrorOperator } from '../operator/mirror-operator.ts';
+import type { MirrorOperatorProps } from '../operator/props.ts';
 import { MULTICLUSTER_PROPS } from './schema.ts';
 
 /** The Pod Security Standard of the namespace. */

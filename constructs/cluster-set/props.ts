@@ -1,7 +1,7 @@
 /** What {@link ClusterSetProps} say: the rules for them and ClusterSet both read them. */
 import type { GatewayProps } from '../gateway/gateway.ts';
 import type { SecretStoreRef } from '../link/credentials-reference.ts';
-import type { MirrorOperatorProps } from '../operator/mirror-operator.ts';
+import type { MirrorOperatorProps } from '../operator/props.ts';
 import type { MulticlusterProps } from './multicluster.ts';
 import type { Topology } from './topology.ts';
 

@@ -1,7 +1,8 @@
 import { App, Chart, Duration, JsonPatch } from 'cdk8s';
 import { describe, expect, test } from 'vitest';
 
-import { Link, type LinkProps } from '../../../constructs/link/link.ts';
+import { Link } from '../../../constructs/link/link.ts';
+import type { LinkProps } from '../../../constructs/link/props.ts';
 import { render } from '../../../constructs/mirror/render.ts';
 import { readLink } from '../../../crds/link/settings.ts';
 import { errorsOf } from '../errors-of.ts';

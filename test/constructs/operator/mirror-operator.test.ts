@@ -2,7 +2,8 @@ import { ApiObject, App, Chart, Duration, JsonPatch } from 'cdk8s';
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 
-import { MirrorOperator, type MirrorOperatorProps } from '../../../constructs/operator/mirror-operator.ts';
+import { MirrorOperator } from '../../../constructs/operator/mirror-operator.ts';
+import type { MirrorOperatorProps } from '../../../constructs/operator/props.ts';
 import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
 import { flagOf, operatorSettings } from '../../../crds/operator-settings.ts';
 import { parseOperatorConfig } from '../../../operator/config/config.ts';

@@ -4,7 +4,8 @@
  */
 import { App, Chart } from 'cdk8s';
 import type { Grant, PolicyRule } from '../../../constructs/common/grant.ts';
-import { MirrorOperator, type MirrorOperatorProps } from '../../../constructs/operator/mirror-operator.ts';
+import { MirrorOperator } from '../../../constructs/operator/mirror-operator.ts';
+import type { MirrorOperatorProps } from '../../../constructs/operator/props.ts';
 import { RemoteAccess, type RemoteAccessProps } from '../../../constructs/gateway/remote-access.ts';
 
 /** A grant as far as the page shows it. */

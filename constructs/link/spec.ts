@@ -1,0 +1,54 @@
+/** The spec of a Link as its props give it; its defaults are what `linkerd multicluster link` writes. */
+import type { LinkSpec, ProbeSpec } from '../../crds/link/types.gen.ts';
+import { credentialsName, Default, gatewayIdentity, Label, Value } from '../../crds/wire.ts';
+import { goDuration } from '../common/time-span.ts';
+import type { LinkProbe, LinkProps } from './props.ts';
+
+/** A spec whose undefined fields are not rendered. */
+export type Spec = { readonly [Field in keyof LinkSpec]: LinkSpec[Field] | undefined };
+
+/** Renders the spec; undefined fields are left out of the object by cdk8s. */
+export const linkSpec = (props: LinkProps): Spec => {
+  const domain = props.targetClusterDomain ?? Default.clusterDomain;
+  const linkerdNamespace = props.targetLinkerdNamespace ?? Default.controlPlaneNamespace;
+  const gateway = props.gatewayAddresses && {
+    selector: { matchLabels: { [Label.exported]: Value.true } },
+    gatewayAddress: props.gatewayAddresses.join(','),
+    gatewayPort: String(props.gatewayPort ?? Default.gatewayPort),
+    gatewayIdentity: props.gatewayIdentity ?? gatewayIdentity(linkerdNamespace, props.targetTrustDomain ?? domain),
+    probeSpec: probeSpec(props.probe ?? {}),
+  };
+  return {
+    targetClusterName: props.targetCluster,
+    targetClusterDomain: domain,
+    targetClusterLinkerdNamespace: linkerdNamespace,
+    clusterCredentialsSecret: props.clusterCredentialsSecret ?? credentialsName(props.targetCluster),
+    targetNamespaces: props.targetNamespaces && [...props.targetNamespaces],
+    ...gateway,
+    ...(props.selector && { selector: props.selector }),
+    remoteDiscoverySelector: props.remoteDiscoverySelector ?? {
+      matchLabels: { [Label.exported]: Value.remoteDiscovery },
+    },
+    federatedServiceSelector: props.federatedServiceSelector ?? {
+      matchLabels: { [Label.federated]: Value.federatedMember },
+    },
+    excludedLabels: props.excludedLabels && [...props.excludedLabels],
+    excludedAnnotations: props.excludedAnnotations && [...props.excludedAnnotations],
+    enableHeadlessServices: props.enableHeadlessServices,
+    enableNamespaceCreation: props.enableNamespaceCreation,
+  };
+};
+
+const probeSpec = ({
+  path = Default.probePath,
+  port = Default.probePort,
+  period = '3s',
+  timeout = '30s',
+  failureThreshold = 3,
+}: LinkProbe): ProbeSpec => ({
+  path,
+  port: String(port),
+  period: goDuration(period),
+  timeout: goDuration(timeout),
+  failureThreshold: String(failureThreshold),
+});

@@ -1,0 +1,93 @@
+/** Errors of the props of MirrorOperator. */
+import { type FieldError, fieldError, fieldPath } from '../../crds/field-error.ts';
+import { Default, OperatorPort, PROTECTED_NAMESPACES } from '../../crds/wire.ts';
+import { cidr } from '../common/cidr.ts';
+import { podErrors } from '../common/pod-props.ts';
+import { dnsLabel, imageReference, portNumber } from '../common/prop-rules.ts';
+import { scraperErrors } from '../common/scrape-policy.ts';
+import { OWN_POD_KEYS } from './pods.ts';
+import type { MirrorOperatorProps, NetworkPolicyPeer } from './props.ts';
+import { operatorSettingsErrors } from './settings.ts';
+
+/** Ports of Linkerd's proxy, which shares the pods' network. */
+const PROXY_PORTS: readonly number[] = [4140, Default.gatewayPort, 4190, Default.probePort];
+
+/** Variables that the construct sets from the pod's fields. */
+const OWN_ENV: readonly string[] = ['POD_NAME', 'POD_IPS'];
+
+/** Errors of the props, by path; `namespace` is the one of the operator. */
+export const mirrorOperatorErrors = (
+  props: MirrorOperatorProps,
+  namespace: string,
+): readonly (FieldError | undefined)[] => {
+  const { linkerdNamespace = Default.controlPlaneNamespace, adminPort = OperatorPort.number, networkPolicy } = props;
+  const { targetClusters = [], mirrorNamespaces = [], meshed = true } = props;
+  return [
+    imageReference('image', props.image),
+    dnsLabel('namespace', namespace),
+    dnsLabel('linkerdNamespace', linkerdNamespace),
+    ...targetClusters.map((cluster, index) => dnsLabel(`targetClusters[${index}]`, cluster)),
+    portNumber('adminPort', adminPort),
+    meshed && PROXY_PORTS.includes(adminPort)
+      ? fieldError(
+          'adminPort',
+          adminPort,
+          "must not be a port of Linkerd's proxy",
+          `not one of ${PROXY_PORTS.join(', ')}`,
+        )
+      : undefined,
+    ...(networkPolicy ? peerErrors(networkPolicy.from) : []),
+    ...scraperErrors('scrapers', props.scrapers ?? 'anybody'),
+    ...operatorSettingsErrors(props),
+    ...protectedErrors(mirrorNamespaces, [...PROTECTED_NAMESPACES, linkerdNamespace, namespace]),
+    ...envErrors(props.env ?? {}),
+    ...podErrors(props, OWN_POD_KEYS),
+  ];
+};
+
+/** The API server takes a rule without peers for one that lets all in. */
+const peerErrors = (peers: readonly NetworkPolicyPeer[]): readonly (FieldError | undefined)[] =>
+  peers.length === 0
+    ? [
+        fieldError(
+          'networkPolicy.from',
+          peers,
+          'must not be empty: that would let all in',
+          'name peers, or leave networkPolicy out to let all in',
+        ),
+      ]
+    : peers.flatMap((peer, index) => {
+        const path = `networkPolicy.from[${index}]`;
+        const { ipBlock, ...selectors } = peer;
+        const isSelecting = Object.keys(selectors).length > 0;
+        if (ipBlock === undefined) {
+          return isSelecting ? [] : [fieldError(path, peer, 'must have podSelector, namespaceSelector or ipBlock')];
+        }
+        return [
+          isSelecting
+            ? fieldError(path, undefined, 'must not have both ipBlock and selectors', 'make them two peers')
+            : undefined,
+          cidr(`${path}.ipBlock.cidr`, ipBlock.cidr),
+          ...(ipBlock.except ?? []).map((each, at) => cidr(`${path}.ipBlock.except[${at}]`, each)),
+        ];
+      });
+
+const protectedErrors = (namespaces: readonly string[], kept: readonly string[]): readonly (FieldError | undefined)[] =>
+  namespaces.map((name, index) =>
+    kept.includes(name)
+      ? fieldError(
+          `mirrorNamespaces[${index}]`,
+          name,
+          'must not be a namespace of Kubernetes, the control plane or the operator',
+        )
+      : undefined,
+  );
+
+const envErrors = (env: Readonly<Record<string, string>>): readonly (FieldError | undefined)[] =>
+  Object.entries(env).map(([name, value]) => {
+    const path = fieldPath('env', name);
+    if (OWN_ENV.includes(name)) return fieldError(path, value, 'must not be set: the construct sets it');
+    return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name)
+      ? undefined
+      : fieldError(path, value, 'must be a valid name of an environment variable');
+  });
