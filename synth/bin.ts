@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * What the package installs as `linkspan`: refuses a Node that is too old, in one line, before anything is loaded that
- * such a Node cannot run. It imports the command line itself only then, and so has no other imports.
+ * The executable `linkspan` of the package. It refuses a Node that is too old in one line, before it imports the command
+ * line, which such a Node cannot run. So it has no other imports.
  */
 import { createRequire } from 'node:module';
 

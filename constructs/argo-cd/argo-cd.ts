@@ -1,9 +1,9 @@
 /**
- * A set of clusters for Argo CD: an Application for the folder of each, the project that holds them, and the health check
- * of Links. Objects are applied in waves, server-side: what the operator or a team writes stays theirs.
+ * A set of clusters for Argo CD: an Application for the folder of each, their project, and the health check of Links.
+ * Argo CD applies objects in waves, server-side, and keeps the fields that the operator or a team writes.
  *
- * Argo CD neither adopts nor prunes what the operator makes: it carries no tracking of Argo CD's, since that is never
- * copied to mirrors, and the project permits only what is in Git.
+ * Argo CD neither adopts nor prunes mirrors: its tracking metadata is never copied to them, and the project permits only
+ * the kinds and namespaces that are in Git.
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
@@ -20,7 +20,7 @@ import { annotateSyncWaves } from './sync-waves.ts';
 /**
  * AppProject, Applications or ApplicationSet, and root, in a chart of their own; sync waves on all objects of the set.
  * For Argo CD 3.2 and later.
- * Synthesis fails, naming every prop that Argo CD would refuse, or take for a pattern
+ * Synthesis fails for each prop that Argo CD would refuse, or would read as a pattern.
  */
 export class ArgoCd extends Construct {
   /** Settings for Links, as keys of Argo CD's ConfigMap `argocd-cm`: `configs.cm` of its Helm chart. */
@@ -32,16 +32,16 @@ export class ArgoCd extends Construct {
   readonly namespace: string;
   /** The AppProject. */
   readonly project: ApiObject;
-  /** By cluster, in the order of the set; empty if an ApplicationSet makes them. */
+  /** Applications by cluster, in the order of the set; empty if an ApplicationSet creates them. */
   readonly applications: ReadonlyMap<string, ApiObject>;
-  /** The ApplicationSet; undefined if each Application is written out. */
+  /** The ApplicationSet; undefined if each Application is rendered. */
   readonly applicationSet: ApiObject | undefined;
   /** The Application of the chart's own folder. */
   readonly root: ApiObject | undefined;
   /**
-   * Argo CD's own ConfigMap: the installation's, of which only one key is ours. Argo CD applies it server-side, so that
-   * the other keys stay, and never prunes or deletes it. To be applied by Argo CD alone: start with the project and the
-   * root, since `kubectl apply` of this file removes keys that were applied in the same way.
+   * Argo CD's own ConfigMap `argocd-cm`, with one key of ours. Argo CD applies it server-side, which keeps the other keys, and
+   * never prunes or deletes it. Do not apply this file yourself: `kubectl apply` would remove keys that were applied in
+   * the same way. Apply the project and the root first.
    */
   readonly configMap: ApiObject | undefined;
 
@@ -99,7 +99,7 @@ export class ArgoCd extends Construct {
   }
 }
 
-/** A set in place of one that was not given: synthesis fails. */
+/** Stands in for a set that was not given. Synthesis fails. */
 const clusterSetStandIn = (scope: Construct): ClusterSet =>
   new ClusterSet(scope, 'StandIn', { members: [{ name: 'invalid' }], operator: { image: 'invalid' } });
 

@@ -1,6 +1,6 @@
 /**
- * Errors of the props of an ArgoCd. Values that Argo CD would match as patterns must not be patterns, so that the project
- * permits exactly what was written.
+ * Errors of the props of ArgoCd. Values that Argo CD reads as patterns must not contain any, so that the project permits
+ * exactly these values.
  */
 import { type FieldError, fieldError, fieldPath } from '../../crds/field-error.ts';
 import { dnsLabel, dnsSubdomain } from '../common/prop-rules.ts';
@@ -27,7 +27,9 @@ export const argoCdErrors = (
         : undefined,
     ),
     repository('repoUrl', repoUrl),
-    revision === '' ? fieldError('revision', revision, 'must not be empty', 'a branch, a tag or a commit') : undefined,
+    revision === ''
+      ? fieldError('revision', revision, 'must not be empty', 'write a branch, a tag or a commit')
+      : undefined,
     path === undefined ? undefined : folder('path', path),
     namespace === undefined ? undefined : dnsLabel('namespace', namespace),
     project === undefined ? undefined : dnsSubdomain('project', project),
@@ -43,7 +45,7 @@ const repository = (path: string, url: string): FieldError | undefined => {
   if (url === '' || /\s/.test(url)) return fieldError(path, url, 'must be the URL of a repository');
   if (PATTERN.test(url)) return fieldError(path, url, 'must not be a pattern', 'name one repository');
   return URL.parse(url)?.password
-    ? fieldError(path, undefined, 'must not hold a password', 'register the repository with Argo CD')
+    ? fieldError(path, undefined, 'must not contain a password', 'register the repository with Argo CD')
     : undefined;
 };
 

@@ -1,29 +1,30 @@
-/** What {@link ArgoCdProps} say: the parts of ArgoCd read them, and it reads the parts. */
+/** Props of ArgoCd. */
 import type { ClusterSet } from '../cluster-set/cluster-set.ts';
 
-/** A cluster as it is registered in Argo CD, by one of its name and its URL. */
+/** A cluster as it is registered in Argo CD, by its name or by the URL of its API server. */
 export interface ArgoCdDestination {
   /**
-   * Name by which the cluster is registered in Argo CD.
-   * @default - by server
+   * Name of the cluster in Argo CD; required without `server`.
+   * @default - none
    */
   readonly name?: string | undefined;
   /**
-   * URL of the API server; `https://kubernetes.default.svc` is where Argo CD runs.
-   * @default - by name
+   * URL of the API server in Argo CD; https; required without `name`. The cluster of Argo CD itself is
+   * `https://kubernetes.default.svc`.
+   * @default - none
    */
   readonly server?: string | undefined;
 }
 
-/** A sync that follows each commit by itself. */
+/** Automated sync of each commit. */
 export interface AutomatedSync {
   /**
-   * Whether it removes what is no longer in Git.
+   * Whether to delete objects that are no longer in Git.
    * @default true
    */
   readonly prune?: boolean | undefined;
   /**
-   * Whether it puts right what was changed in the cluster.
+   * Whether to revert changes that were made in the cluster.
    * @default true
    */
   readonly selfHeal?: boolean | undefined;
@@ -41,8 +42,8 @@ export interface ArgoCdProps {
    */
   readonly revision?: string | undefined;
   /**
-   * Folder of the repository that has those of the clusters; empty for its root. Each is called as its cluster, as
-   * `linkspan synth` writes them.
+   * Folder of the repository with the folders of the clusters, empty for its root. The folder of a cluster has its name,
+   * as `linkspan synth` writes it.
    * @default clusters
    */
   readonly path?: string | undefined;
@@ -52,34 +53,34 @@ export interface ArgoCdProps {
    */
   readonly namespace?: string | undefined;
   /**
-   * Name of the project and of the root; Applications are `<project>-<cluster>`.
+   * Name of the project and of the root. Applications are called `<project>-<cluster>`.
    * @default linkspan
    */
   readonly project?: string | undefined;
   /**
-   * Clusters by their names in the set.
-   * @default - each by that name
+   * Clusters as they are registered in Argo CD, by name of the member.
+   * @default - the name of the member
    */
   readonly destinations?: Readonly<Record<string, ArgoCdDestination>> | undefined;
   /**
-   * One Application written out for each cluster, or an ApplicationSet that makes the same ones.
+   * Whether to render an Application for each cluster, or an ApplicationSet that creates the same Applications.
    * @default each
    */
   readonly applications?: 'each' | 'application-set' | undefined;
   /**
-   * How a commit is synced without being asked; false for only when asked.
+   * Automated sync of each commit; false for manual sync.
    * @default - with pruning and self-healing
    */
   readonly automated?: false | AutomatedSync | undefined;
   /**
-   * Whether there is an Application for this chart's own folder, so that a cluster comes and goes by a commit alone. The
-   * project then lets the repository write Argo CD's own objects.
+   * Whether to render an Application for the folder of the Applications, so that a commit alone adds or removes a cluster.
+   * The project then lets the repository write objects of Argo CD.
    * @default true
    */
   readonly root?: boolean | undefined;
   /**
-   * Whether the health of Links is written into Argo CD's own ConfigMap. Where that is kept by another Application, two
-   * would write it in turns for ever: put {@link ArgoCd.customizations} there instead.
+   * Whether to render the health check of Links into Argo CD's own ConfigMap. If another Application manages that ConfigMap,
+   * the two would overwrite each other: add {@link ArgoCd.customizations} there instead.
    * @default false
    */
   readonly health?: boolean | undefined;

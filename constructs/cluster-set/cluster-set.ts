@@ -1,7 +1,7 @@
 /**
- * Clusters that use each other's Services: their members and how they are linked, declared once. Each cluster gets a
- * chart with its side of every pair that it is in. What the two sides of a pair must agree on (names of Secrets,
- * identity and ports of the gateway, networks of its policy) comes from one place.
+ * Clusters that use each other's Services, and the Links between them. Each cluster gets a chart with its side of every
+ * pair that includes it. Values that both sides of a pair share (names of Secrets, identity and ports of the gateway,
+ * networks of its policy) have one source.
  *
  * No token is ever rendered: see `ClusterCredentials`.
  */
@@ -20,10 +20,10 @@ import type { ClusterSetMember, ClusterSetProps } from './props.ts';
 import { CLUSTER_SET_PROPS } from './schema.ts';
 import { type ClusterPair, linkedPairs, topologyErrors } from './topology.ts';
 
-/** What was made for one member. */
+/** The constructs of one member. */
 export interface ClusterSetCluster {
   readonly name: string;
-  /** The chart, called as the cluster is. */
+  /** The chart, which has the name of the cluster. */
   readonly chart: Chart;
   readonly multicluster: Multicluster;
   /** In the order of the Links; empty if credentials are left out. */
@@ -32,12 +32,12 @@ export interface ClusterSetCluster {
 
 /**
  * For every member a chart with its `Multicluster`, and references to the credentials of its targets.
- * Synthesis fails, naming every invalid prop of every part of every cluster, by its path in the set
+ * Synthesis fails for each invalid prop of each part of each cluster, by its path in the set.
  */
 export class ClusterSet extends Construct {
   /** In the order of `members`. */
   readonly clusters: readonly ClusterSetCluster[];
-  /** Who mirrors from whom. */
+  /** The pairs of a source and a target. */
   readonly pairs: readonly ClusterPair[];
 
   constructor(scope: Construct, id: string, given: ClusterSetProps) {
@@ -73,7 +73,7 @@ export class ClusterSet extends Construct {
       }
       return { name: props.members[index]?.name ?? name, chart, multicluster, credentials };
     });
-    // What a part has of the set, or of its neighbours in it, is reported there.
+    // Errors of props that a part gets from the set or from other members are reported there.
     const own = [...errors.values()].filter(({ path }) =>
       /^(operator|monitoring|scrapers|members\[\d+\]\.gateway)\b/.test(path),
     );
@@ -81,7 +81,7 @@ export class ClusterSet extends Construct {
   }
 }
 
-/** The members, each by a name of its own that a chart can have, whatever was given. */
+/** The members, each with a unique name that is valid for a chart, whatever names were given. */
 const distinctMembers = (members: readonly ClusterSetMember[]): readonly ClusterSetMember[] =>
   members.map((member, index) =>
     isDnsLabel(member.name) && members.findIndex(({ name }) => name === member.name) === index
@@ -100,7 +100,7 @@ const clusterSetErrors = (props: ClusterSetProps): readonly (FieldError | undefi
   ];
 };
 
-/** The pairs, by either of their ends. */
+/** Sources and targets of each member. */
 class Neighbours {
   readonly #sources = new Map<string, ClusterSetMember[]>();
   readonly #targets = new Map<string, ClusterSetMember[]>();
@@ -128,7 +128,7 @@ class Neighbours {
   }
 }
 
-/** One cluster's side of all pairs that it is in. */
+/** Props of one cluster for its side of all pairs that include it. */
 const side = (
   member: ClusterSetMember,
   sources: readonly ClusterSetMember[],

@@ -27,7 +27,9 @@ export const setErrors = ({
 }: ClusterSetProps): (FieldError | undefined)[] => {
   const names = members.map(({ name }) => name);
   return [
-    members.length === 0 ? fieldError('members', members, 'must not be empty', 'at least one cluster') : undefined,
+    members.length === 0
+      ? fieldError('members', members, 'must not be empty', 'write at least one cluster')
+      : undefined,
     ...names.map((name, index) =>
       names.indexOf(name) < index ? fieldError(`members[${index}].name`, name, 'must be unique') : undefined,
     ),
@@ -38,7 +40,7 @@ export const setErrors = ({
       ? fieldError(
           'namespace',
           namespace,
-          'must differ from linkerdNamespace: both hold a credentials Secret of the same name',
+          'must differ from linkerdNamespace: both have a credentials Secret of the same name',
         )
       : undefined,
     ...labelsErrors('labels', labels),
@@ -120,12 +122,14 @@ const addressErrors = (
 ): readonly (FieldError | undefined)[] => {
   if (addresses === undefined || addresses.length === 0) {
     if (addresses === undefined && !isRequired) return [];
-    return [fieldError(path, addresses, 'is required: other clusters reach it by its gateway', 'at least one address')];
+    return [
+      fieldError(path, addresses, 'is required: other clusters connect to the gateway', 'write at least one address'),
+    ];
   }
   return addresses.map((address, index) => gatewayAddress(`${path}[${index}]`, address));
 };
 
-/** All gateways have one identity by default: nobody would notice that requests to one cluster go to another. */
+/** Errors of shared addresses. All gateways have one identity by default, so requests to a wrong cluster would succeed. */
 const sharedAddressErrors = (members: readonly ClusterSetMember[]): readonly FieldError[] => {
   const owners = new Map<string, { readonly name: string; readonly index: number }>();
   return members.flatMap(({ name, gatewayAddresses = [] }, index) =>
@@ -137,7 +141,7 @@ const sharedAddressErrors = (members: readonly ClusterSetMember[]): readonly Fie
       const path = `members[${index}].gatewayAddresses[${at}]`;
       return owner.index === index
         ? fieldError(path, address, 'must be unique')
-        : fieldError(path, address, `must not be an address of another gateway, that of ${owner.name}`);
+        : fieldError(path, address, `must not be an address of the gateway of ${owner.name}`);
     }),
   );
 };
@@ -152,10 +156,10 @@ const gatewayErrors = (
       fieldError(path, undefined, 'must not be set without gatewayAddresses', 'write gatewayAddresses, or remove it'),
     ];
   if (type !== 'NodePort') return [];
-  // Kubernetes would pick the ports, and Links could not know them.
+  // Links cannot know ports that Kubernetes chooses.
   return Object.entries({ nodePort, probeNodePort }).map(([field, port]) =>
     port === undefined
-      ? fieldError(`${path}.service.${field}`, undefined, 'is required: Links to a NodePort gateway name it')
+      ? fieldError(`${path}.service.${field}`, undefined, 'is required: Links to a NodePort gateway need it')
       : undefined,
   );
 };

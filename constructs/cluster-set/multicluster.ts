@@ -1,7 +1,7 @@
 /**
- * A cluster's whole side of multi-cluster in one construct: what lets other clusters in (gateway, its policy, an account
- * for each of them) and what reaches out to others (the operator and its Links). Each part is optional: a cluster that
- * is a target only has no operator, one that is a source only has no gateway.
+ * All multi-cluster objects of one cluster: for its sources, the gateway, its policy, and an account for each; for its
+ * targets, the operator and its Links. Each part is optional: a cluster that is only a target has no operator, and one
+ * that is only a source has no gateway.
  */
 import { ApiObject, Chart, JsonPatch } from 'cdk8s';
 import { Namespace } from 'cdk8s-plus-27';
@@ -25,20 +25,19 @@ import { MULTICLUSTER_PROPS } from './schema.ts';
 /** The Pod Security Standard of the namespace. */
 export type PodSecurity = 'privileged' | 'restricted';
 
-/** Props that all parts share, given once. */
+/** Props of all parts, given once. */
 type Common = 'namespace' | 'linkerdNamespace' | 'trustDomain';
 
 /** Properties of {@link Multicluster}. */
 export interface MulticlusterProps {
   /**
-   * Namespace of the multicluster extension, which is rendered too.
+   * Namespace of the multicluster extension, which is rendered.
    * @default - the chart's, else `linkerd-multicluster`
    */
   readonly namespace?: string | undefined;
   /**
-   * Which pods Kubernetes admits to the namespace, as a Pod Security Standard. Linkerd's proxy is put into pods with an
-   * init container that changes their network, which takes `privileged`; with Linkerd's CNI plugin there is none, and
-   * `restricted` is enough.
+   * Pod Security Standard that the namespace of the extension enforces. The init container of Linkerd's proxy, which sets
+   * up the network of a pod, needs `privileged`; with Linkerd's CNI plugin there is none, and `restricted` is enough.
    * @default privileged
    */
   readonly podSecurity?: PodSecurity | undefined;
@@ -48,59 +47,59 @@ export interface MulticlusterProps {
    */
   readonly linkerdNamespace?: string | undefined;
   /**
-   * Linkerd's identity trust domain in this cluster.
+   * Identity trust domain of Linkerd in this cluster.
    * @default cluster.local
    */
   readonly trustDomain?: string | undefined;
   /**
-   * The gateway that other clusters come in by; false for none, for a flat network or a cluster that is a source only.
+   * The gateway; false for no gateway, on a flat network or in a cluster that is only a source.
    * @default - a LoadBalancer with three replicas
    */
   readonly gateway?: false | Omit<GatewayProps, Common> | undefined;
   /**
-   * Networks in CIDR notation that the gateway's clients come from.
-   * @default - all networks
+   * Networks in CIDR notation that clients of the gateway connect from.
+   * @default - all
    */
   readonly sourceNetworks?: readonly string[] | undefined;
   /**
-   * ServiceAccounts of this cluster that may read the metrics of the gateway's proxy.
+   * ServiceAccounts, in each cluster, that may read the metrics of the gateway's proxy.
    * @default - `prometheus` in `linkerd-viz`
    */
   readonly scrapers?: GatewayPolicyProps['scrapers'];
   /**
-   * The clusters that may read what is exported here, each by an account of its own.
+   * Source clusters that may read the exports of this cluster, each with its own account.
    * @default - none
    */
   readonly sources?: readonly Omit<RemoteAccessProps, Common>[] | undefined;
   /**
-   * The operator, for a cluster that has Links. It may read only the Secrets of `links`; where Links are made elsewhere
-   * too, name theirs in its `credentialsSecrets`, or write `any`.
-   * @default - none: mirrors are kept by Linkerd's controller, or there are none
+   * The operator, for a cluster with Links. It may read only the Secrets that `links` name. If there are other Links, add
+   * their Secrets to its `credentialsSecrets`, or write `any`.
+   * @default - none
    */
   readonly operator?: Omit<MirrorOperatorProps, Common> | undefined;
   /**
-   * What Prometheus and Grafana get of the operator; it takes the Prometheus Operator's CRDs.
+   * Objects for Prometheus and Grafana. They need the CRDs of the Prometheus Operator.
    * @default - none
    */
   readonly monitoring?: Omit<MonitoringProps, 'operator'> | undefined;
   /**
-   * The Links to target clusters; their credentials are kept elsewhere.
+   * Links to target clusters, without their credentials.
    * @default - none
    */
   readonly links?: readonly Omit<LinkProps, Common>[] | undefined;
   /**
-   * Whether the Link's CRD is rendered; it is a superset of Linkerd's.
-   * @default - if there is an operator or a Link
+   * Whether to render the CRD of the Link, which is a superset of Linkerd's.
+   * @default - true if there is an operator or a Link
    */
   readonly crd?: boolean | undefined;
 }
 
 /**
  * Namespace, gateway, policy, accounts, CRD, operator and Links of one cluster.
- * Synthesis fails, naming every prop of every part that the part refuses
+ * Synthesis fails for each prop that its part refuses.
  */
 export class Multicluster extends Construct {
-  /** Namespace of the multicluster extension, labelled as `linkerd multicluster` looks for it. */
+  /** Namespace of the multicluster extension, with the labels by which `linkerd multicluster` finds it. */
   readonly namespace: Namespace;
   readonly gateway: Gateway | undefined;
   readonly gatewayPolicy: GatewayPolicy | undefined;
@@ -176,7 +175,7 @@ export class Multicluster extends Construct {
     );
     parts.report();
 
-    // Applied in this order, nothing is refused for want of what comes later.
+    // In this order, no object needs one that is applied after it.
     for (const child of this.node.children) {
       if (child !== this.namespace) child.node.addDependency(this.namespace);
     }
@@ -194,7 +193,7 @@ export class Multicluster extends Construct {
   }
 }
 
-/** The Secrets that Links have their credentials in, but for names that the Links refuse, and others that are given. */
+/** The Secrets with the credentials of Links, except for invalid names, and those that are given. */
 const secretsOf = (
   links: readonly Omit<LinkProps, Common>[],
   given: MirrorOperatorProps['credentialsSecrets'] = [],

@@ -1,4 +1,4 @@
-/** What {@link ClusterSetProps} say: the rules for them and ClusterSet both read them. */
+/** Props of ClusterSet. */
 import type { GatewayProps } from '../gateway/gateway.ts';
 import type { SecretStoreRef } from '../link/credentials-reference.ts';
 import type { MirrorOperatorProps } from '../operator/props.ts';
@@ -8,22 +8,22 @@ import type { Topology } from './topology.ts';
 /** Props that all parts of a cluster share, given by the member or the set. */
 type Common = 'namespace' | 'linkerdNamespace' | 'trustDomain';
 
-/** How a cluster's API server is reached from the others. */
+/** Connection to the API server of a cluster, from other clusters. */
 export interface ApiServer {
-  /** URL; https. */
+  /** URL of the API server; https. */
   readonly url: string;
-  /** CA certificates: PEM, in base64, as `certificate-authority-data` of a kubeconfig. */
+  /** CA certificates of the API server as base64 of PEM, like `certificate-authority-data` of a kubeconfig. */
   readonly caData: string;
   /**
-   * Name in the server's certificate, where it is not the host of the URL.
+   * Name in the certificate of the API server.
    * @default - the host of the URL
    */
   readonly tlsServerName?: string | undefined;
 }
 
-/** One cluster of a {@link ClusterSet}. */
+/** A member of a {@link ClusterSet}: one cluster. */
 export interface ClusterSetMember {
-  /** Name of the cluster: that of the Links to it, and the end of the names of its mirrors. */
+  /** Name of the cluster. Links to it have this name, and mirrors of its Services end in it. */
   readonly name: string;
   /**
    * DNS domain of the cluster.
@@ -31,51 +31,53 @@ export interface ClusterSetMember {
    */
   readonly clusterDomain?: string | undefined;
   /**
-   * Identity trust domain of its Linkerd.
+   * Identity trust domain of Linkerd in the cluster.
    * @default - the cluster domain
    */
   readonly trustDomain?: string | undefined;
   /**
-   * IP addresses of its gateway, or host names that it is going to have.
-   * @default - none: nothing is mirrored from it but on a flat network
+   * IP addresses or host names of the gateway; required of a target unless `flat` is true.
+   * @default - none
    */
   readonly gatewayAddresses?: readonly string[] | undefined;
   /**
-   * Its gateway, where other clusters use it.
+   * The gateway, which is rendered if other clusters use it.
    * @default - a LoadBalancer with three replicas
    */
   readonly gateway?: Omit<GatewayProps, Common> | undefined;
   /**
-   * Its API server, as other clusters reach it.
-   * @default - not known: credentials must be left out
+   * API server of the cluster, as other clusters reach it; required of a target unless credentials are left out.
+   * @default - none
    */
   readonly apiServer?: ApiServer | undefined;
   /**
-   * The only namespaces that other clusters may read, and so mirror from: their accounts have a Role in each of them.
-   * @default - all; not for a flat network, on which Linkerd's destination controller reads whole clusters
+   * The only namespaces that other clusters may read and mirror from, by a Role in each. They exclude `flat`: Linkerd's
+   * destination controller reads whole clusters.
+   * @default - all
    */
   readonly exportNamespaces?: readonly string[] | undefined;
   /**
-   * Networks in CIDR notation that its requests to gateways come from.
-   * @default - any, and the gateways that it uses are open to all networks
+   * Networks in CIDR notation that the requests of the cluster to gateways come from. Without them, the gateways that it
+   * uses are open to all networks.
+   * @default - any
    */
   readonly networks?: readonly string[] | undefined;
 }
 
-/** How the credentials of targets are rendered. */
+/** Credentials of targets, which are rendered without their tokens. */
 export interface ClusterCredentials {
   /**
-   * `external-secret`: an ExternalSecret that puts the token in; `placeholder`: a Secret without a token, which the
-   * operator refuses until it is filled; `left-out`: nothing.
+   * What to render. `external-secret`: an ExternalSecret that adds the token; `placeholder`: a Secret without a token,
+   * which the operator refuses until the token is added; `left-out`: nothing.
    */
   readonly type: 'external-secret' | 'placeholder' | 'left-out';
   /**
-   * The store of tokens, for `external-secret`.
+   * Store of the tokens, required for type `external-secret`.
    * @default - none
    */
   readonly store?: SecretStoreRef | undefined;
   /**
-   * For `external-secret`: tokens are under `<keyPrefix>/<source>/<target>`.
+   * Prefix of the keys `<keyPrefix>/<source>/<target>` of tokens in the store, for type `external-secret`.
    * @default linkspan
    */
   readonly keyPrefix?: string | undefined;
@@ -83,28 +85,29 @@ export interface ClusterCredentials {
 
 /** Properties of {@link ClusterSet}. */
 export interface ClusterSetProps {
-  /** The clusters; each name once. */
+  /** The clusters; at least one, each with a unique name. */
   readonly members: readonly ClusterSetMember[];
   /**
-   * How they are linked.
+   * Topology of the Links between the members.
    * @default - full mesh
    */
   readonly topology?: Topology | undefined;
-  /** The operator, in every cluster that has a target. */
+  /** The operator of every cluster that has a target. */
   readonly operator: Omit<MirrorOperatorProps, Common | 'targetClusters'>;
   /**
-   * What Prometheus and Grafana get of each operator; it takes the Prometheus Operator's CRDs.
+   * Objects for Prometheus and Grafana, for each operator. They need the CRDs of the Prometheus Operator.
    * @default - none
    */
   readonly monitoring?: MulticlusterProps['monitoring'];
   /**
-   * How the credentials of targets are rendered.
+   * Credentials of targets, which are rendered without their tokens.
    * @default - left out
    */
   readonly credentials?: ClusterCredentials | undefined;
   /**
-   * Whether pods reach pods of other clusters directly, for flat and federated mode. If so, accounts may read what
-   * Linkerd's destination controller needs, and it gets a copy of the credentials; if not, Links select neither mode.
+   * Whether pods can connect to pods of other clusters, as flat and federated mode need. If true, accounts have the rights
+   * that Linkerd's destination controller needs, which gets a copy of the credentials; if false, Links select neither
+   * mode.
    * @default false
    */
   readonly flat?: boolean | undefined;
@@ -114,14 +117,14 @@ export interface ClusterSetProps {
    */
   readonly scrapers?: MulticlusterProps['scrapers'];
   /**
-   * Whether Linkerd's own service mirror controller and `linkerd multicluster check` can use the accounts too, but for
-   * those that are limited to namespaces.
+   * Whether Linkerd's own controller and `linkerd multicluster check` can use the accounts of source clusters too. They
+   * cannot use accounts that are limited to namespaces.
    * @default true
    */
   readonly linkerdController?: boolean | undefined;
   /**
    * Labels of every object of every cluster.
-   * @default - those of the chart around it, if any
+   * @default - those of the chart around it, else none
    */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /**
@@ -130,7 +133,7 @@ export interface ClusterSetProps {
    */
   readonly namespace?: string | undefined;
   /**
-   * Pod Security Standard of that namespace: `restricted` where Linkerd's CNI plugin is installed.
+   * Pod Security Standard that the namespace of the extension enforces; `restricted` with Linkerd's CNI plugin.
    * @default privileged
    */
   readonly podSecurity?: MulticlusterProps['podSecurity'];

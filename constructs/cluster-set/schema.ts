@@ -19,10 +19,10 @@ import { MIRROR_OPERATOR_PROPS } from '../operator/schema.ts';
 
 const NAMESPACE = text('Namespace of the multicluster extension; default linkerd-multicluster');
 const SCRAPERS = serviceAccounts(
-  "ServiceAccounts that may read the metrics of the gateway's proxy; default prometheus in linkerd-viz",
+  "ServiceAccounts, in each cluster, that may read the metrics of the gateway's proxy; default prometheus in linkerd-viz",
 );
 const POD_SECURITY = choice(
-  "Pod Security Standard of that namespace; restricted with Linkerd's CNI plugin, default privileged",
+  "Pod Security Standard that the namespace of the extension enforces; restricted with Linkerd's CNI plugin; default privileged",
   'privileged',
   'restricted',
 );
@@ -31,51 +31,63 @@ const GATEWAY = without(GATEWAY_PROPS, 'namespace', 'linkerdNamespace', 'trustDo
 const OPERATOR = without(MIRROR_OPERATOR_PROPS, 'namespace', 'linkerdNamespace');
 const MONITORING = without(MONITORING_PROPS, 'operator');
 
-export const MULTICLUSTER_PROPS = object("A cluster's whole side", {
+export const MULTICLUSTER_PROPS = object('All parts of one cluster', {
   namespace: NAMESPACE,
   podSecurity: POD_SECURITY,
   linkerdNamespace: LINKERD_NAMESPACE,
-  trustDomain: text('Identity trust domain; default cluster.local'),
-  gateway: falseOr('The gateway; false for none', GATEWAY),
+  trustDomain: text('Identity trust domain of Linkerd in this cluster; default cluster.local'),
+  gateway: falseOr('The gateway; false for no gateway; default a LoadBalancer with three replicas', GATEWAY),
   scrapers: SCRAPERS,
-  sourceNetworks: texts("Networks in CIDR notation that the gateway's clients come from; default all"),
-  sources: list('The clusters that may read what is exported here', without(REMOTE_ACCESS_PROPS, 'namespace')),
+  sourceNetworks: texts('Networks in CIDR notation that clients of the gateway connect from; default all'),
+  sources: list(
+    'Source clusters that may read the exports of this cluster; default none',
+    without(REMOTE_ACCESS_PROPS, 'namespace'),
+  ),
   operator: OPERATOR,
   monitoring: MONITORING,
-  links: list('The Links to target clusters', without(LINK_PROPS, 'namespace')),
-  crd: flag("Whether the Link's CRD is rendered; default if there is an operator or a Link"),
+  links: list('Links to target clusters; default none', without(LINK_PROPS, 'namespace')),
+  crd: flag('Whether to render the CRD of the Link; default true if there is an operator or a Link'),
 });
 
 const member = object(
-  'One cluster',
+  'A member of the set: one cluster',
   {
-    name: text('Name of the cluster, and the end of the names of its mirrors'),
+    name: text('Name of the cluster; Links to it have this name, and mirrors of its Services end in it'),
     clusterDomain: text('DNS domain of the cluster; default cluster.local'),
-    trustDomain: text('Identity trust domain of its Linkerd; default the cluster domain'),
-    gatewayAddresses: texts('IP addresses of its gateway, or host names that it is going to have'),
+    trustDomain: text('Identity trust domain of Linkerd in the cluster; default the cluster domain'),
+    gatewayAddresses: texts(
+      'IP addresses or host names of the gateway; required of a target unless flat is true; default none',
+    ),
     gateway: GATEWAY,
     apiServer: object(
-      'Its API server, as other clusters reach it; required unless credentials are left out',
+      'API server of the cluster, as other clusters reach it; required of a target unless credentials are left out; default none',
       API_SERVER,
       'url',
       'caData',
     ),
-    exportNamespaces: texts('The only namespaces that other clusters may read; default all; not for a flat network'),
-    networks: texts('Networks in CIDR notation that its requests to gateways come from; default any'),
+    exportNamespaces: texts(
+      'The only namespaces that other clusters may read and mirror from; excludes flat; default all',
+    ),
+    networks: texts('Networks in CIDR notation that the requests of the cluster to gateways come from; default any'),
   },
   'name',
 );
 
 const topology = object(
-  'How they are linked; default full mesh',
+  'Topology of the Links between the members; default full mesh',
   {
-    type: choice('Each with each, each hub with each other, or as listed', 'full-mesh', 'hub-and-spokes', 'pairs'),
-    hubs: texts('Names of the hubs, for hub-and-spokes'),
+    type: choice(
+      'Links of each cluster with each other, of each hub with each other cluster, or of the listed pairs',
+      'full-mesh',
+      'hub-and-spokes',
+      'pairs',
+    ),
+    hubs: texts('Names of the hubs, required for type hub-and-spokes; default none'),
     pairs: list(
-      'For pairs; both ways between two clusters are two pairs',
+      'Pairs, required for type pairs; Links in both directions take two pairs; default none',
       object(
-        'One direction between two clusters',
-        { source: text('The cluster that mirrors'), target: text('The cluster that exports') },
+        'A pair: a source that mirrors from a target',
+        { source: text('Name of the cluster that mirrors'), target: text('Name of the cluster that exports') },
         'source',
         'target',
       ),
@@ -85,37 +97,39 @@ const topology = object(
 );
 
 const credentials = object(
-  'What stands for the credentials of targets, whose tokens are never written; default left out',
+  'Credentials of targets, which are rendered without their tokens; default left out',
   {
     type: choice(
-      'An ExternalSecret of external-secrets, a Secret without a token, or nothing',
+      'What to render: an ExternalSecret that adds the token, a Secret without a token, or nothing',
       'external-secret',
       'placeholder',
       'left-out',
     ),
     store: SECRET_STORE,
-    keyPrefix: text('Tokens are under <keyPrefix>/<source>/<target>; default linkspan'),
+    keyPrefix: text(
+      'Prefix of the keys <keyPrefix>/<source>/<target> of tokens in the store, for type external-secret; default linkspan',
+    ),
   },
   'type',
 );
 
 export const CLUSTER_SET_PROPS = object(
-  "Clusters that use each other's Services: who they are, and how they are linked",
+  "Clusters that use each other's Services, and the Links between them",
   {
-    members: list('The clusters; each name once', member),
+    members: list('The clusters; at least one, each with a unique name', member),
     topology,
-    operator: described(without(OPERATOR, 'targetClusters'), 'The operator, in every cluster that has a target'),
+    operator: described(without(OPERATOR, 'targetClusters'), 'The operator of every cluster that has a target'),
     monitoring: MONITORING,
     credentials,
     scrapers: SCRAPERS,
     linkerdController: flag(
-      "Whether Linkerd's own controller and linkerd multicluster check can use the accounts too; default true",
+      "Whether Linkerd's own controller and linkerd multicluster check can use the accounts of source clusters too; default true",
     ),
-    flat: flag('Whether pods reach those of other clusters, for flat and federated mode; default false'),
+    flat: flag('Whether pods can connect to pods of other clusters, as flat and federated mode need; default false'),
     namespace: NAMESPACE,
     podSecurity: POD_SECURITY,
     linkerdNamespace: LINKERD_NAMESPACE,
-    labels: map('Labels of every object; default none'),
+    labels: map('Labels of every object of every cluster; default none'),
   },
   'members',
   'operator',

@@ -1,9 +1,9 @@
 /**
- * Which clusters of a set mirror from which: directed pairs of a source that mirrors and a target that exports.
+ * Topologies of a set of clusters: directed pairs of a source that mirrors and a target that exports.
  */
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 
-/** One direction between two clusters. */
+/** A pair: a source that mirrors from a target. */
 export interface ClusterPair {
   /** Name of the cluster that mirrors. */
   readonly source: string;
@@ -11,19 +11,20 @@ export interface ClusterPair {
   readonly target: string;
 }
 
-/** How the clusters of a set are linked. */
+/** Topology of the Links between the members of a set. */
 export interface Topology {
   /**
-   * `full-mesh`: each with each; `hub-and-spokes`: each hub with each other cluster, both ways; `pairs`: as listed.
+   * Links of each cluster with each other (`full-mesh`), of each hub with each other cluster in both directions
+   * (`hub-and-spokes`), or of the listed pairs (`pairs`).
    */
   readonly type: 'full-mesh' | 'hub-and-spokes' | 'pairs';
   /**
-   * Names of the hubs, for `hub-and-spokes`.
+   * Names of the hubs, required for type `hub-and-spokes`.
    * @default - none
    */
   readonly hubs?: readonly string[] | undefined;
   /**
-   * The pairs, for `pairs`; both ways between two clusters are two pairs.
+   * Pairs, required for type `pairs`. Links in both directions take two pairs.
    * @default - none
    */
   readonly pairs?: readonly ClusterPair[] | undefined;
@@ -93,10 +94,10 @@ export const topologyErrors = (
   ];
 };
 
-/** A cluster that is in no pair is most likely one that was forgotten. */
+/** Errors of clusters without a pair, which a user most likely forgot. */
 const unlinkedErrors = (pairs: readonly ClusterPair[], clusters: readonly string[]): readonly FieldError[] => {
   const named = pairs.flatMap(({ source, target }) => [source, target]);
-  // A pair that names a stranger is reported, and may be meant for it.
+  // A pair with an unknown name is reported, and may be a misspelt one of this cluster.
   if (named.length === 0 || !named.every((name) => clusters.includes(name))) return [];
   return clusters.flatMap((name, index) =>
     named.includes(name)

@@ -5,10 +5,10 @@ import { isCidr, isNetwork, networkOf } from '../../crds/network.ts';
 /** Every address of either family. */
 export const ANY_NETWORK: readonly string[] = ['0.0.0.0/0', '::/0'];
 
-/** `address/bits`, of either family, without bits of a host. */
+/** Checks a network in CIDR notation of either family, without host bits. */
 export const cidr = (path: string, value: string): FieldError | undefined => {
   if (!isCidr(value)) return fieldError(path, value, 'must be a network in CIDR notation', 'as in 198.51.100.0/24');
   return isNetwork(value)
     ? undefined
-    : fieldError(path, value, 'must be a network, not an address in one', `write ${networkOf(value)}`);
+    : fieldError(path, value, 'must be a network without host bits', `write ${networkOf(value)}`);
 };

@@ -1,8 +1,8 @@
 /**
- * A Deployment of cdk8s-plus with one container of ours, restricted, whose pods are known by labels of the wire contract.
- * What cdk8s-plus has no words for is added by JSON patches, each to one field, so that all that a user does with the
- * Deployment (tolerate, attract, addContainer, an autoscaler) is rendered beside it. cdk8s-plus applies patches to its own
- * form of an object: a quantity is `{ value }` there.
+ * A restricted Deployment of cdk8s-plus with one container, which selects its pods by labels of the wire contract. JSON
+ * patches add the fields that cdk8s-plus has no props for. Each patches one field, so that changes of a user (tolerate,
+ * attract, addContainer, an autoscaler) are rendered too. cdk8s-plus applies patches to its own form of an object, in
+ * which a quantity is `{ value }`.
  */
 import { ApiObjectMetadataDefinition, Duration, JsonPatch, Size } from 'cdk8s';
 import {
@@ -36,27 +36,27 @@ type Labels = Readonly<Record<string, string>>;
 /** Properties of {@link RestrictedDeployment}. */
 export interface RestrictedDeploymentProps {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly labels: Labels };
-  /** Labels by which the Deployment knows its pods: its selector, which is for life. */
+  /** Labels that the Deployment selects its pods by. The selector is immutable. */
   readonly pods: Labels;
   /** Labels and annotations of the pods. */
   readonly podMetadata: { readonly labels: Labels; readonly annotations: Labels };
   readonly serviceAccount: ServiceAccount;
   /** Whether the token of the ServiceAccount is mounted. */
   readonly automountServiceAccountToken: boolean;
-  /** Number of pods where neither the user nor an autoscaler says one. */
+  /** Number of pods, unless the user or an autoscaler sets it. */
   readonly replicas: number;
   readonly container: Omit<ContainerProps, 'securityContext' | 'resources' | 'imagePullPolicy'>;
-  /** Quantities of the container, where the user gives none. */
+  /** Default resources of the container. */
   readonly resources: Resources;
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never' | undefined;
   /** User of the image, and its group. */
   readonly user: number;
-  /** What the user says. */
+  /** Props of the user. */
   readonly props: PodProps;
 }
 
 const POD = '/spec/template/spec';
-/** Ours is the first; a user adds others behind it. */
+/** Our container is the first; containers of a user follow. */
 const CONTAINER = `${POD}/containers/0`;
 const ZONES: readonly TopologySpread[] = [{ topologyKey: 'topology.kubernetes.io/zone' }];
 
@@ -84,7 +84,7 @@ export class RestrictedDeployment extends Deployment {
     this.apiObject.addJsonPatch(...containerPatches(given), ...podPatches(props, pods));
   }
 
-  /** Without the label by which cdk8s-plus would know the pods: it knows them by ours. */
+  /** Metadata without the label that cdk8s-plus adds to select the pods: our labels select them. */
   override get podMetadata(): ApiObjectMetadataDefinition {
     return this.#podMetadata;
   }
@@ -97,7 +97,7 @@ export class RestrictedDeployment extends Deployment {
     };
   }
 
-  /** An autoscaler takes the place of the number that holds by default, not of one that a user has given. */
+  /** An autoscaler replaces the default number of pods, but not one that the user has set. */
   override toScalingTarget(): ScalingTarget {
     const { replicas: _, ...target } = super.toScalingTarget();
     return { ...target, ...(this.#fixedReplicas !== undefined && { replicas: this.#fixedReplicas }) };

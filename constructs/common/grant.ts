@@ -23,23 +23,23 @@ import { list, map, object, text, texts } from './schema.ts';
 export interface PolicyRule {
   /** API group; empty for the core group. */
   readonly group: string;
-  /** Plurals, with `/status` and the like where that is meant. */
+  /** Plural names of the resources, with a subresource as in `links/status`. */
   readonly resources: readonly string[];
   /**
-   * Names of the only objects that the rule allows; a list or watch must then select by name.
+   * Names of the only objects that the rule allows. A list or watch must then select by name.
    * @default - all
    */
   readonly resourceNames?: readonly string[] | undefined;
-  /** What the rule allows, as in `list`, `watch` and `patch`. */
+  /** Allowed verbs, as in `list`, `watch` and `patch`. */
   readonly verbs: readonly string[];
   /**
-   * What the verbs are for, in words; it is not rendered.
+   * Reason for the rule, in words. It is not rendered.
    * @default - none
    */
   readonly why?: string | undefined;
 }
 
-/** The name of a ServiceAccount that is made elsewhere. */
+/** Reference to a ServiceAccount of another chart. */
 export interface Grantee {
   /** Name of the ServiceAccount. */
   readonly name: string;
@@ -52,9 +52,9 @@ export type NamedSubject = ISubject & { readonly name: string };
 
 /** Properties of {@link Grant}. */
 export interface GrantProps {
-  /** The ServiceAccount that gets the rights: one of cdk8s-plus, or the name of one that is made elsewhere. */
+  /** The ServiceAccount that gets the rights: a ServiceAccount of cdk8s-plus, or a reference to one of another chart. */
   readonly to: Grantee | NamedSubject;
-  /** What the ServiceAccount may do. */
+  /** Rights of the ServiceAccount. */
   readonly rules: readonly PolicyRule[];
   /**
    * Namespace of the rights.
@@ -80,10 +80,10 @@ const GRANT_PROPS = object(
         'A rule',
         {
           group: text('API group'),
-          resources: texts('Plurals'),
-          resourceNames: texts('Names of the only objects'),
-          verbs: texts('Verbs'),
-          why: text('What they are for'),
+          resources: texts('Plural names of the resources'),
+          resourceNames: texts('Names of the only objects that the rule allows'),
+          verbs: texts('Allowed verbs'),
+          why: text('Reason for the rule'),
         },
         'group',
         'resources',
@@ -98,13 +98,13 @@ const GRANT_PROPS = object(
   'labels',
 );
 
-/** A Role or ClusterRole, and its binding, both called as the ServiceAccount is. */
+/** A Role or ClusterRole, and its binding, both with the name of the ServiceAccount. */
 export class Grant extends Construct {
   /** The rights. */
   readonly rules: readonly PolicyRule[];
   /** Namespace of the rights; undefined for the whole cluster. */
   readonly namespace: string | undefined;
-  /** The Role or the ClusterRole: of one rule for each resource, since that is how cdk8s-plus has them. */
+  /** The Role or the ClusterRole, with one rule for each resource, as cdk8s-plus renders it. */
   readonly role: Role | ClusterRole;
   /** The RoleBinding or the ClusterRoleBinding. */
   readonly binding: RoleBinding | ClusterRoleBinding;
@@ -132,7 +132,7 @@ export class Grant extends Construct {
       this.binding = new RoleBinding(this, 'Binding', { metadata, role: role as IRole });
     }
     this.binding.addSubjects(this.#account(to));
-    // Empty by default: an API server does not keep it, and would find it changed by whoever applies it.
+    // cdk8s-plus renders an empty apiGroup, which the API server drops: each apply would then be a change.
     ApiObject.of(this.binding).addJsonPatch(JsonPatch.remove('/subjects/0/apiGroup'));
   }
 
@@ -162,12 +162,12 @@ const resourcesOf = ({ group, resources, resourceNames = [undefined], verbs }: N
     }),
   );
 
-/** A rule of which no name means all of them. */
+/** A rule; an undefined name stands for all objects. */
 type NamedRule = Omit<PolicyRule, 'resourceNames'> & {
   readonly resourceNames?: readonly (string | undefined)[] | undefined;
 };
 
-/** A ClusterRole of cdk8s-plus says "all of them" by an empty list, which API servers leave out. */
+/** Patches that remove the empty `resourceNames` of a ClusterRole of cdk8s-plus, which the API server drops. */
 const withoutEmptyNames = (allowed: readonly Allowed[]): readonly JsonPatch[] =>
   allowed.flatMap(({ resource }, index) =>
     resource.resourceName === undefined ? [JsonPatch.remove(`/rules/${index}/resourceNames`)] : [],

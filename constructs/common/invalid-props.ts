@@ -1,13 +1,13 @@
 /**
- * What is wrong with the props of constructs. A construct records its errors, and cdk8s reports those of all constructs
- * of an app at once when it validates the tree: each with the path of the construct, names the prop as the user wrote it
- * (`ports[1].port`), quotes at most 64 characters of its value, and gives the reason and the remedy. The values of secrets
- * are not quoted. Mirrors, which the operator renders, throw theirs at once.
+ * Errors of the props of constructs. A construct records its errors, and cdk8s reports the errors of all constructs of an
+ * app together when it validates the tree. Each error has the path of the construct, the path of the prop
+ * (`ports[1].port`), at most 64 characters of its value, the reason and the remedy. Values of secrets are never quoted.
+ * Mirrors, which the operator renders, throw their errors at once.
  */
 import type { IConstruct } from 'constructs';
 import { type FieldError, formatFieldErrors } from '../../crds/field-error.ts';
 
-/** Carries every invalid prop, not just the first. Thrown by mirrors and by `render`. */
+/** Has an error for every invalid prop. Thrown by mirrors and by `render`. */
 export class InvalidPropsError extends Error {
   override readonly name = 'InvalidPropsError';
   /** The construct whose props are invalid, as in `MirrorService app/web-west`; of several the first. */
@@ -27,7 +27,7 @@ export class InvalidPropsError extends Error {
 }
 
 /**
- * Refuses props with all that is wrong with them at once. A rule that finds nothing wrong gives `undefined`.
+ * Refuses props with all errors at once. A rule without an error gives `undefined`.
  * @throws InvalidPropsError if there is any error
  */
 export const refuse = (construct: string, found: readonly (FieldError | undefined)[]): void => {
@@ -35,7 +35,7 @@ export const refuse = (construct: string, found: readonly (FieldError | undefine
   if (errors.length > 0) throw new InvalidPropsError(construct, errors);
 };
 
-/** What is wrong with the props of one construct. */
+/** Errors of the props of one construct. */
 export interface InvalidProps {
   /** The construct, as in `Link linkerd-multicluster/west`. */
   readonly construct: string;
@@ -46,7 +46,7 @@ export interface InvalidProps {
 /** By the root of the tree and the construct, in the order in which they were made. */
 const recorded = new WeakMap<IConstruct, Map<IConstruct, InvalidProps>>();
 
-/** Records what is wrong with the props of a construct: synthesis fails, with this and all else that is recorded. */
+/** Records the errors of a construct. Synthesis fails with all recorded errors. */
 export const recordInvalid = (construct: IConstruct, invalid: InvalidProps): void => {
   const { root } = construct.node;
   const all = recorded.get(root) ?? new Map<IConstruct, InvalidProps>();
@@ -54,7 +54,7 @@ export const recordInvalid = (construct: IConstruct, invalid: InvalidProps): voi
   construct.node.addValidation({ validate: () => lines(all.get(construct)) });
 };
 
-/** Records further errors of a construct; those of which it has the path already are left out. */
+/** Records further errors of a construct, except for paths that already have an error. */
 export const addInvalid = (construct: IConstruct, { construct: title, errors }: InvalidProps): void => {
   const known = recorded.get(construct.node.root)?.get(construct);
   const further = errors.filter(({ path }) => !(known?.errors ?? []).some((each) => each.path === path));
@@ -63,13 +63,13 @@ export const addInvalid = (construct: IConstruct, { construct: title, errors }: 
   else recorded.get(construct.node.root)?.set(construct, { ...known, errors: [...known.errors, ...further] });
 };
 
-/** What was recorded of the constructs in a tree. */
+/** Recorded errors of the constructs in a tree. */
 export const invalidIn = (scope: IConstruct): readonly InvalidProps[] =>
   [...(recorded.get(scope.node.root) ?? [])]
     .filter(([construct]) => construct.node.scopes.includes(scope))
     .map(([, invalid]) => invalid);
 
-/** Takes what was recorded of the constructs in a tree, for a construct around it to report by its own props. */
+/** Removes and returns the recorded errors of a tree, for a construct around it to report by its own props. */
 export const takeInvalid = (scope: IConstruct): readonly FieldError[] => {
   const all = recorded.get(scope.node.root);
   return [...(all ?? [])].flatMap(([construct, { errors }]) => {
@@ -80,8 +80,8 @@ export const takeInvalid = (scope: IConstruct): readonly FieldError[] => {
 };
 
 /**
- * Fails for what was recorded in a tree.
- * @throws InvalidPropsError with all of it
+ * Throws the recorded errors of a tree.
+ * @throws InvalidPropsError with all of them, if there are any
  */
 export const refuseInvalid = (root: IConstruct): void => {
   const all = [...(recorded.get(root)?.values() ?? [])];

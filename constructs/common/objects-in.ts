@@ -1,4 +1,4 @@
-/** The objects of a construct tree, as far as they are there when asked for. */
+/** The objects of a construct tree at the time of the call. */
 import { ApiObject } from 'cdk8s';
 import type { IConstruct } from 'constructs';
 

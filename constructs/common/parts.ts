@@ -1,12 +1,11 @@
 /**
- * The parts of a construct that is made of others: the errors of all parts are reported by the whole, by their paths in
- * its props.
+ * Parts of a construct. The whole reports the errors of all parts, by their paths in its own props.
  */
 import type { IConstruct } from 'constructs';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { addInvalid, takeInvalid } from './invalid-props.ts';
 
-/** Makes parts one by one and collects their errors, so that the whole reports them. */
+/** Creates parts one by one, and collects their errors for the whole to report. */
 export class Parts {
   readonly #whole: IConstruct;
   readonly #title: string;
@@ -15,8 +14,8 @@ export class Parts {
   readonly #reported = new Set<string>();
 
   /**
-   * @param title what the whole is called in errors
-   * @param common props that all parts are given: their errors are reported once, without a prefix
+   * @param title name of the whole in errors
+   * @param common props that all parts share: their errors are reported once, without a prefix
    */
   constructor(whole: IConstruct, title: string, common: ReadonlySet<string>) {
     this.#whole = whole;
@@ -24,12 +23,12 @@ export class Parts {
     this.#common = common;
   }
 
-  /** Makes a part. The paths of its errors get the prefix. */
+  /** Creates a part. The paths of its errors get the prefix. */
   make<T extends IConstruct>(prefix: string, part: () => T): T {
     const made = part();
     for (const each of takeInvalid(made)) {
       const path = this.#common.has(each.path) ? each.path : `${prefix}${each.path}`;
-      // Each part reports the props that all are given.
+      // Each part reports the shared props.
       if (this.#reported.has(path)) continue;
       this.#reported.add(path);
       this.#errors.push({ ...each, path });
@@ -56,7 +55,7 @@ export class Parts {
     }
   }
 
-  /** Records the errors with the whole, beside those that it has. */
+  /** Records the errors for the whole, in addition to its own. */
   report(): void {
     addInvalid(this.#whole, { construct: this.#title, errors: this.#errors });
   }

@@ -7,21 +7,21 @@ import type { Construct } from 'constructs';
 import { type FieldError, fieldError, fieldPath } from '../../crds/field-error.ts';
 import { isLabelKey, isLabelValue } from '../../crds/names.ts';
 
-/** What a container asks for and may take: quantities such as `100m` and `64Mi`, by `cpu`, `memory` and the like. */
+/** Resource requests and limits of a container: quantities such as `100m` and `64Mi`, by `cpu`, `memory` and the like. */
 export interface Resources {
   /**
    * Quantities that are reserved for the container.
-   * @default - nothing
+   * @default - none
    */
   readonly requests?: Readonly<Record<string, string>> | undefined;
   /**
    * Quantities that the container may use at most.
-   * @default - no limit
+   * @default - none
    */
   readonly limits?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A taint that pods put up with. */
+/** A taint that the pods tolerate. */
 export interface Toleration {
   /**
    * Key of the taint.
@@ -45,64 +45,64 @@ export interface Toleration {
   readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute' | undefined;
   /**
    * Seconds that a pod stays on a node that gets a NoExecute taint.
-   * @default - for ever
+   * @default - forever
    */
   readonly tolerationSeconds?: number | undefined;
 }
 
-/** Keeps the pods spread over the values of a node label. */
+/** A topology that the pods are spread over: the values of a node label. */
 export interface TopologySpread {
-  /** The label, as in `topology.kubernetes.io/zone`. */
+  /** Key of the node label, as in `topology.kubernetes.io/zone`. */
   readonly topologyKey: string;
   /**
-   * How many more pods one value may have than another.
+   * Maximum difference between the numbers of pods of two values.
    * @default 1
    */
   readonly maxSkew?: number | undefined;
   /**
-   * Whether a pod that cannot be spread waits, or runs where there is room.
+   * Whether a pod that cannot be spread is scheduled anyway or waits.
    * @default ScheduleAnyway
    */
   readonly whenUnsatisfiable?: 'ScheduleAnyway' | 'DoNotSchedule' | undefined;
 }
 
-/** Props of a Deployment's size and place. */
+/** Props of the number and placement of pods. */
 export interface PodPlacementProps {
-  /** Number of pods; with more than one, at most one of them is taken down at a time. */
+  /** Number of pods. With more than one, a PodDisruptionBudget lets at most one be unavailable. */
   readonly replicas?: number | undefined;
   /**
-   * Whether two pods may share a node.
-   * @default - preferred: not if it can be avoided
+   * Whether two pods must not share a node (`required`), should not (`preferred`) or may (`none`).
+   * @default preferred
    */
   readonly antiAffinity?: 'required' | 'preferred' | 'none' | undefined;
   /**
-   * Spread over zones, racks and the like.
-   * @default - over zones, where nodes are labelled with them
+   * Topologies that the pods are spread over, such as zones and racks.
+   * @default - zones, where nodes are labelled with them
    */
   readonly topologySpread?: readonly TopologySpread[] | undefined;
   /**
-   * Labels of the nodes to run on.
-   * @default - any node
+   * Labels that a node must have.
+   * @default - none
    */
   readonly nodeSelector?: Readonly<Record<string, string>> | undefined;
   /**
-   * Taints of nodes to put up with.
+   * Taints of nodes that the pods tolerate.
    * @default - none
    */
   readonly tolerations?: readonly Toleration[] | undefined;
   /**
-   * Resources of each pod's container; those of Linkerd's proxy are set by its own annotations.
-   * @default - requests only, as small as the container is
+   * Resource requests and limits of the container; annotations of the pods set those of Linkerd's proxy.
+   * @default - small requests, and no limits
    */
   readonly resources?: Resources | undefined;
 }
 
-/** Labels by which a Deployment knows its pods. */
+/** Labels that a Deployment selects its pods by. */
 type PodLabels = Readonly<Record<string, string>>;
 
 const QUANTITY = /^(\d+|\d*\.\d+|\d+\.\d*)([eE][+-]?\d+|[numkMGTPE]|[KMGTPE]i)?$/;
 
-/** At most one pod is taken down at a time; none for a single pod, which no drain could get past. */
+/** A PodDisruptionBudget that lets one pod be unavailable; undefined for a single pod, which it would keep from being drained. */
 export const podDisruptionBudget = (
   scope: Construct,
   metadata: { readonly name: string; readonly namespace: string; readonly labels: PodLabels },
@@ -118,7 +118,7 @@ export const podDisruptionBudget = (
       })
     : undefined;
 
-/** What the API server would refuse in the placement of pods. */
+/** Errors of the number and placement of pods. */
 export const podPlacementErrors = (props: PodPlacementProps): readonly (FieldError | undefined)[] => [
   atLeast('replicas', props.replicas, 0),
   ...(props.topologySpread ?? []).flatMap(({ topologyKey, maxSkew }, index) => [
@@ -169,7 +169,7 @@ const limitErrors = ({ requests = {}, limits = {} }: Resources): readonly (Field
       : undefined;
   });
 
-/** What a quantity counts; NaN for what is none. */
+/** The number that a quantity stands for; NaN for an invalid quantity. */
 const amount = (quantity: string): number => {
   const [, number = '', suffix = ''] = QUANTITY.exec(quantity) ?? [];
   if (/^[eE]/.test(suffix)) return Number(`${number}${suffix}`);

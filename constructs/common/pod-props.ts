@@ -1,5 +1,5 @@
 /**
- * What users say about the pods of our Deployments, besides where they run: the same props for the gateway and the operator.
+ * Props of the pods of the gateway and of the operator, beside their number and placement.
  */
 import { parseDuration } from '../../crds/duration.ts';
 import { type FieldError, fieldError, fieldPath } from '../../crds/field-error.ts';
@@ -8,35 +8,35 @@ import { goDuration, type TimeSpan } from './time-span.ts';
 import { podPlacementErrors, type PodPlacementProps } from './pod-placement.ts';
 import { dnsSubdomain, nameList } from './prop-rules.ts';
 
-/** What a label of a node must be, in Kubernetes' words. */
+/** A requirement for a label of a node. */
 export interface NodeRequirement {
   /** Key of the label. */
   readonly key: string;
-  /** How the label is compared. */
+  /** Operator that compares the label with the values. */
   readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
   /**
-   * One or more for In and NotIn, one number for Gt and Lt, none for the others.
+   * Values: one or more for In and NotIn, one integer for Gt and Lt, none for Exists and DoesNotExist.
    * @default - none
    */
   readonly values?: readonly string[] | undefined;
 }
 
-/** Nodes that meet all of its requirements. */
+/** Nodes whose labels meet all requirements. */
 export interface NodeTerm {
-  /** What the labels of a node must be; all of them must hold. */
+  /** Requirements for the labels of a node; all must be met. */
   readonly matchExpressions: readonly NodeRequirement[];
 }
 
-/** On which nodes to run, as Kubernetes' `nodeAffinity` has it; of the required terms, one must hold. */
+/** Nodes that the pods run on, as `nodeAffinity` of a pod. A node must match at least one of the required terms. */
 export interface NodeAffinity {
   /**
-   * Nodes that a pod may run on.
+   * Nodes that the pods may run on.
    * @default - any node
    */
   readonly requiredDuringSchedulingIgnoredDuringExecution?:
     { readonly nodeSelectorTerms: readonly NodeTerm[] } | undefined;
   /**
-   * Nodes that are preferred, each term by its weight from 1 to 100.
+   * Nodes that the pods prefer, each term with a weight from 1 to 100.
    * @default - no preference
    */
   readonly preferredDuringSchedulingIgnoredDuringExecution?:
@@ -46,44 +46,44 @@ export interface NodeAffinity {
 /** Props of a Deployment and its pods. */
 export interface PodProps extends PodPlacementProps {
   /**
-   * Names of the Secrets, in the same namespace, that hold the credentials of image registries.
+   * Names of the Secrets, in the same namespace, with the credentials of image registries.
    * @default - none
    */
   readonly imagePullSecrets?: readonly string[] | undefined;
   /**
-   * Further labels of the pods.
+   * Additional labels of the pods.
    * @default - none
    */
   readonly podLabels?: Readonly<Record<string, string>> | undefined;
   /**
-   * Further annotations of the pods, such as those that Linkerd's injector sets the proxy up by:
-   * `config.linkerd.io/proxy-cpu-request` and the like.
+   * Additional annotations of the pods, such as those that configure Linkerd's proxy:
+   * `config.linkerd.io/proxy-cpu-request` and others.
    * @default - none
    */
   readonly podAnnotations?: Readonly<Record<string, string>> | undefined;
   /**
-   * Annotations of the Deployment itself.
+   * Annotations of the Deployment.
    * @default - none
    */
   readonly deploymentAnnotations?: Readonly<Record<string, string>> | undefined;
   /**
-   * Which nodes to run on, as Kubernetes' `nodeAffinity` says it.
+   * Nodes that the pods run on.
    * @default - any node
    */
   readonly nodeAffinity?: NodeAffinity | undefined;
   /**
-   * Time that a pod may take to end: whole seconds, as a Duration, a Go duration, or their number.
-   * @default - Kubernetes' own: 30 s
+   * Time that a pod may take to terminate: a Duration, a Go duration or a number of seconds, in whole seconds.
+   * @default 30s
    */
   readonly terminationGracePeriod?: TimeSpan | undefined;
   /**
-   * Number of old ReplicaSets that are kept to roll back to.
-   * @default - Kubernetes' own: 10
+   * Number of old ReplicaSets to keep for rollbacks.
+   * @default 10
    */
   readonly revisionHistoryLimit?: number | undefined;
   /**
-   * Numeric user that the container runs as; not root.
-   * @default - that of the image
+   * Numeric user that the container runs as, not root.
+   * @default - the user of the image
    */
   readonly runAsUser?: number | undefined;
   /**
@@ -93,7 +93,7 @@ export interface PodProps extends PodPlacementProps {
   readonly runAsGroup?: number | undefined;
 }
 
-/** Seconds of a time; undefined if it is not a whole number of them, or negative. */
+/** A time in seconds; undefined if it is negative or not a whole number of seconds. */
 export const wholeSeconds = (time: TimeSpan): number | undefined => {
   try {
     const seconds = typeof time === 'number' ? time : parseDuration(goDuration(time)) / 1000;
@@ -104,8 +104,8 @@ export const wholeSeconds = (time: TimeSpan): number | undefined => {
 };
 
 /**
- * What the API server would refuse in the props of pods.
- * @param own keys of labels and annotations of pods that the construct sets by itself
+ * Errors of the props of pods.
+ * @param own keys of the labels and annotations of pods that the construct sets
  */
 export const podErrors = (props: PodProps, own: readonly string[]): readonly (FieldError | undefined)[] => [
   ...podPlacementErrors(props),
@@ -182,7 +182,7 @@ const valuesError = (path: string, operator: NodeRequirement['operator'], values
     case 'Lt':
       return values.length === 1 && /^\d+$/.test(values[0] ?? '')
         ? undefined
-        : wrong(`must be one number when operator is ${operator}`);
+        : wrong(`must be one integer when operator is ${operator}`);
     default:
       return values.length === 0 ? undefined : wrong(`must be empty when operator is ${operator}`);
   }

@@ -1,17 +1,27 @@
-/** Schemas of the props of a Deployment's size and place. */
+/** Schemas of the props of a Deployment and its pods. */
 import { choice, integer, list, map, object, text, texts, time } from './schema.ts';
 
 const nodeTerm = object(
-  'Nodes that meet all of its requirements',
+  'Nodes whose labels meet all requirements',
   {
     matchExpressions: list(
-      'Requirements',
+      'Requirements for the labels of a node; all must be met',
       object(
         'A requirement',
         {
           key: text('Key of the label'),
-          operator: choice('How it is compared', 'In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'),
-          values: texts('Values, for In and NotIn; one number for Gt and Lt'),
+          operator: choice(
+            'Operator that compares the label with the values',
+            'In',
+            'NotIn',
+            'Exists',
+            'DoesNotExist',
+            'Gt',
+            'Lt',
+          ),
+          values: texts(
+            'Values: one or more for In and NotIn, one integer for Gt and Lt, none for Exists and DoesNotExist; default none',
+          ),
         },
         'key',
         'operator',
@@ -23,55 +33,75 @@ const nodeTerm = object(
 
 /** The properties of PodProps. */
 export const PODS = {
-  imagePullSecrets: texts('Names of the Secrets that hold the credentials of image registries'),
-  podLabels: map('Further labels of the pods'),
-  podAnnotations: map("Further annotations of the pods, such as those that Linkerd's proxy is set up by"),
-  deploymentAnnotations: map('Annotations of the Deployment itself'),
-  nodeAffinity: object('Which nodes to run on', {
+  imagePullSecrets: texts(
+    'Names of the Secrets, in the same namespace, with the credentials of image registries; default none',
+  ),
+  podLabels: map('Additional labels of the pods; default none'),
+  podAnnotations: map("Additional annotations of the pods, such as those that configure Linkerd's proxy; default none"),
+  deploymentAnnotations: map('Annotations of the Deployment; default none'),
+  nodeAffinity: object('Nodes that the pods run on; default any node', {
     requiredDuringSchedulingIgnoredDuringExecution: object(
-      'Where it must run',
-      { nodeSelectorTerms: list('Terms of which one must hold', nodeTerm) },
+      'Nodes that the pods may run on; default any node',
+      { nodeSelectorTerms: list('Terms; a node must match at least one', nodeTerm) },
       'nodeSelectorTerms',
     ),
     preferredDuringSchedulingIgnoredDuringExecution: list(
-      'Where it should run',
-      object('A preference', { weight: integer('1 to 100'), preference: nodeTerm }, 'weight', 'preference'),
+      'Nodes that the pods prefer; default no preference',
+      object(
+        'A preference',
+        { weight: integer('Weight of the preference, from 1 to 100'), preference: nodeTerm },
+        'weight',
+        'preference',
+      ),
     ),
   }),
-  terminationGracePeriod: time('Time that a pod may take to end: seconds, or a Go duration; default 30s'),
-  revisionHistoryLimit: integer('Number of old ReplicaSets to keep; default 10'),
-  runAsUser: integer('Numeric user of the container; default that of the image'),
-  runAsGroup: integer('Numeric group of the container; default the number of the user'),
-  replicas: integer('Number of pods'),
-  antiAffinity: choice('Whether two pods may share a node; default preferred', 'required', 'preferred', 'none'),
+  terminationGracePeriod: time('Time that a pod may take to terminate: whole seconds, or a Go duration; default 30s'),
+  revisionHistoryLimit: integer('Number of old ReplicaSets to keep for rollbacks; default 10'),
+  runAsUser: integer('Numeric user that the container runs as, not root; default the user of the image'),
+  runAsGroup: integer('Numeric group that the container runs as; default the number of the user'),
+  antiAffinity: choice(
+    'Whether two pods must not share a node (required), should not (preferred) or may (none); default preferred',
+    'required',
+    'preferred',
+    'none',
+  ),
   topologySpread: list(
-    'Spread over zones, racks and the like; default over zones',
+    'Topologies that the pods are spread over, such as zones and racks; default zones, where nodes are labelled with them',
     object(
-      'Keeps the pods spread over the values of a node label',
+      'A topology that the pods are spread over: the values of a node label',
       {
-        topologyKey: text('The label, as in topology.kubernetes.io/zone'),
-        maxSkew: integer('How many more pods one value may have than another; default 1'),
-        whenUnsatisfiable: choice('Default ScheduleAnyway', 'ScheduleAnyway', 'DoNotSchedule'),
+        topologyKey: text('Key of the node label, as in topology.kubernetes.io/zone'),
+        maxSkew: integer('Maximum difference between the numbers of pods of two values; default 1'),
+        whenUnsatisfiable: choice(
+          'Whether a pod that cannot be spread is scheduled anyway or waits; default ScheduleAnyway',
+          'ScheduleAnyway',
+          'DoNotSchedule',
+        ),
       },
       'topologyKey',
     ),
   ),
-  nodeSelector: map('Labels of the nodes to run on'),
+  nodeSelector: map('Labels that a node must have; default none'),
   tolerations: list(
-    'Taints of nodes to put up with',
-    object('A taint', {
-      key: text('Key of the taint; default every key'),
-      operator: choice('Default Equal', 'Equal', 'Exists'),
-      value: text('Value of the taint'),
-      effect: choice('Default every effect', 'NoSchedule', 'PreferNoSchedule', 'NoExecute'),
-      tolerationSeconds: integer('Seconds that a pod stays on a node that gets the taint'),
+    'Taints of nodes that the pods tolerate; default none',
+    object('A taint that the pods tolerate', {
+      key: text('Key of the taint; default every key, with operator Exists'),
+      operator: choice('Equal compares the value, Exists tolerates every value; default Equal', 'Equal', 'Exists'),
+      value: text('Value of the taint, for Equal; default the empty value'),
+      effect: choice('Effect of the taint; default every effect', 'NoSchedule', 'PreferNoSchedule', 'NoExecute'),
+      tolerationSeconds: integer('Seconds that a pod stays on a node that gets a NoExecute taint; default forever'),
     }),
   ),
-  resources: object("Resources of each pod's container", {
-    requests: map('Quantities such as 100m and 64Mi'),
-    limits: map('Quantities such as 100m and 64Mi'),
+  resources: object('Resource requests and limits of the container; default small requests, and no limits', {
+    requests: map('Quantities that are reserved for the container, such as 100m and 64Mi; default none'),
+    limits: map('Quantities that the container may use at most, such as 100m and 64Mi; default none'),
   }),
 } as const;
 
-/** Image and the like. */
-export const PULL_POLICY = choice("Default the kubelet's", 'Always', 'IfNotPresent', 'Never');
+/** The policy for pulling the image. */
+export const PULL_POLICY = choice(
+  'When the kubelet pulls the image; default Always for tag latest, else IfNotPresent',
+  'Always',
+  'IfNotPresent',
+  'Never',
+);

@@ -32,8 +32,8 @@ export const dnsSubdomain = (path: string, value: string): FieldError | undefine
       );
 
 /**
- * A list of names, each once and by its rule. It may be left out, but not be empty.
- * @param what what a name is of, as in `namespace`
+ * Checks a list of names: each by the rule, each once, and at least one. The list may be undefined.
+ * @param what noun for the named objects, as in `namespace`
  */
 export const nameList = (
   path: string,
@@ -73,7 +73,7 @@ export const ipAddress = (path: string, value: string): FieldError | undefined =
   return problem === undefined ? undefined : fieldError(path, value, problem);
 };
 
-/** An address of a gateway, as a Link has it: an IP address or a host name that other clusters reach it by. */
+/** Checks an address of a gateway: an IP address or a host name. */
 export const gatewayAddress = (path: string, value: string): FieldError | undefined => {
   const problem = addressProblem(value) ?? (/^localhost\.?$/i.test(value) ? 'must not be localhost' : undefined);
   return problem === undefined
@@ -84,7 +84,7 @@ export const gatewayAddress = (path: string, value: string): FieldError | undefi
 /** Most characters of a cluster's name: mirrors are called `<service>-<cluster>`, and a Service's name has 63. */
 const CLUSTER_MAX_LENGTH = 61;
 
-/** The name of a target cluster, which mirrors are called after. */
+/** Checks the name of a target cluster, which is the suffix of its mirrors. */
 export const targetClusterName = (path: string, value: string): FieldError | undefined =>
   dnsLabel(path, value) ??
   (value.length > CLUSTER_MAX_LENGTH
@@ -95,13 +95,13 @@ export const targetClusterName = (path: string, value: string): FieldError | und
       )
     : undefined);
 
-/** A reference to a container image. */
+/** Checks a reference to a container image. */
 export const imageReference = (path: string, value: string): FieldError | undefined =>
   /^\w[\w.:/@+-]*$/.test(value)
     ? undefined
     : fieldError(path, value, 'must be a valid image reference', 'as in registry.example.com/linkspan:1.0');
 
-/** Key and value of a label. */
+/** Checks key and value of a label. */
 export const labelErrors = (path: string, key: string, value: string): readonly (FieldError | undefined)[] => [
   isLabelKey(key) ? undefined : fieldError(path, key, 'must be a valid label key'),
   isLabelValue(value)
@@ -109,14 +109,14 @@ export const labelErrors = (path: string, key: string, value: string): readonly 
     : fieldError(path, value, 'must be a valid label value', 'letters, digits, -, _ and ., at most 63 characters'),
 ];
 
-/** Labels of objects, or that objects are selected by. */
+/** Checks labels. */
 export const labelsErrors = (
   path: string,
   all: Readonly<Record<string, string>> = {},
 ): readonly (FieldError | undefined)[] =>
   Object.entries(all).flatMap(([key, value]) => labelErrors(fieldPath(path, key), key, value));
 
-/** Keys of annotations. */
+/** Checks keys of annotations. */
 export const annotationsErrors = (
   path: string,
   all: Readonly<Record<string, string>> = {},
@@ -125,7 +125,7 @@ export const annotationsErrors = (
     isLabelKey(key.toLowerCase()) ? undefined : fieldError(fieldPath(path, key), key, 'must be a valid annotation key'),
   );
 
-/** Keys to leave out of a copy: exact ones, or `prefix/*`. */
+/** Checks keys that are not copied: exact keys, or `prefix/*`. */
 export const excludedErrors = (
   path: string,
   keys: readonly string[] | undefined = [],
@@ -133,5 +133,5 @@ export const excludedErrors = (
   keys.map((key, index) =>
     isLabelKey(key) || (key.endsWith('/*') && isDnsSubdomain(key.slice(0, -2)))
       ? undefined
-      : fieldError(`${path}[${index}]`, key, 'must be a valid key, or a prefix and /*', 'as in example.com/*'),
+      : fieldError(`${path}[${index}]`, key, 'must be a valid key or prefix/*', 'as in example.com/*'),
   );

@@ -1,8 +1,7 @@
 /**
- * The way of props into a construct: checked against their schema, then by the rules of the construct. What the schema
- * refuses is taken out, so that rules can be applied to the rest without asking for types again, and all errors are found
- * together. A construct with invalid props stands in with others: what a program does with it goes on to work until
- * synthesis fails.
+ * Validation of props: against their schema, then by the rules of the construct. Values that the schema refuses are left
+ * out, so that the rules can rely on types, and all errors are found together. A construct with invalid props uses
+ * stand-in props: the program keeps working with it until synthesis fails.
  */
 import { Construct } from 'constructs';
 import { type Checked, className, type FieldError } from '../../crds/field-error.ts';
@@ -12,7 +11,7 @@ import type { ObjectSchema, PropsSchema, Schema } from './schema.ts';
 import { goDuration } from './time-span.ts';
 import { watchNames } from './unique-names.ts';
 
-/** Props as far as their schema lets them be, and what it does not. */
+/** The valid part of props, and the errors of the rest. */
 export interface ReadProps<P> {
   readonly props: P;
   readonly errors: readonly FieldError[];
@@ -20,19 +19,19 @@ export interface ReadProps<P> {
 
 /** Rules of a construct for its props. */
 export interface PropsRules {
-  /** What the construct is called in errors, as in `Link linkerd-multicluster/west`. */
+  /** Name of the construct in errors, as in `Link linkerd-multicluster/west`. */
   readonly construct: string;
-  /** What is wrong; a rule that finds nothing wrong gives `undefined`. */
+  /** Errors; a rule without an error gives `undefined`. */
   readonly found: readonly (FieldError | undefined)[];
 }
 
-/** Checks props against their schema. Values that are no JSON become such: a Duration is text. */
+/** Checks props against their schema. Other values become JSON: a Duration becomes text. */
 export const readProps = <P extends object>(schema: PropsSchema<P>, given: unknown): ReadProps<P> =>
   readJsonProps(schema, plain(given ?? {}) as P);
 
 /**
- * The props that a construct is made with: those given, or the stand-in if they are invalid, which is recorded.
- * @param rules applied to what the schema leaves of the props
+ * Returns the props for a construct: those given, or the stand-in if they are invalid, which is recorded.
+ * @param rules applied to the part of the props that the schema accepts
  */
 export const acceptProps = <P extends object>(
   construct: Construct,
@@ -50,7 +49,7 @@ export const acceptProps = <P extends object>(
   return standIn ?? props;
 };
 
-/** As `readProps`, for props that are JSON and come by the thousand: those that are right stay the same object. */
+/** Like `readProps`, for JSON props of thousands of constructs: valid props are returned as the same object. */
 export const readJsonProps = <P extends object>(schema: PropsSchema<P>, given: P): ReadProps<P> => {
   const value: unknown = given ?? {};
   const checked = checkOf(schema)(value);
@@ -59,7 +58,7 @@ export const readJsonProps = <P extends object>(schema: PropsSchema<P>, given: P
     : { props: salvage(schema, value, true) as P, errors: checked.errors };
 };
 
-/** Errors of rules, but for what the schema has refused already. */
+/** Errors of rules, except for paths that the schema has refused. */
 export const beside = (
   errors: readonly FieldError[],
   found: readonly (FieldError | undefined)[],
@@ -81,7 +80,7 @@ const checkOf = (schema: Schema): Check => {
   return check;
 };
 
-/** A copy without what is undefined, in which a Duration is text, and a symbol what has no fields; constructs stay. */
+/** A copy without undefined values, with a Duration as text and an object without fields as a symbol; constructs are kept. */
 const plain = (value: unknown, around: readonly unknown[] = []): unknown => {
   if (typeof value !== 'object' || value === null || around.includes(value)) return value;
   const inner = (each: unknown): unknown => plain(each, [...around, value]);
@@ -98,13 +97,13 @@ const plain = (value: unknown, around: readonly unknown[] = []): unknown => {
 const isDuration = (value: object): value is Parameters<typeof goDuration>[0] & object =>
   'toMilliseconds' in value && typeof value.toMilliseconds === 'function';
 
-/** In place of text that is required: a name that most rules accept. */
+/** Stands in for required text: a name that most rules accept. */
 const MISSING = 'missing';
 
 /**
- * What a schema leaves of a value: what it refuses is left out, where that may be, or else replaced.
- * @param isRequired whether there must be something
- * @returns undefined for what is left out
+ * The part of a value that its schema accepts. Refused values are left out if they are optional, else replaced.
+ * @param isRequired whether the value is required
+ * @returns undefined for a value that is left out
  */
 const salvage = (schema: Schema, value: unknown, isRequired: boolean): unknown => {
   if ('if' in schema) {

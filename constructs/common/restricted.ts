@@ -1,2 +1,2 @@
-/** The seccomp profile without which a pod does not meet the Pod Security Standard `restricted`. */
+/** The seccomp profile that the Pod Security Standard `restricted` requires. */
 export const RUNTIME_DEFAULT = { type: 'RuntimeDefault' } as const;

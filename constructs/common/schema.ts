@@ -1,7 +1,7 @@
 /**
- * What JSON schemas of props are made of. One schema holds for a construct in TypeScript, in plain JavaScript and in the
- * cluster file: it lists the props with their types, and refuses all others, since a misspelt one would be silently
- * without effect. What the values may be is checked by the construct.
+ * Building blocks of the JSON schemas of props. One schema holds for a construct in TypeScript, in plain JavaScript and in the
+ * cluster file: it lists the props with their types, and refuses all others, since a misspelt one would silently have
+ * no effect. The construct checks the values.
  */
 import { INSTANCE_OF } from '../../crds/validate.ts';
 
@@ -79,7 +79,12 @@ export const falseOr = <const S extends Schema>(description: string, schema: S) 
 export const serviceAccounts = (description: string) =>
   list(
     description,
-    object('A ServiceAccount', { name: text('Its name'), namespace: text('Its namespace') }, 'name', 'namespace'),
+    object(
+      'A ServiceAccount of the same cluster',
+      { name: text('Name of the ServiceAccount'), namespace: text('Namespace of the ServiceAccount') },
+      'name',
+      'namespace',
+    ),
   );
 
 /** One of these words, or a value of the schema. */
@@ -95,15 +100,15 @@ export const textOrInstanceOf = (description: string, name: string) =>
 
 export const labelSelector = (description: string) =>
   object(description, {
-    matchLabels: map('Labels that it has'),
+    matchLabels: map('Labels that an object must have; default any'),
     matchExpressions: list(
-      'Requirements',
+      'Requirements for the labels of an object; all must be met; default none',
       object(
         'A requirement',
         {
           key: text('Key of the label'),
-          operator: choice('How it is compared', 'In', 'NotIn', 'Exists', 'DoesNotExist'),
-          values: texts('Values, for In and NotIn'),
+          operator: choice('Operator that compares the label with the values', 'In', 'NotIn', 'Exists', 'DoesNotExist'),
+          values: texts('Values, for In and NotIn; default none'),
         },
         'key',
         'operator',

@@ -1,6 +1,6 @@
 /**
- * Who may read the metrics of pods in the mesh, as Linkerd's policy has it: a Server for the port, and who is authorized
- * to use it. Probes of the kubelet are not subject to it; a Prometheus outside of the mesh has no identity to be known by.
+ * Linkerd's policy for the metrics of pods in the mesh: a Server for the port, and the clients that may use it. It does
+ * not apply to probes of the kubelet. A Prometheus outside the mesh has no identity that the policy could name.
  */
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
@@ -8,7 +8,7 @@ import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { PolicyApi } from '../../crds/wire.ts';
 import { dnsLabel, dnsSubdomain } from './prop-rules.ts';
 
-/** A ServiceAccount of this cluster. */
+/** A ServiceAccount of the same cluster. */
 export interface ServiceAccountRef {
   /** Name of the ServiceAccount. */
   readonly name: string;
@@ -16,7 +16,7 @@ export interface ServiceAccountRef {
   readonly namespace: string;
 }
 
-/** Everybody, or the clients of the mesh that run as these ServiceAccounts. */
+/** All clients, or only meshed clients of these ServiceAccounts. */
 export type Scrapers = 'anybody' | readonly ServiceAccountRef[];
 
 /** Properties of {@link ScrapePolicy}. */
@@ -40,7 +40,7 @@ export const VIZ_PROMETHEUS: ServiceAccountRef = { name: 'prometheus', namespace
 export class ScrapePolicy extends Construct {
   /** The port. */
   readonly server: ApiObject;
-  /** Who may use it; undefined if that is everybody, or nobody. */
+  /** The clients that may use the port; undefined if all may, or none. */
   readonly authorizationPolicy: ApiObject | undefined;
 
   constructor(scope: Construct, id: string, { metadata, pods, port, scrapers }: ScrapePolicyProps) {
@@ -71,7 +71,7 @@ export class ScrapePolicy extends Construct {
       metadata,
       spec: {
         targetRef: { group: PolicyApi.group, kind: 'Server', name: metadata.name },
-        // All that are listed are required, so several are one authentication.
+        // All listed authentications are required, so several ServiceAccounts need one that names them.
         requiredAuthenticationRefs: [
           others.length === 0
             ? first
@@ -87,7 +87,7 @@ export class ScrapePolicy extends Construct {
   }
 }
 
-/** What the API server would refuse in the names of scrapers. */
+/** Errors of the names of scrapers. */
 export const scraperErrors = (path: string, scrapers: Scrapers): readonly (FieldError | undefined)[] => {
   if (typeof scrapers === 'string')
     return [

@@ -1,4 +1,4 @@
-/** Times in props: one type everywhere, and the text that Go's time.ParseDuration reads, which the wire has. */
+/** Times in props: one type for all, and its text for Go's time.ParseDuration, which the wire contract uses. */
 import type { Duration } from 'cdk8s';
 
 /** A length of time: a Duration of cdk8s, a Go duration such as `1m30s`, or a number of seconds. */

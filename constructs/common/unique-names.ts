@@ -1,6 +1,6 @@
 /**
- * Objects of one kind and name, made by two constructs of a chart: the API server would have the one that is applied last,
- * and neither construct could tell. Reported when cdk8s validates the tree, for objects of ours.
+ * Two constructs of a chart that render objects of the same kind and name: the API server would keep the one that is
+ * applied last. Our objects are checked when cdk8s validates the tree.
  */
 import { ApiObject, Chart } from 'cdk8s';
 import type { IConstruct } from 'constructs';
@@ -9,7 +9,7 @@ import { invalidIn } from './invalid-props.ts';
 const ours = new WeakSet<IConstruct>();
 const watched = new WeakSet<Chart>();
 
-/** Has the names of what a construct makes compared with those of all other objects of its chart. */
+/** Checks the names of the objects of a construct against all other objects of its chart, at validation. */
 export const watchNames = (construct: IConstruct): void => {
   ours.add(construct);
   const chart = construct.node.scopes.findLast((scope) => Chart.isChart(scope));
@@ -29,7 +29,7 @@ const sameNames = (chart: Chart): string[] => {
     if (other === undefined) first.set(key, object);
     if (other === undefined || ![object, other].some(isOurs)) return [];
     const [one, two] = [other, object].map(({ node }) => node.scope?.node.path ?? node.path);
-    return [`${title} is made twice, by ${one} and by ${two} (make it once, or give one of them another name)`];
+    return [`${title} is rendered twice, by ${one} and by ${two} (render it once, or rename one of them)`];
   });
 };
 

@@ -1,10 +1,10 @@
 /**
- * Who may use a gateway, and who may read the metrics of its proxy, which name every exported Service and its clients:
- * the port of these is open on the load balancer, since other clusters probe the gateway there.
+ * Policies for the clients of a gateway, and for the readers of its proxy's metrics. These metrics name every exported
+ * Service and its clients, and their port is open on the load balancer because other clusters probe the gateway there.
  *
- * A gateway may be used by meshed clients of any identity, from the networks of the source clusters. If no networks are
- * given, every address is allowed, and an annotation on the NetworkAuthentication records it: a gateway that the whole
- * internet can reach is then protected by the trust anchor alone.
+ * Meshed clients of any identity may use the gateway from the networks of the source clusters. Without `sourceNetworks`,
+ * clients may connect from every address, and an annotation on the NetworkAuthentication records it: only the trust
+ * anchor then protects a gateway that the whole internet can reach.
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
@@ -25,9 +25,9 @@ export interface GatewayPolicyProps {
    */
   readonly namespace?: string | undefined;
   /**
-   * Networks in CIDR notation that clients come from, as the gateway sees them: behind a load balancer that does not
-   * keep addresses, those of the nodes.
-   * @default - all networks, recorded in an annotation
+   * Networks in CIDR notation that clients connect from, as the gateway sees them. Behind a load balancer that does not
+   * keep addresses, these are the networks of the nodes.
+   * @default - all, recorded in an annotation
    */
   readonly sourceNetworks?: readonly string[] | undefined;
   /**
@@ -37,24 +37,24 @@ export interface GatewayPolicyProps {
   readonly scrapers?: readonly ServiceAccountRef[] | undefined;
 }
 
-/** What all pods of the multicluster extension have. */
+/** Label of all pods of the multicluster extension. */
 const EXTENSION = { [Label.extension]: Value.extension } as const;
 
 /**
  * Server and AuthorizationPolicy `linkerd-gateway`, MeshTLSAuthentication `any-meshed`, NetworkAuthentication
  * `source-cluster`; Server and AuthorizationPolicy `linkerd-admin`.
- * Synthesis fails, naming every invalid network and ServiceAccount
+ * Synthesis fails for each invalid network and ServiceAccount.
  */
 export class GatewayPolicy extends Construct {
-  /** The gateway's port, as policies know it. */
+  /** The Server of the gateway's port. */
   readonly server: ApiObject;
-  /** What ties the two authentications to the Server: both are required. */
+  /** The policy that requires both authentications for the Server. */
   readonly authorizationPolicy: ApiObject;
-  /** Any client of the mesh. */
+  /** Authenticates any client of the mesh. */
   readonly meshTLSAuthentication: ApiObject;
-  /** The networks of the source clusters. */
+  /** Authenticates clients from the networks of the source clusters. */
   readonly networkAuthentication: ApiObject;
-  /** Who may read the metrics of the proxies. */
+  /** The policy for readers of the metrics of the proxies. */
   readonly scrapePolicy: ScrapePolicy;
 
   constructor(scope: Construct, id: string, given: GatewayPolicyProps = {}) {
@@ -119,7 +119,7 @@ const gatewayPolicyErrors = (
 ): readonly (FieldError | undefined)[] => [
   dnsLabel('namespace', namespace),
   sourceNetworks?.length === 0
-    ? fieldError('sourceNetworks', sourceNetworks, 'must not be empty', 'name networks, or leave it out to let all in')
+    ? fieldError('sourceNetworks', sourceNetworks, 'must not be empty', 'name networks, or leave it out to allow all')
     : undefined,
   ...(sourceNetworks ?? []).map((network, index) => cidr(`sourceNetworks[${index}]`, network)),
   ...scraperErrors('scrapers', scrapers),

@@ -1,6 +1,6 @@
 /**
- * The Service that a gateway is reached by: its type, its ports, and the settings of cloud load balancers.
- * Whatever ports it has, they lead to those of Linkerd's proxy.
+ * The Service of a gateway: its type, its ports, and the settings of cloud load balancers.
+ * Its ports always lead to those of Linkerd's proxy.
  */
 import { ApiObject, type ApiObjectMetadata, JsonPatch } from 'cdk8s';
 import { type IPodSelector, Protocol, Service, ServiceType } from 'cdk8s-plus-27';
@@ -12,7 +12,7 @@ import { Annotation, Default, Label, Value } from '../../crds/wire.ts';
 import { cidr } from '../common/cidr.ts';
 import { portNumber } from '../common/prop-rules.ts';
 
-/** How the gateway is reached from outside of the cluster. */
+/** Service of the gateway. */
 export interface GatewayServiceProps {
   /**
    * Type of the Service.
@@ -20,28 +20,29 @@ export interface GatewayServiceProps {
    */
   readonly type?: 'LoadBalancer' | 'NodePort' | 'ClusterIP' | undefined;
   /**
-   * Which implementation makes the load balancer.
-   * @default - the cluster's
+   * Class of the load balancer.
+   * @default - that of the cluster
    */
   readonly loadBalancerClass?: string | undefined;
   /**
-   * Address that the load balancer is to have, where its implementation lets that be asked for.
+   * IP address to request for the load balancer, where its implementation supports it.
    * @default - any
    */
   readonly loadBalancerIP?: string | undefined;
   /**
-   * Networks in CIDR notation that the load balancer lets in, where its implementation can do that.
+   * Networks in CIDR notation that may connect, where the load balancer supports it.
    * @default - all
    */
   readonly loadBalancerSourceRanges?: readonly string[] | undefined;
   /**
-   * `Local` keeps the clients' addresses, which GatewayPolicy looks at, and sends traffic to nodes with a gateway only.
-   * @default - Kubernetes' own: Cluster
+   * Whether traffic goes to all nodes (`Cluster`), or only to nodes with a gateway, which keeps the clients' addresses
+   * (`Local`). GatewayPolicy checks these addresses.
+   * @default Cluster
    */
   readonly externalTrafficPolicy?: 'Cluster' | 'Local' | undefined;
   /**
-   * Node port that the load balancer asks which nodes have a gateway; for a LoadBalancer with policy `Local`.
-   * @default - one that Kubernetes picks
+   * Node port for the load balancer's health check of nodes, for type LoadBalancer with `externalTrafficPolicy` Local.
+   * @default - chosen by Kubernetes
    */
   readonly healthCheckNodePort?: number | undefined;
   /**
@@ -50,34 +51,34 @@ export interface GatewayServiceProps {
    */
   readonly port?: number | undefined;
   /**
-   * Port of the gateway's health endpoint.
+   * Port of the health endpoint.
    * @default 4191
    */
   readonly probePort?: number | undefined;
   /**
-   * Node port of the gateway: `gatewayPort` of Links to a NodePort gateway.
-   * @default - one that Kubernetes picks
+   * Node port of the gateway, which Links to a NodePort gateway name as `gatewayPort`.
+   * @default - chosen by Kubernetes
    */
   readonly nodePort?: number | undefined;
   /**
-   * Node port of the health endpoint: `probe.port` of Links to a NodePort gateway.
-   * @default - one that Kubernetes picks
+   * Node port of the health endpoint, which Links to a NodePort gateway name as `probe.port`.
+   * @default - chosen by Kubernetes
    */
   readonly probeNodePort?: number | undefined;
   /**
-   * Further annotations, such as those that a cloud's load balancers are set up by.
+   * Additional annotations of the Service, such as those that configure the load balancer of a cloud.
    * @default - none
    */
   readonly annotations?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What the gateway's Service and policies select its pods by. */
+/** Labels that the gateway's Service and policies select its pods by. */
 export const GATEWAY_PODS = { [Label.app]: Default.gatewayName } as const;
 
-/** Labels of what belongs to the gateway. */
+/** Labels of all objects of the gateway. */
 export const GATEWAY_LABELS = { ...GATEWAY_PODS, [Label.extension]: Value.extension } as const;
 
-/** The Service of a gateway's pods; what cdk8s-plus has no words for is added by JSON patches. */
+/** The Service of a gateway's pods. JSON patches add the fields that cdk8s-plus has no props for. */
 export const gatewayService = (
   scope: Construct,
   pods: IPodSelector,
@@ -126,7 +127,7 @@ const TYPES = {
   ClusterIP: ServiceType.CLUSTER_IP,
 } as const;
 
-/** Props that a Service of cdk8s-plus does not have, and what it calls the fields of their object. */
+/** Props that a Service of cdk8s-plus does not have, with the names of their fields in its object. */
 const PATCHED = {
   loadBalancerClass: 'loadBalancerClass',
   loadBalancerIP: 'loadBalancerIp',
@@ -134,7 +135,7 @@ const PATCHED = {
   healthCheckNodePort: 'healthCheckNodePort',
 } as const;
 
-/** Annotations that the gateway sets from its props, since Links are made of them. */
+/** Annotations that the gateway sets from its props. Links are generated from them. */
 const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   Annotation.gatewayIdentity,
   Annotation.probePeriod,
@@ -142,7 +143,7 @@ const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   Annotation.multiclusterGateway,
 ]);
 
-/** What the API server would refuse in the Service, or what contradicts itself. */
+/** Errors of the props, including those that contradict each other. */
 export const gatewayServiceErrors = (service: GatewayServiceProps): readonly (FieldError | undefined)[] => {
   const { type = 'LoadBalancer', port = Default.gatewayPort, probePort = Default.probePort } = service;
   const { nodePort, probeNodePort, healthCheckNodePort, externalTrafficPolicy, loadBalancerIP } = service;
@@ -187,12 +188,12 @@ export const gatewayServiceErrors = (service: GatewayServiceProps): readonly (Fi
     onlyFor('probeNodePort', type !== 'ClusterIP', 'types LoadBalancer and NodePort'),
     optionalPort('probeNodePort'),
     new Set(nodePorts).size < nodePorts.length
-      ? fieldError('service', nodePorts, 'must have a node port of its own for each purpose')
+      ? fieldError('service', nodePorts, 'must have a different node port for each purpose')
       : undefined,
     ...Object.entries(service.annotations ?? {}).map(([key, value]) => {
       const path = fieldPath('service.annotations', key);
       if (OWN_ANNOTATIONS.has(key))
-        return fieldError(path, value, 'must not be set: the gateway sets it', 'use the props for it');
+        return fieldError(path, value, 'must not be set: the gateway sets it', 'use the props of the gateway');
       return isLabelKey(key) ? undefined : fieldError(path, value, 'must be a valid annotation key');
     }),
   ];

@@ -1,6 +1,6 @@
 /**
- * The gateway of a cluster: pods that hold nothing but Linkerd's proxy, and the Service that other clusters reach it by.
- * What it is called and annotated with is read by `linkerd multicluster link` and `check`, and by the proxy's injector.
+ * The gateway of a cluster: pods that run only Linkerd's proxy, and the Service that other clusters connect to.
+ * `linkerd multicluster link`, `check` and the proxy's injector read its name and its annotations.
  */
 import { type ApiObject, Chart } from 'cdk8s';
 import { type Deployment, type Service, ServiceAccount } from 'cdk8s-plus-27';
@@ -36,12 +36,12 @@ export interface GatewayProps extends PodProps {
    */
   readonly linkerdNamespace?: string | undefined;
   /**
-   * Linkerd's identity trust domain in this cluster.
+   * Identity trust domain of Linkerd in this cluster.
    * @default cluster.local
    */
   readonly trustDomain?: string | undefined;
   /**
-   * How the gateway is reached.
+   * Service of the gateway.
    * @default - a LoadBalancer on ports 4143 and 4191
    */
   readonly service?: GatewayServiceProps | undefined;
@@ -52,7 +52,7 @@ export interface GatewayProps extends PodProps {
   readonly probePath?: string | undefined;
   /**
    * Time between the probes of other clusters.
-   * @default 3
+   * @default 3s
    */
   readonly probePeriod?: TimeSpan | undefined;
   /**
@@ -62,7 +62,7 @@ export interface GatewayProps extends PodProps {
   readonly image?: string | undefined;
   /**
    * Number of pods.
-   * @default 3, or what an autoscaler says
+   * @default - 3, or the number of an autoscaler
    */
   readonly replicas?: number | undefined;
 }
@@ -70,7 +70,7 @@ export interface GatewayProps extends PodProps {
 const REPLICAS = 3;
 /** The user of the pause image. */
 const NOBODY = 65_535;
-/** By these Linkerd's injector sets up the proxy of a gateway. */
+/** Annotations that Linkerd's injector configures the proxy of a gateway by. */
 const POD_ANNOTATIONS = {
   [Annotation.inject]: 'enabled',
   [Annotation.enableGateway]: Value.true,
@@ -78,7 +78,7 @@ const POD_ANNOTATIONS = {
   [Annotation.defaultInboundPolicy]: 'all-authenticated',
   [Annotation.safeToEvict]: Value.true,
 } as const;
-/** What a gateway does not work without; the others are a user's to change. */
+/** Labels and annotations that a gateway does not work without. A user may change the others. */
 const OWN_POD_KEYS: readonly string[] = [
   ...Object.keys(GATEWAY_LABELS),
   Annotation.inject,
@@ -88,18 +88,18 @@ const OWN_POD_KEYS: readonly string[] = [
 
 /**
  * Deployment, Service and ServiceAccount `linkerd-gateway`, and a PodDisruptionBudget for more than one replica.
- * Synthesis fails, naming every prop that the API server would refuse, or that contradicts another
+ * Synthesis fails for each prop that the API server would refuse, or that contradicts another.
  */
 export class Gateway extends Construct {
   /** Namespace of the gateway. */
   readonly namespace: string;
-  /** TLS identity of the gateway: `gatewayIdentity` of Links to it. */
+  /** TLS identity of the gateway, which Links to it name as `gatewayIdentity`. */
   readonly identity: string;
   /** The Deployment. */
   readonly deployment: Deployment;
   /** The Service. */
   readonly service: Service;
-  /** The ServiceAccount, which the identity is made of. */
+  /** The ServiceAccount, which determines the identity. */
   readonly serviceAccount: ServiceAccount;
   /** The PodDisruptionBudget; undefined for a single replica. */
   readonly podDisruptionBudget: ApiObject | undefined;

@@ -1,8 +1,8 @@
 /**
- * What one source cluster may read here: an account of its own, so that its access can be revoked without touching any
- * other's. In gateway mode the operator lists and watches Services and EndpointSlices, and no more; in flat mode
- * Linkerd's destination controller reads through the same account what it needs to find pods. A little more lets
- * Linkerd's own service mirror controller work with the account too, and `linkerd multicluster check` pass.
+ * Access of one source cluster to this one: an account of its own, which can be revoked alone. In gateway mode, the
+ * operator only lists and watches Services and EndpointSlices. In flat mode, Linkerd's destination controller uses the
+ * same account to find pods. A few more rights let Linkerd's own service mirror controller use the account, and
+ * `linkerd multicluster check` pass.
  */
 import { ApiObject, type ApiObjectMetadata, Chart, JsonPatch } from 'cdk8s';
 import { type IServiceAccount, type Secret, ServiceAccount, ServiceAccountTokenSecret } from 'cdk8s-plus-27';
@@ -16,7 +16,7 @@ import { REMOTE_ACCESS_PROPS } from './schema.ts';
 
 /** Properties of {@link RemoteAccess}. */
 export interface RemoteAccessProps {
-  /** Name of the source cluster that reads. */
+  /** Name of the source cluster. */
   readonly sourceCluster: string;
   /**
    * Name of the ServiceAccount and its roles.
@@ -29,24 +29,24 @@ export interface RemoteAccessProps {
    */
   readonly namespace?: string | undefined;
   /**
-   * Also what Linkerd's destination controller reads for flat and federated mode; without these rights it dies.
+   * Whether to grant the rights that flat and federated mode need. Linkerd's destination controller fails without them.
    * @default false
    */
   readonly flat?: boolean | undefined;
   /**
-   * The only namespaces that may be read, by a Role in each; they must exist. Links to here then name them as
-   * `targetNamespaces`. Not together with `flat`: Linkerd's destination controller reads whole clusters.
-   * @default - the whole cluster, by a ClusterRole
+   * The only namespaces that the source cluster may read, by a Role in each. They must exist, and Links to this cluster
+   * must name them as `targetNamespaces`. They exclude `flat`: Linkerd's destination controller reads whole clusters.
+   * @default - all, by a ClusterRole
    */
   readonly exportNamespaces?: readonly string[] | undefined;
   /**
-   * Also what Linkerd's own service mirror controller reads, so that a Link can go back to it, and what
-   * `linkerd multicluster check` looks for: Endpoints, a single Service, and the ConfigMap `linkerd-config`.
-   * @default - true; false if limited to `exportNamespaces`, where neither can work
+   * Whether to grant the rights that Linkerd's own controller and `linkerd multicluster check` need: to read Endpoints, a
+   * single Service, and the ConfigMap `linkerd-config`.
+   * @default - true, or false with `exportNamespaces`, with which neither can work
    */
   readonly linkerdController?: boolean | undefined;
   /**
-   * `secret`: a token that lasts until its Secret is deleted; `none`: for short-lived ones, from the TokenRequest API.
+   * Whether to render a Secret for a token that does not expire. `none` is for short-lived tokens of the TokenRequest API.
    * @default secret
    */
   readonly token?: 'secret' | 'none' | undefined;
@@ -56,7 +56,7 @@ const READ = ['list', 'watch'];
 /** The ConfigMap that Linkerd keeps its settings and trust anchors in. */
 const LINKERD_CONFIG = 'linkerd-config';
 
-/** What the operator reads in a target. */
+/** Rights of the operator in a target. */
 const exportRules: readonly PolicyRule[] = [
   { group: '', resources: ['services'], verbs: READ, why: 'the operator finds what is exported, by label' },
   {
@@ -100,14 +100,14 @@ const destinationRules: readonly PolicyRule[] = [
 
 /**
  * ServiceAccount, ClusterRole and binding, or a Role and binding in each namespace, and by default a token Secret.
- * Synthesis fails, naming every prop that the API server would refuse
+ * Synthesis fails for each prop that the API server would refuse.
  */
 export class RemoteAccess extends Construct {
   /** Name of the ServiceAccount, its roles and their bindings. */
   readonly name: string;
   /** The ServiceAccount. */
   readonly serviceAccount: ServiceAccount;
-  /** The Secret that Kubernetes puts the token into; undefined if none was asked for. */
+  /** The Secret that Kubernetes stores the token in; undefined if `token` is `none`. */
   readonly tokenSecret: Secret | undefined;
   /** The rights: in the whole cluster, or in each of the namespaces. */
   readonly grants: readonly Grant[];
@@ -139,7 +139,7 @@ export class RemoteAccess extends Construct {
   }
 }
 
-/** Kubernetes fills it: what cdk8s-plus renders of its data is empty. */
+/** A Secret without the empty data that cdk8s-plus renders: Kubernetes fills it. */
 const tokenSecret = (scope: Construct, serviceAccount: ServiceAccount, metadata: ApiObjectMetadata): Secret => {
   const secret = new ServiceAccountTokenSecret(scope, 'Token', {
     metadata,

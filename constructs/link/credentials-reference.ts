@@ -1,7 +1,7 @@
 /**
- * The credentials of a target cluster as they may stand in Git: everything of the kubeconfig but its token. Either
- * external-secrets puts the token in, from a store that the team fills, or the team does so itself before it applies.
- * Until then the operator refuses the kubeconfig, and the Link reports that its token is empty.
+ * The credentials of a target cluster for Git: the kubeconfig without its token. External-secrets adds the token from a
+ * store, or the team adds it before it applies the Secret. Until then the operator refuses the kubeconfig, and the Link
+ * reports that the token is empty.
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
@@ -19,7 +19,7 @@ import {
 } from './kubeconfig.ts';
 import { CREDENTIALS_REFERENCE_PROPS } from './schema.ts';
 
-/** The store of external-secrets that holds tokens. */
+/** A store of external-secrets that holds tokens. */
 export interface SecretStoreRef {
   /** Name of the store. */
   readonly name: string;
@@ -30,41 +30,41 @@ export interface SecretStoreRef {
   readonly kind?: 'ClusterSecretStore' | 'SecretStore' | undefined;
 }
 
-/** Where the store has the token. */
+/** The place of a token in a store. */
 export interface StoredToken {
   /** The store that holds the token. */
   readonly store: SecretStoreRef;
   /** Key of the token in the store. */
   readonly key: string;
   /**
-   * Property of that key's value.
-   * @default - the whole value is the token
+   * Property of the value that holds the token.
+   * @default - the whole value
    */
   readonly property?: string | undefined;
 }
 
-/** Properties of {@link CredentialsReference}: those of LinkCredentials, with the token's place for the token. */
+/** Properties of {@link CredentialsReference}: those of LinkCredentials, with the place of the token instead of the token. */
 export interface CredentialsReferenceProps extends CredentialsProps {
   /**
-   * Where external-secrets finds the token.
-   * @default - nowhere: a Secret without a token is rendered, which the operator refuses until it is filled
+   * Place of the token for external-secrets.
+   * @default - none: a Secret without a token is rendered, which the operator refuses until the token is added
    */
   readonly token?: StoredToken | undefined;
 }
 
-/** What external-secrets replaces by the token. */
+/** The template that external-secrets replaces with the token. */
 const TOKEN = '{{ .token | trim }}';
 
 /**
  * ExternalSecret, or Secret without a token, `cluster-credentials-<cluster>`: one for each copy of the credentials.
- * Synthesis fails, naming every prop that the kubeconfig or the reference cannot have
+ * Synthesis fails for each prop that is invalid in the kubeconfig or the reference.
  */
 export class CredentialsReference extends Construct {
-  /** Name of the Secrets, and of the ExternalSecrets that they are made by. */
+  /** Name of the Secrets, and of the ExternalSecrets that create them. */
   readonly name: string;
   /** For the Secret that the operator reads. */
   readonly linkSecret: ApiObject;
-  /** For the Secret that Linkerd's destination controller reads; undefined if only the Link's was asked for. */
+  /** For the Secret that Linkerd's destination controller reads; undefined if `copies` is `link`. */
   readonly controlPlaneSecret: ApiObject | undefined;
 
   constructor(scope: Construct, id: string, given: CredentialsReferenceProps) {
@@ -108,7 +108,7 @@ const placeholder = (text: string, metadata: SecretMetadata) => ({
   kind: 'Secret',
   type: CredentialsSecret.type,
   metadata,
-  // Not as data, which is base64: this is what a person fills in.
+  // Not data, which is base64: a person adds the token here.
   stringData: { [CredentialsSecret.key]: text },
 });
 

@@ -34,11 +34,11 @@ export const linkErrors = (props: LinkProps, namespace: string): readonly (Field
   return [...own, ...beside(own, inSpec)];
 };
 
-/** What says how a gateway is reached must not be without one. */
+/** Errors of the props of the gateway, which require its addresses. */
 const gatewayErrors = ({ gatewayAddresses, ...props }: LinkProps): readonly (FieldError | undefined)[] => {
   if (gatewayAddresses?.length === 0) {
     return [
-      fieldError('gatewayAddresses', gatewayAddresses, 'must not be empty', 'name one, or leave it out for none'),
+      fieldError('gatewayAddresses', gatewayAddresses, 'must not be empty', 'name one, or leave it out for no gateway'),
     ];
   }
   if (gatewayAddresses !== undefined) {
@@ -46,11 +46,11 @@ const gatewayErrors = ({ gatewayAddresses, ...props }: LinkProps): readonly (Fie
   }
   const dropped = (['gatewayPort', 'gatewayIdentity', 'probe'] as const).filter((prop) => props[prop] !== undefined);
   return dropped.map((prop) =>
-    fieldError(prop, props[prop], 'must not be set without gatewayAddresses', 'write them, or remove it'),
+    fieldError(prop, props[prop], 'must not be set without gatewayAddresses', 'write gatewayAddresses, or remove it'),
   );
 };
 
-/** The operator serves such a Link, as Linkerd does, and reports on each Service; written down it is a mistake. */
+/** A selector without a gateway. The operator serves such a Link, as Linkerd does, but declaring it is a mistake. */
 const selectorErrors = ({ selector, gateway }: LinkSettings): readonly FieldError[] =>
   selector === undefined || gateway !== undefined
     ? []
@@ -63,7 +63,7 @@ const selectorErrors = ({ selector, gateway }: LinkSettings): readonly FieldErro
         ),
       ];
 
-/** A finding on a field of the spec, under the name of the prop that it comes from, and with its value. */
+/** An error of a field of the spec as an error of its prop, with the prop's value. */
 const byProp = (error: FieldError, props: LinkProps): FieldError => {
   const path = error.path
     .replace(/^spec\.probeSpec\b/, 'probe')

@@ -1,23 +1,23 @@
 /**
- * What the credentials of a target cluster are, with a token or without: one kubeconfig in two Secrets. The operator
- * reads the copy in the Link's namespace; Linkerd's destination controller, for flat and federated mode, the one beside
- * the control plane. The kubeconfig is self-contained: one https server, its CA, one token.
+ * Credentials of a target cluster, with or without a token: one kubeconfig in two Secrets. The operator reads the copy in
+ * the Link's namespace. Linkerd's destination controller reads the copy beside the control plane, for flat and federated
+ * mode. The kubeconfig is self-contained: one https server, its CA, one token.
  */
 import { Yaml } from 'cdk8s';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { Annotation, credentialsName, Default, Label } from '../../crds/wire.ts';
 import { dnsLabel, dnsSubdomain, targetClusterName } from '../common/prop-rules.ts';
 
-/** All of the credentials but the token. */
+/** Credentials without the token. */
 export interface CredentialsProps {
-  /** Name of the target cluster. */
+  /** Name of the target cluster; mirrors are called `<service>-<name>`. */
   readonly targetCluster: string;
-  /** URL of the target's API server; https. */
+  /** URL of the API server; https. */
   readonly server: string;
-  /** CA certificates of that server: PEM, in base64, as `certificate-authority-data` of a kubeconfig. */
+  /** CA certificates of the API server as base64 of PEM, like `certificate-authority-data` of a kubeconfig. */
   readonly caData: string;
   /**
-   * Name in the server's certificate, where it is not the host of the URL.
+   * Name in the certificate of the API server.
    * @default - the host of the URL
    */
   readonly tlsServerName?: string | undefined;
@@ -27,8 +27,8 @@ export interface CredentialsProps {
    */
   readonly targetClusterDomain?: string | undefined;
   /**
-   * Identity trust domain of the target's Linkerd.
-   * @default - the cluster domain, as Linkerd has it
+   * Identity trust domain of Linkerd in the target.
+   * @default - its cluster domain
    */
   readonly targetTrustDomain?: string | undefined;
   /**
@@ -42,13 +42,14 @@ export interface CredentialsProps {
    */
   readonly linkerdNamespace?: string | undefined;
   /**
-   * Which Secrets to render: the Link's alone, which is enough for gateway mode, or the control plane's too.
-   * @default - both, as `linkerd multicluster link` does
+   * Secrets to render: that of the Link (`link`), which is enough for gateway mode, or that of Linkerd's control plane too
+   * (`both`).
+   * @default both
    */
   readonly copies?: 'link' | 'both' | undefined;
 }
 
-/** In place of invalid props. */
+/** Props that stand in for invalid ones. */
 export const STAND_IN: CredentialsProps = { targetCluster: 'invalid', server: 'https://invalid', caData: '' };
 
 /** Metadata of a Secret. */
@@ -59,7 +60,7 @@ export interface SecretMetadata {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** The Secrets `cluster-credentials-<cluster>`: the operator's, and the one that Linkerd's destination controller reads. */
+/** Metadata of the Secrets `cluster-credentials-<cluster>`: that of the operator, and that of Linkerd's control plane. */
 export const credentialsCopies = (
   {
     targetCluster,
@@ -89,7 +90,7 @@ export const credentialsCopies = (
   };
 };
 
-/** What the kubeconfig or its Secrets cannot have. */
+/** Errors of the kubeconfig and its Secrets. */
 export const credentialsErrors = (
   props: CredentialsProps,
   chartNamespace: string | undefined,
@@ -109,7 +110,7 @@ export const credentialsErrors = (
       ? fieldError(
           'linkerdNamespace',
           controlPlane.namespace,
-          'must differ from the namespace of the Link: both hold a Secret of the same name',
+          'must differ from the namespace of the Link: both have a Secret of the same name',
         )
       : undefined,
   ];
@@ -141,19 +142,24 @@ export const kubeconfig = ({
     'current-context': targetCluster,
   });
 
-/** URL of an API server that credentials may be sent to. */
+/** Checks the URL of an API server, which credentials are sent to. */
 export const serverUrl = (path: string, value: string): FieldError | undefined => {
   const url = URL.parse(value);
   if (url?.protocol !== 'https:')
     return fieldError(path, value, 'must be an https URL', 'as in https://203.0.113.7:6443');
-  if (url.username || url.password) return fieldError(path, undefined, 'must not hold a user name or password');
+  if (url.username || url.password) return fieldError(path, undefined, 'must not contain a user name or password');
   return undefined;
 };
 
-/** PEM certificates in base64. */
+/** Checks PEM certificates in base64. */
 export const caCertificates = (path: string, value: string): FieldError | undefined => {
   const pem = /^[A-Za-z0-9+/]+={0,2}$/.test(value) ? Buffer.from(value, 'base64').toString('latin1') : '';
   return /-----BEGIN CERTIFICATE-----[\s\S]+-----END CERTIFICATE-----/.test(pem)
     ? undefined
-    : fieldError(path, undefined, 'must be base64 of PEM certificates', 'certificate-authority-data of a kubeconfig');
+    : fieldError(
+        path,
+        undefined,
+        'must be base64 of PEM certificates',
+        'copy certificate-authority-data of a kubeconfig',
+      );
 };

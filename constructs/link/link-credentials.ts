@@ -1,5 +1,5 @@
 /**
- * The credentials of a target cluster with their token, for manifests that are kept as secret as the token: not for Git.
+ * The credentials of a target cluster with the token. Keep such manifests as secret as the token, and out of Git.
  * Errors never quote the token.
  */
 import { ApiObject, Chart } from 'cdk8s';
@@ -19,20 +19,20 @@ import { LINK_CREDENTIALS_PROPS } from './schema.ts';
 
 /** Properties of {@link LinkCredentials}. */
 export interface LinkCredentialsProps extends CredentialsProps {
-  /** Bearer token of a ServiceAccount of the target. A secret: mind where the rendered manifest is kept. */
+  /** Bearer token of a ServiceAccount of the target. The rendered manifest contains it: keep it secret. */
   readonly token: string;
 }
 
 /**
  * Secret `cluster-credentials-<cluster>`, in the Link's namespace and in the control plane's.
- * Synthesis fails, naming every prop that a kubeconfig for the operator cannot have
+ * Synthesis fails for each prop that the operator would refuse in a kubeconfig.
  */
 export class LinkCredentials extends Construct {
   /** Name of both Secrets. */
   readonly name: string;
   /** The Secret that the operator reads. */
   readonly linkSecret: ApiObject;
-  /** The Secret that Linkerd's destination controller reads; undefined if only the Link's was asked for. */
+  /** The Secret that Linkerd's destination controller reads; undefined if `copies` is `link`. */
   readonly controlPlaneSecret: ApiObject | undefined;
 
   constructor(scope: Construct, id: string, given: LinkCredentialsProps) {

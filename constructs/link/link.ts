@@ -1,7 +1,6 @@
 /**
- * A Link: which target cluster, how it is reached and what is mirrored from it.
- * Its fields are strings and comma-separated lists on the wire; here they are numbers, durations and arrays, and the
- * defaults are what `linkerd multicluster link` writes. The operator checks Links by the same rules.
+ * A Link to a target cluster: the connection to it, and the Services to mirror from it. The operator checks Links by the
+ * same rules.
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
@@ -14,7 +13,7 @@ import { linkSpec } from './spec.ts';
 
 /**
  * A `multicluster.linkerd.io/v1alpha3` Link.
- * Invalid is everything for which the operator would not accept the Link.
+ * Synthesis fails for each prop for which the operator would not accept the Link.
  */
 export class Link extends Construct {
   /** Name of the Link. */

@@ -2,7 +2,7 @@
 import type { LabelSelector } from '../../crds/link/types.gen.ts';
 import type { TimeSpan } from '../common/time-span.ts';
 
-/** How the health of a target's gateway is probed. */
+/** Probes of the health of a target's gateway. */
 export interface LinkProbe {
   /**
    * Path of the health endpoint.
@@ -20,12 +20,12 @@ export interface LinkProbe {
    */
   readonly period?: TimeSpan | undefined;
   /**
-   * Time after which a probe has failed.
+   * Time after which a probe without an answer fails.
    * @default 30s
    */
   readonly timeout?: TimeSpan | undefined;
   /**
-   * Consecutive failures that make the gateway not alive.
+   * Number of consecutive failed probes after which the gateway is down.
    * @default 3
    */
   readonly failureThreshold?: number | undefined;
@@ -37,7 +37,7 @@ export interface LinkProps {
   readonly targetCluster: string;
   /**
    * Name of the Link.
-   * @default - that of the target cluster
+   * @default - the name of the target cluster
    */
   readonly name?: string | undefined;
   /**
@@ -61,49 +61,49 @@ export interface LinkProps {
    */
   readonly targetClusterDomain?: string | undefined;
   /**
-   * Identity trust domain of the target's Linkerd, which the gateway's identity is of.
-   * @default - the target's cluster domain
+   * Identity trust domain of Linkerd in the target, which is part of the gateway's identity.
+   * @default - its cluster domain
    */
   readonly targetTrustDomain?: string | undefined;
   /**
-   * Namespace of Linkerd's control plane in the target cluster.
+   * Namespace of Linkerd's control plane in the target.
    * @default linkerd
    */
   readonly targetLinkerdNamespace?: string | undefined;
   /**
-   * Name of the Secret with the kubeconfig of the target cluster, in the Link's namespace.
-   * @default - `cluster-credentials-<target cluster>`, as LinkCredentials has it
+   * Name of the Secret with the kubeconfig of the target, in the namespace of the Link.
+   * @default cluster-credentials-<target cluster>
    */
   readonly clusterCredentialsSecret?: string | undefined;
   /**
-   * The only namespaces of the target cluster that are read, as its RemoteAccess has them in `exportNamespaces`. Linkerd's own
-   * CRD drops this.
+   * The only namespaces of the target that are read: `exportNamespaces` of its RemoteAccess. Linkerd's own CRD drops this
+   * field.
    * @default - all
    */
   readonly targetNamespaces?: readonly string[] | undefined;
   /**
    * IP addresses and host names of the target's gateway.
-   * @default - no gateway: flat and federated mode only
+   * @default - no gateway, for flat and federated mode only
    */
   readonly gatewayAddresses?: readonly string[] | undefined;
   /**
-   * Port of the target's gateway.
+   * Port of the gateway.
    * @default 4143
    */
   readonly gatewayPort?: number | undefined;
   /**
-   * TLS identity of the target's gateway.
-   * @default - that of `linkerd-gateway` in `linkerd-multicluster`, of the target's trust domain
+   * TLS identity of the gateway.
+   * @default - that of `linkerd-gateway` in `linkerd-multicluster`
    */
   readonly gatewayIdentity?: string | undefined;
   /**
-   * How the gateway's health is probed.
-   * @default - path /ready on port 4191, every 3 s
+   * Probes of the gateway's health.
+   * @default - /ready on port 4191, every 3s
    */
   readonly probe?: LinkProbe | undefined;
   /**
    * Services to mirror through the gateway; `{}` selects none.
-   * @default - with a gateway, those labelled `mirror.linkerd.io/exported: "true"`
+   * @default - those labelled `mirror.linkerd.io/exported: "true"`, if there is a gateway
    */
   readonly selector?: LabelSelector | undefined;
   /**
@@ -112,29 +112,29 @@ export interface LinkProps {
    */
   readonly remoteDiscoverySelector?: LabelSelector | undefined;
   /**
-   * Services that join the federated Service of their name; `{}` selects none. For Linkerd's controller: Linkspan's operator
-   * does not make federated Services yet.
+   * Services that join the federated Service of their name; `{}` selects none. For Linkerd's controller:
+   * the operator of Linkspan does not create federated Services yet.
    * @default - those labelled `mirror.linkerd.io/federated: member`
    */
   readonly federatedServiceSelector?: LabelSelector | undefined;
   /**
-   * Labels not to copy to mirrors, beyond those that never are: exact keys, or `prefix/*`.
+   * Labels that are not copied to mirrors, beside those that never are: exact keys, or `prefix/*`.
    * @default - none
    */
   readonly excludedLabels?: readonly string[] | undefined;
   /**
-   * Annotations not to copy to mirrors, beyond those that never are: exact keys, or `prefix/*`.
+   * Annotations that are not copied to mirrors, beside those that never are: exact keys, or `prefix/*`.
    * @default - none
    */
   readonly excludedAnnotations?: readonly string[] | undefined;
   /**
-   * Whether headless Services are mirrored pod by pod.
-   * @default - the operator's default
+   * Whether to mirror headless Services pod by pod.
+   * @default - that of the operator
    */
   readonly enableHeadlessServices?: boolean | undefined;
   /**
-   * Whether namespaces that mirrors need are created.
-   * @default - the operator's default
+   * Whether to create the namespaces that mirrors need.
+   * @default - that of the operator
    */
   readonly enableNamespaceCreation?: boolean | undefined;
 }

@@ -4,10 +4,10 @@ import { credentialsName, Default, gatewayIdentity, Label, Value } from '../../c
 import { goDuration } from '../common/time-span.ts';
 import type { LinkProbe, LinkProps } from './props.ts';
 
-/** A spec whose undefined fields are not rendered. */
+/** A spec. Its undefined fields are not rendered. */
 export type Spec = { readonly [Field in keyof LinkSpec]: LinkSpec[Field] | undefined };
 
-/** Renders the spec; undefined fields are left out of the object by cdk8s. */
+/** The spec for these props, which need not be valid. */
 export const linkSpec = (props: LinkProps): Spec => {
   const domain = props.targetClusterDomain ?? Default.clusterDomain;
   const linkerdNamespace = props.targetLinkerdNamespace ?? Default.controlPlaneNamespace;

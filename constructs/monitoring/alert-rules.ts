@@ -1,5 +1,5 @@
 /**
- * What is wrong with a Link or its operator, as PromQL over the operator's metrics. Only the replica that leads has
+ * Problems of a Link or its operator, as PromQL over the operator's metrics. Only the replica that leads has
  * series of Links, and another one after it: every rule aggregates over the replicas. Prometheus' own `namespace`, and the
  * `cluster` of those that serve several, are kept where there are such labels, as two operators may have Links of one
  * name. Nothing here is true for long while a Link comes up, loses its leader for another, or waits for the target.
@@ -54,7 +54,7 @@ export const ALERT_RULES = {
     for: '5m',
     severity: 'warning',
     summary: `The credentials for ${CLUSTER} do not work`,
-    description: `The Secret with the kubeconfig for ${CLUSTER} is missing, is none, or is refused there. Credentials that worked before stay in use for as long as they do. ${LOOK}`,
+    description: `The Secret with the kubeconfig for ${CLUSTER} is missing or invalid, or the target refuses it. Credentials that worked before stay in use for as long as they do. ${LOOK}`,
   },
   GatewayNotAlive: {
     expr: `${condition('GatewayAlive', 'False')} == 1`,
@@ -69,7 +69,7 @@ export const ALERT_RULES = {
     for: '15m',
     severity: 'warning',
     summary: `Services of ${CLUSTER} are not mirrored`,
-    description: `{{ $value }} exported Services of ${CLUSTER} have no mirror, as for want of a namespace or since their name is taken; status.mirrorServices of the Link says which and why.`,
+    description: `{{ $value }} exported Services of ${CLUSTER} have no mirror, for example because a namespace is missing or their name is taken. status.mirrorServices of the Link has the reasons.`,
   },
   PruneHeld: {
     expr: `${condition('PruneHeld', 'True')} == 1`,

@@ -14,11 +14,11 @@ import { ALERT_RULES, type AlertName, type AlertRule } from './alert-rules.ts';
 import { MONITORING_API, prometheusDuration } from './prop-rules.ts';
 import { ALERTS_PROPS } from './schema.ts';
 
-/** Overrides for one alert. */
+/** Settings of an alert. */
 export interface AlertSettings {
   /**
    * Time that the condition must hold; a text may be any Prometheus duration, such as `1d`.
-   * @default - that of the alert, from 5 to 15 minutes
+   * @default - that of the alert, from 5m to 15m
    */
   readonly for?: TimeSpan | undefined;
   /**
@@ -27,9 +27,9 @@ export interface AlertSettings {
    */
   readonly severity?: string | undefined;
   /**
-   * The value that it is about when exceeded: mirrors for MirrorsFailed, seconds for ConvergenceSlow, the part of all
-   * for ReconcileErrors. The others have none.
-   * @default - 0 mirrors, 30 s, 0.5
+   * Value above which the alert fires: mirrors for MirrorsFailed, seconds for ConvergenceSlow, a fraction for
+   * ReconcileErrors. Other alerts have no threshold.
+   * @default - 0, 30 and 0.5
    */
   readonly threshold?: number | undefined;
 }
@@ -52,15 +52,15 @@ export interface AlertsProps {
    */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /**
-   * Overrides by alert; false leaves the alert out.
-   * @default - all alerts as they are
+   * Settings of alerts by name, without the prefix `Linkspan`; false leaves the alert out.
+   * @default - all alerts
    */
   readonly alerts?: { readonly [Name in AlertName]?: false | AlertSettings | undefined } | undefined;
 }
 
 /**
- * A `monitoring.coreos.com/v1` PrometheusRule. It belongs where the operator runs, whose absence it reports too.
- * Synthesis fails, naming every prop that the API server or Prometheus would refuse
+ * A `monitoring.coreos.com/v1` PrometheusRule. Apply it where the operator runs: it also reports that the operator is absent.
+ * Synthesis fails for each prop that the API server or Prometheus would refuse.
  */
 export class Alerts extends Construct {
   /** Name of the PrometheusRule. */

@@ -1,6 +1,6 @@
 /**
- * The operator's metrics as a Grafana dashboard, in a ConfigMap that Grafana's sidecar finds by its label. The JSON is
- * the same for the same version of Linkspan, to the byte; what is shown is in dashboard-panels.ts.
+ * The operator's metrics as a Grafana dashboard, in a ConfigMap that Grafana's sidecar finds by its label. Each
+ * version of Linkspan renders the same bytes. The panels are in dashboard-panels.ts.
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
@@ -13,36 +13,35 @@ import { DASHBOARD_PROPS } from './schema.ts';
 /** Properties of {@link Dashboard}. */
 export interface DashboardProps {
   /**
-   * Name of the ConfigMap, and with `.json` after it the key that the dashboard is under, which the sidecar takes for
-   * the name of a file.
+   * Name of the ConfigMap. The key of the dashboard is the name and `.json`, which the sidecar uses as the name of a file.
    * @default linkspan-dashboard
    */
   readonly name?: string | undefined;
   /**
-   * Namespace of the ConfigMap; one that the sidecar looks in.
-   * @default - the chart's, else `linkerd-multicluster`
+   * Namespace of the ConfigMap, which the sidecar must watch.
+   * @default - the chart's, else `linkerd-multicluster`; of Monitoring, the operator's
    */
   readonly namespace?: string | undefined;
   /**
-   * Label that the sidecar looks for.
+   * Label by which Grafana's sidecar finds the ConfigMap.
    * @default grafana_dashboard
    */
   readonly label?: string | undefined;
   /**
-   * Value of that label.
+   * Value of the label.
    * @default 1
    */
   readonly labelValue?: string | undefined;
   /**
-   * Folder in Grafana, as annotation `grafana_folder`; the sidecar must be configured to read it.
-   * @default - the sidecar's
+   * Folder of the dashboard in Grafana, as annotation `grafana_folder`. The sidecar must be configured to read it.
+   * @default - the folder of the sidecar
    */
   readonly folder?: string | undefined;
 }
 
 /**
- * A ConfigMap with one dashboard.
- * Synthesis fails, naming every prop that the API server would refuse
+ * A ConfigMap with the dashboard.
+ * Synthesis fails for each prop that the API server would refuse.
  */
 export class Dashboard extends Construct {
   /** Name of the ConfigMap. */

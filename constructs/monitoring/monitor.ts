@@ -1,6 +1,6 @@
 /**
- * How a Prometheus of the Prometheus Operator finds the operator's pods: by their metrics Service. Every replica is
- * scraped, since any of them may come to lead.
+ * A ServiceMonitor, by which a Prometheus of the Prometheus Operator finds the operator's pods. It scrapes every replica,
+ * since each may become the leader.
  */
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
@@ -30,7 +30,7 @@ export interface MonitorProps {
 
 /**
  * A `monitoring.coreos.com/v1` ServiceMonitor, `linkspan-operator`.
- * Synthesis fails, naming every prop that the API server would refuse
+ * Synthesis fails for each prop that the API server would refuse.
  */
 export class Monitor extends Construct {
   /** The ServiceMonitor. */

@@ -1,6 +1,6 @@
 /**
- * All that Prometheus and Grafana need of an operator, in one: scraped, alerted on and shown. Each part is a construct of
- * its own, for those who want one alone or give it more props.
+ * All that Prometheus and Grafana need of an operator, in one construct: a ServiceMonitor, alerts and a dashboard. Each
+ * part is also a construct of its own, with more props.
  */
 import { Construct } from 'constructs';
 import { Parts } from '../common/parts.ts';
@@ -13,7 +13,7 @@ import { MONITORING_PROPS } from './schema.ts';
 
 /** Properties of {@link Monitoring}. */
 export interface MonitoringProps {
-  /** The operator; all is in its namespace. */
+  /** The operator; all objects are in its namespace. */
   readonly operator: MirrorOperator;
   /**
    * Labels that Prometheus selects its ServiceMonitors and rules by, as in `{ release: 'kube-prometheus-stack' }`.
@@ -21,25 +21,25 @@ export interface MonitoringProps {
    */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /**
-   * Whether there is a ServiceMonitor; false where Prometheus finds the pods in another way.
+   * Whether to render a ServiceMonitor; false where Prometheus finds the pods in another way.
    * @default true
    */
   readonly monitor?: boolean | undefined;
   /**
-   * Overrides by alert; false leaves all alerts out.
-   * @default - all alerts as they are
+   * Settings of alerts by name, without the prefix `Linkspan`; false for no alerts.
+   * @default - all alerts
    */
   readonly alerts?: false | AlertsProps['alerts'];
   /**
-   * How Grafana's sidecar finds the dashboard; false for none.
-   * @default - by its usual label, in the operator's namespace
+   * ConfigMap with the dashboard; false for no dashboard.
+   * @default - one with the label `grafana_dashboard`, in the operator's namespace
    */
   readonly dashboard?: false | DashboardProps | undefined;
 }
 
 /**
  * ServiceMonitor, PrometheusRule and the ConfigMap of a dashboard.
- * Synthesis fails, naming every prop that one of them refuses
+ * Synthesis fails for each prop that its part refuses.
  */
 export class Monitoring extends Construct {
   readonly monitor: Monitor | undefined;

@@ -26,7 +26,7 @@ export const container = (
     envVariables: {
       POD_NAME: EnvValue.fromFieldRef(EnvFieldPaths.POD_NAME),
       POD_IPS: EnvValue.fromFieldRef(EnvFieldPaths.POD_IPS),
-      // In MiB. What V8 keeps for short-lived objects otherwise grows with a burst of events, and stays.
+      // In MiB. By default, V8's space for short-lived objects grows with a burst of events and does not shrink.
       NODE_OPTIONS: EnvValue.fromValue('--max-semi-space-size=1'),
       ...Object.fromEntries(Object.entries(env).map(([name, value]) => [name, EnvValue.fromValue(value)])),
     },

@@ -33,7 +33,7 @@ export const mirrorOperatorErrors = (
           'adminPort',
           adminPort,
           "must not be a port of Linkerd's proxy",
-          `not one of ${PROXY_PORTS.join(', ')}`,
+          `choose a port other than ${PROXY_PORTS.join(', ')}`,
         )
       : undefined,
     ...(networkPolicy ? peerErrors(networkPolicy.from) : []),
@@ -45,15 +45,15 @@ export const mirrorOperatorErrors = (
   ];
 };
 
-/** The API server takes a rule without peers for one that lets all in. */
+/** To the API server, a rule without peers allows all. */
 const peerErrors = (peers: readonly NetworkPolicyPeer[]): readonly (FieldError | undefined)[] =>
   peers.length === 0
     ? [
         fieldError(
           'networkPolicy.from',
           peers,
-          'must not be empty: that would let all in',
-          'name peers, or leave networkPolicy out to let all in',
+          'must not be empty: the API server would allow all',
+          'name peers, or leave networkPolicy out to allow all',
         ),
       ]
     : peers.flatMap((peer, index) => {
@@ -65,7 +65,7 @@ const peerErrors = (peers: readonly NetworkPolicyPeer[]): readonly (FieldError |
         }
         return [
           isSelecting
-            ? fieldError(path, undefined, 'must not have both ipBlock and selectors', 'make them two peers')
+            ? fieldError(path, undefined, 'must not have both ipBlock and selectors', 'write two peers')
             : undefined,
           cidr(`${path}.ipBlock.cidr`, ipBlock.cidr),
           ...(ipBlock.except ?? []).map((each, at) => cidr(`${path}.ipBlock.except[${at}]`, each)),

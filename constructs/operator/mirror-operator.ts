@@ -1,10 +1,10 @@
 /**
- * The operator itself, as it runs in a source cluster: two replicas of which one leads, with the rights that its
- * requests need and no others, in a container that can change nothing of its own.
+ * The operator as it runs in a source cluster: two replicas, one of which leads, with only the rights that its requests
+ * need, in a container with a read-only file system.
  *
  * `linkerd multicluster gateways` finds the leading pod by its labels, the name of its container and of its port, and
- * `check` finds the Deployment by the same labels. One label names one cluster, so where one operator serves several
- * Links, both see the first one given.
+ * `check` finds the Deployment by the same labels. A label has one value, so
+ * where one operator serves several Links, both commands see only the first.
  */
 import { ApiObject, Chart, JsonPatch } from 'cdk8s';
 import { type Deployment, Protocol, Service, ServiceAccount } from 'cdk8s-plus-27';
@@ -30,24 +30,24 @@ const USER = 65_532;
 /**
  * Deployment, PodDisruptionBudget, ServiceAccount, metrics Service, NetworkPolicy, roles and, in the mesh, Linkerd's policy
  * for the admin port, all `linkspan-operator`.
- * Synthesis fails, naming every prop that the API server or the operator would refuse
+ * Synthesis fails for each prop that the API server or the operator would refuse.
  */
 export class MirrorOperator extends Construct {
   /** Namespace of the operator. */
   readonly namespace: string;
   /** The Deployment. */
   readonly deployment: Deployment;
-  /** The ServiceAccount that everything is done as. */
+  /** The ServiceAccount of the pods. */
   readonly serviceAccount: ServiceAccount;
-  /** The Service that Prometheus finds the pods by. */
+  /** The Service by which Prometheus finds the pods. */
   readonly metricsService: Service;
   /** The PodDisruptionBudget; undefined for a single replica. */
   readonly podDisruptionBudget: ApiObject | undefined;
-  /** Who may connect; undefined if that is not restricted. */
+  /** The NetworkPolicy; undefined if `networkPolicy` is false. */
   readonly networkPolicy: ApiObject | undefined;
-  /** Who may use the admin port, as Linkerd's proxy sees it; undefined for pods that are not in the mesh. */
+  /** Linkerd's policy for the admin port; undefined for pods outside the mesh. */
   readonly scrapePolicy: ScrapePolicy | undefined;
-  /** The rights: in the whole cluster and in the operator's namespace, or in that and in each of those of mirrors. */
+  /** The rights, in the whole cluster and in the operator's namespace, or in that namespace and each namespace of mirrors. */
   readonly grants: readonly Grant[];
 
   constructor(scope: Construct, id: string, given: MirrorOperatorProps) {
@@ -93,7 +93,7 @@ export class MirrorOperator extends Construct {
     });
     ApiObject.of(this.metricsService).addJsonPatch(JsonPatch.remove('/spec/externalIPs'));
     this.podDisruptionBudget = podDisruptionBudget(this, metadata, replicas, PODS);
-    // API servers and gateways may be anywhere, on any port: what the operator connects to cannot be narrowed here.
+    // Ingress only: API servers and gateways that the operator connects to may have any address and port.
     this.networkPolicy =
       props.networkPolicy === false
         ? undefined
@@ -129,7 +129,7 @@ export class MirrorOperator extends Construct {
       return [grant('Cluster', [...mirrors, ...namespaces]), grant('Own', own, this.namespace)];
     }
     return [
-      // Probe Services are here.
+      // Probe Services are in the operator's namespace.
       grant('Own', [...own, ...mirrors], this.namespace),
       ...mirrorNamespaces.map((namespace) => grant(`Mirrors-${namespace}`, mirrors, namespace)),
     ];
@@ -138,5 +138,5 @@ export class MirrorOperator extends Construct {
 
 const STAND_IN: MirrorOperatorProps = { image: 'invalid' };
 
-/** An operator in place of one that was not given to a construct: synthesis fails. */
+/** Stands in for an operator that a construct was not given. Synthesis fails. */
 export const operatorStandIn = (scope: Construct): MirrorOperator => new MirrorOperator(scope, 'StandIn', STAND_IN);

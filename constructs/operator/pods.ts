@@ -1,12 +1,12 @@
 /** Labels and annotations of the operator's pods. */
 import { Annotation, Label, Value } from '../../crds/wire.ts';
 
-/** What the Deployment, its Service and its policies know the pods by; a Deployment's selector is for life. */
+/** Labels that the Deployment, its Service and its policies select the pods by. A Deployment's selector is immutable. */
 export const PODS = {
   'app.kubernetes.io/name': 'linkspan',
   'app.kubernetes.io/component': 'operator',
 } as const;
-/** What nobody finds the pods without. */
+/** Labels and annotations that Linkerd's tools and our policies need. */
 export const OWN_POD_KEYS: readonly string[] = [
   ...Object.keys(PODS),
   Label.extension,
@@ -16,6 +16,6 @@ export const OWN_POD_KEYS: readonly string[] = [
 ];
 export const LABELS = { ...PODS, [Label.extension]: Value.extension } as const;
 
-/** Linkerd's command takes no pod or Deployment of its component that does not name a cluster. */
+/** Labels by which Linkerd's command line finds the pods and the Deployment of a cluster; none without a cluster. */
 export const foundByLinkerd = ([cluster]: readonly string[]): Readonly<Record<string, string>> =>
   cluster === undefined ? {} : { [Label.component]: Value.component, [Label.clusterName]: cluster };

@@ -4,7 +4,7 @@ import type { PodProps } from '../common/pod-props.ts';
 import type { Scrapers } from '../common/scrape-policy.ts';
 import type { OperatorSettings } from './settings.ts';
 
-/** Who may connect, as a NetworkPolicy has it. */
+/** A peer of a NetworkPolicy: pods, or a network. */
 export interface NetworkPolicyPeer {
   /**
    * Labels of the pods that may connect.
@@ -17,8 +17,8 @@ export interface NetworkPolicyPeer {
    */
   readonly namespaceSelector?: LabelSelector | undefined;
   /**
-   * Network in CIDR notation that may connect, and the parts of it that may not.
-   * @default - no network
+   * Network in CIDR notation that may connect, except for some parts of it.
+   * @default - none
    */
   readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] | undefined } | undefined;
 }
@@ -29,7 +29,7 @@ export interface MirrorOperatorProps extends PodProps, OperatorSettings {
   readonly image: string;
   /**
    * When the kubelet pulls the image.
-   * @default - the kubelet's: Always for tag latest, else IfNotPresent
+   * @default - Always for tag latest, else IfNotPresent
    */
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never' | undefined;
   /**
@@ -43,12 +43,12 @@ export interface MirrorOperatorProps extends PodProps, OperatorSettings {
    */
   readonly linkerdNamespace?: string | undefined;
   /**
-   * Target clusters of the Links, the one that `linkerd multicluster gateways` and `check` are to find first.
-   * @default - not known: these commands do not find the operator
+   * Target clusters of the Links, first the one that `linkerd multicluster gateways` and `check` must find.
+   * @default - none, and these commands do not find the operator
    */
   readonly targetClusters?: readonly string[] | undefined;
   /**
-   * Whether Linkerd's proxy is put into the pods. Without it gateways are probed directly, and so not by mTLS.
+   * Whether the pods are in the mesh. Without Linkerd's proxy, gateways are probed directly and without mTLS.
    * @default true
    */
   readonly meshed?: boolean | undefined;
@@ -58,26 +58,30 @@ export interface MirrorOperatorProps extends PodProps, OperatorSettings {
    */
   readonly adminPort?: number | undefined;
   /**
-   * Address that the admin port listens on; `::` in a cluster that has IPv6 alone.
+   * Address that the admin port listens on, `::` for a cluster with IPv6 only.
    * @default 0.0.0.0
    */
   readonly adminHost?: '0.0.0.0' | '::' | undefined;
   /**
-   * Who may connect to the pods, as peers of a NetworkPolicy; false for no NetworkPolicy.
-   * @default - anybody, to the admin port and to those of Linkerd's proxy
+   * Clients that may connect to the pods, as peers of a NetworkPolicy; false for no NetworkPolicy.
+   * @default - all, to the admin port and the ports of the proxy
    */
   readonly networkPolicy?: false | { readonly from: readonly NetworkPolicyPeer[] } | undefined;
   /**
-   * Who may use the admin port, where the pods are in the mesh: `anybody`, or clients of the mesh alone that run as these
-   * ServiceAccounts, as in `{ name: 'prometheus', namespace: 'linkerd-viz' }`. Linkerd allows probes of the kubelet by itself.
-   * @default - anybody, since a Prometheus is often not in the mesh
+   * Clients that may use the admin port of pods in the mesh: `anybody`, or meshed clients of these ServiceAccounts, as in
+   * `{ name: 'prometheus', namespace: 'linkerd-viz' }`. Linkerd always allows the probes of the kubelet.
+   * @default anybody
    */
   readonly scrapers?: Scrapers | undefined;
   /**
-   * Further environment variables of the container, as for a proxy server; `NODE_OPTIONS` takes the place of ours.
+   * Additional environment variables of the container, such as those for a proxy server. `NODE_OPTIONS` replaces the
+   * default of the construct.
    * @default - none
    */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** @default 2 */
+  /**
+   * Number of pods.
+   * @default 2
+   */
   readonly replicas?: number | undefined;
 }

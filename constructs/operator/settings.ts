@@ -1,7 +1,7 @@
 /**
- * The settings of the operator as props: numbers, durations and lists instead of text. Only what is given becomes an
- * argument, so that an operator that is upgraded follows its own defaults. What a setting may be, and its flag, come from
- * the table of settings.
+ * The settings of the operator as props: numbers, durations and lists instead of text. Only settings that are given
+ * become arguments, so that an upgraded operator follows its own defaults. The table of settings has their flags and
+ * valid values.
  */
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import {
@@ -20,12 +20,12 @@ import type { EndpointsKind } from '../mirror/index.ts';
 /** Settings of the operator. */
 export interface OperatorSettings {
   /**
-   * Mirror headless Services pod by pod, unless a Link sets it.
+   * Whether to mirror headless Services pod by pod, unless a Link sets it.
    * @default false
    */
   readonly enableHeadlessServices?: boolean | undefined;
   /**
-   * Create the namespaces that mirrors need, unless a Link sets it; gives the operator the right to do so.
+   * Whether to create the namespaces that mirrors need, unless a Link sets it. Grants the operator the right to do so.
    * @default false
    */
   readonly enableNamespaceCreation?: boolean | undefined;
@@ -35,39 +35,39 @@ export interface OperatorSettings {
    */
   readonly endpointMirrorGrace?: TimeSpan | undefined;
   /**
-   * Most Services of a target that are mirrored for a Link.
+   * Maximum number of Services of a target that are mirrored for a Link.
    * @default 10000
    */
   readonly maxMirrors?: number | undefined;
   /**
-   * Most pods of headless Services that have an endpoint mirror for a Link.
+   * Maximum number of pods of headless Services that have an endpoint mirror for a Link.
    * @default 10000
    */
   readonly maxEndpointMirrors?: number | undefined;
   /**
-   * Most namespaces that are created for a Link.
+   * Maximum number of namespaces that are created for a Link.
    * @default 1000
    */
   readonly maxNamespaces?: number | undefined;
   /**
-   * The only namespaces that mirrors are written to: the operator gets the right to read and write in these alone, by
-   * a Role in each. They must exist for that; one that does not is mirrored into once it does, and its Role with it.
+   * The only namespaces that mirrors are written to. The operator may read and write only in these, by a Role in each. A
+   * namespace that does not exist gets mirrors as soon as it and its Role exist.
    * @default - all but those of Kubernetes, of the control plane and of the operator, by a ClusterRole
    */
   readonly mirrorNamespaces?: readonly string[] | undefined;
   /**
-   * Names of the only Secrets that the operator may read, each watched by its name; `any` for all in its namespace, for
-   * Links that are made elsewhere or later.
-   * @default - any; where Multicluster knows the Links, the Secrets of these
+   * Names of the only Secrets that the operator may read, each watched by its name; `any` for all in its namespace, where
+   * other tools create Links.
+   * @default - any; of Multicluster and ClusterSet, the Secrets that the Links name
    */
   readonly credentialsSecrets?: 'any' | readonly string[] | undefined;
   /**
-   * What to write for a mirror: v1 Endpoints, or EndpointSlices.
+   * Endpoints of a mirror: v1 Endpoints (`endpoints`) or EndpointSlices (`slices`).
    * @default endpoints
    */
   readonly endpoints?: EndpointsKind | undefined;
   /**
-   * Probe gateways through the probe Service, by Linkerd's proxy, or directly.
+   * Whether gateways are probed through the probe Service and Linkerd's proxy (`service`), or directly (`address`).
    * @default - service for an operator in the mesh, else address
    */
   readonly probeVia?: 'service' | 'address' | undefined;
@@ -77,32 +77,32 @@ export interface OperatorSettings {
    */
   readonly gatewayResolvePeriod?: TimeSpan | undefined;
   /**
-   * Time after which a Lease that is not renewed may be taken by another: whole seconds.
+   * Time after which another holder may take a Lease that is not renewed; whole seconds.
    * @default 30s
    */
   readonly leaseDuration?: TimeSpan | undefined;
   /**
-   * Time that a renewal is tried before the Lease counts as lost; less than `leaseDuration`.
+   * Time after which a Lease that cannot be renewed counts as lost; less than `leaseDuration`.
    * @default 10s
    */
   readonly renewDeadline?: TimeSpan | undefined;
   /**
-   * Wait between two tries to acquire or renew a Lease; less than `renewDeadline` divided by 1.2.
+   * Wait between two attempts to acquire or renew a Lease; less than `renewDeadline` divided by 1.2.
    * @default 2s
    */
   readonly retryPeriod?: TimeSpan | undefined;
   /**
-   * Reconciles at once per Link: 1 to 256.
+   * Number of concurrent reconciles for each Link, from 1 to 256.
    * @default 16
    */
   readonly concurrency?: number | undefined;
   /**
-   * Least severe level that is logged.
+   * Lowest level that is logged.
    * @default info
    */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error' | undefined;
   /**
-   * Format of the log: JSON, or for people.
+   * Format of the log: JSON, or readable text.
    * @default json
    */
   readonly logFormat?: 'json' | 'pretty' | undefined;
@@ -116,11 +116,11 @@ export const operatorArgs = (settings: OperatorSettings): readonly string[] =>
     return text === undefined ? [] : [`${flagOf(name)}=${text}`];
   });
 
-/** Names of the only Secrets that may be read; undefined for all of the namespace. */
+/** Names of the only Secrets that the operator may read; undefined for all in its namespace. */
 export const listedSecrets = ({ credentialsSecrets }: OperatorSettings): readonly string[] | undefined =>
   credentialsSecrets === 'any' ? undefined : credentialsSecrets;
 
-/** What the operator would refuse in its settings. */
+/** Errors of the settings. */
 export const operatorSettingsErrors = (settings: OperatorSettings): readonly (FieldError | undefined)[] => {
   const values: Record<string, SettingValue> = {};
   const errors = propSettings.flatMap(([name, setting]) => {

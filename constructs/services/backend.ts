@@ -1,16 +1,16 @@
 /**
- * Where requests to a Service are sent: Services of this cluster and mirrors of those of others, with weights. The same
- * for a TrafficSplit and for an HTTPRoute.
+ * Backends of a TrafficSplit or an HTTPRoute: Services of this cluster, and mirrors of Services of other clusters, with
+ * weights.
  */
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { Annotation, mirrorName } from '../../crds/wire.ts';
 import { serviceName } from '../common/prop-rules.ts';
 
-/** A Service as cdk8s-plus has it, in any of its versions. */
+/** A Service of any version of cdk8s-plus. */
 export interface ServiceObject {
   /** Name of the Service. */
   readonly name: string;
-  /** Metadata, of which the namespace is read. */
+  /** Metadata of the Service, with its namespace. */
   readonly metadata: { readonly namespace?: string | undefined };
   /** Ports of the Service. */
   readonly ports: readonly { readonly port: number }[];
@@ -21,28 +21,27 @@ export type ServiceRef = string | ServiceObject;
 
 /** A Service, here or in another cluster. */
 export interface BackendRef {
-  /** The Service, which has the same name in every cluster. */
+  /** Name of the Service in its own cluster, or the Service. */
   readonly service: ServiceRef;
   /**
-   * The target cluster of the Service: requests go to its mirror here.
+   * Target cluster of the Service. Requests go to its mirror in this cluster.
    * @default - this cluster
    */
   readonly targetCluster?: string | undefined;
 }
 
-/** A Service that gets a share of the requests. */
+/** A backend: a Service that gets a share of the requests. */
 export interface Backend extends BackendRef {
-  /** Share, in proportion to those of the others: a whole number up to 1,000,000; 0 for none. */
+  /** Share of the requests, in proportion to the weights of the others: from 0 to 1,000,000. */
   readonly weight: number;
 }
 
-/** Backends that share the requests to a Service, and their order of failover. */
+/** Props of backends. */
 export interface BackendsProps {
-  /** At least one; each Service once. */
+  /** Services that share the requests; at least one, each Service once. */
   readonly backends: readonly Backend[];
   /**
-   * Backends in the order in which to fall back on them: kept with the object as an annotation, for a controller that
-   * changes weights by it.
+   * Order of failover: backends by preference. It is rendered as an annotation, for a controller that changes weights.
    * @default - none
    */
   readonly failover?: readonly BackendRef[] | undefined;

@@ -1,9 +1,9 @@
 /**
- * Exports Services to the clusters that link to this one, by the label that Links select on. Works on any Service of a
- * chart, whoever made it: cdk8s-plus, an imported chart, a company's own construct.
+ * Exports Services to the clusters that link to this one, by the label that Links select. Works for every Service of a
+ * chart: of cdk8s-plus, an imported chart, or a construct of your own.
  *
- * cdk8s has no aspects. Its validation goes over the whole tree before anything is rendered, so that is when the labels
- * are put on: also on Services that were added after `Exported.of` was called.
+ * cdk8s has no aspects. It validates the whole tree before it renders anything, and `Exported` adds the labels then, also
+ * to Services that were added after the call of `Exported.of`.
  */
 import { ApiObject } from 'cdk8s';
 import { Construct, type IConstruct } from 'constructs';
@@ -14,10 +14,10 @@ import { acceptProps } from '../common/props.ts';
 import type { MirrorMode } from '../mirror/index.ts';
 import { EXPORT_OPTIONS } from './schema.ts';
 
-/** How Services are exported. */
+/** Options of an export. */
 export interface ExportOptions {
   /**
-   * Through the gateway, or from pod to pod on a flat network.
+   * Mode of mirrors: through the gateway, or from pod to pod on a flat network.
    * @default gateway
    */
   readonly mode?: MirrorMode | undefined;
@@ -28,9 +28,9 @@ const exported = new WeakMap<IConstruct, MirrorMode>();
 /** The export of a Service, or of every Service of a construct tree. */
 export class Exported {
   /**
-   * Labels the Service that `scope` is or has made, or every one in the tree below it. Of two calls for one Service the
-   * one for the nearer construct holds, and a label that the Service has by itself holds before either. Mirrors and
-   * Services of the multicluster extension are left out: they are never exported.
+   * Labels every Service in the tree of `scope`, which may be a Service itself. Of two calls for one Service, that for the
+   * nearer construct takes effect. A label that the Service already has is kept. Mirrors and Services of the
+   * multicluster extension are never exported.
    */
   static of(scope: IConstruct, options: ExportOptions = {}): void {
     const { mode = 'gateway' } = acceptProps<ExportOptions>(
@@ -55,24 +55,24 @@ export class Exported {
   }
 }
 
-/** What is said of a tree without a Service. */
+/** The message for a tree without a Service. */
 export const noService = (what: string, scope: IConstruct): string => {
-  const found = ApiObject.isApiObject(scope) ? `is a ${scope.kind}` : 'has none that other clusters may use';
-  return `${what}.of needs a Service: ${scope.node.path || 'the app'} ${found} (call it for a Service, or for what is around one)`;
+  const found = ApiObject.isApiObject(scope) ? `is a ${scope.kind}` : 'has no Service to export';
+  return `${what}.of needs a Service: ${scope.node.path || 'the app'} ${found} (call it for a Service, or for a construct around one)`;
 };
 
 /**
- * What a call is for, as it is.
- * @throws InvalidPropsError if it is no construct
+ * Returns the scope of a call.
+ * @throws InvalidPropsError if it is not a construct
  */
 export const requireConstruct = (what: string, scope: unknown): Construct => {
   if (Construct.isConstruct(scope)) return scope;
   throw new InvalidPropsError(`${what}.of`, [
-    fieldError('scope', scope, 'must be a construct', 'a Service, or a chart'),
+    fieldError('scope', scope, 'must be a construct', 'pass a Service or a chart'),
   ]);
 };
 
-/** Whether a construct is a Service that other clusters may use: no mirror, and nothing of the extension. */
+/** Reports whether a construct is a Service that can be exported: neither a mirror nor part of the extension. */
 export const isExportable = (construct: IConstruct): construct is ApiObject =>
   ApiObject.isApiObject(construct) &&
   construct.kind === 'Service' &&
@@ -85,7 +85,7 @@ export const isExportable = (construct: IConstruct): construct is ApiObject =>
 const nearest = (construct: IConstruct): IConstruct | undefined =>
   construct.node.scopes.findLast((scope) => exported.has(scope));
 
-/** Synthesis may happen more than once: what was put on by us is put on again. */
+/** Adds the label. Synthesis may happen more than once, and the label is kept then. */
 const label = (service: ApiObject, mode: MirrorMode | undefined): void => {
   if (service.metadata.getLabel(Label.exported) !== undefined) return;
   service.metadata.addLabel(Label.exported, mode === 'remote-discovery' ? Value.remoteDiscovery : Value.true);

@@ -1,9 +1,9 @@
 /**
  * Makes Services members of the federated Service of their name, in the clusters that link to this one, by the label
- * that Links select on. Independent of `Exported`: a Service may be exported, federated, or both. Linkerd's controller
- * makes the federated Service; Linkspan's operator does not yet.
+ * that Links select. Independent of `Exported`: a Service may be exported, federated, or both. Linkerd's controller
+ * creates the federated Service; the operator of Linkspan does not yet.
  *
- * As with `Exported`, labels are put on when cdk8s validates the tree, so also on Services that were added later.
+ * Like `Exported`, it adds labels when cdk8s validates the tree, also to Services that were added later.
  */
 import type { IConstruct } from 'constructs';
 import { Label, Value } from '../../crds/wire.ts';
@@ -14,8 +14,8 @@ const federated = new WeakSet<IConstruct>();
 /** The membership of a Service, or of every Service of a construct tree. */
 export class Federated {
   /**
-   * Labels the Service that `scope` is or has made, or every one in the tree below it. A label that the Service has by
-   * itself holds. Mirrors and Services of the multicluster extension are left out: they never are members.
+   * Labels every Service in the tree of `scope`, which may be a Service itself. A label that the Service already has is
+   * kept. Mirrors and Services of the multicluster extension are never members.
    */
   static of(scope: IConstruct): void {
     requireConstruct('Federated', scope);

@@ -1,6 +1,6 @@
 /**
- * Gateway API's way to divide HTTP requests to a Service among Services and mirrors: an HTTPRoute whose parent is the
- * Service. Linkerd's proxies follow it by themselves; it needs the Gateway API's CRD.
+ * An HTTPRoute whose parent is a Service: divides HTTP requests to it among Services and mirrors. Linkerd's proxies
+ * support it without an extension. It needs the CRD of the Gateway API.
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
@@ -24,25 +24,25 @@ export interface ServiceRouteProps extends BackendsProps {
   /** The Service that clients call. */
   readonly service: ServiceRef;
   /**
-   * Port of that Service, and of every backend: mirrors have the ports of what they mirror.
+   * Port of the Service and of every backend. A mirror has the ports of its target Service.
    * @default - the one port of a Service of cdk8s-plus
    */
   readonly port?: number | undefined;
   /**
    * Name of the HTTPRoute.
-   * @default - that of the Service
+   * @default - the name of the Service
    */
   readonly name?: string | undefined;
   /**
    * Namespace of the Service and its backends.
-   * @default - that of the Service, the chart's, else that which the manifest is applied to
+   * @default - that of the Service, else of the chart, else the one of `kubectl`
    */
   readonly namespace?: string | undefined;
 }
 
 /**
  * A `gateway.networking.k8s.io/v1` HTTPRoute.
- * Synthesis fails, naming every invalid Service, port, weight and backend
+ * Synthesis fails for each invalid Service, port, weight and backend.
  */
 export class ServiceRoute extends Construct {
   /** Name of the HTTPRoute. */

@@ -1,6 +1,6 @@
 /**
- * SMI's way to divide requests to a Service among Services and mirrors, for Linkerd's SMI extension and for
- * linkerd-failover; it needs that extension's CRD. ServiceRoute does the same without it.
+ * A TrafficSplit of SMI: divides requests to a Service among Services and mirrors, for Linkerd's SMI extension and for
+ * linkerd-failover. It needs the CRD of that extension; ServiceRoute does the same without it.
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
@@ -24,19 +24,19 @@ export interface TrafficSplitProps extends BackendsProps {
   readonly service: ServiceRef;
   /**
    * Name of the TrafficSplit.
-   * @default - that of the Service
+   * @default - the name of the Service
    */
   readonly name?: string | undefined;
   /**
    * Namespace of the Service and its backends.
-   * @default - that of the Service, the chart's, else that which the manifest is applied to
+   * @default - that of the Service, else of the chart, else the one of `kubectl`
    */
   readonly namespace?: string | undefined;
 }
 
 /**
  * A `split.smi-spec.io/v1alpha2` TrafficSplit.
- * Synthesis fails, naming every invalid Service, weight and backend
+ * Synthesis fails for each invalid Service, weight and backend.
  */
 export class TrafficSplit extends Construct {
   /** Name of the TrafficSplit. */

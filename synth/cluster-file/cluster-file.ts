@@ -1,5 +1,5 @@
 /**
- * The cluster file, `linkspan.yaml`: read and checked whole before anything is rendered. All errors are reported at once,
+ * The cluster file, `linkspan.yaml`, which is read and checked completely before anything is rendered. All errors are reported at once,
  * each with path, value, reason and remedy.
  */
 import { App } from 'cdk8s';
@@ -11,12 +11,12 @@ import { type Checked, fieldError } from '../../crds/index.ts';
 import { parseYaml } from '../../operator/kube/access/yaml.ts';
 import { clusterFileWarnings } from './warnings.ts';
 
-/** What a cluster file declares. */
+/** The content of a cluster file. */
 export interface ClusterFile {
   readonly clusterSet: ClusterSet;
   /** Undefined if it has no section `argoCd`. */
   readonly argoCd: ArgoCd | undefined;
-  /** What it most likely should not say, each with its path. */
+  /** Likely mistakes, each with its path. */
   readonly warnings: readonly string[];
 }
 
@@ -42,12 +42,12 @@ export const parseClusterFile = (text: string): Checked<ClusterFile> => {
     return refused(error instanceof Error ? error.message : String(error));
   }
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-    return refused('must be a map of fields', 'write members: and operator:, as the schema says');
+    return refused('must be a map of fields', 'write members: and operator:');
   }
   return compose(document as Document);
 };
 
-/** The constructs check the document as their props, and each of its sections beside the other. */
+/** Creates the constructs of both sections, which check the document as their props. */
 const compose = ({ argoCd: section, ...props }: Document): Checked<ClusterFile> => {
   const app = new App();
   const clusterSet = new ClusterSet(app, 'clusters', props);

@@ -1,6 +1,6 @@
 /**
  * The JSON schema of a cluster file, `linkspan.yaml`, for editors and for `linkspan synth`: the props of a ClusterSet, and
- * of an ArgoCd, as YAML has them. It is made of the schemas that the constructs check their props by.
+ * of an ArgoCd, as YAML has them. It consists of the schemas that the constructs check their props with.
  */
 import { ARGO_CD_PROPS } from '../../constructs/argo-cd/schema.ts';
 import { CLUSTER_SET_PROPS } from '../../constructs/cluster-set/schema.ts';

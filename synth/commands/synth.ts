@@ -1,7 +1,8 @@
 /**
- * `linkspan synth`: makes one folder of manifests for each cluster of a cluster file, and one for Argo CD; the same bytes
- * each time. It says how much it wrote, and warns of what opens a gateway to all networks. With `--check` it writes nothing, prints what would change and exits 1 if anything would, which is a gate for
- * CI. An invalid file exits 2 with all of its errors, and nothing is written.
+ * `linkspan synth`: writes one folder of manifests for each cluster of a cluster file, and one for Argo CD; the same bytes
+ * each time. It prints the number of files, and warns of gateways that are open to all networks. With `--check` it writes
+ * nothing, prints the diff, and exits 1 if there is one, which is a check for CI. An invalid file exits 2 with all of its
+ * errors, and nothing is written.
  */
 import { formatFieldErrors } from '../../crds/field-error.ts';
 import { readClusterFile } from '../cluster-file/cluster-file.ts';

@@ -1,6 +1,6 @@
 /**
- * A chart as files for Git: one object per file, in an order that lets `kubectl apply -f` go through at once. A file's
- * name depends on its object alone, so that adding one never renames another, and a diff shows what changed by name.
+ * A chart as files for Git: one object per file, in an order that `kubectl apply -f` of the folder can follow. The name of
+ * a file depends only on its object, so that a new object never renames another file.
  */
 import { ApiObject, type Chart, Yaml } from 'cdk8s';
 
@@ -10,7 +10,7 @@ import { syncWave } from '../../constructs/argo-cd/sync-waves.ts';
 /** Path below the output folder, with `/`, to content. */
 export type Tree = ReadonlyMap<string, string>;
 
-/** Two objects would share one file. */
+/** Two objects have the same file. */
 export class UnfitForGitError extends Error {
   override readonly name = 'UnfitForGitError';
 }
@@ -25,7 +25,7 @@ export const clusterSetTree = ({ clusters }: ClusterSet, argoCd?: ArgoCd): Tree 
 /**
  * The files of the objects in a chart, below `folder`.
  * @param namespace objects in it, or in none, have no namespace in their file names
- * @throws UnfitForGitError for two objects of one kind and name
+ * @throws UnfitForGitError for two objects of the same kind and name
  * @throws Error with the validation errors of the chart's constructs
  */
 export const clusterTree = (chart: Chart, folder: string, namespace: string): Tree => {
@@ -38,7 +38,8 @@ export const clusterTree = (chart: Chart, folder: string, namespace: string): Tr
     if (!ApiObject.isApiObject(construct)) continue;
     const object = construct.toJson() as ApiJson;
     const path = `${folder}/${fileName(object, namespace)}`;
-    if (tree.has(path)) throw new UnfitForGitError(`${path}: two objects of one kind and name (rename one of them)`);
+    if (tree.has(path))
+      throw new UnfitForGitError(`${path}: two objects have the same kind and name (rename one of them)`);
     tree.set(path, Yaml.stringify(object));
   }
   return tree;

@@ -1,7 +1,7 @@
-/** What would change in a file, in the unified format that people and `patch` read. */
+/** Diffs of files, in the unified format of `patch`. */
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 
-/** The diff of a file; `undefined` stands for a file that is not there. Empty if both are the same. */
+/** The diff of a file; `undefined` stands for a file that does not exist. Empty if both are the same. */
 export const unifiedDiff = (path: string, before: string | undefined, after: string | undefined): string =>
   before === after
     ? ''

@@ -1,14 +1,14 @@
 /**
- * The output folder: made to hold the files of a tree, beside files of others. It keeps a list of the files that were
- * written: of these, files that are no longer wanted are removed; other files are never touched. Nothing is written
- * before everything has been checked.
+ * The output folder of a tree, which may contain other files too. It has a list of the files that were written. Files of
+ * the list that are no longer in the tree are deleted; other files are never changed. Nothing is written before
+ * everything has been checked.
  */
 import { mkdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import type { Tree } from './cluster-tree.ts';
 
-/** The list of what was written, in the output folder: one path a line, sorted. */
+/** The list of written files, in the output folder: one path a line, sorted. */
 export const MANIFEST = '.linkspan-synth';
 
 /** One file of the output folder that differs from the tree. */
@@ -21,14 +21,14 @@ export interface FileChange {
   readonly after: string | undefined;
 }
 
-/** A foreign file where one must be written, or a list of files that leads out of the folder. */
+/** A foreign file has the path of a file of the tree, or the list contains a path outside the folder. */
 export class OutputFolderError extends Error {
   override readonly name = 'OutputFolderError';
 }
 
 /**
- * What must change for `folder` to be the tree, sorted by path.
- * @throws OutputFolderError if a file that was not written by us is where one must be
+ * The changes that turn `folder` into the tree, sorted by path.
+ * @throws OutputFolderError if a foreign file has the path of a file of the tree
  */
 export const treeChanges = async (folder: string, tree: Tree): Promise<readonly FileChange[]> => {
   const written = new Set(lines(await contentOf(join(folder, MANIFEST))));
@@ -51,13 +51,13 @@ export const treeChanges = async (folder: string, tree: Tree): Promise<readonly 
   changes.sort(byPath);
   if (foreign.length > 0) {
     throw new OutputFolderError(
-      `${folder}: ${foreign.sort().join(', ')}: not written by linkspan synth, so not overwritten (move it, or remove it)`,
+      `${folder}: ${foreign.sort().join(', ')}: must have been written by linkspan synth to be overwritten (move it, or remove it)`,
     );
   }
   return changes;
 };
 
-/** Makes the changes, and removes folders that become empty. If interrupted, the next run completes it. */
+/** Writes the changes, and deletes folders that become empty. After an interruption, the next run completes them. */
 export const writeChanges = async (folder: string, changes: readonly FileChange[]): Promise<void> => {
   const manifest = changes.find(({ path }) => path === MANIFEST);
   if (manifest !== undefined) {

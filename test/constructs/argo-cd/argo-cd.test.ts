@@ -237,7 +237,7 @@ describe('what Argo CD cannot do is refused', () => {
   });
 
   test.each([
-    ['https://user:secret@git.example.com/mesh.git', ['repoUrl: must not hold a password']],
+    ['https://user:secret@git.example.com/mesh.git', ['repoUrl: must not contain a password']],
     ['', ['repoUrl: "" must be the URL of a repository']],
   ])('a repository as in %j', (repoUrl, errors) => {
     expect(errorsOf(() => argoCd({ repoUrl }))).toEqual(errors);

@@ -217,11 +217,11 @@ describe('what a set cannot be is refused', () => {
       'members[0].gatewayAddresses[0]: "127.0.0.1" must not be a loopback, link-local or unspecified address: Endpoints cannot hold one',
       'members[0].apiServer.url: "http://api" must be an https URL',
       'members[0].apiServer.caData: must be base64 of PEM certificates',
-      'members[1].gatewayAddresses: is required: other clusters reach it by its gateway',
+      'members[1].gatewayAddresses: is required: other clusters connect to the gateway',
       'members[1].gateway: must not be set without gatewayAddresses',
       'members[1].networks[0]: "10.0.0.0/33" must be a network in CIDR notation',
-      'members[2].gateway.service.nodePort: is required: Links to a NodePort gateway name it',
-      'members[2].gateway.service.probeNodePort: is required: Links to a NodePort gateway name it',
+      'members[2].gateway.service.nodePort: is required: Links to a NodePort gateway need it',
+      'members[2].gateway.service.probeNodePort: is required: Links to a NodePort gateway need it',
     ]);
   });
 

@@ -123,7 +123,7 @@ describe('invalid credentials', () => {
       'targetTrustDomain: "-" must be a valid DNS subdomain',
       'namespace: "a.b" must be a valid DNS label',
       'linkerdNamespace: "a.b" must be a valid DNS label',
-      'linkerdNamespace: "a.b" must differ from the namespace of the Link: both hold a Secret of the same name',
+      'linkerdNamespace: "a.b" must differ from the namespace of the Link: both have a Secret of the same name',
       'token: must not be empty',
     ]);
   });

@@ -1,7 +1,7 @@
 /**
- * Bad props of constructs and bad cluster files, with what is said about each: inputs that types let pass, inputs that
- * only plain JavaScript can have, and the same in YAML. The tables of docs/bad-input.md, and of the test that nothing of
- * it passes in silence or fails in words of the runtime.
+ * Bad props of constructs and bad cluster files, with their messages: inputs that TypeScript accepts, inputs that only
+ * plain JavaScript accepts, and YAML. They are the tables of docs/bad-input.md. A test shows that each is refused, and
+ * none with an error of the runtime.
  */
 import { ApiObject, App, Chart } from 'cdk8s';
 import * as linkspan from '../../../constructs/index.ts';
@@ -13,7 +13,7 @@ import { CERTIFICATE } from '../../cluster/certificate.ts';
 export interface BadInput {
   /** Code, or text of a cluster file. */
   readonly input: string;
-  /** What the message must say. */
+  /** A part of the message. */
   readonly expected: string;
 }
 
@@ -34,8 +34,8 @@ const BASES = {
   SPLIT: { service: 'web', backends: [{ service: 'web', weight: 1 }] },
 } as const;
 
-/** Runs code with all constructs, a chart and the valid props in scope, and synthesizes the app; what that says. */
-export const saidOfCode = (code: string): string => {
+/** Runs code with all constructs, a chart and valid props in scope, and synthesizes the app. Returns the message. */
+export const messageForCode = (code: string): string => {
   const app = new App();
   const chart = new Chart(app, 'c');
   const deployment = new ApiObject(chart, 'Deployment', { apiVersion: 'apps/v1', kind: 'Deployment' });
@@ -53,8 +53,8 @@ export const saidOfCode = (code: string): string => {
   }
 };
 
-/** What is said of a cluster file. */
-export const saidOfFile = (text: string): string => {
+/** Returns the message for a cluster file. */
+export const messageForFile = (text: string): string => {
   const read = parseClusterFile(text);
   return read.ok ? 'accepted' : read.errors.map((error) => formatFieldErrors([error])).join('<br>');
 };
@@ -131,15 +131,19 @@ export const TYPED: readonly BadInput[] = [
   made('Gateway', '{ replicas: -1 }', 'replicas: -1 must be a whole number of at least 0'),
   made('Gateway', "{ service: { type: 'ClusterIP', nodePort: 30143 } }", 'may only be used with types LoadBalancer'),
   made('Gateway', "{ tolerations: [{ effect: 'NoExecute' }] }", 'tolerations[0].key: is required unless operator'),
-  code("new Gateway(chart, 'a'); new Gateway(chart, 'b')", 'linkerd-gateway is made twice, by c/a and by c/b'),
+  code("new Gateway(chart, 'a'); new Gateway(chart, 'b')", 'linkerd-gateway is rendered twice, by c/a and by c/b'),
   code(
     "new Link(chart, 'a', { targetCluster: 'west' }); new Link(chart, 'b', { targetCluster: 'west' })",
-    'Link linkerd-multicluster/west is made twice, by c/a and by c/b',
+    'Link linkerd-multicluster/west is rendered twice, by c/a and by c/b',
   ),
   made('GatewayPolicy', '{ sourceNetworks: [] }', 'sourceNetworks: [] must not be empty'),
-  made('GatewayPolicy', "{ sourceNetworks: ['10.1.2.3/8'] }", 'not an address in one (write 10.0.0.0/8)'),
+  made('GatewayPolicy', "{ sourceNetworks: ['10.1.2.3/8'] }", 'without host bits (write 10.0.0.0/8)'),
   made('MirrorOperator', '{ image: unset }', 'image: is required'),
-  made('MirrorOperator', '{ ...OPERATOR, networkPolicy: { from: [] } }', 'must not be empty: that would let all in'),
+  made(
+    'MirrorOperator',
+    '{ ...OPERATOR, networkPolicy: { from: [] } }',
+    'must not be empty: the API server would allow all',
+  ),
   made('MirrorOperator', '{ ...OPERATOR, networkPolicy: { from: [{}] } }', 'must have podSelector'),
   ...[4140, 4143, 4190, 4191].map((port) =>
     made('MirrorOperator', `{ ...OPERATOR, adminPort: ${port} }`, "must not be a port of Linkerd's proxy"),
@@ -157,7 +161,7 @@ export const TYPED: readonly BadInput[] = [
     "{ ...OPERATOR, resources: { requests: { memory: '1Gi' }, limits: { memory: '512Mi' } } }",
     'resources.limits.memory: "512Mi" must not be less than the request of 1Gi',
   ),
-  code('Exported.of(chart)', 'c has none that other clusters may use'),
+  code('Exported.of(chart)', 'c has no Service to export'),
   code('Exported.of(deployment)', 'c/Deployment is a Deployment'),
   code('Federated.of(chart)', 'Federated.of needs a Service'),
   made('TrafficSplit', "{ service: 'web', backends: [] }", 'backends: [] must not be empty'),
@@ -191,13 +195,13 @@ export const TYPED: readonly BadInput[] = [
   made(
     'ClusterSet',
     '{ ...SET, members: SET.members.map((each) => ({ ...each, gatewayAddresses: ["203.0.113.7"] })) }',
-    'members[1].gatewayAddresses[0]: "203.0.113.7" must not be an address of another gateway, that of east',
+    'members[1].gatewayAddresses[0]: "203.0.113.7" must not be an address of the gateway of east',
   ),
   made('ClusterSet', '{ ...SET, members: [...SET.members, SET.members[0]] }', 'members[2].name: "east" must be unique'),
   made(
     'ArgoCd',
     "{ clusterSet: new ClusterSet(app, 'set', SET), repoUrl: 'https://user:pass@git.example.com/a.git' }",
-    'repoUrl: must not hold a password',
+    'repoUrl: must not contain a password',
   ),
   code(
     "new Gateway(chart, 'a', { replicas: -1 }); new Link(chart, 'b', { targetCluster: 'West' })",
@@ -314,9 +318,9 @@ export const FILES: readonly BadInput[] = [
   file(member('name: west'), 'members[1].gatewayAddresses: is required'),
   file(member(`${WEST}, gatewayAddress: 203.0.113.7`), 'did you mean gatewayAddresses?'),
   file(member('name: west, gatewayAddresses: 203.0.113.7'), '(put it in a list: ["203.0.113.7"])'),
-  file(member('name: west, gatewayAddresses: [gw.east.example.com]'), 'must not be an address of another gateway'),
+  file(member('name: west, gatewayAddresses: [gw.east.example.com]'), 'must not be an address of the gateway of east'),
   file(member('name: west, gatewayAddresses: [localhost]'), 'must not be localhost'),
-  file(member(`${WEST}, networks: [10.1.2.3/8]`), 'not an address in one (write 10.0.0.0/8)'),
+  file(member(`${WEST}, networks: [10.1.2.3/8]`), 'without host bits (write 10.0.0.0/8)'),
   file(member(`${WEST}, networks: []`), 'members[1].networks: [] must not be empty'),
   file(member(`${WEST}, gateway: { probePeriod: "5" }`), 'must be a valid period (write 5s)'),
   file(member(`${WEST}, gateway: { probePeriod: 0 }`), 'probePeriod: 0 must be a valid period'),
@@ -335,7 +339,7 @@ export const FILES: readonly BadInput[] = [
   file(operator('replica: 2'), 'operator.replica: is not a known field (did you mean replicas?)'),
   file(operator('replicas: -1, adminPort: 4191'), 'operator.replicas: -1 must be a whole number of at least 0'),
   file(operator('adminPort: 4191'), "operator.adminPort: 4191 must not be a port of Linkerd's proxy"),
-  file(operator('networkPolicy: { from: [] }'), 'must not be empty: that would let all in'),
+  file(operator('networkPolicy: { from: [] }'), 'must not be empty: the API server would allow all'),
   file(operator('resources: { requests: { cpu: 1 } }'), 'cpu: 1 must be a string (put it in quotes: "1")'),
   file(operator('mirrorNamespaces: [kube-system]'), 'must not be a namespace of Kubernetes'),
   file(plus('topology: { type: mesh }'), 'must be one of full-mesh, hub-and-spokes, pairs'),

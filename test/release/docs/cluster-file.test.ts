@@ -34,6 +34,13 @@ test('every field of the schema is in a table', () => {
   expect(missing).toEqual(new Set());
 });
 
+test('every field has a meaning, and a default unless it is required', () => {
+  const rows = [...clusterFilePage().matchAll(/^\| (`.*)\|$/gm)].map(([, row = '']) => row.split(/(?<!\\)\|/));
+  const incomplete = rows.filter((cells) => cells.some((cell) => cell.trim() === '')).map(([field]) => field?.trim());
+  expect(rows.length).toBeGreaterThan(100);
+  expect(incomplete).toEqual([]);
+});
+
 test('a description is split into its meaning and its default', () => {
   expect(meaningAndDefault('Number of pods; default 3')).toEqual(['Number of pods', '3']);
   expect(meaningAndDefault('Default Equal')).toEqual(['', 'Equal']);

@@ -162,7 +162,7 @@ export const constructsPage = async (): Promise<string> => {
     '',
     'Invalid props fail at synthesis, all of a construct at once: `InvalidPropsError` names each prop, its value, the reason and the remedy. Every construct exposes the objects that it made, so that `addJsonPatch` changes what no prop does.',
     '',
-    'This page is produced by the code that it describes: `npm run docs` writes it, and a test fails when it has drifted.',
+    '`npm run docs` generates this page from the code that it describes, and a test fails when the page differs from it.',
     '',
     '## Contents',
     '',

@@ -39,7 +39,7 @@ const beyond = (grants: readonly ShownGrant[], others: readonly ShownGrant[]): r
 export const rightsTables = (): readonly Table[] => [
   {
     heading: 'The operator, in a whole cluster',
-    text: '`MirrorOperator` by itself. It may read the Secrets of its own namespace, and no others.',
+    text: '`MirrorOperator` by itself. It may read only the Secrets of its own namespace.',
     grants: operator(),
   },
   {
@@ -49,12 +49,12 @@ export const rightsTables = (): readonly Table[] => [
   },
   {
     heading: 'The operator, with namespace creation',
-    text: 'With `enableNamespaceCreation: true`, besides those above:',
+    text: 'With `enableNamespaceCreation: true`, in addition to those above:',
     grants: beyond(operator({ enableNamespaceCreation: true }), operator()),
   },
   {
     heading: 'The operator, limited to namespaces and to Secrets by name',
-    text: "With `mirrorNamespaces: ['shop']` and `credentialsSecrets: ['cluster-credentials-west']`: one Role in its own namespace, where probe Services are, one in each of those that are named, and nothing in the whole cluster. No Role grants to watch Namespaces; [ADR 7](adr/0007-how-a-namespace-is-known-to-be-there.md) says how they are known without. Each Secret is watched by a field selector on its name, which is how RBAC authorizes `list` and `watch` of one object. `Multicluster` and `ClusterSet` name the Secrets of their Links by themselves; `credentialsSecrets: 'any'` is for Links that are made elsewhere or later.",
+    text: "With `mirrorNamespaces: ['shop']` and `credentialsSecrets: ['cluster-credentials-west']`: one Role in its own namespace, where probe Services are, one in each named namespace, and no ClusterRole. No Role can grant watching Namespaces; [ADR 7](adr/0007-how-a-namespace-is-known-to-be-there.md) explains how the operator finds them. Each Secret is watched by a field selector on its name, which is how RBAC authorizes `list` and `watch` of one object. `Multicluster` and `ClusterSet` name the Secrets of their Links; `credentialsSecrets: 'any'` is for Links that other tools create.",
     grants: operator({ mirrorNamespaces: ['shop'], credentialsSecrets: ['cluster-credentials-west'] }),
   },
   {
@@ -105,11 +105,11 @@ export const rightsPage = (): string =>
   [
     '# Rights, and why',
     '',
-    'Every right that the constructs grant, for whom, and what for. There are no others: the tests run the operator under these roles on API servers that enforce them, and show that each right that is for the operator is used.',
+    'All rights that the constructs grant, to whom, and why. The tests run the operator under these roles on API servers that enforce them, and show that it uses each of its rights.',
     '',
-    'A right that is missing is tried again until it is there. What it keeps from working is said: in the log and `/readyz` for what the operator as a whole needs, in the Link for what concerns one Link, one namespace or one Service.',
+    'Without a right, the operator retries until it is granted. It reports a right that it needs as a whole in the log and at `/readyz`, and a right that concerns one Link, one namespace or one Service in the Link.',
     '',
-    'This page is produced by the code that it shows: `npm run docs` writes it, a test holds it.',
+    '`npm run docs` generates this page from the code that grants the rights, and a test fails when the page differs from it.',
     '',
     rightsTables().map(table).join('\n\n'),
     '',

@@ -128,7 +128,7 @@ describe('a cluster file', () => {
   it.each([
     ['is no YAML', 'members: [', [/^it is not valid YAML: .* \(line 1\)$/]],
     ['has a field twice', 'flat: true\nflat: false\n', [/^it is not valid YAML: duplicated mapping key \(line 2\)$/]],
-    ['is no map', '- east\n', [/^must be a map of fields \(write members: and operator:, as the schema says\)$/]],
+    ['is no map', '- east\n', [/^must be a map of fields \(write members: and operator:\)$/]],
     ['is empty', '# nothing\n', [/^it is not valid YAML: expected a document, but the input is empty/]],
     [
       'has fields of other names and types',
@@ -148,7 +148,7 @@ describe('a cluster file', () => {
         /^members\[1\]\.name: "West" must be a valid DNS label \(.+\)$/,
         /^members\[1\]\.gatewayAddresses: is required: .+$/,
         /^members\[0\]\.name: "argocd" must not be argocd, the folder of Argo CD's own objects \(rename it\)$/,
-        /^argoCd\.repoUrl: must not hold a password \(register the repository with Argo CD\)$/,
+        /^argoCd\.repoUrl: must not contain a password \(register the repository with Argo CD\)$/,
         /^argoCd\.path: "\.\.\/a" must be a folder of the repository \(.+\)$/,
         /^argoCd\.destinations\.north: "north" must be the name of a member \(one of argocd, West\)$/,
         /^argoCd\.destinations\.West: \{\} must have exactly one of name and server$/,

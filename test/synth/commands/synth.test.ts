@@ -49,19 +49,19 @@ describe('linkspan synth', () => {
     expect(Object.keys(one).filter((path) => path.includes('/3-link-'))).toHaveLength(20);
   });
 
-  it('warns of a gateway that lets in all networks, and of a cluster that is alone', async () => {
+  it('warns of a gateway that is open to all networks, and of a single cluster', async () => {
     const { members, ...props } = clusterSetProps(2);
     const [c01, c02] = members.map(({ networks: _, ...member }) => member);
     await say({ ...props, members: [c01!, members[1]!] });
     expect(await synth()).toMatchObject({
       code: 0,
       stderr:
-        'warning: linkspan.yaml: members[1]: the gateway of c02 lets in all networks, since it is not known where c01 comes from (write networks of c01)\n',
+        'warning: linkspan.yaml: members[1]: the gateway of c02 is open to all networks, because the networks of c01 are not known (write networks of c01)\n',
     });
     await say({ ...props, members: [c02!] });
     expect(await synth()).toMatchObject({
       code: 0,
-      stderr: 'warning: linkspan.yaml: members: there is one cluster, and nothing to link it with\n',
+      stderr: 'warning: linkspan.yaml: members: a single cluster has nothing to link with\n',
     });
   });
 
@@ -132,7 +132,7 @@ describe('linkspan synth', () => {
       code: 2,
       stdout: '',
       stderr:
-        'error: clusters: c01/3-link-c02.yaml: not written by linkspan synth, so not overwritten (move it, or remove it)\n',
+        'error: clusters: c01/3-link-c02.yaml: must have been written by linkspan synth to be overwritten (move it, or remove it)\n',
     });
     expect(await treeOf('clusters')).toEqual({ 'c01/3-link-c02.yaml': 'ours\n' });
   });

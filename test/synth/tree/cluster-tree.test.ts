@@ -25,7 +25,7 @@ it('an object of another namespace is called with it, so that two of one name ar
 
 it('two objects that would be one file are refused', () => {
   expect(() => treeOf({ kind: 'Secret' }, { kind: 'Secret', namespace: 'mesh' })).toThrow(
-    'east/2-secret-web.yaml: two objects of one kind and name',
+    'east/2-secret-web.yaml: two objects have the same kind and name',
   );
 });
 
