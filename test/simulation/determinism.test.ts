@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { queryObjects } from 'node:v8';
 import { expect, test } from 'vitest';
-import { type History, historyOf } from './command.ts';
+import { type History, historyOf } from './history.ts';
 import { run } from './run.ts';
 import { World } from './world/world.ts';
 

@@ -8,7 +8,7 @@ import { LeadershipLostError, runOperator } from '../../operator/main.ts';
 import type { startAdmin } from '../../operator/runtime/admin.ts';
 import type { Logger } from '../../operator/runtime/logger.ts';
 import type { HistoryCluster } from './cluster.ts';
-import type { History } from './command.ts';
+import type { History } from './history.ts';
 import type { Internet } from './world/internet.ts';
 import type { SimulatedProcess, World } from './world/world.ts';
 

@@ -4,9 +4,10 @@
  * fewest commands that still fail.
  */
 import { sleep } from '../../operator/kube/backoff.ts';
-import type { Command, History } from './command.ts';
+import type { Command } from './command.ts';
 import type { LogRecord } from './operators.ts';
 import { epilogue } from './epilogue.ts';
+import type { History } from './history.ts';
 import { rest } from './rest.ts';
 import { Stage } from './stage.ts';
 import { World } from './world/world.ts';

@@ -16,7 +16,6 @@ import {
   type CredentialsKind,
   type Failing,
   GATEWAY_NAME,
-  type History,
   type LinkEdit,
   type LinkName,
   LINKS,
@@ -31,6 +30,7 @@ import {
 import { putHostileService, putHostileSlice, removeHostile, removeHostileStatus, writeStatus } from './hostile.ts';
 import { DeadGateways } from './dead-gateways.ts';
 import { exportedBy } from './guard.ts';
+import type { History } from './history.ts';
 import { Judge } from './judge.ts';
 import { Linkerd } from './linkerd.ts';
 import { Operators } from './operators.ts';

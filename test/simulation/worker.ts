@@ -1,6 +1,6 @@
 /** A thread that plays histories, one after the other. */
 import { parentPort } from 'node:worker_threads';
-import { historyOf } from './command.ts';
+import { historyOf } from './history.ts';
 import { type Failure, report, run, shrink } from './run.ts';
 
 export type Task =

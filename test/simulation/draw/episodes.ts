@@ -1,6 +1,6 @@
 /** Commands that mean little apart: what it takes several of, in their order, to go wrong. */
 import fc from 'fast-check';
-import type { Command, LinkEdit, LinkName, TargetName } from './command.ts';
+import type { Command, LinkEdit, LinkName, TargetName } from '../command.ts';
 
 /** For so long: until what was begun is under way, or is done, or has been given up. */
 const wait = (...ms: readonly number[]): fc.Arbitrary<Command> =>
