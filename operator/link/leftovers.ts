@@ -18,6 +18,9 @@ import { WriteLease } from './write-lease.ts';
 /** Time between two checks whether a removal is complete. */
 const POLL_MS = 100;
 
+/** Time until a list that failed is read again. */
+const RETRY_MS = 2_000;
+
 /** Result of a removal. `incomplete`: namespaces that cannot be read may hold more mirrors, so the Lease stays. */
 export type RemovalResult = 'complete' | 'incomplete' | 'stopped';
 
@@ -95,7 +98,7 @@ export class Removal {
   async #finish(): Promise<RemovalResult> {
     while (!this.#stopped.signal.aborted) {
       await this.#mirrors.idle();
-      if (this.#lease.isHeld && !this.#isAnythingLeft()) break;
+      if (this.#lease.isHeld && !this.#isAnythingLeft() && (await this.#isCertain())) break;
       await sleep(POLL_MS, this.#stopped.signal);
     }
     const result = this.#stopped.signal.aborted ? 'stopped' : this.#isComplete() ? 'complete' : 'incomplete';
@@ -131,6 +134,25 @@ export class Removal {
       'the Lease of the Link stays: namespaces that cannot be read may hold more of its mirrors',
     );
     return false;
+  }
+
+  /**
+   * Reports whether the API server has nothing left either: a mirror whose creation was not answered may be there without
+   * a watch having shown it, and without its Lease nothing would ever tell of it again.
+   */
+  async #isCertain(): Promise<boolean> {
+    const { source, log } = this.#env;
+    const { signal } = this.#stopped;
+    try {
+      await source.readAnew(this.#cluster, signal);
+    } catch (error) {
+      if (signal.aborted) return false;
+      log.warn({ link: this.link, error: describe(error) }, 'cannot list what is left of the mirrors of the Link');
+      await sleep(RETRY_MS, signal);
+      return false;
+    }
+    for (const key of this.#mirrors.keys()) this.#mirrors.add(key);
+    return this.#lease.isHeld && !this.#isAnythingLeft();
   }
 
   /** Reports whether anything is left that may be deleted. */

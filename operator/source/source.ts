@@ -8,6 +8,7 @@ import type { KubeClient } from '../kube/client.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
+  keyOf,
   NAMESPACES,
   SERVICES,
   type Endpoints,
@@ -41,6 +42,9 @@ export interface SourceOptions {
 
 /** Called with the key of a Link whose objects changed, or whose mirror's name another Service took or gave up. */
 export type SourceListener = (key: string, by: 'endpoints' | 'service') => void;
+
+/** Selects the slices that an operator writes, and not those that Kubernetes makes of Endpoints. */
+const WRITTEN_SLICES = `${Label.endpointSliceManagedBy}=${ENDPOINT_SLICE_MANAGER}`;
 
 /** Minimum time between two re-checks of one namespace. */
 const RECHECK_PERIOD_MS = 10_000;
@@ -103,12 +107,11 @@ export class SourceCluster {
 
   /** Watches until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const written = `${Label.clusterName},${Label.endpointSliceManagedBy}=${ENDPOINT_SLICE_MANAGER}`;
     await Promise.all([
       // All of them, as a Service that is not ours may have the name of a mirror.
       ...this.#watch(SERVICES, this.services, undefined, signal),
       ...this.#watch(ENDPOINTS, this.endpoints, Label.clusterName, signal),
-      ...this.#watch(ENDPOINT_SLICES, this.slices, written, signal),
+      ...this.#watch(ENDPOINT_SLICES, this.slices, `${Label.clusterName},${WRITTEN_SLICES}`, signal),
       ...(this.#watched === undefined ? [] : this.#watch(NAMESPACES, this.#watched.store, undefined, signal)),
     ]);
   }
@@ -149,6 +152,20 @@ export class SourceCluster {
       }
     }
     return keys;
+  }
+
+  /**
+   * Lists what one target cluster owns here, and adds to the stores what they do not show yet: watches may be late, and a
+   * write whose answer was lost has taken effect all the same. Namespaces that cannot be read are left out.
+   * @throws ApiError or ConnectionError if it cannot be listed
+   */
+  async readAnew(cluster: string, signal: AbortSignal): Promise<void> {
+    const ofCluster = `${Label.clusterName}=${cluster}`;
+    await Promise.all([
+      this.#readAnew(SERVICES, this.services, ofCluster, signal),
+      this.#readAnew(ENDPOINTS, this.endpoints, ofCluster, signal),
+      this.#readAnew(ENDPOINT_SLICES, this.slices, `${ofCluster},${WRITTEN_SLICES}`, signal),
+    ]);
   }
 
   /** Whether a Service of that name exists that was not mirrored from a target cluster. */
@@ -224,6 +241,20 @@ export class SourceCluster {
       const remote = mirroredName(name, cluster);
       return remote === undefined ? [] : [{ cluster, key: `${namespace}/${remote}` }];
     });
+  }
+
+  async #readAnew<T extends Service | Endpoints | EndpointSlice>(
+    resource: Resource,
+    store: Store<T>,
+    labelSelector: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { unreadable } = this.namespaces;
+    for (const namespace of store.partitions) {
+      if (namespace !== undefined && unreadable.includes(namespace)) continue;
+      const { items } = await this.#options.client.list<T>(resource, { namespace, labelSelector }, signal);
+      for (const object of items) if (store.get(keyOf(object)) === undefined) store.wrote(object, undefined);
+    }
   }
 
   /** One watch of a resource, or one in each namespace. */

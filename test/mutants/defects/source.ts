@@ -129,7 +129,7 @@ export const SOURCE: readonly Defect[] = [
     ...SOURCE_CLUSTER,
     name: 'slices that Kubernetes copies from Endpoints are taken for ours',
     rule: 'A6',
-    find: '`${Label.clusterName},${Label.endpointSliceManagedBy}=${ENDPOINT_SLICE_MANAGER}`',
+    find: '`${Label.clusterName},${WRITTEN_SLICES}`',
     replace: 'String(Label.clusterName)',
   },
   {

@@ -18,11 +18,20 @@ describe('the removal of what a Link left (E5)', () => {
     await stage.stop();
   });
 
-  /** Starts a removal of what there is of cluster west. */
-  const start = async (prepare: () => void, options: StageOptions = {}): Promise<void> => {
+  /**
+   * Starts a removal of what there is of cluster west.
+   * @param prepare done before the source cluster is read
+   * @param then done after that
+   */
+  const start = async (
+    prepare: () => void,
+    options: StageOptions = {},
+    then: () => unknown = () => undefined,
+  ): Promise<void> => {
     stage = await Stage.start(options);
     prepare();
     env = await stage.environment();
+    await then();
     removal = new Removal('old', 'west', env, new RecordedReport());
     result = removal.run();
   };
@@ -53,6 +62,36 @@ describe('the removal of what a Link left (E5)', () => {
     await start(() => stage.lease('old', '', 'west'));
     expect(await result).toBe('complete');
     expect(stage.leases()).toEqual({});
+  });
+
+  it('takes a mirror that no watch has shown, as one whose creation was not answered (L57)', async () => {
+    const unseen = async () => {
+      const { services, endpoints } = env.source;
+      stage.mirror('seen', 'north');
+      await eventually('the watches are open', async () =>
+        [services, endpoints].every((store) => store.get('shop/seen-north') !== undefined),
+      );
+      stage.east.faults.silenceWatches();
+      stage.mirror('late');
+    };
+    await start(() => stage.lease('old', '', 'west'), {}, unseen);
+    expect(await result).toBe('complete');
+    expect([stage.services(), stage.leases()]).toEqual([['seen-north'], {}]);
+  });
+
+  it('leaves the Lease while the API server cannot be asked what is left (L57)', async () => {
+    const unlisted = () =>
+      stage.east.faults.refuse({
+        failure: { kind: 'status', code: 503 },
+        match: ({ verb, resource }) => verb === 'list' && resource === 'endpoints',
+      });
+    await start(() => stage.lease('old', '', 'west'), {}, unlisted);
+    await eventually('it has asked', async () =>
+      stage.lines.includes('warn cannot list what is left of the mirrors of the Link'),
+    );
+    await removal.stop();
+    expect(await result).toBe('stopped');
+    expect(stage.leases()).toEqual({ old: { holder: '', cluster: 'west' } });
   });
 
   it('touches nothing where mirrors may not be written (A3, E8)', async () => {
