@@ -64,8 +64,10 @@ export function desired(observed: Observed, shape: Shape, nameOf: NameOf): Manif
       const own = nameOf();
       if (own === undefined || 'lostTo' in own) return { ...NOTHING, refusals: [lost(observed, own)] };
       const { link, namespace, namespaceState } = observed;
+      const rendered = shape.kind === 'headless' ? headless(observed, shape, nameOf) : single(observed, shape);
       return {
-        ...(shape.kind === 'headless' ? headless(observed, shape, nameOf) : single(observed, shape)),
+        ...rendered,
+        endpoints: [...rendered.endpoints, ...retainedEndpoints(observed, shape)],
         namespaces: namespaceState === 'missing' ? [namespaceManifest(namespace, link.cluster)] : [],
       };
     }
@@ -127,6 +129,13 @@ function headless(
   });
   parts.push(writable(observed, local, mirror));
   return merged(parts);
+}
+
+/** While the endpoints of the target are not known, ours stay, and still follow the gateway (rules F3, G1). */
+function retainedEndpoints(observed: Observed, shape: MirroredShape): readonly Desired[] {
+  if (shape.kind === 'flat' || shape.endpoints !== undefined) return [];
+  const mirror = mirrorName(observed.name, observed.link.cluster);
+  return refreshedEndpoints(observed, (name) => shape.kind === 'headless' || name === mirror).map(toDesired);
 }
 
 function common({ link, name, namespace }: Observed, service: Service) {

@@ -44,15 +44,19 @@ export function gatewayEndpoints({ link, gateway, owned }: Observed, name: strin
 }
 
 /**
- * Returns all our endpoints that lead to the gateway, with only the gateway brought up to date, for a target that
- * cannot be read (rules C1, C4). Empty endpoints stay empty, and ports stay as they are. Those of headless mirrors lead
- * to endpoint mirrors, not to the gateway, and are left out.
+ * Returns our endpoints that lead to the gateway, with only the gateway brought up to date, for a target or endpoints
+ * that cannot be read (rules C1, C4). Empty endpoints stay empty, and the names of ports stay as they are. Those of
+ * headless mirrors lead to endpoint mirrors, not to the gateway, and are left out.
+ * @param stays whether the endpoints of one of our Services are among them. @default - those of all
  */
-export function refreshedEndpoints(observed: Observed): readonly ApiJson[] {
+export function refreshedEndpoints(
+  observed: Observed,
+  stays: (service: string) => boolean = () => true,
+): readonly ApiJson[] {
   const { gateway, owned, namespaceState } = observed;
   if (gateway === undefined || namespaceState === 'forbidden' || namespaceState === 'unreadable') return [];
   return owned.services
-    .filter(({ spec }) => spec?.clusterIP !== 'None')
+    .filter(({ metadata, spec }) => spec?.clusterIP !== 'None' && stays(metadata.name))
     .flatMap(({ metadata: { name } }) => {
       const live = gatewayEndpoints(observed, name, true);
       return [

@@ -380,8 +380,8 @@ export const MIRROR: readonly Defect[] = [
     ...GATEWAY_ENDPOINTS,
     name: 'D4 while the target cannot be read headless mirrors point at the gateway',
     rule: 'D1',
-    find: ".filter(({ spec }) => spec?.clusterIP !== 'None')",
-    replace: '',
+    find: "spec?.clusterIP !== 'None' && stays(metadata.name)",
+    replace: 'stays(metadata.name)',
   },
   {
     ...GATEWAY_ENDPOINTS,
@@ -424,6 +424,13 @@ export const MIRROR: readonly Defect[] = [
     rule: 'B4',
     find: '...(of === SERVICES ? { comparison: COMPARISON } : {})',
     replace: '',
+  },
+  {
+    ...DESIRED,
+    name: 'endpoints do not follow the gateway while those of the target are not known',
+    rule: 'F3',
+    find: "if (shape.kind === 'flat' || shape.endpoints !== undefined) return [];",
+    replace: 'return [];',
   },
   {
     ...DESIRED,

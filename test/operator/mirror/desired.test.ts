@@ -133,6 +133,17 @@ describe('a ClusterIP mirror', () => {
     expect(manifestsOf({ ...there, slices: undefined }).endpoints).toEqual([]);
   });
 
+  it('follows the gateway while the endpoints of the target are not known (F3, G1)', () => {
+    const before = ownedEndpoints('web-west', [
+      { addresses: [{ ip: '203.0.113.7' }], ports: [{ name: 'a', port: 1 }] },
+    ]);
+    const owned = { ...there.owned, endpoints: [before] };
+    expect(subsetsOf(manifestsOf({ owned, slices: undefined, gateway: { alive: false } }))).toEqual([
+      { notReadyAddresses: gatewayIps, ports: [{ name: 'a', port: 4143, protocol: 'TCP' }] },
+    ]);
+    expect(manifestsOf({ owned, slices: undefined, mode: 'remote-discovery' }).endpoints).toEqual([]);
+  });
+
   it('has the identity on its endpoints, or none', () => {
     const annotations = (options: ObservedOptions) =>
       manifestsOf({ ...there, ...options }).endpoints[0]?.object.metadata.annotations;
@@ -243,6 +254,13 @@ describe('a headless mirror', () => {
   it('has nothing written to endpoints, and no endpoint mirrors, while those of the target are not known', () => {
     const { endpoints, services } = manifestsOf({ ...pods, ...all, slices: undefined });
     expect([names(endpoints), names(services)]).toEqual([[], ['web-west']]);
+  });
+
+  it('has endpoint mirrors that follow the gateway while the endpoints of the target are not known (F3, G1)', () => {
+    const endpoints = [ownedEndpoints('web-0-west', [{ addresses: [{ ip: '203.0.113.7' }], ports: gatewayPorts }])];
+    const owned = { ...all.owned, endpoints };
+    const manifests = manifestsOf({ ...pods, owned, slices: undefined, gateway: { alive: false } });
+    expect(subsetsOf(manifests, 'web-0-west')).toEqual([{ notReadyAddresses: gatewayIps, ports: gatewayPorts }]);
   });
 
   it('waits with each Service until its own Endpoints are there', () => {
