@@ -140,6 +140,7 @@ class World {
       keysOf: (cluster: string) => new Set(this.left.get(cluster)),
       isTaken: () => false,
       recheck: () => undefined,
+      readAnew: () => Promise.resolve(),
       namespaces: {
         stateOf: (name: string) => (this.#unreadable.includes(name) ? 'unreadable' : 'exists'),
         unreadable: this.#unreadable,
