@@ -174,7 +174,7 @@ export class Clusters {
   #serve(cluster: string, settings: LinkSettings): void {
     const { name } = settings;
     const link = this.#links.of(name);
-    const session = new Session(settings, this.#options.env, link);
+    const session = new Session(settings, this.#options.env, link, this.#records.served.get(name));
     this.#sessions.set(cluster, session);
     this.#records.set(name, cluster);
     link.work = session;

@@ -143,11 +143,12 @@ export class Removal {
   async #isCertain(): Promise<boolean> {
     const { source, log } = this.#env;
     const { signal } = this.#stopped;
-    try {
-      await source.readAnew(this.#cluster, signal);
-    } catch (error) {
+    const isShown = await source.readAnew(this.#cluster, signal).catch((error: unknown) => {
       if (signal.aborted) return false;
       log.warn({ link: this.link, error: describe(error) }, 'cannot list what is left of the mirrors of the Link');
+      return false;
+    });
+    if (!isShown) {
       await sleep(RETRY_MS, signal);
       return false;
     }

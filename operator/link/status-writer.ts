@@ -86,9 +86,6 @@ export class StatusWriter {
    */
   listed(): void {
     if (this.#sent !== undefined) this.#sent = { ...this.#sent, link: undefined };
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#failures = 0;
     this.#failed = undefined;
     this.schedule();
   }

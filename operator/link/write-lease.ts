@@ -26,8 +26,9 @@ export class WriteLease {
 
   /**
    * @param cluster target cluster, recorded on the Lease: after a restart this tells what a deleted Link left (rule E5)
+   * @param former cluster that the Lease may record until then: another Link has its mirrors, or nobody may remove them
    */
-  constructor(link: string, cluster: string, env: Environment, report: LinkReport) {
+  constructor(link: string, cluster: string, env: Environment, report: LinkReport, former?: string) {
     const { config, client } = env;
     this.#link = link;
     this.#env = env;
@@ -42,6 +43,7 @@ export class WriteLease {
       retryPeriodMs: config.retryPeriodMs,
       renewEveryMs: config.leaseDurationMs / 3,
       annotations: { [Annotation.targetCluster]: cluster },
+      ...(former !== undefined && { formerAnnotations: { [Annotation.targetCluster]: former } }),
       onReplaced: ({ [Annotation.targetCluster]: other = cluster }) => this.#replaced.resolve(other),
     });
   }
@@ -52,8 +54,8 @@ export class WriteLease {
   }
 
   /**
-   * Resolves with another cluster that the Lease has come to record, as it does when the source cluster is restored from a
-   * backup. From then on it cannot be acquired or renewed here.
+   * Resolves with another cluster that the Lease records, as it does when the source cluster is restored from a backup.
+   * Until its mirrors are removed, the Lease cannot be acquired or renewed here.
    */
   get replaced(): Promise<string> {
     return this.#replaced.promise;

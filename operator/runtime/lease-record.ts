@@ -18,8 +18,10 @@ export interface LeaseRecordOptions {
   readonly leaseDurationMs: number;
   /** Set on the Lease with each renewal, beside the annotations that it has; they stay when it is released. */
   readonly annotations?: Readonly<Record<string, string>>;
+  /** Other values of these annotations that the first write may replace. @default none */
+  readonly formerAnnotations?: Readonly<Record<string, string>>;
   /**
-   * Called when the Lease has come to have other values of these annotations since it was first written: the cluster was
+   * Called when the Lease has values of these annotations that are neither ours nor the former ones: the cluster was
    * restored from a backup. They are not written over.
    */
   readonly onReplaced?: (annotations: Readonly<Record<string, string>>) => void;
@@ -103,10 +105,13 @@ export class LeaseRecord {
   }
 
   #mustNotBeReplaced(lease: Lease | undefined): void {
-    const { annotations = {}, onReplaced } = this.#options;
+    const { annotations = {}, formerAnnotations = {}, onReplaced } = this.#options;
     const found = lease?.metadata.annotations ?? {};
-    const replaced = Object.entries(annotations).filter(([name, value]) => (found[name] ?? value) !== value);
-    if (!this.#hasWritten || onReplaced === undefined || replaced.length === 0) return;
+    const replaced = Object.entries(annotations).filter(([name, value]) => {
+      const known = this.#hasWritten ? [value] : [value, formerAnnotations[name]];
+      return name in found && !known.includes(found[name]);
+    });
+    if (onReplaced === undefined || replaced.length === 0) return;
     onReplaced(found);
     throw new Error(
       `Lease ${this.key} has come to have ${replaced.map(([name]) => `${name}: "${found[name]}"`).join()}`,

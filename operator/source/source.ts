@@ -157,15 +157,18 @@ export class SourceCluster {
   /**
    * Lists what one target cluster owns here, and adds to the stores what they do not show yet: watches may be late, and a
    * write whose answer was lost has taken effect all the same. Namespaces that cannot be read are left out.
+   * @returns whether the stores show all of it: what we deleted they show only after the next list, should a cluster that
+   *   was restored from a backup have it again
    * @throws ApiError or ConnectionError if it cannot be listed
    */
-  async readAnew(cluster: string, signal: AbortSignal): Promise<void> {
+  async readAnew(cluster: string, signal: AbortSignal): Promise<boolean> {
     const ofCluster = `${Label.clusterName}=${cluster}`;
-    await Promise.all([
+    const shown = await Promise.all([
       this.#readAnew(SERVICES, this.services, ofCluster, signal),
       this.#readAnew(ENDPOINTS, this.endpoints, ofCluster, signal),
       this.#readAnew(ENDPOINT_SLICES, this.slices, `${ofCluster},${WRITTEN_SLICES}`, signal),
     ]);
+    return !shown.includes(false);
   }
 
   /** Whether a Service of that name exists that was not mirrored from a target cluster. */
@@ -248,13 +251,18 @@ export class SourceCluster {
     store: Store<T>,
     labelSelector: string,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { unreadable } = this.namespaces;
+    let isShown = true;
     for (const namespace of store.partitions) {
       if (namespace !== undefined && unreadable.includes(namespace)) continue;
       const { items } = await this.#options.client.list<T>(resource, { namespace, labelSelector }, signal);
-      for (const object of items) if (store.get(keyOf(object)) === undefined) store.wrote(object, undefined);
+      for (const object of items) {
+        if (store.get(keyOf(object)) === undefined) store.wrote(object, undefined);
+        isShown &&= store.get(keyOf(object)) !== undefined;
+      }
     }
+    return isShown;
   }
 
   /** One watch of a resource, or one in each namespace. */

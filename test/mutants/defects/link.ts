@@ -760,8 +760,8 @@ export const LINK: readonly Defect[] = [
     ...LEFTOVERS,
     name: 'L57 what cannot be listed counts as gone',
     rule: 'E5',
-    find: 'await sleep(RETRY_MS, signal);\n      return false;',
-    replace: 'return true;',
+    find: 'if (!isShown) {',
+    replace: 'if (false) {',
   },
   {
     ...RECORDS,
@@ -1250,7 +1250,7 @@ export const LINK: readonly Defect[] = [
     ...STATUS_WRITER,
     name: 'a status waits out its backoff after an outage that is over',
     rule: 'F3',
-    find: 'clearTimeout(this.#timer); this.#timer = undefined; this.#failures = 0;',
-    replace: '',
+    find: 'this.#failed = undefined; this.schedule();',
+    replace: 'this.schedule();',
   },
 ];

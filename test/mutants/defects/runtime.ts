@@ -58,8 +58,15 @@ export const RUNTIME: readonly Defect[] = [
     ...LEASE_RECORD,
     name: 'a Lease that records something else is never taken',
     rule: 'E5',
-    find: 'if (!this.#hasWritten || onReplaced === undefined',
-    replace: 'if (onReplaced === undefined',
+    find: ': [value, formerAnnotations[name]];',
+    replace: ': [value];',
+  },
+  {
+    ...LEASE_RECORD,
+    name: 'a Lease is taken at first whatever it records',
+    rule: 'E5',
+    find: 'return name in found && !known',
+    replace: 'return this.#hasWritten && name in found && !known',
   },
   {
     ...LEASE_RECORD,

@@ -140,7 +140,7 @@ class World {
       keysOf: (cluster: string) => new Set(this.left.get(cluster)),
       isTaken: () => false,
       recheck: () => undefined,
-      readAnew: () => Promise.resolve(),
+      readAnew: () => Promise.resolve(true),
       namespaces: {
         stateOf: (name: string) => (this.#unreadable.includes(name) ? 'unreadable' : 'exists'),
         unreadable: this.#unreadable,

@@ -94,6 +94,19 @@ describe('the removal of what a Link left (E5)', () => {
     expect(stage.leases()).toEqual({ old: { holder: '', cluster: 'west' } });
   });
 
+  it('is not over while a restored source cluster has again what was seen to be deleted (L58)', async () => {
+    await start(() => stage.mirror('again', 'north'));
+    const { services } = env.source;
+    await eventually('it is shown', async () => services.get('shop/again-north') !== undefined);
+    const backup = stage.east.store.snapshot();
+    for (const kind of ['Service', 'Endpoints']) stage.east.store.delete('v1', kind, 'shop', 'again-north');
+    await eventually('it is gone', async () => services.get('shop/again-north') === undefined);
+    const { signal } = new AbortController();
+    expect(await env.source.readAnew('north', signal)).toBe(true);
+    stage.east.faults.restoreFrom(backup);
+    expect(await env.source.readAnew('north', signal)).toBe(false);
+  });
+
   it('touches nothing where mirrors may not be written (A3, E8)', async () => {
     await start(() => stage.mirror('a', 'west', 'kube-system'));
     expect(await result).toBe('complete');
