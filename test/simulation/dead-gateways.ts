@@ -77,10 +77,15 @@ export class DeadGateways {
     const { world, judge, operators, east, history } = this.#stage;
     const sinceMs = this.#deadSinceMs.get(TARGET_OF[name]);
     if (sinceMs === undefined || operators.count === 0) return;
-    const beganMs = Math.max(sinceMs, this.#settledMs, operators.changedMs + SETTLED_MS);
+    // Who comes to lead waits for the Lease of each Link, too: until then it writes nothing for it.
+    const servedMs = judge.servedSinceMs(name);
+    const beganMs = Math.max(sinceMs, this.#settledMs, operators.changedMs + SETTLED_MS, servedMs);
     if (world.nowMs < beganMs + FOUND_OUT_MS) return;
     const spec = this.#stage.linkOf(name)?.spec as { targetClusterName: string; probeSpec?: object } | undefined;
-    const isKept = (this.#invalidSinceMs.get(name) ?? -Infinity) > operators.changedMs && !judge.isHeldByAnother(name);
+    // Only the replica that served the Link knows its last valid spec: one that has come to lead since does not, be it that
+    // the Link became invalid while the Lease of a replica that was killed had not expired.
+    const knownSinceMs = Math.max(operators.changedMs, judge.ledSinceMs);
+    const isKept = (this.#invalidSinceMs.get(name) ?? -Infinity) > knownSinceMs && !judge.isHeldByAnother(name);
     if (spec?.probeSpec === undefined || !(isKept || this.#isServed(name))) return;
     const objects =
       history.endpoints === 'endpoints'

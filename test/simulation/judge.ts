@@ -67,18 +67,30 @@ export class Judge {
       (name, cluster) => this.isServedByUs(name, cluster),
     );
     east.onOperatorWrite((sender, resource, event) => this.#saw(sender, resource, event));
-    east.onWrite((_, { plural }, { type, object }) => {
+    east.onWrite((sender, { plural }, { type, object }) => {
       // Linkerd's controller takes Leases too.
       if (plural === 'leases') this.#sawLease(type, object);
       if (plural === 'links') this.lost.linksChanged();
       if (plural !== 'services' || type === 'MODIFIED' || !this.isMirror(object)) return;
-      if (type === 'ADDED') this.lost.made(object);
       const cluster = object.metadata.labels?.['mirror.linkerd.io/cluster-name'] ?? '';
+      if (type === 'ADDED') this.lost.made(cluster, object, { isByUs: sender !== undefined });
       this.guard.counted(cluster, object, type === 'ADDED' ? 1 : -1);
     });
   }
 
   readonly #targetsOf: (cluster: string) => readonly HistoryCluster[];
+
+  /** Since when the replica that leads has led; Infinity if none leads. */
+  get ledSinceMs(): number {
+    return this.#heldSinceMs('linkspan-operator');
+  }
+
+  /** Since when the replica that leads has held the Lease of a Link; Infinity if it does not. */
+  servedSinceMs(link: string): number {
+    const lease = `service-mirror-write-${link}`;
+    const isLeaders = this.#holders.get(lease)?.identity === this.#holders.get('linkspan-operator')?.identity;
+    return isLeaders ? Math.max(this.ledSinceMs, this.#heldSinceMs(lease)) : Infinity;
+  }
 
   /** Whether the operator holds the Lease of a Link. */
   isHeldByUs(link: string): boolean {
@@ -196,6 +208,11 @@ export class Judge {
         (target) => target.get('v1', 'Service', namespace, name)?.metadata.labels?.[EXPORT_LABEL] !== undefined,
       );
     });
+  }
+
+  #heldSinceMs(lease: string): number {
+    const { identity = '', sinceMs = Infinity } = this.#holders.get(lease) ?? {};
+    return identity === '' ? Infinity : sinceMs;
   }
 
   #sawLease(type: StorageEvent['type'], { metadata: { name }, spec }: KubeObject): void {

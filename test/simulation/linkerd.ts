@@ -31,6 +31,8 @@ export class Linkerd {
   #writes = 0;
   /** Names of the mirrors that it wrote, with their clusters. */
   readonly #written = new Map<string, string>();
+  /** All that it ever wrote, removed or not: a backup may have it. */
+  readonly #everWritten = new Map<string, string>();
 
   constructor(options: LinkerdOptions) {
     this.#options = options;
@@ -51,6 +53,11 @@ export class Linkerd {
     const lease = this.#lease();
     this.#cleanUp();
     if (how === 'release' && this.#holds(lease)) this.#put(lease, { holderIdentity: '', leaseDurationSeconds: 1 });
+  }
+
+  /** The source cluster was restored from a backup: what it wrote may be there again. */
+  restored(): void {
+    for (const [name, cluster] of this.#everWritten) this.#written.set(name, cluster);
   }
 
   /**
@@ -127,6 +134,7 @@ export class Linkerd {
     const there = east.get('v1', 'Service', 'shop', name) ?? east.get('v1', 'Endpoints', 'shop', name);
     if (there !== undefined && there.metadata.labels?.['mirror.linkerd.io/cluster-name'] !== cluster) return;
     this.#written.set(name, cluster);
+    this.#everWritten.set(name, cluster);
     const annotations = { 'mirror.linkerd.io/remote-svc-fq-name': `${of}.shop.svc.cluster.local` };
     const metadata = { name, namespace: 'shop', labels, annotations };
     const { clusterIP } = (east.get('v1', 'Service', 'shop', name)?.spec ?? {}) as { clusterIP?: string };

@@ -13,8 +13,15 @@ import { EXPORT_LABEL } from './target-users.ts';
 const UNDISPUTED: ReadonlySet<string> = new Set(['web', 'alt', ...MANY]);
 /** Exports that are mirrored, in whichever mode. */
 const EXPORTS: ReadonlySet<string | undefined> = new Set(['true', 'remote-discovery']);
-/** Time in which whoever writes mirrors knows of a change of Links, and of who serves them. */
+/** Time in which whoever writes mirrors knows of a change of Links, of who serves them, and of what targets export. */
 const KNOWN_MS = 60_000;
+
+/** A Service that is to be mirrored as one with a ClusterIP. */
+interface Exported {
+  readonly sinceMs: number;
+  /** Whether its name was exported before, in whichever form. */
+  readonly isAgain: boolean;
+}
 
 /** The Link that a cluster belongs to. */
 interface Owner {
@@ -32,8 +39,10 @@ export class Lost {
   readonly #complain: (what: string) => void;
   readonly #linkOf: (name: LinkName) => KubeObject | undefined;
   readonly #isServed: (name: LinkName, cluster: string) => boolean;
-  /** By target, then by `namespace/name`: since when it has been to be mirrored. */
-  readonly #exported: Readonly<Record<TargetName, Map<string, number>>> = { west: new Map(), bar: new Map() };
+  /** By target, then by `namespace/name`. */
+  readonly #exported: Readonly<Record<TargetName, Map<string, Exported>>> = { west: new Map(), bar: new Map() };
+  /** By target: every `namespace/name` that was ever exported. */
+  readonly #everExported: Readonly<Record<TargetName, Set<string>>> = { west: new Set(), bar: new Set() };
   /** By target cluster name. */
   readonly #owners = new Map<string, Owner>();
   /** When each mirror was made, by its uid. */
@@ -58,17 +67,21 @@ export class Lost {
   /** A Service of a target was written or deleted, with an event. */
   targetChanged(target: TargetName, { type, object, previous }: StorageEvent): void {
     const key = keyOf(object);
-    const since = this.#exported[target];
+    const exported = this.#exported[target];
+    const ever = this.#everExported[target];
     const isSame = previous?.metadata.uid === object.metadata.uid;
-    if (type === 'DELETED' || !isMirrored(object)) since.delete(key);
-    else if (!since.has(key) || !isSame) since.set(key, this.#nowMs());
+    if (type === 'DELETED' || !isMirrored(object)) exported.delete(key);
+    else if (!exported.has(key) || !isSame) exported.set(key, { sinceMs: this.#nowMs(), isAgain: ever.has(key) });
+    if (isExported(object)) ever.add(key);
   }
 
   /** A target is another, or was restored. */
   targetReplaced(name: TargetName, target: HistoryCluster): void {
     this.#exported[name].clear();
     for (const service of target.list('v1', 'Service')) {
-      if (isMirrored(service)) this.#exported[name].set(keyOf(service), this.#nowMs() + KNOWN_MS);
+      if (isExported(service)) this.#everExported[name].add(keyOf(service));
+      if (!isMirrored(service)) continue;
+      this.#exported[name].set(keyOf(service), { sinceMs: this.#nowMs() + KNOWN_MS, isAgain: true });
     }
   }
 
@@ -85,9 +98,12 @@ export class Lost {
     this.linksChanged();
   }
 
-  /** A mirror was made, by whomever. */
-  made({ metadata: { uid = '' } }: KubeObject): void {
-    this.#madeMs.set(uid, this.#nowMs());
+  /**
+   * A mirror was made, by whomever. What another writes for a cluster that the operator serves counts for nothing: the
+   * operator may know less of a target that it cannot read than the other.
+   */
+  made(cluster: string, { metadata: { uid = '' } }: KubeObject, { isByUs }: { readonly isByUs: boolean }): void {
+    if (isByUs || !LINKS.some((name) => this.#isServed(name, cluster))) this.#madeMs.set(uid, this.#nowMs());
   }
 
   /** The operator deleted a mirror. */
@@ -99,8 +115,10 @@ export class Lost {
     if (madeMs === undefined || owner === undefined || !UNDISPUTED.has(of)) return;
     // One that was headless, or is the mirror of a pod, may be made anew.
     if ((spec as { readonly clusterIP?: string }).clusterIP === 'None' || HEADLESS in (metadata.labels ?? {})) return;
-    const sinceMs = this.#exported[TARGET_OF[owner.link]].get(`${namespace}/${of}`) ?? Infinity;
-    if (madeMs < Math.max(sinceMs, owner.steadySinceMs + KNOWN_MS)) return;
+    const exported = this.#exported[TARGET_OF[owner.link]].get(`${namespace}/${of}`);
+    if (exported === undefined || madeMs < Math.max(exported.sinceMs, owner.steadySinceMs + KNOWN_MS)) return;
+    // A mirror may be made for what the name was before, and then follow, one by one, the changes up to what it is now.
+    if (exported.isAgain && this.#nowMs() < exported.sinceMs + KNOWN_MS) return;
     this.#complain(`mirror ${namespace}/${name} is deleted, though Link ${owner.link} has exported it throughout (E5)`);
   }
 
@@ -134,15 +152,17 @@ const HEADLESS = 'mirror.linkerd.io/headless-mirror-svc-name';
 
 const keyOf = ({ metadata: { namespace, name } }: KubeObject): string => `${namespace}/${name}`;
 
+const isExported = ({ metadata: { labels = {} } }: KubeObject): boolean => EXPORTS.has(labels[EXPORT_LABEL]);
+
 /** Whether a Service is mirrored as one with a ClusterIP, in any mode. */
-function isMirrored({ metadata: { labels = {} }, spec }: KubeObject): boolean {
-  const { type, clusterIP, ports } = (spec ?? {}) as {
+function isMirrored(service: KubeObject): boolean {
+  const { type, clusterIP, ports } = (service.spec ?? {}) as {
     readonly type?: string;
     readonly clusterIP?: string;
     readonly ports?: readonly { readonly protocol?: string }[];
   };
   const hasTcp = Array.isArray(ports) && ports.some(({ protocol = 'TCP' }) => protocol === 'TCP');
-  return EXPORTS.has(labels[EXPORT_LABEL]) && type !== 'ExternalName' && clusterIP !== 'None' && hasTcp;
+  return isExported(service) && type !== 'ExternalName' && clusterIP !== 'None' && hasTcp;
 }
 
 /** Whether a Link selects all that is exported. */

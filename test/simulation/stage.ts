@@ -408,7 +408,10 @@ export class Stage {
         if (command.back > 0) {
           const restore = (): boolean => cluster.restore(command.back, command.more);
           if (command.at !== 'east') this.#lose(command.at, command.do, restore);
-          else if (restore()) this.judge.restored();
+          else if (restore()) {
+            this.judge.restored();
+            for (const linkerd of this.#linkerd.values()) linkerd.restored();
+          }
         }
         // A backup takes a while to be restored and outgrown: whoever reads it tries at least once in vain.
         const leastMs = command.back > 0 ? OUTGROWN_MS : 0;
