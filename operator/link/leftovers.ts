@@ -18,7 +18,7 @@ import { WriteLease } from './write-lease.ts';
 /** Time between two checks whether a removal is complete. */
 const POLL_MS = 100;
 
-/** Time until a list that failed is read again. */
+/** Time until a list that failed, or that the watches have yet to catch up with, is read again. */
 const RETRY_MS = 2_000;
 
 /** Result of a removal. `incomplete`: namespaces that cannot be read may hold more mirrors, so the Lease stays. */

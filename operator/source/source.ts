@@ -157,8 +157,8 @@ export class SourceCluster {
   /**
    * Lists what one target cluster owns here, and adds to the stores what they do not show yet: watches may be late, and a
    * write whose answer was lost has taken effect all the same. Namespaces that cannot be read are left out.
-   * @returns whether the stores show all of it: what we deleted they show only after the next list, should a cluster that
-   *   was restored from a backup have it again
+   * @returns whether the stores show all of it as the cluster's. A source cluster that was restored from a backup may have
+   *   again what we deleted, or what is another cluster's by now: the stores show that only after the next list
    * @throws ApiError or ConnectionError if it cannot be listed
    */
   async readAnew(cluster: string, signal: AbortSignal): Promise<boolean> {
@@ -259,7 +259,8 @@ export class SourceCluster {
       const { items } = await this.#options.client.list<T>(resource, { namespace, labelSelector }, signal);
       for (const object of items) {
         if (store.get(keyOf(object)) === undefined) store.wrote(object, undefined);
-        isShown &&= store.get(keyOf(object)) !== undefined;
+        const shown = store.get(keyOf(object));
+        isShown &&= shown !== undefined && this.#ownerOf(shown)?.cluster === this.#ownerOf(object)?.cluster;
       }
     }
     return isShown;

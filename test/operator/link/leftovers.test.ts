@@ -79,6 +79,31 @@ describe('the removal of what a Link left (E5)', () => {
     expect([stage.services(), stage.leases()]).toEqual([['seen-north'], {}]);
   });
 
+  it('takes what a restored source cluster has again under the name of what another cluster had since (L57)', async () => {
+    const restored = async () => {
+      const { services } = env.source;
+      stage.mirror('seen', 'north');
+      await eventually('the watch is open', async () => services.get('shop/seen-north') !== undefined);
+      stage.east.faults.silenceWatches();
+      stage.put(service('probe-old', { namespace: LINKS_NAMESPACE, labels: PROBE }));
+    };
+    const north = { ...PROBE, 'mirror.linkerd.io/cluster-name': 'north' };
+    await start(
+      () => {
+        stage.put(service('probe-old', { namespace: LINKS_NAMESPACE, labels: north }));
+        stage.lease('old', '', 'west');
+      },
+      {},
+      restored,
+    );
+    const lists = async () =>
+      (await stage.east.audit()).filter(({ verb, resource }) => verb === 'list' && resource === 'services').length;
+    await eventually('it is read anew', async () => (await lists()) > 1);
+    stage.east.faults.dropWatches();
+    expect(await result).toBe('complete');
+    expect(stage.services(LINKS_NAMESPACE)).toEqual([]);
+  });
+
   it('leaves the Lease while the API server cannot be asked what is left (L57)', async () => {
     const unlisted = () =>
       stage.east.faults.refuse({
