@@ -49,7 +49,8 @@ export class DeadGateways {
     else if (command.do === 'edit link' || command.do === 'remove link' || command.do === 'put link') {
       const isValid = command.do !== 'edit link' || command.edit.field !== 'period' || command.edit.value !== '0s';
       if (isValid) this.#invalidSinceMs.delete(command.link);
-      else if (this.#isServed(command.link)) this.#invalidSinceMs.set(command.link, now);
+      else if (this.#isServed(command.link) && this.#stage.judge.servedSinceMs(command.link) <= now)
+        this.#invalidSinceMs.set(command.link, now);
     }
     const ms = disturbanceMs(command);
     if (ms > 0) this.#settledMs = Math.max(this.#settledMs, now + ms);
@@ -77,15 +78,16 @@ export class DeadGateways {
     const { world, judge, operators, east, history } = this.#stage;
     const sinceMs = this.#deadSinceMs.get(TARGET_OF[name]);
     if (sinceMs === undefined || operators.count === 0) return;
-    // Who comes to lead waits for the Lease of each Link, too: until then it writes nothing for it.
-    const servedMs = judge.servedSinceMs(name);
-    const beganMs = Math.max(sinceMs, this.#settledMs, operators.changedMs + SETTLED_MS, servedMs);
-    if (world.nowMs < beganMs + FOUND_OUT_MS) return;
-    const spec = this.#stage.linkOf(name)?.spec as { targetClusterName: string; probeSpec?: object } | undefined;
     // Only the replica that served the Link knows its last valid spec: one that has come to lead since does not, be it that
     // the Link became invalid while the Lease of a replica that was killed had not expired.
     const knownSinceMs = Math.max(operators.changedMs, judge.ledSinceMs);
     const isKept = (this.#invalidSinceMs.get(name) ?? -Infinity) > knownSinceMs && !judge.isHeldByAnother(name);
+    // Who comes to lead waits for the Lease of each Link, too: until then it writes nothing for it. A Link that is kept was
+    // served by the one that leads, which has no reason to give its Lease up.
+    const servedMs = isKept ? 0 : judge.servedSinceMs(name);
+    const beganMs = Math.max(sinceMs, this.#settledMs, operators.changedMs + SETTLED_MS, servedMs);
+    if (world.nowMs < beganMs + FOUND_OUT_MS) return;
+    const spec = this.#stage.linkOf(name)?.spec as { targetClusterName: string; probeSpec?: object } | undefined;
     if (spec?.probeSpec === undefined || !(isKept || this.#isServed(name))) return;
     const objects =
       history.endpoints === 'endpoints'
