@@ -16,6 +16,8 @@ import { CLUSTER_OF, type LinkName, LINKS, NAMESPACES, OTHER_CLUSTER } from './c
 
 const LINK_API = 'multicluster.linkerd.io/v1alpha3';
 const OPERATOR_NAMESPACE = 'linkerd-multicluster';
+/** Lease of the replica that leads. */
+const LEADER = 'linkspan-operator';
 const CLUSTERS: ReadonlySet<string> = new Set([...Object.values(CLUSTER_OF), OTHER_CLUSTER]);
 
 /** After a restore of the source cluster, in this time a holder of a Lease that the backup lacks notices. */
@@ -80,15 +82,16 @@ export class Judge {
 
   readonly #targetsOf: (cluster: string) => readonly HistoryCluster[];
 
-  /** Since when the replica that leads has led; Infinity if none leads. */
+  /** Since when the replica that leads has led; 0 where there is but one and nothing to contend for, Infinity if none leads. */
   get ledSinceMs(): number {
-    return this.#heldSinceMs('linkspan-operator');
+    return this.#holders.has(LEADER) ? this.#heldSinceMs(LEADER) : 0;
   }
 
   /** Since when the replica that leads has held the Lease of a Link; Infinity if it does not. */
   servedSinceMs(link: string): number {
     const lease = `service-mirror-write-${link}`;
-    const isLeaders = this.#holders.get(lease)?.identity === this.#holders.get('linkspan-operator')?.identity;
+    const { identity } = this.#holders.get(lease) ?? {};
+    const isLeaders = this.isHeldByUs(link) && identity === (this.#holders.get(LEADER)?.identity ?? identity);
     return isLeaders ? Math.max(this.ledSinceMs, this.#heldSinceMs(lease)) : Infinity;
   }
 
