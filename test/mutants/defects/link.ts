@@ -758,13 +758,6 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...LEFTOVERS,
-    name: 'L57 a removal ends although the watches show something else where the API server has what is left',
-    rule: 'E5',
-    find: '!(await source.readAnew(this.#cluster, signal))',
-    replace: '!(await source.readAnew(this.#cluster, signal)) && false',
-  },
-  {
-    ...LEFTOVERS,
     name: 'L57 what cannot be listed counts as gone',
     rule: 'E5',
     find: 'if (!isShown) {',
