@@ -3,7 +3,7 @@
  * client-node implements. No message quotes what it holds.
  */
 import { findHomeDir, KubeConfig } from '@kubernetes/client-node';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { RequestOptions as HttpsOptions } from 'node:https';
 import { join } from 'node:path';
 import type { ClusterAccess, TlsMaterial } from './access.ts';
@@ -57,6 +57,38 @@ export async function kubeconfigAccess(config: KubeConfig): Promise<ClusterAcces
       return { ...(headers as Record<string, string>), ...basic };
     },
   };
+}
+
+/** The address of the API server at the current context, and what proves that server, as the kubeconfig has them. */
+export interface KubeconfigServer {
+  /** Name of the context. */
+  readonly context: string;
+  /** URL of the API server. */
+  readonly server: string;
+  /** CA certificates of the server: PEM, in base64; undefined if the machine's own are used, or none. */
+  readonly caData: string | undefined;
+  /** Name in the server's certificate, where it is not the host of the URL. */
+  readonly tlsServerName: string | undefined;
+}
+
+/**
+ * How the kubeconfig reaches its cluster, for a kubeconfig that others reach it by.
+ * @throws TerminalError `InvalidKubeconfig` if the file of the CA cannot be read
+ */
+export function kubeconfigServer(config: KubeConfig): KubeconfigServer {
+  const context = config.getCurrentContext();
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) throw invalid(`the kubeconfig has no cluster for context "${context}"`);
+  const { server, caData, caFile, tlsServerName, skipTLSVerify } = cluster;
+  const inFile = (file: string): string => {
+    try {
+      return readFileSync(file).toString('base64');
+    } catch (error) {
+      throw invalid(`the CA of context "${cut(context)}" cannot be read: ${parseErrorText(error)}`);
+    }
+  };
+  const given = caData ?? (caFile === undefined ? undefined : inFile(caFile));
+  return { context, server, caData: skipTLSVerify ? undefined : given, tlsServerName };
 }
 
 /** Request options from client-node, which reads the files and runs the programs that the kubeconfig names. */

@@ -1,5 +1,9 @@
-/** All defects, one file for each folder of the operator, and one for the constructs that users compose with. */
+/**
+ * All defects, one file for each folder of the operator, one for the constructs that users compose with, and one for the
+ * commands.
+ */
 import type { Defect } from '../defect.ts';
+import { COMMANDS } from './commands.ts';
 import { CONSTRUCTS } from './constructs.ts';
 import { GATEWAY } from './gateway.ts';
 import { KUBE } from './kube.ts';
@@ -20,4 +24,5 @@ export const DEFECTS: readonly Defect[] = [
   ...GATEWAY,
   ...PROCESS,
   ...CONSTRUCTS,
+  ...COMMANDS,
 ];

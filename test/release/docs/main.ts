@@ -4,6 +4,7 @@ import { format, resolveConfig } from 'prettier';
 import { flagsTable } from './flags-table.ts';
 import { badInputPage } from './bad-input.ts';
 import { clusterFilePage } from './cluster-file.ts';
+import { commandsPage } from './commands.ts';
 import { constructsPage } from './constructs.ts';
 import { rightsPage } from './rights.ts';
 
@@ -17,6 +18,7 @@ export const documents = async (): Promise<ReadonlyMap<string, string>> => {
     ['README.md', readme.replace(/<!-- flags -->.*<!-- \/flags -->/s, () => table)],
     ['docs/bad-input.md', await badInputPage()],
     ['docs/cluster-file.md', clusterFilePage()],
+    ['docs/commands.md', commandsPage()],
     ['docs/constructs.md', await constructsPage()],
     ['docs/rights.md', rightsPage()],
   ];

@@ -1,0 +1,136 @@
+/**
+ * A cluster that a command reads and writes, by a context of a kubeconfig of any kind. Every failure names the context
+ * and what the user can do.
+ */
+import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import { kubeconfigAccess, kubeconfigServer, loadSourceKubeconfig } from '../../../operator/kube/access/kubeconfig.ts';
+import type { KubeconfigServer, SourceKubeconfigOptions } from '../../../operator/kube/access/kubeconfig.ts';
+import { KubeClient } from '../../../operator/kube/client.ts';
+import {
+  describe,
+  isConflict,
+  isForbidden,
+  isNamespaceGone,
+  isNotFound,
+  isUnauthorized,
+} from '../../../operator/kube/errors.ts';
+import type { KubeObject, Resource } from '../../../operator/kube/objects.ts';
+import { CommandError } from './command-error.ts';
+import { resourceOf } from './kinds.ts';
+
+/** Who the commands are in managedFields and audit logs: not the operator, whose writes are its own. */
+const COMMAND_LINE = 'linkspan-cli';
+
+/** What became of an object. */
+export type Outcome = 'created' | 'configured' | 'unchanged' | 'deleted';
+
+/** Name and namespace of an object. */
+interface Ref {
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+export class Cluster {
+  /** Name of the context, by which messages call the cluster. */
+  readonly context: string;
+  /** How the kubeconfig reaches the cluster. */
+  readonly reachedBy: KubeconfigServer;
+  readonly #client: KubeClient;
+
+  private constructor(reachedBy: KubeconfigServer, client: KubeClient) {
+    this.context = reachedBy.context;
+    this.reachedBy = reachedBy;
+    this.#client = client;
+  }
+
+  /**
+   * Loads the kubeconfig; nothing is asked of the cluster yet.
+   * @throws TerminalError if the kubeconfig or the context is not there, or cannot be used
+   */
+  static async open(options: SourceKubeconfigOptions): Promise<Cluster> {
+    const config = loadSourceKubeconfig(options);
+    const client = new KubeClient(await kubeconfigAccess(config), {
+      userAgent: COMMAND_LINE,
+      fieldManager: COMMAND_LINE,
+    });
+    return new Cluster(kubeconfigServer(config), client);
+  }
+
+  /** An object as messages name it: `Service shop/web of west`. */
+  title(kind: string, { namespace, name }: Ref): string {
+    return `${kind} ${namespace === undefined ? name : `${namespace}/${name}`} of ${this.context}`;
+  }
+
+  /** Reports whether the API server serves a resource that objects can be created of. */
+  serves(of: Resource): Promise<boolean> {
+    return this.#ask(async () => (await this.#client.verbs(of)).includes('create'));
+  }
+
+  /** The object; undefined if there is none. */
+  find<T extends KubeObject>(of: Resource, { namespace, name }: Ref): Promise<T | undefined> {
+    return this.#ask(async () => {
+      try {
+        return await this.#client.read<T>(of, namespace, name);
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  /** All objects of a resource in a namespace or everywhere; none if the API server does not serve the resource. */
+  list<T extends KubeObject>(
+    of: Resource,
+    options: { readonly namespace?: string; readonly labelSelector?: string },
+  ): Promise<readonly T[]> {
+    return this.#ask(async () => {
+      try {
+        return (await this.#client.list<T>(of, options)).items;
+      } catch (error) {
+        if (isNotFound(error)) return [];
+        throw error;
+      }
+    });
+  }
+
+  /** Server-side apply, forced. */
+  async apply(object: ApiJson): Promise<Outcome> {
+    const of = resourceOf(object);
+    const before = await this.find(of, object.metadata);
+    const after = await this.#ask(() => this.#client.apply(of, object));
+    if (before === undefined) return 'created';
+    return before.metadata.resourceVersion === after.metadata.resourceVersion ? 'unchanged' : 'configured';
+  }
+
+  /** Deletes just this object; nothing happens if it is gone. */
+  async delete(of: Resource, { metadata: { namespace, name, uid } }: KubeObject): Promise<void> {
+    await this.#ask(async () => {
+      try {
+        await this.#client.delete(of, { namespace, name }, { uid });
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+
+  async #ask<T>(question: () => Promise<T>): Promise<T> {
+    try {
+      return await question();
+    } catch (error) {
+      throw new CommandError([{ object: this.context, reason: describe(error), remedy: this.#remedy(error) }]);
+    }
+  }
+
+  #remedy(error: unknown): string {
+    if (isUnauthorized(error)) return `log in to the cluster again: the credentials of ${this.context} are refused`;
+    if (isNamespaceGone(error)) return 'create the namespace, or name another';
+    if (isForbidden(error)) return 'use a context that may do this, or have it granted';
+    if (isConflict(error)) return 'somebody else has changed it: run the command again';
+    if (error instanceof Error && error.name === 'ApiError') return 'see what the API server says';
+    return `check that ${this.#client.server} is up, and can be reached from here`;
+  }
+}

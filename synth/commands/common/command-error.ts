@@ -1,0 +1,74 @@
+/**
+ * Why a command that reads or writes clusters ends without having done what it was asked for, and the exit code that it
+ * ends with: 0 if it is done, 1 if a cluster or what is in it stands in the way, 2 if the command line is wrong.
+ */
+import { formatFieldErrors } from '../../../crds/field-error.ts';
+import { InvalidPropsError } from '../../../constructs/common/invalid-props.ts';
+import { TerminalError } from '../../../operator/kube/errors.ts';
+
+/** Exit codes of the commands that read or write clusters. */
+export const ExitCode = { failed: 1, usage: 2 } as const;
+
+/** One obstacle. */
+export interface Problem {
+  /** What is wrong: a flag, or an object and its cluster, as in `Service linkerd-multicluster/linkerd-gateway of west`. */
+  readonly object: string;
+  /** Completes "`object`: …". */
+  readonly reason: string;
+  /** What the user can do. */
+  readonly remedy: string;
+}
+
+/** Carries every obstacle that was found, not just the first. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+  readonly problems: readonly Problem[];
+  readonly code: 1 | 2;
+
+  constructor(problems: readonly Problem[], code: 1 | 2 = ExitCode.failed) {
+    super(problems.map(formatProblem).join('; '));
+    this.problems = problems;
+    this.code = code;
+  }
+}
+
+/** `Service a/b of west: not found (write …)` */
+const formatProblem = ({ object, reason, remedy }: Problem): string => `${object}: ${reason} (${remedy})`;
+
+/** @throws CommandError if there is any problem */
+export const refuseProblems = (problems: readonly Problem[], code: 1 | 2 = ExitCode.failed): void => {
+  if (problems.length > 0) throw new CommandError(problems, code);
+};
+
+/**
+ * Runs a command, and reports what stands in its way: on stderr, one line for each obstacle, and by the exit code.
+ * @param flags the flags of the command by the props that are made of them, so that an invalid prop is reported by its flag
+ */
+export const reportingProblems = async (
+  command: () => Promise<void>,
+  flags: Readonly<Record<string, string>> = {},
+): Promise<void> => {
+  try {
+    await command();
+  } catch (error) {
+    const { lines, code } = reported(error, flags);
+    for (const line of lines) process.stderr.write(`error: ${line}\n`);
+    process.exitCode = code;
+  }
+};
+
+const reported = (
+  error: unknown,
+  flags: Readonly<Record<string, string>>,
+): { readonly lines: readonly string[]; readonly code: number } => {
+  if (error instanceof CommandError) return { lines: error.problems.map(formatProblem), code: error.code };
+  // A kubeconfig or a context that is not there.
+  if (error instanceof TerminalError) return { lines: [error.message], code: ExitCode.usage };
+  if (error instanceof InvalidPropsError) {
+    const lines = error.errors.map((each) =>
+      formatFieldErrors([{ ...each, path: each.path.replace(/^\w+/, (prop) => flags[prop] ?? prop) }]),
+    );
+    return { lines: [...new Set(lines)], code: ExitCode.usage };
+  }
+  throw error;
+};

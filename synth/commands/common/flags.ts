@@ -1,0 +1,56 @@
+/**
+ * Options that several commands share, and how their text is read. Printing help loads this file: it imports commander
+ * and no more.
+ */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+/** `--gateway`, `--gateway=true`, `--gateway=false`. */
+export const trueOrFalse = (flag: string, description: string): Option =>
+  new Option(`${flag} [true|false]`, description)
+    .argParser((text: string) => {
+      if (text === 'true' || text === 'false') return text === 'true';
+      throw new InvalidArgumentError('It must be true or false.');
+    })
+    .default(true);
+
+/** A list in which commas separate; the flag may be repeated, as Linkerd's. */
+export const listOf = (text: string, before: readonly string[] | undefined): readonly string[] => [
+  ...(before ?? []),
+  ...text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+];
+
+/** A port. */
+export const portOf = (text: string): number => {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port >= 1 && port <= 65_535) return port;
+  throw new InvalidArgumentError('It must be between 1 and 65535.');
+};
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** How long to wait, in milliseconds: `30s`, `5m`, `1h`. */
+const timeoutOf = (text: string): number => {
+  const [, count, unit = ''] = /^(\d{1,6})([smh])$/.exec(text) ?? [];
+  const ms = Number(count) * (UNIT_MS[unit] ?? 0);
+  if (ms > 0) return ms;
+  throw new InvalidArgumentError('It must be a duration such as 30s, 5m or 1h.');
+};
+
+/** `--timeout`, five minutes by default. */
+export const timeoutOption = (description: string): Option =>
+  new Option('--timeout <duration>', description).argParser(timeoutOf).default(timeoutOf('5m'), '5m');
+
+/** What a command that prints manifests and writes them with `--apply` takes besides its own. */
+export interface ApplyFlags {
+  readonly apply?: true;
+  readonly output?: 'yaml' | 'json';
+}
+
+/** Adds `--apply` and `--output`. */
+export const addApplyFlags = (command: Command, without: string): Command =>
+  command
+    .option('--apply', `write to the clusters; without it, ${without}`)
+    .addOption(new Option('-o, --output <format>', 'format of what is printed').choices(['yaml', 'json']));

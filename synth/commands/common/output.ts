@@ -1,0 +1,63 @@
+/** What commands print: manifests, which change nothing, and what became of objects. */
+import { Yaml } from 'cdk8s';
+import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import { print } from '../../print.ts';
+import type { Outcome } from './cluster.ts';
+
+/** How it is printed. */
+export type OutputFormat = 'yaml' | 'json';
+
+/** Objects of one cluster. */
+export interface ClusterObjects {
+  /** Name of the context. */
+  readonly context: string;
+  /** What they are for, in a comment of YAML. */
+  readonly purpose: string;
+  readonly objects: readonly ApiJson[];
+}
+
+/** Manifests: YAML in which a comment says which cluster they are for, or JSON by cluster. */
+export const manifestsText = (clusters: readonly ClusterObjects[], format: OutputFormat): string =>
+  format === 'json'
+    ? json({ clusters: clusters.map(({ context, objects }) => ({ context, objects })) })
+    : clusters
+        .map(({ context, purpose, objects }) => `---\n# ${context}: ${purpose}\n${Yaml.stringify(...objects)}`)
+        .join('');
+
+/** An object by its kind and name. */
+export interface Named {
+  readonly kind: string;
+  readonly metadata: { readonly namespace?: string | undefined; readonly name: string };
+}
+
+/** What became of one object. */
+export interface Result {
+  readonly context: string;
+  readonly object: Named;
+  readonly outcome: Outcome;
+}
+
+/** Prints what becomes of objects: a line for each at once, as kubectl does, or all of them as a list at the end. */
+export class ResultReport {
+  readonly #format: OutputFormat | undefined;
+  readonly #results: object[] = [];
+
+  constructor(format: OutputFormat | undefined) {
+    this.#format = format;
+  }
+
+  async add({ context, object: { kind, metadata }, outcome }: Result): Promise<void> {
+    const { namespace, name } = metadata;
+    this.#results.push({ context, kind, ...(namespace !== undefined && { namespace }), name, outcome });
+    if (this.#format === undefined) await print(`${kind.toLowerCase()}/${name} ${outcome} in ${context}\n`);
+  }
+
+  /** Prints the list, if a format was asked for. */
+  async end(): Promise<void> {
+    const list = { results: this.#results };
+    if (this.#format === 'json') await print(json(list));
+    if (this.#format === 'yaml') await print(Yaml.stringify(list));
+  }
+}
+
+const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;

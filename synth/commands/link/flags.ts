@@ -1,0 +1,77 @@
+/** The options of `linkspan link` and `linkspan unlink`. */
+import type { Command } from 'commander';
+import { addApplyFlags, type ApplyFlags, listOf, portOf, timeoutOption, trueOrFalse } from '../common/flags.ts';
+
+/** Which two clusters, as both commands have them. */
+export interface PairFlags extends ApplyFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly toKubeconfig?: string;
+  readonly name?: string;
+  readonly sourceName?: string;
+  readonly namespace: string;
+  readonly linkerdNamespace: string;
+  /** In milliseconds. */
+  readonly timeout: number;
+}
+
+/** Flags of `linkspan link`. */
+export interface LinkFlags extends PairFlags {
+  readonly toContext: string;
+  readonly both?: true;
+  readonly apiServerAddress?: string;
+  readonly sourceApiServerAddress?: string;
+  readonly gateway: boolean;
+  readonly gatewayName: string;
+  readonly gatewayNamespace?: string;
+  readonly gatewayAddresses?: readonly string[];
+  readonly gatewayPort?: number;
+  readonly flat: boolean;
+  readonly excludedAnnotations?: readonly string[];
+  readonly excludedLabels?: readonly string[];
+  readonly wait?: true;
+}
+
+/** Flags of `linkspan unlink`. */
+export interface UnlinkFlags extends PairFlags {
+  readonly toContext?: string;
+}
+
+const addPairFlags = (command: Command): Command =>
+  command
+    .option('--kubeconfig <file>', 'kubeconfig of the source (default: as kubectl finds it)')
+    .option('--context <name>', 'context of the source, whose clients call (default: the current context)')
+    .option('--to-kubeconfig <file>', 'kubeconfig of the target (default: that of the source)')
+    .option('--name <cluster>', 'name of the target cluster and of the Link (default: the context of the target)')
+    .option('--source-name <cluster>', 'name of the source cluster (default: its context)')
+    .option('-n, --namespace <name>', 'namespace of the multicluster extension', 'linkerd-multicluster')
+    .option('-L, --linkerd-namespace <name>', "namespace of Linkerd's control plane", 'linkerd');
+
+/** Adds the flags of `linkspan link`. */
+export const addLinkFlags = (command: Command): Command =>
+  addApplyFlags(
+    addPairFlags(command.requiredOption('--to-context <name>', 'context of the target, whose Services are mirrored'))
+      .option('--both', 'also the way back: a Link in each of the two clusters')
+      .option('--api-server-address <url>', 'where the source reaches the API server of the target')
+      .option('--source-api-server-address <url>', 'the same for the way back')
+      .addOption(trueOrFalse('--gateway', 'whether the target has a gateway; without one, flat mode only'))
+      .option('--gateway-name <name>', "name of the gateway's Service", 'linkerd-gateway')
+      .option('--gateway-namespace <name>', "namespace of the gateway's Service (default: that of the extension)")
+      .option('--gateway-addresses <addresses>', "addresses of the gateway, instead of its Service's", listOf)
+      .option('--gateway-port <port>', "port of the gateway, instead of its Service's", portOf)
+      .addOption(trueOrFalse('--flat', 'whether Linkerd may read the target too, which flat and federated mode need'))
+      .option('--excluded-annotations <keys>', 'annotations that mirrors do not get', listOf)
+      .option('--excluded-labels <keys>', 'labels that mirrors do not get', listOf)
+      .option('--wait', 'wait for an address of the gateway, and until the Link is Ready')
+      .addOption(timeoutOption('how long to wait, in all')),
+    'print the manifests for both clusters',
+  );
+
+/** Adds the flags of `linkspan unlink`. */
+export const addUnlinkFlags = (command: Command): Command =>
+  addApplyFlags(
+    addPairFlags(
+      command.option('--to-context <name>', 'context of the target; without it, its account stays'),
+    ).addOption(timeoutOption('how long to wait until the operator has removed the mirrors')),
+    'print the objects that would be deleted',
+  );

@@ -1,0 +1,183 @@
+/**
+ * `linkspan link`: lets the source cluster mirror Services of the target. It makes an account in the target, waits for its
+ * token, and writes the credentials and the Link to the source. All obstacles are reported before anything is written;
+ * without `--apply` nothing is, and the manifests are printed.
+ */
+import { tokenSecretName, remoteAccessName } from '../../../crds/wire.ts';
+import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
+import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
+import type { Cluster } from '../common/cluster.ts';
+import { LINKS } from '../common/kinds.ts';
+import { type ClusterObjects, manifestsText, ResultReport } from '../common/output.ts';
+import { waitFor } from '../common/wait.ts';
+import { print } from '../../print.ts';
+import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { LinkFlags } from './flags.ts';
+import { accessManifests, credentialsManifests, FLAG_OF_PROP, linkManifests, type Token } from './manifests.ts';
+import { type Pair, wayBack, withPair } from './pair.ts';
+import { type Given, type LinkObject, survey, type Way } from './survey.ts';
+
+/** How long Kubernetes may take to make a token. */
+const TOKEN_TIMEOUT_MS = 30_000;
+
+/** Runs the command. Sets the exit code. */
+export const link = (flags: LinkFlags): Promise<void> =>
+  reportingProblems(async () => {
+    refuseProblems(flagProblems(flags), ExitCode.usage);
+    await withPair(flags, (pair) => linkPair(pair, flags));
+  }, FLAG_OF_PROP);
+
+const linkPair = async (pair: Pair, flags: LinkFlags): Promise<void> => {
+  const until = performance.now() + flags.timeout;
+  const ways = await survey(waysOf(pair, flags), flags, flags.wait ? flags.timeout : 0);
+  if (!flags.apply) {
+    await print(manifestsText(await preview(ways, flags), flags.output ?? 'yaml'));
+    return;
+  }
+  // Rendered once before anything is written, so that what no manifest can have is refused first.
+  for (const { sourceName, settings } of ways) {
+    accessManifests(sourceName, flags);
+    linkManifests(settings, flags);
+  }
+  const report = new ResultReport(flags.output);
+  for (const way of ways) await write(way, flags, report);
+  await report.end();
+  if (flags.wait) for (const way of ways) await untilReady(way, flags, until - performance.now());
+};
+
+const flagProblems = (flags: LinkFlags): readonly Problem[] => {
+  const refusal = (flag: string, reason: string, remedy: string): Problem => ({ object: flag, reason, remedy });
+  const { both, gatewayAddresses, gatewayPort, sourceApiServerAddress } = flags;
+  const ofGateway = [gatewayAddresses && '--gateway-addresses', gatewayPort && '--gateway-port'].filter(
+    (flag) => typeof flag === 'string',
+  );
+  return [
+    ...(flags.wait && !flags.apply ? [refusal('--wait', 'needs --apply', 'add it: nothing is written without')] : []),
+    ...(sourceApiServerAddress !== undefined && !both
+      ? [refusal('--source-api-server-address', 'needs --both', 'add it, or remove the address')]
+      : []),
+    ...ofGateway.flatMap((flag) => [
+      ...(both ? [refusal(flag, 'must not be used with --both: it is of one gateway', 'link each way by itself')] : []),
+      ...(flags.gateway ? [] : [refusal(flag, 'must not be used with --gateway=false', 'remove one of them')]),
+    ]),
+  ];
+};
+
+/** The way there, and with `--both` the way back. */
+const waysOf = (pair: Pair, flags: LinkFlags): readonly { readonly pair: Pair; readonly given: Given }[] => {
+  const there = {
+    apiServerAddress: flags.apiServerAddress,
+    addressFlag: '--api-server-address',
+    addresses: flags.gatewayAddresses,
+    port: flags.gatewayPort,
+  };
+  const back = { apiServerAddress: flags.sourceApiServerAddress, addressFlag: '--source-api-server-address' };
+  return [{ pair, given: there }, ...(flags.both ? [{ pair: wayBack(pair), given: back }] : [])];
+};
+
+/** What would be written. Credentials that no token has been made for yet are left out. */
+const preview = async (ways: readonly Way[], flags: LinkFlags): Promise<readonly ClusterObjects[]> => {
+  const all = await Promise.all(
+    ways.map(async (way): Promise<readonly ClusterObjects[]> => {
+      const { source, target, sourceName, targetName, settings, apiServer } = way;
+      const token = await readToken(target, sourceName, flags);
+      if (token === undefined) {
+        process.stderr.write(
+          `note: the credentials of ${targetName} are left out: their token is made when the account is applied\n`,
+        );
+      }
+      return [
+        {
+          context: target.context,
+          purpose: `the account with which ${sourceName} reads`,
+          objects: accessManifests(sourceName, flags),
+        },
+        {
+          context: source.context,
+          purpose: `the Link to ${targetName}, and its credentials`,
+          objects: [
+            ...(token === undefined ? [] : credentialsManifests(settings, apiServer, token, flags)),
+            ...linkManifests(settings, flags),
+          ],
+        },
+      ];
+    }),
+  );
+  return all.flat();
+};
+
+/** Writes one way: the account, then, with its token, the credentials and the Link. */
+const write = async (way: Way, flags: LinkFlags, report: ResultReport): Promise<void> => {
+  const { source, target, sourceName, settings, apiServer } = way;
+  await applyAll(target, accessManifests(sourceName, flags), report);
+  const secret = target.title('Secret', tokenRef(sourceName, flags));
+  const token = await waitFor(
+    `the token in ${secret}`,
+    async () => {
+      const found = await readToken(target, sourceName, flags);
+      return found === undefined ? { pending: 'none is made yet' } : { done: found };
+    },
+    {
+      timeoutMs: Math.min(flags.timeout, TOKEN_TIMEOUT_MS),
+      problem: (_, waitedMs) => ({
+        object: secret,
+        reason: `has no token after ${waitedMs / 1000} s`,
+        remedy: `see whether kube-controller-manager of ${target.context} runs: it makes the tokens of ServiceAccounts`,
+      }),
+    },
+  );
+  await applyAll(source, credentialsManifests(settings, apiServer, token, flags), report);
+  await applyAll(source, linkManifests(settings, flags), report);
+};
+
+const applyAll = async (cluster: Cluster, objects: readonly ApiJson[], report: ResultReport): Promise<void> => {
+  for (const object of objects) {
+    await report.add({ context: cluster.context, object, outcome: await cluster.apply(object) });
+  }
+};
+
+const tokenRef = (
+  sourceName: string,
+  { namespace }: LinkFlags,
+): { readonly namespace: string; readonly name: string } => ({
+  namespace,
+  name: tokenSecretName(remoteAccessName(sourceName)),
+});
+
+/** The token of the account; undefined until Kubernetes has made it. */
+const readToken = async (target: Cluster, sourceName: string, flags: LinkFlags): Promise<Token | undefined> => {
+  const found = await target.find<Secret>(SECRETS, tokenRef(sourceName, flags));
+  const { token, 'ca.crt': caData } = found?.data ?? {};
+  return token && caData ? { token: Buffer.from(token, 'base64').toString(), caData } : undefined;
+};
+
+/** Waits until the operator reports that the Link, as it is now, is Ready. */
+const untilReady = async ({ source, targetName }: Way, { namespace }: LinkFlags, timeoutMs: number): Promise<void> => {
+  const ref = { namespace, name: targetName };
+  const title = source.title('Link', ref);
+  await waitFor(
+    title,
+    async () => {
+      const found = await source.find<LinkObject>(LINKS, ref);
+      const ready = found?.status?.conditions?.find(({ type }) => type === 'Ready');
+      if (ready === undefined || (ready.observedGeneration ?? 0) < (found?.metadata.generation ?? 0)) {
+        return { pending: NO_REPORT };
+      }
+      return ready.status === 'True' ? { done: undefined } : { pending: `${ready.reason}: ${ready.message}` };
+    },
+    {
+      timeoutMs,
+      problem: (pending) => ({
+        object: title,
+        reason: `is not Ready in time: ${pending}`,
+        remedy:
+          pending === NO_REPORT
+            ? `see whether the operator runs in ${source.context}`
+            : `see kubectl --context ${source.context} -n ${namespace} describe link ${targetName}`,
+      }),
+    },
+  );
+  process.stderr.write(`Link ${targetName} of ${source.context} is Ready\n`);
+};
+
+const NO_REPORT = 'no operator has reported on it yet';

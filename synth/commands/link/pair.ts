@@ -1,0 +1,86 @@
+/** One way of a link: which cluster reads which, and what they call each other. */
+import { targetClusterName } from '../../../constructs/common/prop-rules.ts';
+import { formatFieldErrors } from '../../../crds/field-error.ts';
+import { type Problem, ExitCode, refuseProblems } from '../common/command-error.ts';
+import { Cluster } from '../common/cluster.ts';
+import type { PairFlags } from './flags.ts';
+
+export interface Pair {
+  readonly source: Cluster;
+  readonly target: Cluster;
+  readonly sourceName: string;
+  /** Also the name of the Link. */
+  readonly targetName: string;
+}
+
+/** The same two clusters, the other way round. */
+export const wayBack = ({ source, target, sourceName, targetName }: Pair): Pair => ({
+  source: target,
+  target: source,
+  sourceName: targetName,
+  targetName: sourceName,
+});
+
+/**
+ * Opens both clusters, gives them to a command, and closes them.
+ * @throws TerminalError for a kubeconfig or a context that cannot be used
+ * @throws CommandError for names that no clusters can have, and for one cluster given twice
+ */
+export const withPair = async (
+  flags: PairFlags & { readonly toContext: string },
+  command: (pair: Pair) => Promise<void>,
+): Promise<void> => {
+  const { kubeconfig, toKubeconfig = kubeconfig } = flags;
+  const source = await Cluster.open({ kubeconfig, context: flags.context });
+  try {
+    const target = await Cluster.open({ kubeconfig: toKubeconfig, context: flags.toContext });
+    try {
+      const { name: targetName = target.context, sourceName = source.context } = flags;
+      refuseProblems(
+        [
+          ...clusterNameProblems('--name', targetName, target.context),
+          ...clusterNameProblems('--source-name', sourceName, source.context),
+          ...sameClusterProblems(source, target),
+          ...(targetName === sourceName ? [SAME_NAME] : []),
+        ],
+        ExitCode.usage,
+      );
+      await command({ source, target, sourceName, targetName });
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+};
+
+const SAME_NAME: Problem = {
+  object: '--name',
+  reason: 'must differ from the name of the source',
+  remedy: 'name them with --name and --source-name',
+};
+
+/** What a name cannot be; a context's is often not the name of a cluster. */
+export const clusterNameProblems = (flag: string, name: string, context: string): readonly Problem[] => {
+  const error = targetClusterName(flag, name);
+  if (error === undefined) return [];
+  const { remedy = 'name it otherwise', ...finding } = error;
+  return [
+    {
+      object: name === context ? `context ${context}` : flag,
+      reason: formatFieldErrors([{ ...finding, path: '' }]),
+      remedy: name === context ? `name the cluster with ${flag}` : remedy,
+    },
+  ];
+};
+
+const sameClusterProblems = (source: Cluster, target: Cluster): readonly Problem[] =>
+  source.reachedBy.server === target.reachedBy.server
+    ? [
+        {
+          object: `contexts ${source.context} and ${target.context}`,
+          reason: `lead to the same API server, ${source.reachedBy.server}`,
+          remedy: 'name two clusters with --context and --to-context',
+        },
+      ]
+    : [];

@@ -1,0 +1,186 @@
+/** Whether two clusters can be linked, and with which settings: all that stands in the way, before anything is written. */
+import { serverUrl } from '../../../constructs/link/kubeconfig.ts';
+import { formatFieldErrors } from '../../../crds/field-error.ts';
+import { Default, LinkApi } from '../../../crds/wire.ts';
+import type { LinkSpec } from '../../../crds/link/types.gen.ts';
+import { type KubeObject, NAMESPACES } from '../../../operator/kube/objects.ts';
+import { type Problem, refuseProblems } from '../common/command-error.ts';
+import type { Cluster } from '../common/cluster.ts';
+import { LINKS } from '../common/kinds.ts';
+import { waitFor } from '../common/wait.ts';
+import { type ApiServer, apiServerOf, apiServerProblem, leadsToItself } from './api-server.ts';
+import type { LinkFlags } from './flags.ts';
+import type { GatewayFacts, GatewayRead, GivenGateway } from './gateway.ts';
+import type { LinkSettings } from './manifests.ts';
+import type { Pair } from './pair.ts';
+import { readDomains, readGateway } from './target.ts';
+
+/** What the user has said of one way. */
+export interface Given extends GivenGateway {
+  readonly apiServerAddress: string | undefined;
+  /** The flag of that address. */
+  readonly addressFlag: string;
+}
+
+/** One way, ready to be written. */
+export interface Way extends Pair {
+  readonly settings: LinkSettings;
+  readonly apiServer: ApiServer;
+}
+
+/** A Link, as far as it is read here. */
+export interface LinkObject extends KubeObject {
+  readonly spec?: LinkSpec;
+  readonly status?: {
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason: string;
+      readonly message: string;
+      readonly observedGeneration?: number;
+    }[];
+  };
+}
+
+/**
+ * Surveys all ways.
+ * @param timeoutMs how long to wait for the address of a gateway; 0: not at all
+ * @throws CommandError with all that stands in the way
+ */
+export const survey = async (
+  ways: readonly { readonly pair: Pair; readonly given: Given }[],
+  flags: LinkFlags,
+  timeoutMs: number,
+): Promise<readonly Way[]> => {
+  const read = await Promise.all(
+    ways.map(async ({ pair, given }) => ({
+      pair,
+      given,
+      gateway: flags.gateway ? await readGateway(pair.target, flags, given) : undefined,
+      problems: [...(await clusterProblems(pair, flags)), ...addressProblems(pair, given)],
+    })),
+  );
+  refuseProblems(read.flatMap(({ problems, gateway }) => [...problems, ...problemsOf(gateway, timeoutMs)]));
+  const surveyed: Way[] = [];
+  for (const { pair, given, gateway } of read) {
+    const { sourceName, targetName, target } = pair;
+    const facts = gateway && (await addressed(gateway, pair, given, flags, timeoutMs));
+    const settings = { sourceName, targetName, domains: await domainsOf(target, flags), gateway: facts };
+    surveyed.push({ ...pair, settings, apiServer: apiServerOf(target.reachedBy, given.apiServerAddress) });
+  }
+  return surveyed;
+};
+
+/** What is wrong with a gateway, unless it is waited for. */
+const problemsOf = (gateway: GatewayRead | undefined, timeoutMs: number): readonly Problem[] =>
+  gateway === undefined || gateway.ok || (gateway.isPending && timeoutMs > 0) ? [] : gateway.problems;
+
+/** The gateway, once its load balancer has an address. */
+const addressed = async (
+  read: GatewayRead,
+  { target }: Pair,
+  given: Given,
+  flags: LinkFlags,
+  timeoutMs: number,
+): Promise<GatewayFacts> => {
+  if (read.ok) return read.gateway;
+  let [problem] = read.problems;
+  return waitFor(
+    `the gateway of ${target.context}`,
+    async () => {
+      const again = await readGateway(target, flags, given);
+      if (again.ok) return { done: again.gateway };
+      if (!again.isPending) refuseProblems(again.problems);
+      [problem] = again.problems;
+      return { pending: problem?.reason ?? '' };
+    },
+    {
+      timeoutMs,
+      problem: (pending, waitedMs) => ({
+        object: problem?.object ?? target.context,
+        reason: `${pending}, after ${waitedMs / 1000} s`,
+        remedy: 'see the events of the Service, or name an address with --gateway-addresses',
+      }),
+    },
+  );
+};
+
+/** The domains of the target's Linkerd; Linkerd's defaults, with a warning, where there is none. */
+const domainsOf = async (target: Cluster, { linkerdNamespace }: LinkFlags): Promise<LinkSettings['domains']> => {
+  const found = await readDomains(target, linkerdNamespace);
+  if (found !== undefined) return found;
+  process.stderr.write(
+    `warning: ${target.context} has no Linkerd in namespace ${linkerdNamespace}: its domain is taken to be ` +
+      `${Default.clusterDomain} (name another namespace with --linkerd-namespace)\n`,
+  );
+  return { clusterDomain: Default.clusterDomain, trustDomain: Default.clusterDomain };
+};
+
+/** Why an API server cannot be what credentials name. */
+const addressProblems = ({ source, target }: Pair, { apiServerAddress, addressFlag }: Given): readonly Problem[] => {
+  const { reachedBy, context } = target;
+  const invalid = serverUrl('', apiServerAddress ?? reachedBy.server);
+  if (invalid !== undefined) {
+    const object = apiServerAddress === undefined ? `API server of ${context}` : addressFlag;
+    const { remedy = 'name another with --api-server-address', ...finding } = invalid;
+    return [{ object, reason: formatFieldErrors([finding]), remedy }];
+  }
+  if (apiServerAddress === undefined) {
+    const problem = apiServerProblem(reachedBy, source.context, addressFlag);
+    return problem === undefined ? [] : [problem];
+  }
+  if (leadsToItself(apiServerAddress)) {
+    process.stderr.write(
+      `warning: ${addressFlag} ${apiServerAddress} leads to whichever machine uses it: pods reach themselves there\n`,
+    );
+  }
+  return [];
+};
+
+/** What the clusters lack. */
+const clusterProblems = async (
+  { source, target, targetName }: Pair,
+  { namespace, linkerdNamespace, flat }: LinkFlags,
+): Promise<readonly Problem[]> => {
+  const [served, ...missing] = await Promise.all([
+    source.serves(LINKS),
+    missingNamespace(source, namespace, INSTALL),
+    missingNamespace(target, namespace, INSTALL),
+    flat ? missingNamespace(source, linkerdNamespace, INSTALL_LINKERD) : undefined,
+  ]);
+  const problems = missing.filter((problem) => problem !== undefined);
+  if (!served) return [noCrd(source), ...problems];
+  return [...problems, ...otherLinks(source, await source.list<LinkObject>(LINKS, { namespace }), targetName)];
+};
+
+const INSTALL = 'install the multicluster extension there, or name its namespace with --namespace';
+const INSTALL_LINKERD =
+  'install Linkerd there, name its namespace with --linkerd-namespace, or use --flat=false for gateway mode only';
+
+const missingNamespace = async (cluster: Cluster, name: string, remedy: string): Promise<Problem | undefined> =>
+  (await cluster.find(NAMESPACES, { name })) === undefined
+    ? { object: cluster.title('Namespace', { name }), reason: 'not found', remedy }
+    : undefined;
+
+const noCrd = (source: Cluster): Problem => ({
+  object: source.title('CustomResourceDefinition', { name: `${LinkApi.plural}.${LinkApi.group}` }),
+  reason: `not found in version ${LinkApi.version}`,
+  remedy: `linkspan crds | kubectl --context ${source.context} apply --server-side -f -`,
+});
+
+/** Links that this one would change into another, or that would be a second one to the same cluster. */
+const otherLinks = (source: Cluster, links: readonly LinkObject[], name: string): readonly Problem[] =>
+  links.flatMap(({ metadata, spec }) => {
+    const cluster = spec?.targetClusterName;
+    if ((metadata.name === name) === (cluster === name)) return [];
+    const object = source.title('Link', metadata);
+    return metadata.name === name
+      ? [{ object, reason: `is to cluster ${cluster ?? ''}`, remedy: 'name the new one with --name, or unlink first' }]
+      : [
+          {
+            object,
+            reason: `is to cluster ${name} already`,
+            remedy: 'delete it first, or name another cluster with --name',
+          },
+        ];
+  });

@@ -1,0 +1,49 @@
+/**
+ * The commands of `linkspan`, their options and their help. What a command does is a file of its own in `commands/`,
+ * imported when the command runs, so that help and usage errors cost next to nothing.
+ */
+import { createRequire } from 'node:module';
+import { Command } from 'commander';
+
+import { addLinkFlags, addUnlinkFlags, type LinkFlags, type UnlinkFlags } from './commands/link/flags.ts';
+import type { SynthFlags } from './commands/synth.ts';
+import { addOperatorFlags, type FlagValues } from '../operator/config/flags.ts';
+
+const { version } = createRequire(import.meta.url)('linkspan/package.json') as { readonly version: string };
+
+/** The program. */
+export const program = new Command('linkspan')
+  .description('Multi-cluster service mirroring for Linkerd')
+  .version(version)
+  .showHelpAfterError('(see linkspan --help)')
+  .exitOverride();
+
+program
+  .command('crds')
+  .description('print the CustomResourceDefinition of the Link as YAML')
+  .action(async () => (await import('./commands/crds.ts')).printCrds());
+
+addOperatorFlags(program.command('operator'))
+  .showHelpAfterError('(see linkspan operator --help)')
+  .description('keep the mirrors of every Link true, until stopped')
+  .action(async (flags: FlagValues) => (await import('./commands/operator.ts')).operate(flags));
+
+program
+  .command('synth')
+  .showHelpAfterError('(see linkspan synth --help)')
+  .description('write the manifests of a set of clusters, one folder for each')
+  .option('-f, --file <file>', 'the cluster file', 'linkspan.yaml')
+  .option('-o, --output <dir>', 'the folder to write to', 'clusters')
+  .option('--check', 'write nothing; print the diff, and exit 1 if there is one')
+  .option('--schema', 'print the JSON schema of the cluster file, for editors')
+  .action(async (flags: SynthFlags) => (await import('./commands/synth.ts')).synth(flags));
+
+addLinkFlags(program.command('link'))
+  .showHelpAfterError('(see linkspan link --help)')
+  .description('let one cluster mirror Services of another: account, credentials and Link')
+  .action(async (flags: LinkFlags) => (await import('./commands/link/link.ts')).link(flags));
+
+addUnlinkFlags(program.command('unlink'))
+  .showHelpAfterError('(see linkspan unlink --help)')
+  .description('remove a Link: its mirrors, its credentials, and the account in the target')
+  .action(async (flags: UnlinkFlags) => (await import('./commands/link/unlink.ts')).unlink(flags));

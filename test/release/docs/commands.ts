@@ -1,0 +1,73 @@
+/** docs/commands.md: every command with its help, made of the program that prints it, so that neither drifts. */
+import type { Command } from 'commander';
+import { program } from '../../../synth/program.ts';
+
+/** Characters of a line of help in the page. */
+const HELP_WIDTH = 118;
+
+const INTRODUCTION = `# Commands
+
+What \`linkspan\` does on the command line. This page is produced by the program: \`npm run docs\` writes it, and a test fails
+when it has drifted.
+
+## Conventions
+
+- Commands that work on clusters take a kubeconfig of any kind, as kubectl does: \`--kubeconfig\`, else \`KUBECONFIG\`, else
+  \`~/.kube/config\`, with client certificates, tokens, OIDC and the programs that a cloud's credentials come from. \`--context\`
+  names a context of it; by default it is the current one.
+- They print what they would do and change nothing. With \`--apply\` they do it, by server-side apply with the field manager
+  \`linkspan-cli\`, and print what became of each object. Either is safe to run again.
+- Manifests and results are on stdout, as \`-o yaml\` or \`-o json\` has them; progress, notes, warnings and errors are on
+  stderr.
+- All that stands in the way is reported at once, before anything is written: the flag or the object with its cluster, the
+  reason, and in brackets the remedy.
+
+| exit code | when                                                                                                     |
+| --------- | -------------------------------------------------------------------------------------------------------- |
+| 0         | it is done                                                                                               |
+| 1         | a cluster stands in the way: the object is missing, refused or not there in time; \`synth --check\`: differs |
+| 2         | the command line, a kubeconfig or a file is invalid; nothing was done                                    |
+`;
+
+/** What the help of a command does not say. */
+const NOTES: Readonly<Record<string, string>> = {
+  link: `In the target it makes the account \`linkerd-service-mirror-remote-access-<source>\`, with its rights and a token that
+Kubernetes fills in. In the source it writes the token as the Secret \`cluster-credentials-<target>\` for the operator, and a
+copy for Linkerd's destination controller, and then the Link. What the Link says of the gateway is read from the gateway's
+Service; the domains are read from Linkerd's ConfigMap \`linkerd-config\`.
+
+\`\`\`sh
+linkspan link --context east --to-context west                  # prints the manifests for both clusters
+linkspan link --context east --to-context west --apply --wait   # writes them, and waits until the Link is Ready
+\`\`\`
+
+The manifests that it prints without \`--apply\` hold the token, if the account has one already: keep them as secret.
+
+The address of the API server in your kubeconfig must be one that pods of the source reach. It is refused if it leads to your
+own machine, as that of kind and k3d does: name another with \`--api-server-address\`.`,
+  unlink: `The Link goes first. When the operator has removed the mirrors, the credentials follow, and last the account in the target
+with its token. If no operator runs, the command ends with exit code 1 after \`--timeout\`, and deletes no credentials: run it
+again later. Credentials that another Link uses stay.
+
+\`\`\`sh
+linkspan unlink --context east --to-context west           # prints the objects that would be deleted
+linkspan unlink --context east --to-context west --apply
+\`\`\``,
+  operator: `The README has a [table of these flags](../README.md#configuration) with their defaults and variables.`,
+};
+
+/** The page. */
+export const commandsPage = (): string => [INTRODUCTION, ...program.commands.map(section)].join('\n');
+
+const section = (command: Command): string => {
+  const name = command.name();
+  const help = command.configureHelp({ helpWidth: HELP_WIDTH }).helpInformation().trim();
+  // The operator's flags are in the README.
+  const shown = name === 'operator' ? [] : [`\`\`\`text\n${help}\n\`\`\``];
+  return [`## linkspan ${name}`, `${capital(command.description())}.`, NOTES[name], ...shown]
+    .filter((part) => part !== undefined)
+    .map((part) => `${part}\n`)
+    .join('\n');
+};
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,353 @@
+/** `linkspan link` and `linkspan unlink` on two clusters with the controllers and the operator that they rely on. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { linkCrd } from '../../../../crds/index.ts';
+import { gatewayIdentity } from '../../../../crds/wire.ts';
+import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
+import { onEachBacking } from '../../../cluster/on-each-backing.ts';
+import type { TestCluster } from '../../../cluster/index.ts';
+import { type Api, eventually, installCrd, type KubeObject, type ObjectRef } from '../../../cluster/workload/index.ts';
+import { EXPORTED, LINKS_NAMESPACE, namespace, service, slice } from '../../../support/builders.ts';
+import type { LinkObject } from '../../../support/objects.ts';
+import { TwoClusters } from '../../../support/two-clusters.ts';
+import { linkspan, type Outcome } from '../../linkspan.ts';
+
+const IDENTITY = gatewayIdentity('linkerd', 'west.example');
+const ACCOUNT = 'linkerd-service-mirror-remote-access-east';
+
+const GATEWAY_REF = service('linkerd-gateway', { namespace: LINKS_NAMESPACE });
+const gatewayService = service('linkerd-gateway', {
+  namespace: LINKS_NAMESPACE,
+  annotations: {
+    'mirror.linkerd.io/gateway-identity': IDENTITY,
+    'mirror.linkerd.io/probe-period': '1',
+    'mirror.linkerd.io/probe-path': '/ready',
+  },
+  ports: [
+    { name: 'mc-gateway', port: 4143 },
+    { name: 'mc-probe', port: 4191 },
+  ],
+  spec: { type: 'LoadBalancer' },
+});
+
+const linkerdConfig = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'linkerd-config', namespace: 'linkerd' },
+  data: { values: 'clusterDomain: west.local\nidentityTrustDomain: west.example\n' },
+};
+
+const ref = (apiVersion: string, kind: string, name: string, within?: string): ObjectRef => ({
+  apiVersion,
+  kind,
+  metadata: { name, ...(within !== undefined && { namespace: within }) },
+});
+const RBAC = 'rbac.authorization.k8s.io/v1';
+const credentialsRef = (within: string) => ref('v1', 'Secret', 'cluster-credentials-west', within);
+const linkRef = ref('multicluster.linkerd.io/v1alpha3', 'Link', 'west', LINKS_NAMESPACE);
+const ACCESS = [
+  ref('v1', 'ServiceAccount', ACCOUNT, LINKS_NAMESPACE),
+  ref('v1', 'Secret', `${ACCOUNT}-token`, LINKS_NAMESPACE),
+  ref(RBAC, 'ClusterRole', ACCOUNT),
+  ref(RBAC, 'ClusterRoleBinding', ACCOUNT),
+];
+
+/** A manifest, as far as it is read here. */
+interface LinkManifest extends KubeObject {
+  readonly spec?: { readonly gatewayAddress?: string };
+}
+
+/** What a cluster has of the kinds that the commands write: `Kind namespace/name`, sorted. */
+const everything = async (client: Api): Promise<readonly string[]> => {
+  const kinds = [
+    ['v1', 'Secret'],
+    ['v1', 'Service'],
+    ['v1', 'ServiceAccount'],
+    ['v1', 'Namespace'],
+    [RBAC, 'ClusterRole'],
+    [RBAC, 'ClusterRoleBinding'],
+    ['coordination.k8s.io/v1', 'Lease'],
+    ['multicluster.linkerd.io/v1alpha3', 'Link'],
+  ] as const;
+  const lists = await Promise.all(
+    kinds.map(async ([apiVersion, kind]) => {
+      // The Link's kind is not there before a Link can be.
+      return client.list({ apiVersion, kind }).catch(() => []);
+    }),
+  );
+  return lists
+    .flat()
+    .map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`)
+    .filter((name) => !name.endsWith('/linkspan-operator'))
+    .sort();
+};
+
+onEachBacking('linkspan link and unlink', (backing) => {
+  let clusters: TwoClusters;
+  let directory: string;
+  let before: readonly (readonly string[])[];
+
+  beforeAll(async () => {
+    const minting = { controllers: ['serviceaccount-token-controller'] };
+    clusters = await TwoClusters.start({ backing, west: minting });
+    directory = await mkdtemp(join(tmpdir(), 'linkspan-link-'));
+    await clusters.east.apply(namespace('linkerd'));
+    for (const each of [namespace('linkerd'), namespace(LINKS_NAMESPACE), linkerdConfig, gatewayService]) {
+      await clusters.west.apply(each);
+    }
+    before = await inBoth();
+  }, 120_000);
+  afterAll(async () => {
+    await clusters.stop();
+    await rm(directory, { recursive: true });
+  });
+
+  const inBoth = async () => [await everything(clusters.east), await everything(clusters.west)];
+  const pair = (): readonly string[] => [
+    `--kubeconfig=${clusters.eastCluster.kubeconfigFile}`,
+    `--context=${clusters.eastCluster.name}`,
+    `--to-kubeconfig=${clusters.westCluster.kubeconfigFile}`,
+    `--to-context=${clusters.westCluster.name}`,
+  ];
+  const address = (): string => `--api-server-address=${clusters.westCluster.server}`;
+  const run = (command: string, ...args: readonly string[]): Promise<Outcome> =>
+    linkspan(directory, command, ...pair(), ...args);
+  const giveAddress = (client = clusters.west, ip = '203.0.113.20') =>
+    client.patch(GATEWAY_REF, { status: { loadBalancer: { ingress: [{ ip }] } } }, { subresource: 'status' });
+  const writes = async () => {
+    const all = [...(await clusters.eastCluster.audit()), ...(await clusters.westCluster.audit())];
+    return all.filter(({ verb, userAgent }) => userAgent === 'linkspan-cli' && !['get', 'list'].includes(verb));
+  };
+
+  describe('before there is a Link', () => {
+    test('name every obstacle at once, and write nothing', async () => {
+      const { code, stdout, stderr } = await run('link', '--apply');
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr.split('\n')).toEqual([
+        `error: API server of west: ${clusters.westCluster.server} leads to this machine, and pods of east cannot reach it (name the address that they reach with --api-server-address)`,
+        'error: Service linkerd-multicluster/linkerd-gateway of west: its load balancer has no address yet (wait for it with --wait, or name one with --gateway-addresses)',
+        '',
+      ]);
+      expect(await writes()).toEqual([]);
+    });
+
+    test.each([
+      [['--gateway-name=gate'], 'Service linkerd-multicluster/gate of west: not found: the target has no gateway'],
+      [['--namespace=nope', '--gateway=false'], 'Namespace nope of east: not found'],
+      [['--api-server-address=http://a', '--gateway=false'], '--api-server-address: "http://a" must be an https URL'],
+      [['--linkerd-namespace=nope', '--gateway=false'], 'Namespace nope of east: not found (install Linkerd there'],
+    ])('with %j: %s', async (flags, message) => {
+      const { code, stderr } = await run('link', address(), ...flags);
+      expect(code).toBe(1);
+      expect(stderr).toContain(`error: ${message}`);
+    });
+
+    test.each([
+      [['--context=north'], 'has no context "north" (it has east)'],
+      [['--name=West_1'], '--name: "West_1" must be a valid DNS label'],
+      [['--wait'], '--wait: needs --apply'],
+      [['--source-api-server-address=https://a'], '--source-api-server-address: needs --both'],
+      [['--gateway=false', '--gateway-port=1'], '--gateway-port: must not be used with --gateway=false'],
+      [['--both', '--gateway-addresses=10.0.0.1'], '--gateway-addresses: must not be used with --both'],
+      [['--gateway-port=0'], "option '--gateway-port <port>' argument '0' is invalid. It must be between 1 and 65535."],
+      [['--gateway=maybe'], 'It must be true or false.'],
+      [['--timeout=soon'], 'It must be a duration such as 30s, 5m or 1h.'],
+    ])('refuse %j as a usage error', async (flags, message) => {
+      const { code, stderr } = await run('link', address(), ...flags);
+      expect(stderr).toContain(message);
+      expect(code).toBe(2);
+    });
+
+    test('refuse one cluster given twice', async () => {
+      const { eastCluster } = clusters;
+      const { code, stderr } = await run(
+        'link',
+        `--to-kubeconfig=${eastCluster.kubeconfigFile}`,
+        '--to-context=east',
+        '--name=a',
+      );
+      expect(stderr).toContain('contexts east and east: lead to the same API server');
+      expect(code).toBe(2);
+    });
+
+    test('say that a server cannot be reached', async () => {
+      const file = join(directory, 'nowhere');
+      const nowhere = clusters.westCluster.kubeconfig.replace(clusters.westCluster.server, 'https://127.0.0.1:1');
+      await writeFile(file, nowhere);
+      const { code, stderr } = await run('link', `--to-kubeconfig=${file}`, address());
+      expect(stderr).toMatch(/^error: west: .*ECONNREFUSED.* \(check that https:\/\/127\.0\.0\.1:1 is up/);
+      expect(code).toBe(1);
+    });
+  });
+
+  describe('with a gateway', () => {
+    beforeAll(() => giveAddress());
+
+    test('print what they would write, without a token, and write nothing', async () => {
+      const { code, stdout, stderr } = await run('link', address());
+      expect(code).toBe(0);
+      expect(stderr).toContain('note: the credentials of west are left out');
+      expect(stdout).toContain('# west: the account with which east reads');
+      expect(stdout).not.toContain('cluster-credentials-west\n  namespace');
+      const json = JSON.parse((await run('link', address(), '--output=json')).stdout) as {
+        clusters: { context: string; objects: KubeObject[] }[];
+      };
+      expect(json.clusters.map(({ context, objects }) => [context, ...objects.map(({ kind }) => kind)])).toEqual([
+        ['west', 'ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Secret'],
+        ['east', 'Link'],
+      ]);
+      expect(await writes()).toEqual([]);
+    });
+
+    test('write the account, both Secrets and the Link, and wait until it is Ready', { timeout: 60_000 }, async () => {
+      clusters.operator();
+      const { code, stdout, stderr } = await run('link', address(), '--apply', '--wait', '--timeout=50s');
+      expect({ code, stdout }, stderr).toEqual({
+        code: 0,
+        stdout: [
+          `serviceaccount/${ACCOUNT} created in west`,
+          `clusterrole/${ACCOUNT} created in west`,
+          `clusterrolebinding/${ACCOUNT} created in west`,
+          `secret/${ACCOUNT}-token created in west`,
+          'secret/cluster-credentials-west created in east',
+          'secret/cluster-credentials-west created in east',
+          'link/west created in east',
+          '',
+        ].join('\n'),
+      });
+      expect(stderr).toMatch(/Link west of east is Ready\n$/);
+
+      const made = await clusters.east.get<LinkObject & { readonly spec: object }>(linkRef);
+      expect(made?.spec).toMatchObject({
+        targetClusterName: 'west',
+        targetClusterDomain: 'west.local',
+        gatewayAddress: '203.0.113.20',
+        gatewayPort: '4143',
+        gatewayIdentity: IDENTITY,
+        probeSpec: { path: '/ready', port: '4191', period: '1s' },
+      });
+      const copy = await clusters.east.get(credentialsRef('linkerd'));
+      expect(copy?.metadata.annotations).toEqual({
+        'multicluster.linkerd.io/cluster-domain': 'west.local',
+        'multicluster.linkerd.io/trust-domain': 'west.example',
+      });
+      const secret = await clusters.east.get<KubeObject & { readonly data: { readonly kubeconfig: string } }>(
+        credentialsRef(LINKS_NAMESPACE),
+      );
+      const text = Buffer.from(secret?.data.kubeconfig ?? '', 'base64').toString();
+      expect(parseYaml(text)).toMatchObject({ clusters: [{ cluster: { server: clusters.westCluster.server } }] });
+    });
+
+    test('mirror what is exported', { timeout: 60_000 }, async () => {
+      await clusters.west.apply(service('web', { labels: EXPORTED }));
+      await clusters.west.apply(slice('web'));
+      await eventually('web-west is there', async () => (await clusters.addresses('web-west'))?.[0] === '203.0.113.20');
+    });
+
+    test('change nothing when they run again', async () => {
+      const { code, stdout } = await run('link', address(), '--apply', '--output=json');
+      expect(code).toBe(0);
+      const { results } = JSON.parse(stdout) as { results: { outcome: string }[] };
+      expect(results.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 7 }, () => 'unchanged'));
+    });
+
+    test('refuse a second Link to the cluster', async () => {
+      const other = {
+        ...linkRef,
+        metadata: { ...linkRef.metadata, name: 'other' },
+        spec: { targetClusterName: 'north' },
+      };
+      await clusters.east.apply(other);
+      const named = await run('link', address(), '--name=other');
+      expect(named.stderr).toContain('Link linkerd-multicluster/other of east: is to cluster north');
+      const unlinked = await run('unlink', '--name=other', '--apply');
+      expect(unlinked.stderr).toContain('Link linkerd-multicluster/other of east: is to cluster north');
+      const another = await run('link', address(), '--name=north');
+      expect(another.stderr).toContain('Link linkerd-multicluster/other of east: is to cluster north already');
+      expect([named.code, unlinked.code, another.code]).toEqual([1, 1, 1]);
+      await clusters.east.delete(other);
+    });
+
+    test('list what they would delete, and delete nothing', async () => {
+      await clusters.eastCluster.clearAudit();
+      await clusters.westCluster.clearAudit();
+      const { code, stdout, stderr } = await run('unlink', '--output=json');
+      expect(code).toBe(0);
+      expect(stderr).toContain('the operator would remove 2 mirrors from east');
+      const { clusters: listed } = JSON.parse(stdout) as { clusters: { context: string; objects: KubeObject[] }[] };
+      expect(listed.map(({ context, objects }) => [context, ...objects.map(({ kind }) => kind)])).toEqual([
+        ['east', 'Link', 'Secret', 'Secret'],
+        ['west', 'Secret', 'ClusterRoleBinding', 'ClusterRole', 'ServiceAccount'],
+      ]);
+      expect(await writes()).toEqual([]);
+    });
+
+    test('leave both clusters as they were', { timeout: 60_000 }, async () => {
+      await clusters.west.delete(slice('web'));
+      await clusters.west.delete(service('web'));
+      const { code, stdout, stderr } = await run('unlink', '--apply', '--timeout=50s');
+      expect(code, stderr).toBe(0);
+      expect(stdout.split('\n')).toEqual([
+        'link/west deleted in east',
+        'secret/cluster-credentials-west deleted in east',
+        'secret/cluster-credentials-west deleted in east',
+        `secret/${ACCOUNT}-token deleted in west`,
+        `clusterrolebinding/${ACCOUNT} deleted in west`,
+        `clusterrole/${ACCOUNT} deleted in west`,
+        `serviceaccount/${ACCOUNT} deleted in west`,
+        '',
+      ]);
+      expect(await inBoth()).toEqual(before);
+      for (const each of ACCESS) expect(await clusters.west.get(each)).toBeUndefined();
+
+      const again = await run('unlink', '--apply');
+      expect(again).toMatchObject({ code: 0, stdout: '' });
+      expect(again.stderr).toContain('nothing is left of a Link to west in east');
+    });
+  });
+
+  test('go both ways, each with the gateway of its target', { timeout: 60_000 }, async () => {
+    await installCrd(clusters.westCluster, linkCrd);
+    await clusters.east.apply(gatewayService);
+    const back = `--source-api-server-address=${clusters.eastCluster.server}`;
+    const refused = await run('link', '--both', address(), back);
+    expect(refused.stderr).toContain('Service linkerd-multicluster/linkerd-gateway of east: its load balancer has no');
+    await giveAddress(clusters.east, '203.0.113.10');
+
+    const { code, stdout, stderr } = await run('link', '--both', address(), back, '--output=json');
+    expect(code, stderr).toBe(0);
+    const printed = JSON.parse(stdout) as { clusters: { context: string; objects: LinkManifest[] }[] };
+    const names = ({ objects }: { objects: LinkManifest[] }) =>
+      objects
+        .filter(({ kind }) => kind === 'ServiceAccount' || kind === 'Link')
+        .map(({ kind, metadata, spec }) => [kind, metadata.name, spec?.gatewayAddress]);
+    expect(printed.clusters.map((each) => [each.context, ...names(each)])).toEqual([
+      ['west', ['ServiceAccount', ACCOUNT, undefined]],
+      ['east', ['Link', 'west', '203.0.113.20']],
+      ['east', ['ServiceAccount', 'linkerd-service-mirror-remote-access-west', undefined]],
+      ['west', ['Link', 'east', '203.0.113.10']],
+    ]);
+  });
+
+  test('say that nobody makes tokens, and what to do', { timeout: 60_000 }, async () => {
+    const silent: TestCluster = clusters.eastCluster;
+    const reversed = [
+      `--kubeconfig=${clusters.westCluster.kubeconfigFile}`,
+      `--to-kubeconfig=${silent.kubeconfigFile}`,
+      '--to-context=east',
+    ];
+    const { code, stderr } = await linkspan(
+      directory,
+      'link',
+      ...reversed,
+      `--api-server-address=${silent.server}`,
+      '--gateway-addresses=203.0.113.30',
+      '--apply',
+      '--timeout=1s',
+    );
+    expect(stderr).toContain('has no token after 1 s (see whether kube-controller-manager of east runs');
+    expect(code).toBe(1);
+  });
+});
