@@ -9,7 +9,7 @@ import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { TestCluster } from '../../../cluster/index.ts';
 import { type Api, eventually, installCrd, type KubeObject, type ObjectRef } from '../../../cluster/workload/index.ts';
-import { EXPORTED, LINKS_NAMESPACE, namespace, service, slice } from '../../../support/builders.ts';
+import { credentials, EXPORTED, LINKS_NAMESPACE, namespace, service, slice } from '../../../support/builders.ts';
 import type { LinkObject } from '../../../support/objects.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspan, type Outcome } from '../../linkspan.ts';
@@ -329,6 +329,15 @@ onEachBacking('linkspan link and unlink', (backing) => {
       ['east', ['ServiceAccount', 'linkerd-service-mirror-remote-access-west', undefined]],
       ['west', ['Link', 'east', '203.0.113.10']],
     ]);
+  });
+
+  test('keep the credentials while mirrors are left that no operator removes', async () => {
+    await clusters.east.apply(service('web-north', { labels: { 'mirror.linkerd.io/cluster-name': 'north' } }));
+    await clusters.east.apply(credentials('north', 'none'));
+    const { code, stdout, stderr } = await run('unlink', '--name=north', '--apply', '--timeout=1s');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('mirrors of north in east: 1 are left after 1 s (see whether the operator runs');
+    expect(await clusters.east.get(credentials('north', 'none'))).toBeDefined();
   });
 
   test('say that nobody makes tokens, and what to do', { timeout: 60_000 }, async () => {
