@@ -7,6 +7,8 @@ const EXTRAS = [
   'test/release/packaging/**',
   'test/release/examples/readmes.test.ts',
   'test/constructs/over-linkerd.test.ts',
+  // Name it after a change of the simulated API server.
+  'test/cluster/conformance/**',
 ];
 /** In CI, by `npm run test:all`, and where files are named. */
 const isWhole =
