@@ -18,15 +18,24 @@ export const program = new Command('linkspan')
   .showHelpAfterError('(see linkspan --help)')
   .exitOverride();
 
+program.commandsGroup('Links:');
+
+addLinkFlags(program.command('link'))
+  .showHelpAfterError('(see linkspan link --help)')
+  .description('let one cluster mirror Services of another: account, credentials and Link')
+  .action(async (flags: LinkFlags) => (await import('./commands/link/link.ts')).link(flags));
+
+addUnlinkFlags(program.command('unlink'))
+  .showHelpAfterError('(see linkspan unlink --help)')
+  .description('remove a Link: its mirrors, its credentials, and the account in the target')
+  .action(async (flags: UnlinkFlags) => (await import('./commands/link/unlink.ts')).unlink(flags));
+
+program.commandsGroup('Manifests and Git:');
+
 program
   .command('crds')
   .description('print the CustomResourceDefinition of the Link as YAML')
   .action(async () => (await import('./commands/crds.ts')).printCrds());
-
-addOperatorFlags(program.command('operator'))
-  .showHelpAfterError('(see linkspan operator --help)')
-  .description('keep the mirrors of every Link true, until stopped')
-  .action(async (flags: FlagValues) => (await import('./commands/operator.ts')).operate(flags));
 
 program
   .command('synth')
@@ -38,12 +47,9 @@ program
   .option('--schema', 'print the JSON schema of the cluster file, for editors')
   .action(async (flags: SynthFlags) => (await import('./commands/synth.ts')).synth(flags));
 
-addLinkFlags(program.command('link'))
-  .showHelpAfterError('(see linkspan link --help)')
-  .description('let one cluster mirror Services of another: account, credentials and Link')
-  .action(async (flags: LinkFlags) => (await import('./commands/link/link.ts')).link(flags));
+program.commandsGroup('In a cluster:');
 
-addUnlinkFlags(program.command('unlink'))
-  .showHelpAfterError('(see linkspan unlink --help)')
-  .description('remove a Link: its mirrors, its credentials, and the account in the target')
-  .action(async (flags: UnlinkFlags) => (await import('./commands/link/unlink.ts')).unlink(flags));
+addOperatorFlags(program.command('operator'))
+  .showHelpAfterError('(see linkspan operator --help)')
+  .description('keep the mirrors of every Link true, until stopped')
+  .action(async (flags: FlagValues) => (await import('./commands/operator.ts')).operate(flags));

@@ -134,3 +134,19 @@ export class Cluster {
     return `check that ${this.#client.server} is up, and can be reached from here`;
   }
 }
+
+/**
+ * Opens a cluster, gives it to a command, and closes it.
+ * @throws TerminalError if the kubeconfig or the context is not there, or cannot be used
+ */
+export const withCluster = async <T>(
+  { kubeconfig, context }: SourceKubeconfigOptions,
+  command: (cluster: Cluster) => Promise<T>,
+): Promise<T> => {
+  const cluster = await Cluster.open({ kubeconfig, context });
+  try {
+    return await command(cluster);
+  } finally {
+    await cluster.close();
+  }
+};

@@ -43,6 +43,37 @@ const timeoutOf = (text: string): number => {
 export const timeoutOption = (description: string): Option =>
   new Option('--timeout <duration>', description).argParser(timeoutOf).default(timeoutOf('5m'), '5m');
 
+/** Which cluster, and where Linkerd and its extension are in it. */
+export interface ClusterFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly namespace: string;
+  readonly linkerdNamespace: string;
+}
+
+/** Adds the flags of a command that works on one cluster. */
+export const addClusterFlags = (command: Command): Command =>
+  addNamespaceFlags(
+    command
+      .option('--kubeconfig <file>', 'kubeconfig (default: as kubectl finds it)')
+      .option('--context <name>', 'context of the kubeconfig (default: the current context)'),
+  );
+
+/** Adds the flags of the namespaces. */
+export const addNamespaceFlags = (command: Command): Command =>
+  command
+    .option('-n, --namespace <name>', 'namespace of the multicluster extension', 'linkerd-multicluster')
+    .option('-L, --linkerd-namespace <name>', "namespace of Linkerd's control plane", 'linkerd');
+
+/** How a command that reports what it finds prints it. */
+export type ReportFormat = 'table' | 'wide' | 'json' | 'yaml';
+
+/** `--output` of a command that reports what it finds. */
+export const reportOption = (): Option =>
+  new Option('-o, --output <format>', 'format of what is printed')
+    .choices(['table', 'wide', 'json', 'yaml'] satisfies ReportFormat[])
+    .default('table');
+
 /** What a command that prints manifests and writes them with `--apply` takes besides its own. */
 export interface ApplyFlags {
   readonly apply?: true;

@@ -1,56 +1,92 @@
 /** The kinds that commands read and write, with their place in the API. */
 import { LinkApi } from '../../../crds/wire.ts';
-import { apiVersionOf, LEASES, NAMESPACES, type Resource, SECRETS, SERVICES } from '../../../operator/kube/objects.ts';
+import {
+  apiVersionOf,
+  ENDPOINT_SLICES,
+  ENDPOINTS,
+  EVENTS,
+  LEASES,
+  NAMESPACES,
+  type Resource,
+  SECRETS,
+  SERVICES,
+} from '../../../operator/kube/objects.ts';
 
-const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1' } as const;
+const kind = (apiVersion: string, plural: string, name: string, scope?: 'cluster'): Resource => {
+  const [version = '', group = ''] = apiVersion.split('/').toReversed();
+  return { group, version, plural, kind: name, namespaced: scope !== 'cluster' };
+};
 
-export const SERVICE_ACCOUNTS: Resource = {
-  group: '',
-  version: 'v1',
-  plural: 'serviceaccounts',
-  kind: 'ServiceAccount',
-  namespaced: true,
-};
-export const CONFIG_MAPS: Resource = {
-  group: '',
-  version: 'v1',
-  plural: 'configmaps',
-  kind: 'ConfigMap',
-  namespaced: true,
-};
-export const CLUSTER_ROLES: Resource = { ...RBAC, plural: 'clusterroles', kind: 'ClusterRole', namespaced: false };
-export const CLUSTER_ROLE_BINDINGS: Resource = {
-  ...RBAC,
-  plural: 'clusterrolebindings',
-  kind: 'ClusterRoleBinding',
-  namespaced: false,
-};
-export const LINKS: Resource = {
-  group: LinkApi.group,
-  version: LinkApi.version,
-  plural: LinkApi.plural,
-  kind: LinkApi.kind,
-  namespaced: true,
-};
+const RBAC = 'rbac.authorization.k8s.io/v1';
+
+export const SERVICE_ACCOUNTS = kind('v1', 'serviceaccounts', 'ServiceAccount');
+export const CONFIG_MAPS = kind('v1', 'configmaps', 'ConfigMap');
+export const PODS = kind('v1', 'pods', 'Pod');
+export const DEPLOYMENTS = kind('apps/v1', 'deployments', 'Deployment');
+export const DISRUPTION_BUDGETS = kind('policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget');
+export const NETWORK_POLICIES = kind('networking.k8s.io/v1', 'networkpolicies', 'NetworkPolicy');
+export const ROLES = kind(RBAC, 'roles', 'Role');
+export const ROLE_BINDINGS = kind(RBAC, 'rolebindings', 'RoleBinding');
+export const CLUSTER_ROLES = kind(RBAC, 'clusterroles', 'ClusterRole', 'cluster');
+export const CLUSTER_ROLE_BINDINGS = kind(RBAC, 'clusterrolebindings', 'ClusterRoleBinding', 'cluster');
+export const CRDS = kind('apiextensions.k8s.io/v1', 'customresourcedefinitions', 'CustomResourceDefinition', 'cluster');
+export const LINKS = kind(`${LinkApi.group}/${LinkApi.version}`, LinkApi.plural, LinkApi.kind);
+/** Linkerd's policy: who may call what. */
+export const LINKERD_SERVERS = kind('policy.linkerd.io/v1beta3', 'servers', 'Server');
+export const AUTHORIZATION_POLICIES = kind(
+  'policy.linkerd.io/v1alpha1',
+  'authorizationpolicies',
+  'AuthorizationPolicy',
+);
+export const MESH_TLS_AUTHENTICATIONS = kind(
+  'policy.linkerd.io/v1alpha1',
+  'meshtlsauthentications',
+  'MeshTLSAuthentication',
+);
+export const NETWORK_AUTHENTICATIONS = kind(
+  'policy.linkerd.io/v1alpha1',
+  'networkauthentications',
+  'NetworkAuthentication',
+);
 
 const KINDS: readonly Resource[] = [
   NAMESPACES,
   SERVICES,
+  ENDPOINTS,
+  ENDPOINT_SLICES,
   SECRETS,
+  EVENTS,
   LEASES,
   SERVICE_ACCOUNTS,
   CONFIG_MAPS,
+  PODS,
+  DEPLOYMENTS,
+  DISRUPTION_BUDGETS,
+  NETWORK_POLICIES,
+  ROLES,
+  ROLE_BINDINGS,
   CLUSTER_ROLES,
   CLUSTER_ROLE_BINDINGS,
+  CRDS,
   LINKS,
+  LINKERD_SERVERS,
+  AUTHORIZATION_POLICIES,
+  MESH_TLS_AUTHENTICATIONS,
+  NETWORK_AUTHENTICATIONS,
 ];
 
 /**
  * The resource of a manifest.
  * @throws Error for a kind that no command writes: that is a mistake in the program
  */
-export const resourceOf = ({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): Resource => {
-  const found = KINDS.find((each) => each.kind === kind && apiVersionOf(each) === apiVersion);
-  if (found === undefined) throw new Error(`no command writes objects of ${apiVersion} ${kind}`);
+export const resourceOf = ({
+  apiVersion,
+  kind: name,
+}: {
+  readonly apiVersion: string;
+  readonly kind: string;
+}): Resource => {
+  const found = KINDS.find((each) => each.kind === name && apiVersionOf(each) === apiVersion);
+  if (found === undefined) throw new Error(`no command writes objects of ${apiVersion} ${name}`);
   return found;
 };

@@ -55,9 +55,12 @@ export class ResultReport {
   /** Prints the list, if a format was asked for. */
   async end(): Promise<void> {
     const list = { results: this.#results };
-    if (this.#format === 'json') await print(json(list));
-    if (this.#format === 'yaml') await print(Yaml.stringify(list));
+    if (this.#format !== undefined) await print(reportText(list, this.#format));
   }
 }
+
+/** What was found, as `-o json` and `-o yaml` have it. */
+export const reportText = (found: object, format: 'json' | 'yaml'): string =>
+  format === 'json' ? json(found) : Yaml.stringify(found);
 
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;

@@ -1,16 +1,21 @@
 /** The options of `linkspan link` and `linkspan unlink`. */
 import type { Command } from 'commander';
-import { addApplyFlags, type ApplyFlags, listOf, portOf, timeoutOption, trueOrFalse } from '../common/flags.ts';
+import {
+  addApplyFlags,
+  addNamespaceFlags,
+  type ApplyFlags,
+  type ClusterFlags,
+  listOf,
+  portOf,
+  timeoutOption,
+  trueOrFalse,
+} from '../common/flags.ts';
 
 /** Which two clusters, as both commands have them. */
-export interface PairFlags extends ApplyFlags {
-  readonly kubeconfig?: string;
-  readonly context?: string;
+export interface PairFlags extends ClusterFlags, ApplyFlags {
   readonly toKubeconfig?: string;
   readonly name?: string;
   readonly sourceName?: string;
-  readonly namespace: string;
-  readonly linkerdNamespace: string;
   /** In milliseconds. */
   readonly timeout: number;
 }
@@ -38,14 +43,14 @@ export interface UnlinkFlags extends PairFlags {
 }
 
 const addPairFlags = (command: Command): Command =>
-  command
-    .option('--kubeconfig <file>', 'kubeconfig of the source (default: as kubectl finds it)')
-    .option('--context <name>', 'context of the source, whose clients call (default: the current context)')
-    .option('--to-kubeconfig <file>', 'kubeconfig of the target (default: that of the source)')
-    .option('--name <cluster>', 'name of the target cluster and of the Link (default: the context of the target)')
-    .option('--source-name <cluster>', 'name of the source cluster (default: its context)')
-    .option('-n, --namespace <name>', 'namespace of the multicluster extension', 'linkerd-multicluster')
-    .option('-L, --linkerd-namespace <name>', "namespace of Linkerd's control plane", 'linkerd');
+  addNamespaceFlags(
+    command
+      .option('--kubeconfig <file>', 'kubeconfig of the source (default: as kubectl finds it)')
+      .option('--context <name>', 'context of the source, whose clients call (default: the current context)')
+      .option('--to-kubeconfig <file>', 'kubeconfig of the target (default: that of the source)')
+      .option('--name <cluster>', 'name of the target cluster and of the Link (default: the context of the target)')
+      .option('--source-name <cluster>', 'name of the source cluster (default: its context)'),
+  );
 
 /** Adds the flags of `linkspan link`. */
 export const addLinkFlags = (command: Command): Command =>

@@ -6,16 +6,17 @@
 import { tokenSecretName, remoteAccessName } from '../../../crds/wire.ts';
 import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
+import { applyAll } from '../common/apply.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { LINKS } from '../common/kinds.ts';
+import type { LinkObject } from '../common/link-object.ts';
 import { type ClusterObjects, manifestsText, ResultReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { print } from '../../print.ts';
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
 import type { LinkFlags } from './flags.ts';
 import { accessManifests, credentialsManifests, FLAG_OF_PROP, linkManifests, type Token } from './manifests.ts';
 import { type Pair, wayBack, withPair } from './pair.ts';
-import { type Given, type LinkObject, survey, type Way } from './survey.ts';
+import { type Given, survey, type Way } from './survey.ts';
 
 /** How long Kubernetes may take to make a token. */
 const TOKEN_TIMEOUT_MS = 30_000;
@@ -128,12 +129,6 @@ const write = async (way: Way, flags: LinkFlags, report: ResultReport): Promise<
   );
   await applyAll(source, credentialsManifests(settings, apiServer, token, flags), report);
   await applyAll(source, linkManifests(settings, flags), report);
-};
-
-const applyAll = async (cluster: Cluster, objects: readonly ApiJson[], report: ResultReport): Promise<void> => {
-  for (const object of objects) {
-    await report.add({ context: cluster.context, object, outcome: await cluster.apply(object) });
-  }
 };
 
 const tokenRef = (

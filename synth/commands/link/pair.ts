@@ -2,7 +2,7 @@
 import { targetClusterName } from '../../../constructs/common/prop-rules.ts';
 import { formatFieldErrors } from '../../../crds/field-error.ts';
 import { type Problem, ExitCode, refuseProblems } from '../common/command-error.ts';
-import { Cluster } from '../common/cluster.ts';
+import { type Cluster, withCluster } from '../common/cluster.ts';
 import type { PairFlags } from './flags.ts';
 
 export interface Pair {
@@ -30,11 +30,9 @@ export const withPair = async (
   flags: PairFlags & { readonly toContext: string },
   command: (pair: Pair) => Promise<void>,
 ): Promise<void> => {
-  const { kubeconfig, toKubeconfig = kubeconfig } = flags;
-  const source = await Cluster.open({ kubeconfig, context: flags.context });
-  try {
-    const target = await Cluster.open({ kubeconfig: toKubeconfig, context: flags.toContext });
-    try {
+  const { toKubeconfig = flags.kubeconfig } = flags;
+  await withCluster(flags, (source) =>
+    withCluster({ kubeconfig: toKubeconfig, context: flags.toContext }, async (target) => {
       const { name: targetName = target.context, sourceName = source.context } = flags;
       refuseProblems(
         [
@@ -46,12 +44,8 @@ export const withPair = async (
         ExitCode.usage,
       );
       await command({ source, target, sourceName, targetName });
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.close();
-  }
+    }),
+  );
 };
 
 const SAME_NAME: Problem = {

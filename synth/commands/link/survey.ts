@@ -2,11 +2,11 @@
 import { serverUrl } from '../../../constructs/link/kubeconfig.ts';
 import { formatFieldErrors } from '../../../crds/field-error.ts';
 import { Default, LinkApi } from '../../../crds/wire.ts';
-import type { LinkSpec } from '../../../crds/link/types.gen.ts';
-import { type KubeObject, NAMESPACES } from '../../../operator/kube/objects.ts';
+import { NAMESPACES } from '../../../operator/kube/objects.ts';
 import { type Problem, refuseProblems } from '../common/command-error.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { LINKS } from '../common/kinds.ts';
+import type { LinkObject } from '../common/link-object.ts';
 import { waitFor } from '../common/wait.ts';
 import { type ApiServer, apiServerOf, apiServerProblem, leadsToItself } from './api-server.ts';
 import type { LinkFlags } from './flags.ts';
@@ -26,20 +26,6 @@ export interface Given extends GivenGateway {
 export interface Way extends Pair {
   readonly settings: LinkSettings;
   readonly apiServer: ApiServer;
-}
-
-/** A Link, as far as it is read here. */
-export interface LinkObject extends KubeObject {
-  readonly spec?: LinkSpec;
-  readonly status?: {
-    readonly conditions?: readonly {
-      readonly type: string;
-      readonly status: string;
-      readonly reason: string;
-      readonly message: string;
-      readonly observedGeneration?: number;
-    }[];
-  };
 }
 
 /**

@@ -23,21 +23,16 @@ import {
   SECRETS,
   SERVICES,
 } from '../../../operator/kube/objects.ts';
-import { Cluster } from '../common/cluster.ts';
+import { deleteAll, type Found } from '../common/apply.ts';
+import { type Cluster, withCluster } from '../common/cluster.ts';
 import { ExitCode, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, LINKS, SERVICE_ACCOUNTS } from '../common/kinds.ts';
+import type { LinkObject } from '../common/link-object.ts';
 import { type ClusterObjects, manifestsText, ResultReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { print } from '../../print.ts';
 import type { UnlinkFlags } from './flags.ts';
 import { clusterNameProblems, withPair } from './pair.ts';
-import type { LinkObject } from './survey.ts';
-
-/** An object that is there, and its resource. */
-interface Found {
-  readonly of: Resource;
-  readonly object: KubeObject;
-}
 
 /** Everything of one Link, in the order in which it goes. */
 interface Traces {
@@ -66,12 +61,9 @@ export const unlink = (flags: UnlinkFlags): Promise<void> =>
       return;
     }
     refuseProblems(clusterNameProblems('--name', name, ''), ExitCode.usage);
-    const source = await Cluster.open({ kubeconfig: flags.kubeconfig, context: flags.context });
-    try {
-      await unlinkPair(source, undefined, { sourceName: source.context, targetName: name }, flags);
-    } finally {
-      await source.close();
-    }
+    await withCluster(flags, (source) =>
+      unlinkPair(source, undefined, { sourceName: source.context, targetName: name }, flags),
+    );
   });
 
 interface Names {
@@ -108,10 +100,10 @@ const unlinkPair = async (
     return;
   }
   const report = new ResultReport(flags.output);
-  if (link !== undefined) await remove(source, [link], report);
+  if (link !== undefined) await deleteAll(source, [link], report);
   await untilRemoved(source, names.targetName, flags);
-  await remove(source, credentials, report);
-  if (target !== undefined) await remove(target, access, report);
+  await deleteAll(source, credentials, report);
+  if (target !== undefined) await deleteAll(target, access, report);
   await report.end();
 };
 
@@ -133,13 +125,6 @@ const refOf = ({ of, object: { metadata } }: Found): ApiJson => {
     kind: of.kind,
     metadata: { name, ...(namespace !== undefined && { namespace }) },
   };
-};
-
-const remove = async (cluster: Cluster, all: readonly Found[], report: ResultReport): Promise<void> => {
-  for (const { of, object } of all) {
-    await cluster.delete(of, object);
-    await report.add({ context: cluster.context, object: { ...object, kind: of.kind }, outcome: 'deleted' });
-  }
 };
 
 /** Reads everything that is left. Only what this command line or Linkerd's makes for a Link counts. */
