@@ -101,6 +101,11 @@ export default tseslint.config(
       ],
     },
   },
+  // Each construct has props of its own name, also where they are those of another.
+  {
+    files: ['constructs/**/*.ts'],
+    rules: { '@typescript-eslint/no-empty-object-type': ['error', { allowInterfaces: 'with-single-extends' }] },
+  },
   // A test reads what it has just built: `!` there is the assertion, and mocks need not await.
   {
     files: ['test/**/*.ts'],

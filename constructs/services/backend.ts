@@ -1,10 +1,12 @@
 /**
- * Backends of a TrafficSplit or an HTTPRoute: Services of this cluster, and mirrors of Services of other clusters, with
- * weights.
+ * What a TrafficSplit and an HTTPRoute have in common: the Service that clients call, and its backends, which are Services
+ * of this cluster and mirrors of Services of other clusters, with weights.
  */
+import { Chart } from 'cdk8s';
+import type { Construct } from 'constructs';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { Annotation, mirrorName } from '../../crds/wire.ts';
-import { serviceName } from '../common/prop-rules.ts';
+import { dnsLabel, dnsSubdomain, serviceName } from '../common/prop-rules.ts';
 
 /** A Service of any version of cdk8s-plus. */
 export interface ServiceObject {
@@ -47,25 +49,58 @@ export interface BackendsProps {
   readonly failover?: readonly BackendRef[] | undefined;
 }
 
+/** Props of an object that divides the requests to a Service. */
+export interface RouteProps extends BackendsProps {
+  /** The Service that clients call. */
+  readonly service: ServiceRef;
+  /**
+   * Name of the object.
+   * @default - the name of the Service
+   */
+  readonly name?: string | undefined;
+  /**
+   * Namespace of the Service and its backends.
+   * @default - that of the Service, else of the chart, else the one of `kubectl`
+   */
+  readonly namespace?: string | undefined;
+}
+
 const MAX_WEIGHT = 1_000_000;
 
 /** Name of a Service in its own cluster. */
 export const serviceNameOf = (service: ServiceRef): string => (typeof service === 'string' ? service : service.name);
 
 /** Namespace of a Service; undefined if only its name is known, or it has none of its own. */
-export const serviceNamespaceOf = (service: ServiceRef): string | undefined =>
+const serviceNamespaceOf = (service: ServiceRef): string | undefined =>
   typeof service === 'string' ? undefined : service.metadata.namespace;
+
+/** Name of an object that divides requests. */
+export const routeName = ({ name, service }: RouteProps): string => name ?? serviceNameOf(service);
+
+/** Metadata of an object that divides requests, with the order of failover as an annotation. */
+export const routeMetadata = (scope: Construct, props: RouteProps) => {
+  const namespace = props.namespace ?? serviceNamespaceOf(props.service) ?? Chart.of(scope).namespace;
+  return {
+    name: routeName(props),
+    ...(namespace !== undefined && { namespace }),
+    ...(props.failover && { annotations: { [Annotation.failover]: props.failover.map(backendName).join(',') } }),
+  };
+};
 
 /** Name of the Service in this cluster. */
 export const backendName = ({ service, targetCluster }: BackendRef): string =>
   targetCluster === undefined ? serviceNameOf(service) : mirrorName(serviceNameOf(service), targetCluster);
 
-/** The annotations that keep the order of failover. */
-export const failoverAnnotations = (failover: readonly BackendRef[] | undefined) =>
-  failover === undefined ? {} : { annotations: { [Annotation.failover]: failover.map(backendName).join(',') } };
+/** Errors of an object that divides requests. */
+export const routeErrors = (props: RouteProps): readonly (FieldError | undefined)[] => [
+  serviceName('service', serviceNameOf(props.service)),
+  props.name === undefined ? undefined : dnsSubdomain('name', props.name),
+  props.namespace === undefined ? undefined : dnsLabel('namespace', props.namespace),
+  ...backendErrors(props),
+];
 
 /** Errors of backends and their order. */
-export const backendErrors = ({ backends, failover = [] }: BackendsProps): readonly (FieldError | undefined)[] => {
+const backendErrors = ({ backends, failover = [] }: BackendsProps): readonly (FieldError | undefined)[] => {
   const names = backends.map(backendName);
   const order = failover.map(backendName);
   return [

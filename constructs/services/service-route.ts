@@ -2,42 +2,22 @@
  * An HTTPRoute whose parent is a Service: divides HTTP requests to it among Services and mirrors. Linkerd's proxies
  * support it without an extension. It needs the CRD of the Gateway API.
  */
-import { ApiObject, Chart } from 'cdk8s';
+import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { fieldError } from '../../crds/field-error.ts';
 import { RouteApi } from '../../crds/wire.ts';
-import { dnsLabel, dnsSubdomain, portNumber, serviceName } from '../common/prop-rules.ts';
+import { portNumber } from '../common/prop-rules.ts';
 import { acceptProps } from '../common/props.ts';
-import {
-  backendErrors,
-  backendName,
-  type BackendsProps,
-  failoverAnnotations,
-  serviceNameOf,
-  serviceNamespaceOf,
-  type ServiceRef,
-} from './backend.ts';
+import { backendName, routeErrors, routeMetadata, routeName, type RouteProps, serviceNameOf } from './backend.ts';
 import { SERVICE_ROUTE_PROPS } from './schema.ts';
 
 /** Properties of {@link ServiceRoute}. */
-export interface ServiceRouteProps extends BackendsProps {
-  /** The Service that clients call. */
-  readonly service: ServiceRef;
+export interface ServiceRouteProps extends RouteProps {
   /**
    * Port of the Service and of every backend. A mirror has the ports of its target Service.
    * @default - the one port of a Service of cdk8s-plus
    */
   readonly port?: number | undefined;
-  /**
-   * Name of the HTTPRoute.
-   * @default - the name of the Service
-   */
-  readonly name?: string | undefined;
-  /**
-   * Namespace of the Service and its backends.
-   * @default - that of the Service, else of the chart, else the one of `kubectl`
-   */
-  readonly namespace?: string | undefined;
 }
 
 /**
@@ -53,32 +33,23 @@ export class ServiceRoute extends Construct {
   constructor(scope: Construct, id: string, given: ServiceRouteProps) {
     super(scope, id);
     const props = acceptProps(this, SERVICE_ROUTE_PROPS, given, STAND_IN, (given) => ({
-      construct: `ServiceRoute ${given.name ?? serviceNameOf(given.service)}`,
+      construct: `ServiceRoute ${routeName(given)}`,
       found: [
-        serviceName('service', serviceNameOf(given.service)),
         portOf(given) === undefined
           ? fieldError('port', undefined, 'is required unless service is a Service of cdk8s-plus with one port')
           : portNumber('port', portOf(given) ?? 0),
-        given.name === undefined ? undefined : dnsSubdomain('name', given.name),
-        given.namespace === undefined ? undefined : dnsLabel('namespace', given.namespace),
-        ...backendErrors(given),
+        ...routeErrors(given),
       ],
     }));
-    const service = serviceNameOf(props.service);
-    const namespace = props.namespace ?? serviceNamespaceOf(props.service) ?? Chart.of(this).namespace;
     const port = portOf(props);
-    this.name = props.name ?? service;
+    this.name = routeName(props);
 
     this.httpRoute = new ApiObject(this, 'Resource', {
       apiVersion: RouteApi.httpRoute,
       kind: 'HTTPRoute',
-      metadata: {
-        name: this.name,
-        ...(namespace !== undefined && { namespace }),
-        ...failoverAnnotations(props.failover),
-      },
+      metadata: routeMetadata(this, props),
       spec: {
-        parentRefs: [{ group: RouteApi.coreGroup, kind: 'Service', name: service, port }],
+        parentRefs: [{ group: RouteApi.coreGroup, kind: 'Service', name: serviceNameOf(props.service), port }],
         rules: [
           {
             backendRefs: props.backends.map((backend) => ({

@@ -54,8 +54,8 @@ test('a route with invalid props is refused with every reason at once', () => {
       route({ service: '1', port: 0, name: 'A', namespace: 'a.b', backends: [], failover: [{ service: 'podinfo' }] }),
     ),
   ).toEqual([
-    'service: "1" must be a valid Service name',
     'port: 0 must be between 1 and 65535',
+    'service: "1" must be a valid Service name',
     'name: "A" must be a valid DNS subdomain',
     'namespace: "a.b" must be a valid DNS label',
     'backends: [] must not be empty',
