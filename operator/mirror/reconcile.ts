@@ -3,6 +3,7 @@
  * pass makes one step. After a pass that wrote Services, the next one sees their ClusterIPs and writes what needs them.
  * Only a pass that wrote nothing deletes, so that no deletion is based on an old view.
  */
+import { jittered } from '../kube/backoff.ts';
 import { isConflict, isForbidden, isNamespaceGone } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, keyOf, NAMESPACES, SERVICES } from '../kube/objects.ts';
 import type { Applier } from '../runtime/applier.ts';
@@ -124,7 +125,7 @@ class Tally {
       notes: this.#notes,
       errors: this.errors,
       namespaceInDoubt: this.#namespaceInDoubt,
-      requeueAfterMs: this.#requeueAfterMs === undefined ? undefined : this.#requeueAfterMs * (1 + 0.2 * random()),
+      requeueAfterMs: this.#requeueAfterMs === undefined ? undefined : jittered(this.#requeueAfterMs, random),
     };
   }
 

@@ -3,7 +3,7 @@
  * says when what failed is tried again, and all of it is measured under the names that controller-runtime uses.
  */
 import type { Metrics } from '../metrics.ts';
-import { type BackoffPolicy, RETRY_BACKOFF } from '../kube/backoff.ts';
+import { type BackoffPolicy, jittered, RETRY_BACKOFF } from '../kube/backoff.ts';
 import { ApiError, describe, isConflict, isForbidden, isInvalid } from '../kube/errors.ts';
 import type { Logger } from './logger.ts';
 import { type Result, Workqueue } from './workqueue.ts';
@@ -111,7 +111,7 @@ export class Controller {
 export function retryAfterMs(errors: readonly unknown[], capMs: number, random: () => number = Math.random): number {
   const waits = errors.map((error) => {
     if (error instanceof ApiError && error.retryAfterMs !== undefined) return error.retryAfterMs;
-    return isForbidden(error) || isInvalid(error) ? capMs * (1 + 0.2 * random()) : 0;
+    return isForbidden(error) || isInvalid(error) ? jittered(capMs, random) : 0;
   });
   return Math.min(...waits);
 }

@@ -637,8 +637,8 @@ export const RUNTIME: readonly Defect[] = [
     ...CONTROLLER,
     name: 'what only a change can mend is tried as often as the rest',
     rule: 'H4',
-    find: 'isForbidden(error) || isInvalid(error) ? capMs * (1 + 0.2 * random()) : 0',
-    replace: 'isForbidden(error) && isInvalid(error) ? capMs * (1 + 0.2 * random()) : 0',
+    find: 'isForbidden(error) || isInvalid(error) ? jittered(capMs, random) : 0',
+    replace: 'isForbidden(error) && isInvalid(error) ? jittered(capMs, random) : 0',
   },
   {
     ...CONTROLLER,
