@@ -174,10 +174,9 @@ export class Gateway {
     this.#alive = alive;
     this.#verdict = verdict(alive ? 'True' : 'False', alive ? 'ProbeSucceeded' : 'ProbeFailed', message);
     metrics.target.gatewayAlive.set(this.#labels, alive ? 1 : 0);
-    log.info(
-      { link: this.#settings?.name, alive, verdict: message },
-      alive ? 'the gateway is alive' : 'the gateway is not alive',
-    );
+    const fields = { link: this.#settings?.name, cluster: this.#settings?.cluster, alive, cause: message };
+    if (alive) log.info(fields, 'the gateway is alive');
+    else log.warn(fields, 'the gateway is not alive');
     report.event(alive ? 'Normal' : 'Warning', alive ? 'GatewayAlive' : 'GatewayNotAlive', message);
     onChange();
     report.statusChanged();

@@ -109,10 +109,12 @@ export const obstacleOf = (error: unknown): string =>
       ? String(error.code)
       : 'no answer';
 
-/** Describes an error and its cause in one line, cut. */
+/** Describes an error and its cause in one line, cut. A cause that the error names itself is not named again. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return cut(String(error));
   const inner = error instanceof AggregateError ? (error.errors[0] as unknown) : error.cause;
-  if (!(error instanceof ApiError) && inner instanceof Error) return cut(`${error.message}: ${inner.message}`);
-  return cut(error.message);
+  if (error instanceof ApiError || !(inner instanceof Error)) return cut(error.message);
+  // The error of several connections that failed has no text of its own.
+  if (error.message === '') return cut(inner.message);
+  return cut(error.message.includes(inner.message) ? error.message : `${error.message}: ${inner.message}`);
 }

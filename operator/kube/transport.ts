@@ -227,7 +227,8 @@ export class Transport {
   }
 
   async #refusal(response: WireResponse, what: string): Promise<ApiError> {
-    const error = await readRefusal(response, what);
+    // Old and new credentials may lead to two servers: whose answer it is must be seen.
+    const error = await readRefusal(response, response.statusCode === 401 ? `${what} at ${this.server}` : what);
     if (isUnauthorized(error)) this.#authenticator.forget();
     return error;
   }

@@ -79,7 +79,7 @@ export class Link implements LinkReport {
     const isNew = accepted.message !== this.#accepted.message;
     this.#accepted = accepted;
     if (isNew && accepted.status === 'False') {
-      this.#options.log.warn({ link: this.#options.name, problem: accepted.message }, 'the Link is not accepted');
+      this.#options.log.warn({ link: this.#options.name, error: accepted.message }, 'the Link is not accepted');
       this.event('Warning', accepted.reason, accepted.message);
     }
     this.statusChanged();

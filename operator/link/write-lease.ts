@@ -90,7 +90,7 @@ export class WriteLease {
         this.#problem = undefined;
         this.#answer.resolve();
         this.#heldBy = undefined;
-        log.info({ link }, 'writing for this Link');
+        log.info({ link }, 'the Lease of the Link is held: its mirrors are written');
         const before = this.#working;
         this.#working = before.then(() => work(AbortSignal.any([lost, this.#quiet.signal])));
         this.#report.statusChanged();
@@ -99,13 +99,13 @@ export class WriteLease {
         this.#heldBy = holder;
         this.#problem = undefined;
         this.#answer.resolve();
-        log.info({ link, holder }, 'another writes for this Link; standing by');
+        log.info({ link, holder }, 'another holds the Lease of the Link: its mirrors are not written');
         this.#report.event('Warning', 'HeldByAnother', `${holder} writes for this Link and holds its Lease`);
         this.#report.statusChanged();
       },
       lost: (reason) => {
         this.#isHeld = false;
-        log.warn({ link, reason }, 'no longer writing for this Link');
+        log.warn({ link, error: reason }, 'the Lease of the Link is lost: its mirrors are no longer written');
         this.#report.statusChanged();
       },
       failing: (message, error) => this.#failing(message, error),

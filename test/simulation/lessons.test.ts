@@ -97,7 +97,7 @@ describe('a headless Service with 2,000 pods, at 300 ms an answer (L48, H7)', { 
 
       await until(stage, 300_000, () => mirrorsOf(stage, 'west').length === 2_001);
       expect([said(stage, 'leading').length, said(stage, 'linkspan operator is up').length]).toEqual([1, 2]);
-      expect(said(stage, 'writing for this Link').length).toBe(2);
+      expect(said(stage, 'the Lease of the Link is held: its mirrors are written').length).toBe(2);
     });
   });
 });

@@ -277,4 +277,11 @@ export const GATEWAY: readonly Defect[] = [
     find: 'kind: endpointsKind,',
     replace: "kind: endpointsKind === 'slices' ? 'endpoints' : endpointsKind,",
   },
+  {
+    ...GATEWAY_FILE,
+    name: 'a gateway that is not alive is no warning',
+    rule: 'G6',
+    find: "log.warn(fields, 'the gateway is not alive');",
+    replace: "log.info(fields, 'the gateway is not alive');",
+  },
 ];

@@ -572,4 +572,18 @@ export const KUBE: readonly Defect[] = [
     find: '[\\s\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]+',
     replace: '\\s+',
   },
+  {
+    ...ERRORS,
+    name: 'a cause is named twice',
+    rule: 'G6',
+    find: 'error.message.includes(inner.message) ? error.message :',
+    replace: '',
+  },
+  {
+    ...TRANSPORT,
+    name: 'a refusal of credentials does not name the server',
+    rule: 'E2',
+    find: 'response.statusCode === 401 ? `${what} at ${this.server}` : what',
+    replace: 'what',
+  },
 ];

@@ -4,10 +4,10 @@ import type { OperatorConfig } from '../../../operator/config/config.ts';
 import { Gateway } from '../../../operator/gateway/gateway.ts';
 import { machineNetwork, type Network } from '../../../operator/kube/network.ts';
 import { createMetrics } from '../../../operator/metrics.ts';
-import type { Logger } from '../../../operator/runtime/logger.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { link } from '../../support/builders.ts';
 import { TestGateway } from '../../support/gateway.ts';
+import { recordingLog } from '../link/recorded.ts';
 
 const NAMESPACE = 'linkerd-multicluster';
 const SERVICE_HOST = `${probeName('west')}.${NAMESPACE}.svc`;
@@ -37,13 +37,6 @@ function settings(spec: object = {}): LinkSettings {
   return read.value;
 }
 
-const silent: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
-
 type Resolve = (host: string) => Promise<readonly string[]>;
 
 /** A gateway, and what it said. */
@@ -61,6 +54,7 @@ function setUp(
   } = {},
 ) {
   const events: string[] = [];
+  const lines: string[] = [];
   const said = { changes: 0, statuses: 0 };
   const metrics = createMetrics({ process: false });
   const config = {
@@ -75,7 +69,7 @@ function setUp(
     network: { resolve, probe },
     probeAddress,
     metrics,
-    log: silent,
+    log: recordingLog(lines),
     report: {
       event: (type, reason) => events.push(`${type} ${reason}`),
       statusChanged: () => (said.statuses += 1),
@@ -86,7 +80,7 @@ function setUp(
   const metric = async (name: string): Promise<readonly number[] | undefined> =>
     (await metrics.registry.getSingleMetric(name)?.get())?.values.map(({ value }) => value);
   const judged = (alive: boolean) => eventually(`the verdict is ${alive}`, async () => gateway.view!.alive === alive);
-  return { gateway, events, said, metric, judged };
+  return { gateway, events, lines, said, metric, judged };
 }
 
 /** A promise that a test fulfils. */
@@ -94,7 +88,7 @@ const later = () => Promise.withResolvers<readonly string[]>();
 
 describe('a gateway that is probed (F1)', () => {
   it('is alive or not as its probes find it, and says so each time (F3)', async () => {
-    const { gateway, events, said, metric, judged } = setUp();
+    const { gateway, events, lines, said, metric, judged } = setUp();
     gateway.start(settings());
     await judged(true);
     expect(gateway.findings()).toMatchObject({
@@ -113,6 +107,7 @@ describe('a gateway that is probed (F1)', () => {
     expect((await metric('gateway_probes'))?.every((count) => count > 0)).toBe(true);
     expect(await metric('gateway_probes')).toHaveLength(2);
     expect(events).toEqual(['Normal GatewayAlive', 'Warning GatewayNotAlive']);
+    expect(lines).toEqual(['info the gateway is alive', 'warn the gateway is not alive']);
   });
 
   it('is neither before the first verdict (F2)', () => {

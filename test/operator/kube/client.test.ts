@@ -100,7 +100,10 @@ describe('a request', () => {
     const client = new KubeClient({ server: `http://127.0.0.1:${port}`, tls: {}, authorization }, IDENTITY);
     clients.push(client);
     respond = ({ headers }, response) => answer(response, headers.authorization === 'Bearer first' ? 401 : 200, {});
-    await expect(get(client)).rejects.toMatchObject({ code: 401 });
+    await expect(get(client)).rejects.toMatchObject({
+      code: 401,
+      message: expect.stringContaining(` at http://127.0.0.1:${port}: `) as string,
+    });
     await get(client);
     await get(client);
     const now = performance.now();

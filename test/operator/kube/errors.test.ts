@@ -128,7 +128,15 @@ describe('describe', () => {
   test.each([
     ['an API error by its message', new ApiError(403, { message: 'no' }, 'list services'), 'list services: no (403)'],
     ['a wrapped error with its cause', new Error('outer', { cause: new Error('inner') }), 'outer: inner'],
+    [
+      'a cause that the error names already, once',
+      new Error('list services: connect ECONNREFUSED 192.0.2.1:1', {
+        cause: new Error('connect ECONNREFUSED 192.0.2.1:1'),
+      }),
+      'list services: connect ECONNREFUSED 192.0.2.1:1',
+    ],
     ['several errors by the first', new AggregateError([new Error('one'), new Error('two')], 'all'), 'all: one'],
+    ['several errors without a text of their own', new AggregateError([new Error('one'), new Error('two')]), 'one'],
     ['what is no error', 'text', 'text'],
   ])('%s', (_, error, expected) => {
     expect(describeError(error)).toBe(expected);
