@@ -106,12 +106,21 @@ export const settingConflicts = (
   return conflicts;
 };
 
-/** Namespaces that mirrors are to be written to, of which one must not be: of Kubernetes, Linkerd's or the operator's own. */
+/** Whose namespaces {@link isProtectedNamespace} is true of. */
+export const PROTECTED_KIND = 'a namespace of Kubernetes, the control plane or the operator';
+
+/** Reports whether no mirror is ever written to a namespace (rule A3), whatever `mirrorNamespaces` says. */
+export const isProtectedNamespace = (
+  name: string,
+  operator: Partial<Pick<OperatorSettingValues, 'controlPlaneNamespace' | 'namespace'>>,
+): boolean =>
+  PROTECTED_NAMESPACES.includes(name) || name === operator.controlPlaneNamespace || name === operator.namespace;
+
+/** Namespaces that mirrors are to be written to although they are protected. */
 export const protectedConflicts = (values: Partial<OperatorSettingValues>): readonly SettingConflict[] => {
-  const kept = [...PROTECTED_NAMESPACES, values.controlPlaneNamespace, values.namespace];
-  const named = (values.mirrorNamespaces ?? []).filter((name) => kept.includes(name));
+  const named = (values.mirrorNamespaces ?? []).filter((name) => isProtectedNamespace(name, values));
   if (named.length === 0) return [];
-  const reason = `must not have ${named.join(', ')}: no mirror is written to a namespace of Kubernetes, the control plane or the operator`;
+  const reason = `must not have ${named.join(', ')}: no mirror is written to ${PROTECTED_KIND}`;
   return [{ setting: 'mirrorNamespaces', reason, remedy: 'name others' }];
 };
 

@@ -1,6 +1,7 @@
 /** Errors of the props of MirrorOperator. */
 import { type FieldError, fieldError, fieldPath } from '../../crds/field-error.ts';
-import { Default, OperatorPort, PROTECTED_NAMESPACES } from '../../crds/wire.ts';
+import { isProtectedNamespace, PROTECTED_KIND } from '../../crds/operator-values.ts';
+import { Default, OperatorPort } from '../../crds/wire.ts';
 import { cidr } from '../common/cidr.ts';
 import { podErrors } from '../common/pod-props.ts';
 import { dnsLabel, imageReference, portNumber } from '../common/prop-rules.ts';
@@ -39,7 +40,11 @@ export const mirrorOperatorErrors = (
     ...(networkPolicy ? peerErrors(networkPolicy.from) : []),
     ...scraperErrors('scrapers', props.scrapers ?? 'anybody'),
     ...operatorSettingsErrors(props),
-    ...protectedErrors(mirrorNamespaces, [...PROTECTED_NAMESPACES, linkerdNamespace, namespace]),
+    ...mirrorNamespaces.map((name, index) =>
+      isProtectedNamespace(name, { controlPlaneNamespace: linkerdNamespace, namespace })
+        ? fieldError(`mirrorNamespaces[${index}]`, name, `must not be ${PROTECTED_KIND}`)
+        : undefined,
+    ),
     ...envErrors(props.env ?? {}),
     ...podErrors(props, OWN_POD_KEYS),
   ];
@@ -71,17 +76,6 @@ const peerErrors = (peers: readonly NetworkPolicyPeer[]): readonly (FieldError |
           ...(ipBlock.except ?? []).map((each, at) => cidr(`${path}.ipBlock.except[${at}]`, each)),
         ];
       });
-
-const protectedErrors = (namespaces: readonly string[], kept: readonly string[]): readonly (FieldError | undefined)[] =>
-  namespaces.map((name, index) =>
-    kept.includes(name)
-      ? fieldError(
-          `mirrorNamespaces[${index}]`,
-          name,
-          'must not be a namespace of Kubernetes, the control plane or the operator',
-        )
-      : undefined,
-  );
 
 const envErrors = (env: Readonly<Record<string, string>>): readonly (FieldError | undefined)[] =>
   Object.entries(env).map(([name, value]) => {

@@ -1,5 +1,5 @@
 /** Whether mirrors may be written to a namespace (rules A3, E8), and whether the namespace exists. */
-import { PROTECTED_NAMESPACES } from '../../crds/wire.ts';
+import { isProtectedNamespace } from '../../crds/operator-values.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import type { NamespaceState } from '../mirror/observed.ts';
 import type { SourceNamespaces } from '../source/namespaces.ts';
@@ -10,9 +10,7 @@ export function namespaceStateOf(
   { config, source }: { readonly config: OperatorConfig; readonly source: Pick<SourceCluster, 'namespaces'> },
 ): NamespaceState {
   const isAllowed =
-    !PROTECTED_NAMESPACES.includes(namespace) &&
-    namespace !== config.namespace &&
-    namespace !== config.controlPlaneNamespace &&
+    !isProtectedNamespace(namespace, config) &&
     (config.mirrorNamespaces === undefined || config.mirrorNamespaces.includes(namespace));
   return isAllowed ? source.namespaces.stateOf(namespace) : 'forbidden';
 }

@@ -11,6 +11,7 @@ const STATUS_BEFORE = {
 const MIRROR_LOG = { file: 'operator/link/mirror-log.ts', tests: ['test/operator/link/mirrors.test.ts'] };
 const STATUS_WRITER = { file: 'operator/link/status-writer.ts', tests: ['test/operator/link/status-writer.test.ts'] };
 const NAMESPACES = { file: 'operator/link/namespaces.ts', tests: ['test/operator/link/namespaces.test.ts'] };
+const PROTECTED = { file: 'crds/operator-values.ts', tests: ['test/operator/link/namespaces.test.ts'] };
 const WRITE_LEASE = { file: 'operator/link/write-lease.ts', tests: ['test/operator/link/write-lease.test.ts'] };
 const CLUSTERS = { file: 'operator/link/clusters.ts', tests: ['test/operator/link/clusters.test.ts'] };
 const ROSTER = {
@@ -499,24 +500,24 @@ export const LINK: readonly Defect[] = [
   },
 
   {
-    ...NAMESPACES,
+    ...PROTECTED,
     name: 'S2 mirrors go into the namespace of the control plane',
     rule: 'A3',
-    find: 'namespace !== config.controlPlaneNamespace &&',
-    replace: '',
+    find: '|| name === operator.controlPlaneNamespace ||',
+    replace: '||',
   },
   {
-    ...NAMESPACES,
+    ...PROTECTED,
     name: 'mirrors go into the namespace of the operator',
     rule: 'A3',
-    find: 'namespace !== config.namespace &&',
-    replace: '',
+    find: '|| name === operator.namespace;',
+    replace: ';',
   },
   {
-    ...NAMESPACES,
+    ...PROTECTED,
     name: 'mirrors go into the namespaces of Kubernetes',
     rule: 'E8',
-    find: '!PROTECTED_NAMESPACES.includes(namespace) &&',
+    find: 'PROTECTED_NAMESPACES.includes(name) ||',
     replace: '',
   },
   {

@@ -139,6 +139,10 @@ describe("the operator's settings", () => {
       '--credentials-secrets: "west,../x" must be valid DNS subdomains (names of Secrets, separated by commas)',
     ],
     [
+      ['--mirror-namespaces', 'a,kube-system,linkerd'],
+      '--mirror-namespaces: "a,kube-system,linkerd" must not have kube-system, linkerd: no mirror is written to a namespace of Kubernetes, the control plane or the operator (name others)',
+    ],
+    [
       ['--mirror-namespaces', 'a', '--enable-namespace-creation'],
       '--enable-namespace-creation: "true" must not be set together with --mirror-namespaces, which must exist (create them, or leave one of the two out)',
     ],
