@@ -242,8 +242,9 @@ export const OPERATOR_SETTINGS = {
     values: ['json', 'pretty'],
     argument: 'FORMAT',
     text: 'format of the log: JSON (json) or readable text (pretty)',
-    default: 'json',
+    derived: 'pretty on a terminal, else json',
     prop: true,
+    propDefault: 'json',
   },
 } as const satisfies Readonly<Record<string, OperatorSetting>>;
 

@@ -29,26 +29,37 @@ import type { FlagValues } from './flags.ts';
 /** The value of every setting; what each means is in the table of settings. */
 export type OperatorConfig = OperatorSettingValues;
 
-/** Names the process, not the host: two operators on one host must not take each other's Lease for their own. */
-const processName = (): string => `${hostname()}_${Math.random().toString(36).slice(2, 10)}`;
+/** What some settings follow where they are not given. */
+export interface Surroundings {
+  /** Name of this process, for when no pod's name is given. */
+  readonly processName: () => string;
+  /** Whether somebody reads the log as it is written. */
+  readonly isTerminal: boolean;
+}
+
+const surroundings = (): Surroundings => ({
+  // Names the process, not the host: two operators on one host must not take each other's Lease for their own.
+  processName: () => `${hostname()}_${Math.random().toString(36).slice(2, 10)}`,
+  isTerminal: process.stdout.isTTY,
+});
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The configuration that flags, environment and defaults make, in this order. An empty variable counts as not given.
  * @param flags what commander made of the command line
- * @param machine name of this process, for when no pod's name is given
+ * @param around what applies where nothing is given. @default as this process finds it
  */
 export function parseOperatorConfig(
   flags: FlagValues,
   env: Environment,
-  machine: () => string = processName,
+  around: Surroundings = surroundings(),
 ): Checked<OperatorConfig> {
   const errors: FieldError[] = [];
   const given = new Map<SettingName, Given>();
   const values = new Map<string, SettingValue>();
   for (const [name, setting] of operatorSettings) {
-    const found = find(name, setting, flags, env) ?? (name === 'identity' ? identityOf(env, machine) : undefined);
+    const found = find(name, setting, flags, env) ?? derivedOf(name, env, around);
     if (found === undefined) continue;
     given.set(name, found);
     try {
@@ -94,7 +105,15 @@ function find(name: SettingName, setting: OperatorSetting, flags: FlagValues, en
   return setting.default === undefined ? undefined : { source: flagOf(name), text: setting.default };
 }
 
-function identityOf(env: Environment, machine: () => string): Given {
-  const pod = env['POD_NAME'];
-  return pod ? { source: 'POD_NAME', text: pod } : { source: flagOf('identity'), text: machine() };
+/** The value of a setting that the table calls derived. */
+function derivedOf(name: SettingName, env: Environment, around: Surroundings): Given | undefined {
+  const source = flagOf(name);
+  switch (name) {
+    case 'identity':
+      return env['POD_NAME'] ? { source: 'POD_NAME', text: env['POD_NAME'] } : { source, text: around.processName() };
+    case 'logFormat':
+      return { source, text: around.isTerminal ? 'pretty' : 'json' };
+    default:
+      return undefined;
+  }
 }

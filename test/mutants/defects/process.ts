@@ -152,4 +152,10 @@ export const PROCESS: readonly Defect[] = [
     find: '${hostname()}_${Math.random().toString(36).slice(2, 10)}',
     replace: '${hostname()}_a',
   },
+  {
+    ...CONFIG,
+    name: 'a log on a terminal is JSON',
+    find: "around.isTerminal ? 'pretty' : 'json'",
+    replace: "'json'",
+  },
 ];

@@ -7,12 +7,12 @@ import { parseOperatorConfig, variableWarnings } from '../../../operator/config/
 import { addOperatorFlags, type FlagValues } from '../../../operator/config/flags.ts';
 
 /** The outcome of a command line and an environment. */
-function parse(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
+function parse(argv: readonly string[], env: Readonly<Record<string, string>> = {}, isTerminal = false) {
   const command = addOperatorFlags(new Command())
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
   command.parse([...argv], { from: 'user' });
-  return parseOperatorConfig(command.opts<FlagValues>(), env, () => 'machine');
+  return parseOperatorConfig(command.opts<FlagValues>(), env, { processName: () => 'machine', isTerminal });
 }
 
 const config = (argv: readonly string[], env?: Readonly<Record<string, string>>) => {
@@ -113,6 +113,17 @@ describe("the operator's settings", () => {
     expect(config([], { POD_NAME: 'pod-1' }).identity).toBe('pod-1');
     expect(config([], { POD_NAME: 'pod-1', LINKSPAN_IDENTITY: 'x' }).identity).toBe('x');
     expect(config(['--identity', 'y'], { LINKSPAN_IDENTITY: 'x' }).identity).toBe('y');
+  });
+
+  it('lay the log out for people on a terminal, and as JSON elsewhere, unless it is given', () => {
+    const formatOf = (isTerminal: boolean, argv: readonly string[] = [], env = {}) => {
+      const parsed = parse(argv, env, isTerminal);
+      return parsed.ok ? parsed.value.logFormat : undefined;
+    };
+    expect([formatOf(true), formatOf(false)]).toEqual(['pretty', 'json']);
+    expect(formatOf(true, ['--log-format', 'json'])).toBe('json');
+    expect(formatOf(true, [], { LINKSPAN_LOG_FORMAT: 'json' })).toBe('json');
+    expect(formatOf(false, ['--log-format', 'pretty'])).toBe('pretty');
   });
 
   it('gives each process on a host an identity of its own, where no pod has a name (H8)', () => {

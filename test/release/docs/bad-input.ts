@@ -207,7 +207,7 @@ const services: Table = {
 };
 
 const flags = (input: string, given: FlagValues, env: Readonly<Record<string, string>> = {}): Row => {
-  const parsed = parseOperatorConfig(given, env, () => 'pod-0');
+  const parsed = parseOperatorConfig(given, env, { processName: () => 'pod-0', isTerminal: false });
   const messages = parsed.ok ? variableWarnings(env) : parsed.errors.map((error) => formatFieldErrors([error]));
   return { input: `\`${input}\``, message: messages.length === 0 ? 'accepted' : messages.join('<br>') };
 };
