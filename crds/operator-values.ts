@@ -42,6 +42,15 @@ export const parseSetting = (setting: OperatorSetting, text: string): SettingVal
   }
 };
 
+/** The text in which `parseSetting` finds a value. */
+export const settingText = (setting: OperatorSetting, value: SettingValue): string => {
+  if (typeof value === 'string' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number') return setting.type === 'duration' ? goDuration(value) : String(value);
+  if (isList(value)) return value.join(',');
+  if ('host' in value) return hostPortText(value);
+  return [...value].map(([host, at]) => `${host}=${hostPortText(at)}`).join(',');
+};
+
 /** What a setting takes, for its errors; undefined where the reason is enough. */
 export const settingRemedy = (setting: OperatorSetting): string | undefined => {
   switch (setting.type) {
@@ -183,6 +192,10 @@ const goDuration = (ms: number): string => {
   if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`;
   return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
 };
+
+const isList = (value: SettingValue): value is readonly string[] => Array.isArray(value);
+
+const hostPortText = ({ host, port }: HostPort): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /** `HOST:PORT`; a host with colons stands in brackets. */
 const hostPort = (text: string, port: (text: string) => number): HostPort => {

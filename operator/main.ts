@@ -3,6 +3,8 @@
  * order. Its caller handles signals, exit codes and the command line.
  */
 import type { OperatorConfig } from './config/config.ts';
+import { effectiveFlags } from './config/effective.ts';
+import { VERSION } from './config/version.ts';
 import { type AdminServer, type Readiness, startAdmin } from './runtime/admin.ts';
 import { sleep } from './kube/backoff.ts';
 import { KubeClient } from './kube/client.ts';
@@ -66,11 +68,19 @@ async function run(options: RunOptions, log: Logger, stop: StopClock): Promise<v
   const metrics = createMetrics(tuning.metrics);
   // Set from the start: that no replica leads is not the same as that none runs.
   metrics.leader.set({ name: OPERATOR_LEASE }, 0);
+  metrics.buildInfo.set({ version: VERSION, node_version: process.version }, 1);
+  let isUp = false;
   const client = new KubeClient(options.access ?? (await sourceAccess(config)), {
     userAgent: UserAgent.source,
     fieldManager: FIELD_MANAGER,
     connections: Math.max(32, config.concurrency * 2),
     ...metrics.clientHooks,
+    onResponse: (host, method, code) => {
+      metrics.clientHooks.onResponse(host, method, code);
+      if (isUp || !(Number(code) < 300)) return;
+      isUp = true;
+      log.info({ server: client.server }, 'linkspan operator is up');
+    },
     ...(tuning.requestTimeoutMs === undefined ? {} : { timeoutMs: tuning.requestTimeoutMs }),
     ...(tuning.network === undefined ? {} : { network: tuning.network }),
   });
@@ -94,7 +104,10 @@ async function run(options: RunOptions, log: Logger, stop: StopClock): Promise<v
     ready,
   });
   options.onListening?.(admin.address);
-  log.info({ ...admin.address, server: client.server, namespace: config.namespace }, 'linkspan operator is up');
+  log.info(
+    { version: VERSION, node: process.version, ...admin.address, server: client.server, flags: effectiveFlags(config) },
+    'linkspan operator starts',
+  );
 
   const lead = async (until: AbortSignal): Promise<void> => {
     manager = new Manager({ config, tuning, client, metrics, events, log, mayWrite });

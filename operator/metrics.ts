@@ -139,6 +139,8 @@ export function createMetrics(options: MetricsOptions = {}) {
     forgetLink,
     reconcile,
     workqueue,
+    /** Always 1. */
+    buildInfo: gauge('linkspan_build_info', 'The version that runs', 'version', 'node_version'),
     /** 1 while this process leads; `name` is the Lease's. */
     leader: gauge('leader_election_master_status', 'Whether this process holds the Lease (1) or not (0)', 'name'),
     /** Options for clients, so that their requests are counted. */

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseOperatorConfig } from '../../operator/config/config.ts';
 import type { Network } from '../../operator/kube/network.ts';
@@ -37,6 +38,7 @@ it('ends within 5 seconds of being asked to, though nothing answers and nothing 
   );
   await vi.advanceTimersByTimeAsync(61_000);
   expect(ended).toBe('runs');
+  expect(lines).toContain('info linkspan operator starts');
   expect(lines).toContain('warn linkspan operator is not ready');
   stop.abort(new Error('SIGTERM'));
   await vi.advanceTimersByTimeAsync(4_000);
@@ -44,6 +46,59 @@ it('ends within 5 seconds of being asked to, though nothing answers and nothing 
   await vi.advanceTimersByTimeAsync(999);
   expect(ended).toBe('ended');
   expect(lines.at(-1)).toContain('stops before all is released');
+});
+
+it('is not up while its API server refuses connections', async () => {
+  const stage = await Stage.start();
+  const stop = new AbortController();
+  const lines: string[] = [];
+  const refused = (): Promise<never> => Promise.reject(new Error('connect ECONNREFUSED'));
+  const running = runOperator({
+    config: stage.config,
+    log: recordingLog(lines),
+    signal: stop.signal,
+    tuning: {
+      ...stage.tuning,
+      network: { ...DEAD, connect: () => ({ request: refused, close: () => Promise.resolve() }) },
+      serveAdmin: async () => ({ address: { host: '127.0.0.1', port: 1 }, close: () => Promise.resolve() }),
+    },
+  });
+  const problem = 'warn the Lease cannot be acquired or renewed';
+  await eventually('it has tried', async () => lines.includes(problem));
+  stop.abort();
+  await running;
+  await stage.stop();
+  expect(lines.slice(0, 2)).toEqual(['info linkspan operator starts', problem]);
+});
+
+it('logs its version and every setting when it starts, and that it is up when its API server has answered', async () => {
+  const stage = await Stage.start();
+  const stop = new AbortController();
+  const records: LogRecord[] = [];
+  const running = runOperator({
+    config: stage.config,
+    log: recordingLog([], records),
+    signal: stop.signal,
+    tuning: {
+      ...stage.tuning,
+      serveAdmin: async () => ({ address: { host: '127.0.0.1', port: 1 }, close: () => Promise.resolve() }),
+    },
+  });
+  const logged = (message: string) => records.filter((each) => each.message === message);
+  await eventually('it leads', async () => logged('leading').length > 0);
+  stop.abort();
+  await running;
+  await stage.stop();
+  const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { readonly version: string };
+  const [start] = logged('linkspan operator starts');
+  expect(start?.fields).toMatchObject({ version, node: process.version, port: 1 });
+  expect(start?.fields['flags']).toContain(`--identity=${stage.config.identity} `);
+  expect(logged('linkspan operator is up')).toHaveLength(1);
+  expect(records.map(({ message }) => message).slice(0, 3)).toEqual([
+    'linkspan operator starts',
+    'linkspan operator is up',
+    'leading',
+  ]);
 });
 
 describe('what is pending when the operator stops', () => {

@@ -88,7 +88,7 @@ export class OperatorProcess {
   /** Waits until its admin port listens. */
   async up(): Promise<AdminAddress> {
     if (this.#admin !== undefined) return this.#admin;
-    const { host, port } = await this.logged(({ msg }) => msg === 'linkspan operator is up');
+    const { host, port } = await this.logged(({ msg }) => msg === 'linkspan operator starts');
     return (this.#admin = { host: String(host), port: Number(port) });
   }
 

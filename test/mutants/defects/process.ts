@@ -153,6 +153,12 @@ export const PROCESS: readonly Defect[] = [
     replace: '${hostname()}_a',
   },
   {
+    ...MAIN,
+    name: 'an operator is up before its API server has answered',
+    find: 'if (isUp || !(Number(code) < 300)) return;',
+    replace: 'if (isUp) return;',
+  },
+  {
     ...CONFIG,
     name: 'a log on a terminal is JSON',
     find: "around.isTerminal ? 'pretty' : 'json'",

@@ -154,7 +154,7 @@ describe('the image', () => {
     const up = new Promise<{ readonly port: number }>((resolve, reject) => {
       createInterface({ input: child.stdout! }).on('line', (line) => {
         said.push(line);
-        if (line.includes('linkspan operator is up')) resolve(JSON.parse(line) as { readonly port: number });
+        if (line.includes('linkspan operator starts')) resolve(JSON.parse(line) as { readonly port: number });
       });
       child.once('exit', (code) => reject(new Error(`the operator ended with ${code}: ${said.join('\n')}`)));
     });
