@@ -40,7 +40,7 @@ export const ALERT_RULES = {
     severity: 'warning',
     // A Link that was never accepted is of no cluster.
     summary: 'Link {{ $labels.link }} is not ready',
-    description: `Mirrors by this Link do not follow their target, or not all of them. ${LOOK}`,
+    description: `Mirrors by this Link do not follow their target. ${LOOK}`,
   },
   TargetUnreachable: {
     expr: `${condition('TargetReachable', 'False')} == 1`,

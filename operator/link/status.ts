@@ -5,7 +5,7 @@
 import { Annotation, LinkApi } from '../../crds/wire.ts';
 import type { GatewayFindings } from '../gateway/gateway.ts';
 import { type Condition, setCondition, toTime, type Verdict, verdict } from '../kube/conditions.ts';
-import { mirrorServices, type MirrorServiceEntry, type MirrorStatus } from '../mirror/status.ts';
+import { mirrorServices, type MirrorServiceEntry, mirrorState, type MirrorStatus } from '../mirror/status.ts';
 import type { LinkStatusBefore } from './status-before.ts';
 
 /**
@@ -150,20 +150,29 @@ function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, b
   // Mirrors keep their readiness until there is a verdict on the gateway, so it is not waited for.
   const pending = Object.entries(all).find(([type, { status }]) => status === 'Unknown' && type !== 'GatewayAlive');
   if (pending !== undefined) return verdict('Unknown', 'Pending', `${pending[0]} is not known yet`);
-  return verdict('True', 'Ready', readyMessage(findings, before));
+  return works(findings, before);
 }
 
-/** Counts what is not mirrored by reason. While the mirrors are not known, the message that was written before is kept. */
-function readyMessage({ mirrors, generation }: LinkFindings, { conditions = [] }: LinkStatusBefore): string {
+/**
+ * Counts what is not mirrored by reason: the Link works, and its mirrors follow the target, but some Services have none.
+ * While the mirrors are not known, what was written before is kept.
+ */
+function works({ mirrors, generation }: LinkFindings, { conditions = [] }: LinkStatusBefore): Verdict {
   const written = conditions.find(({ type, status }) => type === 'Ready' && status === 'True');
-  if (mirrors === undefined && written?.observedGeneration === generation) return written.message;
+  if (mirrors === undefined && written?.observedGeneration === generation) return written;
+  const unmirrored = [...(mirrors?.values() ?? [])].filter(({ mirrored }) => !mirrored);
+  if (unmirrored.length === 0) return verdict('True', 'Ready', 'the mirrors follow the target');
+  const left = countsByReason(unmirrored).map(([reason, count]) => `${count} ${reason}`);
+  const message = `${unmirrored.length} of ${mirrors?.size} Services are not mirrored: ${left.join(', ')}`;
+  const hasFailed = unmirrored.some((each) => mirrorState(each) === 'failed');
+  return verdict('True', hasFailed ? 'SomeNotMirrored' : 'Ready', message);
+}
+
+/** Counts statuses by reason, the most frequent first. */
+function countsByReason(statuses: Iterable<MirrorStatus>): readonly (readonly [reason: string, count: number])[] {
   const reasons = new Map<string, number>();
-  for (const { mirrored, reason } of mirrors?.values() ?? []) {
-    if (!mirrored) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-  }
-  const counts = [...reasons].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
-  const left = counts.map(([reason, count]) => `${count} ${reason}`).join(', ');
-  return `the mirrors follow the target${left === '' ? '' : `; not mirrored: ${left}`}`;
+  for (const { reason } of statuses) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  return [...reasons].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
 }
 
 function counts(mirrors: Iterable<MirrorStatus>): NonNullable<LinkStatusPatch['mirrors']> {

@@ -1,6 +1,6 @@
 /**
  * The status of mirrors as in `Link.status.mirrorServices`: Linkerd's fields, failures first, at most {@link
- * MAX_ENTRIES}, with transition times that change only on a transition. Pure.
+ * MAX_ENTRIES}, few of them of what works, with transition times that change only on a transition. Pure.
  */
 import { mirrorName } from '../../crds/wire.ts';
 import type { Refusal } from './reasons.ts';
@@ -66,12 +66,14 @@ interface ObjectRef {
 
 /** Maximum number of entries: a Link must fit into etcd, whatever the target exports. */
 export const MAX_ENTRIES = 500;
+/** Maximum number of entries of Services that are mirrored: who describes a Link looks for the others. */
+export const MAX_MIRRORED = 100;
 /** Maximum length of an entry's message, in characters. */
 const MAX_MESSAGE = 512;
 
 export const CONTROLLER_NAME = 'linkspan.dev/operator';
 
-/** Returns the entries for a Link's mirrors, failures first, then by namespace and name. */
+/** Returns the entries for a Link's mirrors: failures first, then those with a message, then by namespace and name. */
 export function mirrorServices(
   statuses: Iterable<MirrorStatus>,
   previous: readonly MirrorServiceBefore[],
@@ -79,10 +81,13 @@ export function mirrorServices(
 ): readonly MirrorServiceEntry[] {
   const sorted = [...statuses].sort((a, b) => {
     if (a.mirrored !== b.mirrored) return a.mirrored ? 1 : -1;
+    if ((a.message === '') !== (b.message === '')) return a.message === '' ? 1 : -1;
     return compare(a.remote.namespace, b.remote.namespace) || compare(a.remote.name, b.remote.name);
   });
+  const failed = sorted.filter((each) => !each.mirrored).length;
+  const most = Math.min(MAX_ENTRIES, failed + MAX_MIRRORED);
   const before = new Map(previous.map((entry) => [`${entry.remoteRef.namespace}/${entry.remoteRef.name}`, entry]));
-  return sorted.slice(0, MAX_ENTRIES).map(({ remote, local, mirrored: ok, reason, message }) => {
+  return sorted.slice(0, most).map(({ remote, local, mirrored: ok, reason, message }) => {
     const status = ok ? 'True' : 'False';
     const was = before.get(`${remote.namespace}/${remote.name}`)?.conditions[0];
     return {

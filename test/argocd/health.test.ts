@@ -71,7 +71,7 @@ const STATES: readonly State[] = [
       mirrors: mirrors(notMirrored(remote, 'west', { reason: 'MissingNamespace', message: 'no namespace shop' })),
     }),
     health: Healthy,
-    message: 'the mirrors follow the target; not mirrored: 1 MissingNamespace',
+    message: '1 of 1 Services are not mirrored: 1 MissingNamespace',
   },
   {
     is: 'works without a verdict on the gateway yet',

@@ -50,6 +50,13 @@ const MANAGER = { file: 'operator/link/manager.ts' };
 
 export const LINK: readonly Defect[] = [
   {
+    ...STATUS,
+    name: 'a Link that mirrors a part of its Services looks like one that mirrors all',
+    rule: 'G1',
+    find: "hasFailed ? 'SomeNotMirrored' : 'Ready'",
+    replace: "'Ready'",
+  },
+  {
     ...LINKS,
     name: 'an invalid Link does not keep the cluster that it was served for',
     rule: 'E7',

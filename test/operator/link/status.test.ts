@@ -90,10 +90,21 @@ describe('the conditions of a Link (G1)', () => {
       ...(['NameConflict', 'InvalidService', 'NameConflict', 'InvalidName'] as const).map(refused),
     ];
     const first = statusOf({ mirrors: new Map(all.map((each, index) => [`shop/${index}`, each])) });
-    const message = 'the mirrors follow the target; not mirrored: 2 NameConflict, 1 InvalidName, 1 InvalidService';
-    expect(conditionOf(first, 'Ready')).toMatchObject({ status: 'True', message });
-    expect(conditionOf(linkStatus({ ...FINE, mirrors: undefined }, first, T2), 'Ready').message).toBe(message);
+    const message = '4 of 5 Services are not mirrored: 2 NameConflict, 1 InvalidName, 1 InvalidService';
+    const expected = { status: 'True', reason: 'SomeNotMirrored', message };
+    expect(conditionOf(first, 'Ready')).toMatchObject(expected);
+    expect(conditionOf(linkStatus({ ...FINE, mirrors: undefined }, first, T2), 'Ready')).toMatchObject(expected);
     expect(conditionOf(linkStatus(FINE, first, T2), 'Ready').message).toBe('the mirrors follow the target');
+  });
+
+  it('do not take a headless Service that waits for its endpoints for one that fails', () => {
+    const remote = { namespace: 'shop', name: 'db' };
+    const waiting = notMirrored(remote, 'west', { reason: 'WaitingForEndpoints', message: '' });
+    const mirrors = new Map([['shop/db', waiting]]);
+    expect(conditionOf(statusOf({ mirrors }), 'Ready')).toMatchObject({
+      reason: 'Ready',
+      message: '1 of 1 Services are not mirrored: 1 WaitingForEndpoints',
+    });
   });
 
   it('move their lastTransitionTime on a transition, and at no other time', () => {

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_ENTRIES, mirrored, mirrorServices, mirrorState, notMirrored } from '../../../operator/mirror/status.ts';
+import {
+  MAX_ENTRIES,
+  MAX_MIRRORED,
+  mirrored,
+  mirrorServices,
+  mirrorState,
+  notMirrored,
+} from '../../../operator/mirror/status.ts';
 
 const ref = (name: string, namespace = 'shop') => ({ namespace, name });
 const ok = (name: string, namespace?: string) => mirrored(ref(name, namespace), 'west', '');
@@ -48,6 +55,14 @@ describe('status.mirrorServices (G2)', () => {
     ]);
   });
 
+  it('lists few of what is mirrored, and those first of which there is something to say', () => {
+    const fine = Array.from({ length: 400 }, (_, index) => ok(`s${index}`));
+    const noted = mirrored(ref('zz'), 'west', 'port 53 is UDP and left out');
+    const entries = mirrorServices([...fine, noted, bad('zzz')], [], T1);
+    expect(entries).toHaveLength(1 + MAX_MIRRORED);
+    expect(entries.slice(0, 2).map(({ remoteRef }) => remoteRef.name)).toEqual(['zzz', 'zz']);
+  });
+
   it('keeps the time of the last transition until there is another', () => {
     const first = mirrorServices([ok('web')], [], T1);
     const again = mirrorServices([mirrored(ref('web'), 'west', 'another message')], first, T2);
@@ -56,10 +71,11 @@ describe('status.mirrorServices (G2)', () => {
   });
 
   it('is bounded, whatever the target exports, and drops no failure for a success (L23)', () => {
-    const many = [...Array.from({ length: 4000 }, (_, index) => ok(`s${index}`)), bad('zzz')];
+    const names = Array.from({ length: 4000 }, (_, index) => `s${index}`);
+    const many = [...names.map((name) => bad(name)), ok('zzz')];
     const entries = mirrorServices(many, [], T1);
     expect(entries).toHaveLength(MAX_ENTRIES);
-    expect(entries[0]?.remoteRef.name).toBe('zzz');
+    expect(entries.every(({ conditions }) => conditions[0]?.status === 'False')).toBe(true);
     const long = mirrorServices(
       many.map((each) => ({ ...each, message: 'x'.repeat(10_000) })),
       [],
