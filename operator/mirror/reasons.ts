@@ -23,10 +23,13 @@ export interface Refusal {
 export const unreadableNamespace = (name: string): string =>
   `namespace ${name} cannot be read in the source cluster: it does not exist, or the operator has no Role there; create it and apply the Role that MirrorOperator renders for it, or remove it from --mirror-namespaces`;
 
-/** @param name `namespace/name` of the foreign object */
+/**
+ * Users know their Service, of which Endpoints are found first.
+ * @param name `namespace/name` of the foreign object
+ */
 export const foreignObject = (kind: string, name: string): Refusal => ({
   reason: 'NameConflict',
-  message: `${kind} ${name} exists and is not a mirror of this cluster; it is left alone. Rename or delete it to have this Service mirrored`,
+  message: `${kind === 'Endpoints' ? `a Service ${name}, or Endpoints without one,` : `${kind} ${name}`} exists and is not a mirror of this cluster; it is left alone. Rename or delete it to have this Service mirrored`,
 });
 
 /** Refusal for a namespace that existed when it was observed, and is gone when it is written to. */

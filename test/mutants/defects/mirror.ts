@@ -698,4 +698,12 @@ export const MIRROR: readonly Defect[] = [
     find: 'Math.min(MAX_WRITES, actions.length)',
     replace: 'actions.length',
   },
+  {
+    ...RECONCILE,
+    file: 'operator/mirror/reasons.ts',
+    name: 'a conflict names Endpoints where the user has a Service',
+    rule: 'A6',
+    find: "kind === 'Endpoints' ?",
+    replace: "kind === 'Pod' ?",
+  },
 ];

@@ -207,13 +207,16 @@ describe("a name that somebody else's object has (A6)", () => {
     expect(await pass(given)).toMatchObject({ requeueAfterMs: 30_000, errors: [], again: false });
   });
 
-  it('is reported with the object that stands in the way', async () => {
+  it('is reported with what the user knows: the Service, also where its Endpoints stand in the way', async () => {
     const { refusals } = await pass({
       desired: { services: [service('a')] },
       answers: { 'create Service a': foreign(ENDPOINTS, 'a') },
     });
     expect(refusals).toEqual([
-      { reason: 'NameConflict', message: expect.stringContaining('Endpoints shop/a') as string },
+      {
+        reason: 'NameConflict',
+        message: expect.stringContaining('a Service shop/a, or Endpoints without one, exists') as string,
+      },
     ]);
   });
 
