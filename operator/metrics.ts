@@ -84,7 +84,29 @@ export function createMetrics(options: MetricsOptions = {}) {
     ),
     /** `state` is `ready`, `waiting` (headless, for endpoints) or `failed`. */
     mirrors: gauge('linkspan_mirrors', 'Mirrors of the target by state', TARGET, 'state'),
+    mirrorsFailed: gauge(
+      'linkspan_mirrors_failed',
+      'Exported Services of the target that are not mirrored, by the reason in the status of the Link',
+      TARGET,
+      'reason',
+    ),
+    mirrorFailures: counter(
+      'linkspan_mirror_failures_total',
+      'Times that a Service of the target came to be not mirrored, or for another reason',
+      TARGET,
+      'reason',
+    ),
+    mirrorsCreated: counter('linkspan_mirrors_created_total', 'Mirrors created, endpoint mirrors included', TARGET),
+    mirrorsDeleted: counter('linkspan_mirrors_deleted_total', 'Mirrors deleted, endpoint mirrors included', TARGET),
+    heldDeletions: gauge('linkspan_held_deletions', 'Deletions of mirrors of the target that are held back', TARGET),
+    /** Unix time. */
+    lastHeard: gauge(
+      'linkspan_target_last_heard_timestamp_seconds',
+      'When a list, an event or a bookmark last came from the target, in seconds since 1970',
+      TARGET,
+    ),
   };
+  const failedReasons = new Map<string, ReadonlySet<string>>();
 
   /** 1 for the status that a condition has, 0 for the others. */
   const linkCondition = gauge('linkspan_link_condition', 'Conditions of the Link', 'link', TARGET, 'type', 'status');
@@ -135,6 +157,14 @@ export function createMetrics(options: MetricsOptions = {}) {
         series.map(({ labels }) => labels),
       );
     },
+    /** Sets how many Services of a target are not mirrored, by reason, in place of what there was. */
+    setFailed: (cluster: string, counts: ReadonlyMap<string, number>): void => {
+      for (const reason of failedReasons.get(cluster) ?? []) {
+        if (!counts.has(reason)) target.mirrorsFailed.remove({ [TARGET]: cluster, reason });
+      }
+      for (const [reason, count] of counts) target.mirrorsFailed.set({ [TARGET]: cluster, reason }, count);
+      failedReasons.set(cluster, new Set(counts.keys()));
+    },
     /** Removes the conditions of a Link that is gone. */
     forgetLink,
     reconcile,
@@ -157,6 +187,7 @@ export function createMetrics(options: MetricsOptions = {}) {
     },
     /** Removes every series of a target cluster that nothing serves any more. */
     forgetTarget: async (cluster: string): Promise<void> => {
+      failedReasons.delete(cluster);
       await Promise.all(Object.values(target).map((metric) => forget(metric, TARGET, cluster)));
     },
   };

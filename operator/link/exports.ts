@@ -189,7 +189,7 @@ export class Exports {
 
   #makeTarget(): Target {
     const { env, onReachable } = this.#options;
-    const { selector, remoteDiscoverySelector, targetNamespaces } = this.#settings;
+    const { cluster, selector, remoteDiscoverySelector, targetNamespaces } = this.#settings;
     // A target that was replaced may still report.
     const isCurrent = (): boolean => this.#target === target;
     const target: Target = new Target({
@@ -209,6 +209,9 @@ export class Exports {
       onReachable: (obstacle) => {
         if (isCurrent()) onReachable(obstacle);
         else if (this.#trial?.target === target) this.#trial.found(obstacle);
+      },
+      onHeard: () => {
+        if (isCurrent()) env.metrics.target.lastHeard.set({ target_cluster_name: cluster }, Date.now() / 1000);
       },
       onMalformed: (what) => this.#malformed.add(what),
     });

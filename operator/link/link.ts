@@ -7,7 +7,7 @@ import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { Resource } from '../kube/objects.ts';
 import type { Metrics } from '../metrics.ts';
-import { mirrorState } from '../mirror/status.ts';
+import { countsByReason, mirrorState } from '../mirror/status.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { MayWrite } from '../runtime/fence.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -123,7 +123,7 @@ export class Link implements LinkReport {
     return { ...(this.#work?.findings() ?? NO_FINDINGS), namespace, name, generation, accepted: this.#accepted };
   }
 
-  #measure({ mirrors }: LinkFindings, conditions: ReturnType<typeof linkStatus>['conditions']): void {
+  #measure({ mirrors, pruneHeld }: LinkFindings, conditions: ReturnType<typeof linkStatus>['conditions']): void {
     const { metrics, name } = this.#options;
     metrics.setConditions(name, this.#cluster, conditions);
     if (mirrors === undefined) return;
@@ -132,5 +132,10 @@ export class Link implements LinkReport {
     for (const [state, count] of Object.entries(states)) {
       metrics.target.mirrors.set({ target_cluster_name: this.#cluster, state }, count);
     }
+    metrics.setFailed(
+      this.#cluster,
+      countsByReason([...mirrors.values()].filter((each) => mirrorState(each) === 'failed')),
+    );
+    metrics.target.heldDeletions.set({ target_cluster_name: this.#cluster }, pruneHeld);
   }
 }

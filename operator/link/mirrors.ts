@@ -19,6 +19,7 @@ import { Controller, type Outcome } from '../runtime/controller.ts';
 import { ownerOf } from '../source/owner.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { Environment, LinkReport } from './environment.ts';
+import { countPass, startCounts } from './mirror-counts.ts';
 import { logPass } from './mirror-log.ts';
 import { Progress } from './progress.ts';
 
@@ -60,6 +61,7 @@ export class Mirrors {
     const { source } = env;
     this.#options = options;
     this.progress = new Progress(cluster, env.metrics);
+    startCounts(env.metrics.target, cluster);
     this.#controller = new Controller({
       name: `link/${link}`,
       reconcile: (key, signal) => this.#reconcile(key, signal),
@@ -138,14 +140,15 @@ export class Mirrors {
     const observed = this.#options.from.observe(key);
     const { shape, manifests } = this.#desired(observed);
     const pass = await this.#execute(manifests, observed.owned, retained(observed, shape), signal);
-    const { link, env, logsEach = true } = this.#options;
-    const { source, log } = env;
+    const { link, cluster, env, logsEach = true } = this.#options;
+    const { source, log, metrics } = env;
     const refusal = [...manifests.refusals, ...pass.refusals][0];
     logPass(log, { link, service: key }, pass.done, {
       logsEach,
       wasMirrored: this.#statuses.get(key)?.mirrored === true,
       refusal,
     });
+    countPass(metrics.target, cluster, pass.done);
     if (pass.namespaceInDoubt) source.recheck(observed.namespace);
     // Between two passes, and while nothing can be decided, the last status is kept.
     const isFinal = !signal.aborted && !pass.again && shape.kind !== 'undecided' && !pass.errors.some(isConflict);
@@ -201,7 +204,7 @@ export class Mirrors {
   }
 
   #setStatus(key: string, status: MirrorStatus | undefined, notes: readonly string[]): void {
-    const { link, env, report } = this.#options;
+    const { link, cluster, env, report } = this.#options;
     const before = this.#statuses.get(key);
     if (status === undefined) this.#statuses.delete(key);
     else this.#statuses.set(key, status);
@@ -210,6 +213,7 @@ export class Mirrors {
       const { reason, message } = status;
       if (before?.reason !== reason) {
         env.log.warn({ link, service: key, reason, error: message }, 'the Service is not mirrored');
+        env.metrics.target.mirrorFailures.inc({ target_cluster_name: cluster, reason });
       }
       report.event('Warning', reason, `Service ${key}: ${message}`);
     }

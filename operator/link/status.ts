@@ -5,7 +5,13 @@
 import { Annotation, LinkApi } from '../../crds/wire.ts';
 import type { GatewayFindings } from '../gateway/gateway.ts';
 import { type Condition, setCondition, toTime, type Verdict, verdict } from '../kube/conditions.ts';
-import { mirrorServices, type MirrorServiceEntry, mirrorState, type MirrorStatus } from '../mirror/status.ts';
+import {
+  countsByReason,
+  mirrorServices,
+  type MirrorServiceEntry,
+  mirrorState,
+  type MirrorStatus,
+} from '../mirror/status.ts';
 import type { LinkStatusBefore } from './status-before.ts';
 
 /**
@@ -162,17 +168,10 @@ function works({ mirrors, generation }: LinkFindings, { conditions = [] }: LinkS
   if (mirrors === undefined && written?.observedGeneration === generation) return written;
   const unmirrored = [...(mirrors?.values() ?? [])].filter(({ mirrored }) => !mirrored);
   if (unmirrored.length === 0) return verdict('True', 'Ready', 'the mirrors follow the target');
-  const left = countsByReason(unmirrored).map(([reason, count]) => `${count} ${reason}`);
+  const left = [...countsByReason(unmirrored)].map(([reason, count]) => `${count} ${reason}`);
   const message = `${unmirrored.length} of ${mirrors?.size} Services are not mirrored: ${left.join(', ')}`;
   const hasFailed = unmirrored.some((each) => mirrorState(each) === 'failed');
   return verdict('True', hasFailed ? 'SomeNotMirrored' : 'Ready', message);
-}
-
-/** Counts statuses by reason, the most frequent first. */
-function countsByReason(statuses: Iterable<MirrorStatus>): readonly (readonly [reason: string, count: number])[] {
-  const reasons = new Map<string, number>();
-  for (const { reason } of statuses) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-  return [...reasons].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
 }
 
 function counts(mirrors: Iterable<MirrorStatus>): NonNullable<LinkStatusPatch['mirrors']> {

@@ -37,6 +37,13 @@ export const mirrorState = (status: MirrorStatus): 'ready' | 'waiting' | 'failed
   return status.reason === 'WaitingForEndpoints' ? 'waiting' : 'failed';
 };
 
+/** Counts statuses by reason, the most frequent first. */
+export function countsByReason(statuses: Iterable<MirrorStatus>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { reason } of statuses) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return new Map([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)));
+}
+
 /** One entry of `Link.status.mirrorServices`. */
 export interface MirrorServiceEntry {
   readonly controllerName: string;

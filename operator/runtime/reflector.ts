@@ -22,6 +22,8 @@ export interface ReflectorOptions<T extends KubeObject> extends ListPagesOptions
    * a watch that falls silent once, is no failure unless it happens twice in a row.
    */
   readonly onState?: (state: ReflectorState) => void;
+  /** Called when the server has been heard: it was listed, an event or bookmark came, or it ended a watch in time. */
+  readonly onHeard?: (() => void) | undefined;
 }
 
 export interface ReflectorTimings {
@@ -166,6 +168,7 @@ export class Reflector<T extends KubeObject> {
     sink.init();
     try {
       this.#resourceVersion = await listPages(this.#options, this.#timings.pageSize, signal);
+      this.#options.onHeard?.();
     } catch (error) {
       // What was read of a list, which may be too long, must not be kept until the next one.
       sink.init();
@@ -237,6 +240,7 @@ export class Reflector<T extends KubeObject> {
         }
         this.#resourceVersion = object.metadata.resourceVersion ?? this.#resourceVersion;
         this.#silences = 0;
+        this.#options.onHeard?.();
         if (watch.isSettled) settle();
       }
     } finally {
@@ -248,6 +252,7 @@ export class Reflector<T extends KubeObject> {
       throw new EarlyEndError(message, events > 0);
     }
     this.#silences = 0;
+    this.#options.onHeard?.();
     settle();
     this.#isInDoubt = events === 0;
   }

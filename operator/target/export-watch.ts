@@ -52,6 +52,8 @@ export interface ExportWatchOptions {
   readonly onSlicesRelisted: () => void;
   /** Called with each state of each reflector, and with undefined when one is stopped. */
   readonly onState: (reflector: string, state: ReflectorState | undefined) => void;
+  /** Called when the target has been heard: a list, an event or a bookmark has come. */
+  readonly onHeard?: (() => void) | undefined;
   /** Called when an object was left out since it is not what the API allows. */
   readonly onMalformed: (what: string) => void;
 }
@@ -227,7 +229,7 @@ export class ExportWatch {
     resource: Resource,
     labelSelector: string,
   ): WatchedStore<T> {
-    const { namespace, timings, onState } = this.#options;
+    const { namespace, timings, onState, onHeard } = this.#options;
     return new WatchedStore<T>({
       store,
       resource,
@@ -244,6 +246,7 @@ export class ExportWatch {
         this.#moves.connected(this.#services.every(({ connected }) => connected));
         onState(id, state);
       },
+      onHeard,
       signal: this.#signal,
     });
   }

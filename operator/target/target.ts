@@ -105,12 +105,13 @@ export class Target {
   }
 
   #exportWatch(namespace: string): ExportWatch {
-    const { selectors, timings, labelCopyMs, onChange, onMalformed } = this.#options;
+    const { selectors, timings, labelCopyMs, onChange, onHeard, onMalformed } = this.#options;
     return new ExportWatch({
       selectors,
       timings,
       labelCopyMs,
       onChange,
+      onHeard,
       onMalformed,
       namespace: namespace === WHOLE ? undefined : namespace,
       onRelisted: (lost) => {

@@ -19,6 +19,8 @@ export interface WatchedStoreOptions<T extends KubeObject> {
   readonly timings?: Partial<ReflectorTimings> | undefined;
   /** Called with each state of the reflector, and with undefined when it is stopped. */
   readonly onState: (state: ReflectorState | undefined) => void;
+  /** Called when the server has been heard. */
+  readonly onHeard?: (() => void) | undefined;
   /** Stops it too, without a call of `onState`. */
   readonly signal: AbortSignal;
 }
@@ -31,8 +33,19 @@ export class WatchedStore<T extends KubeObject> {
   #connected = false;
 
   constructor(options: WatchedStoreOptions<T>) {
-    const { store, resource, labelSelector, namespace, maxObjects, maxBytes, client, timings, onState, signal } =
-      options;
+    const {
+      store,
+      resource,
+      labelSelector,
+      namespace,
+      maxObjects,
+      maxBytes,
+      client,
+      timings,
+      onState,
+      onHeard,
+      signal,
+    } = options;
     this.store = store;
     this.#onState = onState;
     this.#reflector = new Reflector<T>({
@@ -42,6 +55,7 @@ export class WatchedStore<T extends KubeObject> {
       sink: store.sink(),
       maxObjects,
       maxBytes,
+      onHeard,
       ...(timings === undefined ? {} : { timings }),
       onState: (state) => {
         this.#connected = state.connected;

@@ -42,7 +42,7 @@ describe('metrics', () => {
   });
 
   it('forgets every series of a target, and no other', async () => {
-    const { registry, target, forgetTarget } = createMetrics({ process: false });
+    const { registry, target, setFailed, forgetTarget } = createMetrics({ process: false });
     for (const cluster of ['east', 'west']) {
       const labels = { target_cluster_name: cluster };
       target.gatewayAlive.set(labels, 1);
@@ -51,6 +51,10 @@ describe('metrics', () => {
       target.gatewayProbeLatency.observe(labels, 3);
       target.convergence.observe(labels, 0.1);
       target.mirrors.set({ ...labels, state: 'ready' }, 3);
+      target.mirrorsCreated.inc(labels);
+      target.mirrorFailures.inc({ ...labels, reason: 'Error' });
+      target.lastHeard.set(labels, 1);
+      setFailed(cluster, new Map([['Error', 1]]));
     }
     const before = await registry.metrics();
     await forgetTarget('east');
@@ -95,6 +99,25 @@ describe('metrics', () => {
     ]);
     forgetLink('west');
     expect(await series()).toHaveLength(3);
+  });
+
+  it('has how many Services are not mirrored now, by reason, and no reason that none has any more', async () => {
+    const { registry, setFailed } = createMetrics({ process: false });
+    const series = async (): Promise<readonly string[]> =>
+      (await registry.metrics()).split('\n').filter((line) => line.startsWith('linkspan_mirrors_failed{'));
+    const both = new Map([
+      ['NameConflict', 2],
+      ['MissingNamespace', 1],
+    ]);
+    setFailed('west', both);
+    setFailed('east', new Map([['NameConflict', 7]]));
+    setFailed('west', new Map([['NameConflict', 3]]));
+    expect(await series()).toEqual([
+      'linkspan_mirrors_failed{target_cluster_name="west",reason="NameConflict"} 3',
+      'linkspan_mirrors_failed{target_cluster_name="east",reason="NameConflict"} 7',
+    ]);
+    setFailed('west', new Map());
+    expect(await series()).toHaveLength(1);
   });
 
   it('shares nothing between two operators in one process', async () => {

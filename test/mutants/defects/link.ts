@@ -50,6 +50,40 @@ const MANAGER = { file: 'operator/link/manager.ts' };
 
 export const LINK: readonly Defect[] = [
   {
+    file: 'operator/link/mirror-counts.ts',
+    tests: ['test/operator/link/mirrors.test.ts'],
+    name: 'writes of endpoints count as mirrors',
+    find: 'done.filter(({ of }) => of === SERVICES)',
+    replace: 'done',
+  },
+  {
+    ...MIRRORS,
+    tests: ['test/operator/link/mirrors.test.ts'],
+    name: 'a counter of mirrors begins with its first event',
+    find: 'startCounts(env.metrics.target, cluster);',
+    replace: '',
+  },
+  {
+    ...LINK_FILE,
+    tests: ['test/operator/link/link.test.ts'],
+    name: 'held deletions are not measured',
+    find: 'metrics.target.heldDeletions.set({ target_cluster_name: this.#cluster }, pruneHeld);',
+    replace: 'void pruneHeld;',
+  },
+  {
+    file: 'operator/metrics.ts',
+    tests: ['test/operator/metrics.test.ts'],
+    name: 'a reason for which nothing fails any more stays in the metrics',
+    find: 'if (!counts.has(reason)) target.mirrorsFailed.remove(',
+    replace: 'if (counts.has(reason)) target.mirrorsFailed.remove(',
+  },
+  {
+    ...EXPORTS,
+    name: 'a target that is heard looks silent',
+    find: 'if (isCurrent()) env.metrics.target.lastHeard.set(',
+    replace: 'if (!isCurrent()) env.metrics.target.lastHeard.set(',
+  },
+  {
     ...STATUS,
     name: 'a Link that mirrors a part of its Services looks like one that mirrors all',
     rule: 'G1',

@@ -880,4 +880,18 @@ export const RUNTIME: readonly Defect[] = [
     replace: 'this.#repairs.wrote(id, digest); let written = await this.#applyOver(wanted, live, signal);',
     tests: ['test/simulation/lessons.test.ts'],
   },
+  {
+    file: 'operator/runtime/reflector.ts',
+    tests: ['test/operator/runtime/reflector.test.ts'],
+    name: 'an event of a server does not count as heard',
+    find: 'this.#options.onHeard?.(); if (watch.isSettled) settle();',
+    replace: 'if (watch.isSettled) settle();',
+  },
+  {
+    file: 'operator/runtime/reflector.ts',
+    tests: ['test/operator/runtime/reflector.test.ts'],
+    name: 'the end of a quiet watch does not count as heard',
+    find: 'this.#options.onHeard?.(); settle(); this.#isInDoubt',
+    replace: 'settle(); this.#isInDoubt',
+  },
 ];

@@ -59,7 +59,8 @@ function reading(
   maxMirrors = 40,
 ) {
   const report = new RecordedReport();
-  const progress = new Progress('west', createMetrics({ process: false }));
+  const metrics = createMetrics({ process: false });
+  const progress = new Progress('west', metrics);
   const added: string[] = [];
   const lists: (readonly string[])[] = [];
   const withdrawn: string[] = [];
@@ -77,6 +78,7 @@ function reading(
     tuning: { targetTimings: { backoff: { baseMs: 20, capMs: 100 } }, labelCopyMs: 0 },
     source: { keysOf: () => new Set(mirrored), ownedBy: ({ key }: { key: string }) => owned.get(key) ?? NOTHING },
     claims: { withdraw: ({ key }: { key: string }) => withdrawn.push(key) },
+    metrics,
     log: recordingLog(lines),
   } as unknown as Environment;
   const exports = new Exports({
@@ -91,8 +93,21 @@ function reading(
   void exports.adopt(client, () => undefined, stop.signal);
   const listed = (): Promise<unknown> =>
     eventually('they are listed', async () => lists.length > 0 && progress.hasBegun);
-  return { exports, report, progress, added, lists, withdrawn, reachable, listed };
+  const lastHeard = async (): Promise<number | undefined> =>
+    (await metrics.target.lastHeard.get()).values.map(({ value }) => value)[0];
+  return { exports, report, progress, added, lists, withdrawn, reachable, lastHeard, listed };
 }
+
+it('measures when the target was last heard', async () => {
+  const startMs = Date.now();
+  const { listed, lastHeard } = reading();
+  await listed();
+  await eventually('it was heard', async () => ((await lastHeard()) ?? 0) >= startMs / 1000);
+  const before = (await lastHeard())!;
+  put(service('web', { labels: EXPORTED }));
+  await eventually('it was heard again', async () => (await lastHeard())! > before);
+  expect((await lastHeard())!).toBeLessThanOrEqual(Date.now() / 1000);
+});
 
 describe('objects that the API does not allow (G3, L50)', () => {
   it('are reported at once, then once a minute with their number', async () => {

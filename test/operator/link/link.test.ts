@@ -134,6 +134,17 @@ describe('a Link', () => {
     );
   });
 
+  it('has metrics of what is not mirrored, by reason, and of what is held (E6)', async () => {
+    const { link, status, series } = setUp();
+    link.accept(ACCEPTED, 'west');
+    link.work = { findings: () => ({ ...FOUND, pruneHeld: 12 }) };
+    await status();
+    expect(await series('linkspan_mirrors_failed')).toEqual([
+      'linkspan_mirrors_failed{target_cluster_name="west",reason="InvalidService"} 1',
+    ]);
+    expect(await series('linkspan_held_deletions')).toEqual(['linkspan_held_deletions{target_cluster_name="west"} 12']);
+  });
+
   it('that is gone is written of and measured no more', async () => {
     const { link, status, series } = setUp();
     link.accept(ACCEPTED, 'west');

@@ -156,6 +156,30 @@ describe('the mirrors of a target cluster', () => {
     ]);
   });
 
+  it('are counted when they are created and deleted, and when they fail', async () => {
+    await start();
+    run();
+    const series = async (): Promise<readonly string[]> =>
+      (await stage.metrics.registry.metrics())
+        .split('\n')
+        .filter((line) => /^linkspan_mirror(s_created|s_deleted|_failures)_total\{/.test(line))
+        .map((line) => line.replace('target_cluster_name="west"', ''));
+    const counts = (created: number, deleted: number) => [
+      `linkspan_mirrors_created_total{} ${created}`,
+      `linkspan_mirrors_deleted_total{} ${deleted}`,
+    ];
+    expect(await series()).toEqual(counts(0, 0));
+    exports('web');
+    await reconcile('shop/web');
+    await reconcile('shop/web');
+    expect(await series()).toEqual(counts(1, 0));
+    exported.clear();
+    exports('odd', { target: { service: targetService({ ports: [] }), mode: 'gateway' } });
+    await reconcile('shop/web', 'shop/odd');
+    await reconcile('shop/odd');
+    expect(await series()).toEqual(['linkspan_mirror_failures_total{,reason="InvalidService"} 1', ...counts(1, 1)]);
+  });
+
   describe('are logged (G6)', () => {
     const logged = (message: string) =>
       stage.records.filter((record) => record.message === message).map(({ level, fields }) => ({ level, ...fields }));

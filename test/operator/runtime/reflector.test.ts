@@ -89,6 +89,7 @@ class Server {
 function setUp(server = new Server(), maxObjects?: number, maxBytes?: number) {
   const store = new Store<KubeObject>({ weigh: ({ metadata }) => metadata.name.length });
   const states: ReflectorState[] = [];
+  const heard = { times: 0 };
   const reflector = new Reflector({
     client: () => server.client,
     resource: SERVICES,
@@ -96,6 +97,7 @@ function setUp(server = new Server(), maxObjects?: number, maxBytes?: number) {
     maxObjects,
     maxBytes,
     onState: (state) => states.push(state),
+    onHeard: () => (heard.times += 1),
   });
   const stop = new AbortController();
   const running = reflector.run(stop.signal);
@@ -107,6 +109,7 @@ function setUp(server = new Server(), maxObjects?: number, maxBytes?: number) {
     server,
     store,
     states,
+    heard,
     reflector,
     end,
     names: () => [...store.values()].map(({ metadata }) => metadata.name),
@@ -368,6 +371,22 @@ describe('a reflector (H3)', () => {
     const { timeoutSeconds = 0, idleTimeoutMs } = server.watches[0] ?? {};
     expect(timeoutSeconds).toBeGreaterThan(100);
     expect(timeoutSeconds * 1000).toBeLessThan(Number(idleTimeoutMs));
+    await end();
+  });
+
+  it('reports whenever the server is heard: a list, an event, a bookmark, the regular end of a watch', async () => {
+    const { server, heard, end } = setUp();
+    await pass(0);
+    expect(heard.times).toBe(1);
+    server.tell(added('a', '2'));
+    server.tell(bookmark('3'));
+    await pass(0);
+    expect(heard.times).toBe(3);
+    await pass(120_000);
+    expect(heard.times).toBe(3);
+    server.tell('end');
+    await pass(0);
+    expect(heard.times).toBe(4);
     await end();
   });
 
