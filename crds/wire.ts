@@ -151,6 +151,9 @@ export const CredentialsSecret = {
   key: 'kubeconfig',
 } as const;
 
+/** Kubernetes' type of the Secret that it fills with the token of a ServiceAccount. */
+export const TOKEN_SECRET_TYPE = 'kubernetes.io/service-account-token';
+
 /** The field manager of every write of ours. */
 export const FIELD_MANAGER = 'linkspan';
 

@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 
+import { addAllowFlags, addLinkGenFlags, type AllowFlags, type LinkGenFlags } from './commands/link/gen-flags.ts';
 import { addLinkFlags, addUnlinkFlags, type LinkFlags, type UnlinkFlags } from './commands/link/flags.ts';
 import type { SynthFlags } from './commands/synth.ts';
 import { addOperatorFlags, type FlagValues } from '../operator/config/flags.ts';
@@ -29,6 +30,16 @@ addUnlinkFlags(program.command('unlink'))
   .showHelpAfterError('(see linkspan unlink --help)')
   .description('remove a Link: its mirrors, its credentials, and the account in the target')
   .action(async (flags: UnlinkFlags) => (await import('./commands/link/unlink.ts')).unlink(flags));
+
+addAllowFlags(program.command('allow'))
+  .showHelpAfterError('(see linkspan allow --help)')
+  .description('make an account with which other clusters read this one')
+  .action(async (flags: AllowFlags) => (await import('./commands/link/allow.ts')).allow(flags));
+
+addLinkGenFlags(program.command('link-gen'))
+  .showHelpAfterError('(see linkspan link-gen --help)')
+  .description('print the credentials and the Link with which another cluster mirrors Services of this one')
+  .action(async (flags: LinkGenFlags) => (await import('./commands/link/link-gen.ts')).linkGen(flags));
 
 program.commandsGroup('Manifests and Git:');
 

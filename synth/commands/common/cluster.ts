@@ -81,7 +81,7 @@ export class Cluster {
   /** All objects of a resource in a namespace or everywhere; none if the API server does not serve the resource. */
   list<T extends KubeObject>(
     of: Resource,
-    options: { readonly namespace?: string; readonly labelSelector?: string },
+    options: { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string },
   ): Promise<readonly T[]> {
     return this.#ask(async () => {
       try {

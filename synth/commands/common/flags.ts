@@ -43,6 +43,20 @@ const timeoutOf = (text: string): number => {
 export const timeoutOption = (description: string): Option =>
   new Option('--timeout <duration>', description).argParser(timeoutOf).default(timeoutOf('5m'), '5m');
 
+/** A flag of Linkerd's command line that is not taken; help and the error say why. */
+export const notTaken = (flags: string, why: string): Option =>
+  new Option(flags, `not taken: ${why}`).argParser(() => {
+    throw new InvalidArgumentError(`It is not taken: ${why}.`);
+  });
+
+/** Adds the flags that every command of `linkerd multicluster` has and that have no effect on ours. */
+export const addNotTaken = (command: Command): Command =>
+  command
+    .addOption(notTaken('--as <user>', 'name a context of that user with --context'))
+    .addOption(notTaken('--as-group <group>', 'name a context of a user in that group with --context'))
+    .addOption(notTaken('--api-addr <address>', 'no control plane is asked'))
+    .option('--verbose', 'has no effect: warnings and notes are always on stderr');
+
 /** Which cluster, and where Linkerd and its extension are in it. */
 export interface ClusterFlags {
   readonly kubeconfig?: string;

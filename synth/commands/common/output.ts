@@ -24,6 +24,10 @@ export const manifestsText = (clusters: readonly ClusterObjects[], format: Outpu
         .map(({ context, purpose, objects }) => `---\n# ${context}: ${purpose}\n${Yaml.stringify(...objects)}`)
         .join('');
 
+/** Manifests of one cluster as `kubectl apply -f -` takes them: YAML documents, or JSON objects one after another. */
+export const documentsText = (objects: readonly ApiJson[], format: OutputFormat): string =>
+  format === 'json' ? objects.map(json).join('') : Yaml.stringify(...objects);
+
 /** An object by its kind and name. */
 export interface Named {
   readonly kind: string;

@@ -42,17 +42,18 @@ export const leadsToItself = (server: string): boolean => {
 
 /**
  * The obstacle, if the kubeconfig's server cannot be reached by others than this machine.
+ * @param readers who are to reach it, as in `pods of east`
  * @param flag the flag that names another address
  */
 export const apiServerProblem = (
   { context, server }: KubeconfigServer,
-  source: string,
+  readers: string,
   flag: string,
 ): Problem | undefined =>
   leadsToItself(server)
     ? {
         object: `API server of ${context}`,
-        reason: `${server} leads to this machine, and pods of ${source} cannot reach it`,
+        reason: `${server} leads to this machine, and ${readers} cannot reach it`,
         remedy: remedyFor(context, flag),
       }
     : undefined;

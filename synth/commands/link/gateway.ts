@@ -29,6 +29,8 @@ export interface GatewayFacts {
 export interface GivenGateway {
   readonly addresses?: readonly string[] | undefined;
   readonly port?: number | undefined;
+  /** Whether the command can wait for an address. @default true */
+  readonly canWait?: boolean;
 }
 
 export type GatewayRead =
@@ -69,7 +71,7 @@ export const readGatewayService = (service: GatewayService, title: string, given
       report(`address ${address} ${reason}`, 'name one that the source reaches with --gateway-addresses');
   }
   const settled = problems.length;
-  if (addresses.length === 0) reportNoAddress(service, report);
+  if (addresses.length === 0) reportNoAddress(service, given, report);
   if (problems.length > 0 || port === undefined || probePort === undefined || period === undefined) {
     return { ok: false, problems, isPending: settled === 0 && isBalanced(service) };
   }
@@ -79,9 +81,14 @@ export const readGatewayService = (service: GatewayService, title: string, given
 
 const isBalanced = ({ spec }: GatewayService): boolean => spec?.type === 'LoadBalancer';
 
-const reportNoAddress = (service: GatewayService, report: (reason: string, remedy: string) => void): void => {
+const reportNoAddress = (
+  service: GatewayService,
+  { canWait = true }: GivenGateway,
+  report: (reason: string, remedy: string) => void,
+): void => {
   if (isBalanced(service)) {
-    report('its load balancer has no address yet', 'wait for it with --wait, or name one with --gateway-addresses');
+    const wait = canWait ? 'wait for it with --wait' : 'run the command again when it has one';
+    report('its load balancer has no address yet', `${wait}, or name one with --gateway-addresses`);
   } else {
     const type = service.spec?.type ?? 'ClusterIP';
     report(`is of type ${type}, which has no addresses of its own`, 'name them with --gateway-addresses');

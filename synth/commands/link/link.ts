@@ -3,23 +3,19 @@
  * token, and writes the credentials and the Link to the source. All obstacles are reported before anything is written;
  * without `--apply` nothing is, and the manifests are printed.
  */
-import { tokenSecretName, remoteAccessName } from '../../../crds/wire.ts';
-import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
+import { remoteAccessName } from '../../../crds/wire.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { applyAll } from '../common/apply.ts';
-import type { Cluster } from '../common/cluster.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { type ClusterObjects, manifestsText, ResultReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { print } from '../../print.ts';
 import type { LinkFlags } from './flags.ts';
-import { accessManifests, credentialsManifests, FLAG_OF_PROP, linkManifests, type Token } from './manifests.ts';
+import { accessManifests, credentialsManifests, FLAG_OF_PROP, linkManifests } from './manifests.ts';
 import { type Pair, wayBack, withPair } from './pair.ts';
 import { type Given, survey, type Way } from './survey.ts';
-
-/** How long Kubernetes may take to make a token. */
-const TOKEN_TIMEOUT_MS = 30_000;
+import { type Account, awaitToken, readToken, tokenSecretOf } from './token.ts';
 
 /** Runs the command. Sets the exit code. */
 export const link = (flags: LinkFlags): Promise<void> =>
@@ -36,10 +32,7 @@ const linkPair = async (pair: Pair, flags: LinkFlags): Promise<void> => {
     return;
   }
   // Rendered once before anything is written, so that what no manifest can have is refused first.
-  for (const { sourceName, settings } of ways) {
-    accessManifests(sourceName, flags);
-    linkManifests(settings, flags);
-  }
+  for (const { settings } of ways) linkManifests(settings, flags);
   const report = new ResultReport(flags.output);
   for (const way of ways) await write(way, flags, report);
   await report.end();
@@ -81,7 +74,8 @@ const preview = async (ways: readonly Way[], flags: LinkFlags): Promise<readonly
   const all = await Promise.all(
     ways.map(async (way): Promise<readonly ClusterObjects[]> => {
       const { source, target, sourceName, targetName, settings, apiServer } = way;
-      const token = await readToken(target, sourceName, flags);
+      const account = accountOf(way, flags);
+      const [token, tokenSecret] = await Promise.all([readToken(target, account), tokenSecretOf(target, account)]);
       if (token === undefined) {
         process.stderr.write(
           `note: the credentials of ${targetName} are left out: their token is made when the account is applied\n`,
@@ -91,7 +85,7 @@ const preview = async (ways: readonly Way[], flags: LinkFlags): Promise<readonly
         {
           context: target.context,
           purpose: `the account with which ${sourceName} reads`,
-          objects: accessManifests(sourceName, flags),
+          objects: accessManifests(account, { flat: flags.flat, tokenSecret }),
         },
         {
           context: source.context,
@@ -109,42 +103,19 @@ const preview = async (ways: readonly Way[], flags: LinkFlags): Promise<readonly
 
 /** Writes one way: the account, then, with its token, the credentials and the Link. */
 const write = async (way: Way, flags: LinkFlags, report: ResultReport): Promise<void> => {
-  const { source, target, sourceName, settings, apiServer } = way;
-  await applyAll(target, accessManifests(sourceName, flags), report);
-  const secret = target.title('Secret', tokenRef(sourceName, flags));
-  const token = await waitFor(
-    `the token in ${secret}`,
-    async () => {
-      const found = await readToken(target, sourceName, flags);
-      return found === undefined ? { pending: 'none is made yet' } : { done: found };
-    },
-    {
-      timeoutMs: Math.min(flags.timeout, TOKEN_TIMEOUT_MS),
-      problem: (_, waitedMs) => ({
-        object: secret,
-        reason: `has no token after ${waitedMs / 1000} s`,
-        remedy: `see whether kube-controller-manager of ${target.context} runs: it makes the tokens of ServiceAccounts`,
-      }),
-    },
-  );
+  const { source, target, settings, apiServer } = way;
+  const account = accountOf(way, flags);
+  const tokenSecret = await tokenSecretOf(target, account);
+  await applyAll(target, accessManifests(account, { flat: flags.flat, tokenSecret }), report);
+  const token = await awaitToken(target, { namespace: account.namespace, name: tokenSecret }, flags.timeout);
   await applyAll(source, credentialsManifests(settings, apiServer, token, flags), report);
   await applyAll(source, linkManifests(settings, flags), report);
 };
 
-const tokenRef = (
-  sourceName: string,
-  { namespace }: LinkFlags,
-): { readonly namespace: string; readonly name: string } => ({
+const accountOf = ({ sourceName }: Pair, { namespace }: LinkFlags): Account => ({
   namespace,
-  name: tokenSecretName(remoteAccessName(sourceName)),
+  name: remoteAccessName(sourceName),
 });
-
-/** The token of the account; undefined until Kubernetes has made it. */
-const readToken = async (target: Cluster, sourceName: string, flags: LinkFlags): Promise<Token | undefined> => {
-  const found = await target.find<Secret>(SECRETS, tokenRef(sourceName, flags));
-  const { token, 'ca.crt': caData } = found?.data ?? {};
-  return token && caData ? { token: Buffer.from(token, 'base64').toString(), caData } : undefined;
-};
 
 /** Waits until the operator reports that the Link, as it is now, is Ready. */
 const untilReady = async ({ source, targetName }: Way, { namespace }: LinkFlags, timeoutMs: number): Promise<void> => {

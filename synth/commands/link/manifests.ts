@@ -2,14 +2,15 @@
 import { Link, LinkCredentials, RemoteAccess } from '../../../constructs/index.ts';
 import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
 import { syncWave } from '../../../constructs/argo-cd/sync-waves.ts';
+import type { LabelSelector } from '../../../crds/link/types.gen.ts';
+import { SECRETS } from '../../../operator/kube/objects.ts';
 import type { ApiServer } from './api-server.ts';
-import type { LinkFlags } from './flags.ts';
 import type { GatewayFacts } from './gateway.ts';
 import type { Domains } from './target.ts';
+import type { Account, Token } from './token.ts';
 
 /** The flags by the props that are made of them. */
 export const FLAG_OF_PROP: Readonly<Record<string, string>> = {
-  sourceCluster: '--source-name',
   targetCluster: '--name',
   namespace: '--namespace',
   linkerdNamespace: '--linkerd-namespace',
@@ -17,6 +18,8 @@ export const FLAG_OF_PROP: Readonly<Record<string, string>> = {
   server: '--api-server-address',
   gatewayAddresses: '--gateway-addresses',
   gatewayPort: '--gateway-port',
+  excludedAnnotations: '--excluded-annotations',
+  excludedLabels: '--excluded-labels',
 };
 
 /** Names and settings of one way. */
@@ -32,26 +35,43 @@ export interface LinkSettings {
 const inOrder = (objects: readonly ApiJson[]): readonly ApiJson[] =>
   objects.toSorted((one, other) => syncWave(one.kind) - syncWave(other.kind));
 
+/** What the account may do, and where its token is. */
+export interface AccessSettings {
+  /** Whether Linkerd may read the target with it, which flat and federated mode need. */
+  readonly flat: boolean;
+  /** Name of the Secret that Kubernetes stores the token in. */
+  readonly tokenSecret: string;
+}
+
+/** RemoteAccess makes names of it only where it is given none. */
+const ANY_SOURCE = 'source';
+
 /** In the target: the account that the source reads with. */
-export const accessManifests = (sourceName: string, { namespace, flat }: LinkFlags): readonly ApiJson[] =>
+export const accessManifests = (
+  { namespace, name }: Account,
+  { flat, tokenSecret }: AccessSettings,
+): readonly ApiJson[] =>
   inOrder(
     render((chart) => {
-      new RemoteAccess(chart, 'access', { sourceCluster: sourceName, namespace, flat });
+      new RemoteAccess(chart, 'access', { sourceCluster: ANY_SOURCE, name, namespace, flat });
     }),
+  ).map((object) =>
+    object.kind === SECRETS.kind ? { ...object, metadata: { ...object.metadata, name: tokenSecret } } : object,
   );
 
-/** A token of the target, and the CA that the target gives with it: PEM, in base64. */
-export interface Token {
-  readonly token: string;
-  readonly caData: string;
+/** Where the source has Links and Linkerd, and whether Linkerd may read the target too. */
+export interface SourcePlace {
+  readonly namespace: string;
+  readonly linkerdNamespace: string;
+  readonly flat: boolean;
 }
 
 /** In the source: the credentials. The control plane gets its copy for flat mode alone. */
 export const credentialsManifests = (
-  { targetName, domains }: LinkSettings,
+  { targetName, domains }: Pick<LinkSettings, 'targetName' | 'domains'>,
   { server, caData, tlsServerName }: ApiServer,
   { token, caData: ownCa }: Token,
-  { namespace, linkerdNamespace, flat }: LinkFlags,
+  { namespace, linkerdNamespace, flat }: SourcePlace,
 ): readonly ApiJson[] =>
   render((chart) => {
     new LinkCredentials(chart, 'credentials', {
@@ -68,22 +88,41 @@ export const credentialsManifests = (
     });
   });
 
+/** What a Link selects, and what mirrors do not get. */
+export interface LinkContents {
+  readonly namespace: string;
+  readonly linkerdNamespace: string;
+  readonly excludedAnnotations?: readonly string[];
+  readonly excludedLabels?: readonly string[];
+  /** @default - those that Linkerd's labels select */
+  readonly selectors?: {
+    /** Undefined without a gateway. */
+    readonly selector: LabelSelector | undefined;
+    readonly remoteDiscoverySelector: LabelSelector;
+    readonly federatedServiceSelector: LabelSelector;
+  };
+}
+
 /** In the source: the Link. */
-export const linkManifests = ({ targetName, domains, gateway }: LinkSettings, flags: LinkFlags): readonly ApiJson[] =>
+export const linkManifests = (
+  { targetName, domains, gateway }: Omit<LinkSettings, 'sourceName'>,
+  { namespace, linkerdNamespace, excludedAnnotations, excludedLabels, selectors }: LinkContents,
+): readonly ApiJson[] =>
   render((chart) => {
     new Link(chart, 'link', {
       targetCluster: targetName,
-      namespace: flags.namespace,
+      namespace,
       targetClusterDomain: domains.clusterDomain,
       targetTrustDomain: domains.trustDomain,
-      targetLinkerdNamespace: flags.linkerdNamespace,
+      targetLinkerdNamespace: linkerdNamespace,
       ...(gateway && {
         gatewayAddresses: gateway.addresses,
         gatewayPort: gateway.port,
         gatewayIdentity: gateway.identity,
         probe: gateway.probe,
       }),
-      excludedAnnotations: flags.excludedAnnotations,
-      excludedLabels: flags.excludedLabels,
+      ...selectors,
+      excludedAnnotations,
+      excludedLabels,
     });
   });

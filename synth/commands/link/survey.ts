@@ -43,7 +43,10 @@ export const survey = async (
       pair,
       given,
       gateway: flags.gateway ? await readGateway(pair.target, flags, given) : undefined,
-      problems: [...(await clusterProblems(pair, flags)), ...addressProblems(pair, given)],
+      problems: [
+        ...(await clusterProblems(pair, flags)),
+        ...addressProblems(pair.target, `pods of ${pair.source.context}`, given),
+      ],
     })),
   );
   refuseProblems(read.flatMap(({ problems, gateway }) => [...problems, ...problemsOf(gateway, timeoutMs)]));
@@ -92,7 +95,10 @@ const addressed = async (
 };
 
 /** The domains of the target's Linkerd; Linkerd's defaults, with a warning, where there is none. */
-const domainsOf = async (target: Cluster, { linkerdNamespace }: LinkFlags): Promise<LinkSettings['domains']> => {
+export const domainsOf = async (
+  target: Cluster,
+  { linkerdNamespace }: Pick<LinkFlags, 'linkerdNamespace'>,
+): Promise<LinkSettings['domains']> => {
   const found = await readDomains(target, linkerdNamespace);
   if (found !== undefined) return found;
   process.stderr.write(
@@ -102,9 +108,15 @@ const domainsOf = async (target: Cluster, { linkerdNamespace }: LinkFlags): Prom
   return { clusterDomain: Default.clusterDomain, trustDomain: Default.clusterDomain };
 };
 
-/** Why an API server cannot be what credentials name. */
-const addressProblems = ({ source, target }: Pair, { apiServerAddress, addressFlag }: Given): readonly Problem[] => {
-  const { reachedBy, context } = target;
+/**
+ * Why an API server cannot be what credentials name.
+ * @param readers who are to reach it, as in `pods of east`
+ */
+export const addressProblems = (
+  { reachedBy, context }: Cluster,
+  readers: string,
+  { apiServerAddress, addressFlag }: Pick<Given, 'apiServerAddress' | 'addressFlag'>,
+): readonly Problem[] => {
   const invalid = serverUrl('', apiServerAddress ?? reachedBy.server);
   if (invalid !== undefined) {
     const object = apiServerAddress === undefined ? `API server of ${context}` : addressFlag;
@@ -112,7 +124,7 @@ const addressProblems = ({ source, target }: Pair, { apiServerAddress, addressFl
     return [{ object, reason: formatFieldErrors([finding]), remedy }];
   }
   if (apiServerAddress === undefined) {
-    const problem = apiServerProblem(reachedBy, source.context, addressFlag);
+    const problem = apiServerProblem(reachedBy, readers, addressFlag);
     return problem === undefined ? [] : [problem];
   }
   if (leadsToItself(apiServerAddress)) {
@@ -139,11 +151,11 @@ const clusterProblems = async (
   return [...problems, ...otherLinks(source, await source.list<LinkObject>(LINKS, { namespace }), targetName)];
 };
 
-const INSTALL = 'install the multicluster extension there, or name its namespace with --namespace';
+export const INSTALL = 'install the multicluster extension there, or name its namespace with --namespace';
 const INSTALL_LINKERD =
   'install Linkerd there, name its namespace with --linkerd-namespace, or use --flat=false for gateway mode only';
 
-const missingNamespace = async (cluster: Cluster, name: string, remedy: string): Promise<Problem | undefined> =>
+export const missingNamespace = async (cluster: Cluster, name: string, remedy: string): Promise<Problem | undefined> =>
   (await cluster.find(NAMESPACES, { name })) === undefined
     ? { object: cluster.title('Namespace', { name }), reason: 'not found', remedy }
     : undefined;

@@ -38,7 +38,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 /** Reads the gateway. */
 export const readGateway = async (
   target: Cluster,
-  { gatewayName: name, gatewayNamespace, namespace }: LinkFlags,
+  { gatewayName: name, gatewayNamespace, namespace }: Pick<LinkFlags, 'gatewayName' | 'gatewayNamespace' | 'namespace'>,
   given: GivenGateway,
 ): Promise<GatewayRead> => {
   const ref = { namespace: gatewayNamespace ?? namespace, name };

@@ -10,7 +10,6 @@ import {
   credentialsName,
   Label,
   remoteAccessName,
-  tokenSecretName,
   Value,
   writeLeaseName,
 } from '../../../crds/wire.ts';
@@ -33,6 +32,7 @@ import { waitFor } from '../common/wait.ts';
 import { print } from '../../print.ts';
 import type { UnlinkFlags } from './flags.ts';
 import { clusterNameProblems, withPair } from './pair.ts';
+import { tokenSecretsOf } from './token.ts';
 
 /** Everything of one Link, in the order in which it goes. */
 interface Traces {
@@ -168,7 +168,7 @@ const tracesOf = async (
       target === undefined
         ? []
         : [
-            ...(await found(target, SECRETS, { namespace, name: tokenSecretName(name) }, isExtension)),
+            ...(await tokenSecretsOf(target, { namespace, name })).map((object) => ({ of: SECRETS, object })),
             ...(await found(target, CLUSTER_ROLE_BINDINGS, { name }, isExtension)),
             ...(await found(target, CLUSTER_ROLES, { name }, isExtension)),
             ...(await found(target, SERVICE_ACCOUNTS, { namespace, name }, isExtension)),

@@ -1,5 +1,6 @@
 import type { Defect } from '../defect.ts';
 
+const LINK_GEN = ['test/synth/commands/link/link-gen.test.ts'];
 const LINK = ['test/synth/commands/link/link.test.ts'];
 
 export const COMMANDS: readonly Defect[] = [
@@ -30,5 +31,26 @@ export const COMMANDS: readonly Defect[] = [
     find: 'if (!flags.apply) {',
     replace: 'if (flags.output) {',
     tests: LINK,
+  },
+  {
+    name: 'credentials are made of the token of another account',
+    file: 'synth/commands/link/token.ts',
+    find: '.filter(({ metadata }) => metadata.annotations?.[Annotation.serviceAccountName] === name)',
+    replace: '.filter(({ metadata }) => metadata.name !== name)',
+    tests: LINK_GEN,
+  },
+  {
+    name: 'allow gives rights to an account that others have made',
+    file: 'synth/commands/link/allow.ts',
+    find: 'if (found === undefined) return;',
+    replace: 'if (found !== undefined) return;',
+    tests: LINK_GEN,
+  },
+  {
+    name: 'a label query that excludes a label asks for it',
+    file: 'synth/commands/link/label-query.ts',
+    find: "negation === '!'",
+    replace: "negation === '-'",
+    tests: ['test/synth/commands/link/label-query.test.ts'],
   },
 ];

@@ -53,6 +53,27 @@ again later. Credentials that another Link uses stay.
 linkspan unlink --context east --to-context west           # prints the objects that would be deleted
 linkspan unlink --context east --to-context west --apply
 \`\`\``,
+  allow: `For who reaches one of the two clusters only, with \`link-gen\`; who reaches both uses \`link\`. The flags are those of
+\`linkerd multicluster allow\`. The manifests are an account, its rights, a Secret that Kubernetes fills with its token, and
+the namespace where it is missing.
+
+\`\`\`sh
+linkspan allow --context west --service-account-name remote-access-east | kubectl --context west apply -f -
+linkspan allow --context west --service-account-name remote-access-east --apply    # the same
+\`\`\`
+
+An account that exists already is refused, since it may be another's. \`--ignore-cluster\` gives it the rights all the same; with
+it and without \`--apply\`, no cluster is asked.`,
+  'link-gen': `Reads the target, changes nothing, and prints what the source needs: the Secret with the credentials, its copy for Linkerd's
+destination controller, and the Link. The flags are those of \`linkerd multicluster link-gen\`, and what it prints works with
+Linkerd's own controller too.
+
+\`\`\`sh
+linkspan link-gen --context west --cluster-name west --service-account-name remote-access-east | kubectl --context east apply -f -
+\`\`\`
+
+The manifests hold the token: keep them as secret. The address of the API server is refused if it leads to your own machine,
+as that of kind and k3d does: name another with \`--api-server-address\`.`,
   operator: `The README has a [table of these flags](../README.md#configuration) with their defaults and variables.`,
 };
 

@@ -24,7 +24,11 @@ describe('the address of an API server', () => {
     ['k3d-west', 'for k3d: --api-server-address https://k3d-west-server-0:6443'],
     ['west', 'name the address that they reach with --api-server-address'],
   ])('of %s that only this machine reaches is refused with the remedy', (context, remedy) => {
-    const problem = apiServerProblem(reachedBy(context, 'https://127.0.0.1:6443'), 'east', '--api-server-address');
+    const problem = apiServerProblem(
+      reachedBy(context, 'https://127.0.0.1:6443'),
+      'pods of east',
+      '--api-server-address',
+    );
     expect(problem).toEqual({
       object: `API server of ${context}`,
       reason: 'https://127.0.0.1:6443 leads to this machine, and pods of east cannot reach it',

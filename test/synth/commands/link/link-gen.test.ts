@@ -1,0 +1,206 @@
+/** `linkspan allow` and `linkspan link-gen`, for who reaches one cluster at a time. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { gatewayIdentity } from '../../../../crds/wire.ts';
+import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
+import { onEachBacking } from '../../../cluster/on-each-backing.ts';
+import { eventually, type KubeObject, type ObjectRef } from '../../../cluster/workload/index.ts';
+import { EXPORTED, LINKS_NAMESPACE, namespace, service, slice } from '../../../support/builders.ts';
+import type { LinkObject } from '../../../support/objects.ts';
+import { TwoClusters } from '../../../support/two-clusters.ts';
+import { linkspan, type Outcome } from '../../linkspan.ts';
+
+const ACCOUNT = 'linkerd-service-mirror-remote-access-default';
+const GATEWAY_REF = service('linkerd-gateway', { namespace: LINKS_NAMESPACE });
+const gateway = service('linkerd-gateway', {
+  namespace: LINKS_NAMESPACE,
+  annotations: {
+    'mirror.linkerd.io/gateway-identity': gatewayIdentity('linkerd', 'west.example'),
+    'mirror.linkerd.io/probe-period': '1',
+    'mirror.linkerd.io/probe-path': '/ready',
+  },
+  ports: [
+    { name: 'mc-gateway', port: 4143 },
+    { name: 'mc-probe', port: 4191 },
+  ],
+  spec: { type: 'LoadBalancer' },
+});
+
+onEachBacking('linkspan allow and link-gen', (backing) => {
+  let clusters: TwoClusters;
+  let directory: string;
+
+  beforeAll(async () => {
+    clusters = await TwoClusters.start({ backing, west: { controllers: ['serviceaccount-token-controller'] } });
+    directory = await mkdtemp(join(tmpdir(), 'linkspan-gen-'));
+    await clusters.east.apply(namespace('linkerd'));
+    await clusters.west.apply(namespace('linkerd'));
+    await clusters.west.apply(namespace(LINKS_NAMESPACE));
+    await clusters.west.apply({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'linkerd-config', namespace: 'linkerd' },
+      data: { values: 'clusterDomain: west.local\nidentityTrustDomain: west.example\n' },
+    } as ObjectRef);
+  }, 120_000);
+  afterAll(async () => {
+    await clusters.stop();
+    await rm(directory, { recursive: true });
+  });
+
+  const run = (command: string, ...args: readonly string[]): Promise<Outcome> =>
+    linkspan(directory, command, `--kubeconfig=${clusters.westCluster.kubeconfigFile}`, ...args);
+  const address = (): string => `--api-server-address=${clusters.westCluster.server}`;
+  const generate = (...args: readonly string[]): Promise<Outcome> =>
+    run('link-gen', '--cluster-name=west', address(), ...args);
+  const documents = (text: string): readonly KubeObject[] =>
+    text.split(/^---$/m).map((each) => parseYaml(each) as KubeObject);
+
+  test('allow needs no cluster to print the account with its namespace', async () => {
+    const { code, stdout } = await linkspan(
+      directory,
+      'allow',
+      '--service-account-name=reader',
+      '--ignore-cluster',
+      '--kubeconfig=/nowhere',
+    );
+    expect(code).toBe(0);
+    expect(documents(stdout).map(({ kind, metadata }) => `${kind ?? ''} ${metadata.name}`)).toEqual([
+      'Namespace linkerd-multicluster',
+      'ServiceAccount reader',
+      'ClusterRole reader',
+      'ClusterRoleBinding reader',
+      'Secret reader-token',
+    ]);
+  });
+
+  test.each([
+    [['--service-account-name=Reader'], '--service-account-name: "Reader" must be a valid DNS subdomain'],
+    [['--service-account-name=a', '--namespace=A'], '--namespace: "A" must be a valid DNS label'],
+    [[], "required option '--service-account-name <name>' not specified"],
+    [['--service-account-name=a', '--as=me'], 'It is not taken: name a context of that user with --context.'],
+    [['--service-account-name=a', '--output=table'], 'Allowed choices are yaml, json.'],
+    [['--service-account-name=a', '--context=north'], 'has no context "north" (it has west)'],
+  ])('allow refuses %j', async (flags, message) => {
+    const { code, stderr } = await run('allow', ...flags);
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
+  });
+
+  test.each([
+    [['--cluster-name=West'], '--cluster-name: "West" must be a valid DNS label'],
+    [[], "required option '--cluster-name <name>' not specified"],
+    [['--cluster-name=west', '--selector=a=b=c'], '--selector: "a=b=c" must be a requirement on a label'],
+    [
+      ['--cluster-name=west', '--federated-service-selector=a,,b', '-l=c('],
+      '--federated-service-selector: "a,,b" must be a label query',
+    ],
+    [['--cluster-name=west', '--gateway-port=0'], 'It must be between 1 and 65535.'],
+    [['--cluster-name=west', '--api-addr=a:1'], 'It is not taken: no control plane is asked.'],
+  ])('link-gen refuses %j', async (flags, message) => {
+    const { code, stderr } = await run('link-gen', ...flags);
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
+  });
+
+  test('link-gen names every obstacle at once', async () => {
+    const { code, stdout, stderr } = await run('link-gen', '--cluster-name=west');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr.split('\n')).toEqual([
+      `error: API server of west: ${clusters.westCluster.server} leads to this machine, and pods of other clusters cannot reach it (name the address that they reach with --api-server-address)`,
+      `error: ServiceAccount linkerd-multicluster/${ACCOUNT} of west: not found (make it with \`linkspan allow --context west --service-account-name ${ACCOUNT} --apply\`, or name another with --service-account-name)`,
+      'error: Service linkerd-multicluster/linkerd-gateway of west: not found: the target has no gateway (install one, name it with --gateway-name and --gateway-namespace, or use --gateway=false for flat mode only)',
+      '',
+    ]);
+  });
+
+  test('allow writes the account, and refuses one that exists', async () => {
+    const { code, stdout, stderr } = await run('allow', `--service-account-name=${ACCOUNT}`, '--apply');
+    expect({ code, stdout }, stderr).toEqual({
+      code: 0,
+      stdout: [
+        `serviceaccount/${ACCOUNT} created in west`,
+        `clusterrole/${ACCOUNT} created in west`,
+        `clusterrolebinding/${ACCOUNT} created in west`,
+        `secret/${ACCOUNT}-token created in west`,
+        '',
+      ].join('\n'),
+    });
+    const again = await run('allow', `--service-account-name=${ACCOUNT}`, '--apply');
+    expect(again.stderr).toContain(`ServiceAccount linkerd-multicluster/${ACCOUNT} of west: exists already`);
+    expect(again.code).toBe(1);
+    const forced = await run('allow', `--service-account-name=${ACCOUNT}`, '--apply', '--ignore-cluster');
+    expect(forced.stdout.match(/ unchanged in west/g)).toHaveLength(4);
+  });
+
+  test('link-gen reports an account without a token, whatever others have', async () => {
+    const metadata = { name: 'bare', namespace: LINKS_NAMESPACE };
+    await clusters.west.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata });
+    const { code, stderr } = await generate('--gateway=false', '--service-account-name=bare');
+    expect(stderr).toContain('bare of west: has no token (make a Secret for it with `linkspan allow');
+    expect(code).toBe(1);
+  });
+
+  test('link-gen reports a gateway without an address, and one without an identity', async () => {
+    await clusters.west.apply(gateway);
+    const pending = await generate();
+    expect(pending.stderr).toContain(
+      'its load balancer has no address yet (run the command again when it has one, or name one with --gateway-addresses)',
+    );
+    const plain = { ...gateway, metadata: { ...gateway.metadata, name: 'plain', annotations: {} } };
+    await clusters.west.apply(plain);
+    const { stderr } = await generate('--gateway-name=plain', '--gateway-addresses=203.0.113.20');
+    expect(stderr).toContain('has no annotation mirror.linkerd.io/gateway-identity, without which proxies send');
+  });
+
+  test('link-gen prints what makes the source mirror Services', { timeout: 60_000 }, async () => {
+    await clusters.west.patch(
+      GATEWAY_REF,
+      { status: { loadBalancer: { ingress: [{ ip: '203.0.113.20' }] } } },
+      { subresource: 'status' },
+    );
+    const { code, stdout, stderr } = await generate(
+      '--excluded-labels=team,example.com/*',
+      '--selector=mirror.linkerd.io/exported=true,!internal',
+    );
+    expect(code, stderr).toBe(0);
+    const objects = documents(stdout) as readonly LinkObject[];
+    expect(objects.map(({ kind, metadata }) => `${kind ?? ''} ${metadata.namespace ?? ''}/${metadata.name}`)).toEqual([
+      'Secret linkerd-multicluster/cluster-credentials-west',
+      'Secret linkerd/cluster-credentials-west',
+      'Link linkerd-multicluster/west',
+    ]);
+    expect(objects[1]?.metadata).toMatchObject({
+      labels: { 'multicluster.linkerd.io/cluster-name': 'west' },
+      annotations: {
+        'multicluster.linkerd.io/trust-domain': 'west.example',
+        'multicluster.linkerd.io/cluster-domain': 'west.local',
+      },
+    });
+    expect(objects[2]).toMatchObject({
+      spec: {
+        gatewayAddress: '203.0.113.20',
+        gatewayPort: '4143',
+        selector: {
+          matchLabels: { 'mirror.linkerd.io/exported': 'true' },
+          matchExpressions: [{ key: 'internal', operator: 'DoesNotExist' }],
+        },
+        remoteDiscoverySelector: { matchLabels: { 'mirror.linkerd.io/exported': 'remote-discovery' } },
+        federatedServiceSelector: { matchLabels: { 'mirror.linkerd.io/federated': 'member' } },
+        excludedLabels: ['team', 'example.com/*'],
+      },
+    });
+    const stream = await generate('--output=json', '--gateway=false');
+    expect(stream.stdout.match(/^}$/gm)).toHaveLength(3);
+    expect(stream.stdout).not.toContain('gatewayAddress');
+
+    clusters.operator();
+    for (const each of objects) await clusters.east.apply(each);
+    await clusters.west.apply(service('web', { labels: EXPORTED }));
+    await clusters.west.apply(slice('web'));
+    await eventually('web-west is there', async () => (await clusters.addresses('web-west'))?.[0] === '203.0.113.20');
+    await clusters.ready();
+  });
+});
