@@ -43,9 +43,18 @@ const FORGET_AFTER = 5;
 /** The usable addresses of one host name, each with the number of answers since one had it. */
 type Answers = Map<string, number>;
 
+/** Looks the addresses up once. */
+export const lookUpGatewayAddresses = (
+  options: Pick<GatewayAddressOptions, 'addresses' | 'families' | 'network'>,
+  signal: AbortSignal,
+): Promise<GatewayAddressState> => look(options, answersOf(options.addresses), signal);
+
+const answersOf = (addresses: readonly string[]): ReadonlyMap<string, Answers> =>
+  new Map(addresses.map((host) => [host, new Map<string, number>()]));
+
 /** Looks the addresses up at once, then every `periodMs`, until the signal aborts. */
 export async function watchGatewayAddresses(options: GatewayAddressOptions, signal: AbortSignal): Promise<void> {
-  const answers = new Map(options.addresses.map((host) => [host, new Map<string, number>()]));
+  const answers = answersOf(options.addresses);
   let reported: string | undefined;
   while (!signal.aborted) {
     const state = await look(options, answers, signal);
@@ -61,7 +70,7 @@ export async function watchGatewayAddresses(options: GatewayAddressOptions, sign
 }
 
 async function look(
-  { families, network }: GatewayAddressOptions,
+  { families, network }: Pick<GatewayAddressOptions, 'families' | 'network'>,
   answers: ReadonlyMap<string, Answers>,
   signal: AbortSignal,
 ): Promise<GatewayAddressState> {

@@ -6,13 +6,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
-import type { Observed } from '../mirror/observed.ts';
 import { MALFORMED_RATE, Throttle } from '../runtime/rate.ts';
 import { Target, type TargetObstacle } from '../target/target.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { HeldDeletions } from './held.ts';
 import { Limits } from './limits.ts';
 import type { Mirrors } from './mirrors.ts';
+import { observeExport, type ObservedExport } from './observe.ts';
 import { Trial } from './trial.ts';
 
 /** Settings that decide how a target is read. */
@@ -99,17 +99,8 @@ export class Exports {
   }
 
   /** Returns what the target says about one Service. */
-  observe(key: string): Pick<Observed, 'target' | 'slices' | 'isAdmitted' | 'admitsPod' | 'departed' | 'decidable'> {
-    const target = this.#target;
-    const exported = target?.get(key);
-    return {
-      target: exported,
-      slices: exported && target?.slicesOf(key),
-      isAdmitted: this.#limits.admits(key),
-      admitsPod: (hostname) => this.#limits.admitsPod(key, hostname),
-      departed: target === undefined ? new Map() : this.#held.pods.departed(target, key),
-      decidable: target !== undefined && this.#held.decides(target, key),
-    };
+  observe(key: string): ObservedExport {
+    return observeExport(key, this.#target, this.#held, this.#limits);
   }
 
   /**

@@ -5,7 +5,7 @@
 import { splitKey } from '../kube/objects.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import { type ExportState, Losses, serviceOf } from '../target/losses.ts';
-import type { Target } from '../target/target.ts';
+import type { TargetView } from '../target/target.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { Pods } from './pods.ts';
 
@@ -47,12 +47,12 @@ export class HeldDeletions {
   }
 
   /** Reports whether a Service's mirror can be decided about: the target decides, and no deletion of it is held. */
-  decides(target: Target, key: string): boolean {
+  decides(target: TargetView, key: string): boolean {
     return target.decides(key) && !(target.get(key) === undefined && this.#losses.isHeld(key));
   }
 
   /** Reports whether a Service is certainly not exported, and its mirror may go. */
-  isGone(target: Target, key: string): boolean {
+  isGone(target: TargetView, key: string): boolean {
     return stateOf(target, key) === 'gone' && !this.#losses.isHeld(key);
   }
 
@@ -61,7 +61,7 @@ export class HeldDeletions {
    * @param left hostnames of pods that a watch reported as gone from one of its slices
    * @returns whether a deletion was held and is not any more
    */
-  changed(target: Target, key: string, left: readonly string[]): boolean {
+  changed(target: TargetView, key: string, left: readonly string[]): boolean {
     const released = [this.#losses.changed(key, stateOf(target, key)), this.pods.changed(target, key, left)];
     return released.includes(true);
   }
@@ -82,7 +82,7 @@ export class HeldDeletions {
    * @param within only namespace whose mirrors are counted: mirrors in others may just be going one by one
    * @returns keys of Services to reconcile: their deletions are held no longer
    */
-  relisted(target: Target, confirmed: number | undefined, within?: string): ReadonlySet<string> {
+  relisted(target: TargetView, confirmed: number | undefined, within?: string): ReadonlySet<string> {
     const states = this.#states(target, within);
     const before = this.#losses.count;
     const released = this.#losses.relisted(new Set(states.keys()), (key) => states.get(key), confirmed);
@@ -91,7 +91,7 @@ export class HeldDeletions {
   }
 
   /** Returns the state of each Service and pod that has mirrors. */
-  #states(target: Target, within: string | undefined): ReadonlyMap<string, ExportState> {
+  #states(target: TargetView, within: string | undefined): ReadonlyMap<string, ExportState> {
     const { cluster, env } = this.#options;
     const isCounted = (key: string): boolean => within === undefined || splitKey(key).namespace === within;
     const states = new Map<string, ExportState>();
@@ -114,7 +114,7 @@ export class HeldDeletions {
 
 const servicesOf = (keys: readonly string[]): ReadonlySet<string> => new Set(keys.map(serviceOf));
 
-function stateOf(target: Target, key: string): ExportState {
+function stateOf(target: TargetView, key: string): ExportState {
   if (target.get(key) !== undefined) return 'exported';
   return target.decides(key) ? 'gone' : undefined;
 }

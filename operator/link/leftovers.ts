@@ -7,11 +7,11 @@ import { verdict } from '../kube/conditions.ts';
 import { describe } from '../kube/errors.ts';
 import { splitKey } from '../kube/objects.ts';
 import { NOTHING } from '../mirror/desired.ts';
-import type { Observed } from '../mirror/observed.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { Mirrors } from './mirrors.ts';
 import { namespaceStateOf } from './namespaces.ts';
+import { observeLeft } from './observe.ts';
 import { NO_FINDINGS, type SessionFindings } from './status.ts';
 import { WriteLease } from './write-lease.ts';
 
@@ -42,7 +42,11 @@ export class Removal {
     this.#cluster = cluster;
     this.#env = env;
     this.#lease = new WriteLease(link, cluster, env, report);
-    const from = { keys: () => new Set<string>(), observe: (key: string) => this.#observe(key), probe: () => NOTHING };
+    const from = {
+      keys: () => new Set<string>(),
+      observe: (key: string) => observeLeft(key, cluster, env),
+      probe: () => NOTHING,
+    };
     this.#mirrors = new Mirrors({
       link,
       cluster,
@@ -162,31 +166,5 @@ export class Removal {
       const state = namespaceStateOf(splitKey(key).namespace, this.#env);
       return key === PROBE_KEY || (state !== 'forbidden' && state !== 'unreadable');
     });
-  }
-
-  /** Observes that nothing is exported, and that this is certain. */
-  #observe(key: string): Observed {
-    const { namespace, name } = splitKey(key);
-    return {
-      link: {
-        cluster: this.#cluster,
-        clusterDomain: '',
-        excludedLabels: [],
-        excludedAnnotations: [],
-        headless: false,
-        createNamespaces: false,
-        endpointsKind: this.#env.config.endpoints,
-      },
-      namespace,
-      name,
-      slices: undefined,
-      departed: new Map(),
-      isAdmitted: true,
-      admitsPod: () => true,
-      decidable: true,
-      namespaceState: namespaceStateOf(namespace, this.#env),
-      owned: this.#env.source.ownedBy({ cluster: this.#cluster, key }),
-      isForeign: () => false,
-    };
   }
 }

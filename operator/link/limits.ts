@@ -7,7 +7,7 @@ import type { OperatorConfig } from '../config/config.ts';
 import type { SourceCluster } from '../source/source.ts';
 import { Cap } from '../target/cap.ts';
 import { podKey, serviceOf } from '../target/losses.ts';
-import type { Target } from '../target/target.ts';
+import type { TargetView } from '../target/target.ts';
 import type { Pods } from './pods.ts';
 
 export interface LimitsOptions {
@@ -15,7 +15,7 @@ export interface LimitsOptions {
   readonly pods: Pods;
   readonly source: Pick<SourceCluster, 'ownedBy'>;
   readonly cluster: string;
-  readonly target: () => Target | undefined;
+  readonly target: () => TargetView | undefined;
   /** Called with keys of Services that are served in another way now. */
   readonly onChange: (keys: ReadonlySet<string>) => void;
 }

@@ -4,15 +4,13 @@
  */
 import { probeName } from '../../crds/wire.ts';
 import { RETRY_BACKOFF } from '../kube/backoff.ts';
-import { describe, isConflict, isForbidden, isInvalid } from '../kube/errors.ts';
-import { desired, type Manifests } from '../mirror/desired.ts';
-import type { ClaimOwner, Resolved } from '../mirror/names.ts';
+import { isConflict, isForbidden, isInvalid } from '../kube/errors.ts';
+import { claimAnew, decide, refusalOf, statusOf } from '../mirror/decide.ts';
+import type { Manifests } from '../mirror/desired.ts';
 import type { Observed, OwnedObjects } from '../mirror/observed.ts';
-import type { Refusal } from '../mirror/reasons.ts';
 import { type Pass, reconcile } from '../mirror/reconcile.ts';
 import { retained, type Retain } from '../mirror/retain.ts';
-import { claimsOf, type Shape, shapeOf } from '../mirror/shape.ts';
-import { mirrored, mirrorState, type MirrorStatus, notMirrored } from '../mirror/status.ts';
+import { mirrorState, type MirrorStatus } from '../mirror/status.ts';
 import { Applier } from '../runtime/applier.ts';
 import type { MayWrite } from '../runtime/fence.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
@@ -114,11 +112,8 @@ export class Mirrors {
    * @param exported keys of all exported Services
    */
   relisted(exported: Iterable<string>): void {
-    for (const key of exported) {
-      const observed = this.#options.from.observe(key);
-      const shape = attempt(() => shapeOf(observed));
-      if (!(shape instanceof Error)) this.#enterClaims(observed, shape);
-    }
+    const { from, env } = this.#options;
+    for (const key of exported) claimAnew(from.observe(key), env.claims);
     const keys = this.keys();
     if (!this.progress.hasBegun) this.progress.start(keys);
     for (const key of keys) this.add(key);
@@ -138,11 +133,12 @@ export class Mirrors {
 
   async #reconcileMirror(key: string, signal: AbortSignal): Promise<Pass> {
     const observed = this.#options.from.observe(key);
-    const { shape, manifests } = this.#desired(observed);
-    const pass = await this.#execute(manifests, observed.owned, retained(observed, shape), signal);
     const { link, cluster, env, logsEach = true } = this.#options;
+    const decision = decide(observed, env.claims);
+    const { shape, manifests } = decision;
+    const pass = await this.#execute(manifests, observed.owned, retained(observed, shape), signal);
     const { source, log, metrics } = env;
-    const refusal = [...manifests.refusals, ...pass.refusals][0];
+    const refusal = refusalOf(decision, pass);
     logPass(log, { link, service: key }, pass.done, {
       logsEach,
       wasMirrored: this.#statuses.get(key)?.mirrored === true,
@@ -177,32 +173,6 @@ export class Mirrors {
     return reconcile(manifests, owned, retain, { applier: this.#applier, conflictRetryMs }, signal);
   }
 
-  #desired(observed: Observed): { readonly shape: Shape; readonly manifests: Manifests } {
-    const rendered = attempt(() => {
-      const shape = shapeOf(observed);
-      return { shape, manifests: desired(observed, shape, this.#enterClaims(observed, shape)) };
-    });
-    if (!(rendered instanceof Error)) return rendered;
-    // A construct rejected what the target sent: nothing of it is written, and existing mirrors stay.
-    const refusal: Refusal = { reason: 'InvalidService', message: describe(rendered) };
-    const shape: Shape = { kind: 'refused', refusal, existing: 'keep' };
-    return { shape, manifests: desired(observed, shape, () => undefined) };
-  }
-
-  /** Replaces the key's claims, unless nothing can be decided about it. Returns the names that the key gets. */
-  #enterClaims(observed: Observed, shape: Shape): (hostname?: string) => Resolved | undefined {
-    const { cluster, env } = this.#options;
-    const { namespace, name } = observed;
-    const owner: ClaimOwner = { cluster, key: `${namespace}/${name}` };
-    const claims = claimsOf(observed, shape);
-    if (shape.kind !== 'undecided') env.claims.replace(owner, namespace, claims);
-    const byHostname = new Map(claims.map((claim) => [claim.hostname, claim]));
-    return (hostname) => {
-      const claim = byHostname.get(hostname);
-      return claim && env.claims.resolve(namespace, claim);
-    };
-  }
-
   #setStatus(key: string, status: MirrorStatus | undefined, notes: readonly string[]): void {
     const { link, cluster, env, report } = this.#options;
     const before = this.#statuses.get(key);
@@ -233,37 +203,8 @@ const NO_PASS: Pass = {
   requeueAfterMs: undefined,
 };
 
-/** Returns the status of one target Service; undefined if it is not exported and no mirror of it is left. */
-function statusOf(
-  { namespace, name, link }: Observed,
-  shape: Shape,
-  refusal: Refusal | undefined,
-  pass: Pass,
-): MirrorStatus | undefined {
-  const remote = { namespace, name };
-  const [failure] = pass.errors;
-  if (shape.kind === 'absent') {
-    if (failure === undefined) return undefined;
-    const message = `it is no longer exported, but its mirror cannot be deleted: ${describe(failure)}`;
-    return notMirrored(remote, link.cluster, { reason: 'Error', message });
-  }
-  if (refusal !== undefined) return notMirrored(remote, link.cluster, refusal);
-  if (failure !== undefined) return notMirrored(remote, link.cluster, { reason: 'Error', message: describe(failure) });
-  const note = 'note' in shape && shape.note !== undefined ? [shape.note] : [];
-  return mirrored(remote, link.cluster, [...note, ...pass.notes].join('; '));
-}
-
 /** Returns the least of these times that comes. */
 function soonest(timesMs: readonly (number | undefined)[]): number | undefined {
   const least = timesMs.reduce<number>((a, b) => Math.min(a, b ?? Infinity), Infinity);
   return least === Infinity ? undefined : least;
-}
-
-/** Returns the function's result, or the error that it throws. */
-function attempt<T>(work: () => T): T | Error {
-  try {
-    return work();
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
 }

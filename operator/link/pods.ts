@@ -8,7 +8,7 @@ import type { SourceCluster } from '../source/source.ts';
 import type { Candidate } from '../target/cap.ts';
 import { Departures } from '../target/departures.ts';
 import { type ExportState, type Losses, podKey } from '../target/losses.ts';
-import type { Target } from '../target/target.ts';
+import type { TargetView } from '../target/target.ts';
 
 export interface PodsOptions {
   readonly cluster: string;
@@ -39,14 +39,14 @@ export class Pods {
   }
 
   /** Counts the pods behind all Services. */
-  recount(target: Target): void {
+  recount(target: TargetView): void {
     this.#counts.clear();
     this.#count = 0;
     for (const key of target.keys()) this.#listed(target, key);
   }
 
   /** Returns the pods behind all Services, for a limit on their number. */
-  *candidates(target: Target): Generator<Candidate> {
+  *candidates(target: TargetView): Generator<Candidate> {
     for (const key of target.keys()) {
       const listed = this.#listed(target, key);
       if (listed === undefined || listed === 'unknown') continue;
@@ -57,7 +57,7 @@ export class Pods {
   }
 
   /** Returns how long each pod that is gone keeps its endpoint mirror, in milliseconds, by hostname. */
-  departed(target: Target, key: string): ReadonlyMap<string, number> {
+  departed(target: TargetView, key: string): ReadonlyMap<string, number> {
     const { losses, graceMs } = this.#options;
     const listed = this.#listed(target, key);
     if (listed === undefined || listed === 'unknown') return NONE;
@@ -74,7 +74,7 @@ export class Pods {
    * @param left hostnames of pods that a watch reported as gone from one of its slices
    * @returns whether a deletion was held and is not any more
    */
-  changed(target: Target, key: string, left: readonly string[]): boolean {
+  changed(target: TargetView, key: string, left: readonly string[]): boolean {
     const listed = this.#listed(target, key);
     const mirrored = this.#mirrored(key);
     if (mirrored.length === 0) return false;
@@ -92,7 +92,7 @@ export class Pods {
   }
 
   /** Returns the state of each pod that has an endpoint mirror, by its key. */
-  states(target: Target): ReadonlyMap<string, ExportState> {
+  states(target: TargetView): ReadonlyMap<string, ExportState> {
     const { cluster, source } = this.#options;
     const states = new Map<string, ExportState>();
     for (const key of source.keysOf(cluster)) {
@@ -106,7 +106,7 @@ export class Pods {
     return states;
   }
 
-  #listed(target: Target, key: string): ReadonlySet<string> | 'unknown' | undefined {
+  #listed(target: TargetView, key: string): ReadonlySet<string> | 'unknown' | undefined {
     const listed = hostnamesOf(target, key);
     const count = listed === 'unknown' ? (this.#counts.get(key) ?? 0) : (listed?.size ?? 0);
     this.#count += count - (this.#counts.get(key) ?? 0);
@@ -122,7 +122,7 @@ export class Pods {
 }
 
 /** Returns the hostnames behind a Service; undefined if it is not mirrored pod by pod. */
-function hostnamesOf(target: Target, key: string): ReadonlySet<string> | 'unknown' | undefined {
+function hostnamesOf(target: TargetView, key: string): ReadonlySet<string> | 'unknown' | undefined {
   const exported = target.get(key);
   if (exported === undefined) return target.decides(key) ? undefined : 'unknown';
   const { service, mode } = exported;

@@ -7,20 +7,19 @@ import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { type LinkSettings, probeName } from '../../crds/index.ts';
 import { Gateway } from '../gateway/gateway.ts';
-import { desiredProbe } from '../gateway/probe-service.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import { describe } from '../kube/errors.ts';
 import { machineNetwork } from '../kube/network.ts';
 import { type Secret, splitKey } from '../kube/objects.ts';
-import { type Manifests, NOTHING } from '../mirror/desired.ts';
-import type { LinkView, NamespaceState, Observed } from '../mirror/observed.ts';
+import type { LinkView, Observed } from '../mirror/observed.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { Credentials } from '../target/credentials.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { Exports } from './exports.ts';
 import { Mirrors } from './mirrors.ts';
-import { NamespaceBudget, namespaceStateOf } from './namespaces.ts';
+import { NamespaceBudget } from './namespaces.ts';
+import { linkViewOf, observeServed, probeManifests } from './observe.ts';
 import { Reachability } from './reachability.ts';
 import type { SessionFindings } from './status.ts';
 import { WriteLease } from './write-lease.ts';
@@ -51,13 +50,17 @@ export class Session {
     this.#settings = settings;
     this.#env = env;
     this.#report = report;
-    this.#view = viewOf(settings, env);
+    this.#view = linkViewOf(settings, config);
     this.#budget = new NamespaceBudget(config.maxNamespaces, cluster, env.source.namespaces);
     this.#lease = new WriteLease(name, cluster, env, report, former);
     this.#mirrors = new Mirrors({
       link: name,
       cluster,
-      from: { keys: () => this.#exports.keys(), observe: (key) => this.#observe(key), probe: () => this.#probe() },
+      from: {
+        keys: () => this.#exports.keys(),
+        observe: (key) => this.#observe(key),
+        probe: () => probeManifests(this.#settings, this.#gateway.view, env),
+      },
       mayWrite: () => this.#lease.mayWrite,
       env,
       report,
@@ -147,7 +150,7 @@ export class Session {
     if (isApplied(settings, before)) return;
     if (isReadAnew) this.#reachability.readAnew();
     if (settings.credentialsSecret !== before.credentialsSecret) this.#reachability.forgetCredentials();
-    this.#view = viewOf(settings, this.#env);
+    this.#view = linkViewOf(settings, this.#env.config);
     if (!isDeepStrictEqual([settings.gateway, settings.probe], [before.gateway, before.probe])) {
       this.#gateway.start(settings);
     }
@@ -215,40 +218,9 @@ export class Session {
   }
 
   #observe(key: string): Observed {
-    const { source } = this.#env;
-    const { namespace, name } = splitKey(key);
-    return {
-      ...this.#exports.observe(key),
-      link: this.#view,
-      gateway: this.#gateway.view,
-      namespace,
-      name,
-      namespaceState: this.#namespaceState(namespace),
-      owned: source.ownedBy({ cluster: this.#view.cluster, key }),
-      isForeign: (service) => source.isTaken(namespace, service, this.#view.cluster),
-    };
-  }
-
-  #namespaceState(namespace: string): NamespaceState {
-    const state = namespaceStateOf(namespace, this.#env);
-    const isWanted = state === 'missing' && this.#view.createNamespaces;
-    return isWanted && !this.#budget.admits(namespace) ? 'over limit' : state;
-  }
-
-  #probe(): Manifests | undefined {
     const { source, config } = this.#env;
-    if (this.#settings.gateway === undefined) return NOTHING;
-    const addresses = this.#gateway.view?.addresses ?? [];
-    // Before the first lookup, the addresses that the probe Service has are kept.
-    if (addresses.length === 0) return undefined;
-    return desiredProbe({
-      settings: this.#settings,
-      namespace: config.namespace,
-      addresses,
-      endpointsKind: config.endpoints,
-      owned: source.ownedBy({ cluster: this.#view.cluster, key: PROBE_KEY }),
-      isForeign: (service) => source.isTaken(config.namespace, service, this.#view.cluster),
-    });
+    const [link, gateway, budget] = [this.#view, this.#gateway.view, this.#budget];
+    return observeServed(key, this.#exports.observe(key), { link, gateway, budget, source, config });
   }
 
   #probeAddress(): string | undefined {
@@ -272,13 +244,3 @@ export class Session {
  */
 const isApplied = (a: LinkSettings, b: LinkSettings): boolean =>
   JSON.stringify({ ...a, confirmPrune: undefined }) === JSON.stringify({ ...b, confirmPrune: undefined });
-
-const viewOf = (settings: LinkSettings, { config }: Environment): LinkView => ({
-  cluster: settings.cluster,
-  clusterDomain: settings.clusterDomain,
-  excludedLabels: settings.excludedLabels,
-  excludedAnnotations: settings.excludedAnnotations,
-  headless: settings.enableHeadlessServices ?? config.enableHeadlessServices,
-  createNamespaces: settings.enableNamespaceCreation ?? config.enableNamespaceCreation,
-  endpointsKind: config.endpoints,
-});

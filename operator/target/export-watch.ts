@@ -16,10 +16,10 @@ import {
   type Service,
   SERVICES,
 } from '../kube/objects.ts';
-import type { MirrorMode } from '../../constructs/mirror/index.ts';
 import type { ReflectorState, ReflectorTimings } from '../runtime/reflector.ts';
 import { Store } from '../runtime/store.ts';
 import { weightOf } from '../runtime/weight.ts';
+import { type Exported, exportedAs, hasSelector, needsByName, slicesBehind } from './exported.ts';
 import { type Read, readService, readSlice, serviceKeys } from './objects.ts';
 import { Moves } from './moves.ts';
 import { SlicesByName, type Wanting } from './slices-by-name.ts';
@@ -107,11 +107,8 @@ export class ExportWatch {
   }
 
   /** The exported Service, and how; flat mode wins (rule A1). */
-  get(key: string): { readonly service: Service; readonly mode: MirrorMode } | undefined {
-    const flat = this.#flat?.store.get(key);
-    if (flat !== undefined) return { service: flat, mode: 'remote-discovery' };
-    const service = this.#gateway?.store.get(key);
-    return service && { service, mode: 'gateway' };
+  get(key: string): Exported | undefined {
+    return exportedAs(this.#gateway?.store.get(key), this.#flat?.store.get(key));
   }
 
   /** Whether a Service left one watch and may be about to enter the other. */
@@ -133,11 +130,7 @@ export class ExportWatch {
   slicesOf(key: string): readonly EndpointSlice[] | undefined {
     const service = this.#gateway?.store.get(key);
     if (service === undefined) return [];
-    const labelled = this.#labelledOf(service);
-    if (!this.#needsByName(service)) return labelled;
-    const named = this.#byName.of(key, service.metadata.name);
-    if (named === undefined) return undefined;
-    return [...new Map([...labelled, ...named].map((slice) => [slice.metadata.name, slice])).values()];
+    return slicesBehind(service, this.#labelledOf(service), this.#byName.of(key, service.metadata.name));
   }
 
   /** Starts watching. */
@@ -266,9 +259,8 @@ export class ExportWatch {
       }));
   }
 
-  /** Whether a Service has no selector, or its labelled slices, if there are any, list nobody. */
   #needsByName(service: Service): boolean {
-    return !hasSelector(service) || this.#labelledOf(service).every(({ endpoints }) => (endpoints ?? []).length === 0);
+    return needsByName(service, this.#labelledOf(service));
   }
 
   #labelledOf(service: Service): readonly EndpointSlice[] {
@@ -284,5 +276,3 @@ export class ExportWatch {
 
 const hostnamesOf = (slice: EndpointSlice | undefined): ReadonlySet<string> =>
   new Set((slice?.endpoints ?? []).flatMap(({ hostname }) => hostname ?? []));
-
-const hasSelector = ({ spec }: Service): boolean => Object.keys(spec?.selector ?? {}).length > 0;

@@ -7,10 +7,10 @@
  * has lost any, all are listed anew, and until that is done nothing is known to be gone.
  */
 import type { KubeClient } from '../kube/client.ts';
-import { splitKey, type EndpointSlice, type Service } from '../kube/objects.ts';
-import type { MirrorMode } from '../../constructs/mirror/index.ts';
+import { splitKey, type EndpointSlice } from '../kube/objects.ts';
 import { ReadHealth, type ReadObstacle } from '../runtime/health.ts';
 import type { ReflectorState } from '../runtime/reflector.ts';
+import type { Exported } from './exported.ts';
 import { ExportWatch, type ExportWatchOptions } from './export-watch.ts';
 
 /** What is in the way of reading a target. */
@@ -33,6 +33,9 @@ export interface TargetOptions extends Omit<
   /** Called on change: the target can be read (undefined), or not all of it. */
   readonly onReachable: (obstacle: TargetObstacle | undefined) => void;
 }
+
+/** What a target exports, as far as it is known at a moment. */
+export type TargetView = Pick<Target, 'decides' | 'get' | 'size' | 'keys' | 'slicesOf'>;
 
 /** In place of a namespace: all of them. */
 const WHOLE = '';
@@ -64,7 +67,7 @@ export class Target {
   }
 
   /** The exported Service, and how; flat mode wins (rule A1). */
-  get(key: string): { readonly service: Service; readonly mode: MirrorMode } | undefined {
+  get(key: string): Exported | undefined {
     return this.#watchOf(key)?.get(key);
   }
 

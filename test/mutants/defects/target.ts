@@ -170,11 +170,11 @@ export const TARGET: readonly Defect[] = [
   },
   {
     ...WATCH,
+    file: 'operator/target/exported.ts',
     name: 'gateway mode wins over flat mode',
     rule: 'A1',
-    find: "if (flat !== undefined) return { service: flat, mode: 'remote-discovery' };",
-    replace:
-      "if (flat !== undefined && this.#gateway?.store.get(key) === undefined) return { service: flat, mode: 'remote-discovery' };",
+    find: 'flat === undefined ? gateway &&',
+    replace: 'flat === undefined || gateway !== undefined ? gateway &&',
   },
   {
     ...WATCH,
@@ -206,20 +206,23 @@ export const TARGET: readonly Defect[] = [
   },
   {
     ...WATCH_SLICES,
+    file: 'operator/target/exported.ts',
     name: 'a selector-less Service has no endpoints',
     rule: 'D9',
-    find: 'return !hasSelector(service) || this.#labelledOf(service).every(',
-    replace: 'return this.#labelledOf(service).length > 0 && this.#labelledOf(service).every(',
+    find: '!hasSelector(service) || labelled.every(',
+    replace: 'labelled.length > 0 && labelled.every(',
   },
   {
     ...WATCH_SLICES,
+    file: 'operator/target/exported.ts',
     name: 'slices that nobody labelled are not looked for',
     rule: 'D9',
-    find: 'if (!this.#needsByName(service)) return labelled;',
+    find: 'if (!needsByName(service, labelled)) return labelled;',
     replace: 'if (labelled !== undefined) return labelled;',
   },
   {
     ...WATCH_SLICES,
+    file: 'operator/target/exported.ts',
     name: 'slices that have not been looked for yet count as none',
     rule: 'L7',
     find: 'if (named === undefined) return undefined;',

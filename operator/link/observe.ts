@@ -1,0 +1,136 @@
+/**
+ * What is observed of one target Service, and of the probe Service, put together from the parts that are known: the
+ * settings of the Link and the operator, the target, the gateway and the source cluster. No I/O.
+ */
+import type { LinkSettings } from '../../crds/index.ts';
+import type { OperatorConfig } from '../config/config.ts';
+import { desiredProbe } from '../gateway/probe-service.ts';
+import { splitKey } from '../kube/objects.ts';
+import { type Manifests, NOTHING } from '../mirror/desired.ts';
+import type { GatewayView, LinkView, NamespaceState, Observed } from '../mirror/observed.ts';
+import { PROBE_KEY } from '../source/owner.ts';
+import type { SourceCluster } from '../source/source.ts';
+import type { TargetView } from '../target/target.ts';
+import type { HeldDeletions } from './held.ts';
+import type { Limits } from './limits.ts';
+import { type NamespaceBudget, namespaceStateOf } from './namespaces.ts';
+
+/** What the target says about one Service. */
+export type ObservedExport = Pick<
+  Observed,
+  'target' | 'slices' | 'isAdmitted' | 'admitsPod' | 'departed' | 'decidable'
+>;
+
+/** Where mirrors are written, and the settings of the operator. */
+interface Surroundings {
+  readonly config: OperatorConfig;
+  readonly source: Pick<SourceCluster, 'namespaces' | 'ownedBy' | 'isTaken'>;
+}
+
+/** Returns the settings of a Link and the operator that apply to every mirror of the Link. */
+export const linkViewOf = (settings: LinkSettings, config: OperatorConfig): LinkView => ({
+  cluster: settings.cluster,
+  clusterDomain: settings.clusterDomain,
+  excludedLabels: settings.excludedLabels,
+  excludedAnnotations: settings.excludedAnnotations,
+  headless: settings.enableHeadlessServices ?? config.enableHeadlessServices,
+  createNamespaces: settings.enableNamespaceCreation ?? config.enableNamespaceCreation,
+  endpointsKind: config.endpoints,
+});
+
+/** Returns what the target says about one Service; undefined: the target is not being read. */
+export const observeExport = (
+  key: string,
+  target: TargetView | undefined,
+  held: HeldDeletions,
+  limits: Limits,
+): ObservedExport => {
+  const exported = target?.get(key);
+  return {
+    target: exported,
+    slices: exported && target?.slicesOf(key),
+    isAdmitted: limits.admits(key),
+    admitsPod: (hostname) => limits.admitsPod(key, hostname),
+    departed: target === undefined ? new Map() : held.pods.departed(target, key),
+    decidable: target !== undefined && held.decides(target, key),
+  };
+};
+
+export interface ServedOptions extends Surroundings {
+  readonly link: LinkView;
+  readonly gateway: GatewayView | undefined;
+  readonly budget: NamespaceBudget;
+}
+
+/** Observes one target Service of a Link that is served. */
+export const observeServed = (key: string, exported: ObservedExport, options: ServedOptions): Observed => {
+  const { link, gateway, source } = options;
+  const { namespace, name } = splitKey(key);
+  return {
+    ...exported,
+    link,
+    gateway,
+    namespace,
+    name,
+    namespaceState: servedNamespaceState(namespace, options),
+    owned: source.ownedBy({ cluster: link.cluster, key }),
+    isForeign: (service) => source.isTaken(namespace, service, link.cluster),
+  };
+};
+
+const servedNamespaceState = (namespace: string, options: ServedOptions): NamespaceState => {
+  const state = namespaceStateOf(namespace, options);
+  const isWanted = state === 'missing' && options.link.createNamespaces;
+  return isWanted && !options.budget.admits(namespace) ? 'over limit' : state;
+};
+
+/** Observes what is left of a cluster that no Link has: nothing is exported, and that is certain. */
+export const observeLeft = (key: string, cluster: string, { config, source }: Surroundings): Observed => {
+  const { namespace, name } = splitKey(key);
+  return {
+    link: {
+      cluster,
+      clusterDomain: '',
+      excludedLabels: [],
+      excludedAnnotations: [],
+      headless: false,
+      createNamespaces: false,
+      endpointsKind: config.endpoints,
+    },
+    namespace,
+    name,
+    slices: undefined,
+    departed: new Map(),
+    isAdmitted: true,
+    admitsPod: () => true,
+    decidable: true,
+    namespaceState: namespaceStateOf(namespace, { config, source }),
+    owned: source.ownedBy({ cluster, key }),
+    isForeign: () => false,
+  };
+};
+
+/**
+ * Returns the probe Service of a Link and its endpoints; undefined while it is not known what they must be.
+ * @param gateway as endpoints lead to it
+ */
+export const probeManifests = (
+  settings: LinkSettings,
+  gateway: GatewayView | undefined,
+  { config, source }: Surroundings,
+): Manifests | undefined => {
+  if (settings.gateway === undefined) return NOTHING;
+  const addresses = gateway?.addresses ?? [];
+  // Before the first lookup, the addresses that the probe Service has are kept.
+  if (addresses.length === 0) return undefined;
+  const { namespace, endpoints: endpointsKind } = config;
+  const { cluster } = settings;
+  return desiredProbe({
+    settings,
+    namespace,
+    addresses,
+    endpointsKind,
+    owned: source.ownedBy({ cluster, key: PROBE_KEY }),
+    isForeign: (service) => source.isTaken(namespace, service, cluster),
+  });
+};

@@ -1,0 +1,83 @@
+/**
+ * One target Service's mirrors decided: what is observed in, the manifests and the status out. The claims on names of all
+ * clusters decide too, and are entered here.
+ */
+import { describe } from '../kube/errors.ts';
+import { desired, type Manifests, type NameOf } from './desired.ts';
+import { claimsOf, type Shape, shapeOf } from './shape.ts';
+import type { ClaimOwner, NameClaims } from './names.ts';
+import type { Observed } from './observed.ts';
+import type { Refusal } from './reasons.ts';
+import type { Pass } from './reconcile.ts';
+import { mirrored, type MirrorStatus, notMirrored } from './status.ts';
+
+/** What a target Service's mirrors must be. */
+export interface Decision {
+  readonly shape: Shape;
+  readonly manifests: Manifests;
+}
+
+/** Decides about one target Service, and replaces its claims on names. */
+export function decide(observed: Observed, claims: NameClaims): Decision {
+  const rendered = attempt(() => {
+    const shape = shapeOf(observed);
+    return { shape, manifests: desired(observed, shape, enterClaims(observed, shape, claims)) };
+  });
+  if (!(rendered instanceof Error)) return rendered;
+  // A construct rejected what the target sent: nothing of it is written, and existing mirrors stay.
+  const refusal: Refusal = { reason: 'InvalidService', message: describe(rendered) };
+  const shape: Shape = { kind: 'refused', refusal, existing: 'keep' };
+  return { shape, manifests: desired(observed, shape, () => undefined) };
+}
+
+/** Replaces the claims of one target Service by what it claims now. */
+export function claimAnew(observed: Observed, claims: NameClaims): void {
+  const shape = attempt(() => shapeOf(observed));
+  if (!(shape instanceof Error)) enterClaims(observed, shape, claims);
+}
+
+/** Replaces the key's claims, unless nothing can be decided about it. Returns the names that the key gets. */
+function enterClaims(observed: Observed, shape: Shape, all: NameClaims): NameOf {
+  const { namespace, name, link } = observed;
+  const owner: ClaimOwner = { cluster: link.cluster, key: `${namespace}/${name}` };
+  const claims = claimsOf(observed, shape);
+  if (shape.kind !== 'undecided') all.replace(owner, namespace, claims);
+  const byHostname = new Map(claims.map((claim) => [claim.hostname, claim]));
+  return (hostname) => {
+    const claim = byHostname.get(hostname);
+    return claim && all.resolve(namespace, claim);
+  };
+}
+
+/** Returns why a target Service, or a part of it, is not mirrored: the first reason; undefined if it is. */
+export const refusalOf = ({ manifests }: Decision, pass: Pick<Pass, 'refusals'>): Refusal | undefined =>
+  [...manifests.refusals, ...pass.refusals][0];
+
+/** Returns the status of one target Service; undefined if it is not exported and no mirror of it is left. */
+export function statusOf(
+  { namespace, name, link }: Observed,
+  shape: Shape,
+  refusal: Refusal | undefined,
+  pass: Pick<Pass, 'errors' | 'notes'>,
+): MirrorStatus | undefined {
+  const remote = { namespace, name };
+  const [failure] = pass.errors;
+  if (shape.kind === 'absent') {
+    if (failure === undefined) return undefined;
+    const message = `it is no longer exported, but its mirror cannot be deleted: ${describe(failure)}`;
+    return notMirrored(remote, link.cluster, { reason: 'Error', message });
+  }
+  if (refusal !== undefined) return notMirrored(remote, link.cluster, refusal);
+  if (failure !== undefined) return notMirrored(remote, link.cluster, { reason: 'Error', message: describe(failure) });
+  const note = 'note' in shape && shape.note !== undefined ? [shape.note] : [];
+  return mirrored(remote, link.cluster, [...note, ...pass.notes].join('; '));
+}
+
+/** Returns the function's result, or the error that it throws. */
+function attempt<T>(work: () => T): T | Error {
+  try {
+    return work();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
