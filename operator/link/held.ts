@@ -4,6 +4,7 @@
  */
 import { splitKey } from '../kube/objects.ts';
 import { PROBE_KEY } from '../source/owner.ts';
+import type { SourceStores } from '../source/stores.ts';
 import { type ExportState, Losses, serviceOf } from '../target/losses.ts';
 import type { TargetView } from '../target/target.ts';
 import type { Environment, LinkReport } from './environment.ts';
@@ -12,7 +13,7 @@ import { Pods } from './pods.ts';
 export interface HeldDeletionsOptions {
   readonly link: string;
   readonly cluster: string;
-  readonly env: Pick<Environment, 'config' | 'source' | 'log'>;
+  readonly env: Pick<Environment, 'config' | 'log'> & { readonly source: Pick<SourceStores, 'keysOf' | 'ownedBy'> };
   readonly report: LinkReport;
   /** Whether headless Services are mirrored pod by pod. */
   readonly isHeadless: () => boolean;

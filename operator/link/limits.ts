@@ -4,7 +4,7 @@
  */
 import { flagOf } from '../../crds/operator-settings.ts';
 import type { OperatorConfig } from '../config/config.ts';
-import type { SourceCluster } from '../source/source.ts';
+import type { SourceStores } from '../source/stores.ts';
 import { Cap } from '../target/cap.ts';
 import { podKey, serviceOf } from '../target/losses.ts';
 import type { TargetView } from '../target/target.ts';
@@ -13,7 +13,7 @@ import type { Pods } from './pods.ts';
 export interface LimitsOptions {
   readonly config: Pick<OperatorConfig, 'maxMirrors' | 'maxEndpointMirrors'>;
   readonly pods: Pods;
-  readonly source: Pick<SourceCluster, 'ownedBy'>;
+  readonly source: Pick<SourceStores, 'ownedBy'>;
   readonly cluster: string;
   readonly target: () => TargetView | undefined;
   /** Called with keys of Services that are served in another way now. */

@@ -3,11 +3,11 @@ import { isProtectedNamespace } from '../../crds/operator-values.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import type { NamespaceState } from '../mirror/observed.ts';
 import type { SourceNamespaces } from '../source/namespaces.ts';
-import type { SourceCluster } from '../source/source.ts';
+import type { SourceStores } from '../source/stores.ts';
 
 export function namespaceStateOf(
   namespace: string,
-  { config, source }: { readonly config: OperatorConfig; readonly source: Pick<SourceCluster, 'namespaces'> },
+  { config, source }: { readonly config: OperatorConfig; readonly source: Pick<SourceStores, 'namespaces'> },
 ): NamespaceState {
   const isAllowed =
     !isProtectedNamespace(namespace, config) &&

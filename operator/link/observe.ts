@@ -9,7 +9,7 @@ import { splitKey } from '../kube/objects.ts';
 import { type Manifests, NOTHING } from '../mirror/desired.ts';
 import type { GatewayView, LinkView, NamespaceState, Observed } from '../mirror/observed.ts';
 import { PROBE_KEY } from '../source/owner.ts';
-import type { SourceCluster } from '../source/source.ts';
+import type { SourceStores } from '../source/stores.ts';
 import type { TargetView } from '../target/target.ts';
 import type { HeldDeletions } from './held.ts';
 import type { Limits } from './limits.ts';
@@ -24,7 +24,7 @@ export type ObservedExport = Pick<
 /** Where mirrors are written, and the settings of the operator. */
 interface Surroundings {
   readonly config: OperatorConfig;
-  readonly source: Pick<SourceCluster, 'namespaces' | 'ownedBy' | 'isTaken'>;
+  readonly source: Pick<SourceStores, 'namespaces' | 'ownedBy' | 'isTaken'>;
 }
 
 /** Returns the settings of a Link and the operator that apply to every mirror of the Link. */

@@ -4,7 +4,7 @@
  */
 import { endpointMirrors } from '../mirror/endpoint-mirrors.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
-import type { SourceCluster } from '../source/source.ts';
+import type { SourceStores } from '../source/stores.ts';
 import type { Candidate } from '../target/cap.ts';
 import { Departures } from '../target/departures.ts';
 import { type ExportState, type Losses, podKey } from '../target/losses.ts';
@@ -12,7 +12,7 @@ import type { TargetView } from '../target/target.ts';
 
 export interface PodsOptions {
   readonly cluster: string;
-  readonly source: Pick<SourceCluster, 'keysOf' | 'ownedBy'>;
+  readonly source: Pick<SourceStores, 'keysOf' | 'ownedBy'>;
   readonly losses: Losses;
   /** How long a pod may be gone before its endpoint mirror is deleted. */
   readonly graceMs: number;

@@ -6,7 +6,7 @@
 import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isInvalid, isNotFound } from '../kube/errors.ts';
 import { ENDPOINTS, type KubeObject, type Resource, SERVICES } from '../kube/objects.ts';
-import { fenced, type MayWrite } from './fence.ts';
+import { fenced, type Fenceable, type MayWrite } from './fence.ts';
 import { additions, digestOf, isEquivalent } from './compare.ts';
 import { claimed } from './managed-fields.ts';
 import { type Action, type Desired, idOf } from './plan.ts';
@@ -32,8 +32,12 @@ export interface WriteThrough {
   deleted(object: KubeObject): void;
 }
 
+/** What is asked of an API server for the actions. */
+export interface WriteClient
+  extends Pick<KubeClient, 'fieldManager' | 'read' | 'apply' | 'patch' | 'delete'>, Fenceable<WriteClient> {}
+
 export interface ApplierOptions {
-  readonly client: KubeClient;
+  readonly client: WriteClient;
   /** The stores to show writes in, by the plural of their resource. */
   readonly stores: Readonly<Record<string, WriteThrough>>;
   /**
@@ -50,7 +54,7 @@ export class Applier {
   readonly #options: ApplierOptions;
   readonly #repairs = new Repairs();
   /** The client, for writes: they fail while the Lease may have expired. */
-  readonly #writer: KubeClient;
+  readonly #writer: WriteClient;
 
   constructor(options: ApplierOptions) {
     this.#options = options;

@@ -4,6 +4,7 @@ const OWNER = { file: 'operator/source/owner.ts', tests: ['test/operator/source/
 const NAMESPACES = { file: 'operator/source/namespaces.ts', tests: ['test/operator/source/namespaces.test.ts'] };
 const FAMILIES = { file: 'operator/source/families.ts', tests: ['test/operator/source/families.test.ts'] };
 const SOURCE_CLUSTER = { file: 'operator/source/source.ts', tests: ['test/operator/source/source.test.ts'] };
+const SOURCE_STORES = { ...SOURCE_CLUSTER, file: 'operator/source/stores.ts' };
 
 export const SOURCE: readonly Defect[] = [
   {
@@ -109,7 +110,7 @@ export const SOURCE: readonly Defect[] = [
     tests: ['test/operator/link/leftovers.test.ts'],
     name: 'L58 what the stores show as the object of another cluster counts as shown',
     rule: 'E5',
-    find: '&& this.#ownerOf(shown)?.cluster === this.#ownerOf(object)?.cluster;',
+    find: '&& this.ownerOf(shown)?.cluster === this.ownerOf(object)?.cluster;',
     replace: ';',
   },
   {
@@ -121,21 +122,21 @@ export const SOURCE: readonly Defect[] = [
     replace: 'return true;',
   },
   {
-    ...SOURCE_CLUSTER,
+    ...SOURCE_STORES,
     name: 'two sessions write the mirrors of one cluster',
     rule: 'E9',
     find: 'if (this.#listeners.has(cluster)) throw',
     replace: "if (cluster === '') throw",
   },
   {
-    ...SOURCE_CLUSTER,
+    ...SOURCE_STORES,
     name: 'the former owner of an object learns nothing of its loss',
     rule: 'A6',
     find: 'const affected = [was, is].filter(',
     replace: 'const affected = [is].filter(',
   },
   {
-    ...SOURCE_CLUSTER,
+    ...SOURCE_STORES,
     name: 'a name that somebody gives up is not reported to whoever wants it',
     rule: 'A6',
     find: 'affected.push(...this.#whoWants(service));',
@@ -163,7 +164,7 @@ export const SOURCE: readonly Defect[] = [
     replace: 'if (reflectors === undefined) return;',
   },
   {
-    ...SOURCE_CLUSTER,
+    ...SOURCE_STORES,
     name: 'a source cluster counts as read before it has been',
     rule: 'L7',
     find: 'return isListed && this.namespaces.synced;',

@@ -1,0 +1,181 @@
+/**
+ * What the operator knows of the source cluster: the mirrors of all Links and their endpoints, filed by who owns them,
+ * and the names that other Services have; in the whole cluster, or in each of the namespaces that the operator is
+ * limited to. Changes are reported to the Link whose they are. Who fills the stores is the business of others.
+ */
+import { ENDPOINT_SLICE_MANAGER, Label } from '../../crds/wire.ts';
+import {
+  ENDPOINT_SLICES,
+  ENDPOINTS,
+  SERVICES,
+  type Endpoints,
+  type EndpointSlice,
+  type KubeObject,
+  type Resource,
+  type Service,
+} from '../kube/objects.ts';
+import type { OwnedObjects } from '../mirror/observed.ts';
+import { type Change, Store } from '../runtime/store.ts';
+import { ListedNamespaces, type SourceNamespaces, WatchedNamespaces } from './namespaces.ts';
+import { indexValueOf, mirroredName, type Owner, ownerOf, sameOwner } from './owner.ts';
+import { trimEndpoints, trimForeignService, trimService, trimSlice } from './trim.ts';
+
+export interface SourceStoresOptions {
+  /** The operator's own namespace. */
+  readonly namespace: string;
+  /**
+   * The only namespaces that are read, besides the operator's own.
+   * @default - all
+   */
+  readonly mirrorNamespaces?: readonly string[] | undefined;
+}
+
+/** Called with the key of a Link whose objects changed, or whose mirror's name another Service took or gave up. */
+export type SourceListener = (key: string, by: 'endpoints' | 'service') => void;
+
+/** Selects the slices that an operator writes, and not those that Kubernetes makes of Endpoints. */
+export const WRITTEN_SLICES = `${Label.endpointSliceManagedBy}=${ENDPOINT_SLICE_MANAGER}`;
+
+export class SourceStores {
+  readonly services: Store<Service>;
+  readonly endpoints: Store<Endpoints>;
+  readonly slices: Store<EndpointSlice>;
+  readonly namespaces: SourceNamespaces;
+  /** Set if all namespaces are read. */
+  protected readonly watched: WatchedNamespaces | undefined;
+  /** Set if only some namespaces are read. */
+  protected readonly listed: ListedNamespaces | undefined;
+  readonly #namespace: string;
+  /** The namespaces that are read; undefined: all. */
+  readonly #within: ReadonlySet<string> | undefined;
+  readonly #listeners = new Map<string, SourceListener>();
+
+  constructor({ namespace, mirrorNamespaces }: SourceStoresOptions) {
+    this.#namespace = namespace;
+    this.#within = mirrorNamespaces && new Set([namespace, ...mirrorNamespaces]);
+    this.services = this.#store(SERVICES, 'service', (service) =>
+      this.ownerOf(service) === undefined ? trimForeignService(service) : trimService(service),
+    );
+    this.endpoints = this.#store(ENDPOINTS, 'endpoints', trimEndpoints);
+    this.slices = this.#store(ENDPOINT_SLICES, 'endpoints', trimSlice);
+    if (this.#within === undefined) {
+      this.watched = new WatchedNamespaces(() => this.checkSynced());
+      this.namespaces = this.watched;
+    } else {
+      const resources = [SERVICES, ENDPOINTS, ENDPOINT_SLICES].map(({ plural }) => plural);
+      this.listed = new ListedNamespaces({ names: this.#within, required: namespace, resources });
+      this.namespaces = this.listed;
+    }
+  }
+
+  /** Whether everything that can be read has been listed. */
+  get synced(): boolean {
+    const isListed = this.#within !== undefined || this.stores.every(({ synced }) => synced);
+    return isListed && this.namespaces.synced;
+  }
+
+  /**
+   * Reports the changes of one target cluster's objects.
+   * @returns ends the subscription
+   * @throws Error if the cluster has a listener: two would write the same mirrors
+   */
+  subscribe(cluster: string, listener: SourceListener): () => void {
+    if (this.#listeners.has(cluster)) throw new Error(`the mirrors of cluster "${cluster}" already have a listener`);
+    this.#listeners.set(cluster, listener);
+    return () => void this.#listeners.delete(cluster);
+  }
+
+  /** The objects of one owner. */
+  ownedBy(owner: Owner): OwnedObjects {
+    const value = indexValueOf(owner);
+    return {
+      services: this.services.by('owner', value),
+      endpoints: this.endpoints.by('owner', value),
+      slices: this.slices.by('owner', value),
+    };
+  }
+
+  /** The target clusters that own anything here. */
+  clusters(): ReadonlySet<string> {
+    return new Set(this.stores.flatMap((store) => [...store.indexed('cluster')]));
+  }
+
+  /** The keys of everything that one target cluster owns here. */
+  keysOf(cluster: string): ReadonlySet<string> {
+    const keys = new Set<string>();
+    for (const store of this.stores) {
+      for (const object of store.by('cluster', cluster)) {
+        const owner = this.ownerOf(object);
+        if (owner !== undefined) keys.add(owner.key);
+      }
+    }
+    return keys;
+  }
+
+  /** Whether a Service of that name exists that was not mirrored from a target cluster. */
+  isTaken(namespace: string, name: string, cluster: string): boolean {
+    const service = this.services.get(`${namespace}/${name}`);
+    return service !== undefined && this.ownerOf(service)?.cluster !== cluster;
+  }
+
+  /** Called when a list has completed. */
+  protected checkSynced(): void {
+    // Nobody waits.
+  }
+
+  protected get stores() {
+    return [this.services, this.endpoints, this.slices] as const;
+  }
+
+  protected ownerOf(object: KubeObject): Owner | undefined {
+    return ownerOf(object, this.#namespace);
+  }
+
+  #isForeign(object: KubeObject | undefined): boolean {
+    return object !== undefined && this.ownerOf(object) === undefined;
+  }
+
+  #store<T extends Service | Endpoints | EndpointSlice>(
+    { plural }: Resource,
+    by: 'service' | 'endpoints',
+    trim: (object: T) => T,
+  ): Store<T> {
+    const ownersOf = (object: T): readonly Owner[] => [this.ownerOf(object)].filter((owner) => owner !== undefined);
+    return new Store<T>({
+      partitions: this.#within,
+      trim,
+      indexes: {
+        owner: (object) => ownersOf(object).map(indexValueOf),
+        cluster: (object) => ownersOf(object).map(({ cluster }) => cluster),
+      },
+      onRelisted: (_first, _lost, namespace) => {
+        if (namespace !== undefined) this.listed?.listed(namespace, plural);
+        this.checkSynced();
+      },
+      onChange: (change) => this.#changed(change, by),
+    });
+  }
+
+  #changed({ before, after }: Change<Service | Endpoints | EndpointSlice>, by: 'endpoints' | 'service'): void {
+    const was = before && this.ownerOf(before);
+    const is = after && this.ownerOf(after);
+    const affected = [was, is].filter((owner) => owner !== undefined);
+    // Of Services alone others than ours are stored.
+    const [service] = [before, after].filter((object) => object !== undefined);
+    if (service !== undefined && this.#isForeign(before) !== this.#isForeign(after)) {
+      affected.push(...this.#whoWants(service));
+    }
+    affected.forEach((owner, at) => {
+      if (affected.findIndex((each) => sameOwner(each, owner)) === at)
+        this.#listeners.get(owner.cluster)?.(owner.key, by);
+    });
+  }
+
+  /** Those whose mirror would have the name of a Service. */
+  #whoWants({ metadata: { namespace = '', name } }: KubeObject): readonly Owner[] {
+    return [...this.#listeners.keys()].flatMap((cluster) => {
+      const remote = mirroredName(name, cluster);
+      return remote === undefined ? [] : [{ cluster, key: `${namespace}/${remote}` }];
+    });
+  }
+}
