@@ -9,6 +9,7 @@ import { Controller, type Outcome } from '../runtime/controller.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { Grace } from './grace.ts';
+import { Keeping } from './keeping.ts';
 import { Removal, type RemovalResult } from './leftovers.ts';
 import type { Link } from './link.ts';
 import { assignmentOf, type LinkRead, type Served } from './links.ts';
@@ -18,6 +19,8 @@ import { Session } from './session.ts';
 
 /** Number of clusters that are reconciled at once. */
 const CONCURRENCY = 8;
+
+type Work = Session | Keeping | Removal;
 
 export interface ClustersOptions {
   readonly env: Environment;
@@ -37,10 +40,10 @@ export class Clusters {
   readonly #links: Roster;
   readonly #records: Records;
   readonly #grace: Grace;
-  /** What serves each cluster, or removes what is left of it. */
-  readonly #sessions = new Map<string, Session | Removal>();
-  /** Sessions whose cluster their Link's Lease records. */
-  readonly #recorded = new WeakSet<Session>();
+  /** What serves each cluster, keeps its mirrors, or removes what is left of it. */
+  readonly #sessions = new Map<string, Work>();
+  /** Clusters whose removal ended although namespaces that cannot be read may hold more. */
+  readonly #incomplete = new Set<string>();
 
   constructor(options: ClustersOptions) {
     const { env, reads, makeLink } = options;
@@ -100,9 +103,11 @@ export class Clusters {
 
   /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
   namespaceChanged(name: string, state: SourceNamespaceState): void {
-    for (const session of this.#sessions.values()) session.namespaceChanged(name, state);
+    for (const work of this.#sessions.values()) if (!(work instanceof Keeping)) work.namespaceChanged(name, state);
     // It may hold mirrors of a deleted Link that could not be read before.
-    if (state === 'exists') for (const cluster of this.#records.served.values()) this.#controller.add(cluster);
+    if (state !== 'exists') return;
+    this.#incomplete.clear();
+    for (const cluster of this.#records.served.values()) this.#controller.add(cluster);
   }
 
   /** Hands a Secret that changed to the sessions that use it. */
@@ -127,7 +132,10 @@ export class Clusters {
   async #reconcile(cluster: string, signal: AbortSignal): Promise<Outcome> {
     const assignment = assignmentOf(cluster, this.#options.reads, this.#records.served);
     const running = this.#sessions.get(cluster);
-    if (assignment.do !== 'remove') this.#grace.end(cluster);
+    if (assignment.do !== 'remove') {
+      this.#grace.end(cluster);
+      this.#incomplete.delete(cluster);
+    }
     switch (assignment.do) {
       case 'serve': {
         const { settings } = assignment;
@@ -142,13 +150,21 @@ export class Clusters {
         break;
       }
       case 'continue':
-        if (!(running instanceof Session && running.link === assignment.link)) {
-          await this.#end(cluster, running);
-        }
+        if (running instanceof Removal || running?.link !== assignment.link) await this.#end(cluster, running);
         await this.#forgetOthers(cluster, assignment.link, signal);
+        break;
+      case 'keep':
+        await this.#end(cluster, running);
+        if (!signal.aborted) this.#keep(cluster, assignment.link);
         break;
       case 'remove': {
         if (running instanceof Removal && running.link === assignment.link) break;
+        if (this.#incomplete.has(cluster) && this.#links.get(assignment.link) !== undefined) {
+          // That Link names another cluster, and needs its Lease for that.
+          await this.#records.forget(assignment.link, signal);
+          this.#enqueue(assignment.link);
+          break;
+        }
         const requeueAfterMs = await this.#grace.leftMs(cluster, signal);
         if (requeueAfterMs > 0) return { requeueAfterMs };
         await this.#end(cluster, running);
@@ -172,27 +188,28 @@ export class Clusters {
   }
 
   #serve(cluster: string, settings: LinkSettings): void {
-    const { name } = settings;
-    const link = this.#links.of(name);
-    const session = new Session(settings, this.#options.env, link, this.#records.served.get(name));
-    this.#sessions.set(cluster, session);
-    this.#records.set(name, cluster);
-    link.work = session;
-    session.start();
-    // Only then may the records of other Links go.
-    void session.answered.then(() => this.#answered(cluster, session));
-    void session.replaced.then((other) => this.#replaced(cluster, session, other));
+    const session = new Session(settings, this.#options.env, this.#links.of(settings.name));
+    this.#begin(cluster, session);
     this.#giveSecret(session);
   }
 
-  #answered(cluster: string, session: Session): void {
-    if (this.#sessions.get(cluster) !== session) return;
-    this.#recorded.add(session);
-    this.#controller.add(cluster);
+  #keep(cluster: string, link: string): void {
+    this.#begin(cluster, new Keeping(link, cluster, this.#options.env, this.#links.of(link)));
+  }
+
+  #begin(cluster: string, work: Session | Keeping): void {
+    this.#sessions.set(cluster, work);
+    this.#records.set(work.link, cluster);
+    this.#links.of(work.link).work = work;
+    work.start();
+    const { lease } = work;
+    // Then the records of other Links may go.
+    for (const step of [lease.answered, lease.recorded]) void step.then(() => this.#controller.add(cluster));
+    void lease.replaced.then((other) => this.#replaced(cluster, work, other));
   }
 
   /** What a Link's Lease records goes before what was known: in a restored cluster, the mirrors of then are there again. */
-  #replaced(cluster: string, session: Session | Removal, other: string): void {
+  #replaced(cluster: string, session: Work, other: string): void {
     if (this.#sessions.get(cluster) !== session) return;
     this.#records.set(session.link, other);
     this.#controller.add(cluster);
@@ -210,7 +227,7 @@ export class Clusters {
     const removal = new Removal(name, cluster, this.#options.env, link ?? NOBODY);
     this.#sessions.set(cluster, removal);
     if (link !== undefined) link.work = removal;
-    void removal.replaced.then((other) => this.#replaced(cluster, removal, other));
+    void removal.lease.replaced.then((other) => this.#replaced(cluster, removal, other));
     void removal.run().then((result) => this.#removed(cluster, removal, result));
   }
 
@@ -220,16 +237,17 @@ export class Clusters {
     this.#grace.end(cluster);
     const link = this.#links.get(removal.link);
     if (link !== undefined) link.work = undefined;
-    // Only its Lease tells what a deleted Link left: it waits until its namespace can be read. A Link that names another
-    // cluster needs its Lease for that.
-    if (result === 'incomplete' && link === undefined) return;
-    this.#records.delete(removal.link);
-    this.#enqueue(removal.link);
-    if (result === 'complete') this.#controller.add(cluster);
+    if (result === 'complete') {
+      this.#incomplete.delete(cluster);
+      this.#records.delete(removal.link);
+      this.#enqueue(removal.link);
+    } else this.#incomplete.add(cluster);
+    // Only its Lease tells what a deleted Link left: it waits until its namespace can be read.
+    if (result === 'complete' || link !== undefined) this.#controller.add(cluster);
   }
 
   /** Ends the session of a cluster. Once this resolves, the session writes nothing. */
-  async #end(cluster: string, session: Session | Removal | undefined): Promise<void> {
+  async #end(cluster: string, session: Work | undefined): Promise<void> {
     if (session === undefined) return;
     const link = this.#links.get(session.link);
     await session.stop();
@@ -239,31 +257,28 @@ export class Clusters {
     this.#enqueue(session.link);
   }
 
-  /**
-   * Reports whether a Link's Lease is in use for another cluster, or records one whose mirrors must be removed first.
-   */
+  /** Reports whether a Link's Lease records another cluster, which must first be another Link's, or be removed. */
   #isBusy(name: string, cluster: string): boolean {
     const former = this.#records.served.get(name);
     if (former === undefined || former === cluster) return false;
     this.#controller.add(former);
-    // A record of mirrors that no Link has and that may not be removed gives way to the new cluster.
-    return (
-      assignmentOf(former, this.#options.reads, this.#records.served).do !== 'nothing' || this.#isAtWork(former, name)
-    );
-  }
-
-  #isAtWork(cluster: string, link: string): boolean {
-    return this.#sessions.get(cluster)?.link === link;
+    return true;
   }
 
   /**
    * Deletes the Leases of other Links that record this cluster: it has another Link now. They stay until that Link's own
-   * Lease records it, so that at no moment a restart would know of no record.
+   * Lease records it, so that at no moment a restart would know of no record. While another controller holds that Lease,
+   * they stay until their Links need them for other clusters.
    */
   async #forgetOthers(cluster: string, owner: string, signal: AbortSignal): Promise<void> {
-    const session = this.#sessions.get(cluster);
-    if (session instanceof Session && !this.#recorded.has(session)) return;
-    for await (const name of this.#records.forgetOthers(cluster, owner, signal)) this.#enqueue(name);
+    const work = this.#sessions.get(cluster);
+    const isRecorded = work === undefined || work instanceof Removal || work.lease.isRecorded;
+    const isAnothers = !isRecorded && work.lease.heldBy !== undefined;
+    const isDue = (link: string): boolean => {
+      const named = this.#options.reads.get(link)?.named;
+      return isRecorded || (isAnothers && named !== undefined && named !== cluster);
+    };
+    for await (const name of this.#records.forgetOthers(cluster, owner, isDue, signal)) this.#enqueue(name);
   }
 }
 

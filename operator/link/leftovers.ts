@@ -27,9 +27,9 @@ export type RemovalResult = 'complete' | 'incomplete' | 'stopped';
 export class Removal {
   /** Name of the Link that the mirrors were written for. */
   readonly link: string;
+  readonly lease: WriteLease;
   readonly #cluster: string;
   readonly #env: Environment;
-  readonly #lease: WriteLease;
   readonly #mirrors: Mirrors;
   readonly #stopped = new AbortController();
   /** Number of Services whose mirrors are removed. */
@@ -41,7 +41,7 @@ export class Removal {
     this.link = link;
     this.#cluster = cluster;
     this.#env = env;
-    this.#lease = new WriteLease(link, cluster, env, report);
+    this.lease = new WriteLease(link, cluster, env, report);
     const from = {
       keys: () => new Set<string>(),
       observe: (key: string) => observeLeft(key, cluster, env),
@@ -51,7 +51,7 @@ export class Removal {
       link,
       cluster,
       from,
-      mayWrite: () => this.#lease.mayWrite,
+      mayWrite: () => this.lease.mayWrite,
       env,
       report,
       logsEach: false,
@@ -61,7 +61,7 @@ export class Removal {
   /** Returns the findings for the status of a Link that names another cluster now, and is served after this removal. */
   findings(): SessionFindings {
     const message = `the mirrors of cluster ${this.#cluster}, which this Link named before, are being removed first`;
-    return { ...NO_FINDINGS, synced: verdict('False', 'RemovingMirrors', message), heldBy: this.#lease.heldBy };
+    return { ...NO_FINDINGS, synced: verdict('False', 'RemovingMirrors', message), heldBy: this.lease.heldBy };
   }
 
   /** Deletes what is left, and then the Lease. Resolves when both are deleted, or when stopped. */
@@ -73,17 +73,12 @@ export class Removal {
       'removing the mirrors that the Link left',
     );
     this.#unsubscribe = source.subscribe(this.#cluster, (key) => this.#mirrors.add(key));
-    this.#lease.run(async (until) => {
+    this.lease.run(async (until) => {
       for (const key of this.#mirrors.keys()) this.#mirrors.add(key);
       await this.#mirrors.run(until);
     });
     this.#ended = this.#finish();
     return this.#ended;
-  }
-
-  /** Resolves with another cluster that the Link's Lease has come to record. */
-  get replaced(): Promise<string> {
-    return this.#lease.replaced;
   }
 
   /** Stops the removal, complete or not. The Lease is released, and keeps the record of what is left. */
@@ -102,12 +97,12 @@ export class Removal {
   async #finish(): Promise<RemovalResult> {
     while (!this.#stopped.signal.aborted) {
       await this.#mirrors.idle();
-      if (this.#lease.isHeld && !this.#isAnythingLeft() && (await this.#isCertain())) break;
+      if (this.lease.isHeld && !this.#isAnythingLeft() && (await this.#isCertain())) break;
       await sleep(POLL_MS, this.#stopped.signal);
     }
     const result = this.#stopped.signal.aborted ? 'stopped' : this.#isComplete() ? 'complete' : 'incomplete';
     if (result === 'complete') await this.#removeLease();
-    else await this.#lease.release();
+    else await this.lease.release();
     this.#unsubscribe();
     await this.#mirrors.forget();
     await this.#env.metrics.forgetTarget(this.#cluster);
@@ -115,7 +110,7 @@ export class Removal {
   }
 
   async #removeLease(): Promise<void> {
-    await this.#lease.remove().catch((error: unknown) => {
+    await this.lease.remove().catch((error: unknown) => {
       this.#env.log.warn(
         { link: this.link, error: describe(error) },
         'the Lease of the Link cannot be given up; it expires',
@@ -157,7 +152,7 @@ export class Removal {
       return false;
     }
     for (const key of this.#mirrors.keys()) this.#mirrors.add(key);
-    return this.#lease.isHeld && !this.#isAnythingLeft();
+    return this.lease.isHeld && !this.#isAnythingLeft();
   }
 
   /** Reports whether anything is left that may be deleted. */

@@ -29,9 +29,11 @@ export type Assignment =
   | { readonly do: 'serve'; readonly settings: LinkSettings }
   /** An invalid Link has the cluster, and stays served by its last valid spec (rule E7). */
   | { readonly do: 'continue'; readonly link: string }
+  /** No Link has the cluster, and this one names it and is invalid: it comes to have what another left (rule E9). */
+  | { readonly do: 'keep'; readonly link: string }
   /** No Link has the cluster: the mirrors that were written under this Link's Lease are removed (rule E5). */
   | { readonly do: 'remove'; readonly link: string }
-  /** No Link has the cluster. Its mirrors may not be removed, or none are known. */
+  /** No Link has the cluster, and no mirrors of it are known. */
   | { readonly do: 'nothing' };
 
 export function readLinkObject(object: KubeObject & { readonly spec?: unknown }): LinkRead {
@@ -52,7 +54,7 @@ export function readLinkObject(object: KubeObject & { readonly spec?: unknown })
 /**
  * Returns the Link that has a cluster. The Link that is served for it keeps it; otherwise the oldest has it, then the
  * first by name. A Link that turned invalid keeps the cluster that it was served for; an invalid Link that was never
- * served has none.
+ * served has none, unless it came to keep what another left.
  */
 export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Served): LinkRead | undefined {
   let owner: LinkRead | undefined;
@@ -72,10 +74,13 @@ export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRea
       ? { do: 'continue', link: owner.name }
       : { do: 'serve', settings: owner.settings };
   }
-  // An invalid Link that names the cluster may get it as soon as it is valid.
-  if ([...links.values()].some(({ named }) => named === cluster)) return { do: 'nothing' };
   const [link] = [...served].flatMap(([name, of]) => (of === cluster ? [name] : [])).sort();
-  return link === undefined ? { do: 'nothing' } : { do: 'remove', link };
+  if (link === undefined) return { do: 'nothing' };
+  // One that has another cluster cannot keep this one as well: a Lease records one.
+  const [keeper] = [...links.values()]
+    .flatMap(({ name, named }) => (named === cluster && !served.has(name) ? [name] : []))
+    .sort();
+  return keeper === undefined ? { do: 'remove', link } : { do: 'keep', link: keeper };
 }
 
 /**

@@ -47,16 +47,31 @@ export class Records {
 
   /**
    * Deletes the Leases of other Links that record a cluster: it has another Link now.
+   * @param isDue whether that of a Link may go
    * @yields the name of each Link whose Lease was deleted
    * @throws ApiError or ConnectionError if one cannot be read or deleted
    */
-  async *forgetOthers(cluster: string, owner: string, signal: AbortSignal): AsyncGenerator<string> {
+  async *forgetOthers(
+    cluster: string,
+    owner: string,
+    isDue: (link: string) => boolean,
+    signal: AbortSignal,
+  ): AsyncGenerator<string> {
     for (const [link, of] of [...this.#served]) {
-      if (of !== cluster || link === owner) continue;
-      await forgetLease(link, this.#env, signal);
-      if (this.#served.get(link) === cluster) this.#served.delete(link);
+      if (of !== cluster || link === owner || !isDue(link)) continue;
+      await this.forget(link, signal);
       yield link;
     }
+  }
+
+  /**
+   * Deletes the Lease of a Link, and so what it records.
+   * @throws ApiError or ConnectionError if it cannot be read or deleted
+   */
+  async forget(link: string, signal: AbortSignal): Promise<void> {
+    const cluster = this.#served.get(link);
+    await forgetLease(link, this.#env, signal);
+    if (this.#served.get(link) === cluster) this.#served.delete(link);
   }
 }
 

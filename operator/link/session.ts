@@ -29,9 +29,10 @@ const NOTHING_READ = verdict('True', 'NothingSelected', 'no selector of the Link
 const NOTHING_LIMITED = verdict('True', 'WithinLimits', '');
 
 export class Session {
+  /** The Lease of the Link. */
+  readonly lease: WriteLease;
   readonly #env: Environment;
   readonly #report: LinkReport;
-  readonly #lease: WriteLease;
   readonly #mirrors: Mirrors;
   readonly #gateway: Gateway;
   readonly #credentials: Credentials;
@@ -43,8 +44,7 @@ export class Session {
   #view: LinkView;
   #unsubscribe: () => void = () => undefined;
 
-  /** @param former cluster that the Link's Lease may record yet */
-  constructor(settings: LinkSettings, env: Environment, report: LinkReport, former?: string) {
+  constructor(settings: LinkSettings, env: Environment, report: LinkReport) {
     const { config, tuning, metrics, log, families } = env;
     const { name, cluster } = settings;
     this.#settings = settings;
@@ -52,7 +52,7 @@ export class Session {
     this.#report = report;
     this.#view = linkViewOf(settings, config);
     this.#budget = new NamespaceBudget(config.maxNamespaces, cluster, env.source.namespaces);
-    this.#lease = new WriteLease(name, cluster, env, report, former);
+    this.lease = new WriteLease(name, cluster, env, report);
     this.#mirrors = new Mirrors({
       link: name,
       cluster,
@@ -61,7 +61,7 @@ export class Session {
         observe: (key) => this.#observe(key),
         probe: () => probeManifests(this.#settings, this.#gateway.view, env),
       },
-      mayWrite: () => this.#lease.mayWrite,
+      mayWrite: () => this.lease.mayWrite,
       env,
       report,
     });
@@ -118,9 +118,9 @@ export class Session {
       synced: this.#synced(),
       pruneHeld: this.#exports.held,
       someHeld: this.#exports.someHeld,
-      heldBy: this.#lease.heldBy,
+      heldBy: this.lease.heldBy,
       // The last report is kept until the target has been read.
-      mirrors: this.#lease.isHeld && progress.hasSeenAll ? statuses : undefined,
+      mirrors: this.lease.isHeld && progress.hasSeenAll ? statuses : undefined,
     };
   }
 
@@ -134,7 +134,7 @@ export class Session {
       this.#mirrors.add(key);
     });
     log.info({ link: name, cluster }, 'serving the Link');
-    this.#lease.run((until) => this.#work(until));
+    this.lease.run((until) => this.#work(until));
     this.#gateway.start(this.#settings);
   }
 
@@ -174,16 +174,6 @@ export class Session {
     for (const key of this.#mirrors.keys()) if (isConcerned(key)) this.#mirrors.add(key);
   }
 
-  /** Resolves once the Link's Lease records the cluster, or is known to be another's. */
-  get answered(): Promise<void> {
-    return this.#lease.answered;
-  }
-
-  /** Resolves with another cluster that the Link's Lease has come to record. */
-  get replaced(): Promise<string> {
-    return this.#lease.replaced;
-  }
-
   /**
    * Stops, and leaves all mirrors as they are; the Lease is released, and keeps the record of them. Resolves when the work
    * under way has ended.
@@ -195,7 +185,7 @@ export class Session {
     this.#exports.stop();
     this.#unsubscribe();
     this.#stopped.abort(new Error('the session has ended'));
-    await this.#lease.release();
+    await this.lease.release();
     await this.#credentials.close();
     claims.leave(cluster);
     await Promise.all([this.#mirrors.forget(), metrics.forgetTarget(cluster)]);
@@ -208,7 +198,7 @@ export class Session {
   }
 
   #synced(): Verdict | undefined {
-    const { problem } = this.#lease;
+    const { problem } = this.lease;
     if (problem !== undefined) {
       const message = `nothing is written for this Link, since its Lease cannot be taken: ${problem}`;
       return verdict('False', 'LeaseUnavailable', message);

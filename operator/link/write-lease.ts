@@ -17,8 +17,10 @@ export class WriteLease {
   readonly #quiet = new AbortController();
   readonly #stopped = new AbortController();
   readonly #answer = Promise.withResolvers<void>();
+  readonly #recorded = Promise.withResolvers<void>();
   readonly #replaced = Promise.withResolvers<string>();
   #isHeld = false;
+  #isRecorded = false;
   #heldBy: string | undefined;
   #problem: string | undefined;
   #working: Promise<void> = Promise.resolve();
@@ -26,9 +28,8 @@ export class WriteLease {
 
   /**
    * @param cluster target cluster, recorded on the Lease: after a restart this tells what a deleted Link left (rule E5)
-   * @param former cluster that the Lease may record until then: another Link has its mirrors, or nobody may remove them
    */
-  constructor(link: string, cluster: string, env: Environment, report: LinkReport, former?: string) {
+  constructor(link: string, cluster: string, env: Environment, report: LinkReport) {
     const { config, client } = env;
     this.#link = link;
     this.#env = env;
@@ -43,14 +44,22 @@ export class WriteLease {
       retryPeriodMs: config.retryPeriodMs,
       renewEveryMs: config.leaseDurationMs / 3,
       annotations: { [Annotation.targetCluster]: cluster },
-      ...(former !== undefined && { formerAnnotations: { [Annotation.targetCluster]: former } }),
       onReplaced: ({ [Annotation.targetCluster]: other = cluster }) => this.#replaced.resolve(other),
     });
   }
 
-  /** Resolves once the Lease records the cluster, or is known to be another's. */
+  /** Resolves once the Lease is held, or is known to be another's. */
   get answered(): Promise<void> {
     return this.#answer.promise;
+  }
+
+  /** Resolves once the Lease records the cluster: once it has been held. */
+  get recorded(): Promise<void> {
+    return this.#recorded.promise;
+  }
+
+  get isRecorded(): boolean {
+    return this.#isRecorded;
   }
 
   /**
@@ -87,6 +96,8 @@ export class WriteLease {
     this.#locked = this.#lock.run(this.#stopped.signal, {
       held: (lost) => {
         this.#isHeld = true;
+        this.#isRecorded = true;
+        this.#recorded.resolve();
         this.#problem = undefined;
         this.#answer.resolve();
         this.#heldBy = undefined;

@@ -18,11 +18,9 @@ export interface LeaseRecordOptions {
   readonly leaseDurationMs: number;
   /** Set on the Lease with each renewal, beside the annotations that it has; they stay when it is released. */
   readonly annotations?: Readonly<Record<string, string>>;
-  /** Other values of these annotations that the first write may replace. @default none */
-  readonly formerAnnotations?: Readonly<Record<string, string>>;
   /**
-   * Called when the Lease has values of these annotations that are neither ours nor the former ones: the cluster was
-   * restored from a backup. They are not written over.
+   * Called when the Lease has other values of these annotations: the cluster was restored from a backup. They are not
+   * written over.
    */
   readonly onReplaced?: (annotations: Readonly<Record<string, string>>) => void;
 }
@@ -52,7 +50,6 @@ export class LeaseRecord {
   /** Another's Lease as it was last read, and when it was first read with that content. */
   #observed: { readonly record: string; readonly atMs: number } | undefined;
   #heardMs: number | undefined;
-  #hasWritten = false;
 
   constructor(options: LeaseRecordOptions) {
     this.#options = options;
@@ -100,17 +97,13 @@ export class LeaseRecord {
             signal,
           );
     this.#heardMs = performance.now();
-    this.#hasWritten = true;
     return { holder: 'us', lease: written, sinceMs, sinceWallMs };
   }
 
   #mustNotBeReplaced(lease: Lease | undefined): void {
-    const { annotations = {}, formerAnnotations = {}, onReplaced } = this.#options;
+    const { annotations = {}, onReplaced } = this.#options;
     const found = lease?.metadata.annotations ?? {};
-    const replaced = Object.entries(annotations).filter(([name, value]) => {
-      const known = this.#hasWritten ? [value] : [value, formerAnnotations[name]];
-      return name in found && !known.includes(found[name]);
-    });
+    const replaced = Object.entries(annotations).filter(([name, value]) => (found[name] ?? value) !== value);
     if (onReplaced === undefined || replaced.length === 0) return;
     onReplaced(found);
     throw new Error(

@@ -119,6 +119,36 @@ const REGRESSIONS: readonly (readonly [string, readonly Command[]])[] = [
     ],
   ],
   [
+    'what a Link left is removed with the invalid Link that names its former cluster (E5, E9, L59)',
+    [
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'foo', ...EXPORTED },
+      { do: 'remove link', link: 'west' },
+      { do: 'wait', ms: 4000 },
+      { do: 'edit link', link: 'bar', edit: { field: 'targetClusterName', value: 'west' } },
+      { do: 'wait', ms: 4000 },
+      { do: 'put link', link: 'west-v2', invalid: true },
+      { do: 'wait', ms: 1000 },
+      { do: 'edit link', link: 'bar', edit: { field: 'targetClusterName', value: 'bar-west' } },
+      { do: 'wait', ms: 4000 },
+      { do: 'remove link', link: 'west-v2' },
+    ],
+  ],
+  [
+    "what a Link left is recorded while Linkerd's controller holds the Lease of the next (E5, E9, L60)",
+    [
+      { do: 'linkerd', link: 'west-v2', act: 'start' },
+      { do: 'put service', link: 'west', namespace: 'shop', name: 'alt', ...EXPORTED },
+      { do: 'wait', ms: 4000 },
+      { do: 'rename link', first: 'remove' },
+      { do: 'wait', ms: 4000 },
+      { do: 'kill operator' },
+      { do: 'remove link', link: 'west-v2' },
+      { do: 'start operator' },
+      // Not the last Link that there is: those might all have vanished.
+      { do: 'wait', ms: 4000 },
+    ],
+  ],
+  [
     'a Link that selects nothing is ready (A1)',
     [
       { do: 'edit link', link: 'bar', edit: { field: 'selector', value: 'empty' } },

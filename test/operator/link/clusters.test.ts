@@ -153,6 +153,8 @@ class World {
         this.said.push(`removes ${String(fields['cluster'])} of ${String(fields['link'])}`);
         this.servedBeside.push([...listening]);
       }
+      if (message === 'keeping the mirrors of the cluster for the invalid Link')
+        this.said.push(`keeps ${String(fields['cluster'])} for ${String(fields['link'])}`);
       if (message === 'reconcile failed') this.said.push(`failed: ${String(fields['error'])}`);
     };
     return {
@@ -301,11 +303,48 @@ describe('a cluster (E9)', () => {
     await made.end();
   });
 
-  it('is served for a Link whose former cluster another has, or an invalid one names', async () => {
+  it('is served for a Link whose former cluster an invalid one names, which keeps that until it is deleted (L59)', async () => {
     const made = await world([read('a'), read('b', { valid: false, at: '2026-01-02' })]);
+    made.left.set('west', ['shop/web']);
     await made.put(read('a', { names: 'east' }));
     await pass(10_000);
-    expect(made.said).toEqual(['serves west by a', 'serves east by a']);
+    expect(made.said).toEqual(['serves west by a', 'keeps west for b', 'serves east by a']);
+    expect(made.leases.records).toEqual({ a: 'east', b: 'west' });
+    made.left.clear();
+    await made.delete('b');
+    await pass(10_000);
+    expect(made.said.slice(3)).toEqual(['removes west of b']);
+    expect(made.leases.records).toEqual({ a: 'east' });
+    await made.end();
+  });
+
+  it('that an invalid Link keeps is served for that once it is valid (E7)', async () => {
+    const made = await world([read('b', { valid: false })], { a: 'west' });
+    await made.put(read('b'));
+    await pass(1_000);
+    expect(made.said).toEqual(['keeps west for b', 'serves west by b']);
+    expect(made.leases.records).toEqual({ b: 'west' });
+    await made.end();
+  });
+
+  it('is recorded by what a Link left while another controller holds the Lease of the next (L60)', async () => {
+    const made = new World([read('b')], { a: 'west' });
+    made.leases.put(leaseOf('b'), 'linkerd-0');
+    await pass(10_000);
+    expect(made.leases.records).toEqual({ a: 'west' });
+    await pass(60_000);
+    expect(made.leases.records).toEqual({ b: 'west' });
+    await made.end();
+  });
+
+  it('is served for a Link whose former cluster another controller writes for (L60)', async () => {
+    const made = new World([read('a'), read('b', { at: '2026-01-02' })]);
+    made.leases.put(leaseOf('b'), 'linkerd-0');
+    await pass(500);
+    await made.put(read('a', { names: 'east' }));
+    await pass(10_000);
+    expect(made.said).toEqual(['serves west by a', 'serves west by b', 'serves east by a']);
+    expect(made.leases.records).toEqual({ a: 'east' });
     await made.end();
   });
 });
@@ -376,7 +415,7 @@ describe('what a Link left (E5)', () => {
     await made.end();
     const invalid = await world([read('b', { valid: false })], { a: 'west' });
     await pass(10_000);
-    expect([invalid.said, invalid.leases.holders]).toEqual([[], { [leaseOf('a')]: '' }]);
+    expect([invalid.said, invalid.leases.records]).toEqual([['keeps west for b'], { b: 'west' }]);
     await invalid.end();
   });
 
@@ -410,10 +449,10 @@ describe('what a Link left (E5)', () => {
     await pass(3_000);
     await made.put(read('b', { valid: false }));
     await pass(1_000);
-    expect(made.leases.holders).toEqual({ [leaseOf('a')]: '' });
+    expect(made.leases.records).toEqual({ b: 'west' });
     made.left.clear();
     await pass(1_000);
-    expect(made.leases.holders).toEqual({ [leaseOf('a')]: '' });
+    expect(made.leases.records).toEqual({ b: 'west' });
     await made.end();
   });
 
@@ -425,6 +464,22 @@ describe('what a Link left (E5)', () => {
     await made.setReadable('bank', true);
     await pass(5_000);
     expect([made.said.length, made.leases.holders]).toEqual([2, {}]);
+    await made.end();
+  });
+
+  it('in namespaces that cannot be read does not keep the Link from its new cluster (L61)', async () => {
+    const made = await world([read('a')]);
+    await made.setReadable('bank', false);
+    await made.put(read('a', { names: 'east' }));
+    await pass(60_000);
+    expect(made.said).toEqual(['serves west by a', 'removes west of a', 'serves east by a']);
+    expect(made.leases.records).toEqual({ a: 'east' });
+    await made.put(read('a'));
+    await pass(60_000);
+    made.left.set('west', ['shop/web']);
+    await made.put(read('a', { names: 'east' }));
+    await pass(60_000);
+    expect(made.leases.records).toEqual({ a: 'west' });
     await made.end();
   });
 

@@ -1,4 +1,5 @@
 /** The Leases of a namespace as an API server keeps them, in memory. A request may be made to take its time. */
+import { Annotation, linkOfWriteLease } from '../../../crds/wire.ts';
 import { sleep } from '../../../operator/kube/backoff.ts';
 import { ApiError } from '../../../operator/kube/errors.ts';
 import type { Lease } from '../../../operator/kube/objects.ts';
@@ -54,6 +55,16 @@ export class Leases {
   /** Names of all, with their holders. */
   get holders(): Readonly<Record<string, string>> {
     return Object.fromEntries([...this.#leases].map(([name, { spec }]) => [name, spec?.holderIdentity ?? '']));
+  }
+
+  /** The cluster that the Lease of each Link records, by the Link's name. */
+  get records(): Readonly<Record<string, string>> {
+    return Object.fromEntries(
+      [...this.#leases].flatMap(([name, { metadata }]) => {
+        const cluster = metadata.annotations?.[Annotation.targetCluster];
+        return cluster === undefined ? [] : [[linkOfWriteLease(name) ?? name, cluster]];
+      }),
+    );
   }
 
   #there(name: string): Lease {

@@ -36,6 +36,7 @@ const summary = (assignment: Assignment): string => {
     case 'serve':
       return `serve ${assignment.settings.name}`;
     case 'continue':
+    case 'keep':
     case 'remove':
       return `${assignment.do} ${assignment.link}`;
     case 'nothing':
@@ -126,12 +127,18 @@ describe('what is done for a cluster', () => {
     ],
     ['what several Links left is removed for one at a time', [], { b: 'west', a: 'west' }, 'remove a'],
     [
-      'nothing is removed while an invalid Link names the cluster (E7, L44)',
-      [read('b', { valid: false })],
+      'what a Link left is kept by the invalid Link that names the cluster (E7, E9, L44, L59)',
+      [read('c', { valid: false }), read('b', { valid: false }), read('a', { names: 'east' })],
       { a: 'west' },
-      'nothing',
+      'keep b',
     ],
-    ['nothing is known of what was never served', [], { a: 'east' }, 'nothing'],
+    [
+      'but by none that has another cluster (E9)',
+      [read('c', { valid: false }), read('b', { valid: false })],
+      { a: 'west', b: 'east' },
+      'keep c',
+    ],
+    ['nothing is known of what was never served', [read('b', { valid: false })], { a: 'east' }, 'nothing'],
   ])('%s', (_, links, served, expected) => {
     expect(of(links, served)).toBe(expected);
     expect(of(links.toReversed(), Object.fromEntries(Object.entries(served).toReversed()))).toBe(expected);
@@ -241,24 +248,33 @@ describe('whatever Links there are, and whatever they were served for', () => {
     holds((cluster, all, of) => {
       const owner = ownerOf(cluster, all, of);
       const assignment = assignmentOf(cluster, byName(all), of);
-      if (owner === undefined) return assignment.do === 'remove' || assignment.do === 'nothing';
+      if (owner === undefined) return ['keep', 'remove', 'nothing'].includes(assignment.do);
       return summary(assignment) === `${owner.settings === undefined ? 'continue' : 'serve'} ${owner.name}`;
     });
   });
 
-  it('nothing is removed while any Link names the cluster, and only what some Link was served for (E5)', () => {
+  it('nothing is removed while a Link names the cluster that has no other, and only what some Link was served for (E5)', () => {
     holds((cluster, all, of) => {
       const assignment = assignmentOf(cluster, byName(all), of);
       if (assignment.do !== 'remove') return true;
-      return all.every(({ named }) => named !== cluster) && of.get(assignment.link) === cluster;
+      const isNamed = all.some(({ name, named }) => named === cluster && !of.has(name));
+      return !isNamed && of.get(assignment.link) === cluster;
     });
   });
 
-  it('what was written is served, goes on, or is removed, unless an invalid Link names the cluster (E5)', () => {
+  it('what was written is served, goes on, is kept, or is removed (E5)', () => {
     holds((cluster, all, of) => {
       const isWritten = [...of.values()].includes(cluster);
-      const isNamedByInvalid = all.some(({ named, settings }) => named === cluster && settings === undefined);
-      return !isWritten || isNamedByInvalid || assignmentOf(cluster, byName(all), of).do !== 'nothing';
+      return !isWritten || assignmentOf(cluster, byName(all), of).do !== 'nothing';
+    });
+  });
+
+  it('what is kept is kept by an invalid Link that then goes on with it (E7, E9)', () => {
+    holds((cluster, all, of) => {
+      const assignment = assignmentOf(cluster, byName(all), of);
+      if (assignment.do !== 'keep') return true;
+      const then = assignmentOf(cluster, byName(all), new Map(of).set(assignment.link, cluster));
+      return summary(then) === `continue ${assignment.link}`;
     });
   });
 
