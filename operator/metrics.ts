@@ -69,7 +69,12 @@ export function createMetrics(options: MetricsOptions = {}) {
       TARGET,
     ),
     /** `probe_successful` is `true` or `false`. */
-    gatewayProbes: counter('gateway_probes', 'Probes of the gateway', TARGET, 'probe_successful'),
+    gatewayProbes: counter(
+      'gateway_probes',
+      'Probes of the gateway; probe_successful is true or false',
+      TARGET,
+      'probe_successful',
+    ),
     endpointRepairs: counter(
       'service_mirror_endpoint_repairs',
       'Endpoints of mirrors that were edited or deleted by others and put right',
@@ -78,12 +83,16 @@ export function createMetrics(options: MetricsOptions = {}) {
     /** Seconds. */
     convergence: histogram(
       'linkspan_convergence_seconds',
-      'From a change being seen in the target to the last write that it caused',
+      'Seconds from a change being seen in the target to the last write that it caused',
       WORK_BUCKETS,
       TARGET,
     ),
-    /** `state` is `ready`, `waiting` (headless, for endpoints) or `failed`. */
-    mirrors: gauge('linkspan_mirrors', 'Mirrors of the target by state', TARGET, 'state'),
+    mirrors: gauge(
+      'linkspan_mirrors',
+      'Exported Services of the target by state: ready, waiting (a headless one, for endpoints) or failed',
+      TARGET,
+      'state',
+    ),
     mirrorsFailed: gauge(
       'linkspan_mirrors_failed',
       'Exported Services of the target that are not mirrored, by the reason in the status of the Link',
@@ -108,15 +117,27 @@ export function createMetrics(options: MetricsOptions = {}) {
   };
   const failedReasons = new Map<string, ReadonlySet<string>>();
 
-  /** 1 for the status that a condition has, 0 for the others. */
-  const linkCondition = gauge('linkspan_link_condition', 'Conditions of the Link', 'link', TARGET, 'type', 'status');
+  const linkCondition = gauge(
+    'linkspan_link_condition',
+    'Conditions of the Link: 1 for the status that a condition has, 0 for the other two',
+    'link',
+    TARGET,
+    'type',
+    'status',
+  );
   const reported = new Map<string, readonly Record<'link' | typeof TARGET | 'type' | 'status', string>[]>();
   const forgetLink = (link: string): void => {
     for (const labels of reported.get(link) ?? []) linkCondition.remove(labels);
     reported.delete(link);
   };
 
-  const restRequests = counter('rest_client_requests_total', 'Requests to API servers', 'code', 'method', 'host');
+  const restRequests = counter(
+    'rest_client_requests_total',
+    'Requests to API servers; code is the HTTP status, or <error> if no answer came',
+    'code',
+    'method',
+    'host',
+  );
   const bytesRead = counter(
     'linkspan_http_bytes_read_total',
     'Bytes of response bodies read from API servers, watches included',
@@ -125,10 +146,20 @@ export function createMetrics(options: MetricsOptions = {}) {
 
   /** Metrics of a reconcile loop, which `controller` names; `result` is `success` or `error`. */
   const reconcile = {
-    total: counter('controller_runtime_reconcile_total', 'Reconciles by result', 'controller', 'result'),
+    total: counter(
+      'controller_runtime_reconcile_total',
+      'Reconciles by result: success or error',
+      'controller',
+      'result',
+    ),
     errors: counter('controller_runtime_reconcile_errors_total', 'Reconciles that failed', 'controller'),
     /** Seconds. */
-    time: histogram('controller_runtime_reconcile_time_seconds', 'Time a reconcile took', WORK_BUCKETS, 'controller'),
+    time: histogram(
+      'controller_runtime_reconcile_time_seconds',
+      'Seconds that a reconcile took',
+      WORK_BUCKETS,
+      'controller',
+    ),
     activeWorkers: gauge('controller_runtime_active_workers', 'Reconciles under way', 'controller'),
   };
   /** Metrics of the queue of a reconcile loop, which `name` names. */
@@ -137,9 +168,14 @@ export function createMetrics(options: MetricsOptions = {}) {
     adds: counter('workqueue_adds_total', 'Keys added to the workqueue', 'name'),
     retries: counter('workqueue_retries_total', 'Keys added again after a failure', 'name'),
     /** Seconds. */
-    queueDuration: histogram('workqueue_queue_duration_seconds', 'Time a key waited', WORK_BUCKETS, 'name'),
+    queueDuration: histogram('workqueue_queue_duration_seconds', 'Seconds that a key waited', WORK_BUCKETS, 'name'),
     /** Seconds. */
-    workDuration: histogram('workqueue_work_duration_seconds', 'Time a key was worked on', WORK_BUCKETS, 'name'),
+    workDuration: histogram(
+      'workqueue_work_duration_seconds',
+      'Seconds that a key was worked on',
+      WORK_BUCKETS,
+      'name',
+    ),
   };
 
   return {
@@ -170,9 +206,18 @@ export function createMetrics(options: MetricsOptions = {}) {
     reconcile,
     workqueue,
     /** Always 1. */
-    buildInfo: gauge('linkspan_build_info', 'The version that runs', 'version', 'node_version'),
+    buildInfo: gauge(
+      'linkspan_build_info',
+      'Always 1, for the version of Linkspan and of Node that runs',
+      'version',
+      'node_version',
+    ),
     /** 1 while this process leads; `name` is the Lease's. */
-    leader: gauge('leader_election_master_status', 'Whether this process holds the Lease (1) or not (0)', 'name'),
+    leader: gauge(
+      'leader_election_master_status',
+      'Whether this replica holds the Lease called name, and leads (1), or not (0)',
+      'name',
+    ),
     /** Options for clients, so that their requests are counted. */
     clientHooks: {
       onResponse: (host, method, code) => restRequests.inc({ host, method, code }),

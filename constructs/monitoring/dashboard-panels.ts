@@ -145,6 +145,41 @@ export const DASHBOARD_SECTIONS: readonly DashboardSection[] = [
         queries: [{ expr: perTarget('linkspan_mirrors', 'target_cluster_name, state'), legend: `${TARGET} {{state}}` }],
       },
       {
+        title: 'Not mirrored, by reason',
+        kind: 'graph',
+        width: 8,
+        queries: [
+          {
+            expr: perTarget('linkspan_mirrors_failed', 'target_cluster_name, reason'),
+            legend: `${TARGET} {{reason}}`,
+          },
+        ],
+      },
+      {
+        title: 'Created and deleted',
+        description: 'The log names each mirror, with the cause.',
+        kind: 'graph',
+        width: 8,
+        unit: 'ops',
+        queries: [
+          {
+            expr: rate('target_cluster_name', 'linkspan_mirrors_created_total', OF_TARGET),
+            legend: `${TARGET} created`,
+          },
+          {
+            expr: rate('target_cluster_name', 'linkspan_mirrors_deleted_total', OF_TARGET),
+            legend: `${TARGET} deleted`,
+          },
+        ],
+      },
+      {
+        title: 'Deletions held',
+        description: 'Condition PruneHeld of the Link names some of them, and how to confirm them.',
+        kind: 'graph',
+        width: 8,
+        queries: [{ expr: perTarget('linkspan_held_deletions'), legend: TARGET }],
+      },
+      {
         title: 'Convergence',
         description: 'From a change being seen in the target to the last write that it caused.',
         kind: 'graph',
@@ -228,17 +263,31 @@ export const DASHBOARD_SECTIONS: readonly DashboardSection[] = [
         queries: [{ expr: `max by (pod, instance) (${LEADER})`, legend: '{{pod}} {{instance}}' }],
       },
       {
+        title: 'Versions',
+        kind: 'graph',
+        width: 8,
+        queries: [{ expr: `count by (version) (linkspan_build_info{${OF_OPERATOR}})`, legend: '{{version}}' }],
+      },
+      {
+        title: 'Since each target was heard',
+        description: 'A target that nobody changes is heard once a minute, or at least every two and a half.',
+        kind: 'graph',
+        width: 8,
+        unit: 's',
+        queries: [{ expr: `time() - ${perTarget('linkspan_target_last_heard_timestamp_seconds')}`, legend: TARGET }],
+      },
+      {
         title: 'API requests',
         description: 'To the API servers of the source and of the targets, by answer.',
         kind: 'graph',
-        width: 8,
+        width: 12,
         unit: 'reqps',
         queries: [{ expr: rate('host, code', 'rest_client_requests_total', OF_OPERATOR), legend: '{{host}} {{code}}' }],
       },
       {
         title: 'Bytes read from API servers',
         kind: 'graph',
-        width: 8,
+        width: 12,
         unit: 'Bps',
         queries: [{ expr: rate('host', 'linkspan_http_bytes_read_total', OF_OPERATOR), legend: '{{host}}' }],
       },

@@ -6,6 +6,7 @@ import { badInputPage } from './bad-input.ts';
 import { clusterFilePage } from './cluster-file.ts';
 import { commandsPage } from './commands.ts';
 import { constructsPage } from './constructs.ts';
+import { metricsPage } from './metrics.ts';
 import { rightsPage } from './rights.ts';
 
 const root = new URL('../../../', import.meta.url);
@@ -20,6 +21,7 @@ export const documents = async (): Promise<ReadonlyMap<string, string>> => {
     ['docs/cluster-file.md', clusterFilePage()],
     ['docs/commands.md', commandsPage()],
     ['docs/constructs.md', await constructsPage()],
+    ['docs/metrics.md', metricsPage()],
     ['docs/rights.md', rightsPage()],
   ];
   const formatted = pages.map(async ([path, text]) => {
