@@ -39,6 +39,8 @@ export const Label = {
   skipMirror: 'endpointslice.kubernetes.io/skip-mirror',
   /** On the gateway's pods: what its Service and its policy select by. */
   app: 'app',
+  /** Kubernetes': on what `linkspan install` has made, `linkspan`. */
+  managedBy: 'app.kubernetes.io/managed-by',
   /** On pods that `linkerd multicluster gateways` asks for metrics: `controller`. */
   component: 'component',
 } as const;
@@ -81,6 +83,10 @@ export const Annotation = {
   safeToEvict: 'cluster-autoscaler.kubernetes.io/safe-to-evict',
   /** Kubernetes', on a token Secret: the ServiceAccount whose token it gets. */
   serviceAccountName: 'kubernetes.io/service-account.name',
+  /** Linkerd's, on what its command line or its chart has made. */
+  createdBy: 'linkerd.io/created-by',
+  /** Helm's, on what belongs to a release. */
+  helmRelease: 'meta.helm.sh/release-name',
   /** Ours, on the gateway's NetworkAuthentication: `any` if it was given no source clusters' CIDRs. */
   sourceNetworks: 'linkspan.dev/source-networks',
   /** Ours, on a TrafficSplit or an HTTPRoute: its backends in the order in which to fall back on them. */
@@ -98,6 +104,7 @@ export const Value = {
   federatedMember: 'member',
   extension: 'multicluster',
   component: 'controller',
+  managedBy: 'linkspan',
 } as const;
 
 /** The Link's coordinates in the Kubernetes API. */

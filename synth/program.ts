@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { Command } from 'commander';
 
 import { addAllowFlags, addLinkGenFlags, type AllowFlags, type LinkGenFlags } from './commands/link/gen-flags.ts';
+import { addInstallFlags, type InstallFlags } from './commands/install/flags.ts';
 import { addLinkFlags, addUnlinkFlags, type LinkFlags, type UnlinkFlags } from './commands/link/flags.ts';
 import type { SynthFlags } from './commands/synth.ts';
 import { addOperatorFlags, type FlagValues } from '../operator/config/flags.ts';
@@ -18,6 +19,13 @@ export const program = new Command('linkspan')
   .version(version)
   .showHelpAfterError('(see linkspan --help)')
   .exitOverride();
+
+program.commandsGroup('A cluster:');
+
+addInstallFlags(program.command('install'))
+  .showHelpAfterError('(see linkspan install --help)')
+  .description('make a cluster ready for Links: namespace, CRD, gateway, policy and operator')
+  .action(async (flags: InstallFlags) => (await import('./commands/install/install.ts')).install(flags));
 
 program.commandsGroup('Links:');
 

@@ -4,14 +4,14 @@
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-/** `--gateway`, `--gateway=true`, `--gateway=false`. */
-export const trueOrFalse = (flag: string, description: string): Option =>
+/** `--gateway`, `--gateway=true`, `--gateway=false`; true by default, unless there is none. */
+export const trueOrFalse = (flag: string, description: string, fallback: true | 'none' = true): Option =>
   new Option(`${flag} [true|false]`, description)
     .argParser((text: string) => {
       if (text === 'true' || text === 'false') return text === 'true';
       throw new InvalidArgumentError('It must be true or false.');
     })
-    .default(true);
+    .default(fallback === 'none' ? undefined : fallback);
 
 /** A list in which commas separate; the flag may be repeated, as Linkerd's. */
 export const listOf = (text: string, before: readonly string[] | undefined): readonly string[] => [

@@ -3,7 +3,46 @@ import type { Defect } from '../defect.ts';
 const LINK_GEN = ['test/synth/commands/link/link-gen.test.ts'];
 const LINK = ['test/synth/commands/link/link.test.ts'];
 
+const INSTALL = ['test/synth/commands/install/install.test.ts'];
+const MANIFESTS = ['test/synth/commands/install/manifests.test.ts'];
+const VALUES = ['test/synth/commands/install/values.test.ts'];
+
 export const COMMANDS: readonly Defect[] = [
+  {
+    name: 'a misspelt key of a values file has no effect',
+    file: 'synth/commands/install/values.ts',
+    find: 'errors.push(fieldError(at, undefined, "is not a value of Linkerd\'s multicluster chart", meant(key, name)));',
+    replace: '',
+    tests: VALUES,
+  },
+  {
+    name: 'a gateway that a values file switches off is rendered',
+    file: 'synth/commands/install/values.ts',
+    find: 'if (keepsFalse && was === false) continue;',
+    replace: '',
+    tests: VALUES,
+  },
+  {
+    name: 'the operator of an installation may read no Secret that a Link will name',
+    file: 'synth/commands/install/manifests.ts',
+    find: "credentialsSecrets: 'any'",
+    replace: "credentialsSecrets: ['none']",
+    tests: MANIFESTS,
+  },
+  {
+    name: "objects of Linkerd's extension are called ours",
+    file: 'synth/commands/install/ownership.ts',
+    find: 'return found === undefined || isOurs(found) ? object : withoutMark(object);',
+    replace: 'return found === undefined || isOurs(found) ? object : object;',
+    tests: INSTALL,
+  },
+  {
+    name: 'an installation is written to a cluster without Linkerd',
+    file: 'synth/commands/install/install.ts',
+    find: '...(await clusterProblems(cluster, namespace, linkerdNamespace, objects)),',
+    replace: '...(await clusterProblems(cluster, namespace, linkerdNamespace, objects)).slice(99),',
+    tests: INSTALL,
+  },
   {
     name: 'a gateway without an identity is linked to',
     file: 'synth/commands/link/gateway.ts',

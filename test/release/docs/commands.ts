@@ -31,6 +31,34 @@ when it has drifted.
 
 /** What the help of a command does not say. */
 const NOTES: Readonly<Record<string, string>> = {
+  install: `It renders \`Multicluster\` with an operator: the same objects as the [construct](constructs.md#multicluster), and a
+ConfigMap \`linkspan-install\` that records what was chosen. Without \`--apply\`, it prints manifests that \`kubectl apply -f -\`
+takes, and needs no cluster. With \`--context\` or \`--kubeconfig\` it reads the trust domain from Linkerd's ConfigMap
+\`linkerd-config\`; otherwise that is \`cluster.local\`, or \`identityTrustDomain\` of a values file.
+
+\`\`\`sh
+linkspan install --context east --image registry.example.com/linkspan:0.1.0           # prints the manifests for east
+linkspan install --context east --image registry.example.com/linkspan:0.1.0 --apply   # writes them, CRD and namespace first
+linkspan install --ha --values values.yaml | kubectl --context east apply --server-side -f -
+\`\`\`
+
+No image is published yet: \`--apply\` needs \`--image\`. The README says how to build one.
+
+Before anything is written, all of this is reported: Linkerd's namespace or the kinds of its policy are missing, its trust
+domain is not that of the values file, Linkspan is installed in another namespace or with other settings, or other
+manifests keep the operator.
+
+\`--values\` takes a values file of Linkerd's multicluster chart. [A table](constructs.md#from-linkerds-chart) has each value
+and the prop that it becomes. A value without a meaning here is ignored with a warning that gives the reason; a key that the
+chart does not have is an error. \`--ha\` is Linkerd's \`--ha\`: three pods of the gateway and two of the operator, none on the
+node of another. A values file wins over \`--ha\`, and \`--gateway\` over a values file.
+
+Links are made later, and their credentials with them: the operator may read every Secret of the extension's namespace, by a
+Role there, and no Secret elsewhere. Keep other Secrets out of that namespace.
+
+Where Linkerd's multicluster extension is installed, its gateway, its policy, its CRD and its namespace are taken over in
+place: they keep their uids and addresses, and \`uninstall\` leaves them. Linkerd's controllers are named, and go on until
+their Links are handed over.`,
   link: `In the target it makes the account \`linkerd-service-mirror-remote-access-<source>\`, with its rights and a token that
 Kubernetes fills in. In the source it writes the token as the Secret \`cluster-credentials-<target>\` for the operator, and a
 copy for Linkerd's destination controller, and then the Link. What the Link says of the gateway is read from the gateway's

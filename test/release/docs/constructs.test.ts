@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import * as linkspan from '../../../constructs/index.ts';
 import { Multicluster, type MulticlusterProps } from '../../../constructs/cluster-set/multicluster.ts';
 import { render } from '../../../constructs/mirror/render.ts';
-import { CHART_KEYS } from './chart-keys.ts';
-import { CHART_VALUES, isAbout, propPath } from './chart-values.ts';
+import { CHART_KEYS } from '../../../synth/commands/install/chart-keys.ts';
+import { CHART_VALUES, isAbout, propPath } from '../../../synth/commands/install/chart-values.ts';
 import { constructExamples } from './constructs.ts';
 import { CONSTRUCT_GROUPS } from './construct-groups.ts';
 
@@ -32,7 +32,9 @@ describe("the table of the chart's values", () => {
         new Multicluster(chart, 'multicluster', props);
       }),
     );
-  const given = CHART_VALUES.flatMap(({ value, props }) => (props === undefined ? [] : [{ value, props }]));
+  const given = CHART_VALUES.flatMap(({ value, example }) =>
+    example === undefined ? [] : [{ value, props: example }],
+  );
 
   test.each(given)('$value has a prop that changes what is rendered', ({ props }) => {
     const { operator } = props;
@@ -42,7 +44,7 @@ describe("the table of the chart's values", () => {
   });
 
   test('has a prop or a reason for every value, and each value once', () => {
-    expect(CHART_VALUES.filter(({ props, note }) => props === undefined && note === undefined)).toEqual([]);
+    expect(CHART_VALUES.filter(({ example, note }) => example === undefined && note === undefined)).toEqual([]);
     const values = CHART_VALUES.map(({ value }) => value);
     expect(new Set(values).size).toBe(values.length);
   });

@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { App, Chart, Yaml } from 'cdk8s';
 import type { ApiJson } from '../../../constructs/mirror/render.ts';
-import { CHART_VALUES, type ChartValue, propPath } from './chart-values.ts';
+import { CHART_VALUES, type ChartValue, propPath } from '../../../synth/commands/install/chart-values.ts';
 import * as examples from './construct-examples.ts';
 import { CONSTRUCT_GROUPS, type ConstructGroup } from './construct-groups.ts';
 import { type PropsReference, propsReference, type PropsType } from './props.ts';
@@ -116,9 +116,9 @@ const withAnchors = (text: string, { byConstruct }: PropsReference): string => {
   return text.replaceAll(/\]\(#(\w+)\)/g, (_, name: string) => `](#${constructs.get(name) ?? name})`);
 };
 
-const row = ({ value, props, note = '' }: ChartValue): string => {
+const row = ({ value, example, note = '' }: ChartValue): string => {
   const values = value.startsWith('the ') ? value : value.replace(/[^, ]+/g, '`$&`');
-  return `| ${values} | ${props === undefined ? 'none' : `\`${propPath(props)}\``} | ${note} |`;
+  return `| ${values} | ${example === undefined ? 'none' : `\`${propPath(example)}\``} | ${note} |`;
 };
 
 /** What the examples need around them; two of them hold credentials. */

@@ -1,0 +1,46 @@
+/** The options of `linkspan install`, `linkspan upgrade` and `linkspan uninstall`. */
+import type { Command } from 'commander';
+import {
+  addApplyFlags,
+  addClusterFlags,
+  type ApplyFlags,
+  type ClusterFlags,
+  listOf,
+  trueOrFalse,
+} from '../common/flags.ts';
+
+/** What is installed, as far as flags say it. */
+export interface SettingFlags {
+  readonly image?: string;
+  readonly ha?: boolean;
+  readonly gateway?: boolean;
+  /** Values files of Linkerd's chart; a later one wins over an earlier one. */
+  readonly values?: readonly string[];
+}
+
+/** Flags of `linkspan install`. */
+export interface InstallFlags extends ClusterFlags, ApplyFlags, SettingFlags {}
+
+/** Flags of `linkspan upgrade`: what is not given stays as it is. */
+export interface UpgradeFlags extends Omit<ClusterFlags, 'linkerdNamespace'>, ApplyFlags, SettingFlags {
+  readonly linkerdNamespace?: string;
+}
+
+/** Flags of `linkspan uninstall`. */
+export interface UninstallFlags extends ClusterFlags, ApplyFlags {
+  /** In milliseconds. */
+  readonly timeout: number;
+}
+
+const addSettingFlags = (command: Command): Command =>
+  command
+    .option('--image <image>', 'image of Linkspan, with tag or digest')
+    .addOption(
+      trueOrFalse('--ha', "as Linkerd's HA values: pods of the gateway and the operator never share a node", 'none'),
+    )
+    .addOption(trueOrFalse('--gateway', 'whether other clusters reach this one through a gateway', 'none'))
+    .option('-f, --values <file>', "values file of Linkerd's multicluster chart; may be repeated", listOf);
+
+/** Adds the flags of `linkspan install`. */
+export const addInstallFlags = (command: Command): Command =>
+  addApplyFlags(addSettingFlags(addClusterFlags(command)), 'print the manifests');
