@@ -7,6 +7,7 @@ import { Command } from 'commander';
 
 import { addAllowFlags, addLinkGenFlags, type AllowFlags, type LinkGenFlags } from './commands/link/gen-flags.ts';
 import { addInstallFlags, type InstallFlags } from './commands/install/flags.ts';
+import { addCheckFlags, type CheckFlags } from './commands/check/flags.ts';
 import { addLinkFlags, addUnlinkFlags, type LinkFlags, type UnlinkFlags } from './commands/link/flags.ts';
 import type { SynthFlags } from './commands/synth.ts';
 import { addOperatorFlags, type FlagValues } from '../operator/config/flags.ts';
@@ -48,6 +49,12 @@ addLinkGenFlags(program.command('link-gen'))
   .showHelpAfterError('(see linkspan link-gen --help)')
   .description('print the credentials and the Link with which another cluster mirrors Services of this one')
   .action(async (flags: LinkGenFlags) => (await import('./commands/link/link-gen.ts')).linkGen(flags));
+program.commandsGroup('Diagnosis:');
+
+addCheckFlags(program.command('check'))
+  .showHelpAfterError('(see linkspan check --help)')
+  .description('diagnose the extension: what is broken, why, and what to do')
+  .action(async (flags: CheckFlags) => (await import('./commands/check/check.ts')).check(flags));
 
 program.commandsGroup('Manifests and Git:');
 

@@ -121,6 +121,17 @@ export class KubeClient {
     }
   }
 
+  /** The version of the API server, such as `v1.36.1`. */
+  async version(signal?: AbortSignal): Promise<string> {
+    const { gitVersion = '' } = await this.#transport.json<{ readonly gitVersion?: string }>({
+      method: 'GET',
+      path: '/version',
+      what: 'get the version',
+      signal,
+    });
+    return gitVersion;
+  }
+
   /** One page of a list. Items carry no `kind`, as the API server sends them. */
   async list<T extends KubeObject>(of: Resource, options: ListOptions, signal?: AbortSignal): Promise<List<T>> {
     const items: T[] = [];

@@ -42,7 +42,7 @@ export const renderedOperator = async (
   directory: string,
 ): Promise<RenderedOperator> => {
   const { spec, metadata } = deploymentOf(objects);
-  const { serviceAccountName, containers } = spec.template.spec;
+  const { serviceAccountName } = spec.template.spec;
   const path = `/api/v1/namespaces/${metadata.namespace ?? ''}/serviceaccounts/${serviceAccountName}/token`;
   const { body } = await client.request<{ readonly status?: { readonly token: string } }>('POST', path, {
     body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } },
@@ -51,10 +51,15 @@ export const renderedOperator = async (
   const kubeconfigFile = join(directory, `${cluster.name}-operator.kubeconfig`);
   await writeFile(kubeconfigFile, cluster.kubeconfigFor(body.status.token));
 
-  const [subcommand, ...args] = containers[0]?.args ?? [];
+  return { kubeconfigFile, flags: renderedFlags(objects) };
+};
+
+/** The flags in the arguments of the operator's Deployment. */
+export const renderedFlags = (objects: readonly ApiJson[]): FlagValues => {
+  const [subcommand, ...args] = deploymentOf(objects).spec.template.spec.containers[0]?.args ?? [];
   if (subcommand !== 'operator') throw new Error(`the Deployment runs ${subcommand ?? 'nothing'}`);
   const flags = addOperatorFlags(new Command()).parse(args, { from: 'user' }).opts<FlagValues>();
-  return { kubeconfigFile, flags: { ...flags, adminAddress: '127.0.0.1:0' } };
+  return { ...flags, adminAddress: '127.0.0.1:0' };
 };
 
 const deploymentOf = (objects: readonly ApiJson[]): Deployment => {

@@ -30,6 +30,14 @@ export const ROLE_BINDINGS = kind(RBAC, 'rolebindings', 'RoleBinding');
 export const CLUSTER_ROLES = kind(RBAC, 'clusterroles', 'ClusterRole', 'cluster');
 export const CLUSTER_ROLE_BINDINGS = kind(RBAC, 'clusterrolebindings', 'ClusterRoleBinding', 'cluster');
 export const CRDS = kind('apiextensions.k8s.io/v1', 'customresourcedefinitions', 'CustomResourceDefinition', 'cluster');
+/** What asks which rights somebody has: oneself, or another. Created, and never stored. */
+export const SELF_ACCESS_REVIEWS = kind(
+  'authorization.k8s.io/v1',
+  'selfsubjectaccessreviews',
+  'SelfSubjectAccessReview',
+  'cluster',
+);
+export const ACCESS_REVIEWS = kind('authorization.k8s.io/v1', 'subjectaccessreviews', 'SubjectAccessReview', 'cluster');
 export const LINKS = kind(`${LinkApi.group}/${LinkApi.version}`, LinkApi.plural, LinkApi.kind);
 /** Linkerd's policy: who may call what. */
 export const LINKERD_SERVERS = kind('policy.linkerd.io/v1beta3', 'servers', 'Server');

@@ -102,6 +102,22 @@ linkspan link-gen --context west --cluster-name west --service-account-name remo
 
 The manifests hold the token: keep them as secret. The address of the API server is refused if it leads to your own machine,
 as that of kind and k3d does: name another with \`--api-server-address\`.`,
+  check: `It reads the source with your kubeconfig, and each target with the credentials of its Link, and changes nothing. Each
+fault is printed with its object, its cause and what to do; [checks.md](checks.md) explains every check by its id. What
+cannot be read is an error or a warning, never a silent success.
+
+\`\`\`sh
+linkspan check --pre               # before the installation: Linkerd, versions, your rights, what is in the way
+linkspan check                     # everything, of all Links
+linkspan check --link west --wait  # one Link, until nothing is wrong
+linkspan check -o json             # in the form of "linkerd check -o json", with ids and findings
+\`\`\`
+
+The exit code is 1 if anything is broken, and 0 if all is well or there are warnings alone. Of \`Links\` that Linkerd's own
+controllers write for, the operator finds nothing out; what can be seen in the clusters is checked all the same.
+
+A heartbeat that looks late is watched for as long as its Lease lasts before it is called dead, since the clocks of your
+machine and of the cluster may differ: a check of an operator that has died can take as long as that.`,
   operator: `The README has a [table of these flags](../README.md#configuration) with their defaults and variables.`,
 };
 

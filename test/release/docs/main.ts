@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import { flagsTable } from './flags-table.ts';
 import { badInputPage } from './bad-input.ts';
+import { checksPage } from './checks.ts';
 import { clusterFilePage } from './cluster-file.ts';
 import { commandsPage } from './commands.ts';
 import { constructsPage } from './constructs.ts';
@@ -18,6 +19,7 @@ export const documents = async (): Promise<ReadonlyMap<string, string>> => {
   const pages: readonly (readonly [string, string])[] = [
     ['README.md', readme.replace(/<!-- flags -->.*<!-- \/flags -->/s, () => table)],
     ['docs/bad-input.md', await badInputPage()],
+    ['docs/checks.md', checksPage()],
     ['docs/cluster-file.md', clusterFilePage()],
     ['docs/commands.md', commandsPage()],
     ['docs/constructs.md', await constructsPage()],

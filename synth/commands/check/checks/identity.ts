@@ -1,0 +1,109 @@
+/** Checks of what meshes must have in common, and of what a Link says of the mesh of its target. */
+import { Annotation, Default } from '../../../../crds/wire.ts';
+import { type Check, error, type Finding, skipped, warning } from '../check-type.ts';
+import { eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
+import { type Linkerd, LINKERD_CONFIG, type LinkerdRead } from '../linkerd.ts';
+import type { LinkFacts, Survey } from '../survey.ts';
+import { type Bundle, distrust, readBundle } from '../trust.ts';
+
+const CATEGORY = 'identity';
+
+const known = (linkerd: LinkerdRead | undefined): Linkerd | undefined =>
+  linkerd?.ok === true && linkerd.value !== undefined && !('invalid' in linkerd.value) ? linkerd.value : undefined;
+
+const anchorFindings = (link: LinkFacts, own: Bundle, { context, now }: Survey): readonly Finding[] | NotJudged => {
+  const { target, cluster, settings } = link;
+  if (target === undefined || settings === undefined || !target.version.ok)
+    return notJudged('the target cannot be read');
+  const { linkerd } = target;
+  const config = `ConfigMap ${settings.linkerdNamespace}/${LINKERD_CONFIG} of ${cluster}`;
+  if (!linkerd.ok) {
+    return [
+      warning(
+        config,
+        `the trust anchors cannot be compared: ${linkerd.why}`,
+        `grant the account the right to read it, or compare them by hand`,
+      ),
+    ];
+  }
+  if (linkerd.value === undefined) {
+    return [error(config, 'not found', 'install Linkerd there, or name its namespace in the Link')];
+  }
+  if ('invalid' in linkerd.value)
+    return [error(config, `is not valid YAML: ${linkerd.value.invalid}`, 'see `linkerd check`')];
+  const theirs = readBundle(linkerd.value.anchors);
+  if (!theirs.ok) return [error(`trust anchors of ${cluster}`, theirs.reason, 'see `linkerd check` there')];
+  if (!own.ok) return [error(`trust anchors of ${context}`, own.reason, 'see `linkerd check`')];
+  const reason = distrust(own.anchors, theirs.anchors, now);
+  const remedy = 'give both meshes a bundle with the anchors of both, and restart what is meshed';
+  return reason === undefined ? [] : [error(`${context} and ${cluster}`, reason, remedy)];
+};
+
+/** What an identity of a gateway is in its target. */
+const identityFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
+  const { settings, target, title, cluster } = link;
+  const gateway = settings?.gateway;
+  if (gateway === undefined) return notJudged('the Link has no gateway');
+  const remedy = 'link the cluster again with linkspan link, which reads it from the gateway';
+  if (gateway.identity === undefined) {
+    return [error(title, 'has no spec.gatewayIdentity: proxies send plaintext, which gateways refuse', remedy)];
+  }
+  const service = target?.gateway.ok === true ? target.gateway.value?.service : undefined;
+  const named = service?.metadata.annotations?.[Annotation.gatewayIdentity];
+  if (named !== undefined && named !== gateway.identity) {
+    return [
+      error(
+        title,
+        `has spec.gatewayIdentity "${gateway.identity}", and the gateway of ${cluster} is "${named}"`,
+        remedy,
+      ),
+    ];
+  }
+  const linkerd = known(target?.linkerd);
+  if (linkerd === undefined || named !== undefined) return [];
+  const end = `.identity.${settings?.linkerdNamespace ?? ''}.${linkerd.trustDomain}`;
+  return gateway.identity.endsWith(end)
+    ? []
+    : [error(title, `has spec.gatewayIdentity "${gateway.identity}", and those of ${cluster} end in "${end}"`, remedy)];
+};
+
+export const IDENTITY_CHECKS: readonly Check<Survey>[] = [
+  {
+    id: 'trust-anchors',
+    category: CATEGORY,
+    title: 'clusters share trust anchors',
+    means:
+      'Proxies of the two clusters do not trust each other: every connection through a gateway fails. Bundles are compared as certificates. One valid anchor in common is enough, so that they can be rotated.',
+    remedy: 'Give both meshes a bundle with the anchors of both.',
+    judge: (survey) => {
+      const linkerd = known(survey.linkerd);
+      if (linkerd === undefined) return skipped("Linkerd's settings in the source cannot be read");
+      const own = readBundle(linkerd.anchors);
+      return eachLink(survey, (link) => anchorFindings(link, own, survey));
+    },
+  },
+  {
+    id: 'gateway-identity',
+    category: CATEGORY,
+    title: 'Links name the identities of gateways',
+    means: 'Proxies expect another identity than the gateway has, and end each connection to it.',
+    remedy: 'Write the identity that is named into `spec.gatewayIdentity`, or link the cluster again.',
+    judge: (survey) => eachLink(survey, identityFindings),
+  },
+  {
+    id: 'cluster-domain',
+    category: CATEGORY,
+    title: 'Links name the DNS domains of targets',
+    means: 'Requests carry a name of the Service that the gateway of the target does not know, and are refused.',
+    remedy: 'Write the domain that is named into `spec.targetClusterDomain`, or link the cluster again.',
+    judge: (survey) =>
+      eachLink(survey, ({ settings, target, title, cluster }) => {
+        const linkerd = known(target?.linkerd);
+        if (settings === undefined || linkerd === undefined) return notJudged("the target's settings cannot be read");
+        const { clusterDomain } = linkerd;
+        const reason = `has spec.targetClusterDomain "${settings.clusterDomain}", and ${cluster} is "${clusterDomain}"`;
+        const remedy = clusterDomain === Default.clusterDomain ? 'correct it, or leave it out' : 'correct it';
+        return settings.clusterDomain === clusterDomain ? [] : [error(title, reason, remedy)];
+      }),
+  },
+];

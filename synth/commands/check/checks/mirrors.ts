@@ -1,0 +1,260 @@
+/** Checks of mirrors: each export has one, with endpoints, and each mirror has a Link. */
+import { Label, mirrorName } from '../../../../crds/wire.ts';
+import type { Service } from '../../../../operator/kube/objects.ts';
+import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
+import { eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
+import type { LinkFacts, Survey } from '../survey.ts';
+import type { Export } from '../target.ts';
+
+const CATEGORY = 'mirrors';
+const NO_EXPORTS = notJudged('the exports of the target cannot be read');
+
+/** Why one Service is not mirrored, as the status of its Link has it. */
+interface Refused {
+  /** `namespace/name` in the target. */
+  readonly key: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+/** What is not mirrored. Foreign data: what is not of the expected form is left out. */
+export const refusals = ({ object }: LinkFacts): readonly Refused[] => {
+  const status: unknown = object.status;
+  const entries =
+    isFields(status) && Array.isArray(status['mirrorServices']) ? (status['mirrorServices'] as unknown[]) : [];
+  return entries.flatMap((entry) => {
+    if (!isFields(entry) || !isFields(entry['remoteRef']) || !Array.isArray(entry['conditions'])) return [];
+    const { namespace, name } = entry['remoteRef'];
+    const [condition] = entry['conditions'] as unknown[];
+    if (!isFields(condition) || condition['status'] !== 'False') return [];
+    return [
+      {
+        key: `${String(namespace)}/${String(name)}`,
+        reason: String(condition['reason']),
+        message: String(condition['message']),
+      },
+    ];
+  });
+};
+
+/** Reasons of refusals that a check of its own reports. */
+const REASONS: Readonly<Record<string, readonly string[]>> = {
+  'mirror-names': ['InvalidName'],
+  'mirror-conflicts': ['NameConflict'],
+  'mirror-namespaces': ['MissingNamespace', 'NamespaceNotAllowed'],
+  'mirror-services': ['InvalidService'],
+};
+/** Reasons that other checks explain, or that are no fault: a headless Service that is scaled to zero. */
+const EXPLAINED: readonly string[] = ['WaitingForEndpoints', 'WaitingForGateway', 'LimitExceeded'];
+
+const refusedFindings = (link: LinkFacts, isWanted: (reason: string) => boolean, remedy: string): readonly Finding[] =>
+  refusals(link)
+    .filter(({ reason }) => isWanted(reason))
+    .map(({ key, reason, message }) => error(`Service ${key} of ${link.cluster}`, `${reason}: ${message}`, remedy));
+
+const refused = (
+  id: string,
+  { title, means, remedy, advice }: { readonly title: string; means: string; remedy: string; advice: string },
+): Check<Survey> => ({
+  id,
+  category: CATEGORY,
+  title,
+  means,
+  remedy,
+  judge: (survey) =>
+    eachLink(survey, (link) => refusedFindings(link, (reason) => REASONS[id]?.includes(reason) === true, advice)),
+});
+
+/** The Services that stand for Services of a Link's cluster: neither probe Services nor those of single pods. */
+const mirrorsOf = ({ cluster }: LinkFacts, mirrors: readonly Service[]): readonly Service[] =>
+  mirrors.filter(({ metadata: { labels = {} } }) => {
+    const isPart = Label.headlessMirrorSvcName in labels || Label.mirroredGateway in labels;
+    return labels[Label.clusterName] === cluster && !isPart;
+  });
+
+const keyOf = ({ metadata }: Service): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+
+/** Exports without a mirror, and mirrors without an export. */
+const completeFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | NotJudged => {
+  const { target, cluster } = link;
+  if (target?.exports.ok !== true) return NO_EXPORTS;
+  if (!survey.mirrors.ok) return notJudged('mirrors cannot be read');
+  const explained = new Set(refusals(link).map(({ key }) => key));
+  const mirrors = new Map(mirrorsOf(link, survey.mirrors.value).map((mirror) => [keyOf(mirror), mirror]));
+  const remedy = 'see the checks of the operator, and the condition Synced of the Link';
+  const wanted = new Set<string>();
+  const missing = target.exports.value.flatMap(({ key, namespace, name }) => {
+    const mirror = `${namespace}/${mirrorName(name, cluster)}`;
+    wanted.add(mirror);
+    return mirrors.has(mirror) || explained.has(key)
+      ? []
+      : [error(`Service ${key} of ${cluster}`, 'is exported, and has no mirror', remedy)];
+  });
+  const isHeld = link.conditions?.get('PruneHeld')?.status === 'True';
+  const stale = [...mirrors.keys()].filter((mirror) => !isHeld && !wanted.has(mirror));
+  return [
+    ...missing,
+    ...stale.map((mirror) => error(`Service ${mirror}`, `mirrors what ${cluster} does not export`, remedy)),
+  ];
+};
+
+/** Number of ready addresses of each mirror: `namespace/name`. */
+const readyAddresses = ({ endpoints, slices }: Survey): ReadonlyMap<string, number> | undefined => {
+  if (!endpoints.ok || !slices.ok) return undefined;
+  const ready = new Map<string, number>();
+  const add = (key: string, count: number): void => void ready.set(key, (ready.get(key) ?? 0) + count);
+  for (const { metadata, subsets } of endpoints.value) {
+    add(
+      `${metadata.namespace ?? ''}/${metadata.name}`,
+      (subsets ?? []).flatMap(({ addresses = [] }) => addresses).length,
+    );
+  }
+  for (const { metadata, endpoints: all } of slices.value) {
+    const isReady = (all ?? []).filter(({ conditions }) => conditions?.ready !== false);
+    add(`${metadata.namespace ?? ''}/${metadata.labels?.[Label.serviceName] ?? ''}`, isReady.length);
+  }
+  return ready;
+};
+
+const endpointFindings = (
+  link: LinkFacts,
+  survey: Survey,
+  ready: ReadonlyMap<string, number>,
+): readonly Finding[] | NotJudged => {
+  const { target, cluster } = link;
+  if (target?.exports.ok !== true) return NO_EXPORTS;
+  if (!survey.mirrors.ok) return notJudged('mirrors cannot be read');
+  const isDead = link.conditions?.get('GatewayAlive')?.status === 'False';
+  const mirrors = new Set(mirrorsOf(link, survey.mirrors.value).map(keyOf));
+  const remedy = 'see the log of the operator, and who else writes the endpoints, in their managedFields';
+  return target.exports.value.flatMap(({ key, namespace, name, mode, isReady }: Export) => {
+    const mirror = `${namespace}/${mirrorName(name, cluster)}`;
+    if (mode !== 'gateway' || isDead || !mirrors.has(mirror)) return [];
+    const count = ready.get(mirror) ?? 0;
+    if (isReady && count === 0) {
+      return [error(`Service ${mirror}`, `has no ready endpoint, and ${key} of ${cluster} has one`, remedy)];
+    }
+    return !isReady && count > 0
+      ? [error(`Service ${mirror}`, `has ready endpoints, and ${key} of ${cluster} has none`, remedy)]
+      : [];
+  });
+};
+
+const orphanFindings = (
+  survey: Survey,
+  mirrors: readonly Service[],
+  clusters: ReadonlySet<string>,
+): readonly Finding[] =>
+  mirrors.flatMap((mirror) => {
+    const cluster = mirror.metadata.labels?.[Label.clusterName];
+    // A federated Service is of several clusters, and has no such label.
+    if (cluster === undefined || clusters.has(cluster)) return [];
+    if (survey.link !== undefined) return [];
+    const remedy = `delete it, or link ${cluster} again`;
+    return [error(`Service ${keyOf(mirror)}`, `mirrors cluster ${cluster}, to which there is no Link`, remedy)];
+  });
+
+export const MIRROR_CHECKS: readonly Check<Survey>[] = [
+  {
+    id: 'mirrors-complete',
+    category: CATEGORY,
+    title: 'each export has a mirror, and each mirror an export',
+    means: 'The mirrors are behind the target, and the status of the Link does not say why.',
+    remedy: 'See the checks of the operator, and its log.',
+    judge: (survey) => eachLink(survey, (link) => completeFindings(link, survey)),
+  },
+  {
+    id: 'mirror-endpoints',
+    category: CATEGORY,
+    title: 'mirrors have endpoints where their Services have pods',
+    means:
+      'Clients of the mirror find nobody, though pods behind the Service are ready; or they are sent to a gateway behind which nobody is. A Service without pods is no fault, and mirrors in flat mode have no endpoints.',
+    remedy: 'See the log of the operator, and who else writes the endpoints.',
+    judge: (survey) => {
+      const ready = readyAddresses(survey);
+      if (ready === undefined) return skipped('endpoints cannot be read');
+      return eachLink(survey, (link) => endpointFindings(link, survey, ready));
+    },
+  },
+  {
+    id: 'mirror-orphans',
+    category: CATEGORY,
+    title: 'each mirror is part of a Link',
+    means: 'A mirror was left of a Link that is gone. Its endpoints follow nothing any more.',
+    remedy: 'Delete it, or link the cluster again.',
+    judge: (survey) => {
+      const { mirrors, allLinks, crd } = survey;
+      if (!mirrors.ok || !allLinks.ok) return skipped('mirrors or Links cannot be read');
+      // The operator keeps the mirrors until there can be Links again.
+      if (crd.ok && crd.value === undefined) return skipped('there is no CRD');
+      const clusters = new Set(allLinks.value.map(({ spec }) => spec?.targetClusterName ?? ''));
+      return judged(orphanFindings(survey, mirrors.value, clusters));
+    },
+  },
+  refused('mirror-names', {
+    title: 'the names of mirrors are valid',
+    means:
+      'The mirror of a Service would have a name of more than 63 characters, or one that is not a DNS label otherwise.',
+    remedy: 'Export a Service with a shorter name, or give the cluster a shorter one.',
+    advice: 'export a Service with a shorter name, or give the cluster a shorter one',
+  }),
+  refused('mirror-conflicts', {
+    title: 'nobody else has the names of mirrors',
+    means: 'An object that is not a mirror of this cluster has the name of a mirror. It is left alone.',
+    remedy: 'Rename or delete the object that is named, or export the Service under another name.',
+    advice: 'rename or delete the object that has the name',
+  }),
+  refused('mirror-namespaces', {
+    title: 'the namespaces of mirrors exist',
+    means: 'The namespace of an exported Service does not exist in the source, or the operator may not write there.',
+    remedy:
+      'Create the namespace, have the operator create them (`--enable-namespace-creation`), or no longer export the Service.',
+    advice: 'create the namespace, or no longer export the Service',
+  }),
+  refused('mirror-services', {
+    title: 'exported Services can be mirrored',
+    means:
+      'The exported Service is of a kind that cannot be mirrored: without ports, with UDP alone, of type ExternalName, or a mirror itself.',
+    remedy: 'No longer export it.',
+    advice: 'no longer export it',
+  }),
+  {
+    id: 'mirror-failures',
+    category: CATEGORY,
+    title: 'no mirror fails otherwise',
+    means: 'The mirror of a Service cannot be written, for the reason that is named.',
+    remedy: 'See the reason, and the log of the operator.',
+    judge: (survey) => {
+      const known = [...Object.values(REASONS).flat(), ...EXPLAINED];
+      return eachLink(survey, (link) =>
+        refusedFindings(link, (reason) => !known.includes(reason), 'see the log of the operator'),
+      );
+    },
+  },
+  {
+    id: 'federated-members',
+    category: CATEGORY,
+    title: 'no Service waits for federation',
+    means:
+      'The target marks Services as members of federated ones. The operator does not build federated Services yet.',
+    remedy: "Leave federated Services to Linkerd's controllers, or take the label away.",
+    judge: (survey) =>
+      eachLink(survey, ({ target, cluster }) => {
+        if (target?.members.ok !== true) return NO_EXPORTS;
+        const { value } = target.members;
+        const reason = `${value.slice(0, 5).join(', ')}${value.length > 5 ? ` and ${value.length - 5} more` : ''} are to join federated Services, which the operator does not build`;
+        return value.length === 0
+          ? []
+          : [
+              warning(
+                `Services of ${cluster}`,
+                reason,
+                `take label ${Label.federated} away, or leave it to Linkerd's controllers`,
+              ),
+            ];
+      }),
+  },
+];

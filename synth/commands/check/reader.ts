@@ -1,0 +1,171 @@
+/**
+ * One cluster as a check reads it: what is there, or why it cannot be read. Nothing is thrown, no request lacks a
+ * deadline, and what could not be read is kept, so that no check passes for want of a look.
+ */
+import { KubeClient } from '../../../operator/kube/client.ts';
+import type { ClusterAccess } from '../../../operator/kube/access/access.ts';
+import { describe, isForbidden, isNotFound, isUnauthorized } from '../../../operator/kube/errors.ts';
+import type { KubeObject, Resource } from '../../../operator/kube/objects.ts';
+import { ACCESS_REVIEWS, SELF_ACCESS_REVIEWS } from '../common/kinds.ts';
+
+/** What was read, or why it was not. */
+export type Read<T> = { readonly ok: true; readonly value: T } | Unread;
+
+export interface Unread {
+  readonly ok: false;
+  /** What was to be read, as in `list services`. */
+  readonly what: string;
+  /** What the API server or the network answered. */
+  readonly why: string;
+  readonly obstacle: 'forbidden' | 'unauthorized' | 'unreachable' | 'refused';
+}
+
+/** A right to be asked for. */
+export interface Right {
+  readonly verb: string;
+  readonly group: string;
+  /** Plural, with a subresource as in `links/status`. */
+  readonly resource: string;
+  /** Absent: in all namespaces, or the resource has none. */
+  readonly namespace?: string;
+  /** Absent: any name. */
+  readonly name?: string;
+}
+
+/** A right as messages name it: `list endpointslices.discovery.k8s.io in namespace shop`. */
+export const rightText = ({ verb, group, resource, namespace, name }: Right): string =>
+  `${verb} ${resource}${group === '' ? '' : `.${group}`}${name === undefined ? '' : ` "${name}"`}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
+
+/** Objects of a page. */
+const PAGE = 500;
+/** Who checks are in audit logs. */
+const COMMAND_LINE = 'linkspan-cli';
+
+interface ReaderOptions {
+  /** Ends everything that is read. */
+  readonly signal?: AbortSignal;
+  /** Deadline of a request, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+export class Reader {
+  readonly #client: KubeClient;
+  readonly #options: ReaderOptions;
+  readonly #unread: Unread[] = [];
+  /** Why nothing can be read at all. */
+  #gone: Unread | undefined;
+
+  constructor(access: ClusterAccess, options: ReaderOptions) {
+    const { timeoutMs } = options;
+    this.#client = new KubeClient(access, { userAgent: COMMAND_LINE, fieldManager: COMMAND_LINE, timeoutMs });
+    this.#options = options;
+  }
+
+  /** URL of the API server. */
+  get server(): string {
+    return this.#client.server;
+  }
+
+  /** What could not be read so far, each once. */
+  get unread(): readonly Unread[] {
+    return this.#unread;
+  }
+
+  /** The version of the API server. When this cannot be read, nothing else is asked for. */
+  async version(): Promise<Read<string>> {
+    const version = await this.#read('get the version', () => this.#client.version(this.#signal()), false);
+    if (!version.ok && version.obstacle !== 'forbidden') this.#gone = version;
+    return version;
+  }
+
+  /** The object; undefined if there is none. */
+  find<T extends KubeObject>(of: Resource, name: string, namespace?: string): Promise<Read<T | undefined>> {
+    const title = namespace === undefined ? name : `${namespace}/${name}`;
+    return this.#read(`get ${of.kind} ${title}`, async () => {
+      try {
+        return await this.#client.read<T>(of, namespace, name, this.#signal());
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  /** All objects; none if the API server does not serve the resource. */
+  list<T extends KubeObject>(
+    of: Resource,
+    options: { readonly namespace?: string | undefined; readonly labelSelector?: string } = {},
+  ): Promise<Read<readonly T[]>> {
+    const within = options.namespace === undefined ? '' : ` in namespace ${options.namespace}`;
+    return this.#read(`list ${of.plural}${within}`, async () => {
+      const all: T[] = [];
+      let more: string | undefined;
+      try {
+        do {
+          const page = { ...options, limit: PAGE, ...(more !== undefined && { continue: more }) };
+          const { items, metadata } = await this.#client.list<T>(of, page, this.#signal());
+          all.push(...items);
+          more = metadata.continue;
+        } while (more !== undefined && more !== '');
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+      return all;
+    });
+  }
+
+  /** Reports whether the API server serves a resource. */
+  serves(of: Resource): Promise<Read<boolean>> {
+    return this.#read(`discover ${of.plural}`, async () => (await this.#client.verbs(of, this.#signal())).length > 0);
+  }
+
+  /** Reports whether these credentials have a right. */
+  may(right: Right): Promise<Read<boolean>> {
+    return this.#review(SELF_ACCESS_REVIEWS, right, {});
+  }
+
+  /** Reports whether another user has a right, which only an administrator may ask. */
+  mayUser(user: string, groups: readonly string[], right: Right): Promise<Read<boolean>> {
+    return this.#review(ACCESS_REVIEWS, right, { user, groups });
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+
+  #review(of: Resource, right: Right, subject: object): Promise<Read<boolean>> {
+    const { verb, group, namespace, name } = right;
+    const [resource = '', subresource] = right.resource.split('/');
+    const spec = { ...subject, resourceAttributes: { verb, group, resource, subresource, namespace, name } };
+    return this.#read(`ask for the right to ${rightText(right)}`, async () => {
+      const review = { metadata: { name: '' }, spec };
+      const { status } = await this.#client.create<KubeObject & { readonly status?: { readonly allowed?: boolean } }>(
+        of,
+        review,
+        this.#signal(),
+      );
+      return status?.allowed === true;
+    });
+  }
+
+  #signal(): AbortSignal | undefined {
+    return this.#options.signal;
+  }
+
+  async #read<T>(what: string, ask: () => Promise<T>, isKept = true): Promise<Read<T>> {
+    if (this.#gone !== undefined) return this.#gone;
+    try {
+      return { ok: true, value: await ask() };
+    } catch (error) {
+      const unread: Unread = { ok: false, what, why: describe(error), obstacle: obstacleOf(error) };
+      if (isKept) this.#unread.push(unread);
+      return unread;
+    }
+  }
+}
+
+const obstacleOf = (error: unknown): Unread['obstacle'] => {
+  if (isForbidden(error)) return 'forbidden';
+  if (isUnauthorized(error)) return 'unauthorized';
+  return error instanceof Error && error.name === 'ApiError' ? 'refused' : 'unreachable';
+};

@@ -1,0 +1,91 @@
+/**
+ * What a check prints: a table in the manner of `linkerd check`, or JSON in its form with our ids and findings. Text from
+ * clusters is cut, and has no control characters. Pure.
+ */
+import { MAX_CONDITION_MESSAGE } from '../../../operator/kube/conditions.ts';
+import { cut } from '../../../operator/kube/errors.ts';
+import { reportText } from '../common/output.ts';
+import type { Check, Finding } from './check-type.ts';
+
+/** Where the page of checks is. */
+const PAGE = 'https://github.com/linkspan-dev/linkspan/blob/main/docs/checks.md';
+
+export type Result = 'success' | 'warning' | 'error' | 'skipped';
+
+/** What became of one check. */
+export interface Checked {
+  readonly id: string;
+  readonly category: string;
+  readonly title: string;
+  readonly result: Result;
+  /** What is wrong; nothing if the result is `success` or `skipped`. */
+  readonly findings: readonly Finding[];
+  /** Why it was skipped. */
+  readonly skipped?: string;
+}
+
+/** Judges what was read by each of the checks. */
+export const runChecks = <Facts>(checks: readonly Check<Facts>[], facts: Facts): readonly Checked[] =>
+  checks.map(({ id, category, title, judge }) => {
+    const judgement = judge(facts);
+    if ('skipped' in judgement)
+      return { id, category, title, result: 'skipped', findings: [], skipped: judgement.skipped };
+    const findings = judgement.findings.map(safe);
+    return { id, category, title, result: worst(findings), findings };
+  });
+
+const safe = ({ level, object, reason, remedy }: Finding): Finding => ({
+  level,
+  object: cut(object),
+  reason: cut(reason, MAX_CONDITION_MESSAGE),
+  remedy: cut(remedy, MAX_CONDITION_MESSAGE),
+});
+
+const worst = (findings: readonly Finding[]): Result =>
+  findings.some(({ level }) => level === 'error') ? 'error' : findings.length > 0 ? 'warning' : 'success';
+
+/** Reports whether nothing is wrong, warnings aside. */
+export const isSuccess = (all: readonly Checked[]): boolean => all.every(({ result }) => result !== 'error');
+
+const hintOf = (id: string): string => `${PAGE}#${id}`;
+
+/** As `linkerd check -o json`, with ids, findings, and checks that were skipped. */
+export const jsonReport = (all: readonly Checked[]): string =>
+  reportText(
+    {
+      success: isSuccess(all),
+      categories: [...Map.groupBy(all, ({ category }) => category)].map(([categoryName, checks]) => ({
+        categoryName,
+        checks: checks.map(({ id, title, result, findings, skipped }) => ({
+          id,
+          description: title,
+          ...(findings.length > 0 && { hint: hintOf(id), error: findings.map(lineOf).join('\n') }),
+          ...(skipped !== undefined && { skipped }),
+          result,
+          ...(findings.length > 0 && { findings }),
+        })),
+      })),
+    },
+    'json',
+  );
+
+const lineOf = ({ object, reason, remedy }: Finding): string => `${object}: ${reason} (${remedy})`;
+
+const SIGNS: Readonly<Record<Result, string>> = { success: '√', warning: '‼', error: '×', skipped: '-' };
+
+/** As `linkerd check` prints it. */
+export const tableReport = (all: readonly Checked[]): string => {
+  const categories = [...Map.groupBy(all, ({ category }) => category)].map(([category, checks]) =>
+    [category, '-'.repeat(category.length), ...checks.flatMap(linesOf), ''].join('\n'),
+  );
+  return [...categories, `Status check results are ${SIGNS[isSuccess(all) ? 'success' : 'error']}`, ''].join('\n');
+};
+
+const linesOf = ({ id, title, result, findings, skipped }: Checked): readonly string[] => [
+  `${SIGNS[result]} ${title}${skipped === undefined ? '' : ` (skipped: ${skipped})`}`,
+  ...findings.flatMap(({ level, object, reason, remedy }) => [
+    `    ${level === 'error' ? '×' : '‼'} ${object}: ${reason}`,
+    `      → ${remedy}`,
+  ]),
+  ...(findings.length > 0 ? [`    see ${hintOf(id)} for hints`] : []),
+];

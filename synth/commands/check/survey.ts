@@ -1,0 +1,246 @@
+/** Everything that checks judge: the source cluster, and each target through the credentials of its Link. Plain values. */
+import { type FieldError, type LinkSettings, readLink } from '../../../crds/index.ts';
+import { formatFieldErrors } from '../../../crds/field-error.ts';
+import {
+  CredentialsSecret,
+  credentialsName,
+  Label,
+  LinkApi,
+  OPERATOR_NAME,
+  OPERATOR_LEASE,
+  writeLeaseName,
+} from '../../../crds/wire.ts';
+import { parseTargetKubeconfig, type TargetAccess } from '../../../operator/kube/access/secret-kubeconfig.ts';
+import {
+  ENDPOINT_SLICES,
+  type Endpoints,
+  ENDPOINTS,
+  type EndpointSlice,
+  type KubeObject,
+  type Lease,
+  LEASES,
+  NAMESPACES,
+  type Secret,
+  SECRETS,
+  type Service,
+  SERVICES,
+} from '../../../operator/kube/objects.ts';
+import { FairSemaphore } from '../../../operator/kube/semaphore.ts';
+import { CRDS, DEPLOYMENTS, LINKS, PODS } from '../common/kinds.ts';
+import type { LinkCondition, LinkObject } from '../common/link-object.ts';
+import { type Heartbeat, heartbeats } from './heartbeat.ts';
+import { type LinkerdRead, readLinkerd } from './linkerd.ts';
+import type { Crd, Deployment, Pod } from './objects.ts';
+import { operatorRights } from './operator-rights.ts';
+import type { Read, Reader, Unread } from './reader.ts';
+import { type DestinationAccess, type Granted, readDestination, readTarget, type Target } from './target.ts';
+
+/** What the user asks about. */
+export interface Scope {
+  /** Name of the source's context. */
+  readonly context: string;
+  readonly namespace: string;
+  readonly linkerdNamespace: string;
+  /** The only Link to check; undefined: all. */
+  readonly link: string | undefined;
+  /** Version of this command line. */
+  readonly version: string;
+}
+
+/** The credentials in a Secret. */
+export type CredentialsRead =
+  | { readonly ok: true; readonly access: TargetAccess }
+  /** Why there are none: the Secret, or the kubeconfig in it. */
+  | { readonly ok: false; readonly in: 'Secret' | 'kubeconfig'; readonly reason: string };
+
+/** One Link, and all that is known of it. */
+export interface LinkFacts {
+  /** As in `Link linkerd-multicluster/west`. */
+  readonly title: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly object: LinkObject;
+  /** `spec.targetClusterName`; empty if there is none. */
+  readonly cluster: string;
+  readonly settings: LinkSettings | undefined;
+  readonly errors: readonly FieldError[];
+  /** By type; undefined: none is stored. */
+  readonly conditions: ReadonlyMap<string, LinkCondition> | undefined;
+  /** Name of the Secret. */
+  readonly secretName: string;
+  readonly credentials: Read<CredentialsRead> | undefined;
+  /** Undefined: there are no credentials to read it with. */
+  readonly target: Target | undefined;
+  /** The copy of the credentials for Linkerd's destination controller. */
+  readonly destination: Read<Secret | undefined> | undefined;
+  readonly destinationAccess: DestinationAccess | undefined;
+}
+
+export interface Survey extends Scope {
+  readonly now: Date;
+  readonly server: string;
+  readonly kubernetes: Read<string>;
+  /** What could not be read of the source. */
+  readonly unread: readonly Unread[];
+  readonly extensionNamespace: Read<KubeObject | undefined>;
+  readonly linkerd: LinkerdRead;
+  readonly crd: Read<Crd | undefined>;
+  /** Those that are asked about. */
+  readonly links: Read<readonly LinkFacts[]>;
+  /** All of the source, also those that are not asked about. */
+  readonly allLinks: Read<readonly LinkObject[]>;
+  readonly deployments: Read<readonly Deployment[]>;
+  readonly pods: Read<readonly Pod[]>;
+  /** By name of the Lease. */
+  readonly heartbeats: Read<ReadonlyMap<string, Heartbeat>>;
+  /** The rights of the operator's account; undefined: nobody is known to ask for. */
+  readonly operatorRights: Read<readonly Granted[]> | undefined;
+  readonly mirrors: Read<readonly Service[]>;
+  readonly endpoints: Read<readonly Endpoints[]>;
+  readonly slices: Read<readonly EndpointSlice[]>;
+}
+
+/** Targets that are read at once. */
+const TARGETS_AT_ONCE = 8;
+
+export const CRD_NAME = `${LinkApi.plural}.${LinkApi.group}`;
+
+/** Reads everything. */
+export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
+  const { namespace, linkerdNamespace } = scope;
+  const now = new Date();
+  const kubernetes = await reader.version();
+  const [extensionNamespace, linkerd, crd, deployments, pods, leases, allLinks, mirrors, endpoints, slices] =
+    await Promise.all([
+      reader.find(NAMESPACES, namespace),
+      readLinkerd(reader, linkerdNamespace),
+      reader.find<Crd>(CRDS, CRD_NAME),
+      reader.list<Deployment>(DEPLOYMENTS, { namespace }),
+      reader.list<Pod>(PODS, { namespace }),
+      reader.list<Lease>(LEASES, { namespace }),
+      listLinks(reader, namespace),
+      readMirrors(reader),
+      reader.list<Endpoints>(ENDPOINTS, { labelSelector: Label.mirroredService }),
+      reader.list<EndpointSlice>(ENDPOINT_SLICES, { labelSelector: Label.mirroredService }),
+    ]);
+  const asked = allLinks.ok
+    ? allLinks.value.filter(({ metadata }) => scope.link === undefined || isNamed(metadata, scope))
+    : [];
+  const turns = new FairSemaphore(TARGETS_AT_ONCE);
+  const [links, beats, rights] = await Promise.all([
+    Promise.all(asked.map((link) => turns.run('', undefined, () => linkFacts(reader, link, scope)))),
+    leases.ok ? heartbeats(reader, leases.value.filter(isOfLinks(asked)), now.getTime()) : undefined,
+    deployments.ok ? operatorRights(reader, deployments.value.find(isOperator)) : undefined,
+  ]);
+  return {
+    ...scope,
+    now,
+    server: reader.server,
+    kubernetes,
+    unread: reader.unread,
+    extensionNamespace,
+    linkerd,
+    crd,
+    links: allLinks.ok ? { ok: true, value: links } : allLinks,
+    allLinks,
+    deployments,
+    pods,
+    heartbeats: leases.ok ? { ok: true, value: beats ?? new Map() } : leases,
+    operatorRights: rights,
+    mirrors,
+    endpoints,
+    slices,
+  };
+};
+
+const isNamed = ({ namespace, name }: LinkObject['metadata'], scope: Scope): boolean =>
+  name === scope.link && namespace === scope.namespace;
+
+export const isOperator = ({ metadata }: Deployment): boolean => metadata.name === OPERATOR_NAME;
+
+const isOfLinks =
+  (links: readonly LinkObject[]) =>
+  ({ metadata }: Lease): boolean =>
+    metadata.name === OPERATOR_LEASE || links.some((link) => writeLeaseName(link.metadata.name) === metadata.name);
+
+/** The Links of all namespaces; those of the extension's where no more may be read. */
+const listLinks = async (reader: Reader, namespace: string): Promise<Read<readonly LinkObject[]>> => {
+  const right = { verb: 'list', group: LinkApi.group, resource: LinkApi.plural };
+  const everywhere = await reader.may(right);
+  return reader.list<LinkObject>(LINKS, everywhere.ok && everywhere.value ? {} : { namespace });
+};
+
+/** Mirrors and probe Services. */
+const readMirrors = async (reader: Reader): Promise<Read<readonly Service[]>> => {
+  const [mirrors, probes] = await Promise.all([
+    reader.list<Service>(SERVICES, { labelSelector: Label.mirroredService }),
+    reader.list<Service>(SERVICES, { labelSelector: Label.mirroredGateway }),
+  ]);
+  if (!mirrors.ok) return mirrors;
+  return probes.ok ? { ok: true, value: [...mirrors.value, ...probes.value] } : probes;
+};
+
+const linkFacts = async (reader: Reader, object: LinkObject, scope: Scope): Promise<LinkFacts> => {
+  const { name, namespace = '' } = object.metadata;
+  const checked = readLink(object);
+  const settings = checked.ok ? checked.value : undefined;
+  const cluster = textOf(object.spec?.targetClusterName) ?? '';
+  const secretName = settings?.credentialsSecret ?? credentialsName(cluster);
+  const [secret, destination] =
+    settings === undefined
+      ? []
+      : await Promise.all([
+          reader.find<Secret>(SECRETS, secretName, namespace),
+          reader.find<Secret>(SECRETS, credentialsName(cluster), scope.linkerdNamespace),
+        ]);
+  const credentials = secret && (secret.ok ? { ok: true as const, value: readCredentials(secret.value) } : secret);
+  const own = credentials?.ok === true && credentials.value.ok ? credentials.value.access : undefined;
+  const copy = destination?.ok === true ? readCredentials(destination.value) : undefined;
+  const [target, destinationAccess] = await Promise.all([
+    settings && own && readTarget(settings, own),
+    copy?.ok === true ? readDestination(copy.access) : undefined,
+  ]);
+  return {
+    title: `Link ${namespace}/${name}`,
+    name,
+    namespace,
+    object,
+    cluster,
+    settings,
+    errors: checked.ok ? [] : checked.errors,
+    conditions: conditionsOf(object),
+    secretName,
+    credentials,
+    target,
+    destination,
+    destinationAccess,
+  };
+};
+
+/** Conditions by type; undefined if there are none. Foreign data: what is no condition is left out. */
+const conditionsOf = ({ status }: LinkObject): ReadonlyMap<string, LinkCondition> | undefined => {
+  const conditions: unknown = status?.conditions;
+  if (!Array.isArray(conditions)) return undefined;
+  const isCondition = (each: unknown): each is LinkCondition =>
+    typeof each === 'object' &&
+    each !== null &&
+    ['type', 'status', 'reason', 'message'].every((field) => typeof (each as LinkFields)[field] === 'string');
+  return new Map(conditions.filter(isCondition).map((each) => [each.type, each]));
+};
+
+type LinkFields = Readonly<Record<string, unknown>>;
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** The credentials of a Secret, read as the operator reads them. */
+export const readCredentials = (secret: Secret | undefined): CredentialsRead => {
+  const no = (within: 'Secret' | 'kubeconfig', reason: string): CredentialsRead => ({ ok: false, in: within, reason });
+  if (secret === undefined) return no('Secret', 'not found');
+  if (secret.type !== CredentialsSecret.type) {
+    return no('Secret', `is of type ${secret.type ?? 'Opaque'}, not ${CredentialsSecret.type}`);
+  }
+  const encoded = secret.data?.[CredentialsSecret.key];
+  if (encoded === undefined) return no('Secret', `has no data key ${CredentialsSecret.key}`);
+  const parsed = parseTargetKubeconfig(Buffer.from(encoded, 'base64').toString('utf8'));
+  return parsed.ok ? { ok: true, access: parsed.value } : no('kubeconfig', formatFieldErrors(parsed.errors));
+};
