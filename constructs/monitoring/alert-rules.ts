@@ -32,6 +32,18 @@ const reconciles = (metric: string): string =>
 
 const leader = `leader_election_master_status{name="${OPERATOR_LEASE}"}`;
 
+/** What the name of every alert starts with. */
+const PREFIX = 'Linkspan';
+
+/** Name of an alert as Prometheus has it. */
+export const alertName = (name: string): string => `${PREFIX}${name}`;
+
+/** Page with a section for each alert: what it means, what users notice, where to look, what to do. */
+const RUNBOOKS = 'https://github.com/linkspan-dev/linkspan/blob/main/docs/runbooks.md';
+
+/** Address of an alert's section. */
+export const runbookUrl = (name: string): string => `${RUNBOOKS}#${alertName(name).toLowerCase()}`;
+
 /** The alerts; each is called `Linkspan` and its name here. */
 export const ALERT_RULES = {
   LinkNotReady: {

@@ -1,6 +1,6 @@
 /**
- * Alerts on Links and their operator, for a Prometheus of the Prometheus Operator. They aggregate over the operator's
- * replicas, and keep quiet while it restarts, hands over or waits: see alert-rules.ts.
+ * Alerts on Links and their operator, for a Prometheus of the Prometheus Operator, each with the address of its runbook.
+ * They aggregate over the operator's replicas, and keep quiet while it restarts, hands over or waits: see alert-rules.ts.
  */
 import { ApiObject, Chart } from 'cdk8s';
 import { Construct } from 'constructs';
@@ -10,7 +10,7 @@ import { Default } from '../../crds/wire.ts';
 import { dnsLabel, dnsSubdomain, labelsErrors } from '../common/prop-rules.ts';
 import { acceptProps } from '../common/props.ts';
 import { goDuration, type TimeSpan } from '../common/time-span.ts';
-import { ALERT_RULES, type AlertName, type AlertRule } from './alert-rules.ts';
+import { ALERT_RULES, alertName, type AlertName, type AlertRule, runbookUrl } from './alert-rules.ts';
 import { MONITORING_API, prometheusDuration } from './prop-rules.ts';
 import { ALERTS_PROPS } from './schema.ts';
 
@@ -115,11 +115,15 @@ export class Alerts extends Construct {
 const rule = (alert: AlertName, defaults: AlertRule, settings: AlertSettings): object => {
   const threshold = settings.threshold ?? defaults.threshold;
   return {
-    alert: `Linkspan${alert}`,
+    alert: alertName(alert),
     expr: threshold === undefined ? defaults.expr : `${defaults.expr} > ${threshold}`,
     for: goDuration(settings.for ?? defaults.for),
     labels: { severity: settings.severity ?? defaults.severity },
-    annotations: { summary: defaults.summary, description: defaults.description },
+    annotations: {
+      summary: defaults.summary,
+      description: defaults.description,
+      runbook_url: runbookUrl(alert),
+    },
   };
 };
 

@@ -11,7 +11,7 @@ interface Rule {
   readonly expr: string;
   readonly for: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string; readonly description: string };
+  readonly annotations: { readonly summary: string; readonly description: string; readonly runbook_url: string };
 }
 
 const alerts = (props?: AlertsProps): ApiJson =>
@@ -45,6 +45,7 @@ test('there is every alert, and each says how bad it is and of what', () => {
     expect(duration, alert).toMatch(/^\d+m$/);
     expect(annotations.summary, alert).not.toMatch(/\.$/);
     expect(annotations.description, alert).toMatch(/\.$/);
+    expect(annotations.runbook_url).toMatch(new RegExp(`/docs/runbooks\\.md#${alert.toLowerCase()}$`));
     if (expr.includes('target_cluster_name')) {
       expect(annotations.summary, alert).toMatch(/\{\{ \$labels\.(target_cluster_name|link) \}\}/);
     }

@@ -99,7 +99,7 @@ export const metricsPage = (): string => {
 const INTRODUCTION = `# Metrics
 
 Every replica of the operator serves its metrics for Prometheus at \`/metrics\` of its admin port (9999, \`--admin-address\`).
-The construct \`Monitoring\` renders what scrapes them, alerts, and a dashboard.
+The construct \`Monitoring\` renders what scrapes them, a dashboard, and alerts, whose [runbooks](runbooks.md) say what to do.
 
 Only the replica that leads has metrics of Links and targets. They are removed when the Link is: no series is left of what is gone.
 No label has a value for each Service or pod, so that the number of series depends on the number of Links alone.

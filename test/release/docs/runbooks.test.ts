@@ -1,0 +1,91 @@
+/** docs/runbooks.md has a section for each alert, and the commands in it run. */
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import manifest from '../../../package.json' with { type: 'json' };
+import { render } from '../../../constructs/mirror/render.ts';
+import { ALERT_RULES, alertName, runbookUrl } from '../../../constructs/monitoring/alert-rules.ts';
+import { Alerts } from '../../../constructs/monitoring/alerts.ts';
+import { MirrorOperator } from '../../../constructs/operator/mirror-operator.ts';
+import { onReal } from '../../cluster/on-each-backing.ts';
+import { requireBinary } from '../../cluster/real/binaries.ts';
+import { eventually } from '../../cluster/workload/index.ts';
+import { mergedKubeconfig } from '../../demo/kubeconfig.ts';
+import { EXPORTED, LINKS_NAMESPACE, service } from '../../support/builders.ts';
+import { TwoClusters } from '../../support/two-clusters.ts';
+import { blocksOf, type CommandBlock } from '../examples/readme.ts';
+import { shell } from '../packaging/packed.ts';
+
+const PAGE = 'docs/runbooks.md';
+const blocks: readonly CommandBlock[] = await blocksOf(PAGE);
+const alerts = Object.keys(ALERT_RULES);
+
+test('there is a runbook for each alert, and for nothing else, with commands to look by', () => {
+  const sections = [...new Set(blocks.map(({ heading }) => heading))];
+  expect(sections).toEqual(['Where to look first', ...alerts.map(alertName)]);
+});
+
+test('each alert leads to its runbook, where the repository is', () => {
+  const [rule] = render((chart) => {
+    new Alerts(chart, 'alerts');
+  });
+  const repository = manifest.repository.url.replace(/^git\+|\.git$/g, '');
+  const urls = alerts.map((name) => `${repository}/blob/main/${PAGE}#${alertName(name).toLowerCase()}`);
+  expect(alerts.map(runbookUrl)).toEqual(urls);
+  expect([...JSON.stringify(rule).matchAll(/"runbook_url":"([^"]*)"/g)].map(([, url]) => url)).toEqual(urls);
+});
+
+/** What the commands show here, where one Service of the target cannot be mirrored. */
+const SHOWN: Readonly<Record<string, readonly string[]>> = {
+  'Where to look first': ['SomeNotMirrored', 'InvalidService'],
+  LinkspanLinkNotReady: ['Ready=True SomeNotMirrored: 1 of 1 Services are not mirrored: 1 InvalidService'],
+  LinkspanCredentialsInvalid: ['cluster-credentials-west'],
+  LinkspanGatewayNotAlive: ['service/probe-west', 'endpoints/probe-west'],
+  LinkspanMirrorsFailed: ['shop/odd InvalidService: '],
+  LinkspanPruneHeld: ['odd ', 'link.multicluster.linkerd.io/west annotated'],
+  LinkspanReconcileErrors: ['InvalidService', 'yes'],
+  LinkspanNoLeader: ['holderIdentity: ', 'yes'],
+  LinkspanOperatorAbsent: ['linkspan-operator', 'networkpolicy.networking.k8s.io/linkspan-operator'],
+};
+
+onReal('the commands of the runbooks', () => {
+  let clusters: TwoClusters;
+  let directory: string;
+  beforeAll(async () => {
+    clusters = await TwoClusters.start({ backing: 'real' });
+    directory = await mkdtemp(join(tmpdir(), 'linkspan-runbooks-'));
+    await writeFile(join(directory, 'kubeconfig'), mergedKubeconfig([clusters.eastCluster, clusters.westCluster]));
+    await symlink(requireBinary('kubectl'), join(directory, 'kubectl'));
+    const deployed = render((chart) => {
+      const settings = { image: 'linkspan:test', meshed: false, networkPolicy: { from: [{ podSelector: {} }] } };
+      new MirrorOperator(chart, 'operator', { ...settings, namespace: LINKS_NAMESPACE });
+    });
+    for (const object of deployed) await clusters.east.apply(object);
+    await clusters.link();
+    clusters.operator();
+    await clusters.west.apply(
+      service('odd', { labels: EXPORTED, spec: { type: 'ExternalName', externalName: 'odd.example' } }),
+    );
+    await eventually('it is reported', async () => (await clusters.condition('Ready'))?.reason === 'SomeNotMirrored');
+  }, 120_000);
+  afterAll(async () => {
+    await clusters.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  test.each(alerts.map(alertName).concat('Where to look first'))(
+    'run, and show what is the matter: %s',
+    async (heading) => {
+      const env = {
+        KUBECONFIG: join(directory, 'kubeconfig'),
+        HOME: directory,
+        PATH: [directory, dirname(process.execPath), process.env['PATH']].join(delimiter),
+      };
+      const commands = blocks.filter((block) => block.heading === heading).map((block) => block.commands);
+      const { code, stdout, stderr } = await shell(directory, commands.join(''), env);
+      expect(code, stderr).toBe(0);
+      for (const text of SHOWN[heading] ?? []) expect(stdout).toContain(text);
+    },
+  );
+});
