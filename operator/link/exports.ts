@@ -174,6 +174,8 @@ export class Exports {
     this.#target = target;
     this.#client = trial.client;
     trial.adopt();
+    const { server } = trial.client;
+    this.#options.env.log.info({ link: this.#settings.name, server }, 'the target is read with new credentials');
     this.#options.onReachable(trial.obstacle);
     this.#relisted(target);
   }

@@ -88,11 +88,14 @@ export class Reachability {
 
   /** Sets condition `CredentialsValid`, as found from the Secret. */
   setCredentials(found: Verdict): void {
+    const wereBad = this.#credentials?.status === 'False';
     const isNew = this.#credentials?.status !== found.status || this.#credentials.message !== found.message;
     this.#credentials = found;
     if (isNew && found.status === 'False') {
       this.#log.warn({ link: this.#link, reason: found.reason, error: found.message }, 'the credentials are not valid');
       this.#report.event('Warning', found.reason, found.message);
+    } else if (wereBad && found.status === 'True') {
+      this.#log.info({ link: this.#link }, 'the credentials are valid again');
     }
     this.#report.statusChanged();
   }

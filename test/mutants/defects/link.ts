@@ -51,6 +51,20 @@ const MANAGER = { file: 'operator/link/manager.ts' };
 
 export const LINK: readonly Defect[] = [
   {
+    ...REACHABILITY,
+    name: 'the log does not say that credentials are valid again',
+    rule: 'G6',
+    find: "else if (wereBad && found.status === 'True')",
+    replace: "else if (wereBad && found.status === 'Unknown')",
+  },
+  {
+    ...EXPORTS,
+    name: 'the log does not say that new credentials are in use',
+    rule: 'G6',
+    find: "env.log.info({ link: this.#settings.name, server }, 'the target is read with new credentials');",
+    replace: 'env.log.debug({ server }, "");',
+  },
+  {
     file: 'operator/link/mirror-counts.ts',
     tests: ['test/operator/link/mirrors.test.ts'],
     name: 'writes of endpoints count as mirrors',

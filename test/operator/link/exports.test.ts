@@ -436,12 +436,14 @@ describe('other credentials (E2)', () => {
       failure: { kind: 'status', code: 403 },
       match: ({ namespace: within }) => within === 'bank',
     });
-    const { exports, listed, reachable } = reading([], { ...SETTINGS, targetNamespaces: ['shop', 'bank'] });
+    const lines: string[] = [];
+    const { exports, listed, reachable } = reading([], { ...SETTINGS, targetNamespaces: ['shop', 'bank'] }, lines);
     await listed();
     await eventually('the target can be read', async () => reachable.at(-1) === true);
     await cluster.kill();
     await eventually('the target cannot be read', async () => reachable.at(-1) === false);
     expect(await offer(exports, await clientOf(other, other.kubeconfig)).adopted).toBe(true);
+    expect(lines).toEqual(['info the target is read with new credentials']);
   });
 
   it('that are superseded, or tried when the session ends, are given up', async () => {

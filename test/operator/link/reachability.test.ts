@@ -127,6 +127,8 @@ describe('the credentials (E2)', () => {
     expect(report.events).toEqual(['Warning KubeconfigInvalid no CA', 'Warning KubeconfigInvalid no token']);
     expect(lines).toHaveLength(2);
     expect(report.statusChanges).toBe(3);
+    for (let times = 0; times < 2; times += 1) reachability.setCredentials(verdict('True', 'Valid', ''));
+    expect(lines.slice(2)).toEqual(['info the credentials are valid again']);
   });
 
   it('that are good are no news for an Event', () => {
