@@ -8,6 +8,12 @@ import { Command } from 'commander';
 import { addAllowFlags, addLinkGenFlags, type AllowFlags, type LinkGenFlags } from './commands/link/gen-flags.ts';
 import { addInstallFlags, type InstallFlags } from './commands/install/flags.ts';
 import { addCheckFlags, type CheckFlags } from './commands/check/flags.ts';
+import {
+  addInstallFlags,
+  addUninstallFlags,
+  type InstallFlags,
+  type UninstallFlags,
+} from './commands/install/flags.ts';
 import { addLinkFlags, addUnlinkFlags, type LinkFlags, type UnlinkFlags } from './commands/link/flags.ts';
 import type { SynthFlags } from './commands/synth.ts';
 import { addOperatorFlags, type FlagValues } from '../operator/config/flags.ts';
@@ -27,6 +33,11 @@ addInstallFlags(program.command('install'))
   .showHelpAfterError('(see linkspan install --help)')
   .description('make a cluster ready for Links: namespace, CRD, gateway, policy and operator')
   .action(async (flags: InstallFlags) => (await import('./commands/install/install.ts')).install(flags));
+
+addUninstallFlags(program.command('uninstall'))
+  .showHelpAfterError('(see linkspan uninstall --help)')
+  .description('remove what linkspan install has made')
+  .action(async (flags: UninstallFlags) => (await import('./commands/install/uninstall.ts')).uninstall(flags));
 
 program.commandsGroup('Links:');
 

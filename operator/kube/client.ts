@@ -6,7 +6,7 @@ import type { ClusterAccess } from './access/access.ts';
 import type { RequestLane } from './network.ts';
 import { isNotFound } from './errors.ts';
 import { apiVersionOf, EVENTS, type KubeObject, LEASES, type Resource } from './objects.ts';
-import { collectionPath, objectPath, versionPath } from './paths.ts';
+import { collectionPath, objectPath, type Query, versionPath } from './paths.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 
 export type { ClientHooks } from './transport.ts';
@@ -58,7 +58,17 @@ export interface Preconditions {
 
 /** An `APIResourceList`. */
 interface ServedResources {
-  readonly resources?: readonly { readonly name: string; readonly verbs: readonly string[] }[];
+  readonly resources?: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly namespaced: boolean;
+    readonly verbs: readonly string[];
+  }[];
+}
+
+/** An `APIGroupList`. */
+interface ServedGroups {
+  readonly groups?: readonly { readonly name: string; readonly preferredVersion: { readonly version: string } }[];
 }
 
 export class KubeClient {
@@ -132,6 +142,26 @@ export class KubeClient {
     return gitVersion;
   }
 
+  /**
+   * Every resource that can be listed and has namespaces, each at the version that the API server prefers of its group.
+   * @throws ApiError also if one group, such as that of an aggregated API server, does not answer
+   */
+  async namespacedResources(signal?: AbortSignal): Promise<readonly Resource[]> {
+    const get = <T>(path: string): Promise<T> =>
+      this.#transport.json<T>({ method: 'GET', path, what: `discover ${path}`, signal });
+    const { groups = [] } = await get<ServedGroups>('/apis');
+    const versions = groups.map(({ name, preferredVersion }) => ({ group: name, version: preferredVersion.version }));
+    const lists = await Promise.all(
+      [{ group: '', version: 'v1' }, ...versions].map(async (of) => {
+        const { resources = [] } = await get<ServedResources>(versionPath(of));
+        return resources.flatMap(({ name: plural, kind, namespaced, verbs }) =>
+          namespaced && verbs.includes('list') ? [{ ...of, plural, kind, namespaced }] : [],
+        );
+      }),
+    );
+    return lists.flat();
+  }
+
   /** One page of a list. Items carry no `kind`, as the API server sends them. */
   async list<T extends KubeObject>(of: Resource, options: ListOptions, signal?: AbortSignal): Promise<List<T>> {
     const items: T[] = [];
@@ -187,12 +217,21 @@ export class KubeClient {
    * answers 409 if there is one; with an observed uid and resourceVersion it changes just that object.
    */
   apply<T extends KubeObject>(of: Resource, object: KubeObject, signal?: AbortSignal): Promise<T> {
+    return this.#apply(of, object, {}, signal);
+  }
+
+  /** What {@link apply} would make of the object; nothing is written. */
+  tryApply<T extends KubeObject>(of: Resource, object: KubeObject, signal?: AbortSignal): Promise<T> {
+    return this.#apply(of, object, { dryRun: 'All' }, signal);
+  }
+
+  #apply<T extends KubeObject>(of: Resource, object: KubeObject, query: Query, signal?: AbortSignal): Promise<T> {
     const { namespace, name } = object.metadata;
     return this.#transport.json<T>({
       method: 'PATCH',
       path: objectPath(of, namespace, name),
       what: `apply ${of.kind} ${label(namespace, name)}`,
-      query: { fieldManager: this.fieldManager, force: true },
+      query: { fieldManager: this.fieldManager, force: true, ...query },
       body: { apiVersion: apiVersionOf(of), kind: of.kind, ...object },
       contentType: 'application/apply-patch+yaml',
       fence: this.#fence,

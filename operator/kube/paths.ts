@@ -2,7 +2,7 @@
 import type { Resource } from './objects.ts';
 
 /** Path of one version of a resource's group. */
-export const versionPath = (of: Resource): string =>
+export const versionPath = (of: Pick<Resource, 'group' | 'version'>): string =>
   of.group === '' ? `/api/${of.version}` : `/apis/${of.group}/${of.version}`;
 
 /** Path of all objects of a resource; of one namespace, if it is given and the resource has namespaces. */

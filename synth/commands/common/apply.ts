@@ -1,6 +1,6 @@
 /** Writing manifests to a cluster, and deleting objects, each reported as it is done. */
 import type { ApiJson } from '../../../constructs/mirror/render.ts';
-import type { KubeObject, Resource } from '../../../operator/kube/objects.ts';
+import { apiVersionOf, type KubeObject, type Resource } from '../../../operator/kube/objects.ts';
 import type { Cluster } from './cluster.ts';
 import type { ResultReport } from './output.ts';
 
@@ -16,6 +16,16 @@ export interface Found {
   readonly of: Resource;
   readonly object: KubeObject;
 }
+
+/** A reference that `kubectl delete -f -` takes. */
+export const refOf = ({ of, object: { metadata } }: Found): ApiJson => {
+  const { name, namespace } = metadata;
+  return {
+    apiVersion: apiVersionOf(of),
+    kind: of.kind,
+    metadata: { name, ...(namespace !== undefined && { namespace }) },
+  };
+};
 
 /** Deletes the objects in their order. */
 export const deleteAll = async (cluster: Cluster, all: readonly Found[], report: ResultReport): Promise<void> => {

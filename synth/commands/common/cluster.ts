@@ -6,7 +6,9 @@ import type { ApiJson } from '../../../constructs/mirror/render.ts';
 import { kubeconfigAccess, kubeconfigServer, loadSourceKubeconfig } from '../../../operator/kube/access/kubeconfig.ts';
 import type { KubeconfigServer, SourceKubeconfigOptions } from '../../../operator/kube/access/kubeconfig.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
+import { sleep } from '../../../operator/kube/backoff.ts';
 import {
+  ApiError,
   describe,
   isConflict,
   isForbidden,
@@ -19,7 +21,13 @@ import { CommandError } from './command-error.ts';
 import { resourceOf } from './kinds.ts';
 
 /** Who the commands are in managedFields and audit logs: not the operator, whose writes are its own. */
-const COMMAND_LINE = 'linkspan-cli';
+export const COMMAND_LINE = 'linkspan-cli';
+
+const TOO_MANY_REQUESTS = 429;
+/** How often a busy server is asked, and how long it is left alone when it does not say. */
+const ATTEMPTS = 10;
+const RETRY_MS = 1_000;
+const MAX_RETRY_MS = 5_000;
 
 /** What became of an object. */
 export type Outcome = 'created' | 'configured' | 'unchanged' | 'deleted';
@@ -93,6 +101,16 @@ export class Cluster {
     });
   }
 
+  /** Every resource that can be listed and has namespaces. */
+  namespacedResources(): Promise<readonly Resource[]> {
+    return this.#ask(() => this.#client.namespacedResources());
+  }
+
+  /** What {@link apply} would make of an object; nothing is written. */
+  preview<T extends KubeObject>(object: ApiJson): Promise<T> {
+    return this.#ask(() => this.#client.tryApply<T>(resourceOf(object), object));
+  }
+
   /** Server-side apply, forced. */
   async apply(object: ApiJson): Promise<Outcome> {
     const of = resourceOf(object);
@@ -117,10 +135,15 @@ export class Cluster {
     return this.#client.close();
   }
 
-  async #ask<T>(question: () => Promise<T>): Promise<T> {
+  /** Asks, and asks again while the server is too busy, as it is for a moment after a kind was added. */
+  async #ask<T>(question: () => Promise<T>, attempts = ATTEMPTS): Promise<T> {
     try {
       return await question();
     } catch (error) {
+      if (error instanceof ApiError && error.code === TOO_MANY_REQUESTS && attempts > 1) {
+        await sleep(Math.min(error.retryAfterMs ?? RETRY_MS, MAX_RETRY_MS));
+        return this.#ask(question, attempts - 1);
+      }
       throw new CommandError([{ object: this.context, reason: describe(error), remedy: this.#remedy(error) }]);
     }
   }
@@ -130,7 +153,7 @@ export class Cluster {
     if (isNamespaceGone(error)) return 'create the namespace, or name another';
     if (isForbidden(error)) return 'use a context that may do this, or have it granted';
     if (isConflict(error)) return 'somebody else has changed it: run the command again';
-    if (error instanceof Error && error.name === 'ApiError') return 'see what the API server says';
+    if (error instanceof ApiError) return 'see what the API server says';
     return `check that ${this.#client.server} is up, and can be reached from here`;
   }
 }

@@ -6,6 +6,7 @@ import {
   type ApplyFlags,
   type ClusterFlags,
   listOf,
+  timeoutOption,
   trueOrFalse,
 } from '../common/flags.ts';
 
@@ -44,3 +45,12 @@ const addSettingFlags = (command: Command): Command =>
 /** Adds the flags of `linkspan install`. */
 export const addInstallFlags = (command: Command): Command =>
   addApplyFlags(addSettingFlags(addClusterFlags(command)), 'print the manifests');
+
+/** Adds the flags of `linkspan uninstall`. */
+export const addUninstallFlags = (command: Command): Command =>
+  addApplyFlags(
+    addClusterFlags(command).addOption(
+      timeoutOption('how long to wait until the operator has stopped, and what is deleted is gone'),
+    ),
+    'print the objects that would be deleted',
+  );

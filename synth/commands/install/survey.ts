@@ -24,7 +24,7 @@ export const clusterProblems = async (
     cluster.find(NAMESPACES, { name: linkerdNamespace }),
     cluster.find(NAMESPACES, { name: namespace }),
     cluster.find(DEPLOYMENTS, { namespace, name: OPERATOR_NAME }),
-    otherNamespaces(cluster, namespace),
+    otherInstallations(cluster, namespace),
     ...policyKinds(objects).map(async (of) => ((await cluster.serves(of)) ? undefined : of)),
   ]);
   const problem = (
@@ -61,14 +61,7 @@ export const clusterProblems = async (
             'change it where its manifests are kept, or delete it first',
           ),
         ]),
-    ...elsewhere.map((other) =>
-      problem(
-        'ConfigMap',
-        { namespace: other, name: RECORD_NAME },
-        'Linkspan is installed in that namespace already',
-        `use --namespace ${other}, or uninstall it first`,
-      ),
-    ),
+    ...elsewhere,
   ];
 };
 
@@ -77,15 +70,16 @@ const policyKinds = (objects: readonly ApiJson[]): readonly Resource[] => {
   return [...new Map(kinds.map((of) => [`${apiVersionOf(of)} ${of.kind}`, of])).values()];
 };
 
-/** Namespaces of other installations: the operator's ClusterRole has one name. */
-const otherNamespaces = async (cluster: Cluster, namespace: string): Promise<readonly string[]> => {
-  const labelSelector = `${Label.managedBy}=${Value.managedBy}`;
-  const found = await cluster.list(CONFIG_MAPS, { labelSelector });
-  return found.flatMap(({ metadata }) =>
-    metadata.name === RECORD_NAME && metadata.namespace !== undefined && metadata.namespace !== namespace
-      ? [metadata.namespace]
-      : [],
-  );
+/** Installations in other namespaces: the operator's ClusterRole has one name. */
+export const otherInstallations = async (cluster: Cluster, namespace: string): Promise<readonly Problem[]> => {
+  const found = await cluster.list(CONFIG_MAPS, { labelSelector: `${Label.managedBy}=${Value.managedBy}` });
+  return found
+    .filter(({ metadata }) => metadata.name === RECORD_NAME && metadata.namespace !== namespace)
+    .map(({ metadata }) => ({
+      object: cluster.title('ConfigMap', metadata),
+      reason: 'Linkspan is installed in that namespace',
+      remedy: `use --namespace ${metadata.namespace ?? ''}, or uninstall it first`,
+    }));
 };
 
 /** What is installed; undefined if nothing is, or not by `linkspan install`. */

@@ -3,7 +3,6 @@
  * removed the mirrors, the credentials follow, and last the account in the target. Safe to run again: what is gone is
  * passed over. Without `--apply` nothing is deleted, and the objects are printed.
  */
-import type { ApiJson } from '../../../constructs/mirror/render.ts';
 import {
   Annotation,
   CredentialsSecret,
@@ -14,7 +13,6 @@ import {
   writeLeaseName,
 } from '../../../crds/wire.ts';
 import {
-  apiVersionOf,
   type KubeObject,
   LEASES,
   type Resource,
@@ -22,7 +20,7 @@ import {
   SECRETS,
   SERVICES,
 } from '../../../operator/kube/objects.ts';
-import { deleteAll, type Found } from '../common/apply.ts';
+import { deleteAll, type Found, refOf } from '../common/apply.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { ExitCode, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, LINKS, SERVICE_ACCOUNTS } from '../common/kinds.ts';
@@ -115,16 +113,6 @@ const refuseForeign = ({ link }: Traces, source: Cluster, cluster: string): void
   refuseProblems([
     { object, reason: `is to cluster ${target ?? ''}`, remedy: 'name the cluster of the Link to remove with --name' },
   ]);
-};
-
-/** A reference that `kubectl delete -f -` takes. */
-const refOf = ({ of, object: { metadata } }: Found): ApiJson => {
-  const { name, namespace } = metadata;
-  return {
-    apiVersion: apiVersionOf(of),
-    kind: of.kind,
-    metadata: { name, ...(namespace !== undefined && { namespace }) },
-  };
 };
 
 /** Reads everything that is left. Only what this command line or Linkerd's makes for a Link counts. */

@@ -4,6 +4,7 @@ const LINK_GEN = ['test/synth/commands/link/link-gen.test.ts'];
 const LINK = ['test/synth/commands/link/link.test.ts'];
 
 const INSTALL = ['test/synth/commands/install/install.test.ts'];
+const UNINSTALL = ['test/synth/commands/install/uninstall.test.ts'];
 const MANIFESTS = ['test/synth/commands/install/manifests.test.ts'];
 const VALUES = ['test/synth/commands/install/values.test.ts'];
 
@@ -42,6 +43,41 @@ export const COMMANDS: readonly Defect[] = [
     find: '...(await clusterProblems(cluster, namespace, linkerdNamespace, objects)),',
     replace: '...(await clusterProblems(cluster, namespace, linkerdNamespace, objects)).slice(99),',
     tests: INSTALL,
+  },
+  {
+    name: 'an installation is taken away although something needs it',
+    file: 'synth/commands/install/uninstall.ts',
+    find: 'refuseProblems(await usedBy(cluster, namespace));',
+    replace: 'await usedBy(cluster, namespace);',
+    tests: UNINSTALL,
+  },
+  {
+    name: "the CRD is deleted with another namespace's Links",
+    file: 'synth/commands/install/uninstall.ts',
+    find: 'if (kind === CRDS) return (await cluster.list(LINKS, {})).map((object) => ({ of: LINKS, object }));',
+    replace: 'if (kind === CRDS) return [];',
+    tests: UNINSTALL,
+  },
+  {
+    name: 'the namespace is deleted with what others have in it',
+    file: 'synth/commands/install/namespace-content.ts',
+    find: '.filter((object) => !isOurs(object) && !isDerived(of, object))',
+    replace: '.filter((object) => !isOurs(object) && !isDerived(of, object) && false)',
+    tests: UNINSTALL,
+  },
+  {
+    name: "what Linkerd's chart has made is deleted because of a label",
+    file: 'synth/commands/install/ownership.ts',
+    find: '!(Annotation.createdBy in annotations) &&',
+    replace: '',
+    tests: UNINSTALL,
+  },
+  {
+    name: 'the labels that install puts on a namespace stay there',
+    file: 'synth/commands/install/uninstall.ts',
+    find: 'await releaseNamespace(cluster, namespace, report);',
+    replace: '',
+    tests: UNINSTALL,
   },
   {
     name: 'a gateway without an identity is linked to',

@@ -59,6 +59,18 @@ Role there, and no Secret elsewhere. Keep other Secrets out of that namespace.
 Where Linkerd's multicluster extension is installed, its gateway, its policy, its CRD and its namespace are taken over in
 place: they keep their uids and addresses, and \`uninstall\` leaves them. Linkerd's controllers are named, and go on until
 their Links are handed over.`,
+  uninstall: `It refuses, naming them, while there are Links, mirrors, or accounts with which other clusters read this one: \`unlink\`
+removes each. Then it deletes what carries the label \`app.kubernetes.io/managed-by: linkspan\`, which \`install\` puts on what
+it makes: first the Deployments, then, when the operator has stopped, the rest, and the CRD and the namespace last.
+
+\`\`\`sh
+linkspan uninstall --context east           # prints the objects that would be deleted
+linkspan uninstall --context east --apply
+\`\`\`
+
+What \`install\` has found in its place stays, as do objects that Linkerd's chart or Helm has marked as theirs. The CRD stays
+while any namespace has a Link. The namespace stays while others have anything in it, of whatever kind; run the command
+again when that is gone. Each is named, with the reason. A namespace that you have made gets back the labels that it had.`,
   link: `In the target it makes the account \`linkerd-service-mirror-remote-access-<source>\`, with its rights and a token that
 Kubernetes fills in. In the source it writes the token as the Secret \`cluster-credentials-<target>\` for the operator, and a
 copy for Linkerd's destination controller, and then the Link. What the Link says of the gateway is read from the gateway's

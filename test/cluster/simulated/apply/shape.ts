@@ -53,6 +53,12 @@ const POD_SPEC = struct({
 });
 
 const KINDS: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
+  Deployment: {
+    spec: struct({ selector: ATOMIC, template: struct({ metadata: METADATA, spec: POD_SPEC }) }),
+    status: struct({ conditions: CONDITIONS }),
+  },
+  NetworkPolicy: { spec: struct({ podSelector: ATOMIC, ingress: ATOMIC, egress: ATOMIC, policyTypes: ATOMIC }) },
+  PodDisruptionBudget: { spec: struct({ selector: ATOMIC }), status: struct({ conditions: CONDITIONS }) },
   Endpoints: { subsets: ATOMIC },
   EndpointSlice: { endpoints: ATOMIC, ports: ATOMIC },
   Event: { involvedObject: ATOMIC, related: ATOMIC },

@@ -1,13 +1,14 @@
-/** `linkspan install` on real API servers: what it refuses, what it writes, and what it does over Linkerd's own extension. */
+/** `linkspan install`: what it refuses, what it writes, and what it does over Linkerd's own extension. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
-import { onReal } from '../../../cluster/on-each-backing.ts';
+import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
 import { linkerdChart } from '../../../support/linkerd-chart.ts';
 import { installLinkerd, type LinkerdCluster, startLinkerdCluster } from '../../../support/linkerd-cluster.ts';
+import { linkspanHere } from '../../in-process.ts';
 import { linkspan, type Outcome } from '../../linkspan.ts';
 
 const NAMESPACE = 'linkerd-multicluster';
@@ -72,18 +73,18 @@ describe('linkspan install without a cluster', () => {
   });
 });
 
-onReal('linkspan install', () => {
+onEachBacking('linkspan install', (backing) => {
   let east: LinkerdCluster;
   let west: LinkerdCluster;
 
   beforeAll(async () => {
-    const start = (name: string) => startLinkerdCluster({ backing: 'real', name });
+    const start = (name: string) => startLinkerdCluster({ backing, name });
     [east, west] = await Promise.all([start('east'), start('west')]);
   }, 120_000);
   afterAll(() => Promise.all([east.stop(), west.stop()]));
 
   const run = ({ cluster }: LinkerdCluster, ...args: readonly string[]): Promise<Outcome> =>
-    linkspan(directory, 'install', `--kubeconfig=${cluster.kubeconfigFile}`, ...args);
+    linkspanHere('install', `--kubeconfig=${cluster.kubeconfigFile}`, ...args);
   const writes = async ({ cluster }: LinkerdCluster) =>
     (await cluster.audit()).filter(
       ({ verb, userAgent }) => userAgent === 'linkspan-cli' && !['get', 'list'].includes(verb),
@@ -155,7 +156,7 @@ onReal('linkspan install', () => {
       [[], 'namespace linkerd-multicluster of east: Linkspan is installed there with other settings (linkspan upgrade'],
       [
         ['--namespace=other'],
-        'ConfigMap linkerd-multicluster/linkspan-install of east: Linkspan is installed in that namespace already',
+        'ConfigMap linkerd-multicluster/linkspan-install of east: Linkspan is installed in that namespace (use --namespace linkerd-multicluster',
       ],
       [['--ha', '--linkerd-namespace=nope'], 'Namespace nope of east: not found'],
     ])('refuses %j over it', async (flags, message) => {

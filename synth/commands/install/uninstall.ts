@@ -1,0 +1,214 @@
+/**
+ * `linkspan uninstall`: removes what `linkspan install` has made, and nothing that it cannot prove to be ours. It refuses
+ * while anything still needs the installation: Links, their mirrors, and clusters that read this one. Without `--apply`
+ * nothing is deleted, and the objects are printed.
+ */
+import { FIELD_MANAGER, Label, OPERATOR_LEASE, OPERATOR_NAME, remoteAccessName, Value } from '../../../crds/wire.ts';
+import { PODS as OPERATOR_PODS } from '../../../constructs/operator/pods.ts';
+import { keyOf, type KubeObject, LEASES, NAMESPACES, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
+import { deleteAll, type Found, refOf } from '../common/apply.ts';
+import { type Cluster, COMMAND_LINE, withCluster } from '../common/cluster.ts';
+import { type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
+import { CRDS, DEPLOYMENTS, LINKS, PODS, resourceOf, SERVICE_ACCOUNTS } from '../common/kinds.ts';
+import { manifestsText, ResultReport } from '../common/output.ts';
+import { waitFor } from '../common/wait.ts';
+import { print } from '../../print.ts';
+import type { UninstallFlags } from './flags.ts';
+import { installManifests } from './manifests.ts';
+import { othersIn } from './namespace-content.ts';
+import { findOurs, isOurs } from './ownership.ts';
+import { findRecord, otherInstallations } from './survey.ts';
+
+/** Runs the command. Sets the exit code. */
+export const uninstall = (flags: UninstallFlags): Promise<void> =>
+  reportingProblems(() => withCluster(flags, (cluster) => uninstallFrom(cluster, flags)));
+
+const uninstallFrom = async (cluster: Cluster, flags: UninstallFlags): Promise<void> => {
+  const { namespace, apply, output } = flags;
+  refuseProblems(await usedBy(cluster, namespace));
+  const { objects, notes } = await plan(cluster, namespace);
+  if (objects.length === 0)
+    notes.unshift(`nothing is left of Linkspan in namespace ${namespace} of ${cluster.context}`);
+  for (const note of notes) process.stderr.write(`note: ${note}\n`);
+  if (!apply) {
+    if (objects.length === 0) return;
+    const purpose = 'objects that would be deleted';
+    await print(manifestsText([{ context: cluster.context, purpose, objects: objects.map(refOf) }], output ?? 'yaml'));
+    return;
+  }
+  const report = new ResultReport(output);
+  const isDeployment = ({ of }: Found): boolean => of === DEPLOYMENTS;
+  await deleteAll(cluster, objects.filter(isDeployment), report);
+  // A running operator needs its rights to give its Lease back, and would make the Lease again.
+  await untilStopped(cluster, flags);
+  await deleteAll(
+    cluster,
+    objects.filter((each) => !isDeployment(each)),
+    report,
+  );
+  for (const { of, object } of objects)
+    if (of === CRDS || of === NAMESPACES) await untilGone(cluster, of, object, flags);
+  await releaseNamespace(cluster, namespace, report);
+  await report.end();
+};
+
+/** What still needs the installation. */
+const usedBy = async (cluster: Cluster, namespace: string): Promise<readonly Problem[]> => {
+  const { context } = cluster;
+  const [links, mirrors, accounts, elsewhere] = await Promise.all([
+    cluster.list(LINKS, { namespace }),
+    cluster.list(SERVICES, { labelSelector: `${Label.clusterName},${Label.mirroredService}=${Value.true}` }),
+    cluster.list(SERVICE_ACCOUNTS, { namespace }),
+    otherInstallations(cluster, namespace),
+  ]);
+  const byCluster = Map.groupBy(mirrors, ({ metadata }) => metadata.labels?.[Label.clusterName] ?? '');
+  const sources = accounts.filter((account) => isMadeBy(account, COMMAND_LINE)).map(({ metadata }) => metadata.name);
+  return [
+    ...elsewhere,
+    ...links.map(({ metadata }) => ({
+      object: cluster.title('Link', metadata),
+      reason: 'is there',
+      remedy: `linkspan unlink --context ${context} --name ${metadata.name} --apply`,
+    })),
+    ...(links.length > 0 ? [] : [...byCluster]).map(([name, { length }]) => ({
+      object: `mirrors of ${name} in ${context}`,
+      reason: `${length} are left without a Link`,
+      remedy: 'wait until the operator has removed them, or see its log',
+    })),
+    ...sources.flatMap((name) => {
+      const source = sourceOf(name);
+      return source === undefined
+        ? []
+        : [
+            {
+              object: cluster.title('ServiceAccount', { namespace, name }),
+              reason: `cluster ${source} reads this one with it`,
+              remedy: `linkspan unlink --context ${source} --to-context ${context} --apply`,
+            },
+          ];
+    }),
+  ];
+};
+
+/** The source cluster that an account is for, by its name. */
+const sourceOf = (account: string): string | undefined => {
+  const start = remoteAccessName('');
+  return account.startsWith(start) ? account.slice(start.length) : undefined;
+};
+
+const isMadeBy = ({ metadata }: KubeObject, manager: string): boolean =>
+  (metadata.managedFields ?? []).some((each) => each.manager === manager);
+
+interface Plan {
+  /** In the order in which they are deleted. */
+  readonly objects: readonly Found[];
+  /** What stays, with the reason. */
+  readonly notes: string[];
+}
+
+const plan = async (cluster: Cluster, namespace: string): Promise<Plan> => {
+  const found = await findOurs(cluster, namespace);
+  const notes: string[] = [];
+  const isKept = async ({ of: kind, object }: Found): Promise<boolean> => {
+    const reason = await reasonToKeep(cluster, namespace, kind);
+    if (reason !== undefined) notes.push(`${cluster.title(kind.kind, object.metadata)} stays: ${reason}`);
+    return reason !== undefined;
+  };
+  const objects: Found[] = [];
+  for (const each of found) if (!(await isKept(each))) objects.push(each);
+  notes.push(...(await takenOver(cluster, namespace)));
+  const leases = await ownLeases(cluster, namespace);
+  const isLast = ({ of: kind }: Found): boolean => kind === NAMESPACES;
+  return { objects: [...objects.filter((each) => !isLast(each)), ...leases, ...objects.filter(isLast)], notes };
+};
+
+/** Why the CRD or the namespace cannot go: others use it. */
+const reasonToKeep = async (cluster: Cluster, namespace: string, kind: Resource): Promise<string | undefined> => {
+  const users = await usersOf(cluster, namespace, kind);
+  if (users.length === 0) return undefined;
+  const names = users.slice(0, NAMED).map(({ of: used, object }) => `${used.kind} ${keyOf(object)}`);
+  return `it has ${names.join(', ')}${users.length > NAMED ? `, and ${users.length - NAMED} others` : ''}`;
+};
+
+const usersOf = async (cluster: Cluster, namespace: string, kind: Resource): Promise<readonly Found[]> => {
+  if (kind === CRDS) return (await cluster.list(LINKS, {})).map((object) => ({ of: LINKS, object }));
+  return kind === NAMESPACES ? othersIn(cluster, namespace) : [];
+};
+
+/** How many objects a note names. */
+const NAMED = 5;
+
+/** What the installation uses and has not made. */
+const takenOver = async (cluster: Cluster, namespace: string): Promise<readonly string[]> => {
+  const record = await findRecord(cluster, namespace);
+  if (record === undefined) return [];
+  const { objects } = installManifests(namespace, record.settings, undefined);
+  const found = await Promise.all(
+    objects.map(async (object) => {
+      const live = await cluster.find(resourceOf(object), object.metadata);
+      return live === undefined || isOurs(live) ? [] : [cluster.title(object.kind, object.metadata)];
+    }),
+  );
+  return found.flat().map((title) => `${title} stays: linkspan install has not made it`);
+};
+
+/** The Lease of the operators, which Linkerd's controllers do not know. */
+const ownLeases = async (cluster: Cluster, namespace: string): Promise<readonly Found[]> => {
+  const lease = await cluster.find(LEASES, { namespace, name: OPERATOR_LEASE });
+  const operator = await cluster.find(DEPLOYMENTS, { namespace, name: OPERATOR_NAME });
+  const isShared = operator !== undefined && !isOurs(operator);
+  return lease !== undefined && isMadeBy(lease, FIELD_MANAGER) && !isShared ? [{ of: LEASES, object: lease }] : [];
+};
+
+const untilStopped = async (cluster: Cluster, { namespace, timeout }: UninstallFlags): Promise<void> => {
+  const labelSelector = Object.entries(OPERATOR_PODS)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(',');
+  await waitFor(
+    'the operator to stop',
+    async () => {
+      const { length } = await cluster.list(PODS, { namespace, labelSelector });
+      return length > 0 ? { pending: `${length} pods run` } : { done: undefined };
+    },
+    {
+      timeoutMs: timeout,
+      problem: (pending, waitedMs) => ({
+        object: `pods of the operator in namespace ${namespace} of ${cluster.context}`,
+        reason: `${pending} after ${waitedMs / 1000} s`,
+        remedy: 'see why they do not end, and run the command again',
+      }),
+    },
+  );
+};
+
+const untilGone = async (
+  cluster: Cluster,
+  of: Resource,
+  { metadata }: KubeObject,
+  { timeout }: UninstallFlags,
+): Promise<void> => {
+  const title = cluster.title(of.kind, metadata);
+  await waitFor(
+    title,
+    async () => {
+      const found = await cluster.find(of, metadata);
+      return found?.metadata.uid === metadata.uid ? { pending: 'is being deleted' } : { done: undefined };
+    },
+    {
+      timeoutMs: timeout,
+      problem: (pending, waitedMs) => ({
+        object: title,
+        reason: `${pending}, for ${waitedMs / 1000} s`,
+        remedy: 'see the finalizers of what is in it',
+      }),
+    },
+  );
+};
+
+/** Takes our labels off a namespace that was there before the installation. */
+const releaseNamespace = async (cluster: Cluster, name: string, report: ResultReport): Promise<void> => {
+  const found = await cluster.find(NAMESPACES, { name });
+  if (found === undefined || isOurs(found) || !isMadeBy(found, COMMAND_LINE)) return;
+  const object = { apiVersion: NAMESPACES.version, kind: NAMESPACES.kind, metadata: { name } };
+  await report.add({ context: cluster.context, object, outcome: await cluster.apply(object) });
+};

@@ -1,0 +1,160 @@
+/** `linkspan uninstall`: what it removes, what it leaves to others, and what it refuses. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { onEachBacking } from '../../../cluster/on-each-backing.ts';
+import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
+import { link, namespace, service } from '../../../support/builders.ts';
+import { everything } from '../../../support/everything.ts';
+import { linkerdChart } from '../../../support/linkerd-chart.ts';
+import { installLinkerd, type LinkerdCluster, startLinkerdCluster } from '../../../support/linkerd-cluster.ts';
+import { linkspanHere } from '../../in-process.ts';
+import type { Outcome } from '../../linkspan.ts';
+
+const IMAGE = '--image=registry.example.com/linkspan:0.1.0';
+const NAMESPACE = 'linkerd-multicluster';
+
+const ref = (apiVersion: string, kind: string, name: string, within: string | undefined = NAMESPACE): ObjectRef => ({
+  apiVersion,
+  kind,
+  metadata: { name, ...(within !== '' && { namespace: within }) },
+});
+const LINKS_CRD = ref('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'links.multicluster.linkerd.io', '');
+
+onEachBacking('linkspan uninstall', (backing) => {
+  let east: LinkerdCluster;
+  let before: readonly string[];
+
+  beforeAll(async () => {
+    east = await startLinkerdCluster({ backing, name: 'east', controllers: ['namespace-controller'] });
+    await installLinkerd(east);
+    before = await everything(east.client);
+  }, 120_000);
+  afterAll(() => east.stop());
+
+  const run = (command: string, ...args: readonly string[]): Promise<Outcome> =>
+    linkspanHere(command, `--kubeconfig=${east.cluster.kubeconfigFile}`, ...args);
+  const writes = async () =>
+    (await east.cluster.audit()).filter(
+      ({ verb, userAgent }) => userAgent === 'linkspan-cli' && !['get', 'list'].includes(verb),
+    );
+  const asBefore = () => expect.poll(() => everything(east.client), { timeout: 20_000 }).toEqual(before);
+
+  beforeEach(async () => {
+    const { code, stderr } = await run('install', IMAGE, '--apply');
+    expect(code, stderr).toBe(0);
+    await east.cluster.clearAudit();
+  }, 30_000);
+
+  test('lists what it would delete, and deletes nothing', async () => {
+    const { code, stdout } = await run('uninstall', '--output=json');
+    expect(code).toBe(0);
+    const { clusters } = JSON.parse(stdout) as {
+      readonly clusters: readonly { readonly objects: readonly KubeObject[] }[];
+    };
+    const kinds = clusters[0]?.objects.map(({ kind }) => kind) ?? [];
+    expect(kinds).toHaveLength(23);
+    expect([kinds.slice(0, 2), kinds.slice(-2)]).toEqual([
+      ['Deployment', 'Deployment'],
+      ['CustomResourceDefinition', 'Namespace'],
+    ]);
+    expect(await writes()).toEqual([]);
+  });
+
+  test('refuses while there are Links, mirrors, or another installation', { timeout: 30_000 }, async () => {
+    const here = link('west');
+    await east.client.apply(here);
+    const mirror = service('web-west', {
+      namespace: 'default',
+      labels: { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' },
+    });
+    await east.client.apply(mirror);
+    const used = await run('uninstall', '--apply');
+    await east.client.delete(here);
+    const left = await run('uninstall', '--apply');
+    await east.client.delete(mirror);
+    const elsewhere = await run('uninstall', '--apply', '--namespace=other');
+
+    expect([used, left, elsewhere].map(({ code, stdout }) => [code, stdout])).toEqual([
+      [1, ''],
+      [1, ''],
+      [1, ''],
+    ]);
+    expect([used.stderr, left.stderr, elsewhere.stderr]).toEqual([
+      'error: Link linkerd-multicluster/west of east: is there (linkspan unlink --context east --name west --apply)\n',
+      'error: mirrors of west in east: 1 are left without a Link (wait until the operator has removed them, or see its log)\n',
+      'error: ConfigMap linkerd-multicluster/linkspan-install of east: Linkspan is installed in that namespace (use --namespace linkerd-multicluster, or uninstall it first)\n',
+    ]);
+    expect(await writes()).toEqual([]);
+  });
+
+  test(
+    'keeps the CRD and the namespace while others use them, and removes them later',
+    { timeout: 60_000 },
+    async () => {
+      const others = [
+        namespace('other'),
+        ref('v1', 'ServiceAccount', 'theirs'),
+        link('north', {}, { namespace: 'other' }),
+      ];
+      for (const each of others) await east.client.apply(each);
+      const first = await run('uninstall', '--apply');
+      expect(first.code, first.stderr).toBe(0);
+      expect(first.stderr.split('\n')).toEqual([
+        'note: CustomResourceDefinition links.multicluster.linkerd.io of east stays: it has Link other/north',
+        'note: Namespace linkerd-multicluster of east stays: it has ServiceAccount linkerd-multicluster/theirs',
+        '',
+      ]);
+      expect(await east.client.get(others[1]!)).toBeDefined();
+      expect(await east.client.get(others[2]!)).toBeDefined();
+
+      for (const each of others.toReversed()) await east.client.delete(each);
+      const again = await run('uninstall', '--apply');
+      expect(again.stdout.split('\n')).toEqual([
+        'customresourcedefinition/links.multicluster.linkerd.io deleted in east',
+        'namespace/linkerd-multicluster deleted in east',
+        '',
+      ]);
+      await asBefore();
+    },
+  );
+
+  test('leaves the namespace that a user has made as it was', { timeout: 60_000 }, async () => {
+    await run('uninstall', '--apply');
+    await asBefore();
+    const own = { ...namespace(NAMESPACE), metadata: { name: NAMESPACE, labels: { team: 'mesh' } } };
+    await east.client.apply(own);
+    const labels = async () => (await east.client.get(own))?.metadata.labels;
+    const made = await labels();
+    await run('install', IMAGE, '--apply');
+    expect(await labels()).toMatchObject({ team: 'mesh', 'linkerd.io/extension': 'multicluster' });
+
+    const { stderr } = await run('uninstall', '--apply');
+    expect(stderr).toContain('note: Namespace linkerd-multicluster of east stays: linkspan install has not made it\n');
+    expect(await labels()).toEqual(made);
+    await east.client.delete(own);
+    await asBefore();
+  });
+
+  test("leaves what Linkerd's chart has made, also where a label says otherwise", { timeout: 60_000 }, async () => {
+    await run('uninstall', '--apply');
+    await asBefore();
+    const [own, crd, ...rest] = linkerdChart.filter(({ kind }) => kind !== 'Link');
+    await east.client.apply(own!);
+    await east.client.apply(crd!);
+    for (const each of rest) await east.client.apply(each);
+    await run('install', IMAGE, '--apply');
+    // As `linkspan install | kubectl apply --server-side` does.
+    const gateway = ref('v1', 'Service', 'linkerd-gateway');
+    const annotations = { 'linkerd.io/created-by': 'linkerd/cli edge-26.8.1' };
+    await east.client.patch(gateway, {
+      metadata: { labels: { 'app.kubernetes.io/managed-by': 'linkspan' }, annotations },
+    });
+
+    const { code, stderr } = await run('uninstall', '--apply');
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('Service linkerd-multicluster/linkerd-gateway of east stays');
+    for (const each of linkerdChart.filter(({ kind }) => kind !== 'Link'))
+      expect(await east.client.get(each), each.metadata.name).toBeDefined();
+    expect(await east.client.get(LINKS_CRD)).toBeDefined();
+    expect(await east.client.get(ref('apps/v1', 'Deployment', 'linkspan-operator'))).toBeUndefined();
+  });
+});
