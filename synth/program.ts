@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 
+import { addMintFlags, addRotateFlags, type MintFlags, type RotateFlags } from './commands/credentials/flags.ts';
 import { addAllowFlags, addLinkGenFlags, type AllowFlags, type LinkGenFlags } from './commands/link/gen-flags.ts';
 import { addInstallFlags, type InstallFlags } from './commands/install/flags.ts';
 import { addCheckFlags, type CheckFlags } from './commands/check/flags.ts';
@@ -66,6 +67,22 @@ addCheckFlags(program.command('check'))
   .showHelpAfterError('(see linkspan check --help)')
   .description('diagnose the extension: what is broken, why, and what to do')
   .action(async (flags: CheckFlags) => (await import('./commands/check/check.ts')).check(flags));
+
+const credentials = program
+  .command('credentials')
+  .description('make or rotate the credentials with which one cluster reads another');
+
+addMintFlags(credentials.command('mint'))
+  .showHelpAfterError('(see linkspan credentials mint --help)')
+  .description('make an account in the target, and credentials of its token in the source')
+  .action(async (flags: MintFlags) => (await import('./commands/credentials/mint.ts')).mint(flags));
+
+addRotateFlags(credentials.command('rotate').argument('<link>', 'name of the Link'))
+  .showHelpAfterError('(see linkspan credentials rotate --help)')
+  .description('give a Link a new token, and remove the old one when the new one is in use')
+  .action(async (link: string, flags: RotateFlags) =>
+    (await import('./commands/credentials/rotate.ts')).rotate(link, flags),
+  );
 
 program.commandsGroup('Manifests and Git:');
 

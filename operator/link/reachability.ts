@@ -44,9 +44,13 @@ export class Reachability {
   /**
    * Sets whether the target can be read (undefined), or what prevents it. Called on each change.
    * @param namespaces only namespaces of the target that are read; undefined: all
-   * @param inUse whether the target is read with the credentials that the Secret has now
+   * @param inUse condition `CredentialsValid` if the target is read with the credentials that the Secret has now
    */
-  found(obstacle: TargetObstacle | undefined, namespaces: readonly string[] | undefined, inUse: boolean): void {
+  found(
+    obstacle: TargetObstacle | undefined,
+    namespaces: readonly string[] | undefined,
+    inUse: Verdict | undefined,
+  ): void {
     const link = this.#link;
     const isAnswering = obstacle === undefined || obstacle.error instanceof LimitError;
     if (isAnswering) {
@@ -71,7 +75,7 @@ export class Reachability {
     const refusal = refusalOf(obstacle, namespaces);
     if (refusal !== undefined) this.#credentials = refusal;
     else if ((isAnswering || isForbidden(obstacle.error)) && inUse) {
-      this.#credentials = verdict('True', 'Valid', '');
+      this.#credentials = inUse;
     }
     this.#report.statusChanged();
   }

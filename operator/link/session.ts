@@ -73,7 +73,7 @@ export class Session {
       report,
       signal: this.#stopped.signal,
       onReachable: (obstacle) =>
-        this.#reachability.found(obstacle, this.#settings.targetNamespaces, this.#credentials.inUse),
+        this.#reachability.found(obstacle, this.#settings.targetNamespaces, this.#credentials.valid),
     });
     this.#gateway = new Gateway({
       config,

@@ -8,7 +8,7 @@ import { type ClientHooks, KubeClient } from '../kube/client.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import { describe, isForbidden, isUnauthorized } from '../kube/errors.ts';
 import type { Network } from '../kube/network.ts';
-import { parseTargetKubeconfig, type TargetAccess } from '../kube/access/secret-kubeconfig.ts';
+import { inUseMessage, parseTargetKubeconfig, type TargetAccess } from '../kube/access/secret-kubeconfig.ts';
 import type { Secret } from '../kube/objects.ts';
 
 export interface CredentialsOptions {
@@ -48,6 +48,11 @@ export class Credentials {
     return this.#client !== undefined && !this.#pending;
   }
 
+  /** Condition `CredentialsValid` while the client in use was made from the Secret as it is now. */
+  get valid(): Verdict | undefined {
+    return this.inUse && this.#fingerprint !== undefined ? valid(this.#fingerprint) : undefined;
+  }
+
   #pending = false;
 
   /** Uses the credentials of a Secret as it is now; a newer call ends an older one. */
@@ -63,7 +68,7 @@ export class Credentials {
     }
     if (found.fingerprint === this.#fingerprint) {
       this.#pending = false;
-      this.#options.onVerdict(verdict('True', 'Valid', ''));
+      this.#options.onVerdict(valid(found.fingerprint));
       return;
     }
     const { timeoutMs, network, hooks } = this.#options;
@@ -85,7 +90,7 @@ export class Credentials {
     // Newer ones may have come in the moment in which these were adopted.
     if (!current.aborted) {
       this.#pending = false;
-      this.#options.onVerdict(verdict('True', 'Valid', ''));
+      this.#options.onVerdict(valid(found.fingerprint));
     }
     await old?.close();
   }
@@ -107,6 +112,9 @@ export class Credentials {
     };
   }
 }
+
+/** The message tells who rotates credentials when the operator has taken up the new ones. */
+const valid = (fingerprint: string): Verdict => verdict('True', 'Valid', inUseMessage(fingerprint));
 
 function unusable(error: unknown): Verdict {
   const reason = isUnauthorized(error) ? 'Unauthorized' : isForbidden(error) ? 'Forbidden' : 'Untried';

@@ -19,6 +19,12 @@ export interface TargetAccess {
 /** Largest kubeconfig that is read from a Secret, in bytes. */
 export const MAX_KUBECONFIG_BYTES = 256 * 1024;
 
+/** Message that tells which kubeconfig is in use, without what it holds: it is compared with that of a Secret. */
+export const inUseMessage = (fingerprint: string): string =>
+  `the kubeconfig with SHA-256 ${fingerprint.slice(0, FINGERPRINT_DIGITS)}… is in use`;
+
+const FINGERPRINT_DIGITS = 16;
+
 /** Checks a kubeconfig from a Secret, and makes access of just what was checked (rule E3). Never throws. */
 export function parseTargetKubeconfig(text: string): Checked<TargetAccess> {
   if (Buffer.byteLength(text) > MAX_KUBECONFIG_BYTES) {

@@ -42,7 +42,8 @@ export interface UnlinkFlags extends PairFlags {
   readonly toContext?: string;
 }
 
-const addPairFlags = (command: Command): Command =>
+/** Adds the flags that name two clusters. */
+export const addPairFlags = (command: Command): Command =>
   addNamespaceFlags(
     command
       .option('--kubeconfig <file>', 'kubeconfig of the source (default: as kubectl finds it)')

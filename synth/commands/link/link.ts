@@ -3,7 +3,6 @@
  * token, and writes the credentials and the Link to the source. All obstacles are reported before anything is written;
  * without `--apply` nothing is, and the manifests are printed.
  */
-import { remoteAccessName } from '../../../crds/wire.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { applyAll } from '../common/apply.ts';
 import { LINKS } from '../common/kinds.ts';
@@ -12,10 +11,10 @@ import { type ClusterObjects, manifestsText, ResultReport } from '../common/outp
 import { waitFor } from '../common/wait.ts';
 import { print } from '../../print.ts';
 import type { LinkFlags } from './flags.ts';
-import { accessManifests, credentialsManifests, FLAG_OF_PROP, linkManifests } from './manifests.ts';
+import { previewAccess, writeAccess } from './access.ts';
+import { FLAG_OF_PROP, linkManifests } from './manifests.ts';
 import { type Pair, wayBack, withPair } from './pair.ts';
 import { type Given, survey, type Way } from './survey.ts';
-import { type Account, awaitToken, readToken, tokenSecretOf } from './token.ts';
 
 /** Runs the command. Sets the exit code. */
 export const link = (flags: LinkFlags): Promise<void> =>
@@ -69,33 +68,14 @@ const waysOf = (pair: Pair, flags: LinkFlags): readonly { readonly pair: Pair; r
   return [{ pair, given: there }, ...(flags.both ? [{ pair: wayBack(pair), given: back }] : [])];
 };
 
-/** What would be written. Credentials that no token has been made for yet are left out. */
+/** What would be written. */
 const preview = async (ways: readonly Way[], flags: LinkFlags): Promise<readonly ClusterObjects[]> => {
   const all = await Promise.all(
     ways.map(async (way): Promise<readonly ClusterObjects[]> => {
-      const { source, target, sourceName, targetName, settings, apiServer } = way;
-      const account = accountOf(way, flags);
-      const [token, tokenSecret] = await Promise.all([readToken(target, account), tokenSecretOf(target, account)]);
-      if (token === undefined) {
-        process.stderr.write(
-          `note: the credentials of ${targetName} are left out: their token is made when the account is applied\n`,
-        );
-      }
-      return [
-        {
-          context: target.context,
-          purpose: `the account with which ${sourceName} reads`,
-          objects: accessManifests(account, { flat: flags.flat, tokenSecret }),
-        },
-        {
-          context: source.context,
-          purpose: `the Link to ${targetName}, and its credentials`,
-          objects: [
-            ...(token === undefined ? [] : credentialsManifests(settings, apiServer, token, flags)),
-            ...linkManifests(settings, flags),
-          ],
-        },
-      ];
+      const { access, credentials } = await previewAccess(way, flags);
+      const purpose = `the Link to ${way.targetName}, and its credentials`;
+      const objects = [...credentials.objects, ...linkManifests(way.settings, flags)];
+      return [access, { context: way.source.context, purpose, objects }];
     }),
   );
   return all.flat();
@@ -103,19 +83,9 @@ const preview = async (ways: readonly Way[], flags: LinkFlags): Promise<readonly
 
 /** Writes one way: the account, then, with its token, the credentials and the Link. */
 const write = async (way: Way, flags: LinkFlags, report: ResultReport): Promise<void> => {
-  const { source, target, settings, apiServer } = way;
-  const account = accountOf(way, flags);
-  const tokenSecret = await tokenSecretOf(target, account);
-  await applyAll(target, accessManifests(account, { flat: flags.flat, tokenSecret }), report);
-  const token = await awaitToken(target, { namespace: account.namespace, name: tokenSecret }, flags.timeout);
-  await applyAll(source, credentialsManifests(settings, apiServer, token, flags), report);
-  await applyAll(source, linkManifests(settings, flags), report);
+  await writeAccess(way, flags, report);
+  await applyAll(way.source, linkManifests(way.settings, flags), report);
 };
-
-const accountOf = ({ sourceName }: Pair, { namespace }: LinkFlags): Account => ({
-  namespace,
-  name: remoteAccessName(sourceName),
-});
 
 /** Waits until the operator reports that the Link, as it is now, is Ready. */
 const untilReady = async ({ source, targetName }: Way, { namespace }: LinkFlags, timeoutMs: number): Promise<void> => {

@@ -1,5 +1,6 @@
 import type { Defect } from '../defect.ts';
 
+const CREDENTIALS = ['test/synth/commands/credentials/credentials.test.ts'];
 const LINK_GEN = ['test/synth/commands/link/link-gen.test.ts'];
 const LINK = ['test/synth/commands/link/link.test.ts'];
 
@@ -127,5 +128,33 @@ export const COMMANDS: readonly Defect[] = [
     find: "negation === '!'",
     replace: "negation === '-'",
     tests: ['test/synth/commands/link/label-query.test.ts'],
+  },
+  {
+    name: 'the old token is removed before the operator uses the new one',
+    file: 'synth/commands/credentials/rotate.ts',
+    find: 'return valid.message === inUseMessage(fingerprint)',
+    replace: 'return valid.message !== fingerprint',
+    tests: CREDENTIALS,
+  },
+  {
+    name: 'a token that other clusters may use is removed',
+    file: 'synth/commands/credentials/rotate.ts',
+    find: 'isOwn: revoke === true ||',
+    replace: 'isOwn: revoke !== true ||',
+    tests: CREDENTIALS,
+  },
+  {
+    name: "the control plane's copy of rotated credentials is changed in place",
+    file: 'synth/commands/credentials/rotate.ts',
+    find: 'await deleteAll(source, [{ of: SECRETS, object: copy }], report);',
+    replace: '',
+    tests: CREDENTIALS,
+  },
+  {
+    name: 'credentials that are on trial are reported as in use',
+    file: 'operator/target/credentials.ts',
+    find: 'return this.inUse && this.#fingerprint !== undefined',
+    replace: 'return this.#fingerprint !== undefined',
+    tests: ['test/operator/target/credentials.test.ts'],
   },
 ];

@@ -11,6 +11,8 @@ const REFUSED = new ConnectionError('connect ECONNREFUSED');
 const FORBIDDEN = new ApiError(403, { reason: 'Forbidden', message: 'services is forbidden' }, 'list services');
 const UNAUTHORIZED = new ApiError(401, { reason: 'Unauthorized' }, 'list services');
 
+const VALID = verdict('True', 'Valid', 'the kubeconfig is in use');
+
 function setUp() {
   const report = new RecordedReport();
   const lines: string[] = [];
@@ -20,7 +22,7 @@ function setUp() {
     report,
     lines,
     obstacle: (error: unknown, namespaces: readonly string[] = [], of?: readonly string[], inUse = true) =>
-      reachability.found({ error, namespaces }, of, inUse),
+      reachability.found({ error, namespaces }, of, inUse ? VALID : undefined),
   };
 }
 
@@ -34,7 +36,7 @@ describe('a target (E4)', () => {
 
   it('that can be read is reachable, and its credentials are valid', () => {
     const { reachability, report, lines } = setUp();
-    reachability.found(undefined, undefined, true);
+    reachability.found(undefined, undefined, VALID);
     expect(reachability.reachable).toMatchObject({ status: 'True', reason: 'Connected' });
     expect(reachability.credentials).toMatchObject({ status: 'True', reason: 'Valid' });
     expect([report.statusChanges, report.events]).toEqual([1, []]);
@@ -59,7 +61,7 @@ describe('a target (E4)', () => {
     vi.advanceTimersByTime(60_000);
     obstacle(UNAUTHORIZED);
     expect(reachability.reachable?.message).toContain('since 2026-01-01T00:00:00.000Z');
-    reachability.found(undefined, undefined, true);
+    reachability.found(undefined, undefined, VALID);
     obstacle(REFUSED);
     expect(reachability.reachable?.message).toContain('since 2026-01-01T00:01:00.000Z');
   });
@@ -88,7 +90,7 @@ describe('a target that sends more than is read (E10)', () => {
     obstacle(REFUSED);
     expect(reachability.withinLimits).toMatchObject({ status: 'False' });
     expect(reachability.reachable).toMatchObject({ status: 'False' });
-    reachability.found(undefined, undefined, true);
+    reachability.found(undefined, undefined, VALID);
     expect(reachability.withinLimits).toMatchObject({ status: 'True', reason: 'WithinLimits' });
     expect(reachability.reachable).toMatchObject({ status: 'True' });
   });
@@ -111,7 +113,7 @@ describe('the credentials (E2)', () => {
   it('of a new Secret that is being tried are not called valid for what the old ones can read', () => {
     const { reachability, obstacle } = setUp();
     reachability.setCredentials(verdict('False', 'KubeconfigInvalid', 'no CA'));
-    reachability.found(undefined, undefined, false);
+    reachability.found(undefined, undefined, undefined);
     expect(reachability.credentials?.reason).toBe('KubeconfigInvalid');
     obstacle(FORBIDDEN, ['b'], ['a', 'b'], false);
     expect(reachability.credentials?.reason).toBe('KubeconfigInvalid');

@@ -90,6 +90,18 @@ describe('credentials (E2)', () => {
     expect([clients.length, credentials.inUse]).toEqual([1, true]);
   });
 
+  it('say which kubeconfig is in use, and nothing of what it holds', async () => {
+    await use(good());
+    const first = credentials.valid?.message;
+    expect(first).toMatch(/^the kubeconfig with SHA-256 [0-9a-f]{16}… is in use$/);
+    const using = use(rotated());
+    expect(credentials.valid).toBeUndefined();
+    trial!.succeeds();
+    await using;
+    expect(credentials.valid?.message).toMatch(/^the kubeconfig with SHA-256 [0-9a-f]{16}… is in use$/);
+    expect(credentials.valid?.message).not.toBe(first);
+  });
+
   it('that are new replace the old ones, which are closed afterwards, once they work (L16)', async () => {
     await use(good());
     const using = use(rotated());

@@ -130,14 +130,44 @@ controllers write for, the operator finds nothing out; what can be seen in the c
 
 A heartbeat that looks late is watched for as long as its Lease lasts before it is called dead, since the clocks of your
 machine and of the cluster may differ: a check of an operator that has died can take as long as that.`,
+  'credentials mint': `For a Link that Git or somebody else declares: it makes what \`link\` makes, without the Link. An account that has a token keeps
+it, so running it again changes nothing.
+
+\`\`\`sh
+linkspan credentials mint --context east --to-context west           # prints the manifests for both clusters
+linkspan credentials mint --context east --to-context west --apply
+\`\`\`
+
+The manifests that it prints without \`--apply\` hold the token, if the account has one already: keep them as secret.`,
+  'credentials rotate': `Has Kubernetes make a second token for the account that the Link reads with, and writes it into the kubeconfig of the source.
+The operator tries it beside the old one. When it reports, in condition \`CredentialsValid\` of the Link, that it uses the new
+one, the old one is removed from the target. If the operator does not do so in time, the old one stays, and the command can be
+run again.
+
+\`\`\`sh
+linkspan credentials rotate west --context east --to-context west           # prints what would be written and deleted
+linkspan credentials rotate west --context east --to-context west --apply
+\`\`\`
+
+The copy for Linkerd's destination controller is deleted and created again, since the controller does not notice a Secret that
+changes; flat mode pauses for as long. An account that has not the name \`linkerd-service-mirror-remote-access-<source>\` may be
+used by other clusters, so its old token stays, unless \`--revoke\` is given.`,
   operator: `The README has a [table of these flags](../README.md#configuration) with their defaults and variables.`,
 };
 
 /** The page. */
-export const commandsPage = (): string => [INTRODUCTION, ...program.commands.map(section)].join('\n');
+export const commandsPage = (): string =>
+  [INTRODUCTION, ...program.commands.flatMap((command) => sections(command))].join('\n');
 
-const section = (command: Command): string => {
-  const name = command.name();
+/** A command's section, or, of one that only has commands of its own, theirs. */
+const sections = (command: Command, parent = ''): readonly string[] => {
+  const name = `${parent}${command.name()}`;
+  return command.commands.length === 0
+    ? [section(command, name)]
+    : command.commands.flatMap((each) => sections(each, `${name} `));
+};
+
+const section = (command: Command, name: string): string => {
   const help = command.configureHelp({ helpWidth: HELP_WIDTH }).helpInformation().trim();
   // The operator's flags are in the README.
   const shown = name === 'operator' ? [] : [`\`\`\`text\n${help}\n\`\`\``];

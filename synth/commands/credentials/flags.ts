@@ -1,0 +1,54 @@
+/** The options of `linkspan credentials mint` and `linkspan credentials rotate`. */
+import type { Command } from 'commander';
+import {
+  addApplyFlags,
+  addNamespaceFlags,
+  type ApplyFlags,
+  type ClusterFlags,
+  timeoutOption,
+  trueOrFalse,
+} from '../common/flags.ts';
+import { addPairFlags, type PairFlags } from '../link/flags.ts';
+
+/** Flags of `linkspan credentials mint`. */
+export interface MintFlags extends PairFlags {
+  readonly toContext: string;
+  readonly apiServerAddress?: string;
+  readonly flat: boolean;
+}
+
+/** Flags of `linkspan credentials rotate`. */
+export interface RotateFlags extends ClusterFlags, ApplyFlags {
+  readonly toContext: string;
+  readonly toKubeconfig?: string;
+  readonly sourceName?: string;
+  readonly revoke?: true;
+  /** In milliseconds. */
+  readonly timeout: number;
+}
+
+/** Adds the flags of `linkspan credentials mint`. */
+export const addMintFlags = (command: Command): Command =>
+  addApplyFlags(
+    addPairFlags(command.requiredOption('--to-context <name>', 'context of the target, which is read'))
+      .option('--api-server-address <url>', 'where the source reaches the API server of the target')
+      .addOption(trueOrFalse('--flat', 'whether Linkerd may read the target too, which flat and federated mode need'))
+      .addOption(timeoutOption('how long to wait for the token')),
+    'print the manifests for both clusters',
+  );
+
+/** Adds the flags of `linkspan credentials rotate`. */
+export const addRotateFlags = (command: Command): Command =>
+  addApplyFlags(
+    addNamespaceFlags(
+      command
+        .requiredOption('--to-context <name>', 'context of the target, which is read')
+        .option('--kubeconfig <file>', 'kubeconfig of the source (default: as kubectl finds it)')
+        .option('--context <name>', 'context of the source, which has the Link (default: the current context)')
+        .option('--to-kubeconfig <file>', 'kubeconfig of the target (default: that of the source)')
+        .option('--source-name <cluster>', 'name of the source cluster (default: its context)'),
+    )
+      .option('--revoke', 'remove the old token, although other clusters may use the account')
+      .addOption(timeoutOption('how long to wait until the operator uses the new token')),
+    'print what would be written and deleted',
+  );

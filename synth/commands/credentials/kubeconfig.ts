@@ -1,0 +1,41 @@
+/** The kubeconfig in a credentials Secret of the source, and the same with another token. No error quotes it. Pure. */
+import { Yaml } from 'cdk8s';
+import { formatFieldErrors } from '../../../crds/field-error.ts';
+import { CredentialsSecret } from '../../../crds/wire.ts';
+import { parseTargetKubeconfig } from '../../../operator/kube/access/secret-kubeconfig.ts';
+import { parseYaml } from '../../../operator/kube/access/yaml.ts';
+import type { Secret } from '../../../operator/kube/objects.ts';
+
+interface Kubeconfig {
+  readonly users: readonly [{ readonly name: string; readonly user: { readonly token?: string } }];
+}
+
+export type KubeconfigRead =
+  | { readonly ok: true; readonly token: string; readonly withToken: (token: string) => Rotated }
+  | { readonly ok: false; readonly reason: string };
+
+/** A kubeconfig that was rotated. */
+export interface Rotated {
+  readonly text: string;
+  /** By which the operator reports that it is in use. */
+  readonly fingerprint: string;
+}
+
+/** Reads a credentials Secret. */
+export const readCredentials = ({ data }: Secret): KubeconfigRead => {
+  const encoded = data?.[CredentialsSecret.key];
+  if (encoded === undefined) return { ok: false, reason: `has no data key ${CredentialsSecret.key}` };
+  const text = Buffer.from(encoded, 'base64').toString();
+  const checked = parseTargetKubeconfig(text);
+  if (!checked.ok) return { ok: false, reason: formatFieldErrors(checked.errors) };
+  const document = parseYaml(text) as Kubeconfig;
+  const [{ name, user }] = document.users;
+  if (user.token === undefined) return { ok: false, reason: 'has a client certificate, and no token' };
+  const withToken = (token: string): Rotated => {
+    const rotated = Yaml.stringify({ ...document, users: [{ name, user: { ...user, token } }] });
+    const read = parseTargetKubeconfig(rotated);
+    if (!read.ok) throw new Error(formatFieldErrors(read.errors));
+    return { text: rotated, fingerprint: read.value.fingerprint };
+  };
+  return { ok: true, token: user.token, withToken };
+};

@@ -1,0 +1,167 @@
+/** `linkspan credentials mint` and `rotate`, with the operator that takes up what they write. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { onEachBacking } from '../../../cluster/on-each-backing.ts';
+import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
+import { credentials, link, LINKS_NAMESPACE, namespace } from '../../../support/builders.ts';
+import { TwoClusters } from '../../../support/two-clusters.ts';
+import { linkspan, type Outcome } from '../../linkspan.ts';
+
+const ACCOUNT = 'linkerd-service-mirror-remote-access-east';
+
+type SecretObject = KubeObject & { readonly data: Readonly<Record<string, string>> };
+const secret = (name: string, within = LINKS_NAMESPACE): ObjectRef => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace: within },
+});
+const COPY = secret('cluster-credentials-west', 'linkerd');
+
+onEachBacking('linkspan credentials', (backing) => {
+  let clusters: TwoClusters;
+  let directory: string;
+
+  beforeAll(async () => {
+    clusters = await TwoClusters.start({ backing, west: { controllers: ['serviceaccount-token-controller'] } });
+    directory = await mkdtemp(join(tmpdir(), 'linkspan-credentials-'));
+    await clusters.east.apply(namespace('linkerd'));
+    await clusters.west.apply(namespace(LINKS_NAMESPACE));
+    await clusters.east.apply(link('west', { gatewayAddress: undefined, probeSpec: undefined }));
+  }, 120_000);
+  afterAll(async () => {
+    await clusters.stop();
+    await rm(directory, { recursive: true });
+  });
+
+  const run = (command: string, ...args: readonly string[]): Promise<Outcome> =>
+    linkspan(
+      directory,
+      'credentials',
+      command,
+      `--kubeconfig=${clusters.eastCluster.kubeconfigFile}`,
+      `--to-kubeconfig=${clusters.westCluster.kubeconfigFile}`,
+      '--to-context=west',
+      ...args,
+    );
+  const address = (): string => `--api-server-address=${clusters.westCluster.server}`;
+  const writes = async () => {
+    const all = [...(await clusters.eastCluster.audit()), ...(await clusters.westCluster.audit())];
+    return all.filter(({ verb, userAgent }) => userAgent === 'linkspan-cli' && !['get', 'list'].includes(verb));
+  };
+  const kubeconfigIn = async (ref: ObjectRef): Promise<string> =>
+    Buffer.from((await clusters.east.get<SecretObject>(ref))?.data['kubeconfig'] ?? '', 'base64').toString();
+  const tokenIn = async (name: string): Promise<string> =>
+    Buffer.from((await clusters.west.get<SecretObject>(secret(name)))?.data['token'] ?? '', 'base64').toString();
+
+  test.each([
+    ['mint', ['--name=West'], 2, '--name: "West" must be a valid DNS label'],
+    ['mint', ['--api-server-address=http://a'], 1, '--api-server-address: "http://a" must be an https URL'],
+    ['mint', ['--linkerd-namespace=linkerd-multicluster'], 2, '--linkerd-namespace: must differ from --namespace'],
+    ['mint', [], 1, 'leads to this machine, and pods of east cannot reach it'],
+    ['rotate', [], 2, "missing required argument 'link'"],
+    ['rotate', ['north'], 1, 'Link linkerd-multicluster/north of east: not found'],
+    ['rotate', ['west'], 1, 'Secret linkerd-multicluster/cluster-credentials-west of east: not found (make new'],
+    ['rotate', ['west', '--timeout=soon'], 2, 'It must be a duration such as 30s, 5m or 1h.'],
+  ])('%s %j exits %i', async (command, flags, expected, message) => {
+    const { code, stderr } = await run(command, ...flags);
+    expect(stderr).toContain(message);
+    expect(code).toBe(expected);
+  });
+
+  test('mint prints, and with --apply makes, what a Link from Git needs', { timeout: 60_000 }, async () => {
+    const printed = await run('mint', address());
+    expect(printed.code, printed.stderr).toBe(0);
+    expect(printed.stdout).toContain(`name: ${ACCOUNT}-token`);
+    expect(printed.stdout).not.toContain('kind: Link');
+    expect(await writes()).toEqual([]);
+
+    const { code, stdout, stderr } = await run('mint', address(), '--apply');
+    expect({ code, stdout }, stderr).toEqual({
+      code: 0,
+      stdout: [
+        `serviceaccount/${ACCOUNT} created in west`,
+        `clusterrole/${ACCOUNT} created in west`,
+        `clusterrolebinding/${ACCOUNT} created in west`,
+        `secret/${ACCOUNT}-token created in west`,
+        'secret/cluster-credentials-west created in east',
+        'secret/cluster-credentials-west created in east',
+        '',
+      ].join('\n'),
+    });
+    const again = await run('mint', address(), '--apply');
+    expect(again.stdout.match(/ unchanged in /g)).toHaveLength(6);
+    expect((await run('mint', address())).stdout).toContain('kubeconfig:');
+  });
+
+  test('rotate leaves the old token alone while no operator uses the new one', { timeout: 60_000 }, async () => {
+    const before = await tokenIn(`${ACCOUNT}-token`);
+    const printed = await run('rotate', 'west');
+    expect(printed.stdout).toContain(`name: ${ACCOUNT}-token-2`);
+    expect(printed.stdout).not.toContain(before);
+    expect(printed.stderr.split('\n').filter((line) => line.startsWith('note:'))).toEqual([
+      'note: Secret linkerd-multicluster/cluster-credentials-west of east would get the token',
+      'note: Secret linkerd/cluster-credentials-west of east would get the token',
+      `note: Secret linkerd-multicluster/${ACCOUNT}-token of west would be deleted`,
+    ]);
+    const reported = { type: 'CredentialsValid', status: 'True', reason: 'Valid', message: 'another is in use' };
+    const conditions = [{ ...reported, lastTransitionTime: '2026-01-01T00:00:00Z' }];
+    await clusters.east.patch(link('west'), { status: { conditions } }, { subresource: 'status' });
+    const { code, stderr } = await run('rotate', 'west', '--apply', '--timeout=1s');
+    expect(stderr).toContain(
+      'Link linkerd-multicluster/west of east: does not use the new token after 1 s: it reports that it uses the old one (the old token still works',
+    );
+    expect(code).toBe(1);
+    expect(await tokenIn(`${ACCOUNT}-token`)).toBe(before);
+    expect(await kubeconfigIn(COPY)).toContain(before);
+  });
+
+  test('rotate removes every older token once the operator uses the new one', { timeout: 60_000 }, async () => {
+    const copied = (await clusters.east.get(COPY))?.metadata;
+    clusters.operator();
+    await clusters.ready();
+    const { code, stdout, stderr } = await run('rotate', 'west', '--apply', '--timeout=30s');
+    expect(code, stderr).toBe(0);
+    expect(stdout.split('\n').toSorted()).toEqual(
+      [
+        '',
+        `secret/${ACCOUNT}-token-3 created in west`,
+        'secret/cluster-credentials-west configured in east',
+        'secret/cluster-credentials-west deleted in east',
+        'secret/cluster-credentials-west created in east',
+        `secret/${ACCOUNT}-token deleted in west`,
+        `secret/${ACCOUNT}-token-2 deleted in west`,
+      ].toSorted(),
+    );
+    const token = await tokenIn(`${ACCOUNT}-token-3`);
+    expect(await kubeconfigIn(secret('cluster-credentials-west'))).toContain(token);
+    expect(await kubeconfigIn(COPY)).toContain(token);
+    const renewed = (await clusters.east.get(COPY))?.metadata;
+    expect(renewed?.uid).not.toBe(copied?.uid);
+    expect(renewed).toMatchObject({ labels: copied?.labels, annotations: copied?.annotations });
+    const condition = await clusters.condition('CredentialsValid');
+    expect(condition).toMatchObject({ status: 'True', message: expect.stringContaining('is in use') as string });
+    const kept = await run('mint', address(), '--apply');
+    expect(kept.stdout.match(/ unchanged in /g)).toHaveLength(6);
+  });
+
+  test('rotate keeps the token of an account that other clusters may use', { timeout: 60_000 }, async () => {
+    const { code, stdout, stderr } = await run('rotate', 'west', '--source-name=other', '--apply');
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain(`${ACCOUNT}-token-3 of west stays, since other clusters may use account ${ACCOUNT}`);
+    expect(stdout).not.toContain('deleted in west');
+    expect(await tokenIn(`${ACCOUNT}-token-3`)).not.toBe('');
+  });
+
+  test('rotate refuses credentials that it did not find in the target', async () => {
+    await clusters.stopOperators();
+    await clusters.east.apply(credentials('west', clusters.westCluster.kubeconfig));
+    const { code, stderr } = await run('rotate', 'west', '--apply');
+    expect(stderr).toMatch(/its token is in no Secret of namespace linkerd-multicluster of west|has a client cert/);
+    expect(code).toBe(1);
+    await clusters.east.apply(credentials('west', 'garbage'));
+    const garbage = await run('rotate', 'west', '--apply');
+    expect(garbage.stderr).toMatch(/it is not a kubeconfig .*\(make new credentials with/);
+  });
+});
