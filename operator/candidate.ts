@@ -3,6 +3,7 @@ import { OPERATOR_LEASE } from '../crds/wire.ts';
 import type { OperatorConfig } from './config/config.ts';
 import type { KubeClient } from './kube/client.ts';
 import type { ReadyCheck } from './runtime/admin.ts';
+import type { Interruptions } from './runtime/interruptions.ts';
 import { LeaseLock } from './runtime/lease.ts';
 import type { Logger } from './runtime/logger.ts';
 import { leaseRemedy } from './source/advice.ts';
@@ -11,6 +12,8 @@ export interface CandidateOptions {
   readonly config: OperatorConfig;
   readonly client: KubeClient;
   readonly log: Logger;
+  /** Of the source cluster. */
+  readonly interruptions: Interruptions;
 }
 
 /** Thrown when the Lease was lost: another replica may lead now, and this process must end. */
@@ -25,10 +28,10 @@ export class Candidate {
   #problem: string | undefined;
 
   constructor(options: CandidateOptions) {
-    const { config, client } = options;
+    const { config, client, interruptions } = options;
     const { namespace, identity, leaseDurationMs, renewDeadlineMs, retryPeriodMs } = config;
     this.#options = options;
-    const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
+    const times = { leaseDurationMs, renewDeadlineMs, retryPeriodMs, interruptions };
     this.#lock = new LeaseLock({ client, namespace, name: OPERATOR_LEASE, identity, ...times });
   }
 

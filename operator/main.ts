@@ -12,6 +12,7 @@ import { EventRecorder } from './runtime/events.ts';
 import { fenced } from './runtime/fence.ts';
 import type { ClusterAccess } from './kube/access/access.ts';
 import { sourceAccess } from './kube/access/in-cluster.ts';
+import { Interruptions } from './runtime/interruptions.ts';
 import { limitedLog } from './runtime/limited-log.ts';
 import type { Logger } from './runtime/logger.ts';
 import { createMetrics } from './metrics.ts';
@@ -84,7 +85,8 @@ async function run(options: RunOptions, log: Logger, stop: StopClock): Promise<v
     ...(tuning.requestTimeoutMs === undefined ? {} : { timeoutMs: tuning.requestTimeoutMs }),
     ...(tuning.network === undefined ? {} : { network: tuning.network }),
   });
-  const candidate = config.leaderElect ? new Candidate({ config, client, log: options.log }) : undefined;
+  const interruptions = new Interruptions();
+  const candidate = config.leaderElect ? new Candidate({ config, client, log: options.log, interruptions }) : undefined;
   const mayWrite = (): boolean => candidate?.mayWrite ?? true;
   const events = new EventRecorder({
     client: fenced(client, mayWrite),
@@ -110,7 +112,7 @@ async function run(options: RunOptions, log: Logger, stop: StopClock): Promise<v
   );
 
   const lead = async (until: AbortSignal): Promise<void> => {
-    manager = new Manager({ config, tuning, client, metrics, events, log, mayWrite });
+    manager = new Manager({ config, tuning, client, metrics, events, log, mayWrite, interruptions });
     metrics.leader.set({ name: OPERATOR_LEASE }, 1);
     await manager.run(until);
     manager = undefined;

@@ -6,6 +6,7 @@ import type { FairSemaphore } from '../kube/semaphore.ts';
 import type { Metrics } from '../metrics.ts';
 import type { NameClaims } from '../mirror/names.ts';
 import type { MayWrite } from '../runtime/fence.ts';
+import type { Interruptions } from '../runtime/interruptions.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { IpFamily } from '../gateway/addresses.ts';
 import type { SourceCluster } from '../source/source.ts';
@@ -28,6 +29,8 @@ export interface Environment {
   readonly log: Logger;
   /** Whether this replica certainly leads. */
   readonly mayWrite: MayWrite;
+  /** Of the source cluster. */
+  readonly interruptions: Interruptions;
 }
 
 /** Receives the reports of the work for a Link. */

@@ -15,6 +15,7 @@ import { NameClaims } from '../mirror/names.ts';
 import type { ReadyCheck } from '../runtime/admin.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { MayWrite } from '../runtime/fence.ts';
+import type { Interruptions } from '../runtime/interruptions.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { Reflector } from '../runtime/reflector.ts';
 import { type Sink, Store } from '../runtime/store.ts';
@@ -38,6 +39,8 @@ export interface ManagerOptions {
   readonly log: Logger;
   /** Whether this replica certainly leads. */
   readonly mayWrite: MayWrite;
+  /** Of the source cluster. */
+  readonly interruptions: Interruptions;
 }
 
 export class Manager {
@@ -53,7 +56,7 @@ export class Manager {
 
   constructor(options: ManagerOptions) {
     this.#options = options;
-    const { client, config, tuning, log } = options;
+    const { client, config, tuning, log, interruptions } = options;
     this.#objects = new Store<LinkObject>({
       trim: trimLink,
       onChange: ({ key, before, after }) => this.#linkChanged(splitKey(key).name, before, after),
@@ -69,6 +72,7 @@ export class Manager {
       namespace: config.namespace,
       mirrorNamespaces: config.mirrorNamespaces,
       timings: tuning.sourceTimings,
+      interruptions,
       log,
     });
     const { namespaces } = this.#source;
@@ -109,7 +113,7 @@ export class Manager {
   }
 
   #watch(signal: AbortSignal): readonly Promise<void>[] {
-    const { config, client, tuning, log } = this.#options;
+    const { config, client, tuning, log, interruptions } = this.#options;
     const { namespace, credentialsSecrets: names } = config;
     const ofType = `type=${CredentialsSecret.type}`;
     const watch = <T extends KubeObject>(resource: Resource, sink: Sink<T>, what: string, fieldSelector?: string) => {
@@ -119,6 +123,7 @@ export class Manager {
         resource,
         select: { namespace, fieldSelector },
         sink,
+        interruptions,
         ...(tuning.sourceTimings === undefined ? {} : { timings: tuning.sourceTimings }),
         onState: (state) => {
           if (resource === LINKS && !state.connected && isNotFound(state.error)) this.#presence.vanished();
@@ -136,12 +141,12 @@ export class Manager {
   }
 
   async #makeClusters(signal: AbortSignal): Promise<Clusters> {
-    const { client, config, tuning, metrics, log, mayWrite } = this.#options;
+    const { client, config, tuning, metrics, log, mayWrite, interruptions } = this.#options;
     const families = await sourceFamilies(client, process.env, signal, log);
     const served = (await this.#findServed(signal)) ?? new Map<string, string>();
     // Whether the last one was deleted, or all vanished, is not known.
     if (this.#reads.size === 0 && served.size > 0) this.#presence.noneFound();
-    const common = { client, config, tuning, metrics, log, families, mayWrite, presence: this.#presence };
+    const common = { client, config, tuning, metrics, log, families, mayWrite, interruptions, presence: this.#presence };
     return new Clusters({
       env: { ...common, source: this.#source, claims: new NameClaims(), writes: new FairSemaphore(client.connections) },
       reads: this.#reads,

@@ -30,7 +30,7 @@ export class WriteLease {
    * @param cluster target cluster, recorded on the Lease: after a restart this tells what a deleted Link left (rule E5)
    */
   constructor(link: string, cluster: string, env: Environment, report: LinkReport) {
-    const { config, client } = env;
+    const { config, client, interruptions } = env;
     this.#link = link;
     this.#env = env;
     this.#report = report;
@@ -43,6 +43,7 @@ export class WriteLease {
       renewDeadlineMs: config.renewDeadlineMs,
       retryPeriodMs: config.retryPeriodMs,
       renewEveryMs: config.leaseDurationMs / 3,
+      interruptions,
       annotations: { [Annotation.targetCluster]: cluster },
       onReplaced: ({ [Annotation.targetCluster]: other = cluster }) => this.#replaced.resolve(other),
     });

@@ -16,5 +16,5 @@ export interface Fenceable<T> {
  */
 export const fenced = <T>(client: Fenceable<T>, mayWrite: MayWrite): T =>
   client.fenced(() => {
-    if (!mayWrite()) throw new ConnectionError('nothing is written while the Lease may have expired');
+    if (!mayWrite()) throw new ConnectionError('nothing is written until the Lease is renewed');
   });

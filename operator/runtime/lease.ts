@@ -2,12 +2,14 @@
  * Mutual exclusion by a coordination.k8s.io/v1 Lease, with the protocol of client-go's leader election: a LeaseLock and
  * another user of that protocol, such as Linkerd's controller, never hold one Lease at once. Time is measured on this
  * process' monotonic clock, so a wall clock that jumps or differs neither ends a Lease early nor prolongs it. That clock
- * stands still while a machine sleeps, so whether the Lease may be written under is decided by both clocks.
+ * stands still while a machine sleeps, so whether the Lease may be written under is decided by both clocks. An API server
+ * that was away may have been restored from a backup that lacks the Lease, so it must be renewed then, too.
  */
 import { jittered, sleep } from '../kube/backoff.ts';
 import { describe, isConflict, isNotFound } from '../kube/errors.ts';
 import type { Lease } from '../kube/objects.ts';
 import { within } from '../kube/within.ts';
+import type { Interruptions } from './interruptions.ts';
 import { type Held, LeaseRecord, type LeaseRecordOptions } from './lease-record.ts';
 
 export interface LeaseLockOptions extends LeaseRecordOptions {
@@ -17,6 +19,8 @@ export interface LeaseLockOptions extends LeaseRecordOptions {
   readonly retryPeriodMs: number;
   /** Wait between renewals. @default retryPeriodMs */
   readonly renewEveryMs?: number;
+  /** Of the API server: after one, nothing is written under the Lease until it has been renewed, which is done at once. */
+  readonly interruptions?: Interruptions | undefined;
 }
 
 export interface LeaseHandlers {
@@ -77,7 +81,7 @@ export class LeaseLock {
   get mayWrite(): boolean {
     if (this.#held === undefined) return false;
     const { sinceMs, sinceWallMs } = this.#held;
-    return this.#leftMs(sinceMs) > 0 && Date.now() < sinceWallMs + this.#lostAfterMs;
+    return this.#leftMs(sinceMs) > 0 && Date.now() < sinceWallMs + this.#lostAfterMs && !this.#isInDoubt(sinceMs);
   }
 
   /** When the Lease was last read or written with success, on the monotonic clock; undefined: never. */
@@ -147,10 +151,13 @@ export class LeaseLock {
     let { sinceMs } = held;
     let known: Lease | undefined = held.lease;
     let waitMs = this.#renewEveryMs;
+    let isRetry = false;
     const failing = onceEach(handlers);
     for (;;) {
-      await sleep(Math.max(0, Math.min(waitMs, this.#leftMs(sinceMs))), stop);
+      await this.#untilDue(Math.max(0, Math.min(waitMs, this.#leftMs(sinceMs))), sinceMs, isRetry, stop);
       if (stop.aborted) return undefined;
+      // The version that was known may be that of another Lease by now.
+      if (this.#isInDoubt(sinceMs)) known = undefined;
       const leftMs = this.#leftMs(sinceMs);
       if (leftMs <= 0) return `not renewed for ${this.#lostAfterMs / 1000} s${failing.suffix()}`;
       try {
@@ -162,9 +169,11 @@ export class LeaseLock {
         known = renewal.lease;
         sinceMs = renewal.sinceMs;
         waitMs = this.#renewEveryMs;
+        isRetry = false;
         failing.over();
       } catch (error) {
         if (isAborted(stop)) return undefined;
+        isRetry = true;
         // The write may have succeeded all the same: the Lease is read before the next one.
         known = undefined;
         const changed = isConflict(error) || isNotFound(error);
@@ -172,6 +181,18 @@ export class LeaseLock {
         if (!changed) failing.by(error);
       }
     }
+  }
+
+  /** Waits for so long, and no longer than until the Lease is in doubt. A retry is not made earlier. */
+  async #untilDue(waitMs: number, sinceMs: number, isRetry: boolean, stop: AbortSignal): Promise<void> {
+    const { interruptions } = this.#options;
+    if (isRetry || interruptions === undefined) await sleep(waitMs, stop);
+    else if (!this.#isInDoubt(sinceMs)) await sleep(waitMs, AbortSignal.any([stop, interruptions.next]));
+  }
+
+  /** Whether the API server may be another than the one that the Lease was acquired or renewed on. */
+  #isInDoubt(sinceMs: number): boolean {
+    return sinceMs < (this.#options.interruptions?.lastMs ?? -Infinity);
   }
 
   #leftMs(sinceMs: number): number {

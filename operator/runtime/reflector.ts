@@ -10,6 +10,7 @@ import { type BackoffPolicy, backoffMs, sleep } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { ApiError, ConnectionError, isExpired, LimitError, SilenceError, type StatusBody } from '../kube/errors.ts';
 import type { KubeObject } from '../kube/objects.ts';
+import type { Interruptions } from './interruptions.ts';
 import { checkBytes, listPages, type ListPagesOptions } from './list-pages.ts';
 
 /** Each list and watch asks for the client, so that `reconnect` takes up new credentials; both are held to the limits. */
@@ -24,6 +25,8 @@ export interface ReflectorOptions<T extends KubeObject> extends ListPagesOptions
   readonly onState?: (state: ReflectorState) => void;
   /** Called when the server has been heard: it was listed, an event or bookmark came, or it ended a watch in time. */
   readonly onHeard?: (() => void) | undefined;
+  /** Told when the server is found away that what has been read is from. */
+  readonly interruptions?: Interruptions | undefined;
 }
 
 export interface ReflectorTimings {
@@ -137,7 +140,9 @@ export class Reflector<T extends KubeObject> {
     // backup: it may not reach this version for a long time, or have outgrown it by another history. Beyond a limit, only
     // a list can show that there is less by now.
     const isUseless = isExpired(error) || error instanceof LimitError;
-    if (isUseless || isUnavailable(error)) this.#resourceVersion = undefined;
+    const isAway = isUnavailable(error);
+    if (isAway && this.#resourceVersion !== undefined) this.#options.interruptions?.noticed();
+    if (isUseless || isAway) this.#resourceVersion = undefined;
     this.#isInDoubt = !isUseless;
     if (this.#expiries === 1 || this.#silences === 1) return 0;
     const isFirstEnd = error instanceof EarlyEndError && error.heard && this.#failures === 1;

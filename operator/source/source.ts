@@ -14,6 +14,7 @@ import {
   type Service,
 } from '../kube/objects.ts';
 import type { ReadHealth } from '../runtime/health.ts';
+import type { Interruptions } from '../runtime/interruptions.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { Reflector, type ReflectorState, type ReflectorTimings } from '../runtime/reflector.ts';
 import type { Store } from '../runtime/store.ts';
@@ -23,6 +24,7 @@ import { SourceStores, type SourceStoresOptions, WRITTEN_SLICES } from './stores
 export interface SourceOptions extends SourceStoresOptions {
   readonly client: KubeClient;
   readonly timings?: Partial<ReflectorTimings> | undefined;
+  readonly interruptions?: Interruptions | undefined;
   readonly log: Logger;
 }
 
@@ -122,7 +124,7 @@ export class SourceCluster extends SourceStores {
     labelSelector: string | undefined,
     signal: AbortSignal,
   ): readonly Promise<void>[] {
-    const { client, timings, namespace: own, log } = this.#options;
+    const { client, timings, interruptions, namespace: own, log } = this.#options;
     const health = sourceHealth(resource.plural, own, log, this.problems);
     return store.partitions.map((namespace) => {
       const reflector = new Reflector<T>({
@@ -130,6 +132,7 @@ export class SourceCluster extends SourceStores {
         resource,
         select: { labelSelector, namespace },
         sink: store.sink(namespace),
+        interruptions,
         ...(timings === undefined ? {} : { timings }),
         onState: (state) => this.#reflected(resource, namespace, state, health),
       });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Candidate, LeadershipLostError } from '../../operator/candidate.ts';
+import { Interruptions } from '../../operator/runtime/interruptions.ts';
 import { LINKS_NAMESPACE } from '../support/builders.ts';
 import { eventually } from '../cluster/workload/eventually.ts';
 import { Stage } from './link/stage.ts';
@@ -15,7 +16,7 @@ describe('a replica that may lead (H1, H5)', () => {
   const start = async (flags: Readonly<Record<string, string>> = {}): Promise<void> => {
     stage = await Stage.start({ flags: { leaseDuration: '2s', renewDeadline: '1500ms', ...flags } });
     const { config, client, log } = stage;
-    candidate = new Candidate({ config, client, log });
+    candidate = new Candidate({ config, client, log, interruptions: new Interruptions() });
   };
   const run = (): void => {
     running = candidate.run(stop.signal, lead, (failure) => failures.push(failure)).catch((error: unknown) => error);

@@ -149,6 +149,20 @@ const REGRESSIONS: readonly (readonly [string, readonly Command[]])[] = [
     ],
   ],
   [
+    'what is written after a restore to before there was a Lease is recorded (H1, L62)',
+    [
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'foo', ...EXPORTED },
+      { do: 'wait', ms: 1000 },
+      { do: 'down', at: 'east', ms: 3000, back: 2, more: 0 },
+      { do: 'down', at: 'east', ms: 1000, back: 0, more: 0 },
+      { do: 'wait', ms: 4000 },
+      { do: 'edit link', link: 'bar', edit: { field: 'targetClusterName', value: 'far' } },
+      { do: 'wait', ms: 100 },
+      { do: 'kill operator' },
+      { do: 'start operator' },
+    ],
+  ],
+  [
     'a Link that selects nothing is ready (A1)',
     [
       { do: 'edit link', link: 'bar', edit: { field: 'selector', value: 'empty' } },

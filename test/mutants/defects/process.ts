@@ -22,8 +22,8 @@ export const PROCESS: readonly Defect[] = [
     ...LEASE,
     name: 'a machine that slept goes on writing',
     rule: 'H2',
-    find: '&& Date.now() < sinceWallMs + this.#lostAfterMs;',
-    replace: '&& sinceWallMs > 0;',
+    find: '&& Date.now() < sinceWallMs + this.#lostAfterMs &&',
+    replace: '&& sinceWallMs > 0 &&',
   },
   {
     ...LEASE,

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, test } from 'vitest';
 import { linkCrd } from '../../../crds/index.ts';
 import { Manager } from '../../../operator/link/manager.ts';
 import type { EventRecorder } from '../../../operator/runtime/events.ts';
+import { Interruptions } from '../../../operator/runtime/interruptions.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import type { ObjectRef } from '../../cluster/workload/index.ts';
 import { GATEWAY, link, LINKS_NAMESPACE } from '../../support/builders.ts';
@@ -37,7 +38,8 @@ describe('the manager of Links', () => {
     };
     const { client, config, tuning, metrics, log } = stage;
     const events = recorder as unknown as EventRecorder;
-    const manager = new Manager({ client, config, tuning, metrics, log, events, mayWrite: () => true });
+    const interruptions = new Interruptions();
+    const manager = new Manager({ client, config, tuning, metrics, log, events, mayWrite: () => true, interruptions });
     running = manager.run(stop.signal);
   };
   const restart = async (meanwhile: () => void): Promise<void> => {

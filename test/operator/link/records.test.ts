@@ -94,7 +94,7 @@ describe('what Leases record', () => {
 
   it('stays while another replica may lead (H2)', async () => {
     const records = recordsOf({ a: 'west', b: 'west' }, false);
-    await expect(forgotten(records)).rejects.toThrow('the Lease may have expired');
+    await expect(forgotten(records)).rejects.toThrow('until the Lease is renewed');
     expect([Object.keys(leases.holders).length, records.served.size]).toEqual([2, 2]);
   });
 

@@ -11,6 +11,7 @@ import { FairSemaphore } from '../../../operator/kube/semaphore.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { createMetrics } from '../../../operator/metrics.ts';
 import { NameClaims } from '../../../operator/mirror/names.ts';
+import { Interruptions } from '../../../operator/runtime/interruptions.ts';
 import { SourceCluster } from '../../../operator/source/source.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
 import type { Manifest } from '../../cluster/simulated/store.ts';
@@ -86,7 +87,8 @@ export class Stage {
     const writes = new FairSemaphore(client.connections);
     const rest = { families: new Set(['IPv4'] as const), claims: new NameClaims(), mayWrite: this.mayWrite };
     const presence = { holdMs: () => Promise.resolve(0) };
-    return { client, presence, writes, config, tuning, metrics, log, source, ...rest };
+    const interruptions = new Interruptions();
+    return { client, presence, writes, interruptions, config, tuning, metrics, log, source, ...rest };
   }
 
   async stop(): Promise<void> {

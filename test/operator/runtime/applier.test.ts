@@ -191,7 +191,7 @@ describe('a Lease that may have expired (H2, L54)', () => {
   ] as readonly (readonly [string, Service | undefined, Action])[])('stops a %s', async (_, there, action) => {
     const { server, execute, told } = setUp(there);
     server.mayWrite = false;
-    await expect(execute(action)).rejects.toThrow('nothing is written while the Lease may have expired');
+    await expect(execute(action)).rejects.toThrow('nothing is written until the Lease is renewed');
     expect([server.calls, told]).toEqual([[], []]);
     server.mayWrite = true;
     await expect(execute(action)).resolves.toBeDefined();
@@ -205,7 +205,7 @@ describe('a Lease that may have expired (H2, L54)', () => {
       server.mayWrite = false;
     };
     const replacement: Action = { op: 'replace', ...want(service('a', 81)), live: own(service('a', 80)).object };
-    await expect(execute(replacement)).rejects.toThrow('the Lease may have expired');
+    await expect(execute(replacement)).rejects.toThrow('until the Lease is renewed');
     expect(server.calls.filter((call) => call.startsWith('apply'))).toEqual([]);
   });
 });

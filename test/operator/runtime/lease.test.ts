@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sleep } from '../../../operator/kube/backoff.ts';
 import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
+import { Interruptions } from '../../../operator/runtime/interruptions.ts';
 import { LeaseLock, type LeaseHandlers, type LeaseLockOptions } from '../../../operator/runtime/lease.ts';
 import type { Lease } from '../../../operator/kube/objects.ts';
 
@@ -334,6 +335,56 @@ describe('keeping', () => {
     // A clock that jumped is believed again from the next renewal on.
     await pass(5_000);
     expect(lock.mayWrite).toBe(true);
+  });
+
+  it('is renewed at once after an interruption, and not written under until then (H1, H3, L62)', async () => {
+    const server = new LeaseServer();
+    const interruptions = new Interruptions();
+    const { lock, said } = run(server, { interruptions, renewEveryMs: 10_000 });
+    await pass(1_000);
+    // A restored server has no Lease.
+    server.lease = undefined;
+    server.delayMs = 100;
+    interruptions.noticed();
+    expect(lock.mayWrite).toBe(false);
+    await pass(50);
+    expect(lock.mayWrite).toBe(false);
+    // One that is noticed while it is renewed puts that in doubt, too.
+    interruptions.noticed();
+    await pass(100);
+    expect(lock.mayWrite).toBe(false);
+    await pass(300);
+    expect([lock.mayWrite, server.lease]).toMatchObject([true, { spec: { holderIdentity: 'us' } }]);
+    expect(said).toEqual(['held']);
+  });
+
+  it('is lost after an interruption if another has it, whatever version that is of (H1, L62)', async () => {
+    const server = new LeaseServer();
+    const interruptions = new Interruptions();
+    const { said } = run(server, { interruptions });
+    await pass(1_000);
+    const { resourceVersion = '' } = server.lease!.metadata;
+    server.lease = undefined;
+    server.put({ holderIdentity: 'standby', leaseDurationSeconds: 30 });
+    server.lease = { ...server.lease!, metadata: { ...server.lease!.metadata, resourceVersion } };
+    interruptions.noticed();
+    await pass(100);
+    expect(said).toContain('lost: taken by standby');
+  });
+
+  it('is not renewed without a pause while the server is away', async () => {
+    const server = new LeaseServer();
+    const interruptions = new Interruptions();
+    const { said } = run(server, { interruptions, renewEveryMs: 10_000 });
+    await pass(1_000);
+    server.answer = 'fail';
+    const reads = vi.spyOn(server.client, 'read');
+    for (let second = 0; second < 8; second += 1) {
+      interruptions.noticed();
+      await pass(1_000);
+    }
+    expect(reads.mock.calls.length).toBeLessThan(8);
+    expect(said).toEqual(['held', 'failing: request: HTTP 500 (500)']);
   });
 
   it('counts its time from when a renewal was sent, not from when it was answered (H1)', async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import type { KubeClient, List, ListOptions, WatchEvent, WatchOptions } from '../../../operator/kube/client.ts';
 import { ApiError, ConnectionError, LimitError, SilenceError } from '../../../operator/kube/errors.ts';
 import { type KubeObject, SERVICES } from '../../../operator/kube/objects.ts';
+import { Interruptions } from '../../../operator/runtime/interruptions.ts';
 import { Reflector, type ReflectorState } from '../../../operator/runtime/reflector.ts';
 import { Store } from '../../../operator/runtime/store.ts';
 
@@ -90,6 +91,7 @@ function setUp(server = new Server(), maxObjects?: number, maxBytes?: number) {
   const store = new Store<KubeObject>({ weigh: ({ metadata }) => metadata.name.length });
   const states: ReflectorState[] = [];
   const heard = { times: 0 };
+  const interruptions = new Interruptions();
   const reflector = new Reflector({
     client: () => server.client,
     resource: SERVICES,
@@ -98,6 +100,7 @@ function setUp(server = new Server(), maxObjects?: number, maxBytes?: number) {
     maxBytes,
     onState: (state) => states.push(state),
     onHeard: () => (heard.times += 1),
+    interruptions,
   });
   const stop = new AbortController();
   const running = reflector.run(stop.signal);
@@ -110,6 +113,7 @@ function setUp(server = new Server(), maxObjects?: number, maxBytes?: number) {
     store,
     states,
     heard,
+    interruptions,
     reflector,
     end,
     names: () => [...store.values()].map(({ metadata }) => metadata.name),
@@ -288,6 +292,38 @@ describe('a reflector (H3)', () => {
     server.tell(new ConnectionError('reset'));
     await pass(1_000);
     expect(server.requests).toEqual(['list', 'watch 1', 'check', 'list', 'watch 1']);
+    await end();
+  });
+
+  it.each([
+    ['breaks', new ConnectionError('reset')],
+    ['falls silent', new SilenceError('nothing heard')],
+    ['is ended by an error', new ApiError(503, {}, 'watch')],
+  ])('notices once that the server was away when its watch %s (L62)', async (_, error) => {
+    const { server, interruptions, end } = setUp();
+    const noticed = vi.spyOn(interruptions, 'noticed');
+    await pass(0);
+    server.refusal = new ConnectionError('refused');
+    server.tell(error);
+    await pass(60_000);
+    expect(noticed).toHaveBeenCalledTimes(1);
+    server.refusal = undefined;
+    await pass(60_000);
+    server.tell(new ConnectionError('reset'));
+    await pass(0);
+    expect(noticed).toHaveBeenCalledTimes(2);
+    await end();
+  });
+
+  it.each([
+    ['that expired', new ApiError(410, {}, 'watch')],
+    ['that was ended in time', 'end'],
+  ] as const)('notices no interruption after a watch %s', async (_, step) => {
+    const { server, interruptions, end } = setUp();
+    await pass(20_000);
+    server.tell(step);
+    await pass(1_000);
+    expect(interruptions.lastMs).toBe(-Infinity);
     await end();
   });
 
