@@ -188,7 +188,8 @@ export class Clusters {
   }
 
   #serve(cluster: string, settings: LinkSettings): void {
-    const session = new Session(settings, this.#options.env, this.#links.of(settings.name));
+    const isAnothers = (other: string): boolean => this.#isRecorded(other) && this.#sessions.get(other) !== session;
+    const session = new Session(settings, this.#options.env, this.#links.of(settings.name), isAnothers);
     this.#begin(cluster, session);
     this.#giveSecret(session);
   }
@@ -257,6 +258,12 @@ export class Clusters {
     this.#enqueue(session.link);
   }
 
+  /** Reports whether the Lease of the Link that has a cluster records it. */
+  #isRecorded(cluster: string): boolean {
+    const work = this.#sessions.get(cluster);
+    return work !== undefined && !(work instanceof Removal) && work.lease.isRecorded;
+  }
+
   /** Reports whether a Link's Lease records another cluster, which must first be another Link's, or be removed. */
   #isBusy(name: string, cluster: string): boolean {
     const former = this.#records.served.get(name);
@@ -272,7 +279,7 @@ export class Clusters {
    */
   async #forgetOthers(cluster: string, owner: string, signal: AbortSignal): Promise<void> {
     const work = this.#sessions.get(cluster);
-    const isRecorded = work === undefined || work instanceof Removal || work.lease.isRecorded;
+    const isRecorded = work === undefined || this.#isRecorded(cluster);
     const isAnothers = !isRecorded && work.lease.heldBy !== undefined;
     const isDue = (link: string): boolean => {
       const named = this.#options.reads.get(link)?.named;

@@ -146,7 +146,17 @@ export class Manager {
     const served = (await this.#findServed(signal)) ?? new Map<string, string>();
     // Whether the last one was deleted, or all vanished, is not known.
     if (this.#reads.size === 0 && served.size > 0) this.#presence.noneFound();
-    const common = { client, config, tuning, metrics, log, families, mayWrite, interruptions, presence: this.#presence };
+    const common = {
+      client,
+      config,
+      tuning,
+      metrics,
+      log,
+      families,
+      mayWrite,
+      interruptions,
+      presence: this.#presence,
+    };
     return new Clusters({
       env: { ...common, source: this.#source, claims: new NameClaims(), writes: new FairSemaphore(client.connections) },
       reads: this.#reads,

@@ -44,7 +44,8 @@ export class Session {
   #view: LinkView;
   #unsubscribe: () => void = () => undefined;
 
-  constructor(settings: LinkSettings, env: Environment, report: LinkReport) {
+  /** @param isAnothers whether the Lease of another Link records a cluster */
+  constructor(settings: LinkSettings, env: Environment, report: LinkReport, isAnothers?: (cluster: string) => boolean) {
     const { config, tuning, metrics, log, families } = env;
     const { name, cluster } = settings;
     this.#settings = settings;
@@ -52,7 +53,7 @@ export class Session {
     this.#report = report;
     this.#view = linkViewOf(settings, config);
     this.#budget = new NamespaceBudget(config.maxNamespaces, cluster, env.source.namespaces);
-    this.lease = new WriteLease(name, cluster, env, report);
+    this.lease = new WriteLease(name, cluster, env, report, isAnothers);
     this.#mirrors = new Mirrors({
       link: name,
       cluster,

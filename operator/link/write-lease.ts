@@ -28,8 +28,15 @@ export class WriteLease {
 
   /**
    * @param cluster target cluster, recorded on the Lease: after a restart this tells what a deleted Link left (rule E5)
+   * @param isAnothers whether the Lease of another Link records a cluster, so that this one need not record it any more
    */
-  constructor(link: string, cluster: string, env: Environment, report: LinkReport) {
+  constructor(
+    link: string,
+    cluster: string,
+    env: Environment,
+    report: LinkReport,
+    isAnothers = (_cluster: string) => false,
+  ) {
     const { config, client, interruptions } = env;
     this.#link = link;
     this.#env = env;
@@ -45,7 +52,11 @@ export class WriteLease {
       renewEveryMs: config.leaseDurationMs / 3,
       interruptions,
       annotations: { [Annotation.targetCluster]: cluster },
-      onReplaced: ({ [Annotation.targetCluster]: other = cluster }) => this.#replaced.resolve(other),
+      mayReplace: ({ [Annotation.targetCluster]: other = cluster }) => {
+        if (isAnothers(other)) return true;
+        this.#replaced.resolve(other);
+        return false;
+      },
     });
   }
 

@@ -19,10 +19,11 @@ export interface LeaseRecordOptions {
   /** Set on the Lease with each renewal, beside the annotations that it has; they stay when it is released. */
   readonly annotations?: Readonly<Record<string, string>>;
   /**
-   * Called when the Lease has other values of these annotations: the cluster was restored from a backup. They are not
-   * written over.
+   * Asked when the Lease has other values of these annotations, as in a cluster that was restored from a backup. Unless
+   * they may be written over, it cannot be acquired or renewed.
+   * @default () => true
    */
-  readonly onReplaced?: (annotations: Readonly<Record<string, string>>) => void;
+  readonly mayReplace?: (annotations: Readonly<Record<string, string>>) => boolean;
 }
 
 /** A Lease that is ours. */
@@ -101,11 +102,10 @@ export class LeaseRecord {
   }
 
   #mustNotBeReplaced(lease: Lease | undefined): void {
-    const { annotations = {}, onReplaced } = this.#options;
+    const { annotations = {}, mayReplace = () => true } = this.#options;
     const found = lease?.metadata.annotations ?? {};
     const replaced = Object.entries(annotations).filter(([name, value]) => (found[name] ?? value) !== value);
-    if (onReplaced === undefined || replaced.length === 0) return;
-    onReplaced(found);
+    if (replaced.length === 0 || mayReplace(found)) return;
     throw new Error(
       `Lease ${this.key} has come to have ${replaced.map(([name]) => `${name}: "${found[name]}"`).join()}`,
     );

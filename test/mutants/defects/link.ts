@@ -659,7 +659,7 @@ export const LINK: readonly Defect[] = [
     ...CLUSTERS,
     name: 'the record of a loser goes before the winner has one',
     rule: 'E9',
-    find: 'const isRecorded = work === undefined || work instanceof Removal || work.lease.isRecorded;',
+    find: 'const isRecorded = work === undefined || this.#isRecorded(cluster);',
     replace: 'const isRecorded = true;',
   },
   {
@@ -726,6 +726,13 @@ export const LINK: readonly Defect[] = [
     rule: 'E9',
     find: 'if (this.#incomplete.has(cluster) && this.#links.get(assignment.link) !== undefined) {',
     replace: 'if (false) {',
+  },
+  {
+    ...CLUSTERS,
+    name: 'L63 a Link is never served while its Lease records what another Link has',
+    rule: 'E9',
+    find: 'this.#isRecorded(other) && this.#sessions.get(other) !== session;',
+    replace: 'false;',
   },
   {
     ...CLUSTERS,

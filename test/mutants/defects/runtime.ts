@@ -101,7 +101,7 @@ export const RUNTIME: readonly Defect[] = [
     ...LEASE_RECORD,
     name: 'a Lease is taken whatever it records',
     rule: 'E5',
-    find: 'if (onReplaced === undefined || replaced.length === 0) return;',
+    find: 'if (replaced.length === 0 || mayReplace(found)) return;',
     replace: 'if (true) return;',
   },
   {

@@ -337,6 +337,16 @@ describe('a cluster (E9)', () => {
     await made.end();
   });
 
+  it('is recorded on a Lease that recorded what another Link has now, once its holder is gone (L63)', async () => {
+    const made = new World([read('a', { names: 'east' }), read('b')], { a: 'west' });
+    made.leases.put(leaseOf('a'), 'linkspan-killed', { [Annotation.targetCluster]: 'west' });
+    await pass(60_000);
+    expect(made.said.toSorted()).toEqual(['serves east by a', 'serves west by b']);
+    expect(made.leases.records).toEqual({ a: 'east', b: 'west' });
+    expect(made.leases.holders).toEqual({ [leaseOf('a')]: 'us', [leaseOf('b')]: 'us' });
+    await made.end();
+  });
+
   it('is served for a Link whose former cluster another controller writes for (L60)', async () => {
     const made = new World([read('a'), read('b', { at: '2026-01-02' })]);
     made.leases.put(leaseOf('b'), 'linkerd-0');

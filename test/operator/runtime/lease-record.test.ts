@@ -84,7 +84,10 @@ describe('a Lease', () => {
     const record = new LeaseRecord({
       ...{ client: leases.client, namespace: 'ns', name: 'lock', identity: 'a', leaseDurationMs: 14_500 },
       annotations: { cluster: 'west' },
-      onReplaced: (annotations) => found.push(annotations),
+      mayReplace: (annotations) => {
+        found.push(annotations);
+        return annotations['cluster'] === 'south';
+      },
     });
     leases.put('lock', '', { cluster: 'north' });
     await expect(record.attempt(signal)).rejects.toThrow('Lease ns/lock has come to have cluster: "north"');
@@ -96,6 +99,8 @@ describe('a Lease', () => {
     leases.put('lock', 'a', { cluster: 'east' });
     await expect(record.attempt(signal, held)).rejects.toThrow('Lease ns/lock has come to have cluster: "east"');
     expect(found).toEqual([{ cluster: 'east' }]);
+    leases.put('lock', 'a', { cluster: 'south' });
+    expect((await record.attempt(signal, held)).holder).toBe('us');
     leases.put('lock', 'a');
     expect((await record.attempt(signal, held)).holder).toBe('us');
     expect(leases.get('lock')?.metadata.annotations).toEqual({ cluster: 'west' });
