@@ -61,8 +61,10 @@ export class DeadGateways {
     this.#isOver = true;
   }
 
+  /** Whether a Link is served: an accepted one may still be waiting for its Lease, which records another cluster. */
   #isServed(name: LinkName): boolean {
-    return this.#stage.isAccepted(name) && this.#stage.judge.isHeldByUs(name);
+    const { targetClusterName } = (this.#stage.linkOf(name)?.spec ?? {}) as { readonly targetClusterName?: string };
+    return this.#stage.isAccepted(name) && this.#stage.judge.isServedByUs(name, targetClusterName ?? '');
   }
 
   #look(): void {

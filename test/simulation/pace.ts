@@ -5,8 +5,11 @@
 
 /** Time over which requests are counted. */
 const PERIOD_MS = 10_000;
-/** Most requests in that time: retries are half a second apart at least, and soon seconds. */
-const MOST = 24;
+/**
+ * Most requests in that time: two for each try, and tries half a second apart. One reader's are soon seconds apart, but a
+ * change of the Link or of its credentials begins anew.
+ */
+const MOST = 40;
 
 export class Pace {
   readonly #complain: (what: string) => void;
