@@ -35,7 +35,7 @@ export class WriteLease {
     cluster: string,
     env: Environment,
     report: LinkReport,
-    isAnothers = (_cluster: string) => false,
+    isAnothers: (cluster: string) => boolean = () => false,
   ) {
     const { config, client, interruptions } = env;
     this.#link = link;
