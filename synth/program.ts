@@ -7,7 +7,6 @@ import { Command } from 'commander';
 
 import { addMintFlags, addRotateFlags, type MintFlags, type RotateFlags } from './commands/credentials/flags.ts';
 import { addAllowFlags, addLinkGenFlags, type AllowFlags, type LinkGenFlags } from './commands/link/gen-flags.ts';
-import { addInstallFlags, type InstallFlags } from './commands/install/flags.ts';
 import { addCheckFlags, type CheckFlags } from './commands/check/flags.ts';
 import {
   addInstallFlags,
@@ -61,12 +60,6 @@ addLinkGenFlags(program.command('link-gen'))
   .showHelpAfterError('(see linkspan link-gen --help)')
   .description('print the credentials and the Link with which another cluster mirrors Services of this one')
   .action(async (flags: LinkGenFlags) => (await import('./commands/link/link-gen.ts')).linkGen(flags));
-program.commandsGroup('Diagnosis:');
-
-addCheckFlags(program.command('check'))
-  .showHelpAfterError('(see linkspan check --help)')
-  .description('diagnose the extension: what is broken, why, and what to do')
-  .action(async (flags: CheckFlags) => (await import('./commands/check/check.ts')).check(flags));
 
 const credentials = program
   .command('credentials')
@@ -83,6 +76,13 @@ addRotateFlags(credentials.command('rotate').argument('<link>', 'name of the Lin
   .action(async (link: string, flags: RotateFlags) =>
     (await import('./commands/credentials/rotate.ts')).rotate(link, flags),
   );
+
+program.commandsGroup('Diagnosis:');
+
+addCheckFlags(program.command('check'))
+  .showHelpAfterError('(see linkspan check --help)')
+  .description('diagnose the extension: what is broken, why, and what to do')
+  .action(async (flags: CheckFlags) => (await import('./commands/check/check.ts')).check(flags));
 
 program.commandsGroup('Manifests and Git:');
 
