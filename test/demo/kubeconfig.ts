@@ -3,7 +3,9 @@ import { Yaml } from 'cdk8s';
 import type { TestCluster } from '../cluster/index.ts';
 
 /** Renders it; the first cluster's context is the current one. */
-export const mergedKubeconfig = (clusters: readonly TestCluster[]): string =>
+export const mergedKubeconfig = (
+  clusters: readonly Pick<TestCluster, 'name' | 'server' | 'caData' | 'adminToken'>[],
+): string =>
   Yaml.stringify({
     apiVersion: 'v1',
     kind: 'Config',
