@@ -11,8 +11,10 @@ import { addCheckFlags, type CheckFlags } from './commands/check/flags.ts';
 import {
   addInstallFlags,
   addUninstallFlags,
+  addUpgradeFlags,
   type InstallFlags,
   type UninstallFlags,
+  type UpgradeFlags,
 } from './commands/install/flags.ts';
 import { addLinkFlags, addUnlinkFlags, type LinkFlags, type UnlinkFlags } from './commands/link/flags.ts';
 import type { SynthFlags } from './commands/synth.ts';
@@ -33,6 +35,11 @@ addInstallFlags(program.command('install'))
   .showHelpAfterError('(see linkspan install --help)')
   .description('make a cluster ready for Links: namespace, CRD, gateway, policy and operator')
   .action(async (flags: InstallFlags) => (await import('./commands/install/install.ts')).install(flags));
+
+addUpgradeFlags(program.command('upgrade'))
+  .showHelpAfterError('(see linkspan upgrade --help)')
+  .description('bring an installation to this version, or change its settings')
+  .action(async (flags: UpgradeFlags) => (await import('./commands/install/upgrade.ts')).upgrade(flags));
 
 addUninstallFlags(program.command('uninstall'))
   .showHelpAfterError('(see linkspan uninstall --help)')

@@ -1,5 +1,6 @@
 /** The options of `linkspan install`, `linkspan upgrade` and `linkspan uninstall`. */
 import type { Command } from 'commander';
+import { Default } from '../../../crds/wire.ts';
 import {
   addApplyFlags,
   addClusterFlags,
@@ -45,6 +46,19 @@ const addSettingFlags = (command: Command): Command =>
 /** Adds the flags of `linkspan install`. */
 export const addInstallFlags = (command: Command): Command =>
   addApplyFlags(addSettingFlags(addClusterFlags(command)), 'print the manifests');
+
+/** Adds the flags of `linkspan upgrade`. No setting has a default: each stays as it was recorded. */
+export const addUpgradeFlags = (command: Command): Command =>
+  addApplyFlags(
+    addSettingFlags(
+      command
+        .option('--kubeconfig <file>', 'kubeconfig (default: as kubectl finds it)')
+        .option('--context <name>', 'context of the kubeconfig (default: the current context)')
+        .option('-n, --namespace <name>', 'namespace of the multicluster extension', Default.multiclusterNamespace)
+        .option('-L, --linkerd-namespace <name>', "namespace of Linkerd's control plane (default: as installed)"),
+    ),
+    'print what would change, as a diff',
+  );
 
 /** Adds the flags of `linkspan uninstall`. */
 export const addUninstallFlags = (command: Command): Command =>

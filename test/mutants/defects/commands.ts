@@ -6,6 +6,7 @@ const LINK = ['test/synth/commands/link/link.test.ts'];
 
 const INSTALL = ['test/synth/commands/install/install.test.ts'];
 const UNINSTALL = ['test/synth/commands/install/uninstall.test.ts'];
+const UPGRADE = ['test/synth/commands/install/upgrade.test.ts'];
 const MANIFESTS = ['test/synth/commands/install/manifests.test.ts'];
 const VALUES = ['test/synth/commands/install/values.test.ts'];
 
@@ -79,6 +80,34 @@ export const COMMANDS: readonly Defect[] = [
     find: 'await releaseNamespace(cluster, namespace, report);',
     replace: '',
     tests: UNINSTALL,
+  },
+  {
+    name: 'an upgrade without flags switches high availability off',
+    file: 'synth/commands/install/settings.ts',
+    find: 'ha: ha ?? before.ha,',
+    replace: 'ha,',
+    tests: UPGRADE,
+  },
+  {
+    name: 'an upgrade writes before it is asked to',
+    file: 'synth/commands/common/cluster.ts',
+    find: 'return this.#ask(() => this.#client.tryApply<T>(resourceOf(object), object));',
+    replace: 'return this.#ask(() => this.#client.apply<T>(resourceOf(object), object));',
+    tests: UPGRADE,
+  },
+  {
+    name: 'an upgrade leaves what an earlier version has made',
+    file: 'synth/commands/install/upgrade.ts',
+    find: 'await deleteAll(cluster, stale, report);',
+    replace: '',
+    tests: UPGRADE,
+  },
+  {
+    name: 'an installation of a newer version is changed',
+    file: 'synth/commands/install/upgrade.ts',
+    find: '...versionProblems(cluster, record),',
+    replace: '',
+    tests: UPGRADE,
   },
   {
     name: 'a gateway without an identity is linked to',

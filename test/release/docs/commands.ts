@@ -59,6 +59,19 @@ Role there, and no Secret elsewhere. Keep other Secrets out of that namespace.
 Where Linkerd's multicluster extension is installed, its gateway, its policy, its CRD and its namespace are taken over in
 place: they keep their uids and addresses, and \`uninstall\` leaves them. Linkerd's controllers are named, and go on until
 their Links are handed over.`,
+  upgrade: `\`install\` records its flags and values in the ConfigMap \`linkspan-install\`, and \`upgrade\` reads them there: a flag
+replaces what is recorded, and what no flag gives stays. \`--values\` replaces all values; \`--ha=false\` and \`--gateway\` take
+back what was chosen. The image stays too, so name that of the new version.
+
+\`\`\`sh
+linkspan upgrade --context east --image registry.example.com/linkspan:0.2.0           # prints the diff of each object
+linkspan upgrade --context east --image registry.example.com/linkspan:0.2.0 --apply
+linkspan upgrade --context east --output json    # each object: created, configured, unchanged or deleted
+\`\`\`
+
+Without \`--apply\`, the API server says what it would make of each object, by a dry run. With \`--apply\`, objects that an
+earlier version has made and this one does not make are deleted; they are known by the label of \`install\`. An installation
+of a newer version is refused. The exit code is 0 also if there are changes, and 1 if a cluster stands in the way.`,
   uninstall: `It refuses, naming them, while there are Links, mirrors, or accounts with which other clusters read this one: \`unlink\`
 removes each. Then it deletes what carries the label \`app.kubernetes.io/managed-by: linkspan\`, which \`install\` puts on what
 it makes: first the Deployments, then, when the operator has stopped, the rest, and the CRD and the namespace last.

@@ -1,0 +1,170 @@
+/** `linkspan upgrade`: what it keeps, what it shows, what it changes, and what it refuses. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
+import { isNewer } from '../../../../synth/commands/install/version.ts';
+import { onEachBacking } from '../../../cluster/on-each-backing.ts';
+import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
+import { installLinkerd, type LinkerdCluster, startLinkerdCluster } from '../../../support/linkerd-cluster.ts';
+import { linkspanHere } from '../../in-process.ts';
+import type { Outcome } from '../../linkspan.ts';
+
+const NAMESPACE = 'linkerd-multicluster';
+const IMAGE = 'registry.example.com/linkspan:0.1.0';
+const NEXT = 'registry.example.com/linkspan:0.2.0';
+
+const ref = (apiVersion: string, kind: string, name: string): ObjectRef => ({
+  apiVersion,
+  kind,
+  metadata: { name, namespace: NAMESPACE },
+});
+const RECORD = ref('v1', 'ConfigMap', 'linkspan-install');
+const OPERATOR = ref('apps/v1', 'Deployment', 'linkspan-operator');
+const GATEWAY = ref('apps/v1', 'Deployment', 'linkerd-gateway');
+
+onEachBacking('linkspan upgrade', (backing) => {
+  let east: LinkerdCluster;
+
+  beforeAll(async () => {
+    east = await startLinkerdCluster({ backing, name: 'east' });
+    await installLinkerd(east);
+  }, 120_000);
+  afterAll(() => east.stop());
+
+  const run = (command: string, ...args: readonly string[]): Promise<Outcome> =>
+    linkspanHere(command, `--kubeconfig=${east.cluster.kubeconfigFile}`, ...args);
+  const writes = async () =>
+    (await east.cluster.audit()).filter(
+      ({ verb, userAgent, uri }) =>
+        userAgent === 'linkspan-cli' && !['get', 'list'].includes(verb) && !uri.includes('dryRun=All'),
+    );
+  const settings = async (): Promise<unknown> =>
+    parseYaml((await east.client.get<{ data: { settings: string } }>(RECORD))?.data.settings ?? '');
+  const record = (data: object) => east.client.patch(RECORD, { data });
+
+  test('refuses where nothing is installed', async () => {
+    const { code, stderr } = await run('upgrade', '--apply');
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      'error: ConfigMap linkerd-multicluster/linkspan-install of east: not found: Linkspan was not installed there by linkspan install (install it, or name its namespace with --namespace)\n',
+    );
+  });
+
+  describe('an installation', () => {
+    beforeEach(async () => {
+      await east.client.delete(RECORD);
+      const { code, stderr } = await run('install', `--image=${IMAGE}`, '--ha', '--apply');
+      expect(code, stderr).toBe(0);
+      await east.cluster.clearAudit();
+    }, 30_000);
+
+    test('stays as it was chosen without flags', async () => {
+      const shown = await run('upgrade');
+      expect(shown).toMatchObject({ code: 0, stdout: '# 23 objects would not change\n' });
+      const { code, stdout } = await run('upgrade', '--apply', '--output=json');
+      expect(code).toBe(0);
+      const { results } = JSON.parse(stdout) as { readonly results: readonly { readonly outcome: string }[] };
+      expect(new Set(results.map(({ outcome }) => outcome))).toEqual(new Set(['unchanged']));
+      expect(await settings()).toEqual({ image: IMAGE, ha: true, linkerdNamespace: 'linkerd' });
+    });
+
+    test('is shown with what would change, and is not written', async () => {
+      const { code, stdout } = await run('upgrade', `--image=${NEXT}`, '--ha=false');
+      expect(code).toBe(0);
+      expect(stdout).toContain('# deployment/linkspan-operator would be configured\n');
+      expect(stdout).toContain(`-          image: ${IMAGE}\n`);
+      expect(stdout).toContain(`+          image: ${NEXT}\n`);
+      expect(stdout).toContain('-          requiredDuringSchedulingIgnoredDuringExecution:');
+      expect(stdout).toMatch(/# 20 objects would not change\n$/);
+      expect(stdout).not.toMatch(/managedFields|resourceVersion/);
+
+      const { stdout: json } = await run('upgrade', `--image=${NEXT}`, '--output=json');
+      const { changes } = JSON.parse(json) as {
+        readonly changes: readonly { readonly name: string; readonly outcome: string }[];
+      };
+      const changed = changes.filter(({ outcome }) => outcome !== 'unchanged').map(({ name }) => name);
+      expect(changed).toEqual(['linkspan-install', 'linkspan-operator']);
+      expect(await writes()).toEqual([]);
+    });
+
+    test('gets what flags name, and keeps the rest', async () => {
+      const { code, stdout } = await run('upgrade', `--image=${NEXT}`, '--apply');
+      expect(code).toBe(0);
+      const changed = stdout.split('\n').filter((line) => line !== '' && !line.includes(' unchanged '));
+      expect(changed).toEqual([
+        'configmap/linkspan-install configured in east',
+        'deployment/linkspan-operator configured in east',
+      ]);
+      expect(await settings()).toEqual({ image: NEXT, ha: true, linkerdNamespace: 'linkerd' });
+    });
+
+    test('loses its gateway when a flag says so, and does not get it back by itself', { timeout: 30_000 }, async () => {
+      const { stdout } = await run('upgrade', '--gateway=false', '--apply');
+      expect(stdout).toContain('deployment/linkerd-gateway deleted in east\n');
+      expect(stdout).toContain('service/linkerd-gateway deleted in east\n');
+      expect(await east.client.get(GATEWAY)).toBeUndefined();
+      expect(await east.client.get(OPERATOR)).toBeDefined();
+      const again = await run('upgrade', '--ha=false', '--apply');
+      expect(again.stdout).not.toContain('deleted');
+      expect(await east.client.get(GATEWAY)).toBeUndefined();
+
+      const back = await run('upgrade', '--gateway', '--apply');
+      expect(back.stdout).toContain('deployment/linkerd-gateway created in east\n');
+    });
+
+    test('loses what an earlier version has made, and nothing of others', async () => {
+      const made = { ...ref('v1', 'ConfigMap', 'of-an-earlier-version'), data: { a: 'b' } };
+      const label = { 'app.kubernetes.io/managed-by': 'linkspan' };
+      await east.client.apply({ ...made, metadata: { ...made.metadata, labels: label } } as ObjectRef);
+      const theirs = ref('v1', 'ConfigMap', 'theirs');
+      await east.client.apply(theirs);
+      await record({ version: '0.0.9' });
+
+      const shown = await run('upgrade');
+      expect(shown.stderr).toBe(
+        `note: east has Linkspan 0.0.9, and this is 0.1.0\nnote: the image stays ${IMAGE}: name that of 0.1.0 with --image\n`,
+      );
+      expect(shown.stdout).toContain('# configmap/of-an-earlier-version would be deleted\n');
+      expect(await east.client.get(made)).toBeDefined();
+
+      const { stdout } = await run('upgrade', '--apply');
+      expect(stdout).toContain('configmap/of-an-earlier-version deleted in east\n');
+      expect(await east.client.get(made)).toBeUndefined();
+      expect(await east.client.get(theirs)).toBeDefined();
+      expect((await east.client.get<KubeObject & { data: object }>(RECORD))?.data).toMatchObject({ version: '0.1.0' });
+    });
+
+    test.each<[string, object, readonly string[], number, string]>([
+      [
+        'of a newer version',
+        { version: '9.0.0' },
+        [],
+        1,
+        'Linkspan of east: was installed in version 9.0.0, which is newer than this one, 0.1.0 (use linkspan 9.0.0 or later)',
+      ],
+      [
+        'whose record is broken',
+        { settings: '[]' },
+        [],
+        1,
+        'ConfigMap linkerd-multicluster/linkspan-install of east: cannot be read: it has no version, or no settings (delete it, and run linkspan install with the settings that you want)',
+      ],
+      ['with an invalid image', {}, ['--image=not an image'], 2, '--image: "not an image" must be'],
+      ['with a namespace that is not there', {}, ['--linkerd-namespace=nope'], 1, 'Namespace nope of east: not found'],
+    ])('is not upgraded %s', async (_, data, flags, code, message) => {
+      await record(data);
+      const outcome = await run('upgrade', '--apply', ...flags);
+      expect(outcome.stderr).toContain(`error: ${message}`);
+      expect(outcome).toMatchObject({ code, stdout: '' });
+      expect(await writes()).toEqual([]);
+    });
+  });
+});
+
+test.each([
+  ['0.1.0', '0.1.0', false],
+  ['0.2.0', '0.10.0', false],
+  ['1.0.0', '0.9.9', true],
+  ['0.1.1-rc.1', '0.1.0', true],
+])('%s is newer than %s: %s', (version, than, expected) => {
+  expect(isNewer(version, than)).toBe(expected);
+});
