@@ -8,6 +8,7 @@ import { Command } from 'commander';
 import { addMintFlags, addRotateFlags, type MintFlags, type RotateFlags } from './commands/credentials/flags.ts';
 import { addAllowFlags, addLinkGenFlags, type AllowFlags, type LinkGenFlags } from './commands/link/gen-flags.ts';
 import { addCheckFlags, type CheckFlags } from './commands/check/flags.ts';
+import { addInitFlags, type InitFlags } from './commands/init/flags.ts';
 import {
   addInstallFlags,
   addUninstallFlags,
@@ -92,6 +93,11 @@ addCheckFlags(program.command('check'))
   .action(async (flags: CheckFlags) => (await import('./commands/check/check.ts')).check(flags));
 
 program.commandsGroup('Manifests and Git:');
+
+addInitFlags(program.command('init'))
+  .showHelpAfterError('(see linkspan init --help)')
+  .description('write a cluster file from the contexts of a kubeconfig')
+  .action(async (flags: InitFlags) => (await import('./commands/init/init.ts')).init(flags));
 
 program
   .command('crds')

@@ -41,6 +41,18 @@ export function loadSourceKubeconfig({ kubeconfig, context }: SourceKubeconfigOp
 }
 
 /**
+ * Names of the contexts of a kubeconfig, in its order.
+ * @throws TerminalError `InvalidKubeconfig` if it cannot be read, or has no context
+ */
+export function kubeconfigContexts(kubeconfig: string | undefined): readonly string[] {
+  const config = new KubeConfig();
+  const origin = load(config, kubeconfig);
+  const contexts = config.getContexts().map(({ name }) => name);
+  if (contexts.length === 0) throw invalid(`${origin} has no contexts`);
+  return contexts;
+}
+
+/**
  * What a client needs of a kubeconfig, at its current context.
  * @throws TerminalError `InvalidKubeconfig` if its credentials cannot be read
  */

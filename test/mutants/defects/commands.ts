@@ -110,6 +110,20 @@ export const COMMANDS: readonly Defect[] = [
     tests: UPGRADE,
   },
   {
+    name: 'a cluster file is overwritten',
+    file: 'synth/commands/init/init.ts',
+    find: "if (existsSync(file)) throw refusedFile(file, 'EEXIST');",
+    replace: "if (existsSync(file)) await writeFile(file, '');",
+    tests: ['test/synth/commands/init/init.test.ts'],
+  },
+  {
+    name: 'a context puts lines of its own into a cluster file',
+    file: 'synth/commands/init/file-text.ts',
+    find: "text.replaceAll(/[\\s\\p{Cc}]+/gu, ' ');",
+    replace: 'text;',
+    tests: ['test/synth/commands/init/file-text.test.ts'],
+  },
+  {
     name: 'a gateway without an identity is linked to',
     file: 'synth/commands/link/gateway.ts',
     find: "if (identity === '') {",

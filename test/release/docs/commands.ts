@@ -165,6 +165,16 @@ linkspan credentials rotate west --context east --to-context west --apply
 The copy for Linkerd's destination controller is deleted and created again, since the controller does not notice a Secret that
 changes; flat mode pauses for as long. An account that has not the name \`linkerd-service-mirror-remote-access-<source>\` may be
 used by other clusters, so its old token stays, unless \`--revoke\` is given.`,
+  init: `It reads each cluster: the domains from Linkerd's ConfigMap \`linkerd-config\`, and the addresses of the gateway from its
+Service. The name of a cluster is made of its context: \`east\` of \`admin@east\`. What a cluster does not answer within 10 s,
+or nobody but you can know, has a comment \`DECIDE:\` in the file, and a note on stderr. Clusters are not written to.
+
+\`\`\`sh
+linkspan init                                    # every context of the kubeconfig
+linkspan init --context east --context west --image registry.example.com/linkspan:0.1.0
+\`\`\`
+
+\`linkspan synth\` renders the file as it is. A file that is there already is not overwritten: the exit code is 2.`,
   operator: `The README has a [table of these flags](../README.md#configuration) with their defaults and variables.`,
 };
 

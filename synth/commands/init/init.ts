@@ -1,0 +1,103 @@
+/**
+ * `linkspan init`: writes a cluster file from the contexts of a kubeconfig. It reads the clusters and writes nothing to
+ * them; what they do not answer is left to the user, who finds it by its comment. What it writes, `linkspan synth` renders.
+ */
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { imageReference } from '../../../constructs/common/prop-rules.ts';
+import { type FieldError, formatFieldErrors } from '../../../crds/field-error.ts';
+import {
+  kubeconfigContexts,
+  loadSourceKubeconfig,
+  kubeconfigServer,
+} from '../../../operator/kube/access/kubeconfig.ts';
+import { parseClusterFile } from '../../cluster-file/cluster-file.ts';
+import { print } from '../../print.ts';
+import { CommandError, ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
+import { EXAMPLE_IMAGE } from '../install/manifests.ts';
+import { clusterNames } from './cluster-name.ts';
+import { clusterFileText } from './file-text.ts';
+import type { InitFlags } from './flags.ts';
+import { surveyCluster } from './survey.ts';
+
+/** Runs the command. Sets the exit code. */
+export const init = (flags: InitFlags): Promise<void> => reportingProblems(() => write(flags));
+
+const write = async (flags: InitFlags): Promise<void> => {
+  const { file, image } = flags;
+  // A file with one cluster has no operator that would refuse it.
+  const invalid = image === undefined ? undefined : imageReference('operator.image', image);
+  if (invalid !== undefined) refuseProblems([contentProblem(invalid)], ExitCode.usage);
+  // Nobody waits for clusters to learn this.
+  if (existsSync(file)) throw refusedFile(file, 'EEXIST');
+  const contexts = contextsOf(flags);
+  const names = clusterNames(contexts);
+  const members = await Promise.all(
+    contexts.map((context, index) => surveyCluster(flags, context, names[index] ?? context)),
+  );
+  const { text, decisions } = clusterFileText(members, {
+    namespace: flags.namespace,
+    linkerdNamespace: flags.linkerdNamespace,
+    image,
+    exampleImage: EXAMPLE_IMAGE,
+  });
+  const checked = parseClusterFile(text);
+  if (!checked.ok) refuseProblems(checked.errors.map(contentProblem), ExitCode.usage);
+  await writeNew(file, text);
+  for (const decision of decisions) process.stderr.write(`note: ${file}: ${decision}\n`);
+  await print(`${file}: ${members.length} clusters, ${decisions.length} decisions are left to you\n`);
+};
+
+/** Those that are given, else all; of several that lead to one API server, the first. */
+const contextsOf = ({ context: given, kubeconfig }: InitFlags): readonly string[] => {
+  const contexts = given ?? kubeconfigContexts(kubeconfig);
+  const byServer = new Map<string, string>();
+  const problems: Problem[] = [];
+  for (const context of contexts) {
+    const { server } = kubeconfigServer(loadSourceKubeconfig({ kubeconfig, context }));
+    const other = byServer.get(server);
+    if (other === undefined) byServer.set(server, context);
+    else if (given === undefined)
+      process.stderr.write(`note: context ${context} is left out: it leads to the API server of ${other}\n`);
+    else
+      problems.push({
+        object: '--context',
+        reason: `${other} and ${context} lead to the same API server, ${server}`,
+        remedy: 'name one of them',
+      });
+  }
+  refuseProblems(problems, ExitCode.usage);
+  return [...byServer.values()];
+};
+
+/** What a cluster file cannot have comes from a flag: all else is made to fit. */
+const contentProblem = ({ remedy = 'correct it', ...error }: FieldError): Problem => ({
+  object: FLAG_OF_FIELD[error.path] ?? error.path,
+  reason: formatFieldErrors([{ ...error, path: '' }]),
+  remedy,
+});
+
+const FLAG_OF_FIELD: Readonly<Record<string, string>> = {
+  'operator.image': '--image',
+  namespace: '--namespace',
+  linkerdNamespace: '--linkerd-namespace',
+};
+
+/** Writes a file that is not there. */
+const writeNew = async (file: string, text: string): Promise<void> => {
+  try {
+    await writeFile(file, text, { flag: 'wx' });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw refusedFile(file, code);
+  }
+};
+
+const refusedFile = (file: string, code: string): CommandError => {
+  const [reason, remedy] =
+    code === 'EEXIST'
+      ? ['is there already, and is not overwritten', 'name another with --file, or delete it']
+      : [`cannot be written: ${code}`, 'name another with --file'];
+  return new CommandError([{ object: file, reason, remedy }], ExitCode.usage);
+};

@@ -1,0 +1,100 @@
+/** What a cluster file says of a cluster, as far as the cluster can be asked. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { addressProblem } from '../../../crds/gateway-address.ts';
+import { caCertificates, serverUrl } from '../../../constructs/link/kubeconfig.ts';
+import { Default } from '../../../crds/wire.ts';
+import { SERVICES } from '../../../operator/kube/objects.ts';
+import { Cluster } from '../common/cluster.ts';
+import { CommandError } from '../common/command-error.ts';
+import { apiServerProblem } from '../link/api-server.ts';
+import type { GatewayService } from '../link/gateway.ts';
+import { type Domains, readDomains } from '../link/target.ts';
+import type { InitFlags } from './flags.ts';
+
+/** How long a cluster may take to answer. */
+const REACH_TIMEOUT_MS = 10_000;
+
+/** An API server as other clusters reach it. */
+export interface ApiServer {
+  readonly url: string;
+  /** PEM, in base64. */
+  readonly caData: string;
+  readonly tlsServerName: string | undefined;
+}
+
+/** One cluster of the file. */
+export interface Surveyed {
+  readonly context: string;
+  readonly name: string;
+  /** URL of the API server, as the kubeconfig has it. */
+  readonly server: string;
+  /** Undefined, with the reason, if others cannot use what the kubeconfig says. */
+  readonly apiServer: ApiServer | { readonly problem: string };
+  /** Undefined if there is no Linkerd, or no answer. */
+  readonly domains: Domains | undefined;
+  /** Addresses of the gateway's load balancer. */
+  readonly gatewayAddresses: readonly string[];
+  /** Why the cluster could not be asked; undefined if it answered. */
+  readonly silence: string | undefined;
+}
+
+/**
+ * Asks a cluster. One that does not answer is no error: the user fills in what is missing.
+ * @throws TerminalError for a context that cannot be used
+ */
+export const surveyCluster = async (
+  { kubeconfig, namespace, linkerdNamespace }: InitFlags,
+  context: string,
+  name: string,
+): Promise<Surveyed> => {
+  const cluster = await Cluster.open({ kubeconfig, context });
+  const { server } = cluster.reachedBy;
+  const known = { context, name, server, apiServer: apiServerOf(cluster) };
+  try {
+    const asked = Promise.all([
+      readDomains(cluster, linkerdNamespace),
+      cluster.find<GatewayService>(SERVICES, { namespace, name: Default.gatewayName }),
+    ]);
+    const late = new AbortController();
+    const answer = await Promise.race([
+      asked,
+      sleep(REACH_TIMEOUT_MS, undefined, { signal: late.signal }).catch(() => undefined),
+    ]).finally(() => late.abort());
+    if (answer === undefined) {
+      asked.catch(() => undefined);
+      return {
+        ...known,
+        domains: undefined,
+        gatewayAddresses: [],
+        silence: `no answer in ${REACH_TIMEOUT_MS / 1000} s`,
+      };
+    }
+    const [domains, gateway] = answer;
+    return { ...known, domains, gatewayAddresses: addressesOf(gateway), silence: undefined };
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    const silence = error.problems.map(({ reason }) => reason).join('; ');
+    return { ...known, domains: undefined, gatewayAddresses: [], silence };
+  } finally {
+    await cluster.close();
+  }
+};
+
+const apiServerOf = ({ reachedBy }: Cluster): Surveyed['apiServer'] => {
+  const { server: url, caData, tlsServerName, context } = reachedBy;
+  const own = apiServerProblem(reachedBy, 'other clusters', '');
+  if (own !== undefined) return { problem: own.reason };
+  if (serverUrl('', url) !== undefined) return { problem: `${url} is not an https URL` };
+  if (caData === undefined || caCertificates('', caData) !== undefined)
+    return { problem: `the kubeconfig has no CA of ${context}` };
+  return { url, caData, tlsServerName };
+};
+
+const addressesOf = (gateway: GatewayService | undefined): readonly string[] => [
+  ...new Set(
+    (gateway?.status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) => {
+      const address = ip || hostname || '';
+      return addressProblem(address) === undefined ? [address] : [];
+    }),
+  ),
+];
