@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 
+import { addGatewaysFlags, type GatewaysFlags } from './commands/gateways/flags.ts';
 import { addMintFlags, addRotateFlags, type MintFlags, type RotateFlags } from './commands/credentials/flags.ts';
 import { addAllowFlags, addLinkGenFlags, type AllowFlags, type LinkGenFlags } from './commands/link/gen-flags.ts';
 import { addCheckFlags, type CheckFlags } from './commands/check/flags.ts';
@@ -91,6 +92,11 @@ addCheckFlags(program.command('check'))
   .showHelpAfterError('(see linkspan check --help)')
   .description('diagnose the extension: what is broken, why, and what to do')
   .action(async (flags: CheckFlags) => (await import('./commands/check/check.ts')).check(flags));
+
+addGatewaysFlags(program.command('gateways'))
+  .showHelpAfterError('(see linkspan gateways --help)')
+  .description('show the gateways of the target clusters: alive, Services behind them, latency')
+  .action(async (flags: GatewaysFlags) => (await import('./commands/gateways/gateways.ts')).gateways(flags));
 
 program.commandsGroup('Manifests and Git:');
 

@@ -38,6 +38,13 @@ export async function readObject<T>(response: WireResponse, { what, maxValues }:
   return parseJson<T>(text, what, maxValues);
 }
 
+/** @throws LimitError if the answer is too long */
+export async function readPlainText(response: WireResponse, what: string): Promise<string> {
+  const { text, isWhole } = await readText(response, MAX_OBJECT_BYTES);
+  if (!isWhole) throw new LimitError(`${what}: the answer is longer than ${inMiB(MAX_OBJECT_BYTES)}`);
+  return text;
+}
+
 /**
  * Reads a page of a list. Its items are parsed and taken one by one, as they arrive.
  * @returns the list without its items

@@ -5,7 +5,7 @@
 import type { ClusterAccess } from './access/access.ts';
 import type { RequestLane } from './network.ts';
 import { isNotFound } from './errors.ts';
-import { apiVersionOf, EVENTS, type KubeObject, LEASES, type Resource } from './objects.ts';
+import { apiVersionOf, EVENTS, type KubeObject, LEASES, PODS, type Resource } from './objects.ts';
 import { collectionPath, objectPath, type Query, versionPath } from './paths.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 
@@ -160,6 +160,20 @@ export class KubeClient {
       }),
     );
     return lists.flat();
+  }
+
+  /** What a pod answers at a path, asked through the API server. @throws ApiError as the pod or the API server answers */
+  podText(
+    { namespace, name, port }: { readonly namespace: string; readonly name: string; readonly port: number },
+    path: string,
+    signal?: AbortSignal,
+  ): Promise<string> {
+    return this.#transport.text({
+      method: 'GET',
+      path: `${objectPath(PODS, namespace, `${name}:${port}`)}/proxy${path}`,
+      what: `get ${path} of Pod ${label(namespace, name)}`,
+      signal,
+    });
   }
 
   /** One page of a list. Items carry no `kind`, as the API server sends them. */

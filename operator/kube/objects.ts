@@ -147,6 +147,7 @@ export const NAMESPACES = resource('', 'v1', 'namespaces', 'Namespace', false);
 export const SERVICES = resource('', 'v1', 'services', 'Service');
 export const ENDPOINTS = resource('', 'v1', 'endpoints', 'Endpoints');
 export const SECRETS = resource('', 'v1', 'secrets', 'Secret');
+export const PODS = resource('', 'v1', 'pods', 'Pod');
 export const EVENTS = resource('', 'v1', 'events', 'Event');
 export const ENDPOINT_SLICES = resource('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice');
 export const LEASES = resource('coordination.k8s.io', 'v1', 'leases', 'Lease');

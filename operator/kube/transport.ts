@@ -5,7 +5,7 @@
  */
 import { withDeadline } from './abort.ts';
 import type { ClusterAccess, TlsMaterial } from './access/access.ts';
-import { MAX_OBJECT_BYTES, type Reading, readList, readObject, readRefusal } from './answers.ts';
+import { MAX_OBJECT_BYTES, type Reading, readList, readObject, readPlainText, readRefusal } from './answers.ts';
 import { Authenticator } from './authenticator.ts';
 import { ApiError, ConnectionError, describe, isUnauthorized, LimitError, SilenceError } from './errors.ts';
 import { parseJson } from './json.ts';
@@ -128,6 +128,11 @@ export class Transport {
    */
   json<T>(request: Request): Promise<T> {
     return this.#exchange(request, (response) => readObject<T>(response, this.#reading(request.what)));
+  }
+
+  /** One request whose answer is text. @throws like `json` */
+  text(request: Request): Promise<string> {
+    return this.#exchange(request, (response) => readPlainText(response, request.what));
   }
 
   /**

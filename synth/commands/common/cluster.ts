@@ -111,6 +111,19 @@ export class Cluster {
     return this.#ask(() => this.#client.tryApply<T>(resourceOf(object), object));
   }
 
+  /** What a pod answers at a path; the obstacle instead if it cannot be asked. */
+  async podText(
+    pod: { readonly namespace: string; readonly name: string; readonly port: number },
+    path: string,
+    timeoutMs: number,
+  ): Promise<{ readonly text: string } | { readonly obstacle: string }> {
+    try {
+      return { text: await this.#client.podText(pod, path, AbortSignal.timeout(timeoutMs)) };
+    } catch (error) {
+      return { obstacle: describe(error) };
+    }
+  }
+
   /** Server-side apply, forced. */
   async apply(object: ApiJson): Promise<Outcome> {
     const of = resourceOf(object);

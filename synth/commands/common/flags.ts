@@ -57,6 +57,10 @@ export const addNotTaken = (command: Command): Command =>
     .addOption(notTaken('--api-addr <address>', 'no control plane is asked'))
     .option('--verbose', 'has no effect: warnings and notes are always on stderr');
 
+/** `--wait` with a duration, as Linkerd has it: half a minute by default. */
+export const waitOption = (description: string): Option =>
+  new Option('-w, --wait <duration>', description).argParser(timeoutOf).default(timeoutOf('30s'), '30s');
+
 /** Which cluster, and where Linkerd and its extension are in it. */
 export interface ClusterFlags {
   readonly kubeconfig?: string;

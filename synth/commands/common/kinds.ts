@@ -7,6 +7,7 @@ import {
   EVENTS,
   LEASES,
   NAMESPACES,
+  PODS,
   type Resource,
   SECRETS,
   SERVICES,
@@ -17,11 +18,12 @@ const kind = (apiVersion: string, plural: string, name: string, scope?: 'cluster
   return { group, version, plural, kind: name, namespaced: scope !== 'cluster' };
 };
 
+export { PODS };
+
 const RBAC = 'rbac.authorization.k8s.io/v1';
 
 export const SERVICE_ACCOUNTS = kind('v1', 'serviceaccounts', 'ServiceAccount');
 export const CONFIG_MAPS = kind('v1', 'configmaps', 'ConfigMap');
-export const PODS = kind('v1', 'pods', 'Pod');
 export const DEPLOYMENTS = kind('apps/v1', 'deployments', 'Deployment');
 export const DISRUPTION_BUDGETS = kind('policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget');
 export const NETWORK_POLICIES = kind('networking.k8s.io/v1', 'networkpolicies', 'NetworkPolicy');

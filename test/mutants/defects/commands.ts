@@ -200,4 +200,25 @@ export const COMMANDS: readonly Defect[] = [
     replace: 'return this.#fingerprint !== undefined',
     tests: ['test/operator/target/credentials.test.ts'],
   },
+  {
+    name: 'a report about an older generation of a Link counts',
+    file: 'synth/commands/common/link-status.ts',
+    find: 'ready === undefined || !isCurrent',
+    replace: 'ready === undefined',
+    tests: ['test/synth/commands/common/link-status.test.ts'],
+  },
+  {
+    name: 'text that a cluster has reaches the terminal with its control characters',
+    file: 'synth/commands/common/link-status.ts',
+    find: "? cut(value, MAX_CONDITION_MESSAGE) : ''",
+    replace: "? value.slice(0, MAX_CONDITION_MESSAGE) : ''",
+    tests: ['test/synth/commands/common/link-status.test.ts'],
+  },
+  {
+    name: 'a gateway that nobody has probed is alive',
+    file: 'synth/commands/gateways/gateways.ts',
+    find: 'const alive = gatewayAlive === true;',
+    replace: 'const alive = gatewayAlive !== false;',
+    tests: ['test/synth/commands/gateways/gateways.test.ts'],
+  },
 ];

@@ -175,6 +175,16 @@ linkspan init --context east --context west --image registry.example.com/linkspa
 \`\`\`
 
 \`linkspan synth\` renders the file as it is. A file that is there already is not overwritten: the exit code is 2.`,
+  gateways: `The columns are those of \`linkerd multicluster gateways\`, for the gateways of all Links. \`ALIVE\` is what the operator's
+probe found last, and \`NUM_SVC\` the number of mirror Services. \`LATENCY\` is that of the last probe. It is in the metrics of
+the operator's pod, which is asked through the API server: that needs the right to \`get\` \`pods/proxy\`. Without it, or
+without an operator in the cluster, the column has \`-\`, and stderr has the reason.
+
+\`\`\`sh
+linkspan gateways            # CLUSTER  ALIVE  NUM_SVC  LATENCY
+linkspan gateways -o wide    # also the Link, addresses, port and identity
+linkspan gateways -o json    # a list with the fields of Linkerd's, and more
+\`\`\``,
   operator: `The README has a [table of these flags](../README.md#configuration) with their defaults and variables.`,
 };
 

@@ -1,0 +1,117 @@
+/**
+ * What a Link and its status report, read from whatever the API server has stored: others may have written anything there.
+ * Text is cut, and has no control characters. Pure.
+ */
+import { MAX_CONDITION_MESSAGE } from '../../../operator/kube/conditions.ts';
+import { cut } from '../../../operator/kube/errors.ts';
+import type { KubeObject } from '../../../operator/kube/objects.ts';
+
+/** A condition of a Link, as it is about the Link now. */
+export interface LinkCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+  /** RFC 3339, or empty. */
+  readonly since: string;
+}
+
+/** What a Link reports of one Service of its target. */
+export interface ServiceReport {
+  readonly namespace: string;
+  readonly name: string;
+  /** Name of the mirror. */
+  readonly mirror: string;
+  readonly isMirrored: boolean;
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface LinkReport {
+  readonly namespace: string;
+  readonly name: string;
+  readonly cluster: string;
+  /** RFC 3339, or empty. */
+  readonly createdAt: string;
+  /** Addresses, port and identity of the gateway, as the Link has them; undefined without a gateway. */
+  readonly gateway: { readonly address: string; readonly port: string; readonly identity: string } | undefined;
+  readonly ready: LinkCondition;
+  readonly conditions: readonly LinkCondition[];
+  /** Undefined until it is known. */
+  readonly gatewayAlive: boolean | undefined;
+  readonly gatewayAddresses: readonly string[];
+  /** How many Services are mirrored; undefined until it is known. */
+  readonly mirrors: { readonly total: number; readonly ready: number; readonly failed: number } | undefined;
+  readonly services: readonly ServiceReport[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
+const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
+const textOf = (value: unknown): string => (typeof value === 'string' ? cut(value, MAX_CONDITION_MESSAGE) : '');
+const countOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
+
+const UNREPORTED: LinkCondition = {
+  type: 'Ready',
+  status: 'Unknown',
+  reason: 'NotReported',
+  message: 'no operator has reported on the Link, as it is now',
+  since: '',
+};
+
+/** Reads a Link. */
+export const reportOf = (link: KubeObject & { readonly spec?: unknown; readonly status?: unknown }): LinkReport => {
+  const spec = fieldsOf(link.spec);
+  const status = fieldsOf(link.status);
+  const conditions = listOf(status['conditions']);
+  const gateway = fieldsOf(status['gateway']);
+  const mirrors = status['mirrors'] === undefined ? undefined : fieldsOf(status['mirrors']);
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  const isCurrent = countOf(ready?.['observedGeneration']) >= (link.metadata.generation ?? 0);
+  const address = textOf(spec['gatewayAddress']);
+  return {
+    namespace: link.metadata.namespace ?? '',
+    name: link.metadata.name,
+    cluster: textOf(spec['targetClusterName']),
+    createdAt: link.metadata.creationTimestamp ?? '',
+    gateway:
+      address === ''
+        ? undefined
+        : { address, port: textOf(spec['gatewayPort']), identity: textOf(spec['gatewayIdentity']) },
+    ready: ready === undefined || !isCurrent ? UNREPORTED : conditionOf(ready),
+    conditions: conditions.map(conditionOf),
+    gatewayAlive: typeof gateway['alive'] === 'boolean' ? gateway['alive'] : undefined,
+    gatewayAddresses: Array.isArray(gateway['addresses']) ? gateway['addresses'].map(textOf) : [],
+    mirrors: mirrors && {
+      total: countOf(mirrors['total']),
+      ready: countOf(mirrors['ready']),
+      failed: countOf(mirrors['failed']),
+    },
+    services: listOf(status['mirrorServices']).map(serviceOf),
+  };
+};
+
+const conditionOf = (condition: Fields): LinkCondition => {
+  const { status } = condition;
+  return {
+    type: textOf(condition['type']),
+    status: status === 'True' || status === 'False' ? status : 'Unknown',
+    reason: textOf(condition['reason']),
+    message: textOf(condition['message']),
+    since: textOf(condition['lastTransitionTime']),
+  };
+};
+
+const serviceOf = (entry: Fields): ServiceReport => {
+  const remote = fieldsOf(entry['remoteRef']);
+  const [mirrored = {}] = listOf(entry['conditions']);
+  return {
+    namespace: textOf(remote['namespace']),
+    name: textOf(remote['name']),
+    mirror: textOf(fieldsOf(mirrored['localRef'])['name']),
+    isMirrored: mirrored['status'] === 'True',
+    reason: textOf(mirrored['reason']),
+    message: textOf(mirrored['message']),
+  };
+};

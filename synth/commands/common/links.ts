@@ -1,0 +1,35 @@
+/** The Links of a source cluster, and the obstacles to reading them. */
+import { LinkApi } from '../../../crds/wire.ts';
+import type { Cluster } from './cluster.ts';
+import { CommandError } from './command-error.ts';
+import { LINKS } from './kinds.ts';
+import type { LinkObject } from './link-object.ts';
+
+/**
+ * The Links of a namespace, by name; of one name only, if it is given.
+ * @throws CommandError if Links cannot be there, or if there is none of that name
+ */
+export const linksOf = async (source: Cluster, namespace: string, name?: string): Promise<readonly LinkObject[]> => {
+  const links = await source.list<LinkObject>(LINKS, { namespace });
+  if (links.length === 0 && !(await source.serves(LINKS))) {
+    throw new CommandError([
+      {
+        object: source.title('CustomResourceDefinition', { name: `${LinkApi.plural}.${LinkApi.group}` }),
+        reason: 'not found: the cluster has no Links',
+        remedy: 'name the source cluster with --context, or make the cluster ready with `linkspan install`',
+      },
+    ]);
+  }
+  const found = links.filter(({ metadata }) => name === undefined || metadata.name === name);
+  if (name !== undefined && found.length === 0) {
+    const others = links.map(({ metadata }) => metadata.name).join(', ');
+    throw new CommandError([
+      {
+        object: source.title(LINKS.kind, { namespace, name }),
+        reason: others === '' ? 'not found: there is none' : `not found: there is ${others}`,
+        remedy: 'name a Link, and its namespace with --namespace',
+      },
+    ]);
+  }
+  return found.toSorted((one, other) => (one.metadata.name < other.metadata.name ? -1 : 1));
+};

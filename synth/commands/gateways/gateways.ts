@@ -1,0 +1,148 @@
+/**
+ * `linkspan gateways`: the gateways of the target clusters, as `linkerd multicluster gateways` shows them. What is alive,
+ * and how many Services are mirrored, is read from the cluster. The latency is in the metrics of the pod that probes, which
+ * is asked through the API server; without it, the column has `-`, and stderr why.
+ */
+import { Label, PolicyApi, Value, writeLeaseName } from '../../../crds/wire.ts';
+import { cut } from '../../../operator/kube/errors.ts';
+import { type KubeObject, type Lease, LEASES, SERVICES } from '../../../operator/kube/objects.ts';
+import { type Cluster, withCluster } from '../common/cluster.ts';
+import { CommandError, reportingProblems } from '../common/command-error.ts';
+import { PODS } from '../common/kinds.ts';
+import { type LinkReport, reportOf } from '../common/link-status.ts';
+import { linksOf } from '../common/links.ts';
+import { reportText } from '../common/output.ts';
+import { type Column, tableText } from '../common/table.ts';
+import { print } from '../../print.ts';
+import type { GatewaysFlags } from './flags.ts';
+import { latenciesIn } from './latency.ts';
+
+/** A gateway. The first four fields are those of Linkerd's JSON. */
+interface Gateway {
+  readonly clusterName: string;
+  readonly alive: boolean;
+  readonly numberOfServices: number;
+  /** Milliseconds; undefined if it is not known. */
+  readonly latency: number | undefined;
+  readonly link: string;
+  readonly addresses: readonly string[];
+  readonly address: string;
+  readonly port: string;
+  readonly identity: string;
+}
+
+/** Runs the command. Sets the exit code. */
+export const gateways = (flags: GatewaysFlags): Promise<void> =>
+  reportingProblems(() =>
+    withCluster(flags, async (source) => {
+      const { namespace, clusterName, output } = flags;
+      const links = (await linksOf(source, namespace))
+        .map(reportOf)
+        .filter((link) => link.gateway !== undefined && (clusterName === undefined || link.cluster === clusterName));
+      if (links.length === 0) {
+        const of = clusterName === undefined ? '' : ` to cluster ${clusterName}`;
+        process.stderr.write(`no Link${of} in namespace ${namespace} of ${source.context} has a gateway\n`);
+      }
+      const latencies = await latenciesOf(source, links, flags);
+      const found = await Promise.all(links.map((link) => gatewayOf(source, link, latencies.get(link.name))));
+      const isTable = output === 'table' || output === 'wide';
+      await print(isTable ? tableText(found, COLUMNS, output) : reportText(found, output));
+    }),
+  );
+
+const gatewayOf = async (source: Cluster, link: LinkReport, latency: number | undefined): Promise<Gateway> => {
+  const { name, cluster, gateway, gatewayAlive, gatewayAddresses } = link;
+  const labelSelector = `${Label.mirroredService}=${Value.true},${Label.clusterName}=${cluster}`;
+  const alive = gatewayAlive === true;
+  return {
+    clusterName: cluster,
+    alive,
+    numberOfServices: (await source.list(SERVICES, { labelSelector })).length,
+    latency: alive ? latency : undefined,
+    link: name,
+    addresses: gatewayAddresses,
+    address: gateway?.address ?? '',
+    port: gateway?.port ?? '',
+    identity: gateway?.identity ?? '',
+  };
+};
+
+const COLUMNS: readonly Column<Gateway>[] = [
+  { heading: 'CLUSTER', value: ({ clusterName }) => clusterName },
+  { heading: 'ALIVE', value: ({ alive }) => (alive ? 'True' : 'False') },
+  { heading: 'NUM_SVC', value: ({ numberOfServices }) => String(numberOfServices) },
+  { heading: 'LATENCY', value: ({ latency }) => (latency === undefined ? '-' : `${latency}ms`) },
+  { heading: 'LINK', isWide: true, value: ({ link }) => link },
+  { heading: 'ADDRESS', isWide: true, value: ({ address }) => address },
+  { heading: 'RESOLVED', isWide: true, value: ({ addresses }) => addresses.join(',') },
+  { heading: 'PORT', isWide: true, value: ({ port }) => port },
+  { heading: 'IDENTITY', isWide: true, value: ({ identity }) => identity },
+];
+
+interface Pod extends KubeObject {
+  readonly spec?: {
+    readonly containers?: readonly {
+      readonly ports?: readonly { readonly name?: string; readonly containerPort?: number }[];
+    }[];
+  };
+}
+
+/** Milliseconds by Link. Notes on stderr say which cannot be read. */
+const latenciesOf = async (
+  source: Cluster,
+  links: readonly LinkReport[],
+  { namespace, wait }: GatewaysFlags,
+): Promise<ReadonlyMap<string, number>> => {
+  const found = new Map<string, number>();
+  const holders = await Promise.all(links.map(({ name }) => holderOf(source, namespace, name)));
+  const byHolder = Map.groupBy(
+    links.map((link, index) => ({ link, holder: holders[index] ?? '' })),
+    ({ holder }) => holder,
+  );
+  for (const [holder, served] of byHolder) {
+    const metrics = await metricsOf(source, { namespace, name: holder }, wait);
+    const latencies = 'text' in metrics ? latenciesIn(metrics.text) : new Map<string, number>();
+    for (const { link } of served) {
+      const latency = latencies.get(link.cluster);
+      if (latency !== undefined) found.set(link.name, latency);
+    }
+    const names = served.map(({ link }) => link.name).join(', ');
+    if ('obstacle' in metrics) process.stderr.write(`note: no latency for ${names}: ${metrics.obstacle}\n`);
+  }
+  return found;
+};
+
+/** Name of the pod that writes for a Link, and probes its gateway; empty if none does, or it may not be read. */
+const holderOf = async (source: Cluster, namespace: string, link: string): Promise<string> => {
+  const lease = await readable(() => source.find<Lease>(LEASES, { namespace, name: writeLeaseName(link) }));
+  return 'found' in lease ? (lease.found?.spec?.holderIdentity ?? '') : '';
+};
+
+const metricsOf = async (
+  source: Cluster,
+  ref: { readonly namespace: string; readonly name: string },
+  timeoutMs: number,
+): Promise<{ readonly text: string } | { readonly obstacle: string }> => {
+  if (ref.name === '') return { obstacle: 'no operator is seen to hold the Lease of the Link' };
+  const pod = await readable(() => source.find<Pod>(PODS, ref));
+  if ('obstacle' in pod) return pod;
+  if (pod.found === undefined) {
+    return { obstacle: `the operator, ${cut(ref.name)}, is no pod of namespace ${ref.namespace}` };
+  }
+  const ports = (pod.found.spec?.containers ?? []).flatMap((container) => container.ports ?? []);
+  const port = ports.find(
+    ({ name = '' }) => name.endsWith('-admin') && name !== PolicyApi.adminPortName,
+  )?.containerPort;
+  if (port === undefined) return { obstacle: `Pod ${cut(ref.name)} has no port whose name ends in -admin` };
+  return source.podText({ ...ref, port }, '/metrics', timeoutMs);
+};
+
+/** What is found, or why it cannot be read: the rest of the table does not need it. */
+const readable = async <T>(find: () => Promise<T>): Promise<{ readonly found: T } | { readonly obstacle: string }> => {
+  try {
+    return { found: await find() };
+  } catch (error) {
+    if (error instanceof CommandError) return { obstacle: error.message };
+    throw error;
+  }
+};

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { reportOf } from '../../../../synth/commands/common/link-status.ts';
+
+const link = (status: unknown, generation = 1) => ({
+  metadata: { name: 'west', namespace: 'links', generation, creationTimestamp: '2026-01-01T00:00:00Z' },
+  spec: { targetClusterName: 'west', gatewayAddress: '203.0.113.20', gatewayPort: '4143' },
+  status,
+});
+const READY = { type: 'Ready', status: 'True', reason: 'Ready', message: 'fine', observedGeneration: 1 };
+
+describe('the report of a Link', () => {
+  it('is Ready at the generation that it is about alone', () => {
+    expect(reportOf(link({ conditions: [READY] })).ready).toMatchObject({ status: 'True', reason: 'Ready' });
+    expect(reportOf(link({ conditions: [READY] }, 2)).ready).toMatchObject({
+      status: 'Unknown',
+      reason: 'NotReported',
+    });
+    expect(reportOf(link(undefined)).ready.reason).toBe('NotReported');
+  });
+
+  it.each([
+    [null],
+    ['text'],
+    [{ conditions: 'x', gateway: 3, mirrors: [], mirrorServices: [null, { conditions: [1], remoteRef: 'x' }] }],
+    [{ conditions: [null, { type: 4, status: {} }], mirrorServices: {} }],
+  ])('is read from %j without harm', (status) => {
+    const report = reportOf(link(status));
+    expect(report.ready.status).toBe('Unknown');
+    expect(report.gatewayAlive).toBeUndefined();
+  });
+
+  it('has no orders to the terminal', () => {
+    const message = 'a\u001b[2J\u009b31m\u202eb\nc';
+    const services = [
+      { remoteRef: { namespace: 's', name: 'n' }, conditions: [{ status: 'False', reason: 'Error', message }] },
+    ];
+    const report = reportOf(link({ conditions: [{ ...READY, message }], mirrorServices: services }));
+    expect([report.ready.message, report.services[0]?.message]).toEqual(['a [2J 31m b c', 'a [2J 31m b c']);
+  });
+});

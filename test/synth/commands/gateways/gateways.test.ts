@@ -1,0 +1,124 @@
+/** `linkspan gateways`, with the operator whose metrics have the latency. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { onEachBacking } from '../../../cluster/on-each-backing.ts';
+import { eventually, type ObjectRef } from '../../../cluster/workload/index.ts';
+import { EXPORTED, GATEWAY, link, LINKS_NAMESPACE, service, slice } from '../../../support/builders.ts';
+import type { TestOperator } from '../../../support/operator.ts';
+import { TwoClusters } from '../../../support/two-clusters.ts';
+import { linkspan, type Outcome } from '../../linkspan.ts';
+
+const IDENTITY = 'linkerd-gateway.linkerd-multicluster.serviceaccount.identity.linkerd.cluster.local';
+/** An address of this machine that an API server proxies to: it refuses those of loopback. */
+const OWN_ADDRESS = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
+
+onEachBacking('linkspan gateways', (backing) => {
+  let clusters: TwoClusters;
+  let directory: string;
+  let operator: TestOperator;
+
+  beforeAll(async () => {
+    clusters = await TwoClusters.start({ backing });
+    directory = await mkdtemp(join(tmpdir(), 'linkspan-gateways-'));
+    await clusters.link();
+    await clusters.west.apply(service('web', { labels: EXPORTED }));
+    await clusters.west.apply(slice('web'));
+  }, 120_000);
+  afterAll(async () => {
+    await clusters.stop();
+    await rm(directory, { recursive: true });
+  });
+
+  const run = (...args: readonly string[]): Promise<Outcome> =>
+    linkspan(directory, 'gateways', `--kubeconfig=${clusters.eastCluster.kubeconfigFile}`, ...args);
+
+  test.each([
+    [['--output=text'], 2, 'Allowed choices are table, wide, json, yaml.'],
+    [['--wait=1'], 2, 'It must be a duration such as 30s, 5m or 1h.'],
+    [['--as-group=x'], 2, 'It is not taken: name a context of a user in that group'],
+    [['--namespace=nope'], 0, 'no Link in namespace nope of east has a gateway'],
+    [['--cluster-name=north'], 0, 'no Link to cluster north in namespace linkerd-multicluster of east has a gateway'],
+  ])('%j exits %i', async (flags, expected, message) => {
+    const { code, stderr } = await run(...flags);
+    expect(stderr).toContain(message);
+    expect(code).toBe(expected);
+  });
+
+  test('is refused where there are no Links', async () => {
+    const { code, stderr } = await linkspan(
+      directory,
+      'gateways',
+      `--kubeconfig=${clusters.westCluster.kubeconfigFile}`,
+    );
+    expect(stderr).toContain(
+      'CustomResourceDefinition links.multicluster.linkerd.io of west: not found: the cluster has',
+    );
+    expect(code).toBe(1);
+  });
+
+  test('a gateway that nobody probes is not alive', async () => {
+    const { code, stdout, stderr } = await run();
+    expect(stdout).toMatch(/^CLUSTER +ALIVE +NUM_SVC +LATENCY\nwest +False +0 +-\n$/);
+    expect(stderr).toBe('note: no latency for west: no operator is seen to hold the Lease of the Link\n');
+    expect(code).toBe(0);
+  });
+
+  test('an operator outside the cluster has no metrics to ask for', { timeout: 60_000 }, async () => {
+    operator = clusters.operator({ flags: { adminAddress: '0.0.0.0:0' } });
+    await clusters.ready();
+    await eventually('web-west is there', async () => (await clusters.get('Service', 'web-west')) !== undefined);
+    const { stdout, stderr } = await run();
+    expect(stdout).toMatch(/\nwest +True +1 +-\n$/);
+    expect(stderr).toBe(
+      'note: no latency for west: the operator, linkspan-0, is no pod of namespace linkerd-multicluster\n',
+    );
+  });
+
+  test('shows the latency that the operator has measured', { timeout: 60_000 }, async () => {
+    const pod: ObjectRef & { readonly spec: object } = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'linkspan-0', namespace: LINKS_NAMESPACE },
+      spec: {
+        containers: [
+          {
+            name: 'controller',
+            image: 'linkspan',
+            ports: [{ name: 'linkspan-admin', containerPort: operator.admin?.port }],
+          },
+        ],
+      },
+    };
+    await clusters.east.apply(pod);
+    await clusters.east.patch(pod, { status: { podIP: OWN_ADDRESS } }, { subresource: 'status' });
+    const { code, stdout, stderr } = await run('--output=json');
+    expect(code).toBe(0);
+    const [found] = JSON.parse(stdout) as readonly { readonly latency?: number }[];
+    expect(found).toMatchObject({
+      clusterName: 'west',
+      alive: true,
+      numberOfServices: 1,
+      link: 'west',
+      addresses: [GATEWAY],
+      port: '4143',
+      identity: IDENTITY,
+    });
+    const wide = await run('--output=wide', '--cluster-name=west');
+    expect(wide.stdout).toMatch(
+      new RegExp(`west +True +1 +(-|\\d+ms) +west +${GATEWAY} +${GATEWAY} +4143 +${IDENTITY}\n$`),
+    );
+    // Only a real API server asks pods.
+    const isAsked = backing === 'real' && OWN_ADDRESS !== undefined;
+    expect(found?.latency, stderr).toBeTypeOf(isAsked ? 'number' : 'undefined');
+    expect(wide.stdout).toMatch(isAsked ? / \d+ms / : / - /);
+  });
+
+  test('a Link without a gateway is left out', async () => {
+    await clusters.east.apply(link('flat', { gatewayAddress: undefined, probeSpec: undefined }));
+    expect((await run()).stdout).not.toContain('flat');
+  });
+});
