@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 
+import { addStatusFlags, type StatusFlags } from './commands/status/flags.ts';
 import { addGatewaysFlags, type GatewaysFlags } from './commands/gateways/flags.ts';
 import { addMintFlags, addRotateFlags, type MintFlags, type RotateFlags } from './commands/credentials/flags.ts';
 import { addAllowFlags, addLinkGenFlags, type AllowFlags, type LinkGenFlags } from './commands/link/gen-flags.ts';
@@ -92,6 +93,13 @@ addCheckFlags(program.command('check'))
   .showHelpAfterError('(see linkspan check --help)')
   .description('diagnose the extension: what is broken, why, and what to do')
   .action(async (flags: CheckFlags) => (await import('./commands/check/check.ts')).check(flags));
+
+addStatusFlags(program.command('status').argument('[link]', 'the only Link to show'))
+  .showHelpAfterError('(see linkspan status --help)')
+  .description('show how the Links are doing, and which Services are not mirrored, and why')
+  .action(async (link: string | undefined, flags: StatusFlags) =>
+    (await import('./commands/status/status.ts')).status(link, flags),
+  );
 
 addGatewaysFlags(program.command('gateways'))
   .showHelpAfterError('(see linkspan gateways --help)')

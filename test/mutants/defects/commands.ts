@@ -221,4 +221,18 @@ export const COMMANDS: readonly Defect[] = [
     replace: 'const alive = gatewayAlive !== false;',
     tests: ['test/synth/commands/gateways/gateways.test.ts'],
   },
+  {
+    name: 'a Link that nobody serves is Ready',
+    file: 'synth/commands/status/report.ts',
+    find: 'unserved === undefined || report.ready.status',
+    replace: 'unserved !== undefined || report.ready.status',
+    tests: ['test/synth/commands/status/report.test.ts'],
+  },
+  {
+    name: 'a status that is watched does not outlive the API server',
+    file: 'synth/commands/common/cluster.ts',
+    find: 'isFailing = true;',
+    replace: 'return;',
+    tests: ['test/synth/commands/status/status.test.ts'],
+  },
 ];

@@ -185,6 +185,18 @@ linkspan gateways            # CLUSTER  ALIVE  NUM_SVC  LATENCY
 linkspan gateways -o wide    # also the Link, addresses, port and identity
 linkspan gateways -o json    # a list with the fields of Linkerd's, and more
 \`\`\``,
+  status: `Each Link with its cluster, whether it is Ready and why, its gateway, and how many of the exported Services are mirrored; then
+each condition that is not as it should be; then each Service that is not mirrored, with the reason.
+
+\`\`\`sh
+linkspan status                 # all Links
+linkspan status west --watch    # one Link, printed again whenever anything has changed
+linkspan status -o json
+\`\`\`
+
+The exit code is 0 if all Links are Ready, and 1 otherwise. A Link that nobody serves any more is not Ready, whatever was last
+reported. A Link lists at most 500 Services, those that are not mirrored first. \`--watch\` goes on when the API server is
+away for a while.`,
   operator: `The README has a [table of these flags](../README.md#configuration) with their defaults and variables.`,
 };
 

@@ -1,0 +1,74 @@
+/**
+ * `linkspan status`: how the Links of a source cluster are doing, and which Services are not mirrored, and why. The exit code
+ * is 0 if all Links are Ready, 1 otherwise. `--watch` prints it again on every change.
+ */
+import { writeLeaseName } from '../../../crds/wire.ts';
+import { type Lease, LEASES } from '../../../operator/kube/objects.ts';
+import { type Cluster, withCluster } from '../common/cluster.ts';
+import { CommandError, ExitCode, reportingProblems } from '../common/command-error.ts';
+import { LINKS } from '../common/kinds.ts';
+import { reportOf } from '../common/link-status.ts';
+import { linksOf } from '../common/links.ts';
+import { print } from '../../print.ts';
+import type { StatusFlags } from './flags.ts';
+import { unserved } from './lease.ts';
+import { isAllReady, type LinkState, statusText } from './report.ts';
+
+/** Leases run out without a change of a Link, so they are looked at as often, in milliseconds. */
+const LEASES_MS = 30_000;
+
+/** Runs the command. Sets the exit code. */
+export const status = (link: string | undefined, flags: StatusFlags): Promise<void> =>
+  reportingProblems(() =>
+    withCluster(flags, async (source) => {
+      const { output } = flags;
+      let shown: string | undefined;
+      const show = async (): Promise<void> => {
+        const links = await statesOf(source, link, flags);
+        process.exitCode = isAllReady(links) ? 0 : ExitCode.failed;
+        const text = statusText(links, output);
+        if (text === shown) return;
+        const between = shown === undefined || output === 'json' ? '' : output === 'yaml' ? '---\n' : '\n';
+        if (shown === undefined) noteEmpty(links, source, flags);
+        shown = text;
+        await print(between + text);
+      };
+      await show();
+      if (flags.watch) await watch(source, flags, show);
+    }),
+  );
+
+const noteEmpty = (links: readonly LinkState[], { context }: Cluster, { namespace }: StatusFlags): void => {
+  if (links.length === 0) process.stderr.write(`there is no Link in namespace ${namespace} of ${context}\n`);
+};
+
+/** Shows the status on every change, until the user or the system ends the process. */
+const watch = async (source: Cluster, { namespace }: StatusFlags, show: () => Promise<void>): Promise<void> => {
+  const stop = new AbortController();
+  const end = (): void => stop.abort(new Error('the command was interrupted'));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
+  for await (const _ of source.changes(LINKS, namespace, { everyMs: LEASES_MS, signal: stop.signal })) {
+    try {
+      await show();
+    } catch (error) {
+      // What cannot be read now may be readable later; the watch reports it.
+      if (!(error instanceof CommandError)) throw error;
+      process.exitCode = ExitCode.failed;
+    }
+  }
+};
+
+const statesOf = async (
+  source: Cluster,
+  link: string | undefined,
+  { namespace }: StatusFlags,
+): Promise<readonly LinkState[]> => {
+  const links = await linksOf(source, namespace, link);
+  const leases = new Map(
+    (await source.list<Lease>(LEASES, { namespace })).map((lease) => [lease.metadata.name, lease]),
+  );
+  return links.map((each) => ({
+    report: reportOf(each),
+    unserved: unserved(leases.get(writeLeaseName(each.metadata.name)), Date.now()),
+  }));
+};

@@ -1,0 +1,94 @@
+/** `linkspan status`, and `--watch` while things change. */
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { onEachBacking } from '../../../cluster/on-each-backing.ts';
+import { eventually } from '../../../cluster/workload/index.ts';
+import { EXPORTED, link, service, slice } from '../../../support/builders.ts';
+import { TwoClusters } from '../../../support/two-clusters.ts';
+import { linkspan, type Outcome } from '../../linkspan.ts';
+
+const CLI = new URL('../../../../synth/cli.ts', import.meta.url).pathname;
+
+onEachBacking('linkspan status', (backing) => {
+  let clusters: TwoClusters;
+  let directory: string;
+
+  beforeAll(async () => {
+    clusters = await TwoClusters.start({ backing });
+    directory = await mkdtemp(join(tmpdir(), 'linkspan-status-'));
+  }, 120_000);
+  afterAll(async () => {
+    await clusters.stop();
+    await rm(directory, { recursive: true });
+  });
+
+  const kubeconfig = (): string => `--kubeconfig=${clusters.eastCluster.kubeconfigFile}`;
+  const run = (...args: readonly string[]): Promise<Outcome> => linkspan(directory, 'status', kubeconfig(), ...args);
+
+  test.each([
+    [['--output=text'], 2, 'Allowed choices are table, wide, json, yaml.'],
+    [['west', 'north'], 2, 'too many arguments'],
+    [['--context=north'], 2, 'has no context "north" (it has east)'],
+    [['west'], 1, 'Link linkerd-multicluster/west of east: not found: there is none (name a Link'],
+    [[], 0, 'there is no Link in namespace linkerd-multicluster of east'],
+  ])('%j exits %i', async (flags, expected, message) => {
+    const { code, stderr } = await run(...flags);
+    expect(stderr).toContain(message);
+    expect(code).toBe(expected);
+  });
+
+  test('exits 1 until the Link is Ready', { timeout: 60_000 }, async () => {
+    await clusters.link();
+    const before = await run();
+    expect(before.stdout).toContain('no operator has reported on the Link');
+    expect(before.code).toBe(1);
+    await clusters.west.apply(
+      service('outside', {
+        labels: { 'mirror.linkerd.io/exported': 'true' },
+        ports: [{ name: 'a', port: 1, protocol: 'UDP' }],
+      }),
+    );
+    clusters.operator();
+    await clusters.ready();
+    await eventually(
+      'it reports on the Service',
+      async () => (await clusters.mirrorCondition('outside')) !== undefined,
+    );
+    const after = await run('west');
+    expect(after.stdout).toMatch(/\nwest +west +True +SomeNotMirrored +alive +0\/1\n/);
+    expect(after.stdout).toMatch(/\nwest +shop\/outside +InvalidService +all its ports are UDP or SCTP/);
+    expect(after.code).toBe(0);
+  });
+
+  test('is printed again on every change, also after the API server was away', { timeout: 60_000 }, async () => {
+    const watching = spawn(process.execPath, [CLI, 'status', kubeconfig(), '--watch'], { stdio: 'pipe' });
+    let stdout = '';
+    let stderr = '';
+    watching.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+    watching.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    const ended = new Promise<number | null>((resolve) => watching.on('exit', resolve));
+    await eventually('it is printed', async () => / 0\/1\n/.test(stdout));
+    await clusters.west.apply(service('web', { labels: EXPORTED }));
+    await clusters.west.apply(slice('web'));
+    await eventually('the new mirror is counted', async () => / 1\/2\n/.test(stdout));
+
+    await clusters.eastCluster.kill();
+    await eventually('it says so', async () => stderr.includes('east cannot be watched, trying again'));
+    await clusters.eastCluster.start();
+    await clusters.east.apply(link('north', { targetClusterName: 'north' }));
+    await eventually('the new Link is there', async () => /\nnorth +north /.test(stdout));
+
+    watching.kill('SIGINT');
+    expect(await ended, stderr).toBe(1);
+  });
+
+  test('exits 1 when the operator has gone', { timeout: 60_000 }, async () => {
+    await clusters.stopOperators();
+    const { code, stdout } = await run('west');
+    expect(stdout).toMatch(/\nwest +Ready=Unknown +NotServed +no operator holds its Lease/);
+    expect(code).toBe(1);
+  });
+});
