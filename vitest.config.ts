@@ -7,6 +7,8 @@ const EXTRAS = [
   'test/release/packaging/**',
   'test/release/examples/readmes.test.ts',
   'test/constructs/over-linkerd.test.ts',
+  // Sixty faults on real API servers; the judgements have unit tests.
+  'test/synth/commands/check/faults.test.ts',
   // Name it after a change of the simulated API server.
   'test/cluster/conformance/**',
 ];

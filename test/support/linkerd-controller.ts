@@ -45,7 +45,7 @@ interface Service extends KubeObject {
 }
 
 interface Slice extends KubeObject {
-  readonly endpoints?: readonly { readonly conditions?: { readonly ready?: boolean } }[];
+  readonly endpoints?: readonly { readonly conditions?: { readonly ready?: boolean } }[] | null;
 }
 
 interface LeaseRecord {
@@ -338,7 +338,7 @@ const isReady = ({ metadata }: Service, slices: readonly Slice[]): boolean =>
   slices
     .filter((slice) => slice.metadata.labels?.['kubernetes.io/service-name'] === metadata.name)
     .filter((slice) => slice.metadata.namespace === metadata.namespace)
-    .some(({ endpoints = [] }) => endpoints.some(({ conditions }) => conditions?.ready !== false));
+    .some(({ endpoints }) => (endpoints ?? []).some(({ conditions }) => conditions?.ready !== false));
 
 const hasAddresses = (endpoints: EndpointsObject | undefined): boolean =>
   (endpoints?.subsets ?? []).some(({ addresses = [] }) => addresses.length > 0);

@@ -1,10 +1,13 @@
-/** Which fields of our Link an installed CRD does not keep. Pure. */
+/** What an installed CRD of the Link serves, and which fields of ours it does not keep. Pure. */
 import { linkCrd } from '../../../crds/index.ts';
 import { LinkApi } from '../../../crds/wire.ts';
 import type { Crd, CrdSchema } from './objects.ts';
 
-const versionOf = ({ spec }: Crd): CrdSchema | undefined =>
-  spec?.versions?.find(({ name }) => name === LinkApi.version)?.schema?.openAPIV3Schema;
+const findVersion = ({ spec }: Crd) => spec?.versions?.find(({ name }) => name === LinkApi.version);
+const versionOf = (crd: Crd): CrdSchema | undefined => findVersion(crd)?.schema?.openAPIV3Schema;
+
+/** Reports whether Links of the version that is read are served. */
+export const servesLinks = (crd: Crd | undefined): boolean => crd !== undefined && findVersion(crd)?.served === true;
 
 /** Paths such as `spec.targetNamespaces`; a field whose parent is missing is not named besides. */
 export const missingFields = (installed: Crd): readonly string[] => {

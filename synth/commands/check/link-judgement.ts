@@ -37,6 +37,7 @@ export const conditionOf = (
   judge: (condition: LinkCondition) => readonly Finding[],
 ): readonly Finding[] | NotJudged => {
   if (link.settings === undefined) return notJudged('the Link is invalid');
+  if (link.conditions?.get('Accepted')?.status === 'False') return notJudged('the operator does not serve the Link');
   if (isHeldByAnother(link)) return notJudged('the operator stands by for the Link');
   const condition = link.conditions?.get(type);
   return condition === undefined ? notJudged('the operator has not reported on it') : judge(condition);

@@ -169,24 +169,18 @@ const readExports = async (reader: Reader, settings: LinkSettings): Promise<Read
       if (found.has(key)) continue;
       const labelled = byService.get(key);
       // Slices that were made by hand need not have the labels of their Service.
-      const own = labelled ?? (await slicesOf(reader, namespace, name));
-      found.set(key, { key, namespace, name, mode, isReady: readyEndpoints(own ?? []) > 0 });
+      const own =
+        labelled === undefined ? await slicesOf(reader, namespace, name) : { ok: true as const, value: labelled };
+      if (!own.ok) return own;
+      found.set(key, { key, namespace, name, mode, isReady: readyEndpoints(own.value) > 0 });
     }
   }
   return { ok: true, value: [...found.values()] };
 };
 
-const slicesOf = async (
-  reader: Reader,
-  namespace: string,
-  name: string,
-): Promise<readonly EndpointSlice[] | undefined> => {
-  const found = await reader.list<EndpointSlice>(ENDPOINT_SLICES, {
-    namespace,
-    labelSelector: `${Label.serviceName}=${name}`,
-  });
-  return found.ok ? found.value : undefined;
-};
+/** The slices of one Service, whatever their other labels. */
+const slicesOf = (reader: Reader, namespace: string, name: string): Promise<Read<readonly EndpointSlice[]>> =>
+  reader.list<EndpointSlice>(ENDPOINT_SLICES, { namespace, labelSelector: `${Label.serviceName}=${name}` });
 
 /** `namespace/name` of the Service that a slice is of. */
 export const serviceOfSlice = ({ metadata }: EndpointSlice): string =>
@@ -213,5 +207,5 @@ const readGateway = async (reader: Reader, namespace: string): Promise<Read<Targ
   const service = services.value.find(({ metadata }) => Annotation.gatewayIdentity in (metadata.annotations ?? {}));
   if (service === undefined) return { ok: true, value: undefined };
   const slices = await slicesOf(reader, namespace, service.metadata.name);
-  return { ok: true, value: { service, ready: readyEndpoints(slices ?? []) } };
+  return slices.ok ? { ok: true, value: { service, ready: readyEndpoints(slices.value) } } : slices;
 };

@@ -1,7 +1,7 @@
 /** Checks of the source cluster itself: that it can be read, and what every Link needs there. */
 import { LinkApi } from '../../../../crds/wire.ts';
 import { type Check, error, judged, skipped, warning } from '../check-type.ts';
-import { missingFields } from '../crd-fields.ts';
+import { missingFields, servesLinks } from '../crd-fields.ts';
 import { LINKERD_CONFIG } from '../linkerd.ts';
 import { CRD_NAME, type Survey } from '../survey.ts';
 
@@ -76,14 +76,13 @@ export const CLUSTER_CHECKS: readonly Check<Survey>[] = [
       const object = `CustomResourceDefinition ${CRD_NAME}`;
       const remedy = `linkspan crds | kubectl --context ${context} apply --server-side -f -`;
       if (crd.value === undefined) return judged([error(object, 'not found', remedy)]);
-      const { metadata, spec, status } = crd.value;
+      const { metadata, status } = crd.value;
       if (metadata.deletionTimestamp !== undefined) {
         return judged([
           error(object, 'is being deleted, and all Links with it', 'wait until it is gone, then apply it'),
         ]);
       }
-      const version = spec?.versions?.find(({ name }) => name === LinkApi.version);
-      if (version?.served !== true) return judged([error(object, `does not serve ${LinkApi.version}`, remedy)]);
+      if (!servesLinks(crd.value)) return judged([error(object, `does not serve ${LinkApi.version}`, remedy)]);
       const established = status?.conditions?.find(({ type }) => type === 'Established');
       return judged(
         established?.status === 'True'

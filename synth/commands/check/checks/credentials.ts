@@ -140,7 +140,7 @@ const destinationFindings = (link: LinkFacts, survey: Survey): readonly Finding[
   const wanted = [
     ['label', Label.credentialsClusterName, labels[Label.credentialsClusterName], cluster],
     ['annotation', Annotation.trustDomain, annotations[Annotation.trustDomain], known?.trustDomain],
-    ['annotation', Annotation.clusterDomain, annotations[Annotation.clusterDomain], settings.clusterDomain],
+    ['annotation', Annotation.clusterDomain, annotations[Annotation.clusterDomain], known?.clusterDomain],
   ] as const;
   return [
     ...(credentials.ok ? [] : [error(object, credentials.reason, remedy)]),

@@ -1,7 +1,7 @@
 /** Checks of Links by themselves: valid, one for each cluster, and seen by the operator. */
 import { formatFieldErrors } from '../../../../crds/field-error.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
-import { missingFields } from '../crd-fields.ts';
+import { missingFields, servesLinks } from '../crd-fields.ts';
 import { conditionOf, conditionText, eachLink, isHeldByAnother, notJudged } from '../link-judgement.ts';
 import type { LinkFacts, Survey } from '../survey.ts';
 
@@ -169,9 +169,12 @@ export const LINK_CHECKS: readonly Check<Survey>[] = [
     title: 'the extension has a Link',
     means: 'There is no Link, so nothing is mirrored.',
     remedy: 'Link a cluster: `linkspan link --to-context <target> --apply`.',
-    judge: ({ links, namespace, crd }) => {
+    judge: ({ links, namespace, crd, extensionNamespace }) => {
+      if (extensionNamespace.ok && extensionNamespace.value === undefined) {
+        return skipped('there is no namespace of the extension');
+      }
       if (!links.ok) return skipped('Links cannot be read');
-      if (crd.ok && crd.value === undefined) return skipped('there is no CRD');
+      if (crd.ok && !servesLinks(crd.value)) return skipped('Links are not served');
       const remedy = 'linkspan link --to-context <target> --apply';
       return judged(links.value.length === 0 ? [warning(`Namespace ${namespace}`, 'has no Link', remedy)] : []);
     },

@@ -2,6 +2,7 @@
 import { Label, mirrorName } from '../../../../crds/wire.ts';
 import type { Service } from '../../../../operator/kube/objects.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
+import { servesLinks } from '../crd-fields.ts';
 import { eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
 import type { LinkFacts, Survey } from '../survey.ts';
 import type { Export } from '../target.ts';
@@ -189,7 +190,7 @@ export const MIRROR_CHECKS: readonly Check<Survey>[] = [
       const { mirrors, allLinks, crd } = survey;
       if (!mirrors.ok || !allLinks.ok) return skipped('mirrors or Links cannot be read');
       // The operator keeps the mirrors until there can be Links again.
-      if (crd.ok && crd.value === undefined) return skipped('there is no CRD');
+      if (crd.ok && !servesLinks(crd.value)) return skipped('Links are not served');
       const clusters = new Set(allLinks.value.map(({ spec }) => spec?.targetClusterName ?? ''));
       return judged(orphanFindings(survey, mirrors.value, clusters));
     },

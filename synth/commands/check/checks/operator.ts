@@ -20,6 +20,10 @@ const PROXY = 'linkerd-proxy';
 const operatorOf = ({ deployments }: Survey): Deployment | undefined =>
   deployments.ok ? deployments.value.find(isOperator) : undefined;
 
+const isWithoutNamespace = ({ extensionNamespace }: Survey): boolean =>
+  extensionNamespace.ok && extensionNamespace.value === undefined;
+const NO_NAMESPACE = skipped('there is no namespace of the extension');
+
 const titleOf = ({ namespace }: Survey): string => `Deployment ${namespace}/${OPERATOR_NAME}`;
 
 /** The pods that a Deployment selects. */
@@ -163,6 +167,7 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
     remedy: 'Install the operator, or name its namespace with `--namespace`.',
     judge: (survey) => {
       if (!survey.deployments.ok) return skipped('Deployments cannot be read');
+      if (isWithoutNamespace(survey)) return NO_NAMESPACE;
       const remedy = 'install the operator, or name its namespace with --namespace';
       return judged(operatorOf(survey) === undefined ? [error(titleOf(survey), 'not found', remedy)] : []);
     },
@@ -187,16 +192,15 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
     title: 'the operator leads',
     means: 'No replica holds the Lease of the operator and renews it. Nobody writes mirrors.',
     remedy: 'See the log of the operator: `/readyz` and the log name the right or the namespace that is missing.',
-    judge: ({ heartbeats, namespace }) =>
-      heartbeats.ok
-        ? judged(
-            leaseFindings(
-              heartbeats.value.get(OPERATOR_LEASE),
-              `Lease ${namespace}/${OPERATOR_LEASE}`,
-              'no operator leads: see whether it runs, and its log',
-            ),
-          )
-        : skipped('Leases cannot be read'),
+    judge: (survey) => {
+      const { heartbeats, namespace } = survey;
+      if (!heartbeats.ok) return skipped('Leases cannot be read');
+      if (isWithoutNamespace(survey)) return NO_NAMESPACE;
+      const remedy = 'no operator leads: see whether it runs, and its log';
+      return judged(
+        leaseFindings(heartbeats.value.get(OPERATOR_LEASE), `Lease ${namespace}/${OPERATOR_LEASE}`, remedy),
+      );
+    },
   },
   {
     id: 'link-leases',

@@ -6,7 +6,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LinkCredentials, Multicluster, type MulticlusterProps } from '../../../../constructs/index.ts';
+import { LinkCredentials, MirrorOperator, Multicluster, type MulticlusterProps } from '../../../../constructs/index.ts';
 import { type ApiJson, render } from '../../../../constructs/mirror/render.ts';
 import { diagnose } from '../../../../synth/commands/check/check.ts';
 import type { Checked } from '../../../../synth/commands/check/report.ts';
@@ -21,6 +21,7 @@ import {
   startKubelet,
 } from '../../../cluster/workload/index.ts';
 import {
+  credentials,
   EXPORTED,
   EXPORTED_FLAT,
   GATEWAY,
@@ -29,6 +30,7 @@ import {
   service,
   slice,
 } from '../../../support/builders.ts';
+import { linkerdChart } from '../../../support/linkerd-chart.ts';
 import { renderedFlags } from '../../../support/rendered-operator.ts';
 import type { TestOperator } from '../../../support/operator.ts';
 import { ANCHOR } from '../../../support/trust-anchors.ts';
@@ -60,6 +62,21 @@ export const linkerdConfig = (
   return manifest;
 };
 
+/** The Deployment of Linkerd's controller for the Link to west, as its chart names and labels it. */
+const linkerdController = ((): ObjectRef => {
+  const labels = { component: 'controller', 'mirror.linkerd.io/cluster-name': 'west' };
+  const manifest = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'controller-west', namespace: LINKS_NAMESPACE, labels },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'controller', image: 'controller' }] } },
+    },
+  };
+  return manifest;
+})();
+
 /** What differs from the usual installation. */
 export interface InstallOptions {
   readonly east?: MulticlusterProps;
@@ -67,13 +84,14 @@ export interface InstallOptions {
   readonly copies?: 'both' | 'link';
 }
 
-const LINK = {
+export const LINK = {
   targetCluster: 'west',
   gatewayAddresses: [GATEWAY],
   probe: { period: '100ms', timeout: '1s' },
 } as const;
 
-const OPERATOR = { image: IMAGE, meshed: false } as const;
+/** Without Linkerd's proxy, which nobody puts into pods here. */
+export const OPERATOR = { image: IMAGE, meshed: false } as const;
 
 /** What the account of the remote cluster and the operator are known by: tokens that need no controller. */
 const [OPERATOR_ACCOUNT, REMOTE_ACCOUNT] = ACCOUNTS;
@@ -83,7 +101,7 @@ export class Installed {
   operator: TestOperator | undefined;
   readonly #directory: string;
   readonly #kubelet: Kubelet;
-  #rendered: readonly ApiJson[] = [];
+  readonly #rendered: Record<'east' | 'west', readonly ApiJson[]> = { east: [], west: [] };
 
   private constructor(clusters: TwoClusters, kubelet: Kubelet, directory: string) {
     this.clusters = clusters;
@@ -114,20 +132,72 @@ export class Installed {
     return new Installed(clusters, await startKubelet(clusters.eastCluster), directory);
   }
 
-  /** Installs the extension in both clusters, and links them. */
+  /** Installs the extension in both clusters, and links them; what was installed before, and is not wanted now, goes. */
   async install({ east = {}, west = {}, copies = 'both' }: InstallOptions = {}): Promise<void> {
-    await applyAll(
-      this.west,
-      render((chart) => {
-        new Multicluster(chart, 'west', { sources: [{ sourceCluster: 'east', flat: true }], crd: false, ...west });
-      }),
-    );
-    if (west.gateway !== false) await this.runGateway();
-    this.#rendered = render((chart) => {
+    await this.clusters.stopOperators();
+    const inWest = render((chart) => {
+      new Multicluster(chart, 'west', { sources: [{ sourceCluster: 'east', flat: true }], crd: false, ...west });
+    });
+    const inEast = render((chart) => {
       new Multicluster(chart, 'east', { gateway: false, operator: OPERATOR, links: [LINK], ...east });
     });
-    await this.#credentials(copies);
-    await applyAll(this.east, this.#rendered);
+    await this.#applied('west', inWest);
+    if (west.gateway !== false) await this.runGateway();
+    await this.#applied('east', [...this.#credentials(copies), ...inEast]);
+  }
+
+  async #applied(side: 'east' | 'west', objects: readonly ApiJson[]): Promise<void> {
+    const wanted = objects.map(injected);
+    await applyAll(this[side], wanted);
+    const isSame = (one: ApiJson, other: ApiJson): boolean =>
+      one.kind === other.kind &&
+      one.metadata.name === other.metadata.name &&
+      one.metadata.namespace === other.metadata.namespace;
+    for (const old of this.#rendered[side]) {
+      if (!isPolicy(old) && !wanted.some((each) => isSame(each, old))) await this[side].delete(old);
+    }
+    this.#rendered[side] = wanted;
+  }
+
+  /**
+   * Installs Linkerd's extension in both clusters, with a controller in east and credentials as Linkerd links them, and
+   * beside it our operator.
+   */
+  async installChart(): Promise<void> {
+    const objects = linkerdChart.filter(({ kind }) => kind !== 'CustomResourceDefinition');
+    await this.#applied(
+      'west',
+      objects.filter(({ kind }) => kind !== 'Link'),
+    );
+    await this.runGateway();
+    const { westCluster } = this.clusters;
+    const path = `/api/v1/namespaces/${LINKS_NAMESPACE}/serviceaccounts/linkerd-service-mirror-remote-access-default/token`;
+    const { body } = await this.west.request<{ readonly status: { readonly token: string } }>('POST', path, {
+      body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } },
+    });
+    const secret = credentials('west', westCluster.kubeconfigFor(body.status.token));
+    const copy = {
+      ...secret,
+      metadata: {
+        name: secret.metadata.name,
+        namespace: 'linkerd',
+        labels: { 'multicluster.linkerd.io/cluster-name': 'west' },
+        annotations: {
+          'multicluster.linkerd.io/trust-domain': 'cluster.local',
+          'multicluster.linkerd.io/cluster-domain': 'cluster.local',
+        },
+      },
+    };
+    const operator = render((chart) => {
+      new MirrorOperator(chart, 'operator', { ...OPERATOR, namespace: LINKS_NAMESPACE });
+    });
+    await this.#applied('east', [
+      ...objects,
+      secret,
+      copy,
+      linkerdController,
+      ...operator,
+    ] as unknown as readonly ApiJson[]);
   }
 
   /** What the gateway's pods and a load balancer leave in west. */
@@ -137,21 +207,13 @@ export class Installed {
     await this.west.patch(ref, { status: { loadBalancer: { ingress: [{ ip: GATEWAY }] } } }, { subresource: 'status' });
   }
 
-  async #credentials(copies: 'both' | 'link'): Promise<void> {
+  #credentials(copies: 'both' | 'link'): readonly ApiJson[] {
     const { server, caData } = this.clusters.westCluster;
-    await applyAll(
-      this.east,
-      render((chart) => {
-        new LinkCredentials(chart, 'credentials', {
-          targetCluster: 'west',
-          server,
-          caData,
-          token: REMOTE_ACCOUNT.token,
-          namespace: LINKS_NAMESPACE,
-          copies,
-        });
-      }),
-    );
+    const { token } = REMOTE_ACCOUNT;
+    return render((chart) => {
+      const props = { targetCluster: 'west', server, caData, token, namespace: LINKS_NAMESPACE, copies };
+      new LinkCredentials(chart, 'credentials', props);
+    });
   }
 
   /** Services of west: one with a ready pod, one without, and one in flat mode. */
@@ -177,9 +239,11 @@ export class Installed {
     this.operator = this.clusters.operator({
       kubeconfigFile,
       flags: {
-        ...renderedFlags(this.#rendered),
+        ...renderedFlags(this.#rendered.east),
         identity: pod.metadata.name,
-        probeConnectTo: [`${GATEWAY}=127.0.0.1:${gateway.address.port}`],
+        probeConnectTo: [GATEWAY, '203.0.113.7', `probe-west.${LINKS_NAMESPACE}.svc`].map(
+          (host) => `${host}=127.0.0.1:${gateway.address.port}`,
+        ),
         leaseDuration: '5s',
         renewDeadline: '4s',
         retryPeriod: '200ms',
@@ -205,12 +269,12 @@ export class Installed {
     });
   }
 
-  /** Waits until a check finds nothing. */
-  async green(): Promise<void> {
+  /** Waits until a check finds nothing but what is given, as patterns of `id level object: reason`. */
+  async green(but: readonly RegExp[] = []): Promise<void> {
     let found: readonly string[] = [];
     await eventually('all is well', async () => {
       found = textOf(await this.check());
-      return found.length === 0;
+      return found.length === but.length && but.every((each) => found.some((line) => each.test(line)));
     }).catch((error: unknown) => {
       throw new Error(`${String(error)}: ${found.join('; ')}`, { cause: error });
     });
@@ -233,9 +297,30 @@ export const DEPLOYMENT: ObjectRef = {
 export const textOf = (all: readonly Checked[]): readonly string[] =>
   all.flatMap(({ id, findings }) => findings.map(({ level, object, reason }) => `${id} ${level} ${object}: ${reason}`));
 
-/** Applies what no CRD of Linkerd's is needed for. */
-export const applyAll = async (client: Api, objects: readonly ApiJson[]): Promise<void> => {
-  for (const object of objects) {
-    if (!object.apiVersion.startsWith('policy.linkerd.io')) await client.apply(object);
-  }
+/** Linkerd's policy, whose CRDs are not installed here. */
+const isPolicy = ({ apiVersion }: ApiJson): boolean => apiVersion.startsWith('policy.linkerd.io');
+
+/** Applies all but policies. */
+const applyAll = async (client: Api, objects: readonly ApiJson[]): Promise<void> => {
+  for (const object of objects) if (!isPolicy(object)) await client.apply(object);
+};
+
+interface Pods extends ApiJson {
+  readonly spec: {
+    readonly template: {
+      readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
+      readonly spec: { readonly containers: readonly object[] };
+    };
+  };
+}
+
+/** A Deployment as its pods are with Linkerd's injector, which puts a proxy into those that ask for one. */
+const injected = (object: ApiJson): ApiJson => {
+  if (object.kind !== 'Deployment') return object;
+  const { spec } = object as Pods;
+  const { template } = spec;
+  if (template.metadata.annotations?.['linkerd.io/inject'] !== 'enabled') return object;
+  const proxy = { name: 'linkerd-proxy', image: 'cr.l5d.io/linkerd/proxy:edge-26.8.1' };
+  const containers = [...template.spec.containers, proxy];
+  return { ...object, spec: { ...spec, template: { ...template, spec: { ...template.spec, containers } } } };
 };
