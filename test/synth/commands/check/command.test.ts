@@ -122,7 +122,6 @@ onEachBacking('linkspan check', (backing) => {
     await clusters.east.patch(link('west'), { status }, { subresource: 'status' });
     const { stdout } = await run();
     expect(stdout).toContain('× Link linkerd-multicluster/west: Odd: [2J √ all is well\n');
-    // eslint-disable-next-line no-control-regex
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f\u202e]/);
   });
 
