@@ -3,11 +3,11 @@
  * and prints what is wrong, each fault with its cause and what to do. Exits 1 if anything is broken, or if it could not
  * be looked at.
  */
-import { createRequire } from 'node:module';
 import { kubeconfigAccess, loadSourceKubeconfig } from '../../../operator/kube/access/kubeconfig.ts';
 import { sleep } from '../../../operator/kube/backoff.ts';
 import { print } from '../../print.ts';
 import { CommandError, ExitCode, refuseProblems, reportingProblems } from '../common/command-error.ts';
+import { VERSION } from '../install/version.ts';
 import { CHECKS } from './checks/index.ts';
 import type { CheckFlags } from './flags.ts';
 import { PRE_CHECKS } from './pre/checks.ts';
@@ -48,8 +48,7 @@ export const diagnose = async (flags: Omit<CheckFlags, 'output' | 'wait' | 'time
   const config = loadSourceKubeconfig(flags);
   const reader = new Reader(await kubeconfigAccess(config), { timeoutMs: REQUEST_TIMEOUT_MS });
   const { namespace, linkerdNamespace, link } = flags;
-  const { version } = createRequire(import.meta.url)('linkspan/package.json') as { readonly version: string };
-  const scope: Scope = { context: config.getCurrentContext(), namespace, linkerdNamespace, link, version };
+  const scope: Scope = { context: config.getCurrentContext(), namespace, linkerdNamespace, link, version: VERSION };
   try {
     if (flags.pre) return runChecks(PRE_CHECKS, await preSurvey(reader, scope));
     const facts = await survey(reader, scope);

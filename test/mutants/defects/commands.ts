@@ -10,6 +10,8 @@ const UPGRADE = ['test/synth/commands/install/upgrade.test.ts'];
 const MANIFESTS = ['test/synth/commands/install/manifests.test.ts'];
 const VALUES = ['test/synth/commands/install/values.test.ts'];
 
+const JUDGEMENTS = ['test/synth/commands/check/judgements.test.ts'];
+
 export const COMMANDS: readonly Defect[] = [
   {
     name: 'a misspelt key of a values file has no effect',
@@ -234,5 +236,73 @@ export const COMMANDS: readonly Defect[] = [
     find: 'isFailing = true;',
     replace: 'return;',
     tests: ['test/synth/commands/status/status.test.ts'],
+    name: 'clusters without a trust anchor in common trust each other',
+    file: 'synth/commands/check/trust.ts',
+    find: "if (shared.length === 0) return 'have no trust anchor in common';",
+    replace: 'if (shared.length === 0) return undefined;',
+    tests: ['test/synth/commands/check/trust.test.ts'],
+  },
+  {
+    name: 'a rotation of trust anchors is a fault',
+    file: 'synth/commands/check/trust.ts',
+    find: 'if (valid.length > 0) return undefined;',
+    replace: 'if (valid.length === other.length) return undefined;',
+    tests: ['test/synth/commands/check/trust.test.ts'],
+  },
+  {
+    name: 'a heartbeat is judged by the clock of this machine alone',
+    file: 'synth/commands/check/heartbeat.ts',
+    find: '(isFresh(lease, nowMs) || (await changes(reader, lease)))',
+    replace: 'isFresh(lease, nowMs)',
+    tests: JUDGEMENTS,
+  },
+  {
+    name: 'a mirror without endpoints of a Service without pods is a fault',
+    file: 'synth/commands/check/checks/mirrors.ts',
+    find: 'if (isReady && count === 0) {',
+    replace: 'if (count === 0) {',
+    tests: JUDGEMENTS,
+  },
+  {
+    name: 'anybody may hold the Lease of a Link',
+    file: 'synth/commands/check/checks/operator.ts',
+    find: "leader === '' || beat.holder === leader",
+    replace: "leader === '' || beat.isAlive",
+    tests: JUDGEMENTS,
+  },
+  {
+    name: 'a target that the operator read once counts as read',
+    file: 'synth/commands/check/checks/credentials.ts',
+    find: "return condition?.status === 'True' && condition.observedGeneration === object.metadata.generation;",
+    replace: "return condition?.status === 'True' || object.kind === '';",
+    tests: JUDGEMENTS,
+  },
+  {
+    name: 'what could not be read in a target is passed over',
+    file: 'synth/commands/check/checks/credentials.ts',
+    find: "({ what, obstacle }) => obstacle !== 'forbidden' || !(isLacking || what.startsWith('get ConfigMap'))",
+    replace: "({ what }) => isLacking && what === ''",
+    tests: JUDGEMENTS,
+  },
+  {
+    name: 'a check prints text of a cluster as it is',
+    file: 'synth/commands/check/report.ts',
+    find: 'const findings = judgement.findings.map(safe);',
+    replace: 'const findings = judgement.findings.length > 0 ? judgement.findings : [].map(safe);',
+    tests: ['test/synth/commands/check/report.test.ts'],
+  },
+  {
+    name: 'a check that only warns exits 1',
+    file: 'synth/commands/check/report.ts',
+    find: "all.every(({ result }) => result !== 'error')",
+    replace: "all.every(({ result }) => result === 'success')",
+    tests: ['test/synth/commands/check/report.test.ts'],
+  },
+  {
+    name: 'what could not be read in the source is forgotten',
+    file: 'synth/commands/check/reader.ts',
+    find: 'if (isKept) this.#unread.push(unread);',
+    replace: 'if (!isKept) this.#unread.push(unread);',
+    tests: ['test/synth/commands/check/command.test.ts'],
   },
 ];

@@ -164,11 +164,11 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
     category: CATEGORY,
     title: 'the operator is installed',
     means: 'There is no Deployment of the operator. Mirrors stay as they are, and follow the targets no more.',
-    remedy: 'Install the operator, or name its namespace with `--namespace`.',
+    remedy: 'Install it with `linkspan install --apply`, or name its namespace with `--namespace`.',
     judge: (survey) => {
       if (!survey.deployments.ok) return skipped('Deployments cannot be read');
       if (isWithoutNamespace(survey)) return NO_NAMESPACE;
-      const remedy = 'install the operator, or name its namespace with --namespace';
+      const remedy = 'linkspan install --apply, or name its namespace with --namespace';
       return judged(operatorOf(survey) === undefined ? [error(titleOf(survey), 'not found', remedy)] : []);
     },
   },
@@ -216,7 +216,7 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
     title: 'the operator has its rights',
     means:
       'The ServiceAccount of the operator lacks a right that it needs with its arguments. [rights.md](rights.md) says what each is for.',
-    remedy: 'Apply the roles that `MirrorOperator` renders.',
+    remedy: 'Write its roles again: `linkspan upgrade --apply`, or apply those that `MirrorOperator` renders.',
     judge: ({ operatorRights, namespace }) => {
       if (operatorRights === undefined) return skipped('there is no operator whose rights could be asked for');
       const object = `ServiceAccount ${namespace}/${OPERATOR_NAME}`;
@@ -225,7 +225,7 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
           warning(object, `its rights are not checked: ${operatorRights.why}`, 'use a context of an administrator'),
         ]);
       }
-      return judged(lackingRights(object, operatorRights.value, 'apply the roles that MirrorOperator renders'));
+      return judged(lackingRights(object, operatorRights.value, 'write its roles again: linkspan upgrade --apply'));
     },
   },
   {

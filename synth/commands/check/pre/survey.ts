@@ -1,6 +1,4 @@
 /** What must be there before the extension is installed, and what an installation would write. Plain values. */
-import { Multicluster } from '../../../../constructs/index.ts';
-import { render } from '../../../../constructs/mirror/render.ts';
 import { PODS as OPERATOR_PODS } from '../../../../constructs/operator/pods.ts';
 import { type KubeObject, NAMESPACES, type Resource } from '../../../../operator/kube/objects.ts';
 import {
@@ -12,6 +10,7 @@ import {
   NETWORK_AUTHENTICATIONS,
   resourceOf,
 } from '../../common/kinds.ts';
+import { installManifests } from '../../install/manifests.ts';
 import { type LinkerdRead, readLinkerd } from '../linkerd.ts';
 import type { Crd, Deployment } from '../objects.ts';
 import type { Read, Reader, Right, Unread } from '../reader.ts';
@@ -56,7 +55,9 @@ export const preSurvey = async (reader: Reader, scope: Scope): Promise<PreSurvey
     Promise.all(POLICY.map(async (of) => ({ of, served: await reader.serves(of) }))),
     reader.list<Deployment>(DEPLOYMENTS, { labelSelector }),
     reader.list<Deployment>(DEPLOYMENTS, { namespace }),
-    Promise.all(installRights(namespace).map(async (right) => ({ right, granted: await reader.may(right) }))),
+    Promise.all(
+      installRights(namespace, linkerdNamespace).map(async (right) => ({ right, granted: await reader.may(right) })),
+    ),
   ]);
   const { server, unread } = reader;
   return {
@@ -74,15 +75,9 @@ export const preSurvey = async (reader: Reader, scope: Scope): Promise<PreSurvey
   };
 };
 
-/** The rights to write what is rendered for a cluster with a gateway and an operator, each once. */
-export const installRights = (namespace: string): readonly Right[] => {
-  const objects = render((chart) => {
-    new Multicluster(chart, 'extension', {
-      namespace,
-      operator: { image: 'linkspan' },
-      sources: [{ sourceCluster: 'source' }],
-    });
-  });
+/** The rights to write what `linkspan install` writes, each once. */
+export const installRights = (namespace: string, linkerdNamespace: string): readonly Right[] => {
+  const { objects } = installManifests(namespace, { linkerdNamespace }, undefined);
   const rights = objects.flatMap((object) => {
     const { group, plural, namespaced } = resourceOf(object);
     // Server-side apply creates with both.

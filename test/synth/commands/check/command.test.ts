@@ -68,7 +68,7 @@ onEachBacking('linkspan check', (backing) => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout).toMatch(/^kubernetes-api\n-{14}\n√ the Kubernetes API can be queried\n√ /);
     expect(stdout).toContain(
-      '\n× the operator is installed\n    × Deployment linkerd-multicluster/linkspan-operator: not found\n      → install',
+      '\n× the operator is installed\n    × Deployment linkerd-multicluster/linkspan-operator: not found\n      → linkspan install',
     );
     expect(stdout).toContain('\n√ the operator leads\n');
     expect(stdout).toContain('docs/checks.md#operator-installed for hints');

@@ -1,0 +1,294 @@
+/** How checks judge what was read, where no fault in a cluster shows it, or not as exactly. */
+import { describe, expect, test } from 'vitest';
+import type { Lease, Service } from '../../../../operator/kube/objects.ts';
+import { CHECKS } from '../../../../synth/commands/check/checks/index.ts';
+import { imageVersion } from '../../../../synth/commands/check/checks/operator.ts';
+import { heartbeats } from '../../../../synth/commands/check/heartbeat.ts';
+import { installRights } from '../../../../synth/commands/check/pre/survey.ts';
+import type { Reader } from '../../../../synth/commands/check/reader.ts';
+import { runChecks } from '../../../../synth/commands/check/report.ts';
+import type { Survey } from '../../../../synth/commands/check/survey.ts';
+import { link, LINKS_NAMESPACE } from '../../../support/builders.ts';
+import {
+  conditions,
+  facts,
+  found,
+  heartbeat,
+  linkFacts,
+  operatorDeployment,
+  pod,
+  read,
+  target,
+  unread,
+} from './facts.ts';
+
+test('nothing is found where all is well', () => {
+  expect(found(facts())).toEqual([]);
+});
+
+describe('what the operator reports', () => {
+  test.each([
+    [{ Synced: { status: 'False', reason: 'LeaseUnavailable' } }, 'links-synced error'],
+    [{ TargetWithinLimits: { status: 'False', reason: 'LimitExceeded' } }, 'target-limits error'],
+    [{ TargetReachable: { status: 'False', reason: 'ConnectionFailed' } }, 'target-reachable error'],
+    [{ CredentialsValid: { status: 'False', reason: 'SecretNotListed' } }, 'credentials-in-use error'],
+    [{ GatewayAlive: { status: 'Unknown', reason: 'Pending' } }, 'gateway-alive warning'],
+    [{ PruneHeld: { status: 'True', reason: 'MassDeletion' } }, 'deletions-held error'],
+  ])('%j', (changed, start) => {
+    // What another check explains is not repeated as the summary.
+    const Ready = { status: start.endsWith('warning') ? 'True' : 'False' };
+    const all = found(facts({}, linkFacts({ conditions: conditions({ ...changed, Ready }) })));
+    expect(all).toEqual([expect.stringMatching(`^${start} Link ${LINKS_NAMESPACE}/west: `)]);
+  });
+
+  test('a summary that nothing else explains', () => {
+    const changed = conditions({ Ready: { status: 'False', reason: 'Odd', message: 'odd' } });
+    expect(found(facts({}, linkFacts({ conditions: changed })))).toEqual([
+      `links-ready error Link ${LINKS_NAMESPACE}/west: Odd: odd`,
+    ]);
+  });
+
+  test('an older generation', () => {
+    const changed = conditions({ Ready: { observedGeneration: 0 } });
+    expect(found(facts({}, linkFacts({ conditions: changed })))).toEqual([
+      expect.stringMatching(/^links-served error .*has not seen its generation 1 yet, but 0/),
+    ]);
+  });
+
+  test('nothing at all', () => {
+    expect(found(facts({}, linkFacts({ conditions: undefined })))).toEqual([
+      `links-served error Link ${LINKS_NAMESPACE}/west: the operator has not reported on it`,
+    ]);
+  });
+});
+
+describe('a target that this machine cannot reach', () => {
+  const away = target({ version: unread('unreachable'), exports: unread(), gateway: unread(), linkerd: unread() });
+
+  test('is a warning while the operator reads it', () => {
+    expect(found(facts({}, linkFacts({ target: away })))).toEqual([
+      expect.stringMatching(/^target-api warning API server/),
+    ]);
+  });
+
+  test.each([
+    ['reports that it cannot', { TargetReachable: { status: 'False' }, Ready: { status: 'False' } }],
+    ['has reported so of an older generation', { TargetReachable: { observedGeneration: 0 } }],
+  ])('is an error if the operator %s', (_, changed) => {
+    expect(found(facts({}, linkFacts({ target: away, conditions: conditions(changed) })))).toEqual([
+      expect.stringMatching(/^target-api error API server/),
+    ]);
+  });
+});
+
+describe('pods', () => {
+  const waiting = pod('linkspan-operator-b', {
+    status: {
+      conditions: [{ type: 'Ready', status: 'False' }],
+      containerStatuses: [
+        { name: 'controller', state: { waiting: { reason: 'ImagePullBackOff', message: 'no image' } } },
+      ],
+    },
+  });
+
+  test.each([
+    [1, 'warning'],
+    [0, 'error'],
+  ])('of 2, %i are available', (availableReplicas, level) => {
+    const deployments = read([operatorDeployment({ status: { availableReplicas } })]);
+    expect(found(facts({ deployments, pods: read([waiting]) }))).toEqual([
+      `operator-running ${level} Deployment ${LINKS_NAMESPACE}/linkspan-operator: ${availableReplicas} of 2 pods are available; pod linkspan-operator-b is not ready: ImagePullBackOff: no image`,
+    ]);
+  });
+
+  test('in the mesh need a proxy that is ready', () => {
+    const metadata = { name: 'a', namespace: LINKS_NAMESPACE, annotations: { 'linkerd.io/inject': 'enabled' } };
+    const spec = { containers: [], initContainers: [{ name: 'linkerd-proxy' }] };
+    const proxy = (ready: boolean) =>
+      pod('a', { metadata, spec, status: { initContainerStatuses: [{ name: 'linkerd-proxy', ready }] } });
+    expect(found(facts({ pods: read([proxy(true)]) }))).toEqual([]);
+    expect(found(facts({ pods: read([proxy(false)]) }))).toEqual([
+      `proxies error Pod ${LINKS_NAMESPACE}/a: its proxy is not ready`,
+    ]);
+  });
+});
+
+test.each([
+  ['linkspan:0.1.0', '0.1.0'],
+  ['registry.example:5000/a/linkspan:v1.2.3-rc.1', '1.2.3-rc.1'],
+  ['linkspan:0.1.0@sha256:abc', '0.1.0'],
+  ['linkspan@sha256:abc', undefined],
+  ['linkspan:latest', undefined],
+  ['registry.example:5000/linkspan', undefined],
+])('the image %s has version %s', (image, version) => {
+  expect(imageVersion(image)).toBe(version);
+});
+
+describe('the endpoints of mirrors', () => {
+  const mirror: Service = {
+    metadata: {
+      name: 'web-west',
+      namespace: 'shop',
+      labels: { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' },
+    },
+  };
+  const exported = (isReady: boolean, mode: 'gateway' | 'flat' = 'gateway') =>
+    target({ exports: read([{ key: 'shop/web', namespace: 'shop', name: 'web', mode, isReady }]) });
+  const addresses = (...ips: readonly string[]) =>
+    read([{ metadata: { name: 'web-west', namespace: 'shop' }, subsets: [{ addresses: ips.map((ip) => ({ ip })) }] }]);
+  const all = (changed: Partial<Survey>, of = exported(true)): readonly string[] =>
+    found(facts({ mirrors: read([mirror]), ...changed }, linkFacts({ target: of })));
+
+  test('follow their Services', () => {
+    expect(all({ endpoints: addresses('203.0.113.10') })).toEqual([]);
+    expect(all({ endpoints: addresses() })).toEqual([
+      expect.stringMatching(/^mirror-endpoints error Service shop\/web-west/),
+    ]);
+  });
+
+  test('are none where no pod is ready: that is no fault', () => {
+    expect(all({ endpoints: addresses() }, exported(false))).toEqual([]);
+    expect(all({ endpoints: addresses('203.0.113.10') }, exported(false))).toEqual([
+      expect.stringMatching(/^mirror-endpoints error Service shop\/web-west: has ready endpoints/),
+    ]);
+  });
+
+  test('are none in flat mode', () => {
+    const copy = { metadata: { name: 'a', namespace: 'linkerd' }, type: 'mirror.linkerd.io/remote-kubeconfig' };
+    const seen = found(
+      facts({ mirrors: read([mirror]) }, linkFacts({ target: exported(true, 'flat'), destination: read(copy) })),
+    );
+    expect(seen.filter((line) => line.startsWith('mirror'))).toEqual([]);
+  });
+
+  test('may be slices', () => {
+    const slices = read([
+      {
+        metadata: { name: 'x', namespace: 'shop', labels: { 'kubernetes.io/service-name': 'web-west' } },
+        addressType: 'IPv4',
+        endpoints: [{ addresses: ['203.0.113.10'], conditions: { ready: true } }],
+      },
+    ]);
+    expect(all({ slices })).toEqual([]);
+  });
+});
+
+describe('a status of any form', () => {
+  test.each([
+    [{ mirrorServices: 'text' }],
+    [{ mirrorServices: [null, 1, {}, { remoteRef: null }, { remoteRef: {}, conditions: [] }] }],
+    [{ mirrorServices: [{ remoteRef: { namespace: 1 }, conditions: [{ status: 'True' }] }] }],
+    [null],
+  ])('%j harms nothing', (status) => {
+    const object = { ...link('west'), status } as never;
+    expect(found(facts({}, linkFacts({ object })))).toEqual([]);
+  });
+});
+
+describe('what could not be read', () => {
+  const PARTS = [
+    'extensionNamespace',
+    'linkerd',
+    'crd',
+    'links',
+    'allLinks',
+    'deployments',
+    'pods',
+    'heartbeats',
+    'operatorRights',
+    'mirrors',
+    'endpoints',
+    'slices',
+  ] as const satisfies readonly (keyof Survey)[];
+
+  test.each(PARTS)('%s: it is an error, or a warning, and nothing is judged by it', (part) => {
+    const all = runChecks(CHECKS, facts({ [part]: unread(), unread: [unread()] }));
+    expect(all.find(({ id }) => id === 'source-reads')?.result).toBe('error');
+    const broken = all.filter(({ id, result }) => id !== 'source-reads' && result === 'error');
+    expect(broken).toEqual([]);
+    const passed = (checked: typeof all) => checked.filter(({ result }) => result === 'success').length;
+    expect(passed(all)).toBeLessThan(passed(runChecks(CHECKS, facts())) - 1);
+  });
+
+  test('of a target is an error, unless a right lacks that nobody needs', () => {
+    const of = (obstacle: 'refused' | 'forbidden') =>
+      facts({}, linkFacts({ target: target({ unread: [unread(obstacle)] }) }));
+    expect(found(of('refused'))).toEqual(['target-reads error west: cannot list things: not allowed']);
+    expect(found(of('forbidden'))).toEqual([
+      'target-reads warning west: cannot list things, which is not checked: not allowed',
+    ]);
+  });
+});
+
+describe('a heartbeat', () => {
+  const NOW = Date.parse('2026-11-22T12:00:00Z');
+  const lease = (renewTime: string, holderIdentity = 'a'): Lease => ({
+    metadata: { name: 'lease', namespace: LINKS_NAMESPACE },
+    spec: { holderIdentity, renewTime, leaseDurationSeconds: 1 },
+  });
+  /** A cluster whose Lease is this one when it is read again. */
+  const isAlive = async (first: Lease, again: Lease): Promise<boolean> => {
+    const reader = { find: async () => read(again) } as unknown as Reader;
+    return (await heartbeats(reader, [first], NOW)).get('lease')!.isAlive;
+  };
+
+  test('that was renewed in time is alive, and not looked at again', async () => {
+    expect(await isAlive(lease('2026-11-22T11:59:59.500000Z'), lease('', ''))).toBe(true);
+  });
+
+  test.each(['2026-11-22T11:00:00.000000Z', '2026-11-22T13:00:00.000000Z'])(
+    'that looks wrong by the clock here (%s) is alive if it is renewed, and dead if it is not',
+    async (renewTime) => {
+      expect(await isAlive(lease(renewTime), lease('2026-11-22T11:00:01.000000Z'))).toBe(true);
+      expect(await isAlive(lease(renewTime), lease(renewTime))).toBe(false);
+    },
+  );
+
+  test('that nobody holds is not alive', async () => {
+    expect(await isAlive(lease('2026-11-22T11:59:59.500000Z', ''), lease('', ''))).toBe(false);
+  });
+});
+
+describe('the Lease of a Link', () => {
+  const held = (holder: string, deployments = [operatorDeployment()]) =>
+    facts({
+      deployments: read(deployments),
+      heartbeats: read(
+        new Map([
+          ['linkspan-operator', heartbeat('linkspan-operator', 'linkspan-operator-a')],
+          ['service-mirror-write-west', heartbeat('service-mirror-write-west', holder)],
+        ]),
+      ),
+    });
+  const controller = {
+    metadata: {
+      name: 'controller-west',
+      namespace: LINKS_NAMESPACE,
+      labels: { component: 'controller', 'mirror.linkerd.io/cluster-name': 'west' },
+    },
+  };
+
+  test('may be held by the operator that leads', () => {
+    expect(found(held('linkspan-operator-a'))).toEqual([]);
+  });
+
+  test("may be held by Linkerd's controller, which is a warning", () => {
+    expect(found(held('controller-west-abc', [operatorDeployment(), controller]))).toEqual([
+      expect.stringMatching(/^linkerd-controllers warning .*writes the mirrors of west/),
+    ]);
+  });
+
+  test.each(['stranger', 'controller-west-abc'])('must not be held by %s, which nobody knows', (holder) => {
+    expect(found(held(holder))).toEqual([expect.stringMatching(/^link-leases error /)]);
+  });
+});
+
+test('the rights of an installation are those to create and to change what it writes, each once', () => {
+  const rights = installRights('mesh', 'linkerd').map(
+    ({ verb, resource, namespace }) => `${verb} ${resource} ${namespace ?? '*'}`,
+  );
+  expect(rights).toContain('create customresourcedefinitions *');
+  expect(rights).toContain('patch deployments mesh');
+  expect(rights).toContain('create namespaces *');
+  expect(new Set(rights).size).toBe(rights.length);
+});
