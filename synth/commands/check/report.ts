@@ -81,11 +81,14 @@ export const tableReport = (all: readonly Checked[]): string => {
   return [...categories, `Status check results are ${SIGNS[isSuccess(all) ? 'success' : 'error']}`, ''].join('\n');
 };
 
+/** Findings of a check that a table shows; JSON has all. */
+const SHOWN = 20;
+
 const linesOf = ({ id, title, result, findings, skipped }: Checked): readonly string[] => [
   `${SIGNS[result]} ${title}${skipped === undefined ? '' : ` (skipped: ${skipped})`}`,
-  ...findings.flatMap(({ level, object, reason, remedy }) => [
-    `    ${level === 'error' ? '×' : '‼'} ${object}: ${reason}`,
-    `      → ${remedy}`,
-  ]),
+  ...findings
+    .slice(0, SHOWN)
+    .flatMap(({ level, object, reason, remedy }) => [`    ${SIGNS[level]} ${object}: ${reason}`, `      → ${remedy}`]),
+  ...(findings.length > SHOWN ? [`    and ${findings.length - SHOWN} more, which -o json prints`] : []),
   ...(findings.length > 0 ? [`    see ${hintOf(id)} for hints`] : []),
 ];

@@ -160,16 +160,12 @@ const destinationRightsFindings = (link: LinkFacts, survey: Survey): readonly Fi
   const { version, rights } = destinationAccess;
   const object = `account of Secret ${survey.linkerdNamespace}/${credentialsName(cluster)} in ${cluster}`;
   if (!version.ok) {
-    // Whether the server can be reached is a matter of the Link's own credentials.
-    return version.obstacle === 'unauthorized'
-      ? [
-          error(
-            object,
-            `${cluster} refuses the credentials: ${version.why}`,
-            'link the cluster again with linkspan link',
-          ),
-        ]
-      : NO_TARGET;
+    const remedy = 'link the cluster again with linkspan link';
+    if (version.obstacle === 'unauthorized') {
+      return [error(object, `${cluster} refuses the credentials: ${version.why}`, remedy)];
+    }
+    // The same server as in the credentials of the Link is reported there.
+    return link.target?.version.ok === true ? [error(object, version.why, remedy)] : NO_TARGET;
   }
   return lackingRights(
     object,

@@ -84,6 +84,15 @@ const proxyFindings = ({ metadata, spec, status }: Pod): readonly Finding[] => {
     : [error(object, 'its proxy is not ready', 'see `linkerd check --proxy`, and its log')];
 };
 
+/** A proxy of another version than that of the control plane, as in `edge-26.8.1`. */
+const proxyVersionFindings = ({ metadata, spec }: Pod, wanted: string): readonly Finding[] => {
+  const proxy = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].find(({ name }) => name === PROXY);
+  const [, tag] = /^[^@]*:([^:/@]+)(?:@|$)/.exec(proxy?.image ?? '') ?? [];
+  if (tag === undefined || tag === wanted) return [];
+  const reason = `has proxy ${tag}, and the control plane is ${wanted}`;
+  return [warning(`Pod ${metadata.namespace ?? ''}/${metadata.name}`, reason, 'restart the pod')];
+};
+
 const leaseFindings = (beat: Heartbeat | undefined, object: string, remedy: string): readonly Finding[] => {
   if (beat === undefined) return [error(object, 'not found', remedy)];
   if (beat.holder === '') return [error(object, 'nobody holds it', remedy)];
@@ -252,6 +261,21 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
       'A pod of the extension that is to be in the mesh has no proxy, or one that is not ready. Gateways refuse its probes.',
     remedy: "Check Linkerd's proxy injector, then restart the pod.",
     judge: ({ pods }) => (pods.ok ? judged(pods.value.flatMap(proxyFindings)) : skipped('Pods cannot be read')),
+  },
+  {
+    id: 'proxy-versions',
+    category: CATEGORY,
+    title: "the proxies of the extension have the version of Linkerd's control plane",
+    means: 'A pod of the extension was not restarted after an upgrade of Linkerd.',
+    remedy: 'Restart the pods: `kubectl rollout restart deployment`.',
+    judge: ({ pods, linkerd }) => {
+      if (!pods.ok) return skipped('Pods cannot be read');
+      const settings = linkerd.ok ? linkerd.value : undefined;
+      const wanted = settings === undefined || 'invalid' in settings ? undefined : settings.version;
+      return wanted === undefined
+        ? skipped("the version of Linkerd's control plane is not known")
+        : judged(pods.value.flatMap((pod) => proxyVersionFindings(pod, wanted)));
+    },
   },
   {
     id: 'linkerd-controllers',

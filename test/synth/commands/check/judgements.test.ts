@@ -8,7 +8,9 @@ import { installRights } from '../../../../synth/commands/check/pre/survey.ts';
 import type { Reader } from '../../../../synth/commands/check/reader.ts';
 import { runChecks } from '../../../../synth/commands/check/report.ts';
 import type { Survey } from '../../../../synth/commands/check/survey.ts';
+import type { Target } from '../../../../synth/commands/check/target.ts';
 import { link, LINKS_NAMESPACE } from '../../../support/builders.ts';
+import { ANCHOR } from '../../../support/trust-anchors.ts';
 import {
   conditions,
   facts,
@@ -110,6 +112,37 @@ describe('pods', () => {
     expect(found(facts({ pods: read([proxy(false)]) }))).toEqual([
       `proxies error Pod ${LINKS_NAMESPACE}/a: its proxy is not ready`,
     ]);
+  });
+});
+
+test.each([
+  ['cr.l5d.io/linkerd/proxy:edge-26.8.1', []],
+  ['localhost:5000/proxy@sha256:abc', []],
+  ['proxy:edge-26.7.1', ['proxy-versions warning']],
+])('the proxy %s beside control plane edge-26.8.1: %j', (image, starts) => {
+  const linkerd = read({ clusterDomain: 'cluster.local', trustDomain: 'a', anchors: ANCHOR, version: 'edge-26.8.1' });
+  const pods = read([pod('a', { spec: { containers: [{ name: 'linkerd-proxy', image }] } })]);
+  expect(found(facts({ linkerd, pods })).map((line) => line.split(' Pod')[0])).toEqual(starts);
+});
+
+describe("the copy for Linkerd's destination", () => {
+  const access = (version: Target['version']) => ({ version, rights: [] });
+
+  test.each([
+    ['is refused', access(unread('unauthorized')), target(), /west refuses the credentials/],
+    ['leads to another server than that of the Link', access(unread('unreachable')), target(), /not allowed/],
+  ])('%s', (_, destinationAccess, of, reason) => {
+    const all = found(facts({}, linkFacts({ destinationAccess, target: of })));
+    expect(all).toEqual([expect.stringMatching(/^destination-rights error account of Secret linkerd\//)]);
+    expect(all[0]).toMatch(reason);
+  });
+
+  test('leads to the server of the Link, which cannot be reached: that is reported once', () => {
+    const unreachable = unread('unreachable');
+    const all = found(
+      facts({}, linkFacts({ destinationAccess: access(unreachable), target: target({ version: unreachable }) })),
+    );
+    expect(all).toEqual([expect.stringMatching(/^target-api /)]);
   });
 });
 

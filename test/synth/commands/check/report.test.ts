@@ -42,6 +42,15 @@ Status check results are ×
 `);
 });
 
+test('a table shows twenty findings of a check, JSON all', () => {
+  const many = Array.from({ length: 22 }, (_, index) => error(`Service shop/${index}`, 'is gone', 'make it'));
+  const all = runChecks([check('many', 'first', () => judged(many))], undefined);
+  expect(tableReport(all)).toContain(
+    '× Service shop/19: is gone\n      → make it\n    and 2 more, which -o json prints\n',
+  );
+  expect(jsonReport(all)).toContain('Service shop/21');
+});
+
 test('JSON has the form of linkerd check, with ids and findings', () => {
   const [first, second] = (JSON.parse(jsonReport(runChecks(ALL, undefined))) as { categories: object[] }).categories;
   expect(first).toEqual({
