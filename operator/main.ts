@@ -88,6 +88,7 @@ async function run(options: RunOptions, log: Logger, stop: StopClock): Promise<v
   const interruptions = new Interruptions();
   const candidate = config.leaderElect ? new Candidate({ config, client, log: options.log, interruptions }) : undefined;
   const mayWrite = (): boolean => candidate?.mayWrite ?? true;
+  const hasCeased = (identity: string): boolean => candidate?.hasCeased(identity) ?? false;
   const events = new EventRecorder({
     client: fenced(client, mayWrite),
     namespace: config.namespace,
@@ -112,7 +113,7 @@ async function run(options: RunOptions, log: Logger, stop: StopClock): Promise<v
   );
 
   const lead = async (until: AbortSignal): Promise<void> => {
-    manager = new Manager({ config, tuning, client, metrics, events, log, mayWrite, interruptions });
+    manager = new Manager({ config, tuning, client, metrics, events, log, mayWrite, hasCeased, interruptions });
     metrics.leader.set({ name: OPERATOR_LEASE }, 1);
     await manager.run(until);
     manager = undefined;

@@ -29,6 +29,8 @@ export interface Environment {
   readonly log: Logger;
   /** Whether this replica certainly leads. */
   readonly mayWrite: MayWrite;
+  /** Whether another replica has certainly ceased to write: this one leads in its place. */
+  readonly hasCeased: (identity: string) => boolean;
   /** Of the source cluster. */
   readonly interruptions: Interruptions;
 }

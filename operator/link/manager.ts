@@ -39,6 +39,8 @@ export interface ManagerOptions {
   readonly log: Logger;
   /** Whether this replica certainly leads. */
   readonly mayWrite: MayWrite;
+  /** Whether another replica has certainly ceased to write. */
+  readonly hasCeased: (identity: string) => boolean;
   /** Of the source cluster. */
   readonly interruptions: Interruptions;
 }
@@ -141,7 +143,7 @@ export class Manager {
   }
 
   async #makeClusters(signal: AbortSignal): Promise<Clusters> {
-    const { client, config, tuning, metrics, log, mayWrite, interruptions } = this.#options;
+    const { client, config, tuning, metrics, log, mayWrite, hasCeased, interruptions } = this.#options;
     const families = await sourceFamilies(client, process.env, signal, log);
     const served = (await this.#findServed(signal)) ?? new Map<string, string>();
     // Whether the last one was deleted, or all vanished, is not known.
@@ -154,6 +156,7 @@ export class Manager {
       log,
       families,
       mayWrite,
+      hasCeased,
       interruptions,
       presence: this.#presence,
     };

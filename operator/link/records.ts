@@ -10,12 +10,15 @@ import { fenced } from '../runtime/fence.ts';
 import type { Environment } from './environment.ts';
 import type { Served } from './links.ts';
 
+/** What Leases are read and deleted with. */
+type LeaseEnvironment = Pick<Environment, 'client' | 'config' | 'mayWrite' | 'hasCeased'>;
+
 export class Records {
-  readonly #env: Pick<Environment, 'client' | 'config' | 'mayWrite'>;
+  readonly #env: LeaseEnvironment;
   readonly #served: Map<string, string>;
 
   /** @param served what the Leases record at first */
-  constructor(served: Served, env: Pick<Environment, 'client' | 'config' | 'mayWrite'>) {
+  constructor(served: Served, env: LeaseEnvironment) {
     this.#served = new Map(served);
     this.#env = env;
   }
@@ -96,12 +99,12 @@ export async function servedClusters(
 
 /**
  * Deletes the Lease of a Link whose cluster another Link has now: its record is obsolete. A Lease that somebody else
- * holds stays.
+ * holds stays, unless that is a replica that has ceased to write.
  * @throws ApiError or ConnectionError if it cannot be read or deleted
  */
 export async function forgetLease(
   link: string,
-  { client, config, mayWrite }: Pick<Environment, 'client' | 'config' | 'mayWrite'>,
+  { client, config, mayWrite, hasCeased }: LeaseEnvironment,
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace, identity } = config;
@@ -109,7 +112,7 @@ export async function forgetLease(
   try {
     const { metadata, spec } = await client.read<Lease>(LEASES, namespace, name, signal);
     const holder = spec?.holderIdentity ?? '';
-    if (holder !== '' && holder !== identity) return;
+    if (holder !== '' && holder !== identity && !hasCeased(holder)) return;
     const { uid, resourceVersion } = metadata;
     await fenced(client, mayWrite).delete(LEASES, { namespace, name }, { uid, resourceVersion }, signal);
   } catch (error) {

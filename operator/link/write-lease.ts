@@ -37,7 +37,7 @@ export class WriteLease {
     report: LinkReport,
     isAnothers: (cluster: string) => boolean = () => false,
   ) {
-    const { config, client, interruptions } = env;
+    const { config, client, hasCeased, interruptions } = env;
     this.#link = link;
     this.#env = env;
     this.#report = report;
@@ -51,6 +51,7 @@ export class WriteLease {
       retryPeriodMs: config.retryPeriodMs,
       renewEveryMs: config.leaseDurationMs / 3,
       interruptions,
+      hasCeased,
       annotations: { [Annotation.targetCluster]: cluster },
       mayReplace: ({ [Annotation.targetCluster]: other = cluster }) => {
         if (isAnothers(other)) return true;

@@ -16,6 +16,12 @@ export interface LeaseRecordOptions {
   readonly identity: string;
   /** How long a Lease that is not renewed remains its holder's. On the wire it is rounded up to whole seconds. */
   readonly leaseDurationMs: number;
+  /**
+   * Whether a holder has certainly ceased to write under the Lease, so that its Lease need not expire. Asked right before
+   * the Lease is acquired.
+   * @default () => false
+   */
+  readonly hasCeased?: (identity: string) => boolean;
   /** Set on the Lease with each renewal, beside the annotations that it has; they stay when it is released. */
   readonly annotations?: Readonly<Record<string, string>>;
   /**
@@ -34,6 +40,8 @@ export interface Held {
   readonly sinceMs: number;
   /** The same on the wall clock, which goes on while the machine sleeps. */
   readonly sinceWallMs: number;
+  /** Identity of the holder whose Lease it was, and had expired. */
+  readonly predecessor: string | undefined;
 }
 
 export interface HeldByAnother {
@@ -72,11 +80,12 @@ export class LeaseRecord {
    * @throws ApiError or ConnectionError; Error if its annotations are not those that were written
    */
   async attempt(signal: AbortSignal, held?: Held, known?: Lease): Promise<Held | HeldByAnother> {
-    const { client, namespace, name, annotations } = this.#options;
+    const { client, namespace, name, annotations, hasCeased = () => false } = this.#options;
     const lease = known ?? (await this.#read(signal));
     const identity = lease?.spec?.holderIdentity ?? '';
-    if (lease !== undefined && identity !== '' && identity !== this.#options.identity) {
-      const remainingMs = this.#remainingMs(lease);
+    const isAnothers = identity !== '' && identity !== this.#options.identity;
+    if (lease !== undefined && isAnothers) {
+      const remainingMs = hasCeased(identity) ? 0 : this.#remainingMs(lease);
       if (held !== undefined || remainingMs > 0) {
         this.#heardMs = performance.now();
         return { holder: 'another', identity, remainingMs };
@@ -98,7 +107,7 @@ export class LeaseRecord {
             signal,
           );
     this.#heardMs = performance.now();
-    return { holder: 'us', lease: written, sinceMs, sinceWallMs };
+    return { holder: 'us', lease: written, sinceMs, sinceWallMs, predecessor: isAnothers ? identity : undefined };
   }
 
   #mustNotBeReplaced(lease: Lease | undefined): void {

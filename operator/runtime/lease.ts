@@ -57,6 +57,7 @@ export class LeaseLock {
   readonly #removal = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #held: Held | undefined;
+  #predecessor: string | undefined;
 
   /** @throws RangeError if the durations contradict each other */
   constructor(options: LeaseLockOptions) {
@@ -82,6 +83,11 @@ export class LeaseLock {
     if (this.#held === undefined) return false;
     const { sinceMs, sinceWallMs } = this.#held;
     return this.#leftMs(sinceMs) > 0 && Date.now() < sinceWallMs + this.#lostAfterMs && !this.#isInDoubt(sinceMs);
+  }
+
+  /** Identity of the holder from whom the Lease was taken when it was last acquired, since it had expired. */
+  get predecessor(): string | undefined {
+    return this.#predecessor;
   }
 
   /** When the Lease was last read or written with success, on the monotonic clock; undefined: never. */
@@ -117,6 +123,7 @@ export class LeaseLock {
       if (held === undefined) return;
       const lost = new AbortController();
       this.#held = held;
+      this.#predecessor = held.predecessor;
       handlers.held(lost.signal);
       const reason = await this.#keep(held, stop, handlers);
       this.#held = undefined;

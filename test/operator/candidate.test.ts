@@ -25,7 +25,8 @@ describe('a replica that may lead (H1, H5)', () => {
     leading = until;
     return new Promise((resolve) => until.addEventListener('abort', () => resolve(), { once: true }));
   };
-  const leaseOf = (holder: string): void => stage.lease('x', holder, undefined, 'linkspan-operator');
+  const leaseOf = (holder: string, seconds?: number): void =>
+    stage.lease('x', holder, undefined, 'linkspan-operator', seconds);
 
   beforeEach(() => {
     stop = new AbortController();
@@ -68,6 +69,17 @@ describe('a replica that may lead (H1, H5)', () => {
     await eventually('it fails', async () => stage.lines.some((line) => line.includes('cannot be acquired')));
     expect(candidate.check()).toMatchObject({ ok: false });
     expect(candidate.check().message).toContain('Create namespace nowhere, or set --namespace');
+  });
+
+  it('knows that the one has ceased whose Lease ran out, and nobody else, for as long as it leads (H1, L64)', async () => {
+    await start();
+    leaseOf('former', 1);
+    run();
+    await eventually('it leads', async () => leading !== undefined);
+    expect(['former', 'another'].map((each) => candidate.hasCeased(each))).toEqual([true, false]);
+    leaseOf('another');
+    await running;
+    expect(candidate.hasCeased('former')).toBe(false);
   });
 
   it('may write while it leads, and fails when the Lease is taken from it', async () => {

@@ -84,8 +84,7 @@ export class DeadGateways {
     // the Link became invalid while the Lease of a replica that was killed had not expired.
     const knownSinceMs = Math.max(operators.changedMs, judge.ledSinceMs);
     const isKept = (this.#invalidSinceMs.get(name) ?? -Infinity) > knownSinceMs && !judge.isHeldByAnother(name);
-    // Who comes to lead waits for the Lease of each Link, too: until then it writes nothing for it. A Link that is kept was
-    // served by the one that leads, which has no reason to give its Lease up.
+    // Until who leads has the Lease of a Link, it writes nothing for it. A Link that is kept was served by the one that leads, which has no reason to give its Lease up.
     const servedMs = isKept ? 0 : judge.servedSinceMs(name);
     const beganMs = Math.max(sinceMs, this.#settledMs, operators.changedMs + SETTLED_MS, servedMs);
     if (world.nowMs < beganMs + FOUND_OUT_MS) return;

@@ -39,6 +39,9 @@ export class Judge {
   /** Whether everything of all targets has been decided so far: what is not keeps what a former Link gave it. */
   appliesAtOnce = true;
 
+  /** Who led before the replica that leads, and let the Lease run out: it writes no more, under whichever Lease. */
+  #predecessor: string | undefined;
+
   /** When the source cluster was restored from a backup last. */
   #restoredMs = -Infinity;
 
@@ -225,7 +228,10 @@ export class Judge {
     const lease = (spec ?? {}) as { readonly leaseDurationSeconds?: number };
     const untilMs = now + ((lease.leaseDurationSeconds ?? 0) * 1000) / FASTEST;
     const isSame = identity === (before?.identity ?? '');
-    if (!isSame && identity !== '' && (before?.identity ?? '') !== '' && now < before!.untilMs) {
+    const isLeaders = name !== LEADER && identity !== '' && identity === this.#holders.get(LEADER)?.identity;
+    const hasCeased = isLeaders && before?.identity === this.#predecessor;
+    if (name === LEADER && !isSame) this.#predecessor = before?.identity;
+    if (!isSame && !hasCeased && identity !== '' && (before?.identity ?? '') !== '' && now < before!.untilMs) {
       this.complain(`${identity} took Lease ${name} from ${before!.identity}, which holds it (H1)`);
     }
     this.#holders.set(name, { identity, sinceMs: isSame ? (before?.sinceMs ?? now) : now, untilMs });

@@ -102,6 +102,22 @@ describe('a headless Service with 2,000 pods, at 300 ms an answer (L48, H7)', { 
   });
 });
 
+describe('a leader that is killed (L64, H1)', () => {
+  test('is replaced, for all Links, once its Lease has run out', async () => {
+    await play(64, async (stage) => {
+      const [leader] = said(stage, 'leading');
+      await stage.play({ do: 'kill operator', replica: leader!.startsWith('linkspan-0') ? 0 : 1 });
+      for (const link of ['west', 'bar'] as const) {
+        await stage.play({ do: 'put service', link, namespace: NAMESPACE, name: 'late', ...SERVICE });
+      }
+      const all = (): boolean => mirrorsOf(stage, 'west').length === 1 && mirrorsOf(stage, 'bar-west').length === 1;
+      const tookMs = await until(stage, 40_000, all);
+      // Not sooner either: it might only have been paused.
+      expect(tookMs).toBeGreaterThan(25_000);
+    });
+  });
+});
+
 describe('writes of Endpoints that fail while the gateway dies (L52, H4, F3)', () => {
   const ofEndpoints: RequestMatcher = ({ verb, resource }) =>
     verb !== 'list' && verb !== 'watch' && resource === 'endpoints';

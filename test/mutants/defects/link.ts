@@ -880,7 +880,7 @@ export const LINK: readonly Defect[] = [
     ...RECORDS,
     name: 'the Lease that another holds is deleted',
     rule: 'H1',
-    find: "if (holder !== '' && holder !== identity) return;",
+    find: "if (holder !== '' && holder !== identity && !hasCeased(holder)) return;",
     replace: '',
   },
   {

@@ -19,6 +19,20 @@ export const PROCESS: readonly Defect[] = [
     replace: 'return Date.now()',
   },
   {
+    ...CANDIDATE,
+    name: 'L64 a replica that came to lead goes on taking Leases when it does not lead any more',
+    rule: 'H1',
+    find: 'return this.#lock.mayWrite && this.#lock.predecessor === identity;',
+    replace: 'return this.#lock.predecessor === identity;',
+  },
+  {
+    ...CANDIDATE,
+    name: 'L64 whoever holds the Lease of a Link has ceased',
+    rule: 'H1',
+    find: 'return this.#lock.mayWrite && this.#lock.predecessor === identity;',
+    replace: 'return this.#lock.mayWrite && identity !== "";',
+  },
+  {
     ...LEASE,
     name: 'a machine that slept goes on writing',
     rule: 'H2',

@@ -99,6 +99,21 @@ export const RUNTIME: readonly Defect[] = [
   },
   {
     ...LEASE_RECORD,
+    name: 'L64 the Leases of Links are waited for after that of the operator',
+    rule: 'H1',
+    find: 'hasCeased(identity) ? 0 : this.#remainingMs(lease);',
+    replace: 'this.#remainingMs(lease);',
+    tests: ['test/operator/runtime/lease.test.ts', 'test/simulation/lessons.test.ts'],
+  },
+  {
+    ...LEASE_RECORD,
+    name: 'a Lease that was vacant has a predecessor',
+    rule: 'H1',
+    find: 'predecessor: isAnothers ? identity : undefined',
+    replace: 'predecessor: identity',
+  },
+  {
+    ...LEASE_RECORD,
     name: 'a Lease is taken whatever it records',
     rule: 'E5',
     find: 'if (replaced.length === 0 || mayReplace(found)) return;',
@@ -108,8 +123,8 @@ export const RUNTIME: readonly Defect[] = [
     ...LEASE_RECORD,
     name: 'the time of a Lease counts from the answer, not from the request',
     rule: 'H1',
-    find: 'lease: written, sinceMs, sinceWallMs }',
-    replace: 'lease: written, sinceMs: Math.max(sinceMs, performance.now()), sinceWallMs }',
+    find: 'lease: written, sinceMs, sinceWallMs,',
+    replace: 'lease: written, sinceMs: Math.max(sinceMs, performance.now()), sinceWallMs,',
   },
   {
     ...LEASE_RECORD,

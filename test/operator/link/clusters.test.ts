@@ -167,6 +167,7 @@ class World {
       families: new Set(['IPv4']),
       claims: new NameClaims(),
       mayWrite: () => true,
+      hasCeased: () => false,
       metrics: createMetrics({ process: false }),
       log: { debug: say, info: say, warn: say, error: say },
     } as unknown as Environment;

@@ -38,8 +38,9 @@ describe('the manager of Links', () => {
     };
     const { client, config, tuning, metrics, log } = stage;
     const events = recorder as unknown as EventRecorder;
-    const interruptions = new Interruptions();
-    const manager = new Manager({ client, config, tuning, metrics, log, events, mayWrite: () => true, interruptions });
+    const { mayWrite, hasCeased } = stage;
+    const rest = { mayWrite, hasCeased, interruptions: new Interruptions() };
+    const manager = new Manager({ client, config, tuning, metrics, log, events, ...rest });
     running = manager.run(stop.signal);
   };
   const restart = async (meanwhile: () => void): Promise<void> => {

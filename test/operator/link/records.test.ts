@@ -33,6 +33,7 @@ describe('Leases as records of what mirrors were written for', () => {
     ['that nobody holds is deleted', '', false],
     ['that we hold is deleted', 'linkspan-0', false],
     ['that another holds stays', 'linkerd-0', true],
+    ['that a replica holds which has ceased is deleted', 'linkspan-ceased', false],
   ])('one of a Link that has its cluster no more %s (E9)', async (_, holder, stays) => {
     stage.lease('a', holder, 'west');
     await forgetLease('a', stage, signal);
@@ -66,9 +67,12 @@ describe('what Leases record', () => {
     leases = new Leases();
     for (const name of Object.keys(served)) leases.put(`service-mirror-write-${name}`, '', WEST);
     const config = { namespace: 'links', identity: 'linkspan-0' };
-    const env = { client: leases.client, config, mayWrite: () => mayWrite } as unknown as ConstructorParameters<
-      typeof Records
-    >[1];
+    const env = {
+      client: leases.client,
+      config,
+      mayWrite: () => mayWrite,
+      hasCeased: () => false,
+    } as unknown as ConstructorParameters<typeof Records>[1];
     return new Records(new Map(Object.entries(served)), env);
   };
   const forgotten = async (records: Records): Promise<readonly string[]> => {

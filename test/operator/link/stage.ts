@@ -53,6 +53,8 @@ export class Stage {
   readonly log = recordingLog(this.lines, this.records);
   /** Whether the operator leads. */
   readonly mayWrite = (): boolean => true;
+  /** Whether a replica has ceased to write. */
+  readonly hasCeased = (identity: string): boolean => identity === 'linkspan-ceased';
   readonly #ended = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
@@ -88,7 +90,8 @@ export class Stage {
     const rest = { families: new Set(['IPv4'] as const), claims: new NameClaims(), mayWrite: this.mayWrite };
     const presence = { holdMs: () => Promise.resolve(0) };
     const interruptions = new Interruptions();
-    return { client, presence, writes, interruptions, config, tuning, metrics, log, source, ...rest };
+    const { hasCeased } = this;
+    return { client, presence, writes, interruptions, hasCeased, config, tuning, metrics, log, source, ...rest };
   }
 
   async stop(): Promise<void> {
@@ -138,7 +141,7 @@ export class Stage {
   }
 
   /** A Lease of a Link as it would be left. */
-  lease(link: string, holder: string, cluster?: string, name = `service-mirror-write-${link}`): void {
+  lease(link: string, holder: string, cluster?: string, name = `service-mirror-write-${link}`, seconds = 3600): void {
     const time = '2026-01-01T00:00:00.000000Z';
     this.put({
       apiVersion: 'coordination.k8s.io/v1',
@@ -148,7 +151,7 @@ export class Stage {
         namespace: LINKS_NAMESPACE,
         ...(cluster !== undefined && { annotations: { 'linkspan.dev/target-cluster': cluster } }),
       },
-      spec: { holderIdentity: holder, leaseDurationSeconds: 3600, acquireTime: time, renewTime: time },
+      spec: { holderIdentity: holder, leaseDurationSeconds: seconds, acquireTime: time, renewTime: time },
     } as ObjectRef);
   }
 

@@ -212,6 +212,36 @@ describe('acquiring', () => {
     expect(state.holds).toBe(true);
   });
 
+  it('takes the Lease of one that has ceased to write at once, and that of no other (H1, L64)', async () => {
+    const server = new LeaseServer();
+    let ceased: readonly string[] = ['other'];
+    server.put({ holderIdentity: 'former', leaseDurationSeconds: 30, renewTime: '2026-01-01T00:00:00.000000Z' });
+    const { lock, said } = run(server, { hasCeased: (identity) => ceased.includes(identity) });
+    await pass(5_000);
+    expect(said).toEqual(['held by former']);
+    ceased = ['former'];
+    await pass(3_000);
+    expect(said).toEqual(['held by former', 'held']);
+    expect(lock.predecessor).toBe('former');
+  });
+
+  it('names as its predecessor only one whose Lease had expired', async () => {
+    const server = new LeaseServer();
+    server.put({ holderIdentity: '', leaseDurationSeconds: 1 });
+    const { lock, said } = run(server);
+    await pass(1_000);
+    expect([said, lock.predecessor]).toEqual([['held'], undefined]);
+  });
+
+  it('is not taken back from another while it is held, even if that one had ceased', async () => {
+    const server = new LeaseServer();
+    const { said } = run(server, { hasCeased: () => true });
+    await pass(1_000);
+    server.put({ holderIdentity: 'thief', leaseDurationSeconds: 30 });
+    await pass(3_000);
+    expect(said.slice(0, 2)).toEqual(['held', 'lost: taken by thief']);
+  });
+
   it('is not hurried by a wall clock that jumps', async () => {
     const server = new LeaseServer();
     server.put({ holderIdentity: 'other', leaseDurationSeconds: 30, renewTime: new Date().toISOString() });
