@@ -7,7 +7,8 @@ import { sleep } from '../../operator/kube/backoff.ts';
 import { type LinkName, LINKS, TARGET_OF } from './command.ts';
 import { expected, found, type LinkState, type SourceState } from './oracle.ts';
 import { fateOf } from './hostile.ts';
-import { conditionsOf, type Stage } from './stage.ts';
+import { conditionsOf } from './link-users.ts';
+import type { Stage } from './stage.ts';
 
 /** Time without a write after which the source cluster is at rest. */
 const REST_MS = 60_000;
@@ -40,7 +41,7 @@ export async function rest(stage: Stage): Promise<readonly string[]> {
       last = `right, but writing went on: ${after.join('; ')}`;
     }
     if (world.nowMs > confirmAt) {
-      stage.confirmPrunes();
+      stage.links.confirmPrunes();
       confirmAt = world.nowMs + CONFIRM_MS;
     }
     if (world.nowMs > deadline) return problems.length > 0 ? problems : [last];

@@ -6,17 +6,13 @@
 import { linkCrd } from '../../crds/index.ts';
 import { sleep } from '../../operator/kube/backoff.ts';
 import type { Exchange } from '../cluster/simulated/exchange.ts';
-import type { Failure, RequestMatcher } from '../cluster/simulated/faults.ts';
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
-import { EXPORTED, link as linkObject, LINKS_NAMESPACE, namespace as namespaceObject } from '../support/builders.ts';
+import { LINKS_NAMESPACE, namespace as namespaceObject } from '../support/builders.ts';
 import { HistoryCluster, readerRoles } from './cluster.ts';
+import { Credentials } from './credentials.ts';
 import {
-  CLUSTER_OF,
   type Command,
-  type CredentialsKind,
-  type Failing,
   GATEWAY_NAME,
-  type LinkEdit,
   type LinkName,
   LINKS,
   MANY,
@@ -27,19 +23,19 @@ import {
   TARGETS,
   type TargetName,
 } from './command.ts';
-import { putHostileService, putHostileSlice, removeHostile, removeHostileStatus, writeStatus } from './hostile.ts';
+import { putHostileService, putHostileSlice, removeHostile, writeStatus } from './hostile.ts';
 import { DeadGateways } from './dead-gateways.ts';
+import { fail } from './failing.ts';
 import { exportedBy } from './guard.ts';
 import type { History } from './history.ts';
 import { Judge } from './judge.ts';
+import { clusterOf, conditionsOf, LinkUsers } from './link-users.ts';
 import { Linkerd } from './linkerd.ts';
 import { Operators } from './operators.ts';
 import { Pace } from './pace.ts';
-import { PROBE } from './probe-spec.ts';
 import { editMirror, putForeign } from './source-users.ts';
 import {
   copyServices,
-  EXPORT_LABEL,
   keepSlicesByHand,
   putService,
   putSet,
@@ -51,34 +47,6 @@ import {
 import { Internet, type Sender } from './world/internet.ts';
 import type { World } from './world/world.ts';
 
-const LINK_API = 'multicluster.linkerd.io/v1alpha3';
-const SECRET_TYPE = 'mirror.linkerd.io/remote-kubeconfig';
-
-/** Exported selectors of a Link, as users write them. */
-const SELECTORS = {
-  value: { matchLabels: EXPORTED },
-  exists: { matchExpressions: [{ key: EXPORT_LABEL, operator: 'Exists' }] },
-  empty: {},
-} as const;
-
-const FLAT_SELECTOR = { matchLabels: { [EXPORT_LABEL]: 'remote-discovery' } };
-
-const CONFIRM = 'linkspan.dev/confirm-prune';
-
-export interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly message: string;
-  readonly observedGeneration?: number;
-}
-
-/** The conditions of a Link, whose status anybody may have written. */
-export function conditionsOf(link: KubeObject | undefined): readonly Partial<Condition>[] {
-  const { conditions } = (link?.status ?? {}) as { readonly conditions?: unknown };
-  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
-  return all.filter((each) => typeof each === 'object' && each !== null);
-}
-
 export class Stage {
   readonly history: History;
   readonly east: HistoryCluster;
@@ -87,10 +55,11 @@ export class Stage {
   /** Where west's credentials may lead instead, or that which they led to before. */
   #spare: HistoryCluster;
   readonly judge: Judge;
+  readonly links: LinkUsers;
   readonly world: World;
   readonly internet: Internet;
   readonly #alive: Record<TargetName, boolean> = { west: true, bar: true };
-  readonly #readTokens = new Map<HistoryCluster, string>();
+  readonly #credentials: Credentials;
   readonly #clusters: readonly HistoryCluster[];
   readonly operators: Operators;
   readonly #mayRestore: boolean;
@@ -125,12 +94,14 @@ export class Stage {
     this.#homes = { west: target('west'), bar: target('bar') };
     this.#spare = target('spare', spareAhead);
     this.#clusters = [this.east, this.#homes.west, this.#homes.bar, this.#spare];
-    for (const cluster of this.#clusters) this.#readTokens.set(cluster, cluster.admit());
+    const clusters = this.#clusters;
+    this.#credentials = new Credentials({ world, east: this.east, clusters, targets: () => this.targets });
     this.judge = new Judge(
       this.east,
       () => world.nowMs,
       (cluster) => this.#targetsOf(cluster),
     );
+    this.links = new LinkUsers(this.east, this.judge);
     for (const cluster of this.#clusters.slice(1)) {
       cluster.onWrite((_, { plural }, event) => {
         if (plural !== 'services' && plural !== 'endpointslices') return;
@@ -148,8 +119,8 @@ export class Stage {
     const probeConnectTo = LINKS.map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${GATEWAYS[TARGET_OF[name]]}`);
     const complain = (what: string): void => this.judge.complain(what);
     this.operators = new Operators({ history, world, internet, east: this.east, probeConnectTo, complain });
-    for (const name of LINKS) this.#putSecret(name, 'good');
-    for (const name of TARGETS) this.#putLink(name);
+    for (const name of LINKS) this.#credentials.put(name, 'good');
+    for (const name of TARGETS) this.links.put(name);
     if (history.commands[0]?.do === 'linkerd') this.#linkerd.get(history.commands[0].link)?.start();
     this.operators.startAll();
     this.deadGateways = new DeadGateways(this);
@@ -201,7 +172,7 @@ export class Stage {
   }
 
   linkOf(name: LinkName): KubeObject | undefined {
-    return this.east.get(LINK_API, 'Link', LINKS_NAMESPACE, name);
+    return this.links.get(name);
   }
 
   /** Everything that was broken works again; what users did stays done. */
@@ -221,24 +192,10 @@ export class Stage {
       const link = this.linkOf(name);
       if (link === undefined) continue;
       // Others keep the status that somebody wrote, for the operator to put right.
-      if (!isValid(link)) this.#editLink(name, { field: 'period', value: '3s' });
-      this.#putSecret(name, 'good');
+      this.links.mend(name);
+      this.#credentials.put(name, 'good');
     }
     this.operators.calm();
-  }
-
-  /** Confirms a mass deletion that is held, as its condition says how (E6); anew each time, or it would not count. */
-  confirmPrunes(): void {
-    for (const name of LINKS) {
-      const link = this.linkOf(name);
-      const held = conditionsOf(link).find(({ type, status }) => type === 'PruneHeld' && status === 'True');
-      const count = /confirm-prune="(\d+)"/.exec(held?.message ?? '')?.[1];
-      if (link === undefined || count === undefined) continue;
-      const { [CONFIRM]: before, ...annotations } = link.metadata.annotations ?? {};
-      const confirmed = before === undefined ? { ...annotations, [CONFIRM]: count } : annotations;
-      this.judge.guard.forgive(this.#clusterOf(name));
-      this.#putEdited({ ...link, metadata: { ...link.metadata, annotations: confirmed } });
-    }
   }
 
   async play(command: Command): Promise<void> {
@@ -335,7 +292,7 @@ export class Stage {
         this.#alive[command.link] = true;
         break;
       case 'edit link':
-        this.#editLink(command.link, command.edit);
+        this.links.edit(command.link, command.edit);
         break;
       case 'linkerd': {
         const linkerd = this.#linkerd.get(command.link);
@@ -345,22 +302,22 @@ export class Stage {
       }
       case 'remove link':
         this.judge.guard.forgive();
-        this.east.remove(LINK_API, 'Link', LINKS_NAMESPACE, command.link);
+        this.links.remove(command.link);
         break;
       case 'put link':
-        if (this.linkOf(command.link) === undefined) this.#putLink(command.link, command.invalid);
+        if (this.linkOf(command.link) === undefined) this.links.put(command.link, command.invalid);
         break;
       case 'rename link': {
         const from = this.linkOf('west') === undefined ? 'west-v2' : 'west';
         const to = from === 'west' ? 'west-v2' : 'west';
         this.judge.guard.forgive();
         if (command.first === 'put') await this.play({ do: 'put link', link: to });
-        this.east.remove(LINK_API, 'Link', LINKS_NAMESPACE, from);
+        this.links.remove(from);
         await this.play({ do: 'put link', link: to });
         break;
       }
       case 'put secret':
-        this.#putSecret(command.link, command.as);
+        this.#credentials.put(command.link, command.as);
         break;
       case 'move target': {
         const left = this.#homes.west;
@@ -369,8 +326,8 @@ export class Stage {
           this.#homes.west = this.#spare;
           this.#spare = left;
         });
-        this.#putSecret('west', 'good');
-        this.#putSecret('west-v2', 'good');
+        this.#credentials.put('west', 'good');
+        this.#credentials.put('west-v2', 'good');
         break;
       }
       case 'stop operator':
@@ -435,7 +392,7 @@ export class Stage {
         break;
       }
       case 'fail':
-        this.#fail(command);
+        fail(this.#at(command.at), command);
         break;
       case 'drop watches':
         this.#at(command.at).faults.dropWatches();
@@ -468,7 +425,7 @@ export class Stage {
   }
 
   #clusterOf(name: LinkName): string | undefined {
-    return (this.linkOf(name)?.spec as { readonly targetClusterName?: string } | undefined)?.targetClusterName;
+    return clusterOf(this.linkOf(name));
   }
 
   #targetsOf(cluster: string): readonly HistoryCluster[] {
@@ -487,117 +444,15 @@ export class Stage {
   #at(at: 'east' | TargetName): HistoryCluster {
     return at === 'east' ? this.east : this.targets[at];
   }
-
-  #putLink(name: LinkName, invalid = false): void {
-    const object = linkObject(name, {
-      targetClusterName: CLUSTER_OF[name],
-      clusterCredentialsSecret: `credentials-${name}`,
-      gatewayIdentity: 'gateway.one',
-      // Which Link a mirror was written for shows in its endpoints.
-      ...(name === TARGET_OF[name] ? {} : { gatewayPort: '31143' }),
-      probeSpec: invalid ? { ...PROBE, period: INVALID_PERIOD } : PROBE,
-      selector: SELECTORS.value,
-      remoteDiscoverySelector: FLAT_SELECTOR,
-      enableHeadlessServices: true,
-    });
-    this.east.put(object);
-  }
-
-  /** Its status stays. */
-  #putEdited({ status: _, ...link }: KubeObject): void {
-    removeHostileStatus(this.east, this.linkOf(link.metadata.name as LinkName)!);
-    this.east.put(link);
-  }
-
-  #editLink(name: LinkName, edit: LinkEdit): void {
-    const link = this.linkOf(name);
-    if (link === undefined) return;
-    const spec = link.spec as Readonly<Record<string, unknown>>;
-    // What it selects no more, or was another cluster's, may go.
-    if (edit.field !== 'period') this.judge.guard.forgive();
-    this.#putEdited({ ...link, spec: { ...spec, ...specOf(spec, edit) } });
-    this.judge.namespacesMayBeMade ||= edit.field === 'enableNamespaceCreation' && edit.value;
-  }
-
-  #putSecret(name: LinkName, as: CredentialsKind): void {
-    const secret = `credentials-${name}`;
-    if (as === 'absent') {
-      this.east.remove('v1', 'Secret', LINKS_NAMESPACE, secret);
-      return;
-    }
-    const target = this.targets[TARGET_OF[name]];
-    const text = as === 'garbage' ? 'no kubeconfig: {' : target.kubeconfigFor(this.#tokenFor(target, as));
-    this.east.put({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      type: SECRET_TYPE,
-      metadata: { name: secret, namespace: LINKS_NAMESPACE },
-      data: { kubeconfig: Buffer.from(text).toString('base64') },
-    });
-  }
-
-  #tokenFor(target: HistoryCluster, as: CredentialsKind): string {
-    switch (as) {
-      case 'renewed':
-        this.#readTokens.set(target, target.admit());
-        break;
-      case 'early': {
-        const old = this.#readTokens.get(target)!;
-        const { token, admit } = target.admitLater();
-        this.#readTokens.set(target, token);
-        // In the mean time some of the servers know one token, and some the other.
-        this.world.after(this.world.users, EARLY_MS, () => {
-          admit();
-          target.expel(old);
-        });
-        break;
-      }
-      case 'unauthorized':
-        return 'expired';
-      case 'without watch':
-      case 'without slices':
-        return target.admit(as);
-      default:
-    }
-    return this.#readTokens.get(target)!;
-  }
-
-  #fail({ at, how, fraction, times }: Extract<Command, { do: 'fail' }>): void {
-    this.#at(at).faults.refuse({ failure: FAILURES[how], match: MATCHES[how] ?? isAny, fraction, times });
-  }
 }
 
 /** Longer than the longest wait of a watch before it is opened again. */
 const OUTGROWN_MS = 45_000;
 
-/** How long the token of credentials that came early is not admitted yet. */
-const EARLY_MS = 5_000;
-
-const INVALID_PERIOD = '0s';
-
 /** Where probes of a target's gateway arrive. */
 const GATEWAYS: Readonly<Record<TargetName, string>> = { west: '10.9.0.1:4191', bar: '10.9.0.2:4191' };
 
 const gatewayAt = (at: string): TargetName => (at === GATEWAYS.west ? 'west' : 'bar');
-
-const isAny: RequestMatcher = () => true;
-const isWrite: RequestMatcher = ({ verb }) => verb !== 'get' && verb !== 'list' && verb !== 'watch';
-
-/** A list may take half a minute, which is no time for a history. */
-const isNoList: RequestMatcher = ({ verb }) => verb !== 'list';
-const MATCHES: Partial<Record<Failing, RequestMatcher>> = { '409': isWrite, 'hang after': isNoList };
-
-const FAILURES: Readonly<Record<Failing, Failure>> = {
-  '401': { kind: 'status', code: 401 },
-  '403': { kind: 'status', code: 403 },
-  '500': { kind: 'status', code: 500 },
-  '409': { kind: 'status', code: 409 },
-  '429': { kind: 'status', code: 429, retryAfterSeconds: 1 },
-  '503': { kind: 'status', code: 503 },
-  'drop before': { kind: 'drop', effect: 'before' },
-  'drop after': { kind: 'drop', effect: 'after' },
-  'hang after': { kind: 'hang', effect: 'after' },
-};
 
 /** Whether something of a target may not be decided for a while after a command, or a Link may get another's mirrors. */
 const mayBeUndecided = (command: Command): boolean =>
@@ -606,24 +461,3 @@ const mayBeUndecided = (command: Command): boolean =>
 const UNDECIDED: ReadonlySet<Command['do']> = new Set<Command['do']>([
   ...(['lose all', 'lose part', 'lose slices', 'move target', 'put link', 'remove link', 'rename link'] as const),
 ]);
-
-/** Whether a Link is valid: histories make its probe's period wrong at most. */
-const isValid = ({ spec }: KubeObject): boolean =>
-  (spec as { readonly probeSpec?: { readonly period: string } }).probeSpec?.period !== INVALID_PERIOD;
-
-const specOf = (spec: Readonly<Record<string, unknown>>, edit: LinkEdit): object => {
-  switch (edit.field) {
-    case 'selector':
-      return { selector: SELECTORS[edit.value] };
-    case 'remoteDiscoverySelector':
-      return { remoteDiscoverySelector: edit.value === 'empty' ? {} : FLAT_SELECTOR };
-    case 'probe':
-      return { probeSpec: edit.value ? PROBE : undefined };
-    case 'period':
-      return spec['probeSpec'] === undefined ? {} : { probeSpec: { ...PROBE, period: edit.value } };
-    case 'excluded':
-      return { excludedAnnotations: edit.value ? ['excluded.io/*'] : undefined };
-    default:
-      return { [edit.field]: edit.value };
-  }
-};

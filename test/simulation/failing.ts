@@ -1,0 +1,28 @@
+/** How servers fail, and which requests. */
+import type { Failure, RequestMatcher } from '../cluster/simulated/faults.ts';
+import type { HistoryCluster } from './cluster.ts';
+import type { Command, Failing } from './command.ts';
+
+const isAny: RequestMatcher = () => true;
+const isWrite: RequestMatcher = ({ verb }) => verb !== 'get' && verb !== 'list' && verb !== 'watch';
+
+/** A list may take half a minute, which is no time for a history. */
+const isNoList: RequestMatcher = ({ verb }) => verb !== 'list';
+const MATCHES: Partial<Record<Failing, RequestMatcher>> = { '409': isWrite, 'hang after': isNoList };
+
+const FAILURES: Readonly<Record<Failing, Failure>> = {
+  '401': { kind: 'status', code: 401 },
+  '403': { kind: 'status', code: 403 },
+  '500': { kind: 'status', code: 500 },
+  '409': { kind: 'status', code: 409 },
+  '429': { kind: 'status', code: 429, retryAfterSeconds: 1 },
+  '503': { kind: 'status', code: 503 },
+  'drop before': { kind: 'drop', effect: 'before' },
+  'drop after': { kind: 'drop', effect: 'after' },
+  'hang after': { kind: 'hang', effect: 'after' },
+};
+
+/** Lets requests to a server fail. */
+export function fail({ faults }: HistoryCluster, { how, fraction, times }: Extract<Command, { do: 'fail' }>): void {
+  faults.refuse({ failure: FAILURES[how], match: MATCHES[how] ?? isAny, fraction, times });
+}

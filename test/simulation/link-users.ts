@@ -1,0 +1,128 @@
+/** What users do with Links: they make and edit them, and confirm deletions that are held. */
+import type { KubeObject } from '../cluster/simulated/storage/object.ts';
+import { EXPORTED, link as linkObject, LINKS_NAMESPACE } from '../support/builders.ts';
+import type { HistoryCluster } from './cluster.ts';
+import { CLUSTER_OF, type LinkEdit, type LinkName, LINKS, TARGET_OF } from './command.ts';
+import { removeHostileStatus } from './hostile.ts';
+import type { Judge } from './judge.ts';
+import { PROBE } from './probe-spec.ts';
+import { EXPORT_LABEL } from './target-users.ts';
+
+export const LINK_API = 'multicluster.linkerd.io/v1alpha3';
+
+/** Exported selectors of a Link, as users write them. */
+const SELECTORS = {
+  value: { matchLabels: EXPORTED },
+  exists: { matchExpressions: [{ key: EXPORT_LABEL, operator: 'Exists' }] },
+  empty: {},
+} as const;
+
+const FLAT_SELECTOR = { matchLabels: { [EXPORT_LABEL]: 'remote-discovery' } };
+
+const CONFIRM = 'linkspan.dev/confirm-prune';
+
+const INVALID_PERIOD = '0s';
+
+export interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly message: string;
+  readonly observedGeneration?: number;
+}
+
+/** The conditions of a Link, whose status anybody may have written. */
+export function conditionsOf(link: KubeObject | undefined): readonly Partial<Condition>[] {
+  const { conditions } = (link?.status ?? {}) as { readonly conditions?: unknown };
+  const all: readonly unknown[] = Array.isArray(conditions) ? conditions : [];
+  return all.filter((each) => typeof each === 'object' && each !== null);
+}
+
+/** The cluster that a Link names. */
+export const clusterOf = (link: KubeObject | undefined): string | undefined =>
+  (link?.spec as { readonly targetClusterName?: string } | undefined)?.targetClusterName;
+
+export class LinkUsers {
+  readonly #east: HistoryCluster;
+  readonly #judge: Judge;
+
+  constructor(east: HistoryCluster, judge: Judge) {
+    this.#east = east;
+    this.#judge = judge;
+  }
+
+  get(name: LinkName): KubeObject | undefined {
+    return this.#east.get(LINK_API, 'Link', LINKS_NAMESPACE, name);
+  }
+
+  remove(name: LinkName): void {
+    this.#east.remove(LINK_API, 'Link', LINKS_NAMESPACE, name);
+  }
+
+  /** Makes a Link valid again that a history made invalid: its probe's period is wrong at most. */
+  mend(name: LinkName): void {
+    const { probeSpec } = (this.get(name)?.spec ?? {}) as { readonly probeSpec?: { readonly period: string } };
+    if (probeSpec?.period === INVALID_PERIOD) this.edit(name, { field: 'period', value: '3s' });
+  }
+
+  /** Confirms a mass deletion that is held, as its condition says how (E6); anew each time, or it would not count. */
+  confirmPrunes(): void {
+    for (const name of LINKS) {
+      const link = this.get(name);
+      const held = conditionsOf(link).find(({ type, status }) => type === 'PruneHeld' && status === 'True');
+      const count = /confirm-prune="(\d+)"/.exec(held?.message ?? '')?.[1];
+      if (link === undefined || count === undefined) continue;
+      const { [CONFIRM]: before, ...annotations } = link.metadata.annotations ?? {};
+      const confirmed = before === undefined ? { ...annotations, [CONFIRM]: count } : annotations;
+      this.#judge.guard.forgive(clusterOf(link));
+      this.#putEdited({ ...link, metadata: { ...link.metadata, annotations: confirmed } });
+    }
+  }
+
+  put(name: LinkName, invalid = false): void {
+    const object = linkObject(name, {
+      targetClusterName: CLUSTER_OF[name],
+      clusterCredentialsSecret: `credentials-${name}`,
+      gatewayIdentity: 'gateway.one',
+      // Which Link a mirror was written for shows in its endpoints.
+      ...(name === TARGET_OF[name] ? {} : { gatewayPort: '31143' }),
+      probeSpec: invalid ? { ...PROBE, period: INVALID_PERIOD } : PROBE,
+      selector: SELECTORS.value,
+      remoteDiscoverySelector: FLAT_SELECTOR,
+      enableHeadlessServices: true,
+    });
+    this.#east.put(object);
+  }
+
+  /** Its status stays. */
+  #putEdited({ status: _, ...link }: KubeObject): void {
+    removeHostileStatus(this.#east, this.get(link.metadata.name as LinkName)!);
+    this.#east.put(link);
+  }
+
+  edit(name: LinkName, edit: LinkEdit): void {
+    const link = this.get(name);
+    if (link === undefined) return;
+    const spec = link.spec as Readonly<Record<string, unknown>>;
+    // What it selects no more, or was another cluster's, may go.
+    if (edit.field !== 'period') this.#judge.guard.forgive();
+    this.#putEdited({ ...link, spec: { ...spec, ...specOf(spec, edit) } });
+    this.#judge.namespacesMayBeMade ||= edit.field === 'enableNamespaceCreation' && edit.value;
+  }
+}
+
+const specOf = (spec: Readonly<Record<string, unknown>>, edit: LinkEdit): object => {
+  switch (edit.field) {
+    case 'selector':
+      return { selector: SELECTORS[edit.value] };
+    case 'remoteDiscoverySelector':
+      return { remoteDiscoverySelector: edit.value === 'empty' ? {} : FLAT_SELECTOR };
+    case 'probe':
+      return { probeSpec: edit.value ? PROBE : undefined };
+    case 'period':
+      return spec['probeSpec'] === undefined ? {} : { probeSpec: { ...PROBE, period: edit.value } };
+    case 'excluded':
+      return { excludedAnnotations: edit.value ? ['excluded.io/*'] : undefined };
+    default:
+      return { [edit.field]: edit.value };
+  }
+};
