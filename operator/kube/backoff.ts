@@ -35,19 +35,19 @@ const JITTER = 0.2;
  */
 export const jittered = (ms: number, random: () => number = Math.random): number => ms * (1 + JITTER * random());
 
-/** Waits `ms` milliseconds; resolves early, and without an error, when the signal aborts. */
-export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+/** Waits `ms` milliseconds; resolves early, and without an error, when one of the signals aborts. Nothing stays behind. */
+export function sleep(ms: number, ...signals: readonly (AbortSignal | undefined)[]): Promise<void> {
   return new Promise((resolve) => {
-    if (signal?.aborted === true) {
+    if (signals.some((signal) => signal?.aborted)) {
       resolve();
       return;
     }
     const done = () => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
+      for (const signal of signals) signal?.removeEventListener('abort', done);
       resolve();
     };
     const timer = setTimeout(done, ms);
-    signal?.addEventListener('abort', done, { once: true });
+    for (const signal of signals) signal?.addEventListener('abort', done, { once: true });
   });
 }

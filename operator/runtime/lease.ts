@@ -194,7 +194,7 @@ export class LeaseLock {
   async #untilDue(waitMs: number, sinceMs: number, isRetry: boolean, stop: AbortSignal): Promise<void> {
     const { interruptions } = this.#options;
     if (isRetry || interruptions === undefined) await sleep(waitMs, stop);
-    else if (!this.#isInDoubt(sinceMs)) await sleep(waitMs, AbortSignal.any([stop, interruptions.next]));
+    else if (!this.#isInDoubt(sinceMs)) await sleep(waitMs, stop, interruptions.next);
   }
 
   /** Whether the API server may be another than the one that the Lease was acquired or renewed on. */

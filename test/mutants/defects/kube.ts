@@ -298,7 +298,7 @@ export const KUBE: readonly Defect[] = [
   {
     ...BACKOFF,
     name: 'a wait that is over still listens for its end',
-    find: "signal?.removeEventListener('abort', done);",
+    find: "for (const signal of signals) signal?.removeEventListener('abort', done);",
     replace: '',
   },
   {

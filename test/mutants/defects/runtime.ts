@@ -74,7 +74,7 @@ export const RUNTIME: readonly Defect[] = [
     rule: 'E11',
     find: 'if (isRetry || interruptions === undefined) await sleep(waitMs, stop);',
     replace:
-      'if (interruptions === undefined) await sleep(waitMs, stop); else if (isRetry) await sleep(waitMs, AbortSignal.any([stop, interruptions.next]));',
+      'if (interruptions === undefined) await sleep(waitMs, stop); else if (isRetry) await sleep(waitMs, stop, interruptions.next);',
   },
   {
     ...LEASE,

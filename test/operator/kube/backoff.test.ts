@@ -46,11 +46,19 @@ describe('sleep', () => {
   });
 
   it('does not listen for an abort any more once it has ended', async () => {
-    const { signal } = new AbortController();
-    const slept = sleep(1000, signal);
+    const signals = [new AbortController().signal, new AbortController().signal];
+    const slept = sleep(1000, ...signals, undefined);
     await vi.advanceTimersByTimeAsync(1000);
     await slept;
-    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    expect(signals.flatMap((signal) => getEventListeners(signal, 'abort'))).toEqual([]);
+  });
+
+  it('ends when either signal aborts', async () => {
+    const [one, other] = [new AbortController(), new AbortController()];
+    const slept = sleep(1000, one.signal, other.signal);
+    other.abort();
+    await slept;
+    expect(getEventListeners(one.signal, 'abort')).toEqual([]);
   });
 
   it('ends at once, without an error, when aborted before or meanwhile, and leaves no timer', async () => {
