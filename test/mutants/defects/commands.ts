@@ -236,6 +236,8 @@ export const COMMANDS: readonly Defect[] = [
     find: 'isFailing = true;',
     replace: 'return;',
     tests: ['test/synth/commands/status/status.test.ts'],
+  },
+  {
     name: 'clusters without a trust anchor in common trust each other',
     file: 'synth/commands/check/trust.ts',
     find: "if (shared.length === 0) return 'have no trust anchor in common';",
