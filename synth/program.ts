@@ -10,6 +10,7 @@ import { addGatewaysFlags, type GatewaysFlags } from './commands/gateways/flags.
 import { addMintFlags, addRotateFlags, type MintFlags, type RotateFlags } from './commands/credentials/flags.ts';
 import { addAllowFlags, addLinkGenFlags, type AllowFlags, type LinkGenFlags } from './commands/link/gen-flags.ts';
 import { addCheckFlags, type CheckFlags } from './commands/check/flags.ts';
+import { addCompletionArgument, type Shell } from './commands/completion/flags.ts';
 import { addInitFlags, type InitFlags } from './commands/init/flags.ts';
 import {
   addInstallFlags,
@@ -134,3 +135,10 @@ addOperatorFlags(program.command('operator'))
   .showHelpAfterError('(see linkspan operator --help)')
   .description('keep the mirrors of every Link true, until stopped')
   .action(async (flags: FlagValues) => (await import('./commands/operator.ts')).operate(flags));
+
+program.commandsGroup('This program:');
+
+addCompletionArgument(program.command('completion'))
+  .showHelpAfterError('(see linkspan completion --help)')
+  .description('print a script by which a shell completes commands and options')
+  .action(async (shell: Shell) => (await import('./commands/completion/completion.ts')).completion(program, shell));

@@ -126,6 +126,20 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/synth/commands/init/file-text.test.ts'],
   },
   {
+    name: 'bash completes no operand after a =',
+    file: 'synth/commands/completion/bash.ts',
+    find: '[[ $previous == = ]] && previous=\\${COMP_WORDS[COMP_CWORD-2]};',
+    replace: ':;',
+    tests: ['test/synth/commands/completion/completion.test.ts'],
+  },
+  {
+    name: 'a description ends the quotes of a completion script',
+    file: 'synth/commands/completion/zsh.ts',
+    find: "text.replaceAll(\"'\", `'\\\\''`)",
+    replace: 'text',
+    tests: ['test/synth/commands/completion/completion.test.ts'],
+  },
+  {
     name: 'a gateway without an identity is linked to',
     file: 'synth/commands/link/gateway.ts',
     find: "if (identity === '') {",

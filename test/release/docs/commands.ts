@@ -197,6 +197,14 @@ linkspan status -o json
 The exit code is 0 if all Links are Ready, and 1 otherwise. A Link that nobody serves any more is not Ready, whatever was last
 reported. A Link lists at most 500 Services, those that are not mirrored first. \`--watch\` goes on when the API server is
 away for a while.`,
+  completion: `The script holds every command, option and choice of this version; contexts are asked of \`kubectl\`. Where a shell
+reads it:
+
+\`\`\`sh
+source <(linkspan completion bash)                        # bash: in ~/.bashrc
+linkspan completion zsh > "\${fpath[1]}/_linkspan"         # zsh: a folder of $fpath
+linkspan completion fish > ~/.config/fish/completions/linkspan.fish
+\`\`\``,
   operator: `The README has a [table of these flags](../README.md#configuration) with their defaults and variables.`,
 };
 
