@@ -491,6 +491,8 @@ onReal('faults, put one by one into an installation that is healthy', () => {
     const undo = await inject(site);
     try {
       await finds(patterns, flags?.(site));
+      // As long as the fault is there, no check is without a finding.
+      expect(textOf(await site.check(flags?.(site)))).not.toEqual([]);
     } finally {
       await undo();
     }
