@@ -1,6 +1,7 @@
 /** Checks of mirrors: each export has one, with endpoints, and each mirror has a Link. */
 import { Label, mirrorName } from '../../../../crds/wire.ts';
 import type { Service } from '../../../../operator/kube/objects.ts';
+import { reportOf } from '../../common/link-status.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
 import { servesLinks } from '../crd-fields.ts';
 import { eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
@@ -18,28 +19,11 @@ interface Refused {
   readonly message: string;
 }
 
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;
-
-/** What is not mirrored. Foreign data: what is not of the expected form is left out. */
-export const refusals = ({ object }: LinkFacts): readonly Refused[] => {
-  const status: unknown = object.status;
-  const entries =
-    isFields(status) && Array.isArray(status['mirrorServices']) ? (status['mirrorServices'] as unknown[]) : [];
-  return entries.flatMap((entry) => {
-    if (!isFields(entry) || !isFields(entry['remoteRef']) || !Array.isArray(entry['conditions'])) return [];
-    const { namespace, name } = entry['remoteRef'];
-    const [condition] = entry['conditions'] as unknown[];
-    if (!isFields(condition) || condition['status'] !== 'False') return [];
-    return [
-      {
-        key: `${String(namespace)}/${String(name)}`,
-        reason: String(condition['reason']),
-        message: String(condition['message']),
-      },
-    ];
-  });
-};
+/** What is not mirrored. An entry of no known form has no reason, and is left out. */
+const refusals = ({ object }: LinkFacts): readonly Refused[] =>
+  reportOf(object).services.flatMap(({ namespace, name, isMirrored, reason, message }) =>
+    isMirrored || reason === '' ? [] : [{ key: `${namespace}/${name}`, reason, message }],
+  );
 
 /** Reasons of refusals that a check of its own reports. */
 const REASONS: Readonly<Record<string, readonly string[]>> = {
