@@ -3,7 +3,15 @@
  * while anything still needs the installation: Links, their mirrors, and clusters that read this one. Without `--apply`
  * nothing is deleted, and the objects are printed.
  */
-import { FIELD_MANAGER, Label, OPERATOR_LEASE, OPERATOR_NAME, remoteAccessName, Value } from '../../../crds/wire.ts';
+import {
+  Default,
+  FIELD_MANAGER,
+  Label,
+  OPERATOR_LEASE,
+  OPERATOR_NAME,
+  remoteAccessName,
+  Value,
+} from '../../../crds/wire.ts';
 import { PODS as OPERATOR_PODS } from '../../../constructs/operator/pods.ts';
 import { keyOf, type KubeObject, LEASES, NAMESPACES, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
 import { deleteAll, type Found, refOf } from '../common/apply.ts';
@@ -62,7 +70,9 @@ const usedBy = async (cluster: Cluster, namespace: string): Promise<readonly Pro
     otherInstallations(cluster, namespace),
   ]);
   const byCluster = Map.groupBy(mirrors, ({ metadata }) => metadata.labels?.[Label.clusterName] ?? '');
-  const sources = accounts.filter((account) => isMadeBy(account, COMMAND_LINE)).map(({ metadata }) => metadata.name);
+  const sources = accounts
+    .filter((account) => isMadeBy(account, COMMAND_LINE) && !isInstalled(account))
+    .map(({ metadata }) => metadata.name);
   return [
     ...elsewhere,
     ...links.map(({ metadata }) => ({
@@ -75,25 +85,28 @@ const usedBy = async (cluster: Cluster, namespace: string): Promise<readonly Pro
       reason: `${length} are left without a Link`,
       remedy: 'wait until the operator has removed them, or see its log',
     })),
-    ...sources.flatMap((name) => {
-      const source = sourceOf(name);
-      return source === undefined
-        ? []
-        : [
-            {
-              object: cluster.title('ServiceAccount', { namespace, name }),
-              reason: `cluster ${source} reads this one with it`,
-              remedy: `linkspan unlink --context ${source} --to-context ${context} --apply`,
-            },
-          ];
-    }),
+    ...sources.map((name) => ({
+      object: cluster.title('ServiceAccount', { namespace, name }),
+      reason: 'another cluster reads this one with it',
+      remedy: removalOf(name, namespace, context),
+    })),
   ];
 };
 
-/** The source cluster that an account is for, by its name. */
-const sourceOf = (account: string): string | undefined => {
+/** Reports whether `install` applies an account, which it may have taken over. */
+const isInstalled = ({ metadata: { name } }: KubeObject): boolean =>
+  name === OPERATOR_NAME || name === Default.gatewayName;
+
+/** How an account goes: with the Link that it is for, by its name, or as `linkspan allow` has made it. */
+const removalOf = (name: string, namespace: string, context: string): string => {
   const start = remoteAccessName('');
-  return account.startsWith(start) ? account.slice(start.length) : undefined;
+  const source = name.startsWith(start) ? name.slice(start.length) : undefined;
+  const allowed =
+    `linkspan allow --ignore-cluster --namespace ${namespace} --service-account-name ${name} | ` +
+    `kubectl --context ${context} delete -f -`;
+  return source === undefined
+    ? allowed
+    : `linkspan unlink --context ${source} --to-context ${context} --apply; or, of linkspan allow: ${allowed}`;
 };
 
 const isMadeBy = ({ metadata }: KubeObject, manager: string): boolean =>

@@ -118,7 +118,7 @@ describe('the script', () => {
     for (const each of [grammar, nested]) {
       const script = zshScript(each);
       for (const { path, flags } of allOf(each)) {
-        expect(script).toContain(`_${path.join('_')}() {`);
+        expect(script).toContain(`_${path.join('_').replaceAll('-', '_')}() {`);
         for (const name of flags.flatMap(({ names }) => names)) expect(script).toContain(`'*${name}`);
       }
       await ask('bash', ['--norc', '-n', '-c', script]);
@@ -134,7 +134,7 @@ describe('the script', () => {
       for (const line of lines) expect(line).toMatch(/^complete -c linkspan( -[A-Za-z]| [\w-]+| '(?:[^'\\]|\\.)*')+$/);
       const options = allOf(each).flatMap(({ flags }) => flags);
       expect(lines.filter((line) => / -[sl] /.test(line))).toHaveLength(options.length);
-      const named = lines.filter((line) => / -a [a-z]+ -d /.test(line));
+      const named = lines.filter((line) => / -a [a-z-]+ -d /.test(line));
       expect(named).toHaveLength(allOf(each).length - 1);
     }
   });

@@ -71,16 +71,25 @@ onEachBacking('linkspan uninstall', (backing) => {
     await east.client.delete(here);
     const left = await run('uninstall', '--apply');
     await east.client.delete(mirror);
+    const reader = ref('v1', 'ServiceAccount', 'reader');
+    const labels = { 'linkerd.io/extension': 'multicluster' };
+    await east.client.apply({ ...reader, metadata: { ...reader.metadata, labels } } as ObjectRef, {
+      fieldManager: 'linkspan-cli',
+    });
+    const read = await run('uninstall', '--apply');
+    await east.client.delete(reader);
     const elsewhere = await run('uninstall', '--apply', '--namespace=other');
 
-    expect([used, left, elsewhere].map(({ code, stdout }) => [code, stdout])).toEqual([
+    expect([used, left, read, elsewhere].map(({ code, stdout }) => [code, stdout])).toEqual([
+      [1, ''],
       [1, ''],
       [1, ''],
       [1, ''],
     ]);
-    expect([used.stderr, left.stderr, elsewhere.stderr]).toEqual([
+    expect([used.stderr, left.stderr, read.stderr, elsewhere.stderr]).toEqual([
       'error: Link linkerd-multicluster/west of east: is there (linkspan unlink --context east --name west --apply)\n',
       'error: mirrors of west in east: 1 are left without a Link (wait until the operator has removed them, or see its log)\n',
+      'error: ServiceAccount linkerd-multicluster/reader of east: another cluster reads this one with it (linkspan allow --ignore-cluster --namespace linkerd-multicluster --service-account-name reader | kubectl --context east delete -f -)\n',
       'error: ConfigMap linkerd-multicluster/linkspan-install of east: Linkspan is installed in that namespace (use --namespace linkerd-multicluster, or uninstall it first)\n',
     ]);
     expect(await writes()).toEqual([]);
