@@ -144,8 +144,8 @@ export default tseslint.config(
   arrows(
     ['synth/**/*.ts'],
     [
-      '^(\\.\\./)+operator/(?!kube/|main|config/|index)',
-      'synth reaches a cluster through operator/kube, and starts the operator by operator/main.',
+      '^(\\.\\./)+operator/(?!kube/|mirror/|main|config/|index)',
+      'synth reaches a cluster through operator/kube, plans by operator/mirror, and starts the operator by operator/main.',
     ],
     CLUSTER,
     TEST,

@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
 
+import { addExplainFlags, type ExplainFlags } from './commands/explain/flags.ts';
 import { addStatusFlags, type StatusFlags } from './commands/status/flags.ts';
 import { addGatewaysFlags, type GatewaysFlags } from './commands/gateways/flags.ts';
 import { addMintFlags, addRotateFlags, type MintFlags, type RotateFlags } from './commands/credentials/flags.ts';
@@ -94,6 +95,13 @@ addCheckFlags(program.command('check'))
   .showHelpAfterError('(see linkspan check --help)')
   .description('diagnose the extension: what is broken, why, and what to do')
   .action(async (flags: CheckFlags) => (await import('./commands/check/check.ts')).check(flags));
+
+addExplainFlags(program.command('explain').argument('<service>', 'namespace and name of the Service, or of its mirror'))
+  .showHelpAfterError('(see linkspan explain --help)')
+  .description('follow one Service from its export to the ready address, and say where it stops')
+  .action(async (service: string, flags: ExplainFlags) =>
+    (await import('./commands/explain/explain.ts')).explain(service, flags),
+  );
 
 addStatusFlags(program.command('status').argument('[link]', 'the only Link to show'))
   .showHelpAfterError('(see linkspan status --help)')

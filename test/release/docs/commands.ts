@@ -205,6 +205,17 @@ source <(linkspan completion bash)                        # bash: in ~/.bashrc
 linkspan completion zsh > "\${fpath[1]}/_linkspan"         # zsh: a folder of $fpath
 linkspan completion fish > ~/.config/fish/completions/linkspan.fish
 \`\`\``,
+  explain: `Says of each step whether it is taken, and of the one where it stops why, and what to do: the Link, the Service and its export,
+the form of the mirror by the operator's own rules, its name, what the operator reports, the mirror, the pods, the gateway and
+the endpoints, or each pod of a headless Service.
+
+\`\`\`sh
+linkspan explain shop/web --context east --to-context west    # reads both clusters
+linkspan explain shop/web-west --context east                 # by the name of the mirror, from the source alone
+\`\`\`
+
+The exit code is 0 if it ends at a ready address, and 1 otherwise. Without \`--to-context\`, what the source knows is all that is
+looked at. Namespaces that the operator must not write to, and its limits, are known from what it reports.`,
   operator: `The README has a [table of these flags](../README.md#configuration) with their defaults and variables.`,
 };
 

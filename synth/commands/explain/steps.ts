@@ -1,0 +1,256 @@
+/**
+ * One Service from its export to the ready address, step by step, by the operator's own rules. It ends at the first step
+ * that stops it. Pure.
+ */
+import { formatFieldErrors } from '../../../crds/field-error.ts';
+import { type LinkSettings, readLink } from '../../../crds/link/settings.ts';
+import { Default, Label, mirrorName, PROTECTED_NAMESPACES, Value } from '../../../crds/wire.ts';
+import { cut } from '../../../operator/kube/errors.ts';
+import type { Service } from '../../../operator/kube/objects.ts';
+import type { Observed } from '../../../operator/mirror/observed.ts';
+import { shapeOf } from '../../../operator/mirror/shape.ts';
+import { differencesOf } from './differences.ts';
+import type { Facts } from './facts.ts';
+import { type Reached, reach } from './reach.ts';
+import { ok, type Step, stop, warning } from './step.ts';
+
+export interface Explanation {
+  readonly steps: readonly Step[];
+  /** Ready addresses that clients of the mirror reach; none if it stops before. */
+  readonly reached: readonly string[];
+}
+
+/** Explains one Service by one Link. */
+export const explain = (facts: Facts): Explanation => {
+  const steps: Step[] = [];
+  let reached: Reached = { steps: [], addresses: [] };
+  for (const each of walk(facts, (found) => (reached = found))) {
+    steps.push(each);
+    if (each.state === 'stop') return { steps, reached: [] };
+  }
+  return { steps, reached: reached.addresses };
+};
+
+function* walk(facts: Facts, onReached: (found: Reached) => void): Generator<Step> {
+  const { link, report, ref, target, local, source } = facts;
+  const read = readLink(link);
+  if (!read.ok) {
+    yield stop('Link', `Link ${report.name} is invalid: ${cut(formatFieldErrors(read.errors))}`, 'correct the Link');
+    return;
+  }
+  const settings = read.value;
+  yield* linkSteps(facts);
+  let mode: 'gateway' | 'remote-discovery' | undefined;
+  if (target !== undefined) {
+    const { service, context } = target;
+    if (service === undefined) {
+      yield stop(
+        'Service',
+        `Service ${ref.namespace}/${ref.name} is not in ${context}`,
+        'check its name and namespace',
+      );
+      return;
+    }
+    yield ok('Service', `Service ${ref.namespace}/${ref.name} is in ${context}`);
+    mode = modeOf(service, settings);
+    yield exportStep(facts, service, settings, mode);
+    if (mode === undefined) return;
+    const shape = shapeOf(observedOf(facts, settings, mode));
+    if (shape.kind === 'refused') {
+      yield stop(
+        'mirror',
+        `it is not mirrored, ${shape.refusal.reason}: ${cut(shape.refusal.message, 512)}`,
+        'see the reason',
+      );
+      return;
+    }
+  }
+  const name = mirrorName(ref.name, report.cluster);
+  if (local !== undefined && facts.foreign.has(name)) {
+    yield stop(
+      'name',
+      `Service ${ref.namespace}/${name} of ${source} is not ours${makersOf(local)}`,
+      'rename or delete it',
+    );
+    return;
+  }
+  yield* reportSteps(facts);
+  if (local === undefined) {
+    yield stop('mirror', `Service ${ref.namespace}/${name} is not in ${source}`, writingRemedy(facts));
+    return;
+  }
+  const service = target?.service;
+  const differences =
+    service === undefined || mode === undefined ? [] : differencesOf(observedOf(facts, settings, mode), local);
+  yield differences.length === 0
+    ? ok('mirror', `Service ${ref.namespace}/${name} is in ${source}`)
+    : warning(
+        'mirror',
+        `Service ${ref.namespace}/${name} differs from what it should be: ${differences.map((each) => cut(each)).join(', ')}`,
+        'the operator repairs it: if it does not, see its log, and who else writes the Service',
+      );
+  const found = reach(facts, settings, local);
+  onReached(found);
+  yield* found.steps;
+}
+
+/** What stands in the way of the Link as a whole. What is mirrored stays so, hence it need not stop anything. */
+function* linkSteps({ report, unserved, local, source }: Facts): Generator<Step> {
+  const { ready, name, conditions } = report;
+  const see = `see \`linkspan status ${name} --context ${source}\``;
+  const inTheWay = local === undefined ? stop : warning;
+  if (unserved !== undefined) {
+    yield inTheWay('Link', `Link ${name}: ${unserved}`, `see whether the operator runs in ${source}`);
+    return;
+  }
+  const failed = conditions.find(({ type, status }) => BLOCKING.has(type) && status === 'False');
+  if (failed !== undefined) {
+    yield inTheWay('Link', `Link ${name}: ${failed.type} is False, ${failed.reason}: ${failed.message}`, see);
+  } else if (ready.status === 'True') {
+    yield ok('Link', `Link ${name} to cluster ${report.cluster} is Ready`);
+  } else {
+    yield warning('Link', `Link ${name} is not Ready, ${ready.reason}: ${ready.message}`, see);
+  }
+}
+
+/** Conditions without which nothing new is mirrored. */
+const BLOCKING: ReadonlySet<string> = new Set([
+  'Accepted',
+  'CredentialsValid',
+  'TargetReachable',
+  'TargetWithinLimits',
+  'Synced',
+]);
+
+/** Flat mode wins, as in the operator. */
+const modeOf = (
+  { metadata: { labels, namespace = '' } }: Service,
+  { targetNamespaces, selector, remoteDiscoverySelector }: LinkSettings,
+): 'gateway' | 'remote-discovery' | undefined => {
+  if (targetNamespaces?.includes(namespace) === false) return undefined;
+  if (remoteDiscoverySelector?.matches(labels)) return 'remote-discovery';
+  return selector?.matches(labels) ? 'gateway' : undefined;
+};
+
+const exportStep = (
+  { ref, target, report }: Facts,
+  { metadata: { labels = {} } }: Service,
+  { targetNamespaces, federatedServiceSelector, selector }: LinkSettings,
+  mode: 'gateway' | 'remote-discovery' | undefined,
+): Step => {
+  if (mode !== undefined) {
+    return ok('export', `Link ${report.name} selects it in ${mode === 'gateway' ? 'gateway' : 'flat'} mode`);
+  }
+  if (targetNamespaces?.includes(ref.namespace) === false) {
+    const remedy = `add ${ref.namespace} to spec.targetNamespaces, and to the account's rights`;
+    return stop('export', `Link ${report.name} reads only namespaces ${targetNamespaces.join(', ')}`, remedy);
+  }
+  const label = labels[Label.exported];
+  const has =
+    label === undefined ? `it has no label ${Label.exported}` : `its label ${Label.exported} is "${cut(label)}"`;
+  if (federatedServiceSelector?.matches(labels)) {
+    return stop(
+      'export',
+      `${has}: as a member of a federated Service alone it is not mirrored`,
+      exportRemedy(target?.context, ref),
+    );
+  }
+  return stop(
+    'export',
+    `no selector of Link ${report.name} selects it: ${has}`,
+    selector?.matches({ [Label.exported]: Value.true })
+      ? exportRemedy(target?.context, ref)
+      : 'give it labels that the Link selects',
+  );
+};
+
+const exportRemedy = (context: string | undefined, { namespace, name }: Facts['ref']): string =>
+  `kubectl --context ${context ?? ''} -n ${namespace} label service ${name} ${Label.exported}=${Value.true} --overwrite`;
+
+/** What the operator reports of the Service. */
+function* reportSteps({ report, ref, source, target, local }: Facts): Generator<Step> {
+  const found = report.services.find(({ namespace, name }) => namespace === ref.namespace && name === ref.name);
+  const seeing = `see the log of the operator in ${source}`;
+  if (found === undefined) {
+    const isNew = target === undefined && local === undefined;
+    const message = `Link ${report.name} does not report on ${ref.namespace}/${ref.name}`;
+    if (isNew)
+      yield stop('report', message, 'name the target with --to-context, to see whether it exports the Service');
+    // Of many Services, not all are reported.
+    else if (report.services.length < MAX_ENTRIES) yield warning('report', message, seeing);
+  } else if (!found.isMirrored) {
+    yield stop('report', `the operator does not mirror it, ${found.reason}: ${found.message}`);
+  } else {
+    yield ok('report', `the operator reports that it is mirrored${found.message === '' ? '' : `: ${found.message}`}`);
+  }
+}
+
+/** Most Services that a Link reports on. */
+const MAX_ENTRIES = 500;
+
+/** Who made a Service that is not ours, as far as it says. */
+const makersOf = ({ metadata: { managedFields = [], labels = {} } }: Service): string => {
+  const cluster = labels[Label.clusterName];
+  if (cluster !== undefined) return `: it is a mirror of cluster ${cut(cluster)}`;
+  const managers = [
+    ...new Set(managedFields.flatMap(({ manager }) => (manager === undefined ? [] : [cut(manager, 64)]))),
+  ];
+  return managers.length === 0 ? '' : `: ${managers.join(', ')} wrote it`;
+};
+
+const writingRemedy = ({ report, source }: Facts): string =>
+  report.ready.status === 'True'
+    ? `wait a moment, then see the log of the operator in ${source}`
+    : `see \`linkspan status ${report.name} --context ${source}\``;
+
+/** The state of both clusters, as the operator would observe it. */
+const observedOf = (
+  { link, report, ref, target, hasNamespace, owned, local, foreign }: Facts,
+  settings: LinkSettings,
+  mode: 'gateway' | 'remote-discovery',
+): Observed => {
+  const { cluster, clusterDomain, excludedLabels, excludedAnnotations, gateway } = settings;
+  const service = target?.service;
+  // The operator's own settings are not known here: what it has written or reported tells.
+  const waits = report.services.some(({ name, reason }) => name === ref.name && reason === 'WaitingForEndpoints');
+  const mirror = mirrorName(ref.name, cluster);
+  return {
+    link: {
+      cluster,
+      clusterDomain,
+      excludedLabels,
+      excludedAnnotations,
+      headless: settings.enableHeadlessServices ?? (waits || local?.spec?.clusterIP === 'None'),
+      createNamespaces: settings.enableNamespaceCreation ?? false,
+      endpointsKind: owned.slices.length > 0 && owned.endpoints.length === 0 ? 'slices' : 'endpoints',
+    },
+    gateway: gateway && {
+      port: gateway.port,
+      identity: gateway.identity,
+      addresses: report.gatewayAddresses,
+      alive: report.gatewayAlive,
+    },
+    namespace: ref.namespace,
+    name: ref.name,
+    target: service && { service, mode },
+    slices: target?.slices,
+    isAdmitted: true,
+    admitsPod: () => true,
+    departed: new Map(),
+    decidable: true,
+    namespaceState: namespaceState(ref.namespace, link.metadata.namespace, hasNamespace),
+    owned: {
+      services: owned.services.filter(
+        ({ metadata }) => metadata.name === mirror || metadata.labels?.[Label.headlessMirrorSvcName] === mirror,
+      ),
+      endpoints: owned.endpoints,
+      slices: owned.slices,
+    },
+    isForeign: (name) => foreign.has(name),
+  };
+};
+
+const namespaceState = (name: string, links: string | undefined, exists: boolean): Observed['namespaceState'] => {
+  const isOwn = name === links || name === Default.controlPlaneNamespace || PROTECTED_NAMESPACES.includes(name);
+  return isOwn ? 'forbidden' : exists ? 'exists' : 'missing';
+};

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { Service } from '../../../../operator/kube/objects.ts';
+import { reportOf } from '../../../../synth/commands/common/link-status.ts';
+import type { Facts } from '../../../../synth/commands/explain/facts.ts';
+import { explain } from '../../../../synth/commands/explain/steps.ts';
+
+const LINK = {
+  metadata: { name: 'west', namespace: 'links', generation: 1 },
+  spec: {
+    targetClusterName: 'west',
+    gatewayAddress: '203.0.113.20',
+    gatewayPort: '4143',
+    selector: { matchLabels: { 'mirror.linkerd.io/exported': 'true' } },
+  },
+  status: {
+    conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', message: '', observedGeneration: 1 }],
+    gateway: { alive: true, addresses: ['203.0.113.20'] },
+    mirrorServices: [{ remoteRef: { namespace: 'shop', name: 'web' }, conditions: [{ status: 'True' }] }],
+  },
+};
+
+const REMOTE: Service = {
+  metadata: { name: 'web', namespace: 'shop', labels: { 'mirror.linkerd.io/exported': 'true', tier: 'front' } },
+  spec: { ports: [{ name: 'http', port: 80 }] },
+};
+const MIRROR: Service = {
+  metadata: {
+    name: 'web-west',
+    namespace: 'shop',
+    labels: { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west', tier: 'front' },
+    annotations: { 'mirror.linkerd.io/remote-svc-fq-name': 'web.shop.svc.cluster.local' },
+  },
+  spec: { clusterIP: '10.96.0.1', ports: [{ name: 'http', port: 80, protocol: 'TCP' }] },
+};
+
+const facts = (changed: Partial<Facts> = {}, mirror: Service = MIRROR): Facts => ({
+  source: 'east',
+  link: LINK,
+  report: reportOf(LINK),
+  unserved: undefined,
+  ref: { namespace: 'shop', name: 'web' },
+  target: {
+    context: 'west',
+    service: REMOTE,
+    slices: [{ metadata: { name: 'web-a' }, addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'] }] }],
+  },
+  hasNamespace: true,
+  owned: {
+    services: [mirror],
+    endpoints: [{ metadata: { name: 'web-west' }, subsets: [{ addresses: [{ ip: '203.0.113.20' }] }] }],
+    slices: [],
+  },
+  local: mirror,
+  foreign: new Set(),
+  ...changed,
+});
+const messageOf = (given: Facts, step: string): string | undefined =>
+  explain(given).steps.find((each) => each.step === step)?.message;
+
+describe('an explanation', () => {
+  it('reaches the gateway', () => {
+    const { steps, reached } = explain(facts());
+    expect(steps.filter(({ state }) => state !== 'ok')).toEqual([]);
+    expect(reached).toEqual(['203.0.113.20']);
+  });
+
+  it('names in what the mirror differs from what it should be', () => {
+    const labels = { ...MIRROR.metadata.labels, tier: 'back', extra: 'x' };
+    const differs = {
+      metadata: { ...MIRROR.metadata, labels },
+      spec: { ...MIRROR.spec, ports: [{ name: 'http', port: 81 }] },
+    };
+    expect(messageOf(facts({}, differs), 'mirror')).toMatch(
+      /^Service shop\/web-west differs from what it should be: label tier, label extra, port 80\/TCP http, port 81\/TCP http$/,
+    );
+    expect(explain(facts({}, differs)).reached).toEqual(['203.0.113.20']);
+  });
+
+  it('goes on with a Link that nobody serves, as long as there is a mirror', () => {
+    const unserved = 'no operator holds its Lease';
+    expect(explain(facts({ unserved })).reached).toEqual(['203.0.113.20']);
+    const none = { unserved, owned: { services: [], endpoints: [], slices: [] }, local: undefined };
+    expect(explain(facts(none)).steps).toMatchObject([{ step: 'Link', state: 'stop' }]);
+  });
+
+  it('stops at a Link that is invalid, whatever it holds', () => {
+    const link = { ...LINK, spec: { targetClusterName: 'West\u001b[2J' } };
+    const { steps } = explain(facts({ link: link as unknown as Facts['link'] }));
+    expect(steps).toMatchObject([{ step: 'Link', state: 'stop' }]);
+    expect(steps[0]?.message).not.toContain('\u001b');
+  });
+
+  it('names who has the name, without orders to the terminal', () => {
+    const foreign = {
+      metadata: { name: 'web-west', namespace: 'shop', managedFields: [{ manager: 'ku\u001b[2Jbectl' }] },
+    };
+    const given = facts({ local: foreign, foreign: new Set(['web-west']) });
+    expect(messageOf(given, 'name')).toBe('Service shop/web-west of east is not ours: ku [2Jbectl wrote it');
+    const other = { metadata: { ...MIRROR.metadata, labels: { 'mirror.linkerd.io/cluster-name': 'b-west' } } };
+    expect(messageOf(facts({ local: other, foreign: new Set(['web-west']) }), 'name')).toContain(
+      'it is a mirror of cluster b-west',
+    );
+  });
+});
