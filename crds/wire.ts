@@ -93,6 +93,10 @@ export const Annotation = {
   failover: 'linkspan.dev/failover',
   /** Ours, on a Link: `"<count>"` lets a held mass deletion go ahead (rule E6). */
   confirmPrune: 'linkspan.dev/confirm-prune',
+  /** Ours, on a Link: `"true"` has the operator leave it, and its mirrors, to another controller (rule H9). */
+  suspended: 'linkspan.dev/suspended',
+  /** Ours, on a Deployment that `linkspan migrate` has stopped: its replicas before. */
+  replicasBefore: 'linkspan.dev/replicas-before',
   /** Ours, on a Link's Lease: the target cluster whose mirrors were written under it (rule E5). */
   targetCluster: 'linkspan.dev/target-cluster',
 } as const;

@@ -4,6 +4,7 @@
  * mirrors of a cluster may be removed.
  */
 import { formatFieldErrors, type LinkSettings, readLink } from '../../crds/index.ts';
+import { Annotation, Value } from '../../crds/wire.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { KubeObject } from '../kube/objects.ts';
 
@@ -16,6 +17,8 @@ export interface LinkRead {
   readonly named: string | undefined;
   /** Undefined: the Link is invalid. */
   readonly settings: LinkSettings | undefined;
+  /** Whether the Link, and its mirrors, are left to another controller (rule H9). @default false */
+  readonly isSuspended?: boolean;
   /** Condition `Accepted`, as far as the Link alone decides it. */
   readonly accepted: Verdict;
 }
@@ -33,7 +36,7 @@ export type Assignment =
   | { readonly do: 'keep'; readonly link: string }
   /** No Link has the cluster: the mirrors that were written under this Link's Lease are removed (rule E5). */
   | { readonly do: 'remove'; readonly link: string }
-  /** No Link has the cluster, and no mirrors of it are known. */
+  /** The Link that has the cluster is suspended (rule H9); or no Link has it, and no mirrors of it are known. */
   | { readonly do: 'nothing' };
 
 export function readLinkObject(object: KubeObject & { readonly spec?: unknown }): LinkRead {
@@ -45,6 +48,7 @@ export function readLinkObject(object: KubeObject & { readonly spec?: unknown })
     createdAt: creationTimestamp,
     named: typeof named === 'string' && named !== '' ? named : undefined,
     settings: checked.ok ? checked.value : undefined,
+    isSuspended: object.metadata.annotations?.[Annotation.suspended] === Value.true,
     accepted: checked.ok
       ? verdict('True', 'Accepted', '')
       : verdict('False', 'InvalidLink', formatFieldErrors(checked.errors)),
@@ -69,6 +73,7 @@ export function ownerOf(cluster: string, links: Iterable<LinkRead>, served: Serv
 /** Returns what must be done for a cluster. */
 export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRead>, served: Served): Assignment {
   const owner = ownerOf(cluster, links.values(), served);
+  if (owner?.isSuspended === true) return { do: 'nothing' };
   if (owner !== undefined) {
     return owner.settings === undefined
       ? { do: 'continue', link: owner.name }
@@ -102,10 +107,17 @@ export function overlapping({ name, settings }: LinkRead, links: Iterable<LinkRe
  * @param overlaps names of the Links whose mirrors may want the same names
  */
 export function acceptedOf(
-  { name, settings, accepted }: LinkRead,
+  { name, settings, accepted, isSuspended }: LinkRead,
   owner: LinkRead | undefined,
   overlaps: readonly string[] = [],
 ): Verdict {
+  if (isSuspended === true) {
+    return verdict(
+      'False',
+      'Suspended',
+      `annotation ${Annotation.suspended} leaves this Link and its mirrors to another controller; remove it to have the Link served`,
+    );
+  }
   if (settings === undefined || owner === undefined || owner.name === name) {
     return settings === undefined || overlaps.length === 0 ? accepted : { ...accepted, message: overlapText(overlaps) };
   }

@@ -243,7 +243,10 @@ const isSame = (before: LinkObject | undefined, after: LinkObject | undefined): 
   before?.metadata.uid === after?.metadata.uid &&
   before?.metadata.generation === after?.metadata.generation &&
   isDeepStrictEqual(before?.spec, after?.spec) &&
-  before?.metadata.annotations?.[Annotation.confirmPrune] === after?.metadata.annotations?.[Annotation.confirmPrune];
+  READ_ANNOTATIONS.every((name) => before?.metadata.annotations?.[name] === after?.metadata.annotations?.[name]);
+
+/** Annotations of a Link that are read as its spec is. */
+const READ_ANNOTATIONS = [Annotation.confirmPrune, Annotation.suspended];
 
 const trimLink = (object: LinkObject): LinkObject => {
   const { name, namespace, uid, resourceVersion, generation, creationTimestamp, annotations } = object.metadata;

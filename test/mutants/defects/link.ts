@@ -114,6 +114,13 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...LINKS,
+    name: 'a suspended Link is served',
+    rule: 'H9',
+    find: "if (owner?.isSuspended === true) return { do: 'nothing' };",
+    replace: '',
+  },
+  {
+    ...LINKS,
     name: 'an invalid Link that was never served gets the cluster',
     rule: 'E7',
     find: 'link.settings === undefined ? isServed :',
@@ -1166,8 +1173,8 @@ export const LINK: readonly Defect[] = [
     ...MANAGER,
     name: 'M3 a confirmation is not read',
     rule: 'E6',
-    find: '&& before?.metadata.annotations?.[Annotation.confirmPrune] === after?.metadata.annotations?.[Annotation.confirmPrune];',
-    replace: ';',
+    find: 'const READ_ANNOTATIONS = [Annotation.confirmPrune, ',
+    replace: 'const READ_ANNOTATIONS = [',
     tests: ['test/e2e/targets.test.ts'],
   },
   {

@@ -20,12 +20,20 @@ interface Given {
   readonly names?: string;
   readonly at?: string;
   readonly valid?: boolean;
+  readonly suspended?: string;
 }
 
 /** A Link as it is read from the API server. */
-const read = (name: string, { names = 'west', at = OLDER, valid = true }: Given = {}): LinkRead =>
+const read = (name: string, { names = 'west', at = OLDER, valid = true, suspended }: Given = {}): LinkRead =>
   readLinkObject(
-    link(name, { targetClusterName: names, ...(valid ? {} : { gatewayPort: 'none' }) }, { creationTimestamp: at }),
+    link(
+      name,
+      { targetClusterName: names, ...(valid ? {} : { gatewayPort: 'none' }) },
+      {
+        creationTimestamp: at,
+        ...(suspended !== undefined && { annotations: { 'linkspan.dev/suspended': suspended } }),
+      },
+    ),
   );
 
 const byName = (links: readonly LinkRead[]): ReadonlyMap<string, LinkRead> =>
@@ -125,6 +133,14 @@ describe('what is done for a cluster', () => {
       { a: 'west' },
       'remove a',
     ],
+    ['nothing for a Link that is suspended (H9)', [read('a', { suspended: 'true' })], { a: 'west' }, 'nothing'],
+    [
+      'nothing for it although it is invalid, and another would be served (H9)',
+      [read('a', { suspended: 'true', valid: false }), read('b')],
+      { a: 'west' },
+      'nothing',
+    ],
+    ['any other text suspends nothing (H9)', [read('a', { suspended: 'yes' })], {}, 'serve a'],
     ['what several Links left is removed for one at a time', [], { b: 'west', a: 'west' }, 'remove a'],
     [
       'what a Link left is kept by the invalid Link that names the cluster (E7, E9, L44, L59)',
@@ -172,6 +188,15 @@ describe('whether a Link is accepted', () => {
     });
     expect(acceptedOf(first!, first, ['b']).message).toContain('Link b can want the same name');
     expect(acceptedOf(first!, first, []).message).toBe('');
+  });
+
+  it('is not accepted while it is suspended, and says by what (H9)', () => {
+    const suspended = read('a', { suspended: 'true' });
+    expect(acceptedOf(suspended, suspended)).toMatchObject({
+      status: 'False',
+      reason: 'Suspended',
+      message: expect.stringContaining('annotation linkspan.dev/suspended') as string,
+    });
   });
 
   it('is refused with the name of the Link that has the cluster, and what to do (E9)', () => {
