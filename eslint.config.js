@@ -52,7 +52,7 @@ const CONSTRUCT_FOLDERS = [
   ['^\\.\\./index\\.ts', 'constructs/index.ts stands above.'],
 ];
 
-const OPERATOR_FLOORS = [['kube'], ['runtime'], ['mirror'], ['source', 'target', 'gateway'], ['link']];
+const OPERATOR_FLOORS = [['kube'], ['runtime'], ['mirror'], ['source', 'target', 'gateway'], ['link'], ['forecast']];
 const OPERATOR = [
   noRoom('synth', 'operator does not import synth.'),
   noRoom('constructs/(?!mirror/index)', 'operator opens one door of constructs: constructs/mirror/index.ts.'),
@@ -144,8 +144,8 @@ export default tseslint.config(
   arrows(
     ['synth/**/*.ts'],
     [
-      '^(\\.\\./)+operator/(?!kube/|mirror/|main|config/|index)',
-      'synth reaches a cluster through operator/kube, plans by operator/mirror, and starts the operator by operator/main.',
+      '^(\\.\\./)+operator/(?!kube/|mirror/|main|config/|forecast/|index)',
+      'synth reaches a cluster through operator/kube, explains by operator/mirror, forecasts by operator/forecast, and starts the operator by operator/main.',
     ],
     CLUSTER,
     TEST,

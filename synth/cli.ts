@@ -17,5 +17,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
-  process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR;
+  // A command with codes of its own has set it.
+  process.exitCode = error.exitCode === 0 ? 0 : (process.exitCode ?? USAGE_ERROR);
 }

@@ -22,6 +22,7 @@ import {
   type UpgradeFlags,
 } from './commands/install/flags.ts';
 import { addLinkFlags, addUnlinkFlags, type LinkFlags, type UnlinkFlags } from './commands/link/flags.ts';
+import { addPlanFlags, type PlanFlags } from './commands/plan/flags.ts';
 import type { SynthFlags } from './commands/synth.ts';
 import { addOperatorFlags, type FlagValues } from '../operator/config/flags.ts';
 
@@ -88,6 +89,16 @@ addRotateFlags(credentials.command('rotate').argument('<link>', 'name of the Lin
   .action(async (link: string, flags: RotateFlags) =>
     (await import('./commands/credentials/rotate.ts')).rotate(link, flags),
   );
+
+addPlanFlags(program.command('plan'))
+  .showHelpAfterError('(see linkspan plan --help)')
+  .description('show what a Link, as given in a file, would create, change and delete')
+  // Its code 2 means changes.
+  .exitOverride((error) => {
+    process.exitCode = 1;
+    throw error;
+  })
+  .action(async (flags: PlanFlags) => (await import('./commands/plan/plan.ts')).plan(flags));
 
 program.commandsGroup('Diagnosis:');
 

@@ -88,8 +88,13 @@ export async function servedClusters(
   signal: AbortSignal,
 ): Promise<Map<string, string>> {
   const { items } = await client.list<Lease>(LEASES, { namespace }, signal);
+  return recordedClusters(items);
+}
+
+/** Returns, by Link, the cluster that its Lease records. */
+export function recordedClusters(leases: readonly Lease[]): Map<string, string> {
   return new Map(
-    items.flatMap(({ metadata }) => {
+    leases.flatMap(({ metadata }) => {
       const link = linkOfWriteLease(metadata.name);
       const cluster = metadata.annotations?.[Annotation.targetCluster];
       return link === undefined || cluster === undefined ? [] : [[link, cluster] as const];

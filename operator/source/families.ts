@@ -18,12 +18,12 @@ export async function sourceFamilies(
   log: Logger,
 ): Promise<ReadonlySet<IpFamily>> {
   const { POD_IPS: podIPs = '', KUBERNETES_SERVICE_HOST: host = '' } = env;
-  if (podIPs !== '') return new Set(podIPs.split(',').map(familyOf));
+  if (podIPs !== '') return familiesOfIPs(podIPs.split(','));
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     try {
       const service = await client.read<Service>(SERVICES, 'default', 'kubernetes', signal);
-      const families = (service.spec?.ipFamilies ?? []).filter((each) => each === 'IPv4' || each === 'IPv6');
-      if (families.length > 0) return new Set(families);
+      const families = familiesOfService(service);
+      if (families.size > 0) return families;
       break;
     } catch (error) {
       log.debug({ error: describe(error) }, 'Service default/kubernetes cannot be read');
@@ -34,5 +34,12 @@ export async function sourceFamilies(
   }
   return new Set([isIP(host) === 0 ? 'IPv4' : familyOf(host)]);
 }
+
+/** The families of IP addresses. */
+export const familiesOfIPs = (ips: readonly string[]): ReadonlySet<IpFamily> => new Set(ips.map(familyOf));
+
+/** The families of a Service; none if it does not say. */
+export const familiesOfService = ({ spec }: Service): ReadonlySet<IpFamily> =>
+  new Set((spec?.ipFamilies ?? []).filter((each) => each === 'IPv4' || each === 'IPv6'));
 
 const familyOf = (ip: string): IpFamily => (ip.includes(':') ? 'IPv6' : 'IPv4');

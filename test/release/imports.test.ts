@@ -117,7 +117,14 @@ describe('imports', () => {
     expect([...new Set(folders)].sort()).toEqual([...CONSTRUCT_FLOORS.map(([folder]) => folder), 'index.ts'].sort());
   });
 
-  const OPERATOR_FLOORS = floorsOf([['kube'], ['runtime'], ['mirror'], ['source', 'target', 'gateway'], ['link']]);
+  const OPERATOR_FLOORS = floorsOf([
+    ['kube'],
+    ['runtime'],
+    ['mirror'],
+    ['source', 'target', 'gateway'],
+    ['link'],
+    ['forecast'],
+  ]);
   test.each(OPERATOR_FLOORS)(
     'lead out of operator/%s to %j alone, of the folders of the operator that have a floor',
     (room, below) => {

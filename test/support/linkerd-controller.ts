@@ -31,6 +31,8 @@ export interface LinkerdOptions {
   readonly gatewayAddress?: string;
   /** Of the Lease, in seconds. @default 2 */
   readonly leaseDurationSeconds?: number;
+  /** Whether it writes mirrors while it holds the Lease. @default true */
+  readonly mirrors?: boolean;
 }
 
 interface Port {
@@ -69,6 +71,7 @@ export class LinkerdController {
   readonly #link: string;
   readonly #gatewayAddress: string;
   readonly #leaseDurationSeconds: number;
+  readonly #mirrors: boolean;
   readonly #source: Api;
   readonly #target: Api;
   readonly #stopping = new AbortController();
@@ -84,6 +87,7 @@ export class LinkerdController {
     this.#link = options.link ?? 'west';
     this.#gatewayAddress = options.gatewayAddress ?? '203.0.113.10';
     this.#leaseDurationSeconds = options.leaseDurationSeconds ?? 2;
+    this.#mirrors = options.mirrors ?? true;
     this.#source = api(source, { userAgent: LINKERD_AGENT });
     this.#target = api(target, { userAgent: LINKERD_AGENT });
     this.#running = this.#run();
@@ -131,7 +135,7 @@ export class LinkerdController {
     let renewedMs = performance.now();
     this.#leading = true;
     while (!signal.aborted) {
-      await this.#mirrorAll().catch(() => undefined);
+      if (this.#mirrors) await this.#mirrorAll().catch(() => undefined);
       await pause(signal);
       if (signal.aborted) return;
       if (await this.#tryAcquireOrRenew()) renewedMs = performance.now();

@@ -3,6 +3,7 @@
  * and what the user can do.
  */
 import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import type { ClusterAccess } from '../../../operator/kube/access/access.ts';
 import { kubeconfigAccess, kubeconfigServer, loadSourceKubeconfig } from '../../../operator/kube/access/kubeconfig.ts';
 import type { KubeconfigServer, SourceKubeconfigOptions } from '../../../operator/kube/access/kubeconfig.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
@@ -67,6 +68,16 @@ export class Cluster {
       fieldManager: COMMAND_LINE,
     });
     return new Cluster(kubeconfigServer(config), client);
+  }
+
+  /**
+   * A cluster that is reached by credentials from a Secret; nothing is asked of it yet.
+   * @param name by which messages call the cluster
+   */
+  static reach(name: string, access: ClusterAccess): Cluster {
+    const client = new KubeClient(access, { userAgent: COMMAND_LINE, fieldManager: COMMAND_LINE });
+    const reachedBy = { context: name, server: access.server, caData: undefined, tlsServerName: undefined };
+    return new Cluster(reachedBy, client);
   }
 
   /** An object as messages name it: `Service shop/web of west`. */
@@ -186,6 +197,11 @@ export class Cluster {
     const after = await this.#ask(() => this.#client.apply(of, object));
     if (before === undefined) return 'created';
     return before.metadata.resourceVersion === after.metadata.resourceVersion ? 'unchanged' : 'configured';
+  }
+
+  /** A merge patch: `null` removes a field. */
+  async patch(of: Resource, { namespace, name }: Ref, patch: object): Promise<void> {
+    await this.#ask(() => this.#client.patch(of, { namespace, name }, patch));
   }
 
   /** Deletes just this object; nothing happens if it is gone. */

@@ -17,5 +17,10 @@ export interface LinkObject extends KubeObject {
   readonly spec?: LinkSpec;
   readonly status?: {
     readonly conditions?: readonly LinkCondition[];
+    readonly gateway?: { readonly alive?: boolean };
   };
 }
+
+/** The Link's condition of a type, if it has one. */
+export const conditionOf = (link: LinkObject | undefined, type: string): LinkCondition | undefined =>
+  link?.status?.conditions?.find((condition) => condition.type === type);

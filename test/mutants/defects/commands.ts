@@ -2,6 +2,8 @@ import type { Defect } from '../defect.ts';
 
 const CREDENTIALS = ['test/synth/commands/credentials/credentials.test.ts'];
 const LINK_GEN = ['test/synth/commands/link/link-gen.test.ts'];
+const PLAN = ['test/synth/commands/plan/plan.test.ts'];
+const EQUALITY = ['test/synth/commands/plan/equality.test.ts'];
 const LINK = ['test/synth/commands/link/link.test.ts'];
 
 const INSTALL = ['test/synth/commands/install/install.test.ts'];
@@ -320,6 +322,8 @@ export const COMMANDS: readonly Defect[] = [
     find: 'if (isKept) this.#unread.push(unread);',
     replace: 'if (!isKept) this.#unread.push(unread);',
     tests: ['test/synth/commands/check/command.test.ts'],
+  },
+  {
     name: 'a Service that no selector selects is explained as exported',
     file: 'synth/commands/explain/steps.ts',
     find: "return selector?.matches(labels) ? 'gateway' : undefined;",
@@ -339,5 +343,54 @@ export const COMMANDS: readonly Defect[] = [
     find: 'if (listed.has(ip) && addresses.length > 0) {',
     replace: 'if (addresses.length > 0) {',
     tests: ['test/synth/commands/explain/explain.test.ts'],
+  },
+  {
+    name: 'a plan writes no object that an API server would give a ClusterIP',
+    file: 'operator/forecast/model.ts',
+    find: 'spec: { ...spec, clusterIP }',
+    replace: 'spec: { ...spec }',
+    tests: PLAN,
+  },
+  {
+    name: 'a plan leaves the Endpoints of a Service that is deleted',
+    file: 'operator/forecast/model.ts',
+    find: 'if (of === SERVICES) this.#delete(ENDPOINTS, named(namespace, name));',
+    replace: '',
+    tests: EQUALITY,
+  },
+  {
+    name: 'a plan ends while names that were given up wait for who wants them',
+    file: 'operator/forecast/party.ts',
+    find: 'for (const [key, { mirrored }] of this.statuses) if (!mirrored) this.add(key);',
+    replace: '',
+    tests: EQUALITY,
+  },
+  {
+    name: 'a plan does not hold deletions',
+    file: 'operator/forecast/party.ts',
+    find: 'this.#held.relisted(target, confirmPrune);',
+    replace: '',
+    tests: EQUALITY,
+  },
+  {
+    name: 'a plan of a Link takes what it has left for what it serves',
+    file: 'synth/commands/plan/links.ts',
+    find: "assignmentOf(former, reads, served).do === 'remove'",
+    replace: "assignmentOf(former, reads, served).do === 'serve'",
+    tests: EQUALITY,
+  },
+  {
+    name: 'a plan with changes exits as one without',
+    file: 'synth/commands/plan/plan.ts',
+    find: 'changes > 0 ? CHANGES : 0',
+    replace: 'changes > 0 ? 0 : 0',
+    tests: PLAN,
+  },
+  {
+    name: 'a plan takes the defaults for the settings of the operator',
+    file: 'synth/commands/common/operator-settings.ts',
+    find: '...flagsOf(args, object) }',
+    replace: '}',
+    tests: PLAN,
   },
 ];

@@ -102,8 +102,8 @@ export const SOURCE: readonly Defect[] = [
     ...FAMILIES,
     name: 'a cluster of two families has one',
     rule: 'C2',
-    find: 'if (families.length > 0) return new Set(families);',
-    replace: 'if (families.length > 0) return new Set(families.slice(0, 1));',
+    find: 'if (families.size > 0) return families;',
+    replace: 'if (families.size > 0) return new Set([...families].slice(0, 1));',
   },
   {
     ...SOURCE_CLUSTER,

@@ -216,6 +216,30 @@ linkspan explain shop/web-west --context east                 # by the name of t
 
 The exit code is 0 if it ends at a ready address, and 1 otherwise. Without \`--to-context\`, what the source knows is all that is
 looked at. Namespaces that the operator must not write to, and its limits, are known from what it reports.`,
+  plan: `It is the operator that is asked: its own steps are made against a copy of the source cluster in memory, one after the
+other, until nothing is left to do. What it reads is what the operator would read: the source by \`--context\`; the target
+by the credentials of each Link, in the file or in the source, or by \`--to-context\`; the operator's settings from its
+Deployment. Nothing is written.
+
+\`\`\`sh
+linkspan plan -f link.yaml                                       # by the current context and the Link's credentials
+linkspan plan -f link.yaml --context east --to-context west -o wide
+linkspan plan -f link.yaml --source-dump east/ --target-dump west/ -o json
+\`\`\`
+
+Dumps are what \`kubectl get services,endpoints,endpointslices,namespaces -A -o yaml\` prints, and of the source also
+\`links,leases,deployments,pods -n linkerd-multicluster\`; a folder may hold several files.
+
+| exit code | when                                                                                     |
+| --------- | ---------------------------------------------------------------------------------------- |
+| 0         | nothing would change                                                                     |
+| 1         | it cannot be said: a cluster, a file or the command line stands in the way               |
+| 2         | something would change                                                                   |
+
+\`ACTION\` is \`create\`, \`change\`, \`replace\` (deleted and made anew), \`delete\`; \`refuse\` for what is not mirrored, with the
+reason that the Link's status would have; and \`hold\` for deletions that the mass-deletion guard would hold. ClusterIPs that
+only the API server gives are \`(assigned)\`. What it cannot know: the verdict on a gateway that has none yet (existing
+mirrors keep their readiness, new ones are ready), and names that resolve differently in the source.`,
   operator: `The README has a [table of these flags](../README.md#configuration) with their defaults and variables.`,
 };
 

@@ -1,0 +1,68 @@
+/**
+ * What the operator would write, without writing it: its own steps (observe, decide, plan, execute) are made against a
+ * model of the source cluster, one after the other, until nothing is left to do.
+ */
+import type { OperatorConfig } from '../config/config.ts';
+import { NameClaims } from '../mirror/names.ts';
+import type { MirrorStatus } from '../mirror/status.ts';
+import { idOf } from '../runtime/plan.ts';
+import { PROBE_KEY } from '../source/owner.ts';
+import type { ModelCluster, Touched } from './model.ts';
+import { type LeftCluster, type LinkForecast, type Party, Removed, Served, type ServedLink } from './party.ts';
+
+export type { LeftCluster, LinkForecast, ServedLink } from './party.ts';
+
+export interface ForecastOptions {
+  readonly config: OperatorConfig;
+  readonly model: ModelCluster;
+  readonly serve: readonly ServedLink[];
+  readonly remove: readonly LeftCluster[];
+}
+
+/** An object that would be created, changed, replaced or deleted, and why. */
+export interface ForecastChange extends Touched {
+  readonly link: string;
+  readonly cluster: string;
+  /** `namespace/name` of the target Service; undefined for what is the Link's own, such as its probe Service. */
+  readonly service: string | undefined;
+  /** Why the Service is not mirrored, if it is not; undefined: it is mirrored, or no longer exported. */
+  readonly status: MirrorStatus | undefined;
+}
+
+export interface Forecast {
+  readonly changes: readonly ForecastChange[];
+  readonly links: readonly LinkForecast[];
+}
+
+/** Rounds over what may still change; each follows what the one before has written. */
+const MAX_ROUNDS = 20;
+/** Makes the operator's steps until nothing is left to do. */
+export async function forecast({ config, model, serve, remove }: ForecastOptions): Promise<Forecast> {
+  const claims = new NameClaims();
+  const origins = new Map<string, { readonly party: Party; readonly key: string }>();
+  const parties: readonly Party[] = [
+    ...remove.map((left) => new Removed(left, { config, model, claims })),
+    ...serve.map((link) => new Served(link, { config, model, claims })),
+  ];
+  // All claims are entered before any is acted on, as after a list (rule A7).
+  for (const party of parties) party.enterClaims();
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const before = model.writes;
+    for (const party of parties) {
+      for (const key of party.takeKeys()) {
+        for (const id of await party.settle(key)) origins.set(id, { party, key });
+      }
+    }
+    if (model.writes === before && !parties.some(({ isDue }) => isDue)) break;
+  }
+  const changes = model.touched.flatMap((touched): readonly ForecastChange[] => {
+    const { before, after, of } = touched;
+    const object = after ?? before;
+    const origin = object && origins.get(idOf(of, object));
+    const { party, key } = origin ?? {};
+    if (party === undefined || key === undefined) return [];
+    const service = key === PROBE_KEY ? undefined : key;
+    return [{ ...touched, link: party.link, cluster: party.cluster, service, status: party.statuses.get(key) }];
+  });
+  return { changes, links: parties.filter((party) => party instanceof Served).map((party) => party.outcome()) };
+}

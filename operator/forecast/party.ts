@@ -1,0 +1,251 @@
+/** Who writes the mirrors of one cluster in a forecast: a Link that is served, or the removal of what one left. */
+import type { LinkSettings } from '../../crds/index.ts';
+import type { OperatorConfig } from '../config/config.ts';
+import { type KubeObject, type Resource, ENDPOINTS, SERVICES } from '../kube/objects.ts';
+import type { LinkReport } from '../link/environment.ts';
+import { HeldDeletions } from '../link/held.ts';
+import { Limits } from '../link/limits.ts';
+import { NamespaceBudget } from '../link/namespaces.ts';
+import { linkViewOf, observeExport, observeLeft, observeServed, probeManifests } from '../link/observe.ts';
+import { claimAnew, decide, refusalOf, statusOf } from '../mirror/decide.ts';
+import { type Manifests, NOTHING } from '../mirror/desired.ts';
+import type { NameClaims } from '../mirror/names.ts';
+import type { GatewayView, Observed, OwnedObjects } from '../mirror/observed.ts';
+import { type Pass, reconcile } from '../mirror/reconcile.ts';
+import { retained, type Retain } from '../mirror/retain.ts';
+import type { MirrorStatus } from '../mirror/status.ts';
+import { Applier } from '../runtime/applier.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { idOf } from '../runtime/plan.ts';
+import { ownerOf, PROBE_KEY } from '../source/owner.ts';
+import type { TargetView } from '../target/target.ts';
+import type { ModelCluster } from './model.ts';
+
+/** A Link that is served. */
+export interface ServedLink {
+  readonly settings: LinkSettings;
+  readonly target: TargetView;
+  /** Undefined if the Link has no gateway. */
+  readonly gateway: GatewayView | undefined;
+}
+
+/** A cluster that no Link has any more, and the Link that its mirrors were written for. */
+export interface LeftCluster {
+  readonly cluster: string;
+  readonly link: string;
+}
+
+/** What would become of one Link. */
+export interface LinkForecast {
+  readonly link: string;
+  readonly cluster: string;
+  /** Of each target Service that is exported. */
+  readonly statuses: readonly MirrorStatus[];
+  /** Number of deletions that would be held (rule E6), and some of them. */
+  readonly held: number;
+  readonly someHeld: readonly string[];
+  /** What is more than the limits allow (rule E10). */
+  readonly excess: string | undefined;
+}
+
+/** Passes of one key: each makes one step. */
+const MAX_PASSES = 20;
+
+/** What all of them share. */
+export interface Context {
+  readonly config: OperatorConfig;
+  readonly model: ModelCluster;
+  readonly claims: NameClaims;
+}
+
+/** What writes the mirrors of one cluster. */
+export abstract class Party {
+  abstract readonly link: string;
+  readonly cluster: string;
+  readonly statuses = new Map<string, MirrorStatus>();
+  protected readonly context: Context;
+  readonly #applier: Applier;
+  /** Keys whose outcome may change by what others write. */
+  readonly #due = new Set<string>();
+  #hasBegun = false;
+
+  constructor(cluster: string, context: Context) {
+    this.cluster = cluster;
+    this.context = context;
+    const { model, config } = context;
+    this.#applier = new Applier({
+      client: model,
+      // The model shows its writes by itself.
+      stores: {},
+      isOurs: (object) => ownerOf(object, config.namespace)?.cluster === cluster,
+      mayWrite: () => true,
+    });
+    model.stores.subscribe(cluster, (key) => this.#due.add(key));
+  }
+
+  protected abstract keys(): Iterable<string>;
+  protected abstract observe(key: string): Observed;
+  protected abstract probe(): Manifests | undefined;
+
+  /** Has a key looked at again. */
+  protected add(key: string): void {
+    this.#due.add(key);
+  }
+
+  /** Whether anything is due besides what is tried again and again. */
+  get isDue(): boolean {
+    return this.#due.size > 0;
+  }
+
+  enterClaims(): void {
+    for (const key of this.keys()) claimAnew(this.observe(key), this.context.claims);
+  }
+
+  /** Takes the keys that are due: all of them at first, and what is not mirrored in each round. */
+  takeKeys(): readonly string[] {
+    const { stores } = this.context.model;
+    if (!this.#hasBegun) for (const key of [...this.keys(), ...stores.keysOf(this.cluster), PROBE_KEY]) this.add(key);
+    this.#hasBegun = true;
+    for (const [key, { mirrored }] of this.statuses) if (!mirrored) this.add(key);
+    const keys = [...this.#due].sort();
+    this.#due.clear();
+    return keys;
+  }
+
+  /** Makes the steps of one key until there is none. Returns the ids of what was written. */
+  async settle(key: string): Promise<readonly string[]> {
+    const written: string[] = [];
+    for (let passes = 0; passes < MAX_PASSES; passes += 1) {
+      const pass = key === PROBE_KEY ? await this.#probePass() : await this.#mirrorPass(key);
+      written.push(...(pass?.done ?? []).flatMap(({ of, object }) => idsOf(of, object)));
+      if (pass?.again !== true) break;
+    }
+    return written;
+  }
+
+  async #mirrorPass(key: string): Promise<Pass> {
+    const observed = this.observe(key);
+    const decision = decide(observed, this.context.claims);
+    const pass = await this.#execute(decision.manifests, observed.owned, retained(observed, decision.shape));
+    if (pass.again || decision.shape.kind === 'undecided') return pass;
+    const status = statusOf(observed, decision.shape, refusalOf(decision, pass), pass);
+    if (status === undefined) this.statuses.delete(key);
+    else this.statuses.set(key, status);
+    return pass;
+  }
+
+  async #probePass(): Promise<Pass | undefined> {
+    const { model } = this.context;
+    const manifests = this.probe();
+    const owned = model.stores.ownedBy({ cluster: this.cluster, key: PROBE_KEY });
+    return manifests && this.#execute(manifests, owned, () => false);
+  }
+
+  #execute(manifests: Manifests, owned: OwnedObjects, retain: Retain): Promise<Pass> {
+    const context = { applier: this.#applier, conflictRetryMs: 0 };
+    return reconcile(manifests, owned, retain, context, new AbortController().signal);
+  }
+}
+
+/** The removal of what a Link left. */
+export class Removed extends Party {
+  readonly link: string;
+
+  constructor({ cluster, link }: LeftCluster, context: Context) {
+    super(cluster, context);
+    this.link = link;
+  }
+
+  protected keys(): Iterable<string> {
+    return [];
+  }
+
+  protected observe(key: string): Observed {
+    const { config, model } = this.context;
+    return observeLeft(key, this.cluster, { config, source: model.stores });
+  }
+
+  protected probe(): Manifests {
+    return NOTHING;
+  }
+}
+
+/** A Link that is served, as by an operator that has just started and has listed everything. */
+export class Served extends Party {
+  readonly link: string;
+  readonly #served: ServedLink;
+  readonly #held: HeldDeletions;
+  readonly #limits: Limits;
+  readonly #budget: NamespaceBudget;
+
+  constructor(served: ServedLink, context: Context) {
+    const { settings, target } = served;
+    const { name, cluster, createdAt, confirmPrune } = settings;
+    super(cluster, context);
+    const { model, claims } = context;
+    // Pods that are gone keep their endpoint mirrors for a while (rule D11); the forecast is of the time after it.
+    const config = { ...context.config, endpointMirrorGraceMs: 0 };
+    const source = model.stores;
+    this.link = name;
+    this.#served = served;
+    this.#held = new HeldDeletions({
+      link: name,
+      cluster,
+      env: { config, source, log: SILENT },
+      report: NOBODY,
+      isHeadless: () => linkViewOf(settings, config).headless,
+    });
+    this.#limits = new Limits({
+      config,
+      pods: this.#held.pods,
+      source,
+      cluster,
+      target: () => target,
+      onChange: () => undefined,
+    });
+    this.#budget = new NamespaceBudget(config.maxNamespaces, cluster, source.namespaces);
+    claims.join(cluster, { createdAt, name }, (key) => this.add(key));
+    this.#held.pods.recount(target);
+    this.#held.relisted(target, confirmPrune);
+  }
+
+  outcome(): LinkForecast {
+    return {
+      link: this.link,
+      cluster: this.cluster,
+      statuses: [...this.statuses.values()],
+      held: this.#held.count,
+      someHeld: this.#held.some,
+      excess: this.#limits.excess,
+    };
+  }
+
+  protected keys(): Iterable<string> {
+    return this.#served.target.keys();
+  }
+
+  protected observe(key: string): Observed {
+    const { settings, target, gateway } = this.#served;
+    const { config, model } = this.context;
+    return observeServed(key, observeExport(key, target, this.#held, this.#limits), {
+      link: linkViewOf(settings, config),
+      gateway,
+      budget: this.#budget,
+      config,
+      source: model.stores,
+    });
+  }
+
+  protected probe(): Manifests | undefined {
+    const { settings, gateway } = this.#served;
+    const { config, model } = this.context;
+    return probeManifests(settings, gateway, { config, source: model.stores });
+  }
+}
+
+/** With a Service, the API server deletes its Endpoints. */
+const idsOf = (of: Resource, object: KubeObject): readonly string[] =>
+  of === SERVICES ? [idOf(of, object), idOf(ENDPOINTS, object)] : [idOf(of, object)];
+
+const NOBODY: LinkReport = { statusChanged: () => undefined, event: () => undefined };
+const SILENT: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -1,0 +1,35 @@
+/** A cluster that is only read: a live one, or manifests that were dumped from one. */
+import type { Selector } from '../../../crds/selector.ts';
+import type { KubeObject, Resource } from '../../../operator/kube/objects.ts';
+import type { Cluster } from './cluster.ts';
+
+/** Where objects are looked for. */
+export interface Where {
+  /** @default - all namespaces */
+  readonly namespace?: string | undefined;
+  /** @default - all objects */
+  readonly selector?: Selector | undefined;
+}
+
+export interface ClusterReader {
+  /** Name by which messages call the cluster: of a context, or of a file. */
+  readonly context: string;
+  /** The object; undefined if there is none. */
+  find<T extends KubeObject>(
+    of: Resource,
+    ref: { readonly namespace?: string | undefined; readonly name: string },
+  ): Promise<T | undefined>;
+  /** The objects that are selected; none if there is no such resource. */
+  select<T extends KubeObject>(of: Resource, where: Where): Promise<readonly T[]>;
+}
+
+/** Reads a live cluster. */
+export const liveReader = (cluster: Cluster): ClusterReader => ({
+  context: cluster.context,
+  find: (of, ref) => cluster.find(of, ref),
+  select: (of, { namespace, selector }) =>
+    cluster.list(of, {
+      ...(namespace !== undefined && { namespace }),
+      ...(selector !== undefined && { labelSelector: selector.query }),
+    }),
+});

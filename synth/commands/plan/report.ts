@@ -1,0 +1,118 @@
+/** A plan as it is printed. Pure. */
+import type { ReportFormat } from '../common/flags.ts';
+import { reportText } from '../common/output.ts';
+import { type Column, tableText } from '../common/table.ts';
+import { describeChange, type PlannedChange } from './changes.ts';
+import type { Plan } from './links.ts';
+
+/** A plan as `-o json` and `-o yaml` have it. */
+export interface PlanReport {
+  readonly changes: readonly PlannedChange[];
+  /** Target Services that are not mirrored, and Links that are not served. */
+  readonly refused: readonly RefusedEntry[];
+  /** Deletions that are held until they are confirmed (rule E6). */
+  readonly held: readonly { readonly link: string; readonly count: number; readonly some: readonly string[] }[];
+}
+
+export interface RefusedEntry {
+  readonly link: string;
+  /** `namespace/name` of the target Service; undefined: the whole Link. */
+  readonly service: string | undefined;
+  /** Name of the mirror that there would be. */
+  readonly mirror: string | undefined;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Kinds in the order in which they are listed. */
+const KINDS = ['Namespace', 'Service', 'Endpoints', 'EndpointSlice'];
+
+export const planReport = ({ changes, links, refused }: Plan): PlanReport => ({
+  changes: changes
+    .map(describeChange)
+    .sort(
+      (a, b) =>
+        KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind) ||
+        compare(a.namespace ?? '', b.namespace ?? '') ||
+        compare(a.name, b.name),
+    ),
+  refused: [
+    ...refused.map((each) => ({ ...each, service: undefined, mirror: undefined })),
+    ...links.flatMap(({ link, statuses }) =>
+      statuses
+        .filter(({ mirrored }) => !mirrored)
+        .map(({ remote, local, reason, message }) => ({
+          link,
+          service: `${remote.namespace}/${remote.name}`,
+          mirror: `${remote.namespace}/${local}`,
+          reason,
+          message,
+        })),
+    ),
+  ],
+  held: links.filter(({ held }) => held > 0).map(({ link, held, someHeld }) => ({ link, count: held, some: someHeld })),
+});
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+interface Row {
+  readonly action: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly link: string;
+  readonly service: string;
+  readonly reason: string;
+}
+
+const COLUMNS: readonly Column<Row>[] = [
+  { heading: 'ACTION', value: ({ action }) => action },
+  { heading: 'KIND', value: ({ kind }) => kind },
+  { heading: 'NAMESPACE/NAME', value: ({ name }) => name },
+  { heading: 'LINK', value: ({ link }) => link, isWide: true },
+  { heading: 'SERVICE', value: ({ service }) => service, isWide: true },
+  { heading: 'REASON', value: ({ reason }) => reason },
+];
+
+export const planText = (report: PlanReport, format: ReportFormat): string => {
+  if (format === 'json' || format === 'yaml') return reportText(plain(report), format);
+  const { changes, refused, held } = report;
+  const rows: readonly Row[] = [
+    ...changes.map(({ action, kind, namespace, name, link, service = '', reason }) => {
+      return { action, kind, name: namespace === undefined ? name : `${namespace}/${name}`, link, service, reason };
+    }),
+    ...refused.map(({ link, service = '', mirror, reason, message }) => ({
+      action: 'refuse',
+      kind: mirror === undefined ? 'Link' : 'Service',
+      name: mirror ?? link,
+      link,
+      service,
+      reason: `${reason}: ${message}`,
+    })),
+    ...held.map(({ link, count, some }) => ({
+      action: 'hold',
+      kind: 'Link',
+      name: link,
+      link,
+      service: '',
+      reason: `PruneHeld: ${count} deletions are held until they are confirmed: ${[...some, ...(count > some.length ? ['…'] : [])].join(', ')}`,
+    })),
+  ];
+  return rows.length === 0 ? '' : tableText(rows, COLUMNS, format);
+};
+
+/** Without fields that have no value. */
+const plain = (report: PlanReport): object => JSON.parse(JSON.stringify(report)) as object;
+
+/** `2 to create, 1 to delete; 3 not mirrored`, for people. */
+export const planSummary = ({ changes, refused, held }: PlanReport): string => {
+  const of = (action: string): number => changes.filter((each) => each.action === action).length;
+  const counts = (['create', 'change', 'replace', 'delete'] as const)
+    .map((action) => [of(action), `to ${action}`] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, what]) => `${count} ${what}`);
+  const more = [
+    ...(refused.length > 0 ? [`${refused.length} not mirrored`] : []),
+    ...held.map(({ count, link }) => `${count} deletions of Link ${link} held`),
+  ];
+  return [counts.length === 0 ? 'no change' : counts.join(', '), ...more].join('; ');
+};

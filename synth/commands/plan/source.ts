@@ -1,0 +1,150 @@
+/** The source cluster as a forecast needs it, read once: its objects, its Links, and what their Leases record. */
+import { parseSelector, type Selector } from '../../../crds/selector.ts';
+import { ENDPOINT_SLICE_MANAGER, Label } from '../../../crds/wire.ts';
+import type { OperatorConfig } from '../../../operator/config/config.ts';
+import { type LinkRead, ModelCluster, readLinkObject, recordedClusters } from '../../../operator/forecast/index.ts';
+import { familiesOfIPs, familiesOfService } from '../../../operator/forecast/index.ts';
+import {
+  ENDPOINT_SLICES,
+  ENDPOINTS,
+  type Endpoints,
+  type EndpointSlice,
+  type IpFamily,
+  type KubeObject,
+  type Lease,
+  LEASES,
+  type Namespace,
+  NAMESPACES,
+  type Service,
+  SERVICES,
+} from '../../../operator/kube/objects.ts';
+import { LINKS, PODS } from '../common/kinds.ts';
+import type { LinkObject } from '../common/link-object.ts';
+import { operatorSettings } from '../common/operator-settings.ts';
+import type { ClusterReader } from '../common/reader.ts';
+
+/** What is read of the source cluster. */
+export interface Source {
+  readonly reader: ClusterReader;
+  readonly config: OperatorConfig;
+  /** Whether an operator is installed, whose settings these are. */
+  readonly isInstalled: boolean;
+  readonly model: ModelCluster;
+  readonly families: ReadonlySet<IpFamily>;
+  /** Links as they are in the cluster, by name. */
+  readonly live: ReadonlyMap<string, LinkObject>;
+  /** All Links, those that are given in place of those in the cluster, by name. */
+  readonly links: ReadonlyMap<string, LinkObject>;
+  /** The same, read. */
+  readonly reads: ReadonlyMap<string, LinkRead>;
+  /** The cluster that each Link's Lease records. */
+  readonly served: ReadonlyMap<string, string>;
+  /** By name. */
+  readonly leases: ReadonlyMap<string, Lease>;
+}
+
+/** Where the operator and the Links are. */
+export interface Namespaces {
+  readonly namespace: string;
+  readonly linkerdNamespace: string;
+}
+
+/**
+ * Reads the source cluster.
+ * @param given Links that are about to be applied
+ */
+export const readSource = async (
+  reader: ClusterReader,
+  namespaces: Namespaces,
+  given: readonly LinkObject[],
+): Promise<Source> => {
+  const { config, isInstalled } = await operatorSettings(reader, namespaces);
+  const { namespace } = config;
+  const found = await reader.select<LinkObject>(LINKS, { namespace });
+  const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+  const live = new Map(found.map((link) => [link.metadata.name, link]));
+  const links = new Map([...live, ...given.map((link) => [link.metadata.name, overLive(link, live, now)] as const)]);
+  const leases = await reader.select<Lease>(LEASES, { namespace });
+  return {
+    reader,
+    config,
+    isInstalled,
+    model: await readModel(reader, config),
+    families: await readFamilies(reader, namespace),
+    live,
+    links,
+    reads: new Map([...links].map(([name, link]) => [name, readLinkObject(link)])),
+    served: recordedClusters(leases),
+    leases: new Map(leases.map((lease) => [lease.metadata.name, lease])),
+  };
+};
+
+/** The Link as the API server would store it. A new one is younger than all others; timestamps are whole seconds. */
+const overLive = (link: LinkObject, live: ReadonlyMap<string, LinkObject>, now: string): LinkObject => {
+  const before = live.get(link.metadata.name)?.metadata;
+  const { labels, annotations } = link.metadata;
+  return {
+    ...link,
+    metadata: {
+      creationTimestamp: before?.creationTimestamp ?? now,
+      ...before,
+      ...link.metadata,
+      ...(before?.creationTimestamp !== undefined && { creationTimestamp: before.creationTimestamp }),
+      labels: { ...before?.labels, ...labels },
+      annotations: { ...before?.annotations, ...annotations },
+    },
+  };
+};
+
+const readModel = async (reader: ClusterReader, config: OperatorConfig): Promise<ModelCluster> => {
+  const { namespace, mirrorNamespaces } = config;
+  const [namespaces, services, endpoints, slices] = await Promise.all([
+    reader.select<Namespace>(NAMESPACES, {}),
+    reader.select<Service>(SERVICES, {}),
+    reader.select<Endpoints>(ENDPOINTS, { selector: OF_A_CLUSTER }),
+    reader.select<EndpointSlice>(ENDPOINT_SLICES, { selector: WRITTEN_SLICES }),
+  ]);
+  return new ModelCluster({
+    namespace,
+    mirrorNamespaces,
+    objects: { namespaces, services, endpoints, slices },
+    findEndpoints: (within, name) => reader.find(ENDPOINTS, { namespace: within, name }),
+  });
+};
+
+const selectorOf = (matchExpressions: readonly object[]): Selector => {
+  const parsed = parseSelector({ matchExpressions }, 'selector');
+  if (!parsed.ok || parsed.value === undefined) throw new Error('a selector of this program is invalid');
+  return parsed.value;
+};
+
+const OF_CLUSTER = { key: Label.clusterName, operator: 'Exists' };
+const OF_A_CLUSTER = selectorOf([OF_CLUSTER]);
+const WRITTEN_SLICES = selectorOf([
+  OF_CLUSTER,
+  { key: Label.endpointSliceManagedBy, operator: 'In', values: [ENDPOINT_SLICE_MANAGER] },
+]);
+
+/** Selects the slices of Services by their names. */
+export const slicesOfServices = (names: readonly string[]): Selector =>
+  selectorOf([{ key: Label.serviceName, operator: 'In', values: names }]);
+
+interface Pod extends KubeObject {
+  readonly status?: { readonly podIPs?: readonly { readonly ip: string }[] };
+}
+
+/** Labels of the operator's pods. */
+const OPERATOR_PODS = selectorOf([
+  { key: 'app.kubernetes.io/name', operator: 'In', values: ['linkspan'] },
+  { key: 'app.kubernetes.io/component', operator: 'In', values: ['operator'] },
+]);
+
+/** As the operator knows them: those of its pods, else those of the API server's Service, else IPv4. */
+const readFamilies = async (reader: ClusterReader, namespace: string): Promise<ReadonlySet<IpFamily>> => {
+  const pods = await reader.select<Pod>(PODS, { namespace, selector: OPERATOR_PODS });
+  const ips = pods.flatMap(({ status }) => (status?.podIPs ?? []).map(({ ip }) => ip));
+  if (ips.length > 0) return familiesOfIPs(ips);
+  const service = await reader.find<Service>(SERVICES, { namespace: 'default', name: 'kubernetes' });
+  const families = service && familiesOfService(service);
+  return families !== undefined && families.size > 0 ? families : new Set(['IPv4']);
+};
