@@ -1,5 +1,8 @@
 /** `linkspan uninstall`: what it removes, what it leaves to others, and what it refuses. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { requireBinary } from '../../../cluster/real/binaries.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
 import { link, namespace, service } from '../../../support/builders.ts';
@@ -38,97 +41,117 @@ onEachBacking('linkspan uninstall', (backing) => {
     );
   const asBefore = () => expect.poll(() => everything(east.client), { timeout: 20_000 }).toEqual(before);
 
-  beforeEach(async () => {
-    const { code, stderr } = await run('install', IMAGE, '--apply');
-    expect(code, stderr).toBe(0);
-    await east.cluster.clearAudit();
-  }, 30_000);
+  describe('of an installation', () => {
+    beforeEach(async () => {
+      const { code, stderr } = await run('install', IMAGE, '--apply');
+      expect(code, stderr).toBe(0);
+      await east.cluster.clearAudit();
+    }, 30_000);
 
-  test('lists what it would delete, and deletes nothing', async () => {
-    const { code, stdout } = await run('uninstall', '--output=json');
-    expect(code).toBe(0);
-    const { clusters } = JSON.parse(stdout) as {
-      readonly clusters: readonly { readonly objects: readonly KubeObject[] }[];
-    };
-    const kinds = clusters[0]?.objects.map(({ kind }) => kind) ?? [];
-    expect(kinds).toHaveLength(23);
-    expect([kinds.slice(0, 2), kinds.slice(-2)]).toEqual([
-      ['Deployment', 'Deployment'],
-      ['CustomResourceDefinition', 'Namespace'],
-    ]);
-    expect(await writes()).toEqual([]);
+    test('lists what it would delete, and deletes nothing', async () => {
+      const { code, stdout } = await run('uninstall', '--output=json');
+      expect(code).toBe(0);
+      const { clusters } = JSON.parse(stdout) as {
+        readonly clusters: readonly { readonly objects: readonly KubeObject[] }[];
+      };
+      const kinds = clusters[0]?.objects.map(({ kind }) => kind) ?? [];
+      expect(kinds).toHaveLength(23);
+      expect([kinds.slice(0, 2), kinds.slice(-2)]).toEqual([
+        ['Deployment', 'Deployment'],
+        ['CustomResourceDefinition', 'Namespace'],
+      ]);
+      expect(await writes()).toEqual([]);
+    });
+
+    test('refuses while there are Links, mirrors, or another installation', { timeout: 30_000 }, async () => {
+      const here = link('west');
+      await east.client.apply(here);
+      const mirror = service('web-west', {
+        namespace: 'default',
+        labels: { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' },
+      });
+      await east.client.apply(mirror);
+      const used = await run('uninstall', '--apply');
+      await east.client.delete(here);
+      const left = await run('uninstall', '--apply');
+      await east.client.delete(mirror);
+      const reader = ref('v1', 'ServiceAccount', 'reader');
+      const labels = { 'linkerd.io/extension': 'multicluster' };
+      await east.client.apply({ ...reader, metadata: { ...reader.metadata, labels } } as ObjectRef, {
+        fieldManager: 'linkspan-cli',
+      });
+      const read = await run('uninstall', '--apply');
+      await east.client.delete(reader);
+      const elsewhere = await run('uninstall', '--apply', '--namespace=other');
+
+      expect([used, left, read, elsewhere].map(({ code, stdout }) => [code, stdout])).toEqual([
+        [1, ''],
+        [1, ''],
+        [1, ''],
+        [1, ''],
+      ]);
+      expect([used.stderr, left.stderr, read.stderr, elsewhere.stderr]).toEqual([
+        'error: Link linkerd-multicluster/west of east: is there (linkspan unlink --context east --name west --apply)\n',
+        'error: mirrors of west in east: 1 are left without a Link (wait until the operator has removed them, or see its log)\n',
+        'error: ServiceAccount linkerd-multicluster/reader of east: another cluster reads this one with it (linkspan allow --ignore-cluster --namespace linkerd-multicluster --service-account-name reader | kubectl --context east delete -f -)\n',
+        'error: ConfigMap linkerd-multicluster/linkspan-install of east: Linkspan is installed in that namespace (use --namespace linkerd-multicluster, or uninstall it first)\n',
+      ]);
+      expect(await writes()).toEqual([]);
+    });
+
+    test(
+      'keeps the CRD and the namespace while others use them, and removes them later',
+      { timeout: 60_000 },
+      async () => {
+        const others = [
+          namespace('other'),
+          ref('v1', 'ServiceAccount', 'theirs'),
+          link('north', {}, { namespace: 'other' }),
+        ];
+        for (const each of others) await east.client.apply(each);
+        const first = await run('uninstall', '--apply');
+        expect(first.code, first.stderr).toBe(0);
+        expect(first.stderr.split('\n')).toEqual([
+          'note: CustomResourceDefinition links.multicluster.linkerd.io of east stays: it has Link other/north',
+          'note: Namespace linkerd-multicluster of east stays: it has ServiceAccount linkerd-multicluster/theirs',
+          '',
+        ]);
+        expect(await east.client.get(others[1]!)).toBeDefined();
+        expect(await east.client.get(others[2]!)).toBeDefined();
+
+        for (const each of others.toReversed()) await east.client.delete(each);
+        const again = await run('uninstall', '--apply');
+        expect(again.stdout.split('\n')).toEqual([
+          'customresourcedefinition/links.multicluster.linkerd.io deleted in east',
+          'namespace/linkerd-multicluster deleted in east',
+          '',
+        ]);
+        await asBefore();
+      },
+    );
   });
 
-  test('refuses while there are Links, mirrors, or another installation', { timeout: 30_000 }, async () => {
-    const here = link('west');
-    await east.client.apply(here);
-    const mirror = service('web-west', {
-      namespace: 'default',
-      labels: { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' },
-    });
-    await east.client.apply(mirror);
-    const used = await run('uninstall', '--apply');
-    await east.client.delete(here);
-    const left = await run('uninstall', '--apply');
-    await east.client.delete(mirror);
-    const reader = ref('v1', 'ServiceAccount', 'reader');
-    const labels = { 'linkerd.io/extension': 'multicluster' };
-    await east.client.apply({ ...reader, metadata: { ...reader.metadata, labels } } as ObjectRef, {
-      fieldManager: 'linkspan-cli',
-    });
-    const read = await run('uninstall', '--apply');
-    await east.client.delete(reader);
-    const elsewhere = await run('uninstall', '--apply', '--namespace=other');
-
-    expect([used, left, read, elsewhere].map(({ code, stdout }) => [code, stdout])).toEqual([
-      [1, ''],
-      [1, ''],
-      [1, ''],
-      [1, ''],
-    ]);
-    expect([used.stderr, left.stderr, read.stderr, elsewhere.stderr]).toEqual([
-      'error: Link linkerd-multicluster/west of east: is there (linkspan unlink --context east --name west --apply)\n',
-      'error: mirrors of west in east: 1 are left without a Link (wait until the operator has removed them, or see its log)\n',
-      'error: ServiceAccount linkerd-multicluster/reader of east: another cluster reads this one with it (linkspan allow --ignore-cluster --namespace linkerd-multicluster --service-account-name reader | kubectl --context east delete -f -)\n',
-      'error: ConfigMap linkerd-multicluster/linkspan-install of east: Linkspan is installed in that namespace (use --namespace linkerd-multicluster, or uninstall it first)\n',
-    ]);
-    expect(await writes()).toEqual([]);
-  });
-
-  test(
-    'keeps the CRD and the namespace while others use them, and removes them later',
+  test.runIf(backing === 'real')(
+    'removes what kubectl has applied of the manifests that install prints',
     { timeout: 60_000 },
     async () => {
-      const others = [
-        namespace('other'),
-        ref('v1', 'ServiceAccount', 'theirs'),
-        link('north', {}, { namespace: 'other' }),
-      ];
-      for (const each of others) await east.client.apply(each);
-      const first = await run('uninstall', '--apply');
-      expect(first.code, first.stderr).toBe(0);
-      expect(first.stderr.split('\n')).toEqual([
-        'note: CustomResourceDefinition links.multicluster.linkerd.io of east stays: it has Link other/north',
-        'note: Namespace linkerd-multicluster of east stays: it has ServiceAccount linkerd-multicluster/theirs',
-        '',
+      const { stdout } = await run('install', IMAGE, '--ha');
+      const kubectl = promisify(execFile)(requireBinary('kubectl'), [
+        ...['--kubeconfig', east.cluster.kubeconfigFile],
+        ...['apply', '--server-side', '--validate=strict', '-f', '-'],
       ]);
-      expect(await east.client.get(others[1]!)).toBeDefined();
-      expect(await east.client.get(others[2]!)).toBeDefined();
-
-      for (const each of others.toReversed()) await east.client.delete(each);
-      const again = await run('uninstall', '--apply');
-      expect(again.stdout.split('\n')).toEqual([
-        'customresourcedefinition/links.multicluster.linkerd.io deleted in east',
-        'namespace/linkerd-multicluster deleted in east',
-        '',
-      ]);
+      kubectl.child.stdin?.end(stdout);
+      await kubectl;
+      const shown = await run('upgrade');
+      expect(shown).toMatchObject({ code: 0, stdout: '# 23 objects would not change\n' });
+      const { code, stderr } = await run('uninstall', '--apply');
+      expect(code, stderr).toBe(0);
+      expect(stderr).not.toContain('stays');
       await asBefore();
     },
   );
 
   test('leaves the namespace that a user has made as it was', { timeout: 60_000 }, async () => {
-    await run('uninstall', '--apply');
-    await asBefore();
     const own = { ...namespace(NAMESPACE), metadata: { name: NAMESPACE, labels: { team: 'mesh' } } };
     await east.client.apply(own);
     const labels = async () => (await east.client.get(own))?.metadata.labels;
@@ -144,8 +167,6 @@ onEachBacking('linkspan uninstall', (backing) => {
   });
 
   test("leaves what Linkerd's chart has made, also where a label says otherwise", { timeout: 60_000 }, async () => {
-    await run('uninstall', '--apply');
-    await asBefore();
     const [own, crd, ...rest] = linkerdChart.filter(({ kind }) => kind !== 'Link');
     await east.client.apply(own!);
     await east.client.apply(crd!);
