@@ -22,6 +22,7 @@ import {
   type UpgradeFlags,
 } from './commands/install/flags.ts';
 import { addLinkFlags, addUnlinkFlags, type LinkFlags, type UnlinkFlags } from './commands/link/flags.ts';
+import { addMigrateFlags, type MigrateFlags } from './commands/migrate/flags.ts';
 import { addPlanFlags, type PlanFlags } from './commands/plan/flags.ts';
 import type { SynthFlags } from './commands/synth.ts';
 import { addOperatorFlags, type FlagValues } from '../operator/config/flags.ts';
@@ -99,6 +100,13 @@ addPlanFlags(program.command('plan'))
     throw error;
   })
   .action(async (flags: PlanFlags) => (await import('./commands/plan/plan.ts')).plan(flags));
+
+addMigrateFlags(program.command('migrate'))
+  .showHelpAfterError('(see linkspan migrate --help)')
+  .description("hand Links from Linkerd's controllers to the operator, one by one, and back")
+  .action(async (link: string | undefined, flags: MigrateFlags) =>
+    (await import('./commands/migrate/migrate.ts')).migrate(link, flags),
+  );
 
 program.commandsGroup('Diagnosis:');
 

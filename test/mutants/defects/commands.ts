@@ -4,6 +4,7 @@ const CREDENTIALS = ['test/synth/commands/credentials/credentials.test.ts'];
 const LINK_GEN = ['test/synth/commands/link/link-gen.test.ts'];
 const PLAN = ['test/synth/commands/plan/plan.test.ts'];
 const EQUALITY = ['test/synth/commands/plan/equality.test.ts'];
+const MIGRATE = ['test/synth/commands/migrate/migrate.test.ts'];
 const LINK = ['test/synth/commands/link/link.test.ts'];
 
 const INSTALL = ['test/synth/commands/install/install.test.ts'];
@@ -392,5 +393,33 @@ export const COMMANDS: readonly Defect[] = [
     find: '...flagsOf(args, object) }',
     replace: '}',
     tests: PLAN,
+  },
+  {
+    name: 'Links are handed over although the operator would change mirrors',
+    file: 'synth/commands/migrate/migrate.ts',
+    find: '} else if (!isClean && !acceptChanges) {',
+    replace: '} else if (!isClean && acceptChanges) {',
+    tests: MIGRATE,
+  },
+  {
+    name: "Linkerd's controller is stopped though no operator stands by",
+    file: 'synth/commands/migrate/migrate.ts',
+    find: 'if (reason === undefined) {',
+    replace: "if (reason === '') {",
+    tests: MIGRATE,
+  },
+  {
+    name: 'the replicas of a controller that is stopped are forgotten',
+    file: 'synth/commands/migrate/steps.ts',
+    find: 'before: String(replicas) }',
+    replace: 'before: null }',
+    tests: MIGRATE,
+  },
+  {
+    name: 'a Link is handed back without being suspended',
+    file: 'synth/commands/migrate/steps.ts',
+    find: 'if (!before.isSuspended) await suspend(before, Value.true, options);',
+    replace: '',
+    tests: MIGRATE,
   },
 ];

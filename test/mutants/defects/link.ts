@@ -120,6 +120,14 @@ export const LINK: readonly Defect[] = [
     replace: '',
   },
   {
+    ...MANAGER,
+    name: 'a Link that is suspended while it is served goes on being served',
+    rule: 'H9',
+    find: '[Annotation.confirmPrune, Annotation.suspended]',
+    replace: '[Annotation.confirmPrune]',
+    tests: ['test/synth/commands/migrate/migrate.test.ts'],
+  },
+  {
     ...LINKS,
     name: 'an invalid Link that was never served gets the cluster',
     rule: 'E7',

@@ -240,6 +240,16 @@ Dumps are what \`kubectl get services,endpoints,endpointslices,namespaces -A -o 
 reason that the Link's status would have; and \`hold\` for deletions that the mass-deletion guard would hold. ClusterIPs that
 only the API server gives are \`(assigned)\`. What it cannot know: the verdict on a gateway that has none yet (existing
 mirrors keep their readiness, new ones are ready), and names that resolve differently in the source.`,
+  migrate: `For each Link it shows what the operator would write as soon as it writes for the Link, which is nothing where Linkerd's
+controller has done its work, and the steps. With \`--apply\` it makes them, Link by Link: it stops Linkerd's controller of the
+Link, waits until the operator holds the Link's Lease and the Link is Ready, and verifies that every mirror has kept its uid
+and ClusterIP. It stops at the first obstacle; run it again, and it goes on. [migrate.md](migrate.md) is the whole way.
+
+\`\`\`sh
+linkspan migrate                         # what would be done, for all Links
+linkspan migrate west --apply            # one Link
+linkspan migrate west --apply --back     # and back to Linkerd's controller
+\`\`\``,
   operator: `The README has a [table of these flags](../README.md#configuration) with their defaults and variables.`,
 };
 

@@ -1,0 +1,109 @@
+/** Who writes for a Link, read from the source cluster: Linkerd's controller, this operator, or nobody. */
+import { Annotation, Label, OPERATOR_LEASE, OPERATOR_NAME, Value, writeLeaseName } from '../../../crds/wire.ts';
+import { parseSelector } from '../../../crds/selector.ts';
+import { type KubeObject, type Lease, LEASES, type Service, SERVICES } from '../../../operator/kube/objects.ts';
+import { DEPLOYMENTS, LINKS } from '../common/kinds.ts';
+import { conditionOf, type LinkObject } from '../common/link-object.ts';
+import type { ClusterReader } from '../common/reader.ts';
+
+/** A Deployment, as far as it is scaled. */
+export interface Deployment extends KubeObject {
+  readonly spec?: { readonly replicas?: number };
+  readonly status?: { readonly availableReplicas?: number };
+}
+
+/** One Link, and who writes for it. */
+export interface LinkState {
+  readonly link: LinkObject;
+  readonly name: string;
+  /** Deployments of Linkerd's controller for this Link. */
+  readonly controllers: readonly Deployment[];
+  /** Holder of the Link's Lease; undefined: nobody. */
+  readonly holder: string | undefined;
+  /** `operator`: its Lease and the Link's are held by one. */
+  readonly writer: 'operator' | 'another' | 'nobody';
+  /** Whether the operator leaves the Link to others (rule H9). */
+  readonly isSuspended: boolean;
+  /** What its mirrors are known by, by `namespace/name`: uid and ClusterIP. */
+  readonly mirrors: ReadonlyMap<string, string>;
+}
+
+/** Reads one Link's state; undefined if there is no such Link. */
+export const readState = async (
+  reader: ClusterReader,
+  namespace: string,
+  name: string,
+): Promise<LinkState | undefined> => {
+  const link = await reader.find<LinkObject>(LINKS, { namespace, name });
+  if (link === undefined) return undefined;
+  const cluster = link.spec?.targetClusterName ?? '';
+  const [lease, operators, controllers, services] = await Promise.all([
+    reader.find<Lease>(LEASES, { namespace, name: writeLeaseName(name) }),
+    reader.find<Lease>(LEASES, { namespace, name: OPERATOR_LEASE }),
+    controllersOf(reader, namespace, name),
+    reader.select<Service>(SERVICES, { selector: mirrorsOf(cluster) }),
+  ]);
+  const holder = lease?.spec?.holderIdentity || undefined;
+  return {
+    link,
+    name,
+    controllers,
+    holder,
+    writer: holder === undefined ? 'nobody' : isOperator(holder, operators, link) ? 'operator' : 'another',
+    isSuspended: link.metadata.annotations?.[Annotation.suspended] === Value.true,
+    mirrors: new Map(
+      services.map(({ metadata: { namespace: within = '', name: mirror, uid = '' }, spec }) => [
+        `${within}/${mirror}`,
+        `${uid} ${spec?.clusterIP ?? ''}`,
+      ]),
+    ),
+  };
+};
+
+/** An operator that elects no leader has no Lease of its own, and says by the status that it is the holder. */
+const isOperator = (holder: string, operators: Lease | undefined, link: LinkObject): boolean => {
+  const leader = operators?.spec?.holderIdentity || undefined;
+  if (leader !== undefined) return leader === holder;
+  const ready = conditionOf(link, 'Ready');
+  return ready !== undefined && ready.reason !== 'HeldByAnother' && ready.reason !== 'Suspended';
+};
+
+/** Charts since 2.18 name it `controller-<link>`; `linkerd multicluster link` before them `linkerd-service-mirror-<link>`. */
+const controllersOf = async (
+  reader: ClusterReader,
+  namespace: string,
+  link: string,
+): Promise<readonly Deployment[]> => {
+  const found = await Promise.all([
+    ...[`controller-${link}`, `linkerd-service-mirror-${link}`].map((name) =>
+      reader.find<Deployment>(DEPLOYMENTS, { namespace, name }),
+    ),
+  ]);
+  const labelled = await reader.select<Deployment>(DEPLOYMENTS, { namespace, selector: ofLink(link) });
+  const all = [...found.filter((each) => each !== undefined), ...labelled].filter(
+    // Ours has the labels by which `linkerd multicluster check` finds a controller.
+    ({ metadata }) => metadata.name !== OPERATOR_NAME,
+  );
+  return [...new Map(all.map((each) => [each.metadata.name, each])).values()];
+};
+
+const selectorOf = (matchLabels: Readonly<Record<string, string>>, components: readonly string[] = []) => {
+  const matchExpressions =
+    components.length === 0 ? [] : [{ key: Label.component, operator: 'In', values: components }];
+  const parsed = parseSelector({ matchLabels, matchExpressions }, 'selector');
+  return parsed.ok ? parsed.value : undefined;
+};
+
+const ofLink = (link: string) => selectorOf({ [Label.clusterName]: link }, [Value.component, 'linkerd-service-mirror']);
+
+const mirrorsOf = (cluster: string) =>
+  selectorOf({ [Label.clusterName]: cluster, [Label.mirroredService]: Value.true });
+
+/** Number of replicas that a Deployment asks for. */
+export const replicasOf = ({ spec }: Deployment): number => spec?.replicas ?? 1;
+
+/** Replicas that it had when `migrate` stopped it; undefined if it did not. */
+export const replicasBefore = ({ metadata }: Deployment): number | undefined => {
+  const text = metadata.annotations?.[Annotation.replicasBefore] ?? '';
+  return /^\d{1,4}$/.test(text) ? Number(text) : undefined;
+};

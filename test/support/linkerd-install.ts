@@ -1,0 +1,187 @@
+/**
+ * A source cluster as Linkerd's extension leaves it, for one Link: mirrors, headless ones among them, the probe Service,
+ * and the Deployment of the controller, whose pod stands in for Kubernetes' controllers and the kubelet.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Api, api, eventually, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
+import type { TestCluster } from '../cluster/index.ts';
+import { EXPORTED, GATEWAY, LINKS_NAMESPACE, service, slice, statefulSlice } from './builders.ts';
+import { concurrently } from './concurrently.ts';
+import { LinkerdController, linkerdEndpoints, linkerdMirror } from './linkerd-controller.ts';
+
+const IDENTITY = 'linkerd-gateway.linkerd-multicluster.serviceaccount.identity.linkerd.cluster.local';
+const OWN = { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' };
+/** Linkerd gives endpoint mirrors the Service's ports: those of the pods only where both are the same. */
+const PORTS = [{ name: 'http', port: 8080, targetPort: 8080, protocol: 'TCP' }];
+const WRITER = { fieldManager: 'controller' };
+
+/** How many of each there are. */
+export interface Counts {
+  readonly plain: number;
+  readonly headless: number;
+  /** Of each headless Service. */
+  readonly pods: number;
+}
+
+/** Exports Services in the target, and writes their mirrors as Linkerd's controller has. */
+export const seedMirrors = async (east: Api, west: Api, counts: Counts): Promise<void> => {
+  const plain = Array.from({ length: counts.plain }, (_, at) => `web-${at}`);
+  const headless = Array.from({ length: counts.headless }, (_, at) => `db-${at}`);
+  await concurrently(plain, 8, async (name) => {
+    const labels = { ...EXPORTED, app: name };
+    await west.create(slice(name, { labels }));
+    const target = await west.create(service(name, { labels, ports: PORTS }));
+    await east.create(linkerdMirror('west', target.metadata, PORTS), WRITER);
+    await east.create(linkerdEndpoints('west', target.metadata, PORTS, [GATEWAY]), WRITER);
+  });
+  await concurrently(headless, 4, async (name) => {
+    const hosts = Array.from({ length: counts.pods }, (_, at) => `${name}-${at}`);
+    await west.create(statefulSlice(name, hosts));
+    const { metadata } = await west.create(service(name, { labels: EXPORTED, headless: true, ports: PORTS }));
+    const mirror = linkerdMirror('west', metadata, PORTS) as ObjectRef & { readonly spec: object };
+    await east.create({ ...mirror, spec: { ...mirror.spec, clusterIP: 'None' } } as ObjectRef, WRITER);
+    const addresses = await Promise.all(
+      hosts.map(async (host) => ({ hostname: host, ip: await endpointMirror(east, host, name) })),
+    );
+    const { subsets: _, ...empty } = linkerdEndpoints('west', metadata, PORTS, []) as ObjectRef & {
+      readonly subsets?: unknown;
+    };
+    const ports = [{ name: 'http', port: 8080, protocol: 'TCP' }];
+    await east.create({ ...empty, subsets: [{ addresses, ports }] } as ObjectRef, WRITER);
+  });
+  await seedProbe(east);
+};
+
+/** @returns its ClusterIP */
+const endpointMirror = async (east: Api, host: string, of: string): Promise<string> => {
+  const labels = { ...OWN, 'mirror.linkerd.io/headless-mirror-svc-name': `${of}-west` };
+  const annotation = { 'mirror.linkerd.io/remote-svc-fq-name': `${host}.${of}.shop.svc.cluster.local` };
+  const written = await east.create<KubeObject & { readonly spec: { readonly clusterIP: string } }>(
+    service(`${host}-west`, {
+      labels,
+      annotations: { ...annotation, 'mirror.linkerd.io/remote-resource-version': '1' },
+      ports: PORTS,
+      selector: null,
+    }),
+    WRITER,
+  );
+  const endpoints = {
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: {
+      name: `${host}-west`,
+      namespace: 'shop',
+      labels,
+      annotations: { ...annotation, 'mirror.linkerd.io/remote-gateway-identity': IDENTITY },
+    },
+    subsets: [{ addresses: [{ ip: GATEWAY }], ports: [{ name: 'http', port: 4143, protocol: 'TCP' }] }],
+  };
+  await east.create(endpoints, WRITER);
+  return written.spec.clusterIP;
+};
+
+/** The Service is the chart's, its Endpoints are the controller's. */
+const seedProbe = async (east: Api): Promise<void> => {
+  const metadata = { name: 'probe-west', namespace: LINKS_NAMESPACE };
+  const labels = {
+    'mirror.linkerd.io/mirrored-gateway': 'true',
+    'mirror.linkerd.io/cluster-name': 'west',
+    'linkerd.io/extension': 'multicluster',
+  };
+  const ports = [{ name: 'mc-probe', port: 4191, protocol: 'TCP' }];
+  await east.create({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { ...metadata, labels },
+    spec: { ports },
+  } as ObjectRef);
+  const endpoints = {
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: {
+      ...metadata,
+      labels: { 'mirror.linkerd.io/cluster-name': 'west' },
+      annotations: { 'mirror.linkerd.io/remote-gateway-identity': IDENTITY },
+    },
+    subsets: [{ addresses: [{ ip: GATEWAY }], ports }],
+  };
+  await east.create(endpoints, WRITER);
+};
+
+interface Deployment extends KubeObject {
+  readonly spec: { readonly replicas: number };
+}
+
+/** The Deployment of Linkerd's controller, and the pod that it runs. */
+export class LinkerdDeployment {
+  static readonly ref: ObjectRef = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'controller-west', namespace: LINKS_NAMESPACE },
+  };
+  readonly #east: TestCluster;
+  readonly #west: TestCluster;
+  readonly #api: Api;
+  readonly #stopping = new AbortController();
+  #pod: LinkerdController | undefined;
+  #running: Promise<void> = Promise.resolve();
+  /** A pod that does not end when it is told to, as on a node that is gone. */
+  isStuck = false;
+
+  private constructor(east: TestCluster, west: TestCluster) {
+    this.#east = east;
+    this.#west = west;
+    this.#api = api(east);
+  }
+
+  /** Creates the Deployment with one replica, and waits until its pod leads. */
+  static async start(east: TestCluster, west: TestCluster): Promise<LinkerdDeployment> {
+    const deployment = new LinkerdDeployment(east, west);
+    const labels = {
+      'linkerd.io/extension': 'multicluster',
+      component: 'controller',
+      'mirror.linkerd.io/cluster-name': 'west',
+    };
+    await deployment.#api.create({
+      ...LinkerdDeployment.ref,
+      metadata: { ...LinkerdDeployment.ref.metadata, labels },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'controller', image: 'example/controller' }] } },
+      },
+    } as ObjectRef);
+    deployment.#running = deployment.#run();
+    await eventually("Linkerd's controller leads", async () => deployment.#pod?.leading === true);
+    return deployment;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+    await this.#pod?.stop();
+    await this.#api.close();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const found = await this.#api.get<Deployment>(LinkerdDeployment.ref);
+      const replicas = found?.spec.replicas ?? 0;
+      if (replicas > 0 && this.#pod === undefined) {
+        this.#pod = new LinkerdController(this.#east, this.#west, { mirrors: false });
+        await this.#available(1);
+      } else if (replicas === 0 && this.#pod !== undefined && !this.isStuck) {
+        await this.#pod.stop();
+        this.#pod = undefined;
+        await this.#available(0);
+      }
+      await sleep(100, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #available(replicas: number): Promise<void> {
+    const status = { replicas, readyReplicas: replicas, availableReplicas: replicas };
+    await this.#api.patch(LinkerdDeployment.ref, { status }, { subresource: 'status' });
+  }
+}
