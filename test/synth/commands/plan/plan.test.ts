@@ -76,6 +76,8 @@ describe('linkspan plan', () => {
         'east/namespaces.yaml': yaml(...SOURCE.slice(0, 2)),
         'east/rest.json': JSON.stringify({ apiVersion: 'v1', kind: 'List', items: SOURCE.slice(2) }),
         'west.yaml': list(TARGET),
+        'moved.yaml': yaml(link('west', { targetClusterName: 'north' })),
+        'served.yaml': list([...SOURCE, stored(WEST), LEASE]),
         'link.yaml': yaml(WEST),
         'two.yaml': yaml(WEST, link('north')),
         'invalid.yaml': yaml(link('west', { gatewayPort: 'none' })),
@@ -135,6 +137,12 @@ describe('linkspan plan', () => {
     expect(of('Service', 'gone-west')).toMatchObject({ action: 'delete', link: 'west', service: 'shop/gone' });
   });
 
+  test('deletes what a Link has left that names another cluster (E5)', async () => {
+    const { stdout } = await plan('-f', 'moved.yaml', '--source-dump=served.yaml', '--target-dump=west.yaml');
+    expect(stdout).toMatch(/delete +Service +shop\/old-west +shop\/old is not exported by west/);
+    expect(stdout).toMatch(/create +Service +shop\/old-north/);
+  });
+
   test('plans with the settings of the operator that is installed', async () => {
     const { stdout, stderr } = await plan('-f', 'link.yaml', '--source-dump=settings.yaml', '--target-dump=west.yaml');
     expect(stderr).not.toContain('no operator is installed');
@@ -170,6 +178,17 @@ describe('linkspan plan', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });
 });
+
+/** Records the cluster that the Link was served for. */
+const LEASE = {
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: {
+    name: 'service-mirror-write-west',
+    namespace: LINKS_NAMESPACE,
+    annotations: { 'linkspan.dev/target-cluster': 'west' },
+  },
+};
 
 function OPERATOR(args: readonly string[]): ObjectRef {
   const manifest = {
