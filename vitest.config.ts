@@ -6,6 +6,7 @@ const EXTRAS = [
   'test/demo/**',
   'test/release/packaging/**',
   'test/release/examples/readmes.test.ts',
+  'test/release/guides/**',
   'test/constructs/over-linkerd.test.ts',
   // Sixty faults on real API servers; the judgements have unit tests.
   'test/synth/commands/check/faults.test.ts',

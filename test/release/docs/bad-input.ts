@@ -19,6 +19,7 @@ import { unreadableNamespace } from '../../../operator/mirror/reasons.ts';
 import { sourceProblem } from '../../../operator/source/advice.ts';
 import { link, service } from '../../support/builders.ts';
 import { TARGET_KUBECONFIG } from '../../support/kubeconfig.ts';
+import { badCommands } from './bad-commands.ts';
 import { type BadInput, FILES, messageForCode, messageForFile, TYPED, UNTYPED } from './bad-props.ts';
 
 interface Row {
@@ -370,5 +371,13 @@ export const badInputPage = async (): Promise<string> =>
     'Each message names the field, the value, the reason and the remedy. `npm run docs` generates this page with the code that validates the input, and a test fails when the page differs from it.',
     '',
     (await badInput()).map(render).join('\n\n'),
+    '',
+    '## Commands',
+    '',
+    'Commands write to stderr, and exit with the code in brackets. The kubeconfig here has the contexts `east`, `west` and `east-again`, whose API servers do not answer.',
+    '',
+    '```console',
+    (await badCommands()).map(({ typed, message, code }) => `$ ${typed}\n${message}\n[${code}]`).join('\n\n'),
+    '```',
     '',
   ].join('\n');

@@ -195,7 +195,7 @@ linkspan status -o json
 \`\`\`
 
 The exit code is 0 if all Links are Ready, and 1 otherwise. A Link that nobody serves any more is not Ready, whatever was last
-reported. A Link lists at most 500 Services, those that are not mirrored first. \`--watch\` goes on when the API server is
+reported. A Link lists the Services that are not mirrored first, and at most 100 of those that are. \`--watch\` goes on when the API server is
 away for a while.`,
   completion: `The script holds every command, option and choice of this version; contexts are asked of \`kubectl\`. Where a shell
 reads it:
@@ -250,7 +250,7 @@ linkspan migrate                         # what would be done, for all Links
 linkspan migrate west --apply            # one Link
 linkspan migrate west --apply --back     # and back to Linkerd's controller
 \`\`\``,
-  operator: `The README has a [table of these flags](../README.md#configuration) with their defaults and variables.`,
+  operator: `[configuration.md](configuration.md) is the table of these flags, with their defaults and variables.`,
 };
 
 /** The page. */
@@ -267,7 +267,7 @@ const sections = (command: Command, parent = ''): readonly string[] => {
 
 const section = (command: Command, name: string): string => {
   const help = command.configureHelp({ helpWidth: HELP_WIDTH }).helpInformation().trim();
-  // The operator's flags are in the README.
+  // The operator's flags are on a page of their own.
   const shown = name === 'operator' ? [] : [`\`\`\`text\n${help}\n\`\`\``];
   return [`## linkspan ${name}`, `${capital(command.description())}.`, NOTES[name], ...shown]
     .filter((part) => part !== undefined)

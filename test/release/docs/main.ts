@@ -14,10 +14,10 @@ const root = new URL('../../../', import.meta.url);
 
 /** The documents as they should be, by path from the root. */
 export const documents = async (): Promise<ReadonlyMap<string, string>> => {
-  const readme = await readFile(new URL('README.md', root), 'utf8');
+  const configuration = await readFile(new URL('docs/configuration.md', root), 'utf8');
   const table = `<!-- flags -->\n\n${flagsTable()}\n\n<!-- /flags -->`;
   const pages: readonly (readonly [string, string])[] = [
-    ['README.md', readme.replace(/<!-- flags -->.*<!-- \/flags -->/s, () => table)],
+    ['docs/configuration.md', configuration.replace(/<!-- flags -->.*<!-- \/flags -->/s, () => table)],
     ['docs/bad-input.md', await badInputPage()],
     ['docs/checks.md', checksPage()],
     ['docs/cluster-file.md', clusterFilePage()],

@@ -3,17 +3,18 @@
  * the result runs on real API servers, with the real kubectl. The other commands of gitops are run by
  * test/e2e/git-only.test.ts, the demo by test/demo/demo.test.ts, and the test commands by CI.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { borrowCluster, startCluster, type TestCluster } from '../../cluster/index.ts';
+import { borrowCluster, type TestCluster } from '../../cluster/index.ts';
 import { onReal } from '../../cluster/on-each-backing.ts';
 import { requireBinary } from '../../cluster/real/binaries.ts';
-import { api, eventually, installCrd } from '../../cluster/workload/index.ts';
-import { namespace, service, slice } from '../../support/builders.ts';
+import { api, installCrd } from '../../cluster/workload/index.ts';
+import { namespace } from '../../support/builders.ts';
 import { meshCrds } from '../../support/mesh-crds.ts';
+import { follow as guide } from '../guides/follow.ts';
+import { Lab } from '../guides/lab.ts';
 import { pack, ROOT, shell } from '../packaging/packed.ts';
 import { blocksOf, commandBlocks } from './readme.ts';
 import { EXAMPLE_NAMES, synthesize } from './synthesize.ts';
@@ -111,94 +112,65 @@ test(
   INSTALL_MS,
 );
 
-test('the README packs the package and builds the image, by commands with the right arguments', async () => {
-  const blocks = (await blocksOf('README.md')).filter(({ heading }) => heading === 'Get it');
-  // There may be no Docker: stand-ins print their arguments. `npm ci` is done, and `npm pack` has been run.
-  const bin = join(directory, 'bin');
-  await mkdir(bin);
-  for (const name of ['docker', 'kind', 'npm']) {
-    await writeFile(join(bin, name), `#!/bin/sh\necho "${name} $*"\n`);
-    await chmod(join(bin, name), 0o755);
-  }
-  const path = { PATH: [bin, process.env['PATH']].join(delimiter) };
-  const printed = await Promise.all(blocks.map(({ commands }) => shell(ROOT, commands, path)));
-  expect(printed.flatMap(({ stdout }) => stdout.trimEnd().split('\n'))).toEqual([
-    'npm ci',
-    'npm pack',
-    `docker build --tag ${IMAGE} .`,
-    `kind load docker-image ${IMAGE} --name east`,
-  ]);
+test('the README names one image', async () => {
   const everywhere = await readFile(join(ROOT, 'README.md'), 'utf8');
   expect(new Set(everywhere.match(/registry\.example\.com\/\S+?:[\w.]+/g))).toEqual(new Set([IMAGE]));
 });
 
 test('the README has no commands but those that are run', async () => {
-  const others = (await blocksOf('README.md')).filter(({ heading }) => !['Get it', 'Start'].includes(heading));
+  const others = (await blocksOf('README.md')).filter(({ heading }) => !['Start', 'Clusters in Git'].includes(heading));
   expect(others.map(({ commands }) => commands)).toEqual(['npm ci && npm run demo\n', 'npm ci && npm test\n']);
 });
 
-onReal('the start that the README describes', () => {
-  let clusters: readonly TestCluster[];
-  let operator: ChildProcess | undefined;
+onReal('the README, with the package installed', () => {
+  let lab: Lab;
 
   beforeAll(async () => {
-    const controllers = ['serviceaccount-token-controller', 'namespace-controller'];
-    clusters = await Promise.all(['east', 'west'].map((name) => startCluster({ backing: 'real', name, controllers })));
-    for (const cluster of clusters) for (const crd of meshCrds) await installCrd(cluster, crd);
+    lab = await Lab.start();
+    const installed = join(directory, 'installed');
+    await mkdir(installed);
+    expect(await shell(installed, 'npm install ../linkspan-0.1.0.tgz', QUIET)).toMatchObject({ code: 0 });
+    await lab.program('linkspan', `exec "${join(installed, 'node_modules', '.bin', 'linkspan')}" "$@"`);
+    // There may be no Docker, and the package is packed already: stand-ins print their arguments.
+    for (const name of ['docker', 'npm']) await lab.program(name, `echo "${name} $*"`);
+    await lab.installLinkerd();
   }, INSTALL_MS);
-
-  afterAll(async () => {
-    operator?.kill();
-    await Promise.all(clusters.map((cluster) => cluster.stop()));
-  });
+  afterAll(() => lab.stop());
 
   test(
-    'leads from nothing to a mirror',
+    'leads from Linkerd to a mirror by three commands',
     async () => {
-      const [east, west] = clusters as [TestCluster, TestCluster];
-      const start = join(directory, 'start');
-      await mkdir(start);
+      const prepared =
+        await lab.type(`for cluster in east west; do kubectl --context=$cluster create namespace shop; done
+        kubectl --context=west --namespace=shop create service clusterip web --tcp=80`);
+      expect(prepared).toMatchObject({ code: 0 });
+      const written = '--to-context=west --apply';
+      const typed = `--to-context=west --api-server-address=${lab.clusters.west.server} --apply`;
+      const [build, install, use] = await guide(lab, 'README.md', [{ written, typed }], ['Start']);
+      expect(build?.printed.split('\n')).toEqual([
+        'npm ci',
+        'npm pack',
+        'npm install --global ./linkspan-0.1.0.tgz',
+        `docker build --tag ${IMAGE} .`,
+        `docker push ${IMAGE}`,
+        '',
+      ]);
+      expect(install?.commands.match(/^linkspan /gm)).toHaveLength(3);
+      expect(use?.printed).toMatch(/^web-west +ClusterIP /m);
+    },
+    RUN_MS,
+  );
+
+  test(
+    'renders clusters in Git',
+    async () => {
       const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
       const [, file = ''] = /^```yaml\n(# yaml-language-server.*?)^```$/ms.exec(readme) ?? [];
-      await writeFile(join(start, 'linkspan.yaml'), file);
-      await cp(join(ROOT, 'examples', 'gitops', 'credentials.sh'), join(start, 'credentials.sh'));
-      expect(await shell(start, `npm install ../linkspan-0.1.0.tgz`, QUIET)).toMatchObject({ code: 0 });
-
-      const env = {
-        PATH: [dirname(requireBinary('kubectl')), process.env['PATH']].join(delimiter),
-        KUBECONFIG: clusters.map(({ kubeconfigFile }) => kubeconfigFile).join(delimiter),
-        KUBECACHEDIR: join(directory, 'start-cache'),
-      };
-      const typed = async (commands: string): Promise<string> => {
-        const { code, stdout, stderr } = await shell(start, commands, env);
-        if (code !== 0) throw new Error(`${commands}${stdout}${stderr}`);
-        return stdout;
-      };
-      const blocks = (await blocksOf('README.md')).filter(({ heading }) => heading === 'Start');
-      const [apply = '', credentials = '', use = '', ...others] = blocks.map(({ commands }) => commands);
-      expect(others).toEqual([]);
-      await typed(apply);
-      const known = credentials
-        .replace(/https:\S+(?=west)\S*/g, west.server)
-        .replace(/https:\S+(?=east)\S*/g, east.server);
-      await eventually('the tokens are minted and handed over', () => typed(known).catch(() => undefined), RUN_MS);
-
-      for (const cluster of clusters) {
-        const client = api(cluster);
-        await client.apply(namespace('shop'));
-        if (cluster === west) for (const object of [service('web'), slice('web')]) await client.apply(object);
-        await client.close();
-      }
-      const flags = ['--kubeconfig', east.kubeconfigFile, '--admin-address', '127.0.0.1:0', '--probe-via', 'address'];
-      operator = spawn(join(start, 'node_modules', '.bin', 'linkspan'), ['operator', ...flags], { stdio: 'ignore' });
-      const [label = '', links = '', mirror = ''] = use.trimEnd().split('\n');
-      expect(await typed(label)).toBe('service/web labeled\n');
-      expect(await typed(links)).toMatch(/^west +west /m);
-      expect(await eventually('web is mirrored', () => typed(mirror).catch(() => undefined), RUN_MS)).toMatch(
-        /^web-west /m,
-      );
+      await lab.write('linkspan.yaml', file);
+      const [synth] = await guide(lab, 'README.md', [], ['Clusters in Git']);
+      expect(synth?.printed).toMatch(/^clusters: \d+ files, 2 folders, \d+ changed$/m);
     },
-    INSTALL_MS,
+    RUN_MS,
   );
 });
 
