@@ -17,7 +17,7 @@ export interface InventoryEntry {
 export type Inventory = Readonly<Record<string, InventoryEntry>>;
 
 /** The Services and Endpoints mirrored from a cluster, its probe Service left out. */
-export async function inventory(clusters: TwoClusters, cluster = 'west'): Promise<Inventory> {
+export async function inventory(clusters: Pick<TwoClusters, 'east'>, cluster = 'west'): Promise<Inventory> {
   const labelSelector = `mirror.linkerd.io/cluster-name=${cluster},mirror.linkerd.io/mirrored-service=true`;
   const [services, endpoints] = await Promise.all(
     ['Service', 'Endpoints'].map((kind) => clusters.east.list({ apiVersion: 'v1', kind, labelSelector })),

@@ -27,7 +27,8 @@ type Name = (typeof NAMES)[number];
 const CLOUD: Readonly<Record<Name, string>> = { east: '203.0.113.', west: '198.51.100.' };
 const PODS: Readonly<Record<Name, string>> = { east: '10.245.0.0/16', west: '10.246.0.0/16' };
 
-const CONTROLLERS = [
+/** Kubernetes' own controllers that the guides rely on. */
+export const CONTROLLERS = [
   'deployment-controller',
   'endpoints-controller',
   'endpointslice-controller',
@@ -38,6 +39,14 @@ const CONTROLLERS = [
   'serviceaccount-token-controller',
   'statefulset-controller',
 ];
+
+/** How a lab is set up. */
+export interface LabOptions {
+  /** Of the names of the contexts. @default none */
+  readonly prefix?: string;
+  /** Kubernetes' own that run. @default all that the guides rely on */
+  readonly controllers?: readonly string[];
+}
 
 export class Lab {
   readonly east: Api;
@@ -64,11 +73,9 @@ export class Lab {
     this.#ends = ends;
   }
 
-  /** Both clusters, empty, with all that runs beside them. @param prefix of the names of their contexts */
-  static async start(prefix = ''): Promise<Lab> {
-    const [east, west] = await Promise.all(
-      NAMES.map((name) => startCluster({ backing: 'real', name, controllers: CONTROLLERS })),
-    );
+  /** Both clusters, empty, with all that runs beside them. */
+  static async start({ prefix = '', controllers = CONTROLLERS }: LabOptions = {}): Promise<Lab> {
+    const [east, west] = await Promise.all(NAMES.map((name) => startCluster({ backing: 'real', name, controllers })));
     if (east === undefined || west === undefined) throw new Error('two clusters are started');
     const directory = await mkdtemp(join(tmpdir(), 'linkspan-guides-'));
     const gateway = new TestGateway();

@@ -16,7 +16,7 @@ onReal('docs/start.md', () => {
   let typed: readonly Typed[];
 
   beforeAll(async () => {
-    lab = await Lab.start('k3d-');
+    lab = await Lab.start({ prefix: 'k3d-' });
     await lab.write('linkerd-crds.yaml', linkerdCrds());
     await lab.write('linkerd.yaml', LINKERD);
     await lab.program(
