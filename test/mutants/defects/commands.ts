@@ -251,7 +251,7 @@ export const COMMANDS: readonly Defect[] = [
     name: 'a status that is watched does not outlive the API server',
     file: 'synth/commands/common/cluster.ts',
     find: 'isFailing = true;',
-    replace: 'return;',
+    replace: 'throw error;',
     tests: ['test/synth/commands/status/status.test.ts'],
   },
   {

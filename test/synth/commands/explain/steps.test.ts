@@ -64,6 +64,17 @@ describe('an explanation', () => {
     expect(reached).toEqual(['203.0.113.20']);
   });
 
+  it('stops at a Service that no selector of the Link selects, with the label that it needs', () => {
+    const hidden = { ...REMOTE, metadata: { ...REMOTE.metadata, labels: { 'mirror.linkerd.io/exported': 'yes' } } };
+    const target = { context: 'west', service: hidden, slices: [] };
+    expect(explain(facts({ target })).steps.at(-1)).toEqual({
+      step: 'export',
+      state: 'stop',
+      message: 'no selector of Link west selects it: its label mirror.linkerd.io/exported is "yes"',
+      remedy: 'kubectl --context west -n shop label service web mirror.linkerd.io/exported=true --overwrite',
+    });
+  });
+
   it('names in what the mirror differs from what it should be', () => {
     const labels = { ...MIRROR.metadata.labels, tier: 'back', extra: 'x' };
     const differs = {
