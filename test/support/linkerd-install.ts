@@ -169,7 +169,9 @@ export class LinkerdDeployment {
       const found = await this.#api.get<Deployment>(LinkerdDeployment.ref);
       const replicas = found?.spec.replicas ?? 0;
       if (replicas > 0 && this.#pod === undefined) {
-        this.#pod = new LinkerdController(this.#east, this.#west, { mirrors: false });
+        // A Lease that a busy machine does not lose; whoever stops releases it.
+        const options = { mirrors: false, leaseDurationSeconds: 15 };
+        this.#pod = new LinkerdController(this.#east, this.#west, options);
         await this.#available(1);
       } else if (replicas === 0 && this.#pod !== undefined && !this.isStuck) {
         await this.#pod.stop();

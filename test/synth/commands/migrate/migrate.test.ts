@@ -3,25 +3,50 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { onReal } from '../../../cluster/on-each-backing.ts';
-import { eventually, type KubeObject } from '../../../cluster/workload/index.ts';
+import { onEachBacking } from '../../../cluster/on-each-backing.ts';
+import { eventually, installCrd, type KubeObject, type ObjectRef } from '../../../cluster/workload/index.ts';
 import { EXPORTED, link, LINKS_NAMESPACE, service } from '../../../support/builders.ts';
 import { identities, inventory, type Inventory } from '../../../support/inventory.ts';
 import { LinkerdDeployment, seedMirrors } from '../../../support/linkerd-install.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspan, type Outcome } from '../../linkspan.ts';
 
+/** The simulated API server has no Deployments of its own. */
+const DEPLOYMENTS = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'deployments.apps' },
+  spec: {
+    group: 'apps',
+    scope: 'Namespaced',
+    names: { plural: 'deployments', singular: 'deployment', kind: 'Deployment', listKind: 'DeploymentList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+} satisfies ObjectRef & { readonly spec: object };
+
+/** For a busy machine: several runs of the program, each a second. */
+const SLOW_MS = 60_000;
+
 /** 300 mirrors: of 270 Services, of 10 headless ones, and of their 20 pods. */
 const COUNTS = { plain: 270, headless: 10, pods: 2 };
 
-onReal('linkspan migrate', () => {
+onEachBacking('linkspan migrate', (backing) => {
   let clusters: TwoClusters;
   let linkerd: LinkerdDeployment;
   let directory: string;
   let seeded: Inventory;
 
   beforeAll(async () => {
-    clusters = await TwoClusters.start({ backing: 'real' });
+    clusters = await TwoClusters.start({ backing });
+    if (backing === 'simulated') await installCrd(clusters.eastCluster, DEPLOYMENTS);
     directory = await mkdtemp(join(tmpdir(), 'linkspan-migrate-'));
     await clusters.link(SPEC);
     await seedMirrors(clusters.east, clusters.west, COUNTS);
@@ -63,127 +88,164 @@ onReal('linkspan migrate', () => {
     ].sort();
   };
 
-  test('plans nothing for 300 mirrors as Linkerd writes them, from the cluster and from dumps', async () => {
-    expect(Object.keys(seeded).filter((name) => name.startsWith('Service'))).toHaveLength(300);
-    const file = join(directory, 'west.json');
-    await writeFile(file, JSON.stringify(link('west', SPEC)));
-    expect(await run('plan', '-f', file)).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: 'note: no operator is installed in east: planned with its default settings\nno change\n',
-    });
-    const dump = async (name: string, client: TwoClusters['east'], kinds: readonly (readonly [string, string])[]) => {
-      const lists = await Promise.all(kinds.map(([apiVersion, kind]) => client.list({ apiVersion, kind })));
-      await writeFile(join(directory, name), JSON.stringify({ apiVersion: 'v1', kind: 'List', items: lists.flat() }));
-      return join(directory, name);
-    };
-    const core = [
-      ['v1', 'Service'],
-      ['v1', 'Endpoints'],
-      ['discovery.k8s.io/v1', 'EndpointSlice'],
-    ] as const;
-    const source = await dump('source.json', clusters.east, [...core, ['v1', 'Namespace']]);
-    const target = await dump('target.json', clusters.west, core);
-    const dumped = await linkspan(directory, 'plan', '-f', file, `--source-dump=${source}`, `--target-dump=${target}`);
-    expect(dumped).toMatchObject({ code: 0, stdout: '' });
-    // Linkerd's controller renews its own.
-    expect((await written()).filter((each) => each !== 'update leases')).toEqual([]);
-  });
+  test(
+    'plans nothing for 300 mirrors as Linkerd writes them, from the cluster and from dumps',
+    async () => {
+      expect(Object.keys(seeded).filter((name) => name.startsWith('Service'))).toHaveLength(300);
+      const file = join(directory, 'west.json');
+      await writeFile(file, JSON.stringify(link('west', SPEC)));
+      expect(await run('plan', '-f', file)).toEqual({
+        code: 0,
+        stdout: '',
+        stderr: 'note: no operator is installed in east: planned with its default settings\nno change\n',
+      });
+      const dump = async (name: string, client: TwoClusters['east'], kinds: readonly (readonly [string, string])[]) => {
+        const lists = await Promise.all(kinds.map(([apiVersion, kind]) => client.list({ apiVersion, kind })));
+        await writeFile(join(directory, name), JSON.stringify({ apiVersion: 'v1', kind: 'List', items: lists.flat() }));
+        return join(directory, name);
+      };
+      const core = [
+        ['v1', 'Service'],
+        ['v1', 'Endpoints'],
+        ['discovery.k8s.io/v1', 'EndpointSlice'],
+      ] as const;
+      const source = await dump('source.json', clusters.east, [...core, ['v1', 'Namespace']]);
+      const target = await dump('target.json', clusters.west, core);
+      const dumped = await linkspan(
+        directory,
+        'plan',
+        '-f',
+        file,
+        `--source-dump=${source}`,
+        `--target-dump=${target}`,
+      );
+      expect(dumped).toMatchObject({ code: 0, stdout: '' });
+      // Linkerd's controller renews its own.
+      expect((await written()).filter((each) => each !== 'update leases')).toEqual([]);
+    },
+    SLOW_MS,
+  );
 
-  test('is refused while no operator stands by', async () => {
-    const { code, stderr } = await run('migrate', '--apply');
-    expect(stderr).toContain('Link linkerd-multicluster/west of east: no operator has reported on it (install');
-    expect(code).toBe(1);
-    expect((await written()).filter((each) => !each.includes('leases'))).toEqual([]);
-  });
+  test(
+    'is refused while no operator stands by',
+    async () => {
+      const { code, stderr } = await run('migrate', '--apply');
+      expect(stderr).toContain('Link linkerd-multicluster/west of east: no operator has reported on it (install');
+      expect(code).toBe(1);
+      expect((await written()).filter((each) => !each.includes('leases'))).toEqual([]);
+    },
+    SLOW_MS,
+  );
 
-  test('shows the steps, and writes nothing', async () => {
-    clusters.operator();
-    await eventually(
-      'the operator stands by',
-      async () => (await clusters.condition('Ready'))?.reason === 'HeldByAnother',
-    );
-    await clusters.eastCluster.clearAudit();
-    const { code, stdout, stderr } = await run('migrate');
-    expect(stderr).toContain('Link west: no change');
-    expect(stdout.split('\n')).toEqual([
-      'LINK   CONTROLLER            WRITER    MIRRORS   CHANGES   STEPS',
-      'west   controller-west (1)   another   300       0         3',
-      '',
-      'Link west:',
-      '  1. scale Deployment controller-west from 1 to 0, and note its replicas on it',
-      '  2. wait until the operator holds Lease service-mirror-write-west and Link west is Ready',
-      '  3. verify that every mirror has kept uid and ClusterIP',
-      '',
-    ]);
-    expect(code).toBe(0);
-    expect((await written()).filter((each) => !each.includes('leases') && !each.includes('links status'))).toEqual([]);
-  });
+  test(
+    'shows the steps, and writes nothing',
+    async () => {
+      clusters.operator();
+      await eventually(
+        'the operator stands by',
+        async () => (await clusters.condition('Ready'))?.reason === 'HeldByAnother',
+      );
+      await clusters.eastCluster.clearAudit();
+      const { code, stdout, stderr } = await run('migrate');
+      expect(stderr).toContain('Link west: no change');
+      expect(stdout.split('\n')).toEqual([
+        'LINK   CONTROLLER            WRITER    MIRRORS   CHANGES   STEPS',
+        'west   controller-west (1)   another   300       0         3',
+        '',
+        'Link west:',
+        '  1. scale Deployment controller-west from 1 to 0, and note its replicas on it',
+        '  2. wait until the operator holds Lease service-mirror-write-west and Link west is Ready',
+        '  3. verify that every mirror has kept uid and ClusterIP',
+        '',
+      ]);
+      expect(code).toBe(0);
+      expect((await written()).filter((each) => !each.includes('leases') && !each.includes('links status'))).toEqual(
+        [],
+      );
+    },
+    SLOW_MS,
+  );
 
-  test('stops where the controller does not let go, says so, and goes on when it is run again', async () => {
-    linkerd.isStuck = true;
-    const { code, stderr } = await run('migrate', 'west', '--apply', '--timeout=2s');
-    expect(stderr).toContain(
-      'Link linkerd-multicluster/west of east: waited 2 s for the operator to write for it: linkerd-controller-0 holds its Lease (mend that and run the command again',
-    );
-    expect(code).toBe(1);
-    expect(await replicas()).toEqual([0, '1']);
-    linkerd.isStuck = false;
-    const again = await run('migrate', 'west', '--apply');
-    expect(again.code, again.stderr).toBe(0);
-    expect(await holder()).toBe('linkspan-0');
-    expect(await replicas()).toEqual([0, '1']);
-  });
+  test(
+    'stops where the controller does not let go, says so, and goes on when it is run again',
+    async () => {
+      linkerd.isStuck = true;
+      const { code, stderr } = await run('migrate', 'west', '--apply', '--timeout=2s');
+      expect(stderr).toContain(
+        'Link linkerd-multicluster/west of east: waited 2 s for the operator to write for it: linkerd-controller-0 holds its Lease (mend that and run the command again',
+      );
+      expect(code).toBe(1);
+      expect(await replicas()).toEqual([0, '1']);
+      linkerd.isStuck = false;
+      const again = await run('migrate', 'west', '--apply');
+      expect(again.code, again.stderr).toBe(0);
+      expect(await holder()).toBe('linkspan-0');
+      expect(await replicas()).toEqual([0, '1']);
+    },
+    SLOW_MS,
+  );
 
-  test('has written no mirror: Leases, the status of the Link and the scale of the Deployment alone', async () => {
-    await clusters.ready();
-    expect(await inventory(clusters)).toEqual(seeded);
-    const { code, stderr } = await run('migrate', '--apply');
-    expect({ code, stderr }).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining('nothing is left to do') as string,
-    });
-  });
+  test(
+    'has written no mirror: Leases, the status of the Link and the scale of the Deployment alone',
+    async () => {
+      await clusters.ready();
+      expect(await inventory(clusters)).toEqual(seeded);
+      const { code, stderr } = await run('migrate', '--apply');
+      expect({ code, stderr }).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining('nothing is left to do') as string,
+      });
+    },
+    SLOW_MS,
+  );
 
-  test('hands the Link back without a write to a mirror', async () => {
-    const { code, stdout, stderr } = await run('migrate', 'west', '--back', '--apply');
-    expect(stderr).toContain('Link west: 300 mirrors have kept uid and ClusterIP');
-    expect(stdout.split('\n')).toEqual([
-      'deployment/controller-west configured in east',
-      'link/west configured in east',
-      '',
-    ]);
-    expect(code).toBe(0);
-    expect(await holder()).toBe('linkerd-controller-0');
-    expect(await replicas()).toEqual([1, undefined]);
-    expect(await inventory(clusters)).toEqual(seeded);
-    await eventually('the Link is reported as suspended (H9)', async () => {
-      const accepted = await clusters.condition('Accepted');
-      return accepted?.reason === 'Suspended' && accepted.status === 'False';
-    });
-    expect((await written()).filter((each) => /services|endpoints/.test(each))).toEqual([]);
-    expect((await run('migrate', '--back', '--apply')).stderr).toContain('nothing is left to do');
-  });
+  test(
+    'hands the Link back without a write to a mirror',
+    async () => {
+      const { code, stdout, stderr } = await run('migrate', 'west', '--back', '--apply');
+      expect(stderr).toContain('Link west: 300 mirrors have kept uid and ClusterIP');
+      expect(stdout.split('\n')).toEqual([
+        'deployment/controller-west configured in east',
+        'link/west configured in east',
+        '',
+      ]);
+      expect(code).toBe(0);
+      expect(await holder()).toBe('linkerd-controller-0');
+      expect(await replicas()).toEqual([1, undefined]);
+      expect(await inventory(clusters)).toEqual(seeded);
+      await eventually('the Link is reported as suspended (H9)', async () => {
+        const accepted = await clusters.condition('Accepted');
+        return accepted?.reason === 'Suspended' && accepted.status === 'False';
+      });
+      expect((await written()).filter((each) => /services|endpoints/.test(each))).toEqual([]);
+      expect((await run('migrate', '--back', '--apply')).stderr).toContain('nothing is left to do');
+    },
+    SLOW_MS,
+  );
 
-  test('is refused while the operator would change mirrors, until that is accepted', async () => {
-    await clusters.west.create(service('new', { labels: EXPORTED }));
-    const { code, stderr } = await run('migrate', '--apply');
-    expect(stderr).toContain('the operator would write: 2 to create (see which with -o json');
-    expect(code).toBe(1);
-    const { stdout } = await run('migrate', '-o', 'json');
-    const { links } = JSON.parse(stdout) as {
-      links: readonly { changes: { changes: readonly { action: string; name: string }[] } }[];
-    };
-    expect(links[0]!.changes.changes.map(({ action, name }) => `${action} ${name}`)).toEqual([
-      'create new-west',
-      'create new-west',
-    ]);
-    expect((await run('migrate', '--apply', '--accept-changes')).code).toBe(0);
-    expect(await holder()).toBe('linkspan-0');
-    const now = identities(await inventory(clusters));
-    expect(now).toMatchObject(identities(seeded));
-    expect(Object.keys(now)).toContain('Service shop/new-west');
-  });
+  test(
+    'is refused while the operator would change mirrors, until that is accepted',
+    async () => {
+      await clusters.west.create(service('new', { labels: EXPORTED }));
+      const { code, stderr } = await run('migrate', '--apply');
+      expect(stderr).toContain('the operator would write: 2 to create (see which with -o json');
+      expect(code).toBe(1);
+      const { stdout } = await run('migrate', '-o', 'json');
+      const { links } = JSON.parse(stdout) as {
+        links: readonly { changes: { changes: readonly { action: string; name: string }[] } }[];
+      };
+      expect(links[0]!.changes.changes.map(({ action, name }) => `${action} ${name}`)).toEqual([
+        'create new-west',
+        'create new-west',
+      ]);
+      expect((await run('migrate', '--apply', '--accept-changes')).code).toBe(0);
+      expect(await holder()).toBe('linkspan-0');
+      const now = identities(await inventory(clusters));
+      expect(now).toMatchObject(identities(seeded));
+      expect(Object.keys(now)).toContain('Service shop/new-west');
+    },
+    SLOW_MS,
+  );
 
   test.each([
     [['nope'], 'Link linkerd-multicluster/nope of east: not found'],
