@@ -137,6 +137,8 @@ export type Command =
       readonly back: number;
       readonly more: number;
     }
+  /** One of the two watches of Services breaks, and is refused for so long: the other one goes on. */
+  | { readonly do: 'lag'; readonly link: TargetName; readonly mode: 'gateway' | 'flat'; readonly ms: number }
   | { readonly do: 'compact'; readonly at: 'east' | TargetName }
   | { readonly do: 'manner'; readonly at: 'east' | TargetName; readonly as: Manner; readonly ms: number }
   | {

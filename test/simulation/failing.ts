@@ -2,6 +2,7 @@
 import type { Failure, RequestMatcher } from '../cluster/simulated/faults.ts';
 import type { HistoryCluster } from './cluster.ts';
 import type { Command, Failing } from './command.ts';
+import { FLAT } from './link-users.ts';
 
 const isAny: RequestMatcher = () => true;
 const isWrite: RequestMatcher = ({ verb }) => verb !== 'get' && verb !== 'list' && verb !== 'watch';
@@ -26,3 +27,15 @@ const FAILURES: Readonly<Record<Failing, Failure>> = {
 export function fail({ faults }: HistoryCluster, { how, fraction, times }: Extract<Command, { do: 'fail' }>): void {
   faults.refuse({ failure: FAILURES[how], match: MATCHES[how] ?? isAny, fraction, times });
 }
+
+/** Breaks the watches of Services of one mode, and lets new ones fail. @returns heals that */
+export function lag({ faults }: HistoryCluster, mode: 'gateway' | 'flat'): () => void {
+  const match: RequestMatcher = ({ verb, resource, query }) =>
+    verb !== 'get' && resource === 'services' && isFlat(query.get('labelSelector')) === (mode === 'flat');
+  const heal = faults.refuse({ failure: FAILURES['503'], match });
+  faults.dropWatches(match);
+  return heal;
+}
+
+/** Whether a label selector is that of flat mode. */
+const isFlat = (selector: string | null): boolean => selector?.includes(FLAT) === true;

@@ -17,7 +17,9 @@ const SELECTORS = {
   empty: {},
 } as const;
 
-const FLAT_SELECTOR = { matchLabels: { [EXPORT_LABEL]: 'remote-discovery' } };
+/** How Services are exported in flat mode. */
+export const FLAT = 'remote-discovery';
+const FLAT_SELECTOR = { matchLabels: { [EXPORT_LABEL]: FLAT } };
 
 const CONFIRM = 'linkspan.dev/confirm-prune';
 

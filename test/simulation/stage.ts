@@ -25,7 +25,7 @@ import {
 } from './command.ts';
 import { putHostileService, putHostileSlice, removeHostile, writeStatus } from './hostile.ts';
 import { DeadGateways } from './dead-gateways.ts';
-import { fail } from './failing.ts';
+import { fail, lag } from './failing.ts';
 import { exportedBy } from './guard.ts';
 import type { History } from './history.ts';
 import { Judge } from './judge.ts';
@@ -378,6 +378,11 @@ export class Stage {
           else cluster.start();
         };
         this.world.after(this.world.users, Math.max(command.ms, leastMs), comeBack);
+        break;
+      }
+      case 'lag': {
+        const heal = lag(this.targets[command.link], command.mode);
+        this.world.after(this.world.users, command.ms, heal);
         break;
       }
       case 'compact':

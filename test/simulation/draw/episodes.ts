@@ -121,6 +121,52 @@ const moves = paced(
   [3, 6],
 );
 
+/** A Service changes mode while one of the two watches that it leaves and enters is late (A1). */
+const lag = fc
+  .tuple(fc.constantFrom('gateway' as const, 'flat' as const), fc.boolean(), fc.constantFrom(1_000, 12_000))
+  .map(([mode, isFlat, ms]): readonly Command[] => {
+    const [from, to] = isFlat ? (['remote-discovery', 'true'] as const) : (['true', 'remote-discovery'] as const);
+    return [
+      { do: 'put service', ...of('west'), name: 'alt', kind: 'clusterIP', exported: from, ...PLAIN },
+      { do: 'wait', ms: 4_000 },
+      { do: 'lag', link: 'west', mode, ms },
+      { do: 'export', ...of('west'), name: 'alt', exported: to },
+      { do: 'wait', ms: 4_000 },
+    ];
+  });
+
+/** A Link is renamed, edited to be invalid, and the operator is started anew (L44). */
+const renamed = fc
+  .tuple(fc.constantFrom<'put' | 'remove'>('put', 'remove'), wait(1_000, 4_000), fc.boolean())
+  .map(([first, waiting, isKilled]): readonly Command[] => [
+    ...[{ do: 'put link', link: 'west' } as const, { do: 'remove link', link: 'west-v2' } as const],
+    ...[{ do: 'wait', ms: 35_000 } as const, { do: 'wait', ms: 35_000 } as const],
+    { do: 'put service', ...of('west'), name: 'alt', kind: 'clusterIP', exported: 'true', ...PLAIN },
+    { do: 'wait', ms: 4_000 },
+    ...[{ do: 'rename link', first } as const, waiting, edit('west-v2', PERIOD.invalid), waiting],
+    { do: isKilled ? 'kill operator' : 'stop operator', replica: 0 },
+    { do: 'wait', ms: 4_000 },
+    { do: 'start operator', replica: 0 },
+    { do: 'wait', ms: 35_000 },
+  ]);
+
+/** A Link's gateway changes while writes fail: it is not synced before they succeed (G1). */
+const changed = fc
+  .tuple(
+    fc.constantFrom<'409' | '503'>('409', '503'),
+    fc.constantFrom(1, 0.5),
+    fc.constantFrom(2, 4, 8),
+    fc.constantFrom('4143', '30143'),
+  )
+  .map(([how, fraction, times, value]): readonly Command[] => [
+    { do: 'put service', ...of('west'), kind: 'clusterIP', exported: 'true', ...PLAIN },
+    { do: 'set pods', ...of('west'), pods: [{ hostname: '', ready: true }] },
+    { do: 'wait', ms: 4_000 },
+    { do: 'fail', at: 'east', how, fraction, times },
+    edit('west', { field: 'gatewayPort', value }),
+    { do: 'wait', ms: 4_000 },
+  ]);
+
 export const episode: fc.Arbitrary<readonly Command[]> = fc.oneof(
   { weight: 2, arbitrary: losses },
   { weight: 1, arbitrary: deadGateway },
@@ -128,4 +174,7 @@ export const episode: fc.Arbitrary<readonly Command[]> = fc.oneof(
   { weight: 1, arbitrary: rival },
   { weight: 1, arbitrary: stopped },
   { weight: 1, arbitrary: moves },
+  { weight: 1, arbitrary: lag },
+  { weight: 1, arbitrary: changed },
+  { weight: 1, arbitrary: renamed },
 );
