@@ -82,9 +82,10 @@ export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRea
   const [link] = [...served].flatMap(([name, of]) => (of === cluster ? [name] : [])).sort();
   if (link === undefined) return { do: 'nothing' };
   // One that has another cluster cannot keep this one as well: a Lease records one.
-  const [keeper] = [...links.values()]
-    .flatMap(({ name, named }) => (named === cluster && !served.has(name) ? [name] : []))
-    .sort();
+  const naming = [...links.values()].filter(({ name, named }) => named === cluster && !served.has(name));
+  // Whoever a suspended Link is left to may need the mirrors.
+  if (naming.some(({ isSuspended }) => isSuspended === true)) return { do: 'nothing' };
+  const [keeper] = naming.map(({ name }) => name).sort();
   return keeper === undefined ? { do: 'remove', link } : { do: 'keep', link: keeper };
 }
 

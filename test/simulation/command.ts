@@ -106,6 +106,8 @@ export type Command =
   | { readonly do: 'edit link'; readonly link: LinkName; readonly edit: LinkEdit }
   | { readonly do: 'remove link'; readonly link: LinkName }
   | { readonly do: 'put link'; readonly link: LinkName; readonly invalid?: boolean }
+  /** The annotation that leaves a Link to another controller is set, or taken away (H9). */
+  | { readonly do: 'suspend link' | 'resume link'; readonly link: LinkName }
   /** Linkerd's controller beside the operator: is started, stops, or is killed. */
   | { readonly do: 'linkerd'; readonly link: LinkName; readonly act: 'start' | 'release' | 'kill' }
   /** Link `west` becomes `west-v2`, or the other way round: made before the other is deleted, or after. */

@@ -22,6 +22,7 @@ export const FLAT = 'remote-discovery';
 const FLAT_SELECTOR = { matchLabels: { [EXPORT_LABEL]: FLAT } };
 
 const CONFIRM = 'linkspan.dev/confirm-prune';
+const SUSPENDED = 'linkspan.dev/suspended';
 
 const INVALID_PERIOD = '0s';
 
@@ -60,10 +61,29 @@ export class LinkUsers {
     this.#east.remove(LINK_API, 'Link', LINKS_NAMESPACE, name);
   }
 
-  /** Makes a Link valid again that a history made invalid: its probe's period is wrong at most. */
+  /** Makes a Link valid again that a history made invalid: its probe's period is wrong at most. It is served, too. */
   mend(name: LinkName): void {
+    this.resume(name);
     const { probeSpec } = (this.get(name)?.spec ?? {}) as { readonly probeSpec?: { readonly period: string } };
     if (probeSpec?.period === INVALID_PERIOD) this.edit(name, { field: 'period', value: '3s' });
+  }
+
+  /** Leaves a Link to another controller (H9). */
+  suspend(name: LinkName): void {
+    this.#annotate(name, (annotations) => ({ ...annotations, [SUSPENDED]: 'true' }));
+  }
+
+  /** Has a Link served again. */
+  resume(name: LinkName): void {
+    this.#annotate(name, ({ [SUSPENDED]: _, ...annotations }) => annotations);
+  }
+
+  #annotate(name: LinkName, change: (annotations: Readonly<Record<string, string>>) => object): void {
+    const link = this.get(name);
+    const before = link?.metadata.annotations ?? {};
+    const annotations = change(before) as Readonly<Record<string, string>>;
+    if (link === undefined || SUSPENDED in before === SUSPENDED in annotations) return;
+    this.#putEdited({ ...link, metadata: { ...link.metadata, annotations } });
   }
 
   /** Confirms a mass deletion that is held, as its condition says how (E6); anew each time, or it would not count. */

@@ -307,6 +307,12 @@ export class Stage {
       case 'put link':
         if (this.linkOf(command.link) === undefined) this.links.put(command.link, command.invalid);
         break;
+      case 'suspend link':
+        this.links.suspend(command.link);
+        break;
+      case 'resume link':
+        this.links.resume(command.link);
+        break;
       case 'rename link': {
         const from = this.linkOf('west') === undefined ? 'west-v2' : 'west';
         const to = from === 'west' ? 'west-v2' : 'west';

@@ -120,6 +120,13 @@ export const LINK: readonly Defect[] = [
     replace: '',
   },
   {
+    ...LINKS,
+    name: 'an invalid Link that is suspended keeps what another has left',
+    rule: 'H9',
+    find: "if (naming.some(({ isSuspended }) => isSuspended === true)) return { do: 'nothing' };",
+    replace: '',
+  },
+  {
     ...MANAGER,
     name: 'a Link that is suspended while it is served goes on being served',
     rule: 'H9',

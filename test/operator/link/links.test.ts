@@ -154,6 +154,12 @@ describe('what is done for a cluster', () => {
       { a: 'west', b: 'east' },
       'keep c',
     ],
+    [
+      'what a Link left stays for whom a suspended one is left to (H9)',
+      [read('c', { valid: false }), read('b', { valid: false, suspended: 'true' })],
+      { a: 'west' },
+      'nothing',
+    ],
     ['nothing is known of what was never served', [read('b', { valid: false })], { a: 'east' }, 'nothing'],
   ])('%s', (_, links, served, expected) => {
     expect(of(links, served)).toBe(expected);

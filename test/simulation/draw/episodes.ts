@@ -167,6 +167,35 @@ const changed = fc
     { do: 'wait', ms: 4_000 },
   ]);
 
+/** What happens to a Link, its target and the operator meanwhile. */
+const happens = (link: TargetName): fc.Arbitrary<Command> =>
+  fc.constantFrom<Command>(
+    { do: 'put service', ...of(link), name: 'alt', kind: 'clusterIP', exported: 'true', ...PLAIN },
+    { do: 'export', ...of(link), exported: 'false' },
+    edit(link, PERIOD.invalid),
+    { do: 'kill gateway', link },
+    { do: 'remove link', link },
+    { do: 'kill operator', replica: 0 },
+    { do: 'start operator', replica: 0 },
+  );
+
+/** A Link is left to another controller, which writes for it or does not; then it is taken back (H9). */
+const suspended = fc
+  .constantFrom<TargetName>('west', 'bar')
+  .chain((link) =>
+    fc
+      .tuple(fc.boolean(), paced(happens(link), wait(1_000, 4_000), [1, 4]), wait(1_000, 35_000))
+      .map(([isLinkerds, meanwhile, waiting]): readonly Command[] => [
+        { do: 'put link', link },
+        { do: 'put service', ...of(link), kind: 'clusterIP', exported: 'true', ...PLAIN },
+        ...[{ do: 'wait', ms: 4_000 } as const, { do: 'suspend link', link } as const, waiting],
+        ...(isLinkerds ? [{ do: 'linkerd', link, act: 'start' } as const] : []),
+        ...meanwhile,
+        ...(isLinkerds ? [{ do: 'linkerd', link, act: 'release' } as const] : []),
+        ...[{ do: 'resume link', link } as const, waiting],
+      ]),
+  );
+
 export const episode: fc.Arbitrary<readonly Command[]> = fc.oneof(
   { weight: 2, arbitrary: losses },
   { weight: 1, arbitrary: deadGateway },
@@ -177,4 +206,5 @@ export const episode: fc.Arbitrary<readonly Command[]> = fc.oneof(
   { weight: 1, arbitrary: lag },
   { weight: 1, arbitrary: changed },
   { weight: 1, arbitrary: renamed },
+  { weight: 1, arbitrary: suspended },
 );
