@@ -8,7 +8,7 @@ import { formatFieldErrors } from '../../crds/field-error.ts';
 import { readClusterFile } from '../cluster-file/cluster-file.ts';
 import { CLUSTER_SET_SCHEMA } from '../cluster-file/schema.ts';
 import { clusterSetTree, type Tree, UnfitForGitError } from '../tree/cluster-tree.ts';
-import { print } from '../print.ts';
+import { print, printLine, warn } from '../print.ts';
 import { unifiedDiff } from '../tree/diff.ts';
 import { type FileChange, MANIFEST, OutputFolderError, treeChanges, writeChanges } from '../tree/write-tree.ts';
 
@@ -38,7 +38,7 @@ export const synth = async (flags: SynthFlags): Promise<void> => {
     const { clusterSet, argoCd, warnings } = read.value;
     const tree = clusterSetTree(clusterSet, argoCd);
     const changes = await treeChanges(flags.output, tree);
-    for (const warning of warnings) process.stderr.write(`warning: ${flags.file}: ${warning}\n`);
+    for (const warning of warnings) warn(`${flags.file}: ${warning}`);
     if (flags.check) {
       await report(changes);
       return;
@@ -71,6 +71,6 @@ const isActionable = (error: unknown): error is Error =>
   (error instanceof Error && 'syscall' in error);
 
 const fail = (problems: readonly string[]): void => {
-  for (const problem of problems) process.stderr.write(`error: ${problem}\n`);
+  for (const problem of problems) printLine(`error: ${problem}`);
   process.exitCode = USAGE_ERROR;
 };

@@ -5,7 +5,7 @@
  */
 import { kubeconfigAccess, loadSourceKubeconfig } from '../../../operator/kube/access/kubeconfig.ts';
 import { sleep } from '../../../operator/kube/backoff.ts';
-import { print } from '../../print.ts';
+import { print, printLine } from '../../print.ts';
 import { CommandError, ExitCode, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { VERSION } from '../install/version.ts';
 import { CHECKS } from './checks/index.ts';
@@ -30,12 +30,8 @@ export const check = (flags: CheckFlags): Promise<void> =>
     const until = performance.now() + (flags.wait ? flags.timeout : 0);
     let found = await diagnose(flags);
     while (!isSuccess(found) && performance.now() < until) {
-      process.stderr.write(
-        `waiting: ${found
-          .filter(({ result }) => result === 'error')
-          .map(({ id }) => id)
-          .join(', ')}\n`,
-      );
+      const errors = found.filter(({ result }) => result === 'error');
+      printLine(`waiting: ${errors.map(({ id }) => id).join(', ')}`);
       await sleep(WAIT_MS);
       found = await diagnose(flags);
     }

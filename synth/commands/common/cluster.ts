@@ -18,6 +18,7 @@ import {
   isUnauthorized,
 } from '../../../operator/kube/errors.ts';
 import type { KubeObject, Resource } from '../../../operator/kube/objects.ts';
+import { printLine } from '../../print.ts';
 import { CommandError } from './command-error.ts';
 import { resourceOf } from './kinds.ts';
 
@@ -170,7 +171,7 @@ export class Cluster {
         }
       } catch (error) {
         if (signal.aborted) return;
-        if (!isFailing) process.stderr.write(`${this.context} cannot be watched, trying again: ${describe(error)}\n`);
+        if (!isFailing) printLine(`${this.context} cannot be watched, trying again: ${describe(error)}`);
         isFailing = true;
       }
       await sleep(REWATCH_MS, signal);

@@ -5,6 +5,7 @@
 import { formatFieldErrors } from '../../../crds/field-error.ts';
 import { InvalidPropsError } from '../../../constructs/common/invalid-props.ts';
 import { TerminalError } from '../../../operator/kube/errors.ts';
+import { printLine } from '../../print.ts';
 
 /** Exit codes of the commands that read or write clusters. */
 export const ExitCode = { failed: 1, usage: 2 } as const;
@@ -52,7 +53,7 @@ export const reportingProblems = async (
     await command();
   } catch (error) {
     const { lines, code } = reported(error, flags);
-    for (const line of lines) process.stderr.write(`error: ${line}\n`);
+    for (const line of lines) printLine(`error: ${line}`);
     process.exitCode = code;
   }
 };

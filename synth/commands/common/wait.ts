@@ -1,5 +1,6 @@
 /** Waiting for what others do to an object, with a deadline, and the progress of it on stderr. */
 import { sleep } from '../../../operator/kube/backoff.ts';
+import { printLine } from '../../print.ts';
 import { CommandError, type Problem } from './command-error.ts';
 
 /** Time between two looks. */
@@ -31,7 +32,7 @@ export const waitFor = async <T>(
     if ('done' in found) return found.done;
     if (found.pending !== reported) {
       reported = found.pending;
-      process.stderr.write(`waiting for ${what}: ${reported}\n`);
+      printLine(`waiting for ${what}: ${reported}`);
     }
     if (performance.now() > deadline) throw new CommandError([problem(reported, timeoutMs)]);
     await sleep(POLL_MS);

@@ -24,7 +24,7 @@ import type { LinkObject } from '../common/link-object.ts';
 import { manifestsText, ResultReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { type Account, awaitToken, tokenIn, tokenSecretsOf } from '../link/token.ts';
-import { print } from '../../print.ts';
+import { note, print } from '../../print.ts';
 import type { RotateFlags } from './flags.ts';
 import { readCredentials, type Rotated } from './kubeconfig.ts';
 
@@ -153,7 +153,7 @@ const preview = async (rotation: Rotation, { output }: RotateFlags): Promise<voi
       ? old.map(({ metadata }) => `${target.title(SECRETS.kind, metadata)} would be deleted`)
       : [keptNote(rotation)]),
   ];
-  for (const note of notes) process.stderr.write(`note: ${note}\n`);
+  for (const each of notes) note(each);
 };
 
 const keptNote = ({ target, account, old }: Rotation): string =>
@@ -179,7 +179,7 @@ const execute = async (rotation: Rotation, flags: RotateFlags): Promise<void> =>
       old.map((object) => ({ of: SECRETS, object })),
       report,
     );
-  else process.stderr.write(`note: ${keptNote(rotation)}\n`);
+  else note(keptNote(rotation));
   await report.end();
 };
 

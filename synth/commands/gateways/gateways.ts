@@ -13,7 +13,7 @@ import { type LinkReport, reportOf } from '../common/link-status.ts';
 import { linksOf } from '../common/links.ts';
 import { reportText } from '../common/output.ts';
 import { type Column, tableText } from '../common/table.ts';
-import { print } from '../../print.ts';
+import { note, print, printLine } from '../../print.ts';
 import type { GatewaysFlags } from './flags.ts';
 import { latenciesIn } from './latency.ts';
 
@@ -41,7 +41,7 @@ export const gateways = (flags: GatewaysFlags): Promise<void> =>
         .filter((link) => link.gateway !== undefined && (clusterName === undefined || link.cluster === clusterName));
       if (links.length === 0) {
         const of = clusterName === undefined ? '' : ` to cluster ${clusterName}`;
-        process.stderr.write(`no Link${of} in namespace ${namespace} of ${source.context} has a gateway\n`);
+        printLine(`no Link${of} in namespace ${namespace} of ${source.context} has a gateway`);
       }
       const latencies = await latenciesOf(source, links, flags);
       const found = await Promise.all(links.map((link) => gatewayOf(source, link, latencies.get(link.name))));
@@ -107,7 +107,7 @@ const latenciesOf = async (
       if (latency !== undefined) found.set(link.name, latency);
     }
     const names = served.map(({ link }) => link.name).join(', ');
-    if ('obstacle' in metrics) process.stderr.write(`note: no latency for ${names}: ${metrics.obstacle}\n`);
+    if ('obstacle' in metrics) note(`no latency for ${names}: ${metrics.obstacle}`);
   }
   return found;
 };

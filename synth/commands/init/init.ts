@@ -12,7 +12,7 @@ import {
   kubeconfigServer,
 } from '../../../operator/kube/access/kubeconfig.ts';
 import { parseClusterFile } from '../../cluster-file/cluster-file.ts';
-import { print } from '../../print.ts';
+import { note, print } from '../../print.ts';
 import { CommandError, ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { EXAMPLE_IMAGE } from '../install/manifests.ts';
 import { clusterNames } from './cluster-name.ts';
@@ -44,7 +44,7 @@ const write = async (flags: InitFlags): Promise<void> => {
   const checked = parseClusterFile(text);
   if (!checked.ok) refuseProblems(checked.errors.map(contentProblem), ExitCode.usage);
   await writeNew(file, text);
-  for (const decision of decisions) process.stderr.write(`note: ${file}: ${decision}\n`);
+  for (const decision of decisions) note(`${file}: ${decision}`);
   await print(`${file}: ${members.length} clusters, ${decisions.length} decisions are left to you\n`);
 };
 
@@ -57,8 +57,7 @@ const contextsOf = ({ context: given, kubeconfig }: InitFlags): readonly string[
     const { server } = kubeconfigServer(loadSourceKubeconfig({ kubeconfig, context }));
     const other = byServer.get(server);
     if (other === undefined) byServer.set(server, context);
-    else if (given === undefined)
-      process.stderr.write(`note: context ${context} is left out: it leads to the API server of ${other}\n`);
+    else if (given === undefined) note(`context ${context} is left out: it leads to the API server of ${other}`);
     else
       problems.push({
         object: '--context',

@@ -11,7 +11,7 @@ import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../co
 import { LINKS } from '../common/kinds.ts';
 import { ResultReport, reportText } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
-import { print } from '../../print.ts';
+import { note, print, printLine, warn } from '../../print.ts';
 import type { InstallFlags } from './flags.ts';
 import { EXAMPLE_IMAGE, installManifests } from './manifests.ts';
 import { asOwned } from './ownership.ts';
@@ -29,7 +29,7 @@ export const install = (flags: InstallFlags): Promise<void> =>
     const settings = await settingsOf(flags, { linkerdNamespace: flags.linkerdNamespace });
     // What no manifest can have is refused before a cluster is asked.
     const { objects, warnings } = installManifests(flags.namespace, settings, undefined);
-    warn(warnings);
+    warnings.forEach(warn);
     if (flags.apply ?? flags.context ?? flags.kubeconfig) {
       await withCluster(flags, (cluster) => installIn(cluster, flags, settings));
       return;
@@ -38,13 +38,6 @@ export const install = (flags: InstallFlags): Promise<void> =>
     if (settings.image === undefined) note(NO_IMAGE);
     await print(objectsText(objects, flags.output));
   });
-
-const note = (text: string): void => void process.stderr.write(`note: ${text}\n`);
-
-/** Reports what is ignored. */
-export const warn = (warnings: readonly string[]): void => {
-  for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
-};
 
 const NO_IMAGE = `the image is ${EXAMPLE_IMAGE}, which stands for yours: none is published; name it with --image`;
 
@@ -77,7 +70,7 @@ const installIn = async (cluster: Cluster, flags: InstallFlags, settings: Settin
   await applyInstall(cluster, objects, report);
   await report.end();
   await warnOfControllers(cluster, namespace);
-  process.stderr.write(`Linkspan ${VERSION} is installed in ${cluster.context}; linkspan link gives it a target\n`);
+  printLine(`Linkspan ${VERSION} is installed in ${cluster.context}; linkspan link gives it a target`);
 };
 
 /** An installation with other settings is changed by an upgrade, which keeps what is not given. */
@@ -122,13 +115,10 @@ export const applyInstall = async (
 /** Linkerd's controllers go on: they and the operator share the Leases of the Links. */
 export const warnOfControllers = async (cluster: Cluster, namespace: string): Promise<void> => {
   const found = await linkerdControllers(cluster, namespace);
-  warn(
-    found.map(
-      ({ name, targetCluster }) =>
-        `${cluster.title('Deployment', { namespace, name })}: Linkerd's controller mirrors ${targetCluster}, until ` +
-        'linkspan migrate hands its Link over',
-    ),
-  );
+  for (const { name, targetCluster } of found) {
+    const title = cluster.title('Deployment', { namespace, name });
+    warn(`${title}: Linkerd's controller mirrors ${targetCluster}, until linkspan migrate hands its Link over`);
+  }
 };
 
 /** Manifests that `kubectl apply -f -` takes: YAML, or a JSON list. */

@@ -7,6 +7,7 @@ import type { Problem } from '../common/command-error.ts';
 import { CommandError } from '../common/command-error.ts';
 import { CONFIG_MAPS, DEPLOYMENTS, resourceOf } from '../common/kinds.ts';
 import { readDomains } from '../link/target.ts';
+import { warn } from '../../print.ts';
 import { isOurs } from './ownership.ts';
 import { type InstallRecord, readRecord, RECORD_NAME, type RecordObject, type Settings } from './settings.ts';
 import { givenTrustDomain } from './manifests.ts';
@@ -109,9 +110,9 @@ export const trustDomainOf = async (cluster: Cluster, settings: Settings): Promi
     throw new CommandError([{ object: '--values: identityTrustDomain', reason, remedy: 'remove it' }]);
   }
   if (found === undefined && given === undefined) {
-    process.stderr.write(
-      `warning: ${cluster.context} has no ConfigMap linkerd-config in namespace ${linkerdNamespace}: its trust domain is ` +
-        `taken to be ${Default.clusterDomain}\n`,
+    warn(
+      `${cluster.context} has no ConfigMap linkerd-config in namespace ${linkerdNamespace}: its trust domain is ` +
+        `taken to be ${Default.clusterDomain}`,
     );
   }
   return found ?? given ?? Default.clusterDomain;

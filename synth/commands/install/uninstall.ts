@@ -20,7 +20,7 @@ import { type Problem, refuseProblems, reportingProblems } from '../common/comma
 import { CRDS, DEPLOYMENTS, LINKS, PODS, resourceOf, SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { manifestsText, ResultReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
-import { print } from '../../print.ts';
+import { note, print } from '../../print.ts';
 import type { UninstallFlags } from './flags.ts';
 import { installManifests } from './manifests.ts';
 import { othersIn } from './namespace-content.ts';
@@ -37,7 +37,7 @@ const uninstallFrom = async (cluster: Cluster, flags: UninstallFlags): Promise<v
   const { objects, notes } = await plan(cluster, namespace);
   if (objects.length === 0)
     notes.unshift(`nothing is left of Linkspan in namespace ${namespace} of ${cluster.context}`);
-  for (const note of notes) process.stderr.write(`note: ${note}\n`);
+  for (const each of notes) note(each);
   if (!apply) {
     if (objects.length === 0) return;
     const purpose = 'objects that would be deleted';

@@ -11,10 +11,10 @@ import { type Cluster, type Outcome, withCluster } from '../common/cluster.ts';
 import { CommandError, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { resourceOf } from '../common/kinds.ts';
 import { reportText, ResultReport } from '../common/output.ts';
-import { print } from '../../print.ts';
+import { note, print, warn } from '../../print.ts';
 import { unifiedDiff } from '../../tree/diff.ts';
 import type { UpgradeFlags } from './flags.ts';
-import { applyInstall, warn, warnOfControllers } from './install.ts';
+import { applyInstall, warnOfControllers } from './install.ts';
 import { installManifests } from './manifests.ts';
 import { asOwned, findOurs } from './ownership.ts';
 import { type InstallRecord, RECORD_NAME, settingsOf } from './settings.ts';
@@ -31,7 +31,7 @@ const upgradeIn = async (cluster: Cluster, flags: UpgradeFlags): Promise<void> =
   const settings = await settingsOf(flags, record.settings);
   const trustDomain = await trustDomainOf(cluster, settings);
   const { objects, warnings } = installManifests(namespace, settings, trustDomain);
-  warn(warnings);
+  warnings.forEach(warn);
   refuseProblems([
     ...versionProblems(cluster, record),
     ...(await clusterProblems(cluster, namespace, settings.linkerdNamespace, objects)),
@@ -79,9 +79,9 @@ const versionProblems = ({ context }: Cluster, { version }: InstallRecord): read
     : [];
 
 const noteVersions = ({ context }: Cluster, { version, settings }: InstallRecord, image: string | undefined): void => {
-  process.stderr.write(`note: ${context} has Linkspan ${version}, and this is ${VERSION}\n`);
+  note(`${context} has Linkspan ${version}, and this is ${VERSION}`);
   if (version !== VERSION && image === settings.image)
-    process.stderr.write(`note: the image stays ${image ?? 'as it was'}: name that of ${VERSION} with --image\n`);
+    note(`the image stays ${image ?? 'as it was'}: name that of ${VERSION} with --image`);
 };
 
 /** What an earlier version has made, or these settings no longer ask for. */

@@ -1,6 +1,7 @@
 /** The account with which a source reads a target, and the credentials that its token becomes. */
 import { remoteAccessName } from '../../../crds/wire.ts';
 import { applyAll } from '../common/apply.ts';
+import { note } from '../../print.ts';
 import type { ClusterObjects, ResultReport } from '../common/output.ts';
 import type { ApiServer } from './api-server.ts';
 import { accessManifests, credentialsManifests, type LinkSettings, type SourcePlace } from './manifests.ts';
@@ -22,9 +23,7 @@ export const previewAccess = async (
   const account = accountOf(way, place);
   const [token, tokenSecret] = await Promise.all([readToken(target, account), tokenSecretOf(target, account)]);
   if (token === undefined) {
-    process.stderr.write(
-      `note: the credentials of ${targetName} are left out: their token is made when the account is applied\n`,
-    );
+    note(`the credentials of ${targetName} are left out: their token is made when the account is applied`);
   }
   return {
     access: {

@@ -9,7 +9,7 @@ import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { type ClusterObjects, manifestsText, ResultReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
-import { print } from '../../print.ts';
+import { print, printLine } from '../../print.ts';
 import type { LinkFlags } from './flags.ts';
 import { previewAccess, writeAccess } from './access.ts';
 import { FLAG_OF_PROP, linkManifests } from './manifests.ts';
@@ -113,7 +113,7 @@ const untilReady = async ({ source, targetName }: Way, { namespace }: LinkFlags,
       }),
     },
   );
-  process.stderr.write(`Link ${targetName} of ${source.context} is Ready\n`);
+  printLine(`Link ${targetName} of ${source.context} is Ready`);
 };
 
 const NO_REPORT = 'no operator has reported on it yet';

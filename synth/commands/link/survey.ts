@@ -8,6 +8,7 @@ import type { Cluster } from '../common/cluster.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { waitFor } from '../common/wait.ts';
+import { warn } from '../../print.ts';
 import { type ApiServer, apiServerOf, apiServerProblem, leadsToItself } from './api-server.ts';
 import type { LinkFlags } from './flags.ts';
 import type { GatewayFacts, GatewayRead, GivenGateway } from './gateway.ts';
@@ -101,9 +102,9 @@ export const domainsOf = async (
 ): Promise<LinkSettings['domains']> => {
   const found = await readDomains(target, linkerdNamespace);
   if (found !== undefined) return found;
-  process.stderr.write(
-    `warning: ${target.context} has no Linkerd in namespace ${linkerdNamespace}: its domain is taken to be ` +
-      `${Default.clusterDomain} (name another namespace with --linkerd-namespace)\n`,
+  warn(
+    `${target.context} has no Linkerd in namespace ${linkerdNamespace}: its domain is taken to be ` +
+      `${Default.clusterDomain} (name another namespace with --linkerd-namespace)`,
   );
   return { clusterDomain: Default.clusterDomain, trustDomain: Default.clusterDomain };
 };
@@ -128,9 +129,7 @@ export const addressProblems = (
     return problem === undefined ? [] : [problem];
   }
   if (leadsToItself(apiServerAddress)) {
-    process.stderr.write(
-      `warning: ${addressFlag} ${apiServerAddress} leads to whichever machine uses it: pods reach themselves there\n`,
-    );
+    warn(`${addressFlag} ${apiServerAddress} leads to whichever machine uses it: pods reach themselves there`);
   }
   return [];
 };

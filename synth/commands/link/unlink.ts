@@ -27,7 +27,7 @@ import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, LINKS, SERVICE_ACCOUNTS } from '.
 import type { LinkObject } from '../common/link-object.ts';
 import { type ClusterObjects, manifestsText, ResultReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
-import { print } from '../../print.ts';
+import { note, print, printLine } from '../../print.ts';
 import type { UnlinkFlags } from './flags.ts';
 import { clusterNameProblems, withPair } from './pair.ts';
 import { tokenSecretsOf } from './token.ts';
@@ -80,7 +80,7 @@ const unlinkPair = async (
   const { link, credentials, access, mirrors } = traces;
   const gone = [...(link ? [link] : []), ...credentials];
   if (gone.length + access.length + mirrors.length === 0) {
-    process.stderr.write(`nothing is left of a Link to ${names.targetName} in ${source.context}\n`);
+    printLine(`nothing is left of a Link to ${names.targetName} in ${source.context}`);
   }
   if (!flags.apply) {
     const purpose = (what: string): string => `${what} that would be deleted`;
@@ -93,7 +93,7 @@ const unlinkPair = async (
     const filled = lists.filter(({ objects }) => objects.length > 0);
     await print(manifestsText(filled, flags.output ?? 'yaml'));
     if (mirrors.length > 0) {
-      process.stderr.write(`note: the operator would remove ${mirrors.length} mirrors from ${source.context}\n`);
+      note(`the operator would remove ${mirrors.length} mirrors from ${source.context}`);
     }
     return;
   }

@@ -9,7 +9,7 @@ import { CommandError, ExitCode, reportingProblems } from '../common/command-err
 import { LINKS } from '../common/kinds.ts';
 import { reportOf } from '../common/link-status.ts';
 import { linksOf } from '../common/links.ts';
-import { print } from '../../print.ts';
+import { print, printLine } from '../../print.ts';
 import type { StatusFlags } from './flags.ts';
 import { unserved } from './lease.ts';
 import { isAllReady, type LinkState, statusText } from './report.ts';
@@ -39,7 +39,7 @@ export const status = (link: string | undefined, flags: StatusFlags): Promise<vo
   );
 
 const noteEmpty = (links: readonly LinkState[], { context }: Cluster, { namespace }: StatusFlags): void => {
-  if (links.length === 0) process.stderr.write(`there is no Link in namespace ${namespace} of ${context}\n`);
+  if (links.length === 0) printLine(`there is no Link in namespace ${namespace} of ${context}`);
 };
 
 /** Shows the status on every change, until the user or the system ends the process. */

@@ -13,6 +13,8 @@ const UPGRADE = ['test/synth/commands/install/upgrade.test.ts'];
 const MANIFESTS = ['test/synth/commands/install/manifests.test.ts'];
 const VALUES = ['test/synth/commands/install/values.test.ts'];
 
+const COMMAND_ERROR = ['test/synth/commands/common/command-error.test.ts'];
+
 const JUDGEMENTS = ['test/synth/commands/check/judgements.test.ts'];
 
 export const COMMANDS: readonly Defect[] = [
@@ -421,5 +423,12 @@ export const COMMANDS: readonly Defect[] = [
     find: 'if (!before.isSuspended) await suspend(before, Value.true, options);',
     replace: '',
     tests: MIGRATE,
+  },
+  {
+    name: 'what a cluster says gives orders to the terminal',
+    file: 'synth/print.ts',
+    find: '`${cut(text, MAX_LINE)}\\n`',
+    replace: '`${text}\\n`',
+    tests: COMMAND_ERROR,
   },
 ];
