@@ -63,6 +63,19 @@ export class ResultReport {
   }
 }
 
+/** Gives a command a report, which ends also when the command fails: what it has done until then must be known. */
+export const withReport = async (
+  format: OutputFormat | undefined,
+  command: (report: ResultReport) => Promise<void>,
+): Promise<void> => {
+  const report = new ResultReport(format);
+  try {
+    await command(report);
+  } finally {
+    await report.end();
+  }
+};
+
 /** What was found, as `-o json` and `-o yaml` have it. */
 export const reportText = (found: object, format: 'json' | 'yaml'): string =>
   format === 'json' ? json(found) : Yaml.stringify(found);

@@ -6,7 +6,7 @@ import { credentialsName } from '../../../crds/wire.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
-import { manifestsText, ResultReport } from '../common/output.ts';
+import { manifestsText, withReport } from '../common/output.ts';
 import { previewAccess, writeAccess } from '../link/access.ts';
 import { apiServerOf } from '../link/api-server.ts';
 import { FLAG_OF_PROP } from '../link/manifests.ts';
@@ -44,9 +44,7 @@ const mintPair = async (pair: Pair, flags: MintFlags): Promise<void> => {
     await print(manifestsText(filled, flags.output ?? 'yaml'));
     return;
   }
-  const report = new ResultReport(flags.output);
-  await writeAccess(way, flags, report);
-  await report.end();
+  await withReport(flags.output, (report) => writeAccess(way, flags, report));
 };
 
 const SAME_NAMESPACE: Problem = {

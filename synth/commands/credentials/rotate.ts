@@ -21,7 +21,7 @@ import { type Cluster, withCluster } from '../common/cluster.ts';
 import { CommandError, reportingProblems } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
-import { manifestsText, ResultReport } from '../common/output.ts';
+import { manifestsText, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { type Account, awaitToken, tokenIn, tokenSecretsOf } from '../link/token.ts';
 import { note, print } from '../../print.ts';
@@ -53,7 +53,8 @@ export const rotate = (link: string, flags: RotateFlags): Promise<void> =>
     withCluster(flags, (source) =>
       withCluster({ kubeconfig: flags.toKubeconfig ?? flags.kubeconfig, context: flags.toContext }, async (target) => {
         const rotation = await rotationOf(link, source, target, flags);
-        await (flags.apply ? execute(rotation, flags) : preview(rotation, flags));
+        if (flags.apply) await withReport(flags.output, (report) => execute(rotation, flags, report));
+        else await preview(rotation, flags);
       }),
     ),
   );
@@ -160,9 +161,8 @@ const keptNote = ({ target, account, old }: Rotation): string =>
   `${old.map(({ metadata }) => target.title(SECRETS.kind, metadata)).join(', ')} stays, since other clusters may use ` +
   `account ${account.name}: delete it when none does, or use --revoke`;
 
-const execute = async (rotation: Rotation, flags: RotateFlags): Promise<void> => {
+const execute = async (rotation: Rotation, flags: RotateFlags, report: ResultReport): Promise<void> => {
   const { source, target, secret, copy, account, next, old, isOwn, withToken } = rotation;
-  const report = new ResultReport(flags.output);
   await applyAll(target, [tokenSecret(rotation)], report);
   const { token } = await awaitToken(target, { namespace: account.namespace, name: next }, flags.timeout);
   const rotated = withToken(token);
@@ -180,7 +180,6 @@ const execute = async (rotation: Rotation, flags: RotateFlags): Promise<void> =>
       report,
     );
   else note(keptNote(rotation));
-  await report.end();
 };
 
 const credentialsSecret = (

@@ -9,7 +9,7 @@ import { LinkApi } from '../../../crds/wire.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
-import { ResultReport, reportText } from '../common/output.ts';
+import { reportText, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { note, print, printLine, warn } from '../../print.ts';
 import type { InstallFlags } from './flags.ts';
@@ -66,9 +66,7 @@ const installIn = async (cluster: Cluster, flags: InstallFlags, settings: Settin
     ...(await clusterProblems(cluster, namespace, linkerdNamespace, objects)),
     ...(await recordProblems(cluster, namespace, settings)),
   ]);
-  const report = new ResultReport(output);
-  await applyInstall(cluster, objects, report);
-  await report.end();
+  await withReport(output, (report) => applyInstall(cluster, objects, report));
   await warnOfControllers(cluster, namespace);
   printLine(`Linkspan ${VERSION} is installed in ${cluster.context}; linkspan link gives it a target`);
 };

@@ -18,7 +18,7 @@ import { deleteAll, type Found, refOf } from '../common/apply.ts';
 import { type Cluster, COMMAND_LINE, withCluster } from '../common/cluster.ts';
 import { type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { CRDS, DEPLOYMENTS, LINKS, PODS, resourceOf, SERVICE_ACCOUNTS } from '../common/kinds.ts';
-import { manifestsText, ResultReport } from '../common/output.ts';
+import { manifestsText, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { note, print } from '../../print.ts';
 import type { UninstallFlags } from './flags.ts';
@@ -44,7 +44,16 @@ const uninstallFrom = async (cluster: Cluster, flags: UninstallFlags): Promise<v
     await print(manifestsText([{ context: cluster.context, purpose, objects: objects.map(refOf) }], output ?? 'yaml'));
     return;
   }
-  const report = new ResultReport(output);
+  await withReport(output, (report) => remove(cluster, objects, flags, report));
+};
+
+/** Deletes the objects in their order, and waits until what takes time is gone. */
+const remove = async (
+  cluster: Cluster,
+  objects: readonly Found[],
+  flags: UninstallFlags,
+  report: ResultReport,
+): Promise<void> => {
   const isDeployment = ({ of }: Found): boolean => of === DEPLOYMENTS;
   await deleteAll(cluster, objects.filter(isDeployment), report);
   // A running operator needs its rights to give its Lease back, and would make the Lease again.
@@ -56,8 +65,7 @@ const uninstallFrom = async (cluster: Cluster, flags: UninstallFlags): Promise<v
   );
   for (const { of, object } of objects)
     if (of === CRDS || of === NAMESPACES) await untilGone(cluster, of, object, flags);
-  await releaseNamespace(cluster, namespace, report);
-  await report.end();
+  await releaseNamespace(cluster, flags.namespace, report);
 };
 
 /** What still needs the installation. */

@@ -10,7 +10,7 @@ import { deleteAll, type Found } from '../common/apply.ts';
 import { type Cluster, type Outcome, withCluster } from '../common/cluster.ts';
 import { CommandError, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { resourceOf } from '../common/kinds.ts';
-import { reportText, ResultReport } from '../common/output.ts';
+import { reportText, withReport } from '../common/output.ts';
 import { note, print, warn } from '../../print.ts';
 import { unifiedDiff } from '../../tree/diff.ts';
 import type { UpgradeFlags } from './flags.ts';
@@ -46,10 +46,10 @@ const upgradeIn = async (cluster: Cluster, flags: UpgradeFlags): Promise<void> =
     await print(output === undefined ? diffsText(changes) : reportText(reportOf(record, changes), output));
     return;
   }
-  const report = new ResultReport(output);
-  await applyInstall(cluster, objects, report);
-  await deleteAll(cluster, stale, report);
-  await report.end();
+  await withReport(output, async (report) => {
+    await applyInstall(cluster, objects, report);
+    await deleteAll(cluster, stale, report);
+  });
   await warnOfControllers(cluster, namespace);
 };
 

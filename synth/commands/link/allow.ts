@@ -9,7 +9,7 @@ import { applyAll } from '../common/apply.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
-import { documentsText, ResultReport } from '../common/output.ts';
+import { documentsText, withReport } from '../common/output.ts';
 import { print } from '../../print.ts';
 import type { AllowFlags } from './gen-flags.ts';
 import { accessManifests } from './manifests.ts';
@@ -41,9 +41,8 @@ export const allow = (flags: AllowFlags): Promise<void> =>
         await print(documentsText(objects, flags.output));
         return;
       }
-      const report = new ResultReport(flags.output === 'json' ? 'json' : undefined);
-      await applyAll(target, objects, report);
-      await report.end();
+      const format = flags.output === 'json' ? 'json' : undefined;
+      await withReport(format, (report) => applyAll(target, objects, report));
     });
   }, FLAG_OF_PROP);
 

@@ -7,7 +7,7 @@ import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../co
 import { applyAll } from '../common/apply.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
-import { type ClusterObjects, manifestsText, ResultReport } from '../common/output.ts';
+import { type ClusterObjects, manifestsText, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { print, printLine } from '../../print.ts';
 import type { LinkFlags } from './flags.ts';
@@ -32,9 +32,9 @@ const linkPair = async (pair: Pair, flags: LinkFlags): Promise<void> => {
   }
   // Rendered once before anything is written, so that what no manifest can have is refused first.
   for (const { settings } of ways) linkManifests(settings, flags);
-  const report = new ResultReport(flags.output);
-  for (const way of ways) await write(way, flags, report);
-  await report.end();
+  await withReport(flags.output, async (report) => {
+    for (const way of ways) await write(way, flags, report);
+  });
   if (flags.wait) for (const way of ways) await untilReady(way, flags, until - performance.now());
 };
 

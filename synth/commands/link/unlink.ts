@@ -25,7 +25,7 @@ import { type Cluster, withCluster } from '../common/cluster.ts';
 import { ExitCode, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, LINKS, SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
-import { type ClusterObjects, manifestsText, ResultReport } from '../common/output.ts';
+import { type ClusterObjects, manifestsText, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { note, print, printLine } from '../../print.ts';
 import type { UnlinkFlags } from './flags.ts';
@@ -97,12 +97,12 @@ const unlinkPair = async (
     }
     return;
   }
-  const report = new ResultReport(flags.output);
-  if (link !== undefined) await deleteAll(source, [link], report);
-  await untilRemoved(source, names.targetName, flags);
-  await deleteAll(source, credentials, report);
-  if (target !== undefined) await deleteAll(target, access, report);
-  await report.end();
+  await withReport(flags.output, async (report) => {
+    if (link !== undefined) await deleteAll(source, [link], report);
+    await untilRemoved(source, names.targetName, flags);
+    await deleteAll(source, credentials, report);
+    if (target !== undefined) await deleteAll(target, access, report);
+  });
 };
 
 /** The Link of this name must be the one to this cluster. */

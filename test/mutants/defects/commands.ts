@@ -13,6 +13,7 @@ const UPGRADE = ['test/synth/commands/install/upgrade.test.ts'];
 const MANIFESTS = ['test/synth/commands/install/manifests.test.ts'];
 const VALUES = ['test/synth/commands/install/values.test.ts'];
 
+const OUTPUT = ['test/synth/commands/common/output.test.ts'];
 const COMMAND_ERROR = ['test/synth/commands/common/command-error.test.ts'];
 
 const JUDGEMENTS = ['test/synth/commands/check/judgements.test.ts'];
@@ -84,7 +85,7 @@ export const COMMANDS: readonly Defect[] = [
   {
     name: 'the labels that install puts on a namespace stay there',
     file: 'synth/commands/install/uninstall.ts',
-    find: 'await releaseNamespace(cluster, namespace, report);',
+    find: 'await releaseNamespace(cluster, flags.namespace, report);',
     replace: '',
     tests: UNINSTALL,
   },
@@ -430,5 +431,17 @@ export const COMMANDS: readonly Defect[] = [
     find: '`${cut(text, MAX_LINE)}\\n`',
     replace: '`${text}\\n`',
     tests: COMMAND_ERROR,
+  },
+  {
+    name: 'a command that fails half-way does not list what it has done',
+    file: 'synth/commands/common/output.ts',
+    find: `    await command(report);
+  } finally {`,
+    replace: `    await command(report);
+  } catch (error) {
+    return await Promise.reject(error as Error);
+  }
+  {`,
+    tests: OUTPUT,
   },
 ];
