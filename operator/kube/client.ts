@@ -4,9 +4,8 @@
  */
 import type { ClusterAccess } from './access/access.ts';
 import type { RequestLane } from './network.ts';
-import { isNotFound } from './errors.ts';
-import { apiVersionOf, EVENTS, type KubeObject, LEASES, PODS, type Resource } from './objects.ts';
-import { collectionPath, objectPath, type Query, versionPath } from './paths.ts';
+import { apiVersionOf, EVENTS, type KubeObject, LEASES, type Resource } from './objects.ts';
+import { collectionPath, objectPath, type Query } from './paths.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 
 export type { ClientHooks } from './transport.ts';
@@ -56,21 +55,6 @@ export interface Preconditions {
   readonly resourceVersion?: string | undefined;
 }
 
-/** An `APIResourceList`. */
-interface ServedResources {
-  readonly resources?: readonly {
-    readonly name: string;
-    readonly kind: string;
-    readonly namespaced: boolean;
-    readonly verbs: readonly string[];
-  }[];
-}
-
-/** An `APIGroupList`. */
-interface ServedGroups {
-  readonly groups?: readonly { readonly name: string; readonly preferredVersion: { readonly version: string } }[];
-}
-
 export class KubeClient {
   /** The field manager of this client's writes. */
   readonly fieldManager: string;
@@ -112,68 +96,15 @@ export class KubeClient {
     });
   }
 
-  /**
-   * The verbs that the API server serves for a resource; none if it does not serve the resource. One whose CRD is being
-   * deleted has no `create`. Every authenticated client may ask, by Kubernetes' own role `system:discovery`.
-   */
-  async verbs(of: Resource, signal?: AbortSignal): Promise<readonly string[]> {
-    try {
-      const { resources = [] } = await this.#transport.json<ServedResources>({
-        method: 'GET',
-        path: versionPath(of),
-        what: `discover ${apiVersionOf(of)}`,
-        signal,
-      });
-      return resources.find(({ name }) => name === of.plural)?.verbs ?? [];
-    } catch (error) {
-      if (isNotFound(error)) return [];
-      throw error;
-    }
+  /** GET of what is no object, such as what the API server serves. @param what is tried, for errors */
+  get<T>(path: string, what: string, signal?: AbortSignal): Promise<T> {
+    return this.#transport.json<T>({ method: 'GET', path, what, signal });
   }
 
-  /** The version of the API server, such as `v1.36.1`. */
-  async version(signal?: AbortSignal): Promise<string> {
-    const { gitVersion = '' } = await this.#transport.json<{ readonly gitVersion?: string }>({
-      method: 'GET',
-      path: '/version',
-      what: 'get the version',
-      signal,
-    });
-    return gitVersion;
-  }
-
-  /**
-   * Every resource that can be listed and has namespaces, each at the version that the API server prefers of its group.
-   * @throws ApiError also if one group, such as that of an aggregated API server, does not answer
-   */
-  async namespacedResources(signal?: AbortSignal): Promise<readonly Resource[]> {
-    const get = <T>(path: string): Promise<T> =>
-      this.#transport.json<T>({ method: 'GET', path, what: `discover ${path}`, signal });
-    const { groups = [] } = await get<ServedGroups>('/apis');
-    const versions = groups.map(({ name, preferredVersion }) => ({ group: name, version: preferredVersion.version }));
-    const lists = await Promise.all(
-      [{ group: '', version: 'v1' }, ...versions].map(async (of) => {
-        const { resources = [] } = await get<ServedResources>(versionPath(of));
-        return resources.flatMap(({ name: plural, kind, namespaced, verbs }) =>
-          namespaced && verbs.includes('list') ? [{ ...of, plural, kind, namespaced }] : [],
-        );
-      }),
-    );
-    return lists.flat();
-  }
-
-  /** What a pod answers at a path, asked through the API server. @throws ApiError as the pod or the API server answers */
-  podText(
-    { namespace, name, port }: { readonly namespace: string; readonly name: string; readonly port: number },
-    path: string,
-    signal?: AbortSignal,
-  ): Promise<string> {
-    return this.#transport.text({
-      method: 'GET',
-      path: `${objectPath(PODS, namespace, `${name}:${port}`)}/proxy${path}`,
-      what: `get ${path} of Pod ${label(namespace, name)}`,
-      signal,
-    });
+  /** GET of text, which may take longer than other answers. @param what is tried, for errors */
+  text(path: string, what: string, timeoutMs: number): Promise<string> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    return this.#transport.text({ method: 'GET', path, what, signal, minTimeoutMs: timeoutMs });
   }
 
   /** One page of a list. Items carry no `kind`, as the API server sends them. */

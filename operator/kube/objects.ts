@@ -153,7 +153,8 @@ export const ENDPOINT_SLICES = resource('discovery.k8s.io', 'v1', 'endpointslice
 export const LEASES = resource('coordination.k8s.io', 'v1', 'leases', 'Lease');
 
 /** `apiVersion` of a resource's objects. */
-export const apiVersionOf = (of: Resource): string => (of.group === '' ? of.version : `${of.group}/${of.version}`);
+export const apiVersionOf = (of: Pick<Resource, 'group' | 'version'>): string =>
+  of.group === '' ? of.version : `${of.group}/${of.version}`;
 
 /** `namespace/name`, or `name` if the object has no namespace. */
 export const keyOf = (object: { readonly metadata: { readonly namespace?: string; readonly name: string } }): string =>

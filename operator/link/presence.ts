@@ -3,7 +3,7 @@
  * deletes every Link when their CRD or their namespace is deleted, and then nobody asked for that. What the API server
  * serves tells the two apart: a CRD that is being deleted takes no new objects from before its first object goes.
  */
-import type { KubeClient } from '../kube/client.ts';
+import { type Asking, servedVerbs } from '../kube/discovery.ts';
 import type { Resource } from '../kube/objects.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { SourceNamespaces } from '../source/namespaces.ts';
@@ -17,7 +17,7 @@ const BELATED_MS = 60_000;
 
 export interface PresenceOptions {
   /** The source cluster. */
-  readonly client: Pick<KubeClient, 'verbs'>;
+  readonly client: Asking;
   /** Links, and their namespace. */
   readonly resource: Resource;
   readonly namespace: string;
@@ -67,7 +67,7 @@ export class LinkPresence {
   /** Asks whether there is a place for Links, and reports a change. */
   async #ask(signal: AbortSignal): Promise<boolean> {
     const { client, resource, namespace, namespaces, log } = this.#options;
-    const isServed = (await client.verbs(resource, signal)).includes('create');
+    const isServed = (await servedVerbs(client, resource, signal)).includes('create');
     const isThere = isServed && namespaces.stateOf(namespace) === 'exists';
     if (!isThere) this.vanished();
     if (isThere && this.#isReported) this.#reportWait('there can be Links again');

@@ -3,9 +3,11 @@
  * deadline, and what could not be read is kept, so that no check passes for want of a look.
  */
 import { KubeClient } from '../../../operator/kube/client.ts';
+import { servedVerbs, serverVersion } from '../../../operator/kube/discovery.ts';
 import type { ClusterAccess } from '../../../operator/kube/access/access.ts';
-import { describe, isForbidden, isNotFound, isUnauthorized } from '../../../operator/kube/errors.ts';
+import { ApiError, describe, isForbidden, isNotFound, isUnauthorized } from '../../../operator/kube/errors.ts';
 import type { KubeObject, Resource } from '../../../operator/kube/objects.ts';
+import { COMMAND_LINE } from '../common/cluster.ts';
 import { ACCESS_REVIEWS, SELF_ACCESS_REVIEWS } from '../common/kinds.ts';
 
 /** What was read, or why it was not. */
@@ -38,8 +40,6 @@ export const rightText = ({ verb, group, resource, namespace, name }: Right): st
 
 /** Objects of a page. */
 const PAGE = 500;
-/** Who checks are in audit logs. */
-const COMMAND_LINE = 'linkspan-cli';
 
 interface ReaderOptions {
   /** Ends everything that is read. */
@@ -73,7 +73,7 @@ export class Reader {
 
   /** The version of the API server. When this cannot be read, nothing else is asked for. */
   async version(): Promise<Read<string>> {
-    const version = await this.#read('get the version', () => this.#client.version(this.#signal()), false);
+    const version = await this.#read('get the version', () => serverVersion(this.#client, this.#signal()), false);
     if (!version.ok && version.obstacle !== 'forbidden') this.#gone = version;
     return version;
   }
@@ -116,7 +116,10 @@ export class Reader {
 
   /** Reports whether the API server serves a resource. */
   serves(of: Resource): Promise<Read<boolean>> {
-    return this.#read(`discover ${of.plural}`, async () => (await this.#client.verbs(of, this.#signal())).length > 0);
+    return this.#read(
+      `discover ${of.plural}`,
+      async () => (await servedVerbs(this.#client, of, this.#signal())).length > 0,
+    );
   }
 
   /** Reports whether these credentials have a right. */
@@ -167,5 +170,5 @@ export class Reader {
 const obstacleOf = (error: unknown): Unread['obstacle'] => {
   if (isForbidden(error)) return 'forbidden';
   if (isUnauthorized(error)) return 'unauthorized';
-  return error instanceof Error && error.name === 'ApiError' ? 'refused' : 'unreachable';
+  return error instanceof ApiError ? 'refused' : 'unreachable';
 };

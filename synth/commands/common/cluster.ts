@@ -7,6 +7,7 @@ import type { ClusterAccess } from '../../../operator/kube/access/access.ts';
 import { kubeconfigAccess, kubeconfigServer, loadSourceKubeconfig } from '../../../operator/kube/access/kubeconfig.ts';
 import type { KubeconfigServer, SourceKubeconfigOptions } from '../../../operator/kube/access/kubeconfig.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
+import { namespacedResources, servedVerbs } from '../../../operator/kube/discovery.ts';
 import { sleep } from '../../../operator/kube/backoff.ts';
 import {
   ApiError,
@@ -17,7 +18,8 @@ import {
   isNotFound,
   isUnauthorized,
 } from '../../../operator/kube/errors.ts';
-import type { KubeObject, Resource } from '../../../operator/kube/objects.ts';
+import { type KubeObject, PODS, type Resource } from '../../../operator/kube/objects.ts';
+import { objectPath } from '../../../operator/kube/paths.ts';
 import { printLine } from '../../print.ts';
 import { CommandError } from './command-error.ts';
 import { resourceOf } from './kinds.ts';
@@ -88,7 +90,7 @@ export class Cluster {
 
   /** Reports whether the API server serves a resource that objects can be created of. */
   serves(of: Resource): Promise<boolean> {
-    return this.#ask(async () => (await this.#client.verbs(of)).includes('create'));
+    return this.#ask(async () => (await servedVerbs(this.#client, of)).includes('create'));
   }
 
   /** The object; undefined if there is none. */
@@ -120,7 +122,7 @@ export class Cluster {
 
   /** Every resource that can be listed and has namespaces. */
   namespacedResources(): Promise<readonly Resource[]> {
-    return this.#ask(() => this.#client.namespacedResources());
+    return this.#ask(() => namespacedResources(this.#client));
   }
 
   /** What {@link apply} would make of an object; nothing is written. */
@@ -180,12 +182,13 @@ export class Cluster {
 
   /** What a pod answers at a path; the obstacle instead if it cannot be asked. */
   async podText(
-    pod: { readonly namespace: string; readonly name: string; readonly port: number },
+    { namespace, name, port }: { readonly namespace: string; readonly name: string; readonly port: number },
     path: string,
     timeoutMs: number,
   ): Promise<{ readonly text: string } | { readonly obstacle: string }> {
+    const proxy = `${objectPath(PODS, namespace, `${name}:${port}`)}/proxy${path}`;
     try {
-      return { text: await this.#client.podText(pod, path, AbortSignal.timeout(timeoutMs)) };
+      return { text: await this.#client.text(proxy, `get ${path} of Pod ${namespace}/${name}`, timeoutMs) };
     } catch (error) {
       return { obstacle: describe(error) };
     }

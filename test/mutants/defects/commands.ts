@@ -444,4 +444,11 @@ export const COMMANDS: readonly Defect[] = [
   {`,
     tests: OUTPUT,
   },
+  {
+    name: 'gateways --wait ends after the deadline of other requests',
+    file: 'operator/kube/client.ts',
+    find: "{ method: 'GET', path, what, signal, minTimeoutMs: timeoutMs }",
+    replace: "{ method: 'GET', path, what, signal }",
+    tests: ['test/operator/kube/client.test.ts'],
+  },
 ];

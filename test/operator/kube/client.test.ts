@@ -162,21 +162,11 @@ describe('a request', () => {
     expect(seen[0]?.body).toEqual({ apiVersion: 'v1', kind: 'Service', ...service });
   });
 
-  it('for the verbs of a resource reads what the API server serves; none where that is not served', async () => {
-    respond = ({ url = '' }, response) => {
-      if (url.includes('/gone')) answer(response, 404, {});
-      else
-        answer(response, 200, {
-          resources: [
-            { name: 'services/status', verbs: ['get'] },
-            { name: 'services', verbs: ['list'] },
-          ],
-        });
-    };
-    expect(await connect().verbs(SERVICES)).toEqual(['list']);
-    expect(await connect().verbs(ENDPOINT_SLICES)).toEqual([]);
-    expect(await connect({}, '/gone').verbs(SERVICES)).toEqual([]);
-    expect(seen.map(({ url }) => url)).toEqual(['/api/v1', '/apis/discovery.k8s.io/v1', '/gone/api/v1']);
+  it('for text waits as long as it is allowed to, and no longer', async () => {
+    respond = (_, response) => void setTimeout(() => response.end('up 1'), 300);
+    const client = connect({ timeoutMs: 20 });
+    expect(await client.text('/metrics', 'get the metrics', 60_000)).toBe('up 1');
+    await expect(client.text('/metrics', 'get the metrics', 20)).rejects.toThrow();
   });
 
   it('to delete insists on its preconditions', async () => {

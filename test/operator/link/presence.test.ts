@@ -21,11 +21,11 @@ describe('the presence of Links (L56, E5)', () => {
     [verbs, namespace, error, requests, lines] = [SERVED, 'exists', undefined, 0, []];
     presence = new LinkPresence({
       client: {
-        verbs: async () => {
+        get: async <T>() => {
           requests += 1;
           await Promise.resolve();
           if (error !== undefined) throw error;
-          return verbs;
+          return { resources: [{ name: LINKS.plural, verbs }] } as T;
         },
       },
       resource: LINKS,
