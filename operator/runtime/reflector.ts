@@ -9,12 +9,14 @@
 import { type BackoffPolicy, backoffMs, sleep } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { ApiError, ConnectionError, isExpired, LimitError, SilenceError, type StatusBody } from '../kube/errors.ts';
+import { checkBytes, listPages, type ListPagesOptions } from '../kube/list-pages.ts';
 import type { KubeObject } from '../kube/objects.ts';
 import type { Interruptions } from './interruptions.ts';
-import { checkBytes, listPages, type ListPagesOptions } from './list-pages.ts';
+import type { Sink } from './store.ts';
 
 /** Each list and watch asks for the client, so that `reconnect` takes up new credentials; both are held to the limits. */
 export interface ReflectorOptions<T extends KubeObject> extends ListPagesOptions<T> {
+  readonly sink: Sink<T>;
   readonly client: () => KubeClient;
   readonly timings?: Partial<ReflectorTimings>;
   /**

@@ -8,6 +8,7 @@ import type { ClusterAccess } from '../../../operator/kube/access/access.ts';
 import { ApiError, describe, isForbidden, isNotFound, isUnauthorized } from '../../../operator/kube/errors.ts';
 import type { KubeObject, Resource } from '../../../operator/kube/objects.ts';
 import { COMMAND_LINE } from '../common/cluster.ts';
+import { listAll } from '../common/list-all.ts';
 import { ACCESS_REVIEWS, SELF_ACCESS_REVIEWS } from '../common/kinds.ts';
 
 /** What was read, or why it was not. */
@@ -37,9 +38,6 @@ export interface Right {
 /** A right as messages name it: `list endpointslices.discovery.k8s.io in namespace shop`. */
 export const rightText = ({ verb, group, resource, namespace, name }: Right): string =>
   `${verb} ${resource}${group === '' ? '' : `.${group}`}${name === undefined ? '' : ` "${name}"`}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
-
-/** Objects of a page. */
-const PAGE = 500;
 
 interface ReaderOptions {
   /** Ends everything that is read. */
@@ -97,21 +95,7 @@ export class Reader {
     options: { readonly namespace?: string | undefined; readonly labelSelector?: string } = {},
   ): Promise<Read<readonly T[]>> {
     const within = options.namespace === undefined ? '' : ` in namespace ${options.namespace}`;
-    return this.#read(`list ${of.plural}${within}`, async () => {
-      const all: T[] = [];
-      let more: string | undefined;
-      try {
-        do {
-          const page = { ...options, limit: PAGE, ...(more !== undefined && { continue: more }) };
-          const { items, metadata } = await this.#client.list<T>(of, page, this.#signal());
-          all.push(...items);
-          more = metadata.continue;
-        } while (more !== undefined && more !== '');
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-      }
-      return all;
-    });
+    return this.#read(`list ${of.plural}${within}`, () => listAll<T>(this.#client, of, options, this.#signal()));
   }
 
   /** Reports whether the API server serves a resource. */

@@ -23,6 +23,7 @@ import { objectPath } from '../../../operator/kube/paths.ts';
 import { printLine } from '../../print.ts';
 import { CommandError } from './command-error.ts';
 import { resourceOf } from './kinds.ts';
+import { listAll } from './list-all.ts';
 
 /** Who the commands are in managedFields and audit logs: not the operator, whose writes are its own. */
 export const COMMAND_LINE = 'linkspan-cli';
@@ -110,14 +111,7 @@ export class Cluster {
     of: Resource,
     options: { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string },
   ): Promise<readonly T[]> {
-    return this.#ask(async () => {
-      try {
-        return (await this.#client.list<T>(of, options)).items;
-      } catch (error) {
-        if (isNotFound(error)) return [];
-        throw error;
-      }
-    });
+    return this.#ask(() => listAll<T>(this.#client, of, options));
   }
 
   /** Every resource that can be listed and has namespaces. */

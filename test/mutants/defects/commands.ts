@@ -14,6 +14,7 @@ const MANIFESTS = ['test/synth/commands/install/manifests.test.ts'];
 const VALUES = ['test/synth/commands/install/values.test.ts'];
 
 const OUTPUT = ['test/synth/commands/common/output.test.ts'];
+const LIST_ALL = ['test/synth/commands/common/list-all.test.ts'];
 const COMMAND_ERROR = ['test/synth/commands/common/command-error.test.ts'];
 
 const JUDGEMENTS = ['test/synth/commands/check/judgements.test.ts'];
@@ -450,5 +451,12 @@ export const COMMANDS: readonly Defect[] = [
     find: "{ method: 'GET', path, what, signal, minTimeoutMs: timeoutMs }",
     replace: "{ method: 'GET', path, what, signal }",
     tests: ['test/operator/kube/client.test.ts'],
+  },
+  {
+    name: 'a command asks for a list of any length at once',
+    file: 'synth/commands/common/list-all.ts',
+    find: 'const PAGE = 500;',
+    replace: 'const PAGE = 0;',
+    tests: LIST_ALL,
   },
 ];

@@ -6,8 +6,8 @@ const LEASE_RECORD = {
 };
 const LEASE = { file: 'operator/runtime/lease.ts', tests: ['test/operator/runtime/lease.test.ts'] };
 const LIST_PAGES = {
-  file: 'operator/runtime/list-pages.ts',
-  tests: ['test/operator/runtime/list-pages.test.ts', 'test/operator/runtime/reflector.test.ts'],
+  file: 'operator/kube/list-pages.ts',
+  tests: ['test/operator/kube/list-pages.test.ts', 'test/operator/runtime/reflector.test.ts'],
 };
 const REFLECTOR = { file: 'operator/runtime/reflector.ts', tests: ['test/operator/runtime/reflector.test.ts'] };
 const STORE = { file: 'operator/runtime/store.ts', tests: ['test/operator/runtime/store.test.ts'] };

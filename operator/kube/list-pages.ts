@@ -1,16 +1,22 @@
 /** A list, page by page, into a sink; never more of it than may be kept, and never without end. */
-import type { KubeClient, ListOptions } from '../kube/client.ts';
-import { LimitError } from '../kube/errors.ts';
-import { inMiB } from '../kube/lines.ts';
-import type { KubeObject, Resource } from '../kube/objects.ts';
-import type { Sink } from './store.ts';
+import type { KubeClient, ListOptions } from './client.ts';
+import { LimitError } from './errors.ts';
+import { inMiB } from './lines.ts';
+import type { KubeObject, Resource } from './objects.ts';
+
+/** What takes the objects of a list. */
+export interface ListSink<T extends KubeObject> {
+  /** Weight of those that it has taken; 0 if objects are not weighed. */
+  readonly bytes: number;
+  listed(object: T): void;
+}
 
 export interface ListPagesOptions<T extends KubeObject> {
   /** Called before each page. */
   readonly client: () => Pick<KubeClient, 'listEach'>;
   readonly resource: Resource;
   readonly select?: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
-  readonly sink: Sink<T>;
+  readonly sink: ListSink<T>;
   /** Most objects. @default - no limit */
   readonly maxObjects?: number | undefined;
   /** Most bytes that they take, as the sink weighs them. @default - no limit */
@@ -55,6 +61,6 @@ export async function listPages<T extends KubeObject>(
 }
 
 /** @throws LimitError if the objects of a sink take more memory than they may */
-export function checkBytes(what: string, sink: Pick<Sink<never>, 'bytes'>, maxBytes = Infinity): void {
+export function checkBytes(what: string, sink: Pick<ListSink<never>, 'bytes'>, maxBytes = Infinity): void {
   if (sink.bytes > maxBytes) throw new LimitError(`${what}: the objects take more than ${inMiB(maxBytes)}`);
 }

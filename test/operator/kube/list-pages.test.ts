@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type KubeObject, SERVICES } from '../../../operator/kube/objects.ts';
-import { listPages, type ListPagesOptions } from '../../../operator/runtime/list-pages.ts';
+import { listPages, type ListPagesOptions } from '../../../operator/kube/list-pages.ts';
 
 const { signal } = new AbortController();
 
