@@ -37,12 +37,12 @@ const explainFrom = async (
   source: Cluster,
   target: Cluster | undefined,
   ref: ServiceRef,
-  { namespace, name = target?.context, output }: ExplainFlags,
+  { namespace, linkerdNamespace, name = target?.context, output }: ExplainFlags,
 ): Promise<void> => {
   const links = await linksOf(source, namespace);
   const chosen = name === undefined ? links : links.filter(({ spec }) => spec?.targetClusterName === name);
   if (chosen.length === 0) throw new CommandError([noLink(source, links, namespace, name)]);
-  const all = await Promise.all(chosen.map((link) => factsOf(source, target, link, ref)));
+  const all = await Promise.all(chosen.map((link) => factsOf(source, target, link, ref, linkerdNamespace)));
   // Without a target, only a Link that knows the Service can explain anything.
   const known = target === undefined && all.some(knows) ? all.filter(knows) : all;
   const explained = known.map((facts) => ({ facts, explanation: explanationOf(facts) }));

@@ -43,6 +43,8 @@ export interface Facts {
   readonly ref: ServiceRef;
   /** Undefined: the target is not read. */
   readonly target: TargetFacts | undefined;
+  /** Namespace of Linkerd's control plane in the source, which has no mirrors. */
+  readonly linkerdNamespace: string;
   readonly hasNamespace: boolean;
   /** Ours, of the whole namespace. */
   readonly owned: OwnedObjects;
@@ -62,6 +64,7 @@ export const factsOf = async (
   target: Cluster | undefined,
   link: LinkObject,
   given: ServiceRef,
+  linkerdNamespace: string,
 ): Promise<Facts> => {
   const report = reportOf(link);
   const { namespace } = given;
@@ -84,6 +87,7 @@ export const factsOf = async (
     unserved: unserved(lease, Date.now()),
     ref,
     target: target && (await targetFactsOf(target, ref)),
+    linkerdNamespace,
     hasNamespace: found !== undefined,
     owned: { services: mirrors, endpoints, slices },
     local: services.find(({ metadata }) => metadata.name === mirrorName(name, cluster)),

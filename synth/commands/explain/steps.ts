@@ -4,7 +4,8 @@
  */
 import { formatFieldErrors } from '../../../crds/field-error.ts';
 import { type LinkSettings, readLink } from '../../../crds/link/settings.ts';
-import { Default, Label, mirrorName, PROTECTED_NAMESPACES, Value } from '../../../crds/wire.ts';
+import { isProtectedNamespace } from '../../../crds/operator-values.ts';
+import { Label, mirrorName, Value } from '../../../crds/wire.ts';
 import { cut } from '../../../operator/kube/errors.ts';
 import type { Service } from '../../../operator/kube/objects.ts';
 import type { Observed } from '../../../operator/mirror/observed.ts';
@@ -205,12 +206,13 @@ const writingRemedy = ({ report, source }: Facts): string =>
 
 /** The state of both clusters, as the operator would observe it. */
 const observedOf = (
-  { link, report, ref, target, hasNamespace, owned, local, foreign }: Facts,
+  { link, report, ref, target, linkerdNamespace, hasNamespace, owned, local, foreign }: Facts,
   settings: LinkSettings,
   mode: 'gateway' | 'remote-discovery',
 ): Observed => {
   const { cluster, clusterDomain, excludedLabels, excludedAnnotations, gateway } = settings;
   const service = target?.service;
+  const protecting = { namespace: link.metadata.namespace ?? '', controlPlaneNamespace: linkerdNamespace };
   // The operator's own settings are not known here: what it has written or reported tells.
   const waits = report.services.some(({ name, reason }) => name === ref.name && reason === 'WaitingForEndpoints');
   const mirror = mirrorName(ref.name, cluster);
@@ -238,7 +240,7 @@ const observedOf = (
     admitsPod: () => true,
     departed: new Map(),
     decidable: true,
-    namespaceState: namespaceState(ref.namespace, link.metadata.namespace, hasNamespace),
+    namespaceState: isProtectedNamespace(ref.namespace, protecting) ? 'forbidden' : hasNamespace ? 'exists' : 'missing',
     owned: {
       services: owned.services.filter(
         ({ metadata }) => metadata.name === mirror || metadata.labels?.[Label.headlessMirrorSvcName] === mirror,
@@ -248,9 +250,4 @@ const observedOf = (
     },
     isForeign: (name) => foreign.has(name),
   };
-};
-
-const namespaceState = (name: string, links: string | undefined, exists: boolean): Observed['namespaceState'] => {
-  const isOwn = name === links || name === Default.controlPlaneNamespace || PROTECTED_NAMESPACES.includes(name);
-  return isOwn ? 'forbidden' : exists ? 'exists' : 'missing';
 };

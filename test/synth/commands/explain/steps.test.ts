@@ -44,6 +44,7 @@ const facts = (changed: Partial<Facts> = {}, mirror: Service = MIRROR): Facts =>
     service: REMOTE,
     slices: [{ metadata: { name: 'web-a' }, addressType: 'IPv4', endpoints: [{ addresses: ['10.0.0.1'] }] }],
   },
+  linkerdNamespace: 'linkerd',
   hasNamespace: true,
   owned: {
     services: [mirror],
@@ -58,6 +59,11 @@ const messageOf = (given: Facts, step: string): string | undefined =>
   explain(given).steps.find((each) => each.step === step)?.message;
 
 describe('an explanation', () => {
+  it.each(['linkerd', 'mesh'])('stops where the control plane is in the namespace of the Service, %s', (namespace) => {
+    const given = facts({ linkerdNamespace: namespace, ref: { namespace, name: 'web' } });
+    expect(messageOf(given, 'mirror')).toContain('it is not mirrored, NamespaceNotAllowed');
+  });
+
   it('reaches the gateway', () => {
     const { steps, reached } = explain(facts());
     expect(steps.filter(({ state }) => state !== 'ok')).toEqual([]);
