@@ -1,5 +1,4 @@
 /** The rights that the operator needs with the arguments of its Deployment, and whether its account has them. */
-import { Command, CommanderError } from 'commander';
 import type { PolicyRule } from '../../../constructs/common/grant.ts';
 import {
   mirrorRules,
@@ -8,8 +7,8 @@ import {
   readRules,
   watchNamespacesRules,
 } from '../../../constructs/operator/rights.ts';
-import { type OperatorConfig, parseOperatorConfig } from '../../../operator/config/config.ts';
-import { addOperatorFlags, type FlagValues } from '../../../operator/config/flags.ts';
+import type { OperatorConfig } from '../../../operator/config/config.ts';
+import { settingsIn } from '../common/operator-settings.ts';
 import type { Deployment } from './objects.ts';
 import type { Read, Reader, Right } from './reader.ts';
 import type { Granted } from './target.ts';
@@ -22,9 +21,10 @@ export const operatorRights = async (
   reader: Reader,
   deployment: Deployment | undefined,
 ): Promise<Read<readonly Granted[]> | undefined> => {
-  const config = deployment && configOf(deployment);
-  if (deployment === undefined || config === undefined) return undefined;
+  if (deployment === undefined) return undefined;
   const { namespace = '' } = deployment.metadata;
+  const settings = settingsIn(deployment, { namespace });
+  if (!settings.ok) return undefined;
   const account = deployment.spec?.template?.spec?.serviceAccountName ?? 'default';
   const user = `system:serviceaccount:${namespace}:${account}`;
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
@@ -34,29 +34,13 @@ export const operatorRights = async (
     const why = 'these credentials may not ask for the rights of others';
     return { ok: false, what: 'create SubjectAccessReviews', why, obstacle: 'forbidden' };
   }
-  const rights = rightsOf(config);
+  const rights = rightsOf(settings.config);
   return {
     ok: true,
     value: await Promise.all(
       rights.map(async (right) => ({ right, granted: await reader.mayUser(user, groups, right) })),
     ),
   };
-};
-
-/** The configuration that the operator gets; undefined if it would refuse it. */
-const configOf = ({ spec }: Deployment): OperatorConfig | undefined => {
-  const [{ args = [], env = [] } = {}] = spec?.template?.spec?.containers ?? [];
-  const command = addOperatorFlags(new Command())
-    .exitOverride()
-    .configureOutput({ writeErr: () => undefined });
-  try {
-    const flags = command.parse(args.slice(1), { from: 'user' }).opts<FlagValues>();
-    const parsed = parseOperatorConfig(flags, Object.fromEntries(env.map(({ name, value }) => [name, value ?? ''])));
-    return parsed.ok ? parsed.value : undefined;
-  } catch (error) {
-    if (error instanceof CommanderError) return undefined;
-    throw error;
-  }
 };
 
 /** The rights of an operator, as `MirrorOperator` grants them. */

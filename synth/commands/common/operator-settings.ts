@@ -1,5 +1,5 @@
 /** The settings of the operator that runs in a cluster, read from its Deployment. */
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { formatFieldErrors } from '../../../crds/field-error.ts';
 import { OPERATOR_CONTAINER, OPERATOR_NAME } from '../../../crds/wire.ts';
 import { parseOperatorConfig, type OperatorConfig } from '../../../operator/config/config.ts';
@@ -9,7 +9,8 @@ import { CommandError } from './command-error.ts';
 import { DEPLOYMENTS } from './kinds.ts';
 import type { ClusterReader } from './reader.ts';
 
-interface Deployment extends KubeObject {
+/** A Deployment, as far as settings are in it. */
+export interface OperatorDeployment extends KubeObject {
   readonly spec?: {
     readonly template?: {
       readonly spec?: {
@@ -37,29 +38,35 @@ export const operatorSettings = async (
   reader: ClusterReader,
   { namespace, linkerdNamespace }: { readonly namespace: string; readonly linkerdNamespace: string },
 ): Promise<FoundSettings> => {
-  const deployment = await reader.find<Deployment>(DEPLOYMENTS, { namespace, name: OPERATOR_NAME });
+  const deployment = await reader.find<OperatorDeployment>(DEPLOYMENTS, { namespace, name: OPERATOR_NAME });
+  const read = settingsIn(deployment, { namespace, controlPlaneNamespace: linkerdNamespace });
+  if (read.ok) return { config: read.config, isInstalled: deployment !== undefined };
+  const object = `Deployment ${namespace}/${OPERATOR_NAME} of ${reader.context}`;
+  const remedy = 'its settings cannot be read: use the linkspan of its version';
+  throw new CommandError([{ object, reason: read.reason, remedy }]);
+};
+
+/** The settings, or why the operator would not accept them either. */
+export type SettingsRead =
+  { readonly ok: true; readonly config: OperatorConfig } | { readonly ok: false; readonly reason: string };
+
+/**
+ * Reads the settings in a Deployment.
+ * @param around what a pod of it would find around itself, unless it is given in the Deployment
+ */
+export const settingsIn = (deployment: OperatorDeployment | undefined, around: FlagValues): SettingsRead => {
   const containers = deployment?.spec?.template?.spec?.containers ?? [];
   const { args = [], env = [] } = containers.find(({ name }) => name === OPERATOR_CONTAINER) ?? {};
   const variables = Object.fromEntries(env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));
-  const object = `Deployment ${namespace}/${OPERATOR_NAME} of ${reader.context}`;
-  const parsed = parseOperatorConfig(
-    { namespace, controlPlaneNamespace: linkerdNamespace, ...flagsOf(args, object) },
-    variables,
-  );
-  if (parsed.ok) return { config: parsed.value, isInstalled: deployment !== undefined };
-  throw refusal(object, formatFieldErrors(parsed.errors));
-};
-
-const flagsOf = (args: readonly string[], object: string): FlagValues => {
   const command = addOperatorFlags(new Command('operator'))
     .exitOverride()
     .configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
   try {
-    return command.parse(args[0] === 'operator' ? args.slice(1) : args, { from: 'user' }).opts<FlagValues>();
+    const given = command.parse(args[0] === 'operator' ? args.slice(1) : args, { from: 'user' }).opts<FlagValues>();
+    const parsed = parseOperatorConfig({ ...around, ...given }, variables);
+    return parsed.ok ? { ok: true, config: parsed.value } : { ok: false, reason: formatFieldErrors(parsed.errors) };
   } catch (error) {
-    throw refusal(object, error instanceof Error ? error.message : String(error));
+    if (error instanceof CommanderError) return { ok: false, reason: error.message };
+    throw error;
   }
 };
-
-const refusal = (object: string, reason: string): CommandError =>
-  new CommandError([{ object, reason, remedy: 'its settings cannot be read: use the linkspan of its version' }]);

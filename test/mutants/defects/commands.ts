@@ -15,6 +15,7 @@ const VALUES = ['test/synth/commands/install/values.test.ts'];
 
 const OUTPUT = ['test/synth/commands/common/output.test.ts'];
 const LIST_ALL = ['test/synth/commands/common/list-all.test.ts'];
+const OPERATOR_SETTINGS = ['test/synth/commands/common/operator-settings.test.ts'];
 const COMMAND_ERROR = ['test/synth/commands/common/command-error.test.ts'];
 
 const JUDGEMENTS = ['test/synth/commands/check/judgements.test.ts'];
@@ -394,8 +395,8 @@ export const COMMANDS: readonly Defect[] = [
   {
     name: 'a plan takes the defaults for the settings of the operator',
     file: 'synth/commands/common/operator-settings.ts',
-    find: '...flagsOf(args, object) }',
-    replace: '}',
+    find: '{ ...around, ...given }',
+    replace: 'around',
     tests: PLAN,
   },
   {
@@ -458,5 +459,19 @@ export const COMMANDS: readonly Defect[] = [
     find: 'const PAGE = 500;',
     replace: 'const PAGE = 0;',
     tests: LIST_ALL,
+  },
+  {
+    name: 'the settings of another container are taken for those of the operator',
+    file: 'synth/commands/common/operator-settings.ts',
+    find: 'containers.find(({ name }) => name === OPERATOR_CONTAINER) ?? {}',
+    replace: 'containers.find(({ name }) => name !== OPERATOR_CONTAINER) ?? {}',
+    tests: OPERATOR_SETTINGS,
+  },
+  {
+    name: 'explain expects mirrors in the namespace of the control plane',
+    file: 'synth/commands/explain/steps.ts',
+    find: 'controlPlaneNamespace: linkerdNamespace',
+    replace: "controlPlaneNamespace: 'linkerd'",
+    tests: ['test/synth/commands/explain/steps.test.ts'],
   },
 ];
