@@ -1,10 +1,6 @@
 /** The objects that checks read besides those that the operator reads, with the fields that they look at. */
 import type { KubeObject } from '../../../operator/kube/objects.ts';
 
-export interface ConfigMap extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
-
 export interface Condition {
   readonly type: string;
   readonly status: string;

@@ -11,7 +11,7 @@ import { previewAccess, writeAccess } from '../link/access.ts';
 import { apiServerOf } from '../link/api-server.ts';
 import { FLAG_OF_PROP } from '../link/manifests.ts';
 import { type Pair, withPair } from '../link/pair.ts';
-import { addressProblems, domainsOf, INSTALL, missingNamespace } from '../link/survey.ts';
+import { addressProblems, domainsOf, INSTALL, INSTALL_LINKERD, missingNamespace } from '../link/survey.ts';
 import { print } from '../../print.ts';
 import type { MintFlags } from './flags.ts';
 
@@ -52,9 +52,6 @@ const SAME_NAMESPACE: Problem = {
   reason: 'must differ from --namespace: both have a Secret of the same name',
   remedy: 'name the namespace of the control plane, or use --flat=false',
 };
-
-const INSTALL_LINKERD =
-  'install Linkerd there, name its namespace with --linkerd-namespace, or use --flat=false for gateway mode only';
 
 /** A Link that reads its credentials elsewhere would not notice these. */
 const otherSecret = async (

@@ -7,8 +7,8 @@ import { SERVICES } from '../../../operator/kube/objects.ts';
 import { Cluster } from '../common/cluster.ts';
 import { CommandError } from '../common/command-error.ts';
 import { apiServerProblem } from '../link/api-server.ts';
-import type { GatewayService } from '../link/gateway.ts';
-import { type Domains, readDomains } from '../link/target.ts';
+import { balancerAddresses, type GatewayService } from '../link/gateway.ts';
+import { type Domains, readDomains } from '../common/linkerd.ts';
 import type { InitFlags } from './flags.ts';
 
 /** How long a cluster may take to answer. */
@@ -90,11 +90,6 @@ const apiServerOf = ({ reachedBy }: Cluster): Surveyed['apiServer'] => {
   return { url, caData, tlsServerName };
 };
 
-const addressesOf = (gateway: GatewayService | undefined): readonly string[] => [
-  ...new Set(
-    (gateway?.status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) => {
-      const address = ip || hostname || '';
-      return addressProblem(address) === undefined ? [address] : [];
-    }),
-  ),
-];
+/** Those that a cluster file can have. */
+const addressesOf = (gateway: GatewayService | undefined): readonly string[] =>
+  gateway === undefined ? [] : balancerAddresses(gateway).filter((address) => addressProblem(address) === undefined);

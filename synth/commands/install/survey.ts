@@ -6,7 +6,7 @@ import type { Cluster } from '../common/cluster.ts';
 import type { Problem } from '../common/command-error.ts';
 import { CommandError } from '../common/command-error.ts';
 import { CONFIG_MAPS, DEPLOYMENTS, resourceOf } from '../common/kinds.ts';
-import { readDomains } from '../link/target.ts';
+import { LINKERD_CONFIG, readDomains } from '../common/linkerd.ts';
 import { warn } from '../../print.ts';
 import { isOurs } from './ownership.ts';
 import { type InstallRecord, readRecord, RECORD_NAME, type RecordObject, type Settings } from './settings.ts';
@@ -111,7 +111,7 @@ export const trustDomainOf = async (cluster: Cluster, settings: Settings): Promi
   }
   if (found === undefined && given === undefined) {
     warn(
-      `${cluster.context} has no ConfigMap linkerd-config in namespace ${linkerdNamespace}: its trust domain is ` +
+      `${cluster.context} has no ConfigMap ${LINKERD_CONFIG} in namespace ${linkerdNamespace}: its trust domain is ` +
         `taken to be ${Default.clusterDomain}`,
     );
   }

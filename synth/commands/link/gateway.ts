@@ -64,7 +64,7 @@ export const readGatewayService = (service: GatewayService, title: string, given
   if (period === undefined) {
     report(`has an annotation ${Annotation.probePeriod} that is not a duration`, 'write seconds, or as in 3s');
   }
-  const addresses = given.addresses ?? addressesOf(service);
+  const addresses = given.addresses ?? balancerAddresses(service);
   for (const address of addresses) {
     const reason = addressProblem(address);
     if (reason !== undefined)
@@ -95,8 +95,8 @@ const reportNoAddress = (
   }
 };
 
-/** An IP wins over a host name, as for Linkerd. */
-const addressesOf = ({ status }: GatewayService): readonly string[] => [
+/** The addresses of a load balancer, each once. An IP wins over a host name, as for Linkerd. */
+export const balancerAddresses = ({ status }: GatewayService): readonly string[] => [
   ...new Set(
     (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, hostname }) => {
       const address = ip || hostname;

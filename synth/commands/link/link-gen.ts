@@ -15,7 +15,7 @@ import { readLabelQuery } from './label-query.ts';
 import { credentialsManifests, FLAG_OF_PROP, linkManifests, type LinkContents } from './manifests.ts';
 import { clusterNameProblems } from './pair.ts';
 import { addressProblems, domainsOf } from './survey.ts';
-import { readGateway } from './target.ts';
+import { readGateway } from './target-gateway.ts';
 import { noTokenRemedy, type Token, tokenIn, tokenSecretsOf } from './token.ts';
 
 /** Runs the command. Sets the exit code. */

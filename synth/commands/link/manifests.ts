@@ -6,7 +6,7 @@ import type { LabelSelector } from '../../../crds/link/types.gen.ts';
 import { SECRETS } from '../../../operator/kube/objects.ts';
 import type { ApiServer } from './api-server.ts';
 import type { GatewayFacts } from './gateway.ts';
-import type { Domains } from './target.ts';
+import type { Domains } from '../common/linkerd.ts';
 import type { Account, Token } from './token.ts';
 
 /** The flags by the props that are made of them. */

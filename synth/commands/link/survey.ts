@@ -6,6 +6,7 @@ import { NAMESPACES } from '../../../operator/kube/objects.ts';
 import { type Problem, refuseProblems } from '../common/command-error.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { LINKS } from '../common/kinds.ts';
+import { readDomains } from '../common/linkerd.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { waitFor } from '../common/wait.ts';
 import { warn } from '../../print.ts';
@@ -14,7 +15,7 @@ import type { LinkFlags } from './flags.ts';
 import type { GatewayFacts, GatewayRead, GivenGateway } from './gateway.ts';
 import type { LinkSettings } from './manifests.ts';
 import type { Pair } from './pair.ts';
-import { readDomains, readGateway } from './target.ts';
+import { readGateway } from './target-gateway.ts';
 
 /** What the user has said of one way. */
 export interface Given extends GivenGateway {
@@ -151,7 +152,7 @@ const clusterProblems = async (
 };
 
 export const INSTALL = 'install the multicluster extension there, or name its namespace with --namespace';
-const INSTALL_LINKERD =
+export const INSTALL_LINKERD =
   'install Linkerd there, name its namespace with --linkerd-namespace, or use --flat=false for gateway mode only';
 
 export const missingNamespace = async (cluster: Cluster, name: string, remedy: string): Promise<Problem | undefined> =>

@@ -2,7 +2,7 @@
 import { LinkApi } from '../../../../crds/wire.ts';
 import { type Check, error, judged, skipped, warning } from '../check-type.ts';
 import { missingFields, servesLinks } from '../crd-fields.ts';
-import { LINKERD_CONFIG } from '../linkerd.ts';
+import { LINKERD_CONFIG } from '../../common/linkerd.ts';
 import { CRD_NAME, type Survey } from '../survey.ts';
 
 const KUBERNETES = 'kubernetes-api';

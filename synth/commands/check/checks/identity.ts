@@ -2,7 +2,8 @@
 import { Annotation, Default } from '../../../../crds/wire.ts';
 import { type Check, error, type Finding, skipped, warning } from '../check-type.ts';
 import { eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
-import { type Linkerd, LINKERD_CONFIG, type LinkerdRead } from '../linkerd.ts';
+import { type Linkerd, LINKERD_CONFIG } from '../../common/linkerd.ts';
+import type { LinkerdRead } from '../linkerd.ts';
 import type { LinkFacts, Survey } from '../survey.ts';
 import { type Bundle, distrust, readBundle } from '../trust.ts';
 

@@ -4,7 +4,7 @@ import { apiVersionOf } from '../../../../operator/kube/objects.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
 import { lackingRights } from '../checks/credentials.ts';
 import { missingFields } from '../crd-fields.ts';
-import { LINKERD_CONFIG } from '../linkerd.ts';
+import { LINKERD_CONFIG } from '../../common/linkerd.ts';
 import { isOperator, CRD_NAME } from '../survey.ts';
 import { readBundle } from '../trust.ts';
 import type { PreSurvey } from './survey.ts';
