@@ -44,20 +44,27 @@ export const gateways = (flags: GatewaysFlags): Promise<void> =>
         printLine(`no Link${of} in namespace ${namespace} of ${source.context} has a gateway`);
       }
       const latencies = await latenciesOf(source, links, flags);
-      const found = await Promise.all(links.map((link) => gatewayOf(source, link, latencies.get(link.name))));
+      const mirrors = links.length === 0 ? new Map<string, number>() : await mirrorsByCluster(source);
+      const found = links.map((link) => gatewayOf(link, mirrors.get(link.cluster) ?? 0, latencies.get(link.name)));
       const isTable = output === 'table' || output === 'wide';
       await print(isTable ? tableText(found, COLUMNS, output) : reportText(found, output));
     }),
   );
 
-const gatewayOf = async (source: Cluster, link: LinkReport, latency: number | undefined): Promise<Gateway> => {
+/** How many mirrors there are of each cluster. */
+const mirrorsByCluster = async (source: Cluster): Promise<ReadonlyMap<string, number>> => {
+  const mirrors = await source.list(SERVICES, { labelSelector: `${Label.mirroredService}=${Value.true}` });
+  const byCluster = Map.groupBy(mirrors, ({ metadata }) => metadata.labels?.[Label.clusterName] ?? '');
+  return new Map([...byCluster].map(([cluster, { length }]) => [cluster, length]));
+};
+
+const gatewayOf = (link: LinkReport, numberOfServices: number, latency: number | undefined): Gateway => {
   const { name, cluster, gateway, gatewayAlive, gatewayAddresses } = link;
-  const labelSelector = `${Label.mirroredService}=${Value.true},${Label.clusterName}=${cluster}`;
   const alive = gatewayAlive === true;
   return {
     clusterName: cluster,
     alive,
-    numberOfServices: (await source.list(SERVICES, { labelSelector })).length,
+    numberOfServices,
     latency: alive ? latency : undefined,
     link: name,
     addresses: gatewayAddresses,
