@@ -27,8 +27,9 @@ export const check = (flags: CheckFlags): Promise<void> =>
       const remedy = 'remove one of them: before the installation there is no Link';
       refuseProblems([{ object: '--link', reason: 'must not be used with --pre', remedy }], ExitCode.usage);
     }
-    const until = performance.now() + (flags.wait ? flags.timeout : 0);
     let found = await diagnose(flags);
+    // From the first look on: where one takes long, there is a second one all the same.
+    const until = performance.now() + (flags.wait ? flags.timeout : 0);
     while (!isSuccess(found) && performance.now() < until) {
       const errors = found.filter(({ result }) => result === 'error');
       printLine(`waiting: ${errors.map(({ id }) => id).join(', ')}`);
