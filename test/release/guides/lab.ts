@@ -18,7 +18,7 @@ import { LINKS_NAMESPACE } from '../../support/builders.ts';
 import { TestGateway } from '../../support/gateway.ts';
 import { TestOperator } from '../../support/operator.ts';
 import { type Outcome, ROOT, shell } from '../packaging/packed.ts';
-import { LINKERD, linkerdCrds } from './linkerd.ts';
+import { linkerdCrds, linkerdSettings } from './linkerd.ts';
 
 const NAMES = ['east', 'west'] as const;
 type Name = (typeof NAMES)[number];
@@ -108,10 +108,15 @@ export class Lab {
     return shell(home, commands, { PATH: path, HOME: home, KUBECONFIG: join(this.#directory, 'config') });
   }
 
+  /** The settings of a Linkerd whose clusters trust one another: their anchor is some certificate. */
+  linkerdSettings(): string {
+    return linkerdSettings(Buffer.from(this.clusters.east.caData, 'base64').toString());
+  }
+
   /** What Linkspan reads of Linkerd, in both clusters. */
   async installLinkerd(): Promise<void> {
     await this.write('linkerd-crds.yaml', linkerdCrds());
-    await this.write('linkerd.yaml', LINKERD);
+    await this.write('linkerd.yaml', this.linkerdSettings());
     const contexts = NAMES.map((name) => `${this.#prefix}${name}`);
     const { code, stderr } = await this.type(
       contexts

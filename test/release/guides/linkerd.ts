@@ -1,4 +1,5 @@
 /** What of Linkerd a lab has: the objects that Linkspan reads, and the CRDs of what it writes. */
+import { dumpYaml } from '@kubernetes/client-node';
 import { meshCrds } from '../../support/mesh-crds.ts';
 import { namespace } from '../../support/builders.ts';
 
@@ -8,13 +9,20 @@ const listOf = (items: readonly object[]): string => JSON.stringify({ apiVersion
 /** As `linkerd install --crds` and the Gateway API's release have them. It takes the Go toolchain. */
 export const linkerdCrds = (): string => listOf([...meshCrds]);
 
-/** Of `linkerd install`, the namespace and the settings. */
-export const LINKERD = listOf([
-  namespace('linkerd'),
-  {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: 'linkerd-config', namespace: 'linkerd' },
-    data: { values: 'clusterDomain: cluster.local\nidentityTrustDomain: cluster.local\n' },
-  },
-]);
+/** Of `linkerd install`, the namespace and the settings. @param trustAnchors PEM, the same in all clusters */
+export const linkerdSettings = (trustAnchors: string): string =>
+  listOf([
+    namespace('linkerd'),
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'linkerd-config', namespace: 'linkerd' },
+      data: {
+        values: dumpYaml({
+          clusterDomain: 'cluster.local',
+          identityTrustDomain: 'cluster.local',
+          identityTrustAnchorsPEM: trustAnchors,
+        }),
+      },
+    },
+  ]);

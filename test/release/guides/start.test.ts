@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onReal } from '../../cluster/on-each-backing.ts';
 import { follow, type Typed } from './follow.ts';
 import { Lab } from './lab.ts';
-import { LINKERD, linkerdCrds } from './linkerd.ts';
+import { linkerdCrds } from './linkerd.ts';
 
 const PAGE = 'docs/start.md';
 const PAGE_MS = 240_000;
@@ -18,7 +18,7 @@ onReal('docs/start.md', () => {
   beforeAll(async () => {
     lab = await Lab.start({ prefix: 'k3d-' });
     await lab.write('linkerd-crds.yaml', linkerdCrds());
-    await lab.write('linkerd.yaml', LINKERD);
+    await lab.write('linkerd.yaml', lab.linkerdSettings());
     await lab.program(
       'linkerd',
       'case "$*" in "install --crds") cat linkerd-crds.yaml;; install*) cat linkerd.yaml;; check*) ;; *) exit 2;; esac',
