@@ -96,7 +96,7 @@ onEachBacking('a name', (backing) => {
     const before = await clusters.get('Endpoints', 'half-west');
     await exportService(clusters, 'half');
     await eventually('the conflict is reported', async () => {
-      return (await clusters.mirrorCondition('half'))?.message.includes('Endpoints shop/half-west');
+      return (await clusters.mirrorCondition('half'))?.message.includes('shop/half-west, or Endpoints');
     });
     await clusters.west.patch(slice('half'), {
       endpoints: [{ addresses: ['10.244.0.1'], conditions: { ready: false } }],
