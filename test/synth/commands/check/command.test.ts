@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { READERS } from '../../../cluster/guests.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
-import { installCrd } from '../../../cluster/workload/index.ts';
+import { eventually, installCrd } from '../../../cluster/workload/index.ts';
 import { EXPORTED, LINKS_NAMESPACE, link, namespace, service, slice } from '../../../support/builders.ts';
 import { linkerdLinkCrd } from '../../../support/linkerd-crd.ts';
 import { ANCHOR } from '../../../support/trust-anchors.ts';
@@ -175,7 +175,13 @@ onEachBacking('linkspan check', (backing) => {
 
   describe('before the installation', () => {
     test("name what is missing: Linkerd's policy", async () => {
-      const printed = await json('--pre');
+      // A cluster is lent with the kinds that others have installed.
+      const metadata = { name: 'servers.policy.linkerd.io' };
+      await clusters.east.delete({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata });
+      const printed = await eventually('they are no longer served', async () => {
+        const found = await json('--pre');
+        return resultsOf(found)['pre-policy'] === 'error' && found;
+      });
       expect(resultsOf(printed)).toMatchObject({
         'pre-api': 'success',
         'pre-kubernetes-version': 'success',
