@@ -21,6 +21,7 @@ import {
 import { type KubeObject, PODS, type Resource } from '../../../operator/kube/objects.ts';
 import { objectPath } from '../../../operator/kube/paths.ts';
 import { printLine } from '../../print.ts';
+import { changes, type ChangesOptions } from './changes.ts';
 import { CommandError } from './command-error.ts';
 import { resourceOf } from './kinds.ts';
 import { listAll } from './list-all.ts';
@@ -33,11 +34,6 @@ const TOO_MANY_REQUESTS = 429;
 const ATTEMPTS = 10;
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 5_000;
-
-/** How long one watch lasts. */
-const WATCH_SECONDS = 300;
-/** Time until what has ended or failed is watched anew. */
-const REWATCH_MS = 1_000;
 
 /** What became of an object. */
 export type Outcome = 'created' | 'configured' | 'unchanged' | 'deleted';
@@ -128,50 +124,10 @@ export class Cluster {
    * Yields at once, whenever objects of a resource have changed, and at least every so often, until the signal aborts. What
    * fails is watched anew, and reported on stderr when it begins to fail.
    */
-  async *changes(
-    of: Resource,
-    namespace: string,
-    { everyMs, signal }: { readonly everyMs: number; readonly signal: AbortSignal },
-  ): AsyncGenerator<void> {
-    let changed = Promise.withResolvers<void>();
-    const watching = this.#watch(of, namespace, signal, () => changed.resolve());
-    while (!signal.aborted) {
-      changed = Promise.withResolvers<void>();
-      const timer = setTimeout(() => changed.resolve(), everyMs);
-      yield;
-      await Promise.race([changed.promise, watching]);
-      clearTimeout(timer);
-    }
-    await watching;
-  }
-
-  /** Watches until the signal aborts. */
-  async #watch(of: Resource, namespace: string, signal: AbortSignal, onChange: () => void): Promise<void> {
-    let isFailing = false;
-    while (!signal.aborted) {
-      try {
-        const { metadata } = await this.#client.list(of, { namespace }, signal);
-        // What happened while nothing was watched is in the list.
-        onChange();
-        isFailing = false;
-        const events = this.#client.watch(of, {
-          namespace,
-          resourceVersion: metadata.resourceVersion,
-          timeoutSeconds: WATCH_SECONDS,
-          idleTimeoutMs: WATCH_SECONDS * 1_000,
-          signal,
-        });
-        for await (const { type } of events) {
-          if (type === 'ERROR') break;
-          if (type !== 'BOOKMARK') onChange();
-        }
-      } catch (error) {
-        if (signal.aborted) return;
-        if (!isFailing) printLine(`${this.context} cannot be watched, trying again: ${describe(error)}`);
-        isFailing = true;
-      }
-      await sleep(REWATCH_MS, signal);
-    }
+  changes(of: Resource, namespace: string, options: ChangesOptions): AsyncGenerator<void> {
+    const report = (error: unknown): void =>
+      printLine(`${this.context} cannot be watched, trying again: ${describe(error)}`);
+    return changes(this.#client, of, namespace, { ...options, onFailure: report });
   }
 
   /** What a pod answers at a path; the obstacle instead if it cannot be asked. */

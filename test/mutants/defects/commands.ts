@@ -254,7 +254,7 @@ export const COMMANDS: readonly Defect[] = [
   },
   {
     name: 'a status that is watched does not outlive the API server',
-    file: 'synth/commands/common/cluster.ts',
+    file: 'synth/commands/common/changes.ts',
     find: 'isFailing = true;',
     replace: 'throw error;',
     tests: ['test/synth/commands/status/status.test.ts'],
