@@ -2,7 +2,7 @@
  * Why a command that reads or writes clusters ends without having done what it was asked for, and the exit code that it
  * ends with: 0 if it is done, 1 if a cluster or what is in it stands in the way, 2 if the command line is wrong.
  */
-import { formatFieldErrors } from '../../../crds/field-error.ts';
+import { type FieldError, formatFieldErrors } from '../../../crds/field-error.ts';
 import { InvalidPropsError } from '../../../constructs/common/invalid-props.ts';
 import { TerminalError } from '../../../operator/kube/errors.ts';
 import { printLine } from '../../print.ts';
@@ -19,6 +19,13 @@ export interface Problem {
   /** What the user can do. */
   readonly remedy: string;
 }
+
+/** An invalid value as an obstacle, under the name that the user has given it by. */
+export const fieldProblem = (object: string, { remedy = 'correct it', ...error }: FieldError): Problem => ({
+  object,
+  reason: formatFieldErrors([{ ...error, path: '' }]),
+  remedy,
+});
 
 /** Carries every obstacle that was found, not just the first. */
 export class CommandError extends Error {

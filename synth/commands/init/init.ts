@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { imageReference } from '../../../constructs/common/prop-rules.ts';
-import { type FieldError, formatFieldErrors } from '../../../crds/field-error.ts';
+import type { FieldError } from '../../../crds/field-error.ts';
 import {
   kubeconfigContexts,
   loadSourceKubeconfig,
@@ -13,7 +13,14 @@ import {
 } from '../../../operator/kube/access/kubeconfig.ts';
 import { parseClusterFile } from '../../cluster-file/cluster-file.ts';
 import { note, print } from '../../print.ts';
-import { CommandError, ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
+import {
+  CommandError,
+  ExitCode,
+  fieldProblem,
+  type Problem,
+  refuseProblems,
+  reportingProblems,
+} from '../common/command-error.ts';
 import { EXAMPLE_IMAGE } from '../install/manifests.ts';
 import { clusterNames } from './cluster-name.ts';
 import { clusterFileText } from './file-text.ts';
@@ -70,11 +77,7 @@ const contextsOf = ({ context: given, kubeconfig }: InitFlags): readonly string[
 };
 
 /** What a cluster file cannot have comes from a flag: all else is made to fit. */
-const contentProblem = ({ remedy = 'correct it', ...error }: FieldError): Problem => ({
-  object: FLAG_OF_FIELD[error.path] ?? error.path,
-  reason: formatFieldErrors([{ ...error, path: '' }]),
-  remedy,
-});
+const contentProblem = (error: FieldError): Problem => fieldProblem(FLAG_OF_FIELD[error.path] ?? error.path, error);
 
 const FLAG_OF_FIELD: Readonly<Record<string, string>> = {
   'operator.image': '--image',

@@ -4,9 +4,9 @@ import { InvalidPropsError } from '../../../constructs/common/invalid-props.ts';
 import { labelsErrors } from '../../../constructs/common/prop-rules.ts';
 import { syncWave } from '../../../constructs/argo-cd/sync-waves.ts';
 import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
-import { type FieldError, formatFieldErrors } from '../../../crds/field-error.ts';
+import type { FieldError } from '../../../crds/field-error.ts';
 import { Label, Value } from '../../../crds/wire.ts';
-import { ExitCode, type Problem, refuseProblems } from '../common/command-error.ts';
+import { ExitCode, fieldProblem, type Problem, refuseProblems } from '../common/command-error.ts';
 import { recordManifest, type Settings } from './settings.ts';
 import { mergedProps, readValues, type ReadValues } from './values.ts';
 import { VERSION } from './version.ts';
@@ -82,7 +82,7 @@ const rendered = (props: MulticlusterProps, { pathOf }: ReadValues): Attempt => 
     const problems = error.errors.map((each): Problem => {
       const path = pathOf(each.path);
       return path === undefined
-        ? problemOf(FLAG_OF_PROP[each.path] ?? each.path, each)
+        ? fieldProblem(FLAG_OF_PROP[each.path] ?? each.path, each)
         : valueProblem({ ...each, path });
     });
     // One value may be a prop of the gateway and of the operator.
@@ -97,11 +97,7 @@ const FLAG_OF_PROP: Readonly<Record<string, string>> = {
   linkerdNamespace: '--linkerd-namespace',
 };
 
-const valueProblem = (error: FieldError): Problem => problemOf(`--values: ${error.path}`, error);
-
-const problemOf = (object: string, { remedy = 'correct it', ...error }: FieldError): Problem => {
-  return { object, reason: formatFieldErrors([{ ...error, path: '' }]), remedy };
-};
+const valueProblem = (error: FieldError): Problem => fieldProblem(`--values: ${error.path}`, error);
 
 /** With the label by which `uninstall` knows it, and those that the user wants everywhere. */
 const marked = (object: ApiJson, labels: Readonly<Record<string, string>>): ApiJson => ({

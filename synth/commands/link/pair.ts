@@ -1,7 +1,6 @@
 /** One way of a link: which cluster reads which, and what they call each other. */
 import { targetClusterName } from '../../../constructs/common/prop-rules.ts';
-import { formatFieldErrors } from '../../../crds/field-error.ts';
-import { type Problem, ExitCode, refuseProblems } from '../common/command-error.ts';
+import { ExitCode, fieldProblem, type Problem, refuseProblems } from '../common/command-error.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import type { PairFlags } from './flags.ts';
 
@@ -58,14 +57,9 @@ const SAME_NAME: Problem = {
 export const clusterNameProblems = (flag: string, name: string, context: string): readonly Problem[] => {
   const error = targetClusterName(flag, name);
   if (error === undefined) return [];
-  const { remedy = 'name it otherwise', ...finding } = error;
-  return [
-    {
-      object: name === context ? `context ${context}` : flag,
-      reason: formatFieldErrors([{ ...finding, path: '' }]),
-      remedy: name === context ? `name the cluster with ${flag}` : remedy,
-    },
-  ];
+  return name === context
+    ? [fieldProblem(`context ${context}`, { ...error, remedy: `name the cluster with ${flag}` })]
+    : [fieldProblem(flag, { remedy: 'name it otherwise', ...error })];
 };
 
 const sameClusterProblems = (source: Cluster, target: Cluster): readonly Problem[] =>

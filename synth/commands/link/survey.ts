@@ -1,9 +1,8 @@
 /** Whether two clusters can be linked, and with which settings: all that stands in the way, before anything is written. */
 import { serverUrl } from '../../../constructs/link/kubeconfig.ts';
-import { formatFieldErrors } from '../../../crds/field-error.ts';
 import { Default, LinkApi } from '../../../crds/wire.ts';
 import { NAMESPACES } from '../../../operator/kube/objects.ts';
-import { type Problem, refuseProblems } from '../common/command-error.ts';
+import { fieldProblem, type Problem, refuseProblems } from '../common/command-error.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { LINKS } from '../common/kinds.ts';
 import { readDomains } from '../common/linkerd.ts';
@@ -32,7 +31,7 @@ export interface Way extends Pair {
 
 /**
  * Surveys all ways.
- * @param timeoutMs how long to wait for the address of a gateway; 0: not at all
+ * @param timeoutMs how long to wait for the addresses of gateways, in all; 0: not at all
  * @throws CommandError with all that stands in the way
  */
 export const survey = async (
@@ -40,6 +39,7 @@ export const survey = async (
   flags: LinkFlags,
   timeoutMs: number,
 ): Promise<readonly Way[]> => {
+  const until = performance.now() + timeoutMs;
   const read = await Promise.all(
     ways.map(async ({ pair, given }) => ({
       pair,
@@ -55,7 +55,7 @@ export const survey = async (
   const surveyed: Way[] = [];
   for (const { pair, given, gateway } of read) {
     const { sourceName, targetName, target } = pair;
-    const facts = gateway && (await addressed(gateway, pair, given, flags, timeoutMs));
+    const facts = gateway && (await addressed(gateway, pair, given, flags, until - performance.now()));
     const settings = { sourceName, targetName, domains: await domainsOf(target, flags), gateway: facts };
     surveyed.push({ ...pair, settings, apiServer: apiServerOf(target.reachedBy, given.apiServerAddress) });
   }
@@ -87,9 +87,9 @@ const addressed = async (
     },
     {
       timeoutMs,
-      problem: (pending, waitedMs) => ({
+      problem: (pending) => ({
         object: problem?.object ?? target.context,
-        reason: `${pending}, after ${waitedMs / 1000} s`,
+        reason: `${pending}, after ${flags.timeout / 1000} s`,
         remedy: 'see the events of the Service, or name an address with --gateway-addresses',
       }),
     },
@@ -122,8 +122,7 @@ export const addressProblems = (
   const invalid = serverUrl('', apiServerAddress ?? reachedBy.server);
   if (invalid !== undefined) {
     const object = apiServerAddress === undefined ? `API server of ${context}` : addressFlag;
-    const { remedy = 'name another with --api-server-address', ...finding } = invalid;
-    return [{ object, reason: formatFieldErrors([finding]), remedy }];
+    return [fieldProblem(object, { remedy: `name another with ${addressFlag}`, ...invalid })];
   }
   if (apiServerAddress === undefined) {
     const problem = apiServerProblem(reachedBy, readers, addressFlag);
