@@ -1,6 +1,6 @@
 /** What the judgements of Links have in common. Pure. */
 import type { LinkCondition } from '../common/link-object.ts';
-import { type Finding, type Judgement, judged, skipped } from './check-type.ts';
+import { error, type Finding, type Judgement, judged, skipped } from './check-type.ts';
 import type { LinkFacts, Survey } from './survey.ts';
 
 /** Why something of one Link is not judged. */
@@ -42,3 +42,11 @@ export const conditionOf = (
   const condition = link.conditions?.get(type);
   return condition === undefined ? notJudged('the operator has not reported on it') : judge(condition);
 };
+
+/** Judges each Link by one condition that must not be False. */
+export const notFalse = (survey: Survey, type: string, remedy: string): Judgement =>
+  eachLink(survey, (link) =>
+    conditionOf(link, type, (condition) =>
+      condition.status === 'False' ? [error(link.title, conditionText(condition), remedy)] : [],
+    ),
+  );

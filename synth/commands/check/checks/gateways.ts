@@ -1,7 +1,7 @@
 /** Checks of gateways: as the operator finds them, and as they are in the target. */
 import { Default } from '../../../../crds/wire.ts';
 import { type Check, error, type Finding, warning } from '../check-type.ts';
-import { conditionOf, conditionText, eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
+import { conditionOf, conditionText, eachLink, notFalse, notJudged, type NotJudged } from '../link-judgement.ts';
 import type { LinkFacts, Survey } from '../survey.ts';
 
 const CATEGORY = 'gateways';
@@ -72,14 +72,7 @@ export const GATEWAY_CHECKS: readonly Check<Survey>[] = [
     title: 'the addresses of gateways are known',
     means: 'A host name of the gateway does not resolve. Addresses that were known stay in use.',
     remedy: 'Correct `spec.gatewayAddress`, or the DNS name.',
-    judge: (survey) =>
-      eachLink(survey, (link) =>
-        conditionOf(link, 'GatewayResolved', (condition) =>
-          condition.status === 'False'
-            ? [error(link.title, conditionText(condition), 'correct spec.gatewayAddress, or the DNS name')]
-            : [],
-        ),
-      ),
+    judge: (survey) => notFalse(survey, 'GatewayResolved', 'correct spec.gatewayAddress, or the DNS name'),
   },
   {
     id: 'gateway-alive',

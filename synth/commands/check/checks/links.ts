@@ -2,7 +2,7 @@
 import { formatFieldErrors } from '../../../../crds/field-error.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
 import { missingFields, servesLinks } from '../crd-fields.ts';
-import { conditionOf, conditionText, eachLink, isHeldByAnother, notJudged } from '../link-judgement.ts';
+import { conditionOf, conditionText, eachLink, isHeldByAnother, notFalse, notJudged } from '../link-judgement.ts';
 import type { LinkFacts, Survey } from '../survey.ts';
 
 const CATEGORY = 'links';
@@ -122,14 +122,7 @@ export const LINK_CHECKS: readonly Check<Survey>[] = [
     title: 'the operator keeps the mirrors of each Link true',
     means: "The operator cannot take the Link's Lease, or still removes the mirrors of another cluster.",
     remedy: 'See the reason, and the log of the operator.',
-    judge: (survey) =>
-      eachLink(survey, (link) =>
-        conditionOf(link, 'Synced', (condition) =>
-          condition.status === 'False'
-            ? [error(link.title, conditionText(condition), 'see the log of the operator')]
-            : [],
-        ),
-      ),
+    judge: (survey) => notFalse(survey, 'Synced', 'see the log of the operator'),
   },
   {
     id: 'deletions-held',
@@ -154,14 +147,7 @@ export const LINK_CHECKS: readonly Check<Survey>[] = [
     title: 'targets are within limits',
     means: 'The target sends or exports more than the operator takes. What is beyond the limit is not mirrored.',
     remedy: 'Export fewer Services, or raise the limit that the message names.',
-    judge: (survey) =>
-      eachLink(survey, (link) =>
-        conditionOf(link, 'TargetWithinLimits', (condition) =>
-          condition.status === 'False'
-            ? [error(link.title, conditionText(condition), 'export fewer Services, or raise the limit')]
-            : [],
-        ),
-      ),
+    judge: (survey) => notFalse(survey, 'TargetWithinLimits', 'export fewer Services, or raise the limit'),
   },
   {
     id: 'links-there',
