@@ -22,7 +22,7 @@ import { type KubeObject, PODS, type Resource } from '../../../operator/kube/obj
 import { objectPath } from '../../../operator/kube/paths.ts';
 import { printLine } from '../../print.ts';
 import { changes, type ChangesOptions } from './changes.ts';
-import { CommandError } from './command-error.ts';
+import { CommandError, ExitCode } from './command-error.ts';
 import { resourceOf } from './kinds.ts';
 import { listAll } from './list-all.ts';
 
@@ -182,7 +182,8 @@ export class Cluster {
         await sleep(Math.min(error.retryAfterMs ?? RETRY_MS, MAX_RETRY_MS));
         return this.#ask(question, attempts - 1);
       }
-      throw new CommandError([{ object: this.context, reason: describe(error), remedy: this.#remedy(error) }]);
+      const problem = { object: this.context, reason: describe(error), remedy: this.#remedy(error) };
+      throw new CommandError([problem], ExitCode.failed, error);
     }
   }
 

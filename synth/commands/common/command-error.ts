@@ -4,7 +4,7 @@
  */
 import { type FieldError, formatFieldErrors } from '../../../crds/field-error.ts';
 import { InvalidPropsError } from '../../../constructs/common/invalid-props.ts';
-import { TerminalError } from '../../../operator/kube/errors.ts';
+import { ApiError, ConnectionError, TerminalError } from '../../../operator/kube/errors.ts';
 import { printLine } from '../../print.ts';
 
 /** Exit codes of the commands that read or write clusters. */
@@ -33,10 +33,17 @@ export class CommandError extends Error {
   readonly problems: readonly Problem[];
   readonly code: 1 | 2;
 
-  constructor(problems: readonly Problem[], code: 1 | 2 = ExitCode.failed) {
-    super(problems.map(formatProblem).join('; '));
+  /** @param cause what a cluster has answered, or that it has not */
+  constructor(problems: readonly Problem[], code: 1 | 2 = ExitCode.failed, cause?: unknown) {
+    super(problems.map(formatProblem).join('; '), { cause });
     this.problems = problems;
     this.code = code;
+  }
+
+  /** Reports whether the same may succeed in a moment: the server was away, or too busy. */
+  get isPassing(): boolean {
+    const { cause } = this;
+    return cause instanceof ConnectionError || (cause instanceof ApiError && (cause.code === 429 || cause.code >= 500));
   }
 }
 

@@ -15,6 +15,12 @@ export interface WaitOptions {
   readonly problem: (pending: string, timeoutMs: number) => Problem;
 }
 
+/** A server that is away for a moment is waited for, too. */
+const awayForNow = (error: unknown): { readonly pending: string } => {
+  if (error instanceof CommandError && error.isPassing) return { pending: error.message };
+  throw error;
+};
+
 /**
  * Looks until it is done; each new reason why it is not is a line on stderr.
  * @param what as in `waiting for the token of Secret …`
@@ -28,7 +34,7 @@ export const waitFor = async <T>(
   const deadline = performance.now() + timeoutMs;
   let reported: string | undefined;
   for (;;) {
-    const found = await look();
+    const found = await look().catch(awayForNow);
     if ('done' in found) return found.done;
     if (found.pending !== reported) {
       reported = found.pending;

@@ -171,7 +171,7 @@ const execute = async (rotation: Rotation, flags: RotateFlags, report: ResultRep
   if (copy !== undefined) {
     // Linkerd's destination controller notices a Secret that comes or goes, not one that changes.
     await deleteAll(source, [{ of: SECRETS, object: copy }], report);
-    await applyAll(source, [credentialsSecret(copy, rotated, copy.metadata)], report);
+    await createAgain(source, credentialsSecret(copy, rotated, copy.metadata), flags.timeout, report);
   }
   if (isOwn)
     await deleteAll(
@@ -180,6 +180,26 @@ const execute = async (rotation: Rotation, flags: RotateFlags, report: ResultRep
       report,
     );
   else note(keptNote(rotation));
+};
+
+/** Creates what was just deleted, also if the server is away for a moment: nothing else knows what was in it. */
+const createAgain = (source: Cluster, secret: ApiJson, timeoutMs: number, report: ResultReport): Promise<void> => {
+  const title = source.title(SECRETS.kind, secret.metadata);
+  return waitFor(
+    `${title} to be created again`,
+    async () => {
+      await applyAll(source, [secret], report);
+      return { done: undefined };
+    },
+    {
+      timeoutMs,
+      problem: (pending) => ({
+        object: title,
+        reason: `is deleted, and was not created again: ${pending}`,
+        remedy: 'run `linkspan credentials mint --apply`, which writes it',
+      }),
+    },
+  );
 };
 
 const credentialsSecret = (

@@ -32,6 +32,8 @@ export interface LinkFlags extends PairFlags {
   readonly gatewayAddresses?: readonly string[];
   readonly gatewayPort?: number;
   readonly flat: boolean;
+  readonly enableHeadlessServices?: true;
+  readonly enableNamespaceCreation?: true;
   readonly excludedAnnotations?: readonly string[];
   readonly excludedLabels?: readonly string[];
   readonly wait?: true;
@@ -66,6 +68,8 @@ export const addLinkFlags = (command: Command): Command =>
       .option('--gateway-addresses <addresses>', "addresses of the gateway, instead of its Service's", listOf)
       .option('--gateway-port <port>', "port of the gateway, instead of its Service's", portOf)
       .addOption(trueOrFalse('--flat', 'whether Linkerd may read the target too, which flat and federated mode need'))
+      .option('--enable-headless-services', 'mirror headless Services pod by pod')
+      .option('--enable-namespace-creation', 'create the namespaces that mirrors need')
       .option('--excluded-annotations <keys>', 'annotations that mirrors do not get', listOf)
       .option('--excluded-labels <keys>', 'labels that mirrors do not get', listOf)
       .option('--wait', 'wait for an address of the gateway, and until the Link is Ready')

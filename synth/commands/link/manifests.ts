@@ -92,6 +92,10 @@ export const credentialsManifests = (
 export interface LinkContents {
   readonly namespace: string;
   readonly linkerdNamespace: string;
+  /** @default - as the operator is set */
+  readonly enableHeadlessServices?: true;
+  /** @default - as the operator is set */
+  readonly enableNamespaceCreation?: true;
   readonly excludedAnnotations?: readonly string[];
   readonly excludedLabels?: readonly string[];
   /** @default - those that Linkerd's labels select */
@@ -106,7 +110,7 @@ export interface LinkContents {
 /** In the source: the Link. */
 export const linkManifests = (
   { targetName, domains, gateway }: Omit<LinkSettings, 'sourceName'>,
-  { namespace, linkerdNamespace, excludedAnnotations, excludedLabels, selectors }: LinkContents,
+  { namespace, linkerdNamespace, selectors, ...contents }: LinkContents,
 ): readonly ApiJson[] =>
   render((chart) => {
     new Link(chart, 'link', {
@@ -122,7 +126,9 @@ export const linkManifests = (
         probe: gateway.probe,
       }),
       ...selectors,
-      excludedAnnotations,
-      excludedLabels,
+      enableHeadlessServices: contents.enableHeadlessServices,
+      enableNamespaceCreation: contents.enableNamespaceCreation,
+      excludedAnnotations: contents.excludedAnnotations,
+      excludedLabels: contents.excludedLabels,
     });
   });

@@ -225,6 +225,13 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/operator/target/credentials.test.ts'],
   },
   {
+    name: 'a server that is away for a moment ends what waits for it',
+    file: 'synth/commands/common/wait.ts',
+    find: 'if (error instanceof CommandError && error.isPassing)',
+    replace: 'if (error instanceof CommandError && !error.isPassing)',
+    tests: ['test/synth/commands/common/command-error.test.ts'],
+  },
+  {
     name: 'a report about an older generation of a Link counts',
     file: 'synth/commands/common/link-status.ts',
     find: 'ready === undefined || !isCurrent',

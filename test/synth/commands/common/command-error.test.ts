@@ -1,5 +1,6 @@
 /** How commands report what stands in their way. */
 import { afterEach, expect, test, vi } from 'vitest';
+import { ApiError, ConnectionError } from '../../../../operator/kube/errors.ts';
 import { CommandError, reportingProblems } from '../../../../synth/commands/common/command-error.ts';
 import { waitFor } from '../../../../synth/commands/common/wait.ts';
 
@@ -30,4 +31,25 @@ test('so is what a command waits for', async () => {
     problem: () => ({ object: '', reason: '', remedy: '' }),
   });
   expect(written()).toEqual(['waiting for the Link: gone ]0;owned error: none\n']);
+});
+
+/** What a cluster has said to a command. */
+const refused = (cause: Error): CommandError =>
+  new CommandError([{ object: 'east', reason: cause.message, remedy: 'wait' }], 1, cause);
+const away = refused(new ConnectionError('connect ECONNREFUSED 192.0.2.1:6443'));
+const busy = refused(new ApiError(503, { message: 'busy' }, 'get Link a/b'));
+const forbidden = refused(new ApiError(403, { message: 'no' }, 'get Link a/b'));
+const WAIT = { timeoutMs: 10_000, problem: () => ({ object: '', reason: '', remedy: '' }) };
+
+test.each([
+  ['away', away],
+  ['busy', busy],
+])('a server that is %s for a moment is waited for', async (_, error) => {
+  let looks = 0;
+  const look = () => ((looks += 1) === 1 ? Promise.reject(error) : Promise.resolve({ done: 'there' }));
+  expect(await waitFor('the Link', look, WAIT)).toBe('there');
+});
+
+test('one that refuses is not', async () => {
+  await expect(waitFor('the Link', () => Promise.reject(forbidden), WAIT)).rejects.toBe(forbidden);
 });

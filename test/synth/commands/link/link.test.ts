@@ -198,6 +198,8 @@ onEachBacking('linkspan link and unlink', (backing) => {
         ['west', 'ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Secret'],
         ['east', 'Link'],
       ]);
+      const headless = await run('link', address(), '--enable-headless-services', '--output=json');
+      expect(headless.stdout).toContain('"enableHeadlessServices": true');
       expect(await writes()).toEqual([]);
     });
 
