@@ -7,6 +7,9 @@
 /** What the keys of labels and annotations of Linkerd's multicluster extension start with, before the slash. */
 export const LINKERD_DOMAINS: readonly string[] = ['mirror.linkerd.io', 'multicluster.linkerd.io'];
 
+/** What the keys of our own labels and annotations start with, before the slash. */
+export const OWN_DOMAIN = 'linkspan.dev';
+
 /** Labels on exported Services, mirrors and credentials. */
 export const Label = {
   /** On a target Service: `"true"` exports it through the gateway, `remote-discovery` flat. */
@@ -43,6 +46,10 @@ export const Label = {
   managedBy: 'app.kubernetes.io/managed-by',
   /** On pods that `linkerd multicluster gateways` asks for metrics: `controller`. */
   component: 'component',
+  /** Ours, on a federated Service that leads through gateways, and on its slices: `gateway` (rules I5, I8). */
+  federation: 'linkspan.dev/federation',
+  /** Ours, on a slice of such a Service: the member's target cluster; absent from those of the local member. */
+  federationMember: 'linkspan.dev/federation-member',
 } as const;
 
 /** Annotations on mirrors, their Endpoints, credentials and the gateway. */
@@ -106,6 +113,7 @@ export const Value = {
   true: 'true',
   remoteDiscovery: 'remote-discovery',
   federatedMember: 'member',
+  gatewayFederation: 'gateway',
   extension: 'multicluster',
   component: 'controller',
   managedBy: 'linkspan',
@@ -194,6 +202,12 @@ export const PROTECTED_NAMESPACES: readonly string[] = ['kube-system', 'kube-pub
 
 /** Name of the mirror of `service` of `cluster`, and of its Endpoints. */
 export const mirrorName = (service: string, cluster: string): string => `${service}-${cluster}`;
+
+/** Name of the federated Service that the Services of that name join. */
+export const federatedName = (service: string): string => `${service}-federated`;
+
+/** Value of {@link Annotation.remoteDiscovery} for one member. */
+export const federatedEntry = (service: string, cluster: string): string => `${service}@${cluster}`;
 
 const PROBE_PREFIX = 'probe-';
 

@@ -3,7 +3,7 @@
  * Everything is copied but what would make other software act on the copy: Linkerd's own bookkeeping, trackers by which
  * a GitOps tool would claim or prune it, and orders to provision a load balancer or a DNS name.
  */
-import { Annotation, LINKERD_DOMAINS } from '../../crds/wire.ts';
+import { Annotation, LINKERD_DOMAINS, OWN_DOMAIN } from '../../crds/wire.ts';
 
 /** Labels or annotations, by key. */
 export type Metadata = Readonly<Record<string, string>>;
@@ -12,6 +12,8 @@ export type Metadata = Readonly<Record<string, string>>;
 const NEVER_COPIED: readonly string[] = [
   // Linkerd's multicluster bookkeeping: a copy would export, federate or re-route the mirror.
   ...LINKERD_DOMAINS.map((domain) => `${domain}/*`),
+  // Our own: a copy would pass for what the operator has marked.
+  `${OWN_DOMAIN}/*`,
   // Kubernetes': routing hints about the target's nodes, kubectl's memory, and who maintains an EndpointSlice.
   'service.kubernetes.io/topology-*',
   'kubectl.kubernetes.io/last-applied-configuration',

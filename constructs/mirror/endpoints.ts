@@ -33,6 +33,11 @@ export interface EndpointsObjectProps extends StaticEndpointsProps {
   /** Name of the Service, and of its Endpoints. */
   readonly name: string;
   readonly namespace: string;
+  /**
+   * What the names of slices start with.
+   * @default - the name
+   */
+  readonly slicePrefix?: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   /** @default endpoints */
@@ -79,7 +84,7 @@ const endpoints = (
 };
 
 const slices = (scope: Construct, props: EndpointsObjectProps, family: 'IPv4' | 'IPv6'): readonly ApiObject[] => {
-  const { name, namespace, labels, annotations } = props;
+  const { name, namespace, labels, annotations, slicePrefix = name } = props;
   return props.subsets
     .map((subset) => ({
       ...subset,
@@ -97,7 +102,7 @@ const slices = (scope: Construct, props: EndpointsObjectProps, family: 'IPv4' | 
           apiVersion: 'discovery.k8s.io/v1',
           kind: 'EndpointSlice',
           metadata: {
-            name: [name, ...suffix].join('-'),
+            name: [slicePrefix, ...suffix].join('-'),
             namespace,
             labels: { ...labels, [Label.serviceName]: name, [Label.endpointSliceManagedBy]: ENDPOINT_SLICE_MANAGER },
             annotations,

@@ -5,6 +5,19 @@
 export { copiedAnnotations, copiedLabels, type Metadata } from './copied-metadata.ts';
 export { EndpointMirror, type EndpointMirrorProps } from './endpoint-mirror.ts';
 export { type EndpointsKind, type EndpointsObjectProps, endpointsObjects } from './endpoints.ts';
+export {
+  type FederatedGateway,
+  type FederatedLocalConditions,
+  type FederatedLocalEndpoint,
+  type FederatedLocalMember,
+  type FederatedLocalSlice,
+  type FederatedMember,
+  type FederatedMembersProps,
+  type FederatedPodRef,
+  membershipAnnotations,
+  sharedPorts,
+} from './federated-members.ts';
+export { FederatedService, type FederatedServiceProps } from './federated-service.ts';
 export { type GatewayEndpoints, gatewaySubset } from './gateway-endpoints.ts';
 export { GatewayProbe, type GatewayProbeProps } from './gateway-probe.ts';
 export {

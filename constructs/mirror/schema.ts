@@ -1,5 +1,5 @@
 /** Schemas of the props of mirrors and probes. */
-import { choice, flag, integer, list, map, object, text, texts } from '../common/schema.ts';
+import { choice, described, flag, integer, list, map, object, text, texts } from '../common/schema.ts';
 
 const KIND = choice('What to render addresses as; default endpoints', 'endpoints', 'slices');
 const STATIC = flag('Whether the endpoints may be in Git; default false');
@@ -31,19 +31,16 @@ const servicePorts = list(
   object('A port', { ...PORT, targetPort: { type: ['string', 'integer'], description: 'Port of the pods' } }, 'port'),
 );
 
-const gateway = object(
-  'A gateway',
-  {
-    addresses: texts('IP addresses of the gateway'),
-    port: integer("The gateway's port"),
-    identity: text('TLS identity of the gateway'),
-    alive: flag('The last verdict of the probe; default true'),
-    ready: flag('Whether an endpoint is ready behind the target Service; default true'),
-    kind: KIND,
-  },
-  'addresses',
-  'port',
-);
+const GATEWAY = {
+  addresses: texts('IP addresses of the gateway'),
+  port: integer("The gateway's port"),
+  identity: text('TLS identity of the gateway'),
+  alive: flag('The last verdict of the probe; default true'),
+  ready: flag('Whether an endpoint is ready behind the target Service; default true'),
+  kind: KIND,
+} as const;
+
+const gateway = object('A gateway', GATEWAY, 'addresses', 'port');
 
 const REQUIRED = ['service', 'namespace', 'targetCluster', 'ports'] as const;
 
@@ -56,6 +53,81 @@ export const MIRROR_SERVICE_PROPS = object(
     endpoints: gateway,
   },
   ...REQUIRED,
+);
+
+const { kind: _, ...federatedGateway } = GATEWAY;
+
+const federatedMember = object(
+  'A target cluster whose Service is a member',
+  {
+    targetCluster: text('Name of the target cluster'),
+    targetClusterDomain: text('DNS domain of the target cluster; default cluster.local'),
+    ports: described(servicePorts, 'Ports of the Service in that cluster'),
+    endpoints: object('The gateway of the cluster', federatedGateway, 'addresses', 'port'),
+  },
+  'targetCluster',
+);
+
+const podRef = object(
+  'A pod',
+  { kind: text('Kind of the object'), name: text('Name'), namespace: text('Namespace'), uid: text('uid') },
+  'kind',
+  'name',
+);
+
+const localEndpoint = object(
+  'An endpoint',
+  {
+    addresses: texts('IP addresses of the endpoint'),
+    conditions: object('Whether the endpoint takes requests', {
+      ready: flag('Whether it takes new requests'),
+      serving: flag('Whether it answers'),
+      terminating: flag('Whether it terminates'),
+    }),
+    targetRef: podRef,
+    nodeName: text('Name of the node'),
+    zone: text('Name of the zone'),
+  },
+  'addresses',
+);
+
+const localMember = object('The member in the same cluster', {
+  slices: list(
+    'The EndpointSlices of the local Service',
+    object(
+      'An EndpointSlice',
+      {
+        name: text('Name of the slice'),
+        addressType: choice('Family of its addresses', 'IPv4', 'IPv6'),
+        endpoints: list('Its endpoints', localEndpoint),
+        ports: endpointPorts,
+      },
+      'name',
+      'addressType',
+      'endpoints',
+      'ports',
+    ),
+  ),
+});
+
+export const FEDERATED_SERVICE_PROPS = object(
+  'A federated Service',
+  {
+    service: text('Name of the Services that join'),
+    namespace: text('Namespace of these Services'),
+    mode: choice('Default remote-discovery', 'remote-discovery', 'gateway'),
+    members: list('Target clusters whose Service is a member', federatedMember),
+    local: localMember,
+    labels: map('Labels of the member whose labels count'),
+    annotations: map('Annotations of that member'),
+    excludedLabels: texts('Labels to leave out'),
+    excludedAnnotations: texts('Annotations to leave out'),
+    ports: servicePorts,
+    static: STATIC,
+  },
+  'service',
+  'namespace',
+  'ports',
 );
 
 const headlessEndpoints = object(

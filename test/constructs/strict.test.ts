@@ -10,6 +10,7 @@ import { CredentialsReference } from '../../constructs/link/credentials-referenc
 import { Dashboard } from '../../constructs/monitoring/dashboard.ts';
 import { EndpointMirror } from '../../constructs/mirror/endpoint-mirror.ts';
 import { Exported } from '../../constructs/services/exported.ts';
+import { FederatedService } from '../../constructs/mirror/federated-service.ts';
 import { GatewayProbe } from '../../constructs/mirror/gateway-probe.ts';
 import { HeadlessMirror } from '../../constructs/mirror/headless-mirror.ts';
 import { LinkCredentials } from '../../constructs/link/link-credentials.ts';
@@ -137,6 +138,44 @@ const compositions: Readonly<Record<string, Compose>> = {
     const subsets = [{ addresses: [{ hostname: 'db-0', ip: '10.96.7.7' }], ports }];
     new HeadlessMirror(chart, 'mirror', { ...TARGET, service: 'db', ports: PORTS, endpoints: { subsets } });
     new EndpointMirror(chart, 'endpoint', { ...TARGET, service: 'db', hostname: 'db-0', ports, endpoints: GATEWAY });
+  },
+  'a federated Service in flat mode': (chart) => {
+    const members = [{ targetCluster: 'west' }, { targetCluster: 'north' }];
+    new FederatedService(chart, 'federated', { service: 'web', namespace: 'shop', ports: PORTS, members, local: {} });
+  },
+  'a federated Service in gateway mode': (chart) => {
+    const targetRef = {
+      kind: 'Pod',
+      name: 'web-abc12',
+      namespace: 'shop',
+      uid: '1b4e28ba-2fa1-11d2-883f-0016d3cca427',
+    };
+    const local = {
+      slices: [
+        {
+          name: 'web-x7k2p',
+          addressType: 'IPv4' as const,
+          endpoints: [
+            { addresses: ['10.1.0.7'], conditions: { ready: true, serving: true, terminating: false }, targetRef },
+            { addresses: ['10.1.0.8'], conditions: { ready: false }, nodeName: 'node-1', zone: 'zone-a' },
+            { addresses: ['10.1.0.9'] },
+          ],
+          ports: [{ name: 'http', port: 8080, appProtocol: 'kubernetes.io/h2c' }],
+        },
+      ],
+    };
+    new FederatedService(chart, 'federated', {
+      service: 'sliced',
+      namespace: 'shop',
+      mode: 'gateway',
+      ports: PORTS,
+      members: [
+        { targetCluster: 'west', endpoints: GATEWAY },
+        { targetCluster: 'north', endpoints: { ...GATEWAY, alive: false } },
+        { targetCluster: 'south', endpoints: { ...GATEWAY, ready: false } },
+      ],
+      local,
+    });
   },
   'a probe': (chart) => {
     new GatewayProbe(chart, 'probe', { link: 'west', targetCluster: 'west', ...GATEWAY, port: 4191 });

@@ -35,6 +35,7 @@ describe('B2: what a mirror takes over of its target', () => {
     'metallb.io/loadBalancerIPs',
     'lbipam.cilium.io/ips',
     'load-balancer.hetzner.cloud/location',
+    'linkspan.dev/federation',
     'constructor',
   ])('leaves out %s', (key) => {
     expect(copiedLabels({ [key]: 'x', app: 'web' })).toEqual({ app: 'web' });

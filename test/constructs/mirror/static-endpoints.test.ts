@@ -2,6 +2,7 @@
 import { App, Chart, Testing } from 'cdk8s';
 import { describe, expect, it } from 'vitest';
 import { EndpointMirror } from '../../../constructs/mirror/endpoint-mirror.ts';
+import { FederatedService } from '../../../constructs/mirror/federated-service.ts';
 import { GatewayProbe } from '../../../constructs/mirror/gateway-probe.ts';
 import { HeadlessMirror } from '../../../constructs/mirror/headless-mirror.ts';
 import { MirrorService } from '../../../constructs/mirror/mirror-service.ts';
@@ -76,6 +77,26 @@ describe.each(constructs)('a %s with endpoints', (_, name, make) => {
   it('is rendered in memory all the same, since that is applied as it is', () => {
     expect(render((chart) => make(chart, {})).map(({ kind }) => kind)).toEqual(['Service', 'Endpoints']);
   });
+});
+
+it('a FederatedService with slices is not synthesized, unless it is meant to be static', () => {
+  const slice = { name: 'web-1', addressType: 'IPv4' as const, endpoints: [], ports: PORTS };
+  const make = (said: Said, members: object): Chart =>
+    chartWith(
+      (chart) =>
+        new FederatedService(chart, 'web', {
+          ...{ service: 'web', namespace: 'shop', mode: 'gateway', ports: PORTS },
+          ...members,
+          ...said,
+        }),
+    );
+  for (const members of [
+    { members: [{ targetCluster: 'west', endpoints: { addresses: ['203.0.113.10'], port: 4143 } }] },
+    { local: { slices: [slice] } },
+  ]) {
+    expect(() => kindsOf(make({}, members))).toThrow(/EndpointSlice shop\/web-federated\..* must not be in Git/);
+    expect(kindsOf(make({ static: true }, members))).toEqual(['Service', 'EndpointSlice']);
+  }
 });
 
 it('every endpoints object of an app is named at once', () => {

@@ -5,6 +5,10 @@ const OPERATOR = {
   file: 'constructs/operator/mirror-operator.ts',
   tests: ['test/constructs/operator/mirror-operator.test.ts'],
 };
+const FEDERATED = {
+  file: 'constructs/mirror/federated-members.ts',
+  tests: ['test/constructs/mirror/federated-service.test.ts'],
+};
 const COMPOSITION = ['test/constructs/composition.test.ts'];
 
 export const CONSTRUCTS: readonly Defect[] = [
@@ -80,5 +84,49 @@ export const CONSTRUCTS: readonly Defect[] = [
     find: 'runbook_url: runbookUrl(alert),',
     replace: '',
     tests: ['test/constructs/monitoring/alerts.test.ts'],
+  },
+  {
+    ...FEDERATED,
+    name: 'the order of members depends on the order in which they joined',
+    rule: 'I2',
+    find: '[...targetClusters] .sort()',
+    replace: '[...targetClusters]',
+  },
+  {
+    ...FEDERATED,
+    name: 'a member gets a port of a federated Service that it has under another number',
+    rule: 'I5',
+    find: '`${name}/${port}/${protocol}`',
+    replace: '`${name}/${protocol}`',
+  },
+  {
+    ...FEDERATED,
+    name: 'the slices of a federated Service have the names of those of a mirror',
+    rule: 'I5',
+    find: 'slicePrefix: `${name}.${targetCluster}`',
+    replace: 'slicePrefix: `${name}-${targetCluster}`',
+  },
+  {
+    ...FEDERATED,
+    name: 'a local endpoint does not lead Linkerd to its pod',
+    rule: 'I5',
+    find: 'conditions: conditions ?? {}, targetRef,',
+    replace: 'conditions: conditions ?? {},',
+  },
+  {
+    ...FEDERATED,
+    name: 'a federated Service that leads through gateways has an annotation that hides its slices',
+    file: 'constructs/mirror/federated-service.ts',
+    rule: 'I5',
+    find: '...(isFlat && membershipAnnotations(',
+    replace: '...(true && membershipAnnotations(',
+  },
+  {
+    name: 'a mirror takes over a mark of ours',
+    rule: 'B2',
+    file: 'constructs/mirror/copied-metadata.ts',
+    find: '`${OWN_DOMAIN}/*`,',
+    replace: '',
+    tests: ['test/constructs/mirror/copied-metadata.test.ts'],
   },
 ];

@@ -186,6 +186,11 @@ export const TYPED: readonly BadInput[] = [
     "{ link: 'west', targetCluster: 'west', port: 4191, addresses: ['gw'] }",
     'addresses[0]: "gw" must be a valid IP address',
   ),
+  made(
+    'FederatedService',
+    "{ service: 'web', namespace: 'shop', ports: [{ port: 80 }] }",
+    'must not be empty (name a target cluster, or set local)',
+  ),
   made('Multicluster', '{ monitoring: {} }', 'monitoring: must not be set without operator'),
   made(
     'Multicluster',

@@ -13,6 +13,7 @@ import {
   EndpointMirror,
   Exported,
   Federated,
+  FederatedService,
   Gateway,
   GatewayPolicy,
   GatewayProbe,
@@ -219,6 +220,17 @@ export const gatewayProbe = (chart: Chart): void => {
     port: 4191,
     addresses: ['203.0.113.10'],
     static: true,
+  });
+};
+
+/** Renders the Service that joins the Services of one name in several clusters, on a flat network. The operator does not write federated Services yet. */
+export const federatedService = (chart: Chart): void => {
+  new FederatedService(chart, 'FederatedService', {
+    service: 'web',
+    namespace: 'shop',
+    ports: [{ name: 'http', port: 80, targetPort: 8080 }],
+    members: [{ targetCluster: 'west' }, { targetCluster: 'north' }],
+    local: {},
   });
 };
 

@@ -73,7 +73,7 @@ export const CONSTRUCT_GROUPS: readonly ConstructGroup[] = [
     purposes: [
       {
         want: 'mirrors without an operator, or to see what a mirror is made of',
-        constructs: ['MirrorService', 'HeadlessMirror', 'EndpointMirror', 'GatewayProbe'],
+        constructs: ['MirrorService', 'HeadlessMirror', 'EndpointMirror', 'GatewayProbe', 'FederatedService'],
       },
       { want: 'rights for a ServiceAccount', constructs: ['Grant'] },
     ],

@@ -1,0 +1,325 @@
+/**
+ * The members of a federated Service, in both shapes: the annotations that Linkerd's destination controller reads on a
+ * flat network (rule I4), and an EndpointSlice for each cluster that is reached through its gateway (rule I5).
+ */
+import { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
+import { type FieldError, fieldError } from '../../crds/field-error.ts';
+import {
+  Annotation,
+  Default,
+  ENDPOINT_SLICE_MANAGER,
+  federatedEntry,
+  federatedName,
+  Label,
+  remoteFqName,
+  Value,
+} from '../../crds/wire.ts';
+import { dnsLabel, dnsSubdomain, ipAddress, portNumber } from '../common/prop-rules.ts';
+import { endpointsObjects } from './endpoints.ts';
+import { type GatewayEndpoints, gatewayErrors, gatewaySubset } from './gateway-endpoints.ts';
+import type { MirrorMode } from './mirror-service.ts';
+import type { EndpointPort, MirrorPort } from './ports.ts';
+import { keepOutOfGit, type StaticEndpointsProps } from './static-endpoints.ts';
+
+/** A target cluster whose Service is a member of a federated Service. */
+export interface FederatedMember {
+  /** Name of the target cluster: `spec.targetClusterName` of its Link. */
+  readonly targetCluster: string;
+  /**
+   * DNS domain of the target cluster; in gateway mode only.
+   * @default cluster.local
+   */
+  readonly targetClusterDomain?: string | undefined;
+  /**
+   * Ports of the Service in that cluster; in gateway mode only. Those that the federated Service does not have under the
+   * same name, number and protocol are left out.
+   * @default - those of the federated Service
+   */
+  readonly ports?: readonly MirrorPort[] | undefined;
+  /**
+   * The gateway of the cluster; in gateway mode only.
+   * @default - no slices are rendered for the cluster: the operator keeps them
+   */
+  readonly endpoints?: FederatedGateway | undefined;
+}
+
+/** The gateway of a member. Its addresses are rendered as EndpointSlices. */
+export interface FederatedGateway extends Omit<GatewayEndpoints, 'kind'> {}
+
+/** The member of a federated Service that is in the same cluster. */
+export interface FederatedLocalMember {
+  /**
+   * The EndpointSlices of the local Service; in gateway mode only.
+   * @default - none
+   */
+  readonly slices?: readonly FederatedLocalSlice[] | undefined;
+}
+
+/** An EndpointSlice of the local member, which is copied. */
+export interface FederatedLocalSlice {
+  /** Name of the slice. */
+  readonly name: string;
+  /** Family of its addresses. */
+  readonly addressType: 'IPv4' | 'IPv6';
+  /** Its endpoints. */
+  readonly endpoints: readonly FederatedLocalEndpoint[];
+  /** Ports that the endpoints listen on. */
+  readonly ports: readonly EndpointPort[];
+}
+
+/** An endpoint of the local member. */
+export interface FederatedLocalEndpoint {
+  /** IP addresses of the endpoint. */
+  readonly addresses: readonly string[];
+  /**
+   * Whether the endpoint takes requests.
+   * @default - ready, by the Kubernetes API
+   */
+  readonly conditions?: FederatedLocalConditions | undefined;
+  /**
+   * The pod: by it Linkerd knows the identity and the policy of the endpoint.
+   * @default - none
+   */
+  readonly targetRef?: FederatedPodRef | undefined;
+  /**
+   * Name of the node.
+   * @default - not known
+   */
+  readonly nodeName?: string | undefined;
+  /**
+   * Name of the zone.
+   * @default - not known
+   */
+  readonly zone?: string | undefined;
+}
+
+/** Conditions of an endpoint, as in the Kubernetes API. */
+export interface FederatedLocalConditions {
+  /**
+   * Whether the endpoint takes new requests.
+   * @default - true, by the Kubernetes API
+   */
+  readonly ready?: boolean | undefined;
+  /**
+   * Whether the endpoint answers, also while it terminates.
+   * @default - as ready
+   */
+  readonly serving?: boolean | undefined;
+  /**
+   * Whether the endpoint terminates.
+   * @default - false, by the Kubernetes API
+   */
+  readonly terminating?: boolean | undefined;
+}
+
+/** A reference to a pod of the namespace of the federated Service. */
+export interface FederatedPodRef {
+  /** Kind of the object: `Pod`. */
+  readonly kind: string;
+  /** Name of the pod. */
+  readonly name: string;
+  /**
+   * Namespace of the pod.
+   * @default - none
+   */
+  readonly namespace?: string | undefined;
+  /**
+   * uid of the pod.
+   * @default - none
+   */
+  readonly uid?: string | undefined;
+}
+
+/** The members of a federated Service, and the Service itself. */
+export interface FederatedMembersProps extends StaticEndpointsProps {
+  /** Name of the Services that join: the federated Service is `<service>-federated`. */
+  readonly service: string;
+  /** Namespace of these Services, and so of the federated one. */
+  readonly namespace: string;
+  /**
+   * Target clusters whose Service is a member, in any order.
+   * @default - none: the local member alone
+   */
+  readonly members?: readonly FederatedMember[] | undefined;
+  /**
+   * The member in the same cluster; `{}` in flat mode.
+   * @default - none
+   */
+  readonly local?: FederatedLocalMember | undefined;
+}
+
+/** The annotations by which Linkerd's destination controller finds members on a flat network, the clusters sorted. */
+export const membershipAnnotations = (
+  service: string,
+  targetClusters: readonly string[],
+  local: boolean,
+): Record<string, string> => ({
+  ...(targetClusters.length > 0 && {
+    [Annotation.remoteDiscovery]: [...targetClusters]
+      .sort()
+      .map((cluster) => federatedEntry(service, cluster))
+      .join(','),
+  }),
+  ...(local && { [Annotation.localDiscovery]: service }),
+});
+
+/** The ports of a federated Service that a member has, under the same name, number and protocol. */
+export const sharedPorts = <P extends EndpointPort>(
+  ports: readonly P[],
+  ofMember: readonly EndpointPort[],
+): readonly P[] => {
+  const had = new Set(ofMember.map(portKey));
+  return ports.filter((port) => had.has(portKey(port)));
+};
+
+const portKey = ({ name = '', port, protocol = 'TCP' }: EndpointPort): string => `${name}/${port}/${protocol}`;
+
+/**
+ * The slices of all members, in gateway mode. The dot after the Service's name keeps their names apart from those of the
+ * slices of any Service's own, such as the mirror of `web` from a cluster called `federated-west`.
+ */
+export const memberSlices = (
+  scope: Construct,
+  { members = [], local, ...props }: FederatedMembersProps,
+  ports: readonly EndpointPort[],
+): readonly ApiObject[] => [
+  ...members.flatMap((member) => gatewaySlices(scope, props, member, ports)),
+  ...(local?.slices ?? []).map((slice) => localSlice(scope, props, slice)),
+];
+
+const LABELS = { [Label.mirroredService]: Value.true, [Label.federation]: Value.gatewayFederation };
+
+const gatewaySlices = (
+  scope: Construct,
+  { service, namespace, static: isStatic }: FederatedMembersProps,
+  { targetCluster, targetClusterDomain = Default.clusterDomain, ports: had, endpoints }: FederatedMember,
+  all: readonly EndpointPort[],
+): readonly ApiObject[] => {
+  const ports = had === undefined ? all : sharedPorts(all, had);
+  if (endpoints === undefined || ports.length === 0) return [];
+  const name = federatedName(service);
+  return endpointsObjects(new Construct(scope, `Member-${targetCluster}`), {
+    name,
+    namespace,
+    slicePrefix: `${name}.${targetCluster}`,
+    labels: { ...LABELS, [Label.federationMember]: targetCluster },
+    annotations: {
+      [Annotation.remoteSvcFqName]: remoteFqName(service, namespace, targetClusterDomain),
+      ...(endpoints.identity ? { [Annotation.remoteGatewayIdentity]: endpoints.identity } : {}),
+    },
+    kind: 'slices',
+    static: isStatic,
+    subsets: [gatewaySubset(endpoints, ports)],
+  });
+};
+
+const localSlice = (
+  scope: Construct,
+  { service, namespace, ...props }: FederatedMembersProps,
+  { name, addressType, endpoints, ports }: FederatedLocalSlice,
+): ApiObject => {
+  const slice = new ApiObject(scope, `Local-${name}`, {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      name: localSliceName(service, name),
+      namespace,
+      labels: {
+        ...LABELS,
+        [Label.serviceName]: federatedName(service),
+        [Label.endpointSliceManagedBy]: ENDPOINT_SLICE_MANAGER,
+      },
+    },
+    addressType,
+    endpoints: endpoints.map(({ addresses, conditions, targetRef, nodeName, zone }) => ({
+      addresses,
+      conditions: conditions ?? {},
+      targetRef,
+      nodeName,
+      zone,
+    })),
+    ports: ports.map(({ name: portName = '', port, protocol = 'TCP', appProtocol }) => ({
+      name: portName,
+      port,
+      protocol,
+      appProtocol: appProtocol || undefined,
+    })),
+  });
+  keepOutOfGit(slice, props);
+  return slice;
+};
+
+/** No target cluster has a name with a dot. */
+const localSliceName = (service: string, slice: string): string => `${federatedName(service)}.local.${slice}`;
+
+/** Errors of the members of a federated Service. */
+export const memberErrors = (
+  { service, members = [], local }: FederatedMembersProps,
+  mode: MirrorMode,
+): readonly (FieldError | undefined)[] => {
+  const clusters = members.map(({ targetCluster }) => targetCluster);
+  return [
+    members.length === 0 && local === undefined
+      ? fieldError('members', members, 'must not be empty', 'name a target cluster, or set local')
+      : undefined,
+    ...members.flatMap((member, index) => [
+      clusters.indexOf(member.targetCluster) < index
+        ? fieldError(`members[${index}].targetCluster`, member.targetCluster, 'must be unique')
+        : undefined,
+      ...remoteErrors(member, `members[${index}]`, mode),
+    ]),
+    ...localErrors(service, local, mode),
+  ];
+};
+
+const remoteErrors = (
+  { targetCluster, targetClusterDomain, ports, endpoints }: FederatedMember,
+  path: string,
+  mode: MirrorMode,
+): readonly (FieldError | undefined)[] => [
+  dnsLabel(`${path}.targetCluster`, targetCluster),
+  ...(mode === 'gateway'
+    ? []
+    : [onlyThroughGateways(`${path}.ports`, ports), onlyThroughGateways(`${path}.endpoints`, endpoints)]),
+  dnsSubdomain(`${path}.targetClusterDomain`, targetClusterDomain ?? Default.clusterDomain),
+  ...(endpoints ? gatewayErrors(endpoints, `${path}.endpoints.`) : []),
+];
+
+const localErrors = (
+  service: string,
+  local: FederatedLocalMember | undefined,
+  mode: MirrorMode,
+): readonly (FieldError | undefined)[] => {
+  const slices = local?.slices;
+  return [
+    mode === 'gateway' ? undefined : onlyThroughGateways('local.slices', slices),
+    ...(slices ?? []).flatMap(({ name, endpoints, ports }, index) => {
+      const path = `local.slices[${index}]`;
+      return [
+        dnsSubdomain(`${path}.name`, name) ?? tooLong(`${path}.name`, name, localSliceName(service, name)),
+        ...endpoints.flatMap(({ addresses }, i) =>
+          addresses.map((address, k) => ipAddress(`${path}.endpoints[${i}].addresses[${k}]`, address)),
+        ),
+        ...ports.map(({ port }, i) => portNumber(`${path}.ports[${i}].port`, port)),
+      ];
+    }),
+  ];
+};
+
+const onlyThroughGateways = (path: string, value: unknown): FieldError | undefined =>
+  value === undefined
+    ? undefined
+    : fieldError(path, value, 'must not be set in flat mode', 'set mode: gateway, or remove it');
+
+/** Longest name of an EndpointSlice. */
+const SLICE_NAME_MAX = 253;
+
+const tooLong = (path: string, name: string, copy: string): FieldError | undefined =>
+  copy.length <= SLICE_NAME_MAX
+    ? undefined
+    : fieldError(
+        path,
+        name,
+        `must be shorter: the name of its copy would have ${copy.length} characters, over ${SLICE_NAME_MAX}`,
+      );
