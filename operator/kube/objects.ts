@@ -97,6 +97,8 @@ export interface SliceEndpoint {
     readonly terminating?: boolean | null;
   };
   readonly hostname?: string;
+  readonly nodeName?: string;
+  readonly zone?: string;
   readonly targetRef?: unknown;
 }
 

@@ -123,7 +123,11 @@ function sliceBody(object: EndpointSlice): unknown {
       (object.endpoints ?? []).map((endpoint) => [
         [...endpoint.addresses].sort(),
         endpoint.conditions?.ready ?? true,
+        endpoint.conditions?.serving ?? null,
+        endpoint.conditions?.terminating ?? null,
         endpoint.hostname ?? '',
+        endpoint.nodeName ?? '',
+        endpoint.zone ?? '',
         endpoint.targetRef ?? null,
       ]),
     ),

@@ -477,6 +477,12 @@ export const RUNTIME: readonly Defect[] = [
   },
   {
     ...COMPARE,
+    name: 'a pod that terminates, and still answers, is taken for one that does not answer',
+    find: 'endpoint.conditions?.serving ?? null,',
+    replace: '',
+  },
+  {
+    ...COMPARE,
     name: 'annotations of the endpoints controllers are fought over',
     rule: 'C5',
     find: '!VOLATILE.test(annotation) &&',

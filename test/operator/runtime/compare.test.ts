@@ -189,6 +189,17 @@ describe('two objects do not say the same', () => {
         endpoints: [{ addresses: ['203.0.113.1'], conditions: { ready: false } }],
       }),
     ],
+    ...[
+      { conditions: { serving: false } },
+      { conditions: { terminating: true } },
+      { nodeName: 'node-1' },
+      { zone: 'a' },
+    ].map((more): Row => [
+      `when an endpoint of a slice has ${JSON.stringify(more)}`,
+      ENDPOINT_SLICES,
+      slice(),
+      slice({ endpoints: [{ addresses: ['203.0.113.1'], ...more }] }),
+    ]),
     ['when a slice is of another family', ENDPOINT_SLICES, slice(), slice({ addressType: 'IPv6' })],
   ])('%s', (_, of, desired, live, how) => {
     expect(isEquivalent(of, desired, live, how)).toBe(false);

@@ -7,14 +7,13 @@ const service = (spec: object = {}, meta: object = {}): Service => ({
   metadata: { ...metadata, ...meta },
   spec: { ports: [{ name: 'http', port: 80 }], ...spec },
 });
-const slice = (fields: object = {}, meta: object = {}): EndpointSlice =>
-  ({
-    metadata: { ...metadata, labels: { 'kubernetes.io/service-name': 'web', other: 'x' }, ...meta },
-    addressType: 'IPv4',
-    endpoints: [{ addresses: ['10.0.0.1'], hostname: 'web-0', conditions: { ready: true }, nodeName: 'n1' }],
-    ports: [{ name: 'http', port: 8080 }],
-    ...fields,
-  }) as unknown as EndpointSlice;
+const slice = (fields: object = {}, meta: object = {}): EndpointSlice => ({
+  metadata: { ...metadata, labels: { 'kubernetes.io/service-name': 'web', other: 'x' }, ...meta },
+  addressType: 'IPv4',
+  endpoints: [{ addresses: ['10.0.0.1'], hostname: 'web-0', conditions: { ready: true }, nodeName: 'n1' }],
+  ports: [{ name: 'http', port: 8080 }],
+  ...fields,
+});
 
 describe('a Service of a target', () => {
   it('is cut to what is read of it', () => {
