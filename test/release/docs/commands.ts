@@ -22,11 +22,13 @@ when it has drifted.
 - All that stands in the way is reported at once, before anything is written: the flag or the object with its cluster, the
   reason, and in brackets the remedy.
 
-| exit code | when                                                                                                     |
-| --------- | -------------------------------------------------------------------------------------------------------- |
-| 0         | it is done                                                                                               |
-| 1         | a cluster stands in the way: the object is missing, refused or not there in time; \`synth --check\`: differs |
-| 2         | the command line, a kubeconfig or a file is invalid; nothing was done                                    |
+| exit code | when |
+| --- | --- |
+| 0 | it is done, and nothing is wrong |
+| 1 | a cluster stands in the way: an object is missing, refused or not there in time. Or the answer is no: \`check\` has found an error, a Link is not Ready (\`status\`), no client reaches the Service (\`explain\`), the files differ (\`synth --check\`) |
+| 2 | the command line, a kubeconfig or a file is invalid; nothing was done |
+
+\`plan\` has codes of its own: 0 without changes, 2 with changes, 1 for every error.
 `;
 
 /** What the help of a command does not say. */
