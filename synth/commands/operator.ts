@@ -5,17 +5,18 @@
 import { formatFieldErrors } from '../../crds/field-error.ts';
 import { parseOperatorConfig, variableWarnings } from '../../operator/config/config.ts';
 import type { FlagValues } from '../../operator/config/flags.ts';
+import { printLine, warn } from '../print.ts';
 
 const FAILURE = 1;
 const USAGE_ERROR = 2;
 
 /** Runs the operator, and ends the process: nothing that still hangs may keep it (rule H2). */
 export const operate = async (flags: FlagValues): Promise<void> => {
-  for (const warning of variableWarnings(process.env)) process.stderr.write(`warning: ${warning}\n`);
+  for (const warning of variableWarnings(process.env)) warn(warning);
   const parsed = parseOperatorConfig(flags, process.env);
   if (!parsed.ok) {
-    for (const error of parsed.errors) process.stderr.write(`error: ${formatFieldErrors([error])}\n`);
-    process.stderr.write('(see linkspan operator --help)\n');
+    for (const error of parsed.errors) printLine(`error: ${formatFieldErrors([error])}`);
+    printLine('(see linkspan operator --help)');
     process.exitCode = USAGE_ERROR;
     return;
   }

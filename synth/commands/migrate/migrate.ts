@@ -5,12 +5,12 @@
  */
 import type { LinkSettings } from '../../../crds/index.ts';
 import { Annotation, LinkApi } from '../../../crds/wire.ts';
-import { print } from '../../print.ts';
+import { note, print, printLine } from '../../print.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { CRDS, LINKS } from '../common/kinds.ts';
 import { conditionOf, type LinkObject } from '../common/link-object.ts';
-import { ResultReport } from '../common/output.ts';
+import { withReport } from '../common/output.ts';
 import { liveReader } from '../common/reader.ts';
 import { planLinks } from '../plan/links.ts';
 import { type PlanReport, planReport, planSummary } from '../plan/report.ts';
@@ -35,16 +35,16 @@ const migrateIn = async (cluster: Cluster, link: string | undefined, flags: Migr
   if (!apply) {
     const reports = states.map((state) => linkReport(state, plans.get(state.name), back === true));
     await print(migrationText(reports, output));
-    for (const [name, plan] of plans) process.stderr.write(`Link ${name}: ${planSummary(plan)}\n`);
+    for (const [name, plan] of plans) printLine(`Link ${name}: ${planSummary(plan)}`);
     return;
   }
   const pending = states.filter((state) => linkReport(state, undefined, back === true).steps.length > 0);
   refuseProblems(back ? backProblems(pending, cluster, flags) : await problemsOf(pending, plans, cluster, flags));
-  const report = new ResultReport(output === 'json' || output === 'yaml' ? output : undefined);
-  const options: StepOptions = { cluster, namespace, timeoutMs, report };
-  for (const state of pending) await (back ? handBackLink(state, options) : migrateLink(state, options));
-  await report.end();
-  if (pending.length === 0) process.stderr.write('nothing is left to do\n');
+  await withReport(output === 'json' || output === 'yaml' ? output : undefined, async (report) => {
+    const options: StepOptions = { cluster, namespace, timeoutMs, report };
+    for (const state of pending) await (back ? handBackLink(state, options) : migrateLink(state, options));
+  });
+  if (pending.length === 0) printLine('nothing is left to do');
 };
 
 const readStates = async (
@@ -77,7 +77,6 @@ const planEach = async (
   flags: MigrateFlags,
 ): Promise<ReadonlyMap<string, PlanReport>> => {
   const plans = new Map<string, PlanReport>();
-  const note = (text: string): void => void process.stderr.write(`note: ${text}\n`);
   for (const { name, link } of states) {
     // As it is without the annotation that suspends it: the operator would serve it.
     const source = await readSource(liveReader(cluster), flags, [unsuspended(link)]);

@@ -7,6 +7,7 @@ import { conditionOf } from '../common/link-object.ts';
 import type { ResultReport } from '../common/output.ts';
 import { liveReader } from '../common/reader.ts';
 import { type Look, waitFor } from '../common/wait.ts';
+import { printLine } from '../../print.ts';
 import { type Deployment, type LinkState, readState, replicasBefore, replicasOf } from './state.ts';
 
 export interface StepOptions {
@@ -127,7 +128,7 @@ const verify = async ({ name, mirrors }: LinkState, { cluster, namespace }: Step
     return [{ object: cluster.title('Service', splitName(key)), reason, remedy }];
   });
   if (problems.length > 0) throw new CommandError(problems);
-  process.stderr.write(`Link ${name}: ${mirrors.size} mirrors have kept uid and ClusterIP\n`);
+  printLine(`Link ${name}: ${mirrors.size} mirrors have kept uid and ClusterIP`);
 };
 
 const splitName = (key: string): { readonly namespace: string; readonly name: string } => {

@@ -7,7 +7,7 @@ import { formatFieldErrors } from '../../../crds/field-error.ts';
 import { type LinkSettings, readLink } from '../../../crds/index.ts';
 import { ENDPOINT_SLICES, NAMESPACES, type Secret, SECRETS, SERVICES } from '../../../operator/kube/objects.ts';
 import type { ServedLink } from '../../../operator/forecast/index.ts';
-import { print } from '../../print.ts';
+import { note, print, printLine } from '../../print.ts';
 import { withCluster } from '../common/cluster.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
@@ -92,7 +92,7 @@ const planGiven = async (reader: ClusterReader, { links, secrets }: Given, flags
   const planned = await planLinks(source, names, readTarget, note);
   const report = planReport(planned);
   await print(planText(report, flags.output));
-  process.stderr.write(`${planSummary(report)}\n`);
+  printLine(planSummary(report));
   return report.changes.length;
 };
 
@@ -117,5 +117,3 @@ const withNamedTarget = <T>(
 const noteMissing = (path: string, manifests: readonly Manifest[], kinds: readonly (typeof SERVICES)[]): void => {
   for (const of of kinds) if (!holds(manifests, of)) note(`${path} holds no ${of.kind}`);
 };
-
-const note = (text: string): void => void process.stderr.write(`note: ${text}\n`);
