@@ -66,7 +66,8 @@ export class Reader {
 
   /** What could not be read so far, each once. */
   get unread(): readonly Unread[] {
-    return this.#unread;
+    const byQuestion = new Map(this.#unread.map((each) => [each.what, each]));
+    return [...byQuestion.values()].sort((one, other) => (one.what < other.what ? -1 : 1));
   }
 
   /** The version of the API server. When this cannot be read, nothing else is asked for. */
