@@ -52,7 +52,14 @@ const CONSTRUCT_FOLDERS = [
   ['^\\.\\./index\\.ts', 'constructs/index.ts stands above.'],
 ];
 
-const OPERATOR_FLOORS = [['kube'], ['runtime'], ['mirror'], ['source', 'target', 'gateway'], ['link'], ['forecast']];
+const OPERATOR_FLOORS = [
+  ['kube'],
+  ['runtime'],
+  ['mirror'],
+  ['source', 'target', 'gateway', 'federation'],
+  ['link'],
+  ['forecast'],
+];
 const OPERATOR = [
   noRoom('synth', 'operator does not import synth.'),
   noRoom('constructs/(?!mirror/index)', 'operator opens one door of constructs: constructs/mirror/index.ts.'),

@@ -11,6 +11,9 @@ export type RefusalReason =
   | 'NameConflict'
   | 'WaitingForEndpoints'
   | 'WaitingForGateway'
+  | 'WaitingForCredentials'
+  | 'PortMismatch'
+  | 'ModeMismatch'
   | 'LimitExceeded'
   | 'Error';
 

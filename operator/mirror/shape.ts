@@ -171,21 +171,25 @@ export const hostsOf = (shape: Shape): readonly TargetHost[] =>
 
 function invalidService(service: Service): Refusal | undefined {
   const invalid = (message: string): Refusal => ({ reason: 'InvalidService', message });
-  const { labels = {}, annotations = {} } = service.metadata;
   if (service.spec?.type === 'ExternalName')
     return invalid('a Service of type ExternalName has no endpoints to mirror; export the Service that it stands for');
   if ((service.spec?.ports ?? []).length === 0)
     return invalid('it has no ports, and a mirror needs at least one; add the ports that clients use');
-  const foreign =
-    labels[Label.mirroredService] === Value.true ||
-    Label.remoteDiscovery in labels ||
-    Annotation.remoteDiscovery in annotations ||
-    Annotation.localDiscovery in annotations;
-  if (foreign)
+  if (isMirrorItself(service))
     return invalid(
       'it is itself a mirror or a federated Service, which are not mirrored again; export the original Service in its own cluster',
     );
   return undefined;
+}
+
+/** Reports whether a Service of a target is itself a mirror or a federated Service. */
+export function isMirrorItself({ metadata: { labels = {}, annotations = {} } }: Service): boolean {
+  return (
+    labels[Label.mirroredService] === Value.true ||
+    Label.remoteDiscovery in labels ||
+    Annotation.remoteDiscovery in annotations ||
+    Annotation.localDiscovery in annotations
+  );
 }
 
 function invalidName(name: string, cluster: string): Refusal | undefined {

@@ -121,7 +121,7 @@ describe('imports', () => {
     ['kube'],
     ['runtime'],
     ['mirror'],
-    ['source', 'target', 'gateway'],
+    ['source', 'target', 'gateway', 'federation'],
     ['link'],
     ['forecast'],
   ]);

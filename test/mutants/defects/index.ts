@@ -5,6 +5,7 @@
 import type { Defect } from '../defect.ts';
 import { COMMANDS } from './commands.ts';
 import { CONSTRUCTS } from './constructs.ts';
+import { FEDERATION } from './federation.ts';
 import { GATEWAY } from './gateway.ts';
 import { KUBE } from './kube.ts';
 import { LINK } from './link.ts';
@@ -22,6 +23,7 @@ export const DEFECTS: readonly Defect[] = [
   ...SOURCE,
   ...TARGET,
   ...GATEWAY,
+  ...FEDERATION,
   ...PROCESS,
   ...CONSTRUCTS,
   ...COMMANDS,

@@ -1,0 +1,105 @@
+/**
+ * What must exist of one federated Service: observed state and its members in, manifests out, by rendering the construct
+ * that users compose. Pure. A membership that is not ours to decide now is rendered as it is.
+ */
+import { type ApiJson, FederatedService, renderOf } from '../../constructs/mirror/index.ts';
+import { Annotation, federatedName, Label, Value } from '../../crds/wire.ts';
+import { ENDPOINT_SLICES, type EndpointSlice, NAMESPACES, type Service, SERVICES } from '../kube/objects.ts';
+import { type Manifests, NOTHING, writable } from '../mirror/desired.ts';
+import type { OwnedObjects } from '../mirror/observed.ts';
+import type { Desired } from '../runtime/plan.ts';
+import { type Admission, createsNamespace, portsIn } from './admission.ts';
+import { gatewayMember, localSlices, retainedSlices } from './member-slices.ts';
+import { isFederated, membershipOf } from './membership.ts';
+import type { ObservedFederation } from './observed.ts';
+
+/** Returns what is ours of a federated Service; a Service that only has its name is not (rule I8). */
+export const ownedOf = ({ live, slices }: ObservedFederation): OwnedObjects => ({
+  services: live !== undefined && isFederated(live) ? [live] : [],
+  endpoints: [],
+  slices,
+});
+
+export function desired(observed: ObservedFederation, admission: Admission): Manifests {
+  const { mode, members, isWritable, refused } = admission;
+  if (!isWritable) return asItIs(observed);
+  const isBlocked = refused.some(({ refusal }) => refusal.reason === 'NameConflict');
+  if (members.length === 0) return { ...NOTHING, isBlocked };
+  const [service, ...slices] = rendered(observed, admission);
+  if (service === undefined) throw new TypeError('a federated Service must be rendered first');
+  const retained = mode === 'gateway' ? retainedSlices(observed, members) : [];
+  const name = federatedName(observed.name);
+  const manifests = writable({ ...observed, owned: ownedOf(observed), isForeign: () => false }, name, [
+    service,
+    ...slices,
+  ]);
+  const endpoints = [...manifests.endpoints, ...retained.map(slice)];
+  // An annotation hides slices from Linkerd, so they are all there before it goes.
+  const isHidden = mode === 'gateway' && membershipOf(observed)?.mode === 'remote-discovery';
+  if (
+    isHidden &&
+    !slices.every(({ metadata }) => observed.slices.some((each) => each.metadata.name === metadata.name))
+  ) {
+    return { ...asItIs(observed), endpoints, isPartial: true };
+  }
+  return { ...manifests, endpoints, namespaces: namespacesOf(observed) };
+}
+
+/** Everything that is ours, as it is: nothing is written and nothing deleted. */
+export const asItIs = (observed: ObservedFederation): Manifests => ({
+  ...NOTHING,
+  services: ownedOf(observed).services.map((object) => ({ of: SERVICES, object })),
+  endpoints: observed.slices.map(slice),
+});
+
+const slice = (object: EndpointSlice | ApiJson): Desired => ({ of: ENDPOINT_SLICES, object });
+
+/** The Service, and the slices of the members whose slices are ours to write. */
+function rendered(observed: ObservedFederation, { mode, members }: Admission): readonly ApiJson[] {
+  const { name, namespace, live } = observed;
+  const [first] = members;
+  const metadata = (first?.service ?? live)?.metadata;
+  const isGateway = mode === 'gateway';
+  const ports = portsIn(mode, first?.service ?? live);
+  const local = members.some(({ target }) => target === undefined);
+  const [service, ...slices] = renderOf(FederatedService, {
+    service: name,
+    namespace,
+    mode,
+    ports,
+    labels: metadata?.labels,
+    annotations: metadata?.annotations,
+    excludedLabels: first?.target?.link.excludedLabels,
+    excludedAnnotations: first?.target?.link.excludedAnnotations,
+    members: members.flatMap((each) => {
+      if (each.target === undefined) return [];
+      return [isGateway ? gatewayMember(observed, each, each.target) : { targetCluster: each.target.link.cluster }];
+    }),
+    local: local ? { slices: isGateway ? localSlices(observed) : undefined } : undefined,
+  });
+  if (service === undefined || live === undefined || first === undefined || first.service !== undefined) {
+    return service === undefined ? [] : [service, ...slices];
+  }
+  return [withMetadataOf(live, service), ...slices];
+}
+
+/** Labels and annotations stay those of a member of which nothing is known now, whoever has written them (rules I3, I6). */
+function withMetadataOf({ metadata: { labels = {}, annotations = {} } }: Service, service: ApiJson): ApiJson {
+  const { [Annotation.remoteDiscovery]: _, [Annotation.localDiscovery]: __, ...others } = annotations;
+  const memberships = [Annotation.remoteDiscovery, Annotation.localDiscovery].flatMap((key) => {
+    const value = service.metadata.annotations?.[key];
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  return {
+    ...service,
+    metadata: { ...service.metadata, labels, annotations: { ...others, ...Object.fromEntries(memberships) } },
+  };
+}
+
+/** The namespace, if it is missing and a member's Link has it created. */
+function namespacesOf({ namespace, namespaceState, targets }: ObservedFederation): readonly Desired[] {
+  const creator = namespaceState === 'missing' ? targets.find(createsNamespace) : undefined;
+  if (creator === undefined) return [];
+  const labels = { [Label.mirroredService]: Value.true, [Label.clusterName]: creator.link.cluster };
+  return [{ of: NAMESPACES, object: { metadata: { name: namespace, labels } } }];
+}

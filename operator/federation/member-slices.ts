@@ -1,0 +1,118 @@
+/**
+ * The slices of the members of a federated Service that leads through gateways (rule I5): what the construct is given for
+ * those that are known, and the slices of the others as they are, with at most their gateway brought up to date. Pure.
+ */
+import {
+  type ApiJson,
+  endpointsObjects,
+  type EndpointPort,
+  type FederatedLocalSlice,
+  type FederatedMember,
+  gatewaySubset,
+  render,
+} from '../../constructs/mirror/index.ts';
+import { Annotation, federatedName } from '../../crds/wire.ts';
+import type { EndpointSlice, SliceEndpoint } from '../kube/objects.ts';
+import { type Member, portsIn } from './admission.ts';
+import { memberOf } from './membership.ts';
+import type { ObservedFederation, TargetParty } from './observed.ts';
+
+/**
+ * Returns a member with its gateway as it is now. Before the first lookup and the first verdict its slices keep what they
+ * have, and so they do while its pods are not known (rule F2). Without an address the construct renders no slices.
+ */
+export function gatewayMember(observed: ObservedFederation, { service }: Member, target: TargetParty): FederatedMember {
+  const { link, gateway, anyReady, knowledge } = target;
+  const member = { targetCluster: link.cluster, targetClusterDomain: link.clusterDomain };
+  const { addresses, listed, alive } = liveOf(observed, target);
+  if (knowledge !== 'known' || gateway === undefined || addresses.length === 0) return member;
+  const { port, identity } = gateway;
+  const ready = anyReady ?? listed.length > 0;
+  return { ...member, ports: portsIn('gateway', service), endpoints: { port, identity, addresses, alive, ready } };
+}
+
+/** Returns the slices of the local Service; none while they are not known, or not ours to copy. */
+export function localSlices({ local: { knowledge, slices = [] } }: ObservedFederation): readonly FederatedLocalSlice[] {
+  if (knowledge !== 'known') return [];
+  return slices
+    .filter(({ addressType }) => addressType !== 'FQDN')
+    .map(({ metadata, addressType, endpoints, ports }) => ({
+      name: metadata.name,
+      addressType: addressType as FederatedLocalSlice['addressType'],
+      endpoints: (endpoints ?? []).map(localEndpoint),
+      ports: (ports ?? []).filter(({ port }) => typeof port === 'number') as FederatedLocalSlice['ports'],
+    }));
+}
+
+type LocalEndpoint = FederatedLocalSlice['endpoints'][number];
+
+const localEndpoint = ({ addresses, conditions, targetRef, nodeName, zone }: SliceEndpoint): LocalEndpoint => ({
+  addresses,
+  conditions: Object.fromEntries(Object.entries(conditions ?? {}).filter(([, value]) => typeof value === 'boolean')),
+  targetRef: podRef(targetRef),
+  nodeName,
+  zone,
+});
+
+function podRef(ref: unknown): LocalEndpoint['targetRef'] {
+  if (typeof ref !== 'object' || ref === null) return undefined;
+  const { kind, name, namespace, uid } = ref as NonNullable<LocalEndpoint['targetRef']>;
+  return { kind, name, namespace, uid };
+}
+
+/** Returns the slices of members that are not rendered by the construct: nothing new is known of them, but the gateway. */
+export function retainedSlices(
+  observed: ObservedFederation,
+  members: readonly Member[],
+): readonly (EndpointSlice | ApiJson)[] {
+  return members.flatMap((member) => {
+    const { target, service } = member;
+    if (target === undefined) {
+      const isKnown = service !== undefined && observed.local.slices !== undefined;
+      return isKnown ? [] : slicesOf(observed, undefined);
+    }
+    if (target.knowledge === 'unknown') return refreshed(observed, target);
+    const isRendered = gatewayMember(observed, member, target).endpoints !== undefined;
+    return isRendered ? [] : slicesOf(observed, target.link.cluster);
+  });
+}
+
+/** The slices of a target that cannot be read, with the gateway as it is now; empty ones stay empty (rules C1, I6). */
+function refreshed(observed: ObservedFederation, target: TargetParty): readonly (EndpointSlice | ApiJson)[] {
+  const { gateway, link } = target;
+  const slices = slicesOf(observed, link.cluster);
+  const [first] = slices;
+  const { addresses, listed, alive } = liveOf(observed, target);
+  if (first === undefined || gateway === undefined || listed.length === 0) return slices;
+  const { [Annotation.remoteGatewayIdentity]: _, ...others } = first.metadata.annotations ?? {};
+  const { port, identity } = gateway;
+  const name = federatedName(observed.name);
+  return render((chart) => {
+    endpointsObjects(chart, {
+      name,
+      namespace: observed.namespace,
+      slicePrefix: `${name}.${link.cluster}`,
+      labels: first.metadata.labels ?? {},
+      annotations: identity === undefined ? others : { ...others, [Annotation.remoteGatewayIdentity]: identity },
+      kind: 'slices',
+      subsets: [gatewaySubset({ port, addresses, alive, ready: true }, (first.ports ?? []) as readonly EndpointPort[])],
+    });
+  });
+}
+
+/** The gateway as the slices of its cluster have it, where it is not known otherwise. */
+function liveOf(
+  observed: ObservedFederation,
+  { link, gateway }: TargetParty,
+): { readonly addresses: readonly string[]; readonly listed: readonly SliceEndpoint[]; readonly alive: boolean } {
+  const listed = slicesOf(observed, link.cluster).flatMap(({ endpoints }) => endpoints ?? []);
+  const resolved = gateway?.addresses ?? [];
+  return {
+    addresses: resolved.length > 0 ? resolved : listed.flatMap((each) => each.addresses),
+    listed,
+    alive: gateway?.alive ?? listed.every(({ conditions }) => conditions?.ready !== false),
+  };
+}
+
+const slicesOf = ({ slices }: ObservedFederation, cluster: string | undefined): readonly EndpointSlice[] =>
+  slices.filter((each) => memberOf(each) === cluster);

@@ -1,0 +1,63 @@
+/**
+ * One plain value with everything that decides what one federated Service must be: the Services of one namespace and
+ * name in all clusters, and what there is of the federated Service. It is read from stores, without I/O.
+ */
+import type { MirrorMode } from '../../constructs/mirror/index.ts';
+import type { EndpointSlice, Service } from '../kube/objects.ts';
+import type { GatewayView, LinkView, NamespaceState } from '../mirror/observed.ts';
+import type { Seniority } from '../mirror/names.ts';
+
+/**
+ * What is known of a cluster's membership.
+ * - `known`: whether it has a Service that joins;
+ * - `unknown`: it has not been read since the operator started, or the deletion of its Service is held (rules I6, E6);
+ * - `anothers`: somebody else holds its Lease, and its membership is theirs (rule I7).
+ *
+ * The membership of a cluster that is not `known` stays as it is.
+ */
+export type Knowledge = 'known' | 'unknown' | 'anothers';
+
+/** A cluster that may have a member. */
+interface Party {
+  readonly knowledge: Knowledge;
+  /** The Service that is selected as a member; absent: there is none, or it is not known. */
+  readonly service?: Service | undefined;
+}
+
+/** A target cluster that has a Link. */
+export interface TargetParty extends Party {
+  readonly link: Pick<
+    LinkView,
+    'cluster' | 'clusterDomain' | 'excludedLabels' | 'excludedAnnotations' | 'createNamespaces'
+  >;
+  /** Decides among Links whose labels, annotations and ports count (rule I3). */
+  readonly seniority: Seniority;
+  /** How the Link wants its members to be reached: `spec.federation`. */
+  readonly mode: MirrorMode;
+  /** Whether Linkerd's destination controller has credentials of the cluster, which flat mode needs (rule I4). */
+  readonly isDiscoverable: boolean;
+  /** Absent if the Link has no gateway. */
+  readonly gateway?: GatewayView | undefined;
+  /** Whether an endpoint of the Service is ready; undefined while that is not known. */
+  readonly anyReady: boolean | undefined;
+}
+
+/** The cluster of the federated Service itself. */
+export interface LocalParty extends Party {
+  /** The slices of the local Service; undefined while they are not known. */
+  readonly slices: readonly EndpointSlice[] | undefined;
+}
+
+export interface ObservedFederation {
+  /** Namespace and name of the Services that join. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly namespaceState: NamespaceState;
+  readonly local: LocalParty;
+  /** In any order; each cluster once. A cluster that is not among them has no Link. */
+  readonly targets: readonly TargetParty[];
+  /** The Service of the federated Service's name, whoever's it is; absent: there is none. */
+  readonly live: Service | undefined;
+  /** The slices that are marked as those of this federated Service. */
+  readonly slices: readonly EndpointSlice[];
+}

@@ -1,0 +1,405 @@
+/** What a federated Service must be, example by example; test/operator/federation/rules.test.ts draws the rest. */
+import { describe, expect, test } from 'vitest';
+import { decideFederation } from '../../../operator/federation/decide.ts';
+import type { ObservedFederation } from '../../../operator/federation/observed.ts';
+import {
+  federation,
+  linkerds,
+  local,
+  localSlice,
+  member,
+  NOTHING,
+  settled,
+  step,
+  target,
+  throughGateway,
+} from './observed.ts';
+
+const REMOTE = 'multicluster.linkerd.io/remote-discovery';
+const LOCAL = 'multicluster.linkerd.io/local-discovery';
+
+/** The annotations of the result, and its slices, each with how many of its endpoints are ready. */
+const shownOf = (observed: ObservedFederation) => {
+  const [{ live, slices }] = settled(observed);
+  return {
+    remote: live?.metadata.annotations?.[REMOTE],
+    local: live?.metadata.annotations?.[LOCAL],
+    slices: Object.fromEntries(
+      slices.map(({ metadata, endpoints }) => [
+        metadata.name,
+        (endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false).length,
+      ]),
+    ),
+  };
+};
+
+const remoteOf = (observed: ObservedFederation): string | undefined => shownOf(observed).remote;
+
+const reasonsOf = (observed: ObservedFederation): Readonly<Record<string, string>> => {
+  const { statuses, local: ofLocal } = decideFederation(observed);
+  return Object.fromEntries(
+    [...statuses, ...(ofLocal ? [['(local)', ofLocal] as const] : [])].map(([cluster, { reason }]) => [
+      cluster,
+      reason,
+    ]),
+  );
+};
+
+const ownerOf = (observed: ObservedFederation): string | undefined => settled(observed)[0].live?.metadata.labels?.owner;
+
+describe('members (I1)', () => {
+  test('the Services of all clusters join, the local one by an annotation of its own', () => {
+    const observed = federation([target('west'), target('north')], { local: local({ service: member('here') }) });
+    expect(shownOf(observed)).toEqual({ remote: 'web@north,web@west', local: 'web', slices: {} });
+    expect(reasonsOf(observed)).toEqual({ north: 'Mirrored', west: 'Mirrored', '(local)': 'Mirrored' });
+  });
+
+  test('the local Service joins alone', () => {
+    expect(shownOf(federation([], { local: local({ service: member('here') }) }))).toEqual({
+      remote: undefined,
+      local: 'web',
+      slices: {},
+    });
+  });
+
+  test.each([
+    ['a mirror', member('w', {}, { labels: { 'mirror.linkerd.io/mirrored-service': 'true' } })],
+    ['a federated Service that copied the label (N7)', member('w', {}, { annotations: { [REMOTE]: 'web@x' } })],
+    ['a federated Service without remote members', member('w', {}, { annotations: { [LOCAL]: 'web' } })],
+    ['of type ExternalName (N8)', member('w', { type: 'ExternalName' })],
+    ['without ports (N8)', member('w', { ports: [] })],
+    ['headless', member('w', { clusterIP: 'None' })],
+    ['with ports that no API server accepts', member('w', { ports: [{ port: 80 }, { port: 81 }] })],
+  ])('a Service does not join that is %s, and harms no other', (_, service) => {
+    const observed = federation([target('a', { service }), target('west')]);
+    expect(remoteOf(observed)).toBe('web@west');
+    expect(reasonsOf(observed)).toEqual({ a: 'InvalidService', west: 'Mirrored' });
+  });
+
+  test('a name that is too long with its suffix is reported, and nothing is written (N9)', () => {
+    const observed = federation([target('west')], { name: 'w'.repeat(54) });
+    expect(reasonsOf(observed)).toEqual({ west: 'InvalidName' });
+    expect(step(observed).actions).toEqual([]);
+  });
+
+  test.each([
+    ['missing', 'MissingNamespace'],
+    ['over limit', 'MissingNamespace'],
+    ['unreadable', 'MissingNamespace'],
+    ['forbidden', 'NamespaceNotAllowed'],
+  ] as const)('nothing is written to a namespace that is %s', (namespaceState, reason) => {
+    const observed = federation([target('west')], { namespaceState });
+    expect(step(observed).actions).toEqual([]);
+    expect(reasonsOf(observed)).toEqual({ west: reason });
+  });
+
+  test('what is in a namespace that may no longer be written to stays', () => {
+    const live = linkerds('web@west');
+    expect(step(federation([], { namespaceState: 'forbidden', live })).actions).toEqual([]);
+  });
+
+  test('a namespace is created where a Link of a member wants that', () => {
+    const observed = federation([target('west', { createNamespaces: true })], { namespaceState: 'missing' });
+    const { manifests } = decideFederation(observed);
+    expect(manifests.namespaces.map(({ object }) => object.metadata)).toEqual([
+      {
+        name: 'shop',
+        labels: { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' },
+      },
+    ]);
+    expect(reasonsOf(observed)).toEqual({ west: 'Mirrored' });
+  });
+});
+
+describe('one writer (I2)', () => {
+  test('the outcome is the same whatever the order in which clusters are known (N1)', () => {
+    const clusters = ['a', 'b', 'c'].map((each) => target(each));
+    const [forwards] = settled(federation(clusters));
+    expect(settled(federation([...clusters].reverse()))[0]).toEqual(forwards);
+    expect(remoteOf(federation(clusters))).toBe('web@a,web@b,web@c');
+  });
+
+  test('what is right is not written again (C5)', () => {
+    const observed = federation([target('a'), throughGateway('b')], { local: local({ service: member('here') }) });
+    expect(step({ ...observed, ...settled(observed)[0] }).actions).toEqual([]);
+  });
+
+  test('what somebody else changed is put right (N2)', () => {
+    const live = linkerds('web@b,web@gone,web@a', { local: true });
+    const observed = federation([target('a'), target('b')], { live });
+    expect(shownOf(observed)).toEqual({ remote: 'web@a,web@b', local: undefined, slices: {} });
+  });
+});
+
+describe('labels, annotations and ports (I3)', () => {
+  const older = { seniority: { createdAt: '2025-01-01T00:00:00Z', name: 'z' } };
+
+  test('are those of the local member', () => {
+    expect(ownerOf(federation([target('a', older)], { local: local({ service: member('here') }) }))).toBe('here');
+  });
+
+  test('are else those of the member of the oldest Link, then of the first by name', () => {
+    expect(ownerOf(federation([target('a'), target('z', older)]))).toBe('z');
+    expect(ownerOf(federation([target('b'), target('a')]))).toBe('a');
+  });
+
+  test('are those of the next member at once when that one leaves (N4)', () => {
+    const before = federation([target('a', { service: member('a', { ports: [{ port: 80 }] }) }), target('b')]);
+    const after = { ...before, targets: [target('a', { service: undefined }), target('b')], ...settled(before)[0] };
+    const [{ live }] = settled(after);
+    expect(live?.metadata.labels?.owner).toBe('b');
+    expect(live?.spec?.ports).toEqual([{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }]);
+  });
+
+  test('leave out what the Link of that member excludes', () => {
+    expect(ownerOf(federation([target('a', { excludedLabels: ['owner'] })]))).toBeUndefined();
+  });
+
+  test('stay as they are while nothing is known of the member that they are from', () => {
+    const live = linkerds('web@a,web@b', { labels: { 'helm.sh/chart': 'web' } });
+    const observed = federation([target('a', { knowledge: 'unknown', service: undefined }), target('b')], { live });
+    const [{ live: after }] = settled(observed);
+    expect(after?.metadata.labels).toEqual(live.metadata.labels);
+    expect(after?.spec?.ports).toEqual(live.spec?.ports);
+  });
+});
+
+describe('flat shape (I4)', () => {
+  test('a cluster is listed only while the control plane has its credentials', () => {
+    const observed = federation([target('a', { isDiscoverable: false }), target('b')]);
+    expect(remoteOf(observed)).toBe('web@b');
+    expect(reasonsOf(observed)).toEqual({ a: 'WaitingForCredentials', b: 'Mirrored' });
+    expect(ownerOf(observed)).toBe('b');
+  });
+
+  test('a member is listed only if it has every port number, under whatever name', () => {
+    const named = (name: string, port: number) => ({ name, port, protocol: 'TCP' });
+    const observed = federation([
+      target('a', { service: member('a', { ports: [named('http', 80), named('admin', 81)] }) }),
+      target('b', { service: member('b', { ports: [named('web', 80), named('x', 81), named('y', 82)] }) }),
+      target('c', { service: member('c', { ports: [named('http', 80)] }) }),
+      target('d', {
+        service: member('d', { ports: [named('http', 80), { name: 'admin', port: 81, protocol: 'UDP' }] }),
+      }),
+    ]);
+    expect(remoteOf(observed)).toBe('web@a,web@b');
+    expect(reasonsOf(observed)).toEqual({ a: 'Mirrored', b: 'Mirrored', c: 'PortMismatch', d: 'PortMismatch' });
+  });
+});
+
+describe('gateway shape (I5)', () => {
+  test('each cluster has a slice, and the local pods have theirs', () => {
+    const observed = federation([throughGateway('a'), target('b')], { local: local({ service: member('here') }) });
+    expect(shownOf(observed)).toEqual({
+      remote: undefined,
+      local: undefined,
+      slices: { 'web-federated.a-ipv4': 1, 'web-federated.b-ipv4': 1, 'web-federated.local.web-abc12': 1 },
+    });
+    const [{ slices }] = settled(observed);
+    expect(slices.find(({ metadata }) => metadata.name.includes('local'))?.endpoints).toEqual([
+      {
+        addresses: ['10.1.0.7'],
+        conditions: { ready: true, serving: true },
+        nodeName: 'node-1',
+        targetRef: { kind: 'Pod', name: 'web-0', namespace: 'shop', uid: 'u' },
+      },
+    ]);
+  });
+
+  test('a dead gateway, and a Service without ready pods, take the addresses of that cluster out alone', () => {
+    const a = throughGateway('a');
+    const dead = { ...a, gateway: { ...a.gateway!, alive: false } };
+    expect(shownOf(federation([dead, target('b')])).slices).toEqual({
+      'web-federated.a-ipv4': 0,
+      'web-federated.b-ipv4': 1,
+    });
+    const empty = throughGateway('a', { anyReady: false });
+    expect(shownOf(federation([empty, target('b')])).slices).toEqual({
+      'web-federated.a-ipv4': 0,
+      'web-federated.b-ipv4': 1,
+    });
+  });
+
+  test('before the first verdict, lookup and list a slice stays as it is (F2)', () => {
+    const a = throughGateway('a');
+    const dead = federation([{ ...a, gateway: { ...a.gateway!, alive: false } }]);
+    const restarted = (gateway: object, more: object = {}) =>
+      shownOf({ ...dead, targets: [{ ...a, gateway: { ...a.gateway!, ...gateway }, ...more }], ...settled(dead)[0] })
+        .slices;
+    expect(restarted({ alive: undefined })).toEqual({ 'web-federated.a-ipv4': 0 });
+    expect(restarted({ alive: true, addresses: [] })).toEqual({ 'web-federated.a-ipv4': 1 });
+    expect(restarted({ alive: true }, { anyReady: undefined })).toEqual({ 'web-federated.a-ipv4': 1 });
+    const unknown = { knowledge: 'unknown', service: undefined, anyReady: undefined };
+    expect(restarted({ alive: undefined }, unknown)).toEqual({ 'web-federated.a-ipv4': 0 });
+    expect(restarted({ alive: true }, unknown)).toEqual({ 'web-federated.a-ipv4': 1 });
+  });
+
+  test('a cluster gets only the ports that it has, and says which it lacks', () => {
+    const ports = [
+      { name: 'http', port: 80, protocol: 'TCP' },
+      { name: 'admin', port: 81, protocol: 'TCP' },
+    ];
+    const observed = federation([throughGateway('a', { service: member('a', { ports }) }), throughGateway('b')]);
+    const { statuses } = decideFederation(observed);
+    expect(statuses.get('b')).toMatchObject({
+      mirrored: true,
+      message: expect.stringContaining('admin 81/TCP') as string,
+    });
+    const [{ slices }] = settled(observed);
+    expect(slices.map(({ ports: each }) => each?.map(({ name }) => name))).toEqual([['http', 'admin'], ['http']]);
+  });
+
+  test('a cluster that has none of the ports is refused, as is one without a gateway', () => {
+    const other = member('c', { ports: [{ name: 'other', port: 80, protocol: 'TCP' }] });
+    const observed = federation([
+      throughGateway('a'),
+      target('b', { gateway: undefined }),
+      target('c', { service: other }),
+      throughGateway('d', { service: member('d', { ports: [{ port: 53, protocol: 'UDP' }] }) }),
+    ]);
+    expect(reasonsOf(observed)).toEqual({
+      a: 'Mirrored',
+      b: 'WaitingForGateway',
+      c: 'PortMismatch',
+      d: 'InvalidService',
+    });
+  });
+
+  test('a Link without a gateway does not turn the others to gateways', () => {
+    const observed = federation([throughGateway('a', { gateway: undefined }), target('b')]);
+    expect(remoteOf(observed)).toBe('web@b');
+    expect(reasonsOf(observed)).toEqual({ a: 'WaitingForGateway', b: 'Mirrored' });
+  });
+
+  test('going from one shape to the other keeps the Service, and clients are never without a member', () => {
+    const flat = federation([target('a'), target('b')]);
+    const there = settled({ ...flat, targets: [throughGateway('a'), target('b')], ...settled(flat)[0] });
+    const back = settled({ ...flat, ...there[0] });
+    for (const { live, slices } of [...there, ...back]) {
+      expect(live?.metadata.annotations?.[REMOTE] === 'web@a,web@b' || slices.length === 2).toBe(true);
+    }
+    expect(back[0]).toMatchObject({ slices: [] });
+  });
+});
+
+describe('fail static (I6)', () => {
+  const unknown = { knowledge: 'unknown', service: undefined, anyReady: undefined } as const;
+
+  test('the membership of a cluster that cannot be read stays, also if it never was', () => {
+    const live = linkerds('web@a,web@b');
+    expect(remoteOf(federation([target('a', unknown), target('b')], { live }))).toBe('web@a,web@b');
+    expect(step(federation([target('a', unknown), target('b', unknown)], { live })).actions).toEqual([]);
+    const gateways = federation([throughGateway('a'), throughGateway('b')]);
+    const [there] = settled(gateways);
+    expect(
+      step({ ...gateways, targets: [throughGateway('a', unknown), throughGateway('b', unknown)], ...there }).actions,
+    ).toEqual([]);
+  });
+
+  test('a cluster that cannot be read and was no member does not become one', () => {
+    expect(step(federation([target('a', unknown)])).actions).toEqual([]);
+  });
+
+  test('the memberships of a Link that is gone, and of a cluster that a Link no longer names, go (N5, N10)', () => {
+    expect(remoteOf(federation([target('b')], { live: linkerds('web@a,web@b') }))).toBe('web@b');
+    expect(settled(federation([], { live: linkerds('web@a') }))[0]).toEqual(NOTHING);
+    const [there] = settled(federation([throughGateway('a'), throughGateway('b')]));
+    expect(Object.keys(shownOf(federation([throughGateway('b')], there)).slices)).toEqual(['web-federated.b-ipv4']);
+  });
+
+  test('the shape stays while a member cannot be asked', () => {
+    const observed = federation([target('a', unknown), throughGateway('b')], { live: linkerds('web@a') });
+    expect(remoteOf(observed)).toBe('web@a');
+    expect(reasonsOf(observed)).toEqual({ b: 'ModeMismatch' });
+  });
+
+  test('slices of local pods that are not known stay', () => {
+    const observed = federation([throughGateway('a')], { local: local({ service: member('here') }) });
+    const [there] = settled(observed);
+    expect(
+      step({ ...observed, ...there, local: local({ service: member('here'), slices: undefined }) }).actions,
+    ).toEqual([]);
+    expect(step({ ...observed, ...there, local: local({ knowledge: 'unknown', slices: undefined }) }).actions).toEqual(
+      [],
+    );
+    const notReady = local({ service: member('here'), slices: [localSlice(false)] });
+    expect(step({ ...observed, ...there, local: notReady }).actions).toHaveLength(1);
+  });
+});
+
+describe("beside Linkerd's controllers (I7)", () => {
+  test('the entry of a cluster that another writes for stays, and others join beside it', () => {
+    const live = linkerds('web@theirs');
+    const theirs = target('theirs', { knowledge: 'anothers' });
+    expect(remoteOf(federation([theirs, target('b')], { live }))).toBe('web@b,web@theirs');
+    expect(remoteOf(federation([theirs], { live }))).toBe('web@theirs');
+  });
+
+  test('while labels and ports are those of a member that another writes for, the others go by them', () => {
+    const live = linkerds('web@a');
+    const other = member('b', { ports: [{ name: 'http', port: 8080, protocol: 'TCP' }] });
+    const observed = federation([target('a', { knowledge: 'anothers' }), target('b', { service: other })], { live });
+    expect(step(observed).actions).toEqual([]);
+    expect(reasonsOf(observed)).toEqual({ b: 'PortMismatch' });
+  });
+
+  test('the local entry stays while another writes it, and goes when it is ours and no member is', () => {
+    const live = linkerds(undefined, { local: true });
+    expect(step(federation([], { live, local: local({ knowledge: 'anothers' }) })).actions).toEqual([]);
+    expect(settled(federation([], { live }))[0]).toEqual(NOTHING);
+  });
+
+  test('the slices of a cluster that another writes for are left as they are', () => {
+    const [there] = settled(federation([throughGateway('a'), throughGateway('b')]));
+    const a = throughGateway('a', { knowledge: 'anothers' });
+    const dead = { ...a, gateway: { ...a.gateway!, alive: false } };
+    expect(step(federation([dead, throughGateway('b')], there)).actions).toEqual([]);
+  });
+});
+
+describe('ownership (I8)', () => {
+  test("a Service that Linkerd's controllers wrote is taken over in place, and left alone if it is right", () => {
+    const live = linkerds('web@a');
+    const right = {
+      ...live,
+      metadata: {
+        ...live.metadata,
+        labels: { owner: 'a', 'mirror.linkerd.io/mirrored-service': 'true' },
+        annotations: { ...live.metadata.annotations, 'example.com/owner': 'a' },
+      },
+    };
+    expect(step(federation([target('a')], { live: right })).actions).toEqual([]);
+    expect(step(federation([target('a')], { live })).actions.map(({ op }) => op)).toEqual(['update']);
+  });
+
+  test.each([
+    ["a user's", { metadata: { name: 'web-federated', namespace: 'shop', labels: {} } }],
+    ["a user's with an annotation", { metadata: { ...linkerds('web@a').metadata, labels: {} } }],
+    [
+      'the mirror of a cluster called federated (N6)',
+      linkerds('web@a', { labels: { 'mirror.linkerd.io/cluster-name': 'federated' } }),
+    ],
+    ['marked as mirrored alone (N6)', linkerds(undefined)],
+  ])('a Service that is %s is never written or deleted', (_, live) => {
+    const observed = federation([target('a')], { live });
+    expect(step(observed).actions).toEqual([]);
+    expect(decideFederation(observed).manifests.isBlocked).toBe(true);
+    expect(reasonsOf(observed)).toEqual({ a: 'NameConflict' });
+    expect(step(federation([], { live })).actions).toEqual([]);
+  });
+
+  test('the status of each cluster says what became of it at every pass, also if nothing is written (N3)', () => {
+    const observed = federation([target('a'), target('b', { isDiscoverable: false })]);
+    const again = { ...observed, ...settled(observed)[0] };
+    expect([...decideFederation(again).statuses.values()]).toEqual([
+      {
+        remote: { namespace: 'shop', name: 'web' },
+        local: 'web-federated',
+        mirrored: true,
+        reason: 'Mirrored',
+        message: '',
+      },
+      expect.objectContaining({ mirrored: false, reason: 'WaitingForCredentials' }),
+    ]);
+  });
+});
