@@ -56,7 +56,8 @@ const OPERATOR_FLOORS = [
   ['kube'],
   ['runtime'],
   ['mirror'],
-  ['source', 'target', 'gateway', 'federation'],
+  ['source', 'target', 'gateway'],
+  ['federation'],
   ['link'],
   ['forecast'],
 ];

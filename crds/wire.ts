@@ -203,8 +203,16 @@ export const PROTECTED_NAMESPACES: readonly string[] = ['kube-system', 'kube-pub
 /** Name of the mirror of `service` of `cluster`, and of its Endpoints. */
 export const mirrorName = (service: string, cluster: string): string => `${service}-${cluster}`;
 
+const FEDERATED_SUFFIX = '-federated';
+
 /** Name of the federated Service that the Services of that name join. */
-export const federatedName = (service: string): string => `${service}-federated`;
+export const federatedName = (service: string): string => service + FEDERATED_SUFFIX;
+
+/** Name of the Services that join a federated Service of that name; undefined: it cannot be one. */
+export const memberName = (federated: string): string | undefined =>
+  federated.endsWith(FEDERATED_SUFFIX) && federated.length > FEDERATED_SUFFIX.length
+    ? federated.slice(0, -FEDERATED_SUFFIX.length)
+    : undefined;
 
 /** Value of {@link Annotation.remoteDiscovery} for one member. */
 export const federatedEntry = (service: string, cluster: string): string => `${service}@${cluster}`;

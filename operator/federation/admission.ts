@@ -15,7 +15,8 @@ import { describe } from '../kube/errors.ts';
 import type { Service } from '../kube/objects.ts';
 import { type Refusal, type RefusalReason, unreadableNamespace } from '../mirror/reasons.ts';
 import { isMirrorItself } from '../mirror/shape.ts';
-import { isFederated, type Membership, membershipOf } from './membership.ts';
+import { isFederated } from '../source/owner.ts';
+import { type Membership, membershipOf } from './membership.ts';
 import type { ObservedFederation, TargetParty } from './observed.ts';
 
 /** A cluster whose Service is a member. */

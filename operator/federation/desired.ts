@@ -8,9 +8,10 @@ import { ENDPOINT_SLICES, type EndpointSlice, NAMESPACES, type Service, SERVICES
 import { type Manifests, NOTHING, writable } from '../mirror/desired.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';
 import type { Desired } from '../runtime/plan.ts';
+import { isFederated } from '../source/owner.ts';
 import { type Admission, createsNamespace, portsIn } from './admission.ts';
 import { gatewayMember, localSlices, retainedSlices } from './member-slices.ts';
-import { isFederated, membershipOf } from './membership.ts';
+import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
 
 /** Returns what is ours of a federated Service; a Service that only has its name is not (rule I8). */

@@ -2,7 +2,7 @@
  * Whose an object of the source cluster is (rule A6): the target cluster, and what in it the object belongs to. Read
  * from labels and names alone, so that an operator that has just started knows what is ours.
  */
-import { isProbeName, Label, Value } from '../../crds/wire.ts';
+import { Annotation, isProbeName, Label, memberName, Value } from '../../crds/wire.ts';
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 
 /** The key of a Link's probe Service; every other key is `namespace/name` of a target Service. */
@@ -52,3 +52,32 @@ export function mirroredName(mirror: string, cluster: string): string | undefine
 /** Name of the Service that an object is, or is the endpoints of. */
 const serviceOf = (object: KubeObject | EndpointSlice): string =>
   ('addressType' in object ? object.metadata.labels?.[Label.serviceName] : undefined) ?? object.metadata.name;
+
+/**
+ * Reports whether a Service is a federated one, made by us or by Linkerd's controllers (rule I8): a mirror names its
+ * cluster, and a user's Service has no such label.
+ */
+export function isFederated(service: KubeObject): boolean {
+  const { labels = {} } = service.metadata;
+  return (
+    labels[Label.mirroredService] === Value.true &&
+    labels[Label.clusterName] === undefined &&
+    (isFlat(service) || labels[Label.federation] === Value.gatewayFederation)
+  );
+}
+
+/** Reports whether a Service has an annotation by which Linkerd finds members on a flat network. */
+export const isFlat = ({ metadata: { annotations = {} } }: KubeObject): boolean =>
+  Annotation.remoteDiscovery in annotations || Annotation.localDiscovery in annotations;
+
+/**
+ * Returns `namespace/name` of the Services that join the federated Service that an object is, is a slice of, or has the
+ * name of; undefined: it has nothing to do with one.
+ */
+export function federationOf(object: KubeObject): string | undefined {
+  const { labels, namespace = '' } = object.metadata;
+  const isSlice = 'addressType' in object;
+  if (isSlice && labels?.[Label.federation] !== Value.gatewayFederation) return undefined;
+  const name = memberName(serviceOf(object));
+  return name === undefined ? undefined : `${namespace}/${name}`;
+}

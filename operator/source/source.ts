@@ -62,7 +62,7 @@ export class SourceCluster extends SourceStores {
       // All of them, as a Service that is not ours may have the name of a mirror.
       ...this.#watch(SERVICES, this.services, undefined, signal),
       ...this.#watch(ENDPOINTS, this.endpoints, Label.clusterName, signal),
-      ...this.#watch(ENDPOINT_SLICES, this.slices, `${Label.clusterName},${WRITTEN_SLICES}`, signal),
+      ...this.#watch(ENDPOINT_SLICES, this.slices, WRITTEN_SLICES, signal),
       ...(this.watched === undefined ? [] : this.#watch(NAMESPACES, this.watched.store, undefined, signal)),
     ]);
   }

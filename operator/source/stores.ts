@@ -3,7 +3,7 @@
  * and the names that other Services have; in the whole cluster, or in each of the namespaces that the operator is
  * limited to. Changes are reported to the Link whose they are. Who fills the stores is the business of others.
  */
-import { ENDPOINT_SLICE_MANAGER, Label } from '../../crds/wire.ts';
+import { ENDPOINT_SLICE_MANAGER, federatedName, Label } from '../../crds/wire.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
@@ -13,11 +13,12 @@ import {
   type KubeObject,
   type Resource,
   type Service,
+  splitKey,
 } from '../kube/objects.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';
 import { type Change, Store } from '../runtime/store.ts';
 import { ListedNamespaces, type SourceNamespaces, WatchedNamespaces } from './namespaces.ts';
-import { indexValueOf, mirroredName, type Owner, ownerOf, sameOwner } from './owner.ts';
+import { federationOf, indexValueOf, isFederated, mirroredName, type Owner, ownerOf, sameOwner } from './owner.ts';
 import { trimEndpoints, trimForeignService, trimService, trimSlice } from './trim.ts';
 
 export interface SourceStoresOptions {
@@ -49,12 +50,13 @@ export class SourceStores {
   /** The namespaces that are read; undefined: all. */
   readonly #within: ReadonlySet<string> | undefined;
   readonly #listeners = new Map<string, SourceListener>();
+  #federations: ((key: string) => void) | undefined;
 
   constructor({ namespace, mirrorNamespaces }: SourceStoresOptions) {
     this.#namespace = namespace;
     this.#within = mirrorNamespaces && new Set([namespace, ...mirrorNamespaces]);
     this.services = this.#store(SERVICES, 'service', (service) =>
-      this.ownerOf(service) === undefined ? trimForeignService(service) : trimService(service),
+      this.ownerOf(service) === undefined && !isFederated(service) ? trimForeignService(service) : trimService(service),
     );
     this.endpoints = this.#store(ENDPOINTS, 'endpoints', trimEndpoints);
     this.slices = this.#store(ENDPOINT_SLICES, 'endpoints', trimSlice);
@@ -83,6 +85,31 @@ export class SourceStores {
     if (this.#listeners.has(cluster)) throw new Error(`the mirrors of cluster "${cluster}" already have a listener`);
     this.#listeners.set(cluster, listener);
     return () => void this.#listeners.delete(cluster);
+  }
+
+  /**
+   * Reports the changes of federated Services, and of the Services that have their names: `namespace/name` of the members.
+   * @returns ends the subscription
+   * @throws Error if there is a listener: two would write the same Services
+   */
+  subscribeFederations(listener: (key: string) => void): () => void {
+    if (this.#federations !== undefined) throw new Error('the federated Services already have a listener');
+    this.#federations = listener;
+    return () => void (this.#federations = undefined);
+  }
+
+  /** The Service that has the name of a federated one, whoever's it is, and the slices that are marked as its own. */
+  federation(key: string): { readonly live: Service | undefined; readonly slices: readonly EndpointSlice[] } {
+    const { namespace, name } = splitKey(key);
+    return {
+      live: this.services.get(`${namespace}/${federatedName(name)}`),
+      slices: this.slices.by('federation', key),
+    };
+  }
+
+  /** The keys of all federated Services that there are. */
+  federations(): ReadonlySet<string> {
+    return new Set([...this.services.indexed('federation'), ...this.slices.indexed('federation')]);
   }
 
   /** The objects of one owner. */
@@ -147,6 +174,7 @@ export class SourceStores {
       indexes: {
         owner: (object) => ownersOf(object).map(indexValueOf),
         cluster: (object) => ownersOf(object).map(({ cluster }) => cluster),
+        federation: (object) => (isOfFederation(object) ? [federationOf(object) ?? ''] : []),
       },
       onRelisted: (_first, _lost, namespace) => {
         if (namespace !== undefined) this.listed?.listed(namespace, plural);
@@ -157,6 +185,8 @@ export class SourceStores {
   }
 
   #changed({ before, after }: Change<Service | Endpoints | EndpointSlice>, by: 'endpoints' | 'service'): void {
+    const federation = [before, after].map((each) => each && federationOf(each)).find((key) => key !== undefined);
+    if (federation !== undefined) this.#federations?.(federation);
     const was = before && this.ownerOf(before);
     const is = after && this.ownerOf(after);
     const affected = [was, is].filter((owner) => owner !== undefined);
@@ -179,3 +209,7 @@ export class SourceStores {
     });
   }
 }
+
+/** Reports whether an object is a federated Service, or a slice of one. */
+const isOfFederation = (object: KubeObject): boolean =>
+  federationOf(object) !== undefined && ('addressType' in object || isFederated(object));

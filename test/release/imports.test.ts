@@ -121,7 +121,8 @@ describe('imports', () => {
     ['kube'],
     ['runtime'],
     ['mirror'],
-    ['source', 'target', 'gateway', 'federation'],
+    ['source', 'target', 'gateway'],
+    ['federation'],
     ['link'],
     ['forecast'],
   ]);

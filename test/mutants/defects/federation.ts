@@ -3,9 +3,12 @@ import type { Defect } from '../defect.ts';
 const DECIDE = 'test/operator/federation/decide.test.ts';
 const RULES = 'test/operator/federation/rules.test.ts';
 const ADMISSION = { file: 'operator/federation/admission.ts', tests: [DECIDE] };
-const MEMBERSHIP = { file: 'operator/federation/membership.ts', tests: [DECIDE] };
+const OWNER = { file: 'operator/source/owner.ts', tests: [DECIDE] };
 const DESIRED = { file: 'operator/federation/desired.ts', tests: [DECIDE] };
 const SLICES = { file: 'operator/federation/member-slices.ts', tests: [DECIDE] };
+
+const FEDERATIONS = { file: 'operator/link/federations.ts', tests: ['test/operator/link/federations.test.ts'] };
+const STORES = { ...FEDERATIONS, file: 'operator/source/stores.ts' };
 
 export const FEDERATION: readonly Defect[] = [
   {
@@ -93,14 +96,14 @@ export const FEDERATION: readonly Defect[] = [
     replace: "target?.mode === 'gateway' && portsIn(",
   },
   {
-    ...MEMBERSHIP,
+    ...OWNER,
     name: "a user's Service that Linkerd treats as federated is taken over (N6)",
     rule: 'I8',
-    find: 'labels[Label.mirroredService] === Value.true &&',
-    replace: '',
+    find: 'labels[Label.mirroredService] === Value.true && labels[Label.clusterName] === undefined',
+    replace: 'labels[Label.clusterName] === undefined',
   },
   {
-    ...MEMBERSHIP,
+    ...OWNER,
     name: 'the mirror of a cluster called federated is taken over (N6)',
     rule: 'I8',
     find: 'labels[Label.clusterName] === undefined &&',
@@ -170,5 +173,55 @@ export const FEDERATION: readonly Defect[] = [
     rule: 'I5',
     find: ".filter(([, value]) => typeof value === 'boolean')",
     replace: '',
+  },
+  {
+    ...FEDERATIONS,
+    name: 'the membership of a cluster goes whose session has not begun',
+    rule: 'I6',
+    find: '!this.#parties.has(cluster) && mayHaveLink(cluster)',
+    replace: 'false',
+  },
+  {
+    ...FEDERATIONS,
+    name: 'the membership of a cluster stays whose Link is gone (N5)',
+    rule: 'E5',
+    find: '!this.#parties.has(cluster) && mayHaveLink(cluster)',
+    replace: '!this.#parties.has(cluster)',
+  },
+  {
+    ...FEDERATIONS,
+    name: 'a federated Service is written although a Lease may have expired',
+    rule: 'H1',
+    find: 'env.mayWrite() && [local, ...this.#parties.values()].every(({ mayWrite }) => mayWrite())',
+    replace: 'env.mayWrite()',
+  },
+  {
+    ...FEDERATIONS,
+    name: 'a member is reported as such although nothing could be written (N3)',
+    rule: 'I8',
+    find: 'if (errors.length === 0) return status;',
+    replace: 'return status;',
+  },
+  {
+    ...STORES,
+    name: 'a federated Service that somebody changed is not looked at',
+    rule: 'C3',
+    find: 'this.#federations?.(federation);',
+    replace: 'void federation;',
+  },
+  {
+    ...STORES,
+    name: 'federated Services that no cluster has a member of are not known after a restart',
+    rule: 'I6',
+    find: "isOfFederation(object) ? [federationOf(object) ?? ''] : []",
+    replace: '[]',
+  },
+  {
+    ...FEDERATIONS,
+    name: 'slices of federated Services are not watched',
+    rule: 'C3',
+    file: 'operator/source/source.ts',
+    find: '...this.#watch(ENDPOINT_SLICES, this.slices, WRITTEN_SLICES, signal)',
+    replace: '...this.#watch(ENDPOINT_SLICES, this.slices, `${Label.clusterName},${WRITTEN_SLICES}`, signal)',
   },
 ];

@@ -146,8 +146,8 @@ export const SOURCE: readonly Defect[] = [
     ...SOURCE_CLUSTER,
     name: 'slices that Kubernetes copies from Endpoints are taken for ours',
     rule: 'A6',
-    find: '`${Label.clusterName},${WRITTEN_SLICES}`',
-    replace: 'String(Label.clusterName)',
+    find: 'this.slices, WRITTEN_SLICES, signal',
+    replace: 'this.slices, Label.clusterName, signal',
   },
   {
     ...SOURCE_CLUSTER,

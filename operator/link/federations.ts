@@ -1,0 +1,208 @@
+/**
+ * The controller of federated Services: one reconcile for each namespace and name covers all clusters (rule I2). Sessions
+ * join as parties, which say what is known of their clusters' Services, and get a status for each.
+ */
+import { federatedName } from '../../crds/wire.ts';
+import { decideFederation } from '../federation/decide.ts';
+import { ownedOf } from '../federation/desired.ts';
+import { membershipOf } from '../federation/membership.ts';
+import type { LocalParty, ObservedFederation, TargetParty } from '../federation/observed.ts';
+import { RETRY_BACKOFF } from '../kube/backoff.ts';
+import { describe, isConflict } from '../kube/errors.ts';
+import { type KubeObject, SERVICES, splitKey } from '../kube/objects.ts';
+import { type Pass, reconcile } from '../mirror/reconcile.ts';
+import type { MirrorStatus } from '../mirror/status.ts';
+import { Applier } from '../runtime/applier.ts';
+import { Controller, type Outcome } from '../runtime/controller.ts';
+import type { MayWrite } from '../runtime/fence.ts';
+import { federationOf, isFederated } from '../source/owner.ts';
+import type { Environment } from './environment.ts';
+import { namespaceStateOf } from './namespaces.ts';
+
+/** Time until a name that a foreign object has is tried again. */
+const CONFLICT_RETRY_MS = 30_000;
+
+/** The writes of federated Services take turns with those of the mirrors of each cluster, under a name of no cluster. */
+const TURN = '!federation';
+
+/** What a cluster that takes part says of its Services, and learns of them. */
+interface Participant<P extends TargetParty | LocalParty> {
+  /** Returns the keys of its Services that are selected as members. */
+  keys(): Iterable<string>;
+  /** Returns what is known of its Service of one key. */
+  observe(key: string): P;
+  /** Whether its memberships are not ours to write, or certainly are at this moment: asked right before each write. */
+  readonly mayWrite: MayWrite;
+  /** Takes the status of one of its Services; undefined: it is not selected, or nothing is known of it now. */
+  report(key: string, status: MirrorStatus | undefined): void;
+}
+
+/** The session of a Link. */
+export interface FederationParty extends Participant<TargetParty> {
+  readonly cluster: string;
+}
+
+export interface FederationsOptions {
+  readonly env: Environment;
+  readonly local: Participant<LocalParty>;
+  /**
+   * Whether a Link names a cluster, or it is not known yet that none does. The memberships of such a cluster stay while no
+   * session of it takes part (rule I6).
+   */
+  readonly mayHaveLink: (cluster: string) => boolean;
+}
+
+export class Federations {
+  readonly #options: FederationsOptions;
+  readonly #controller: Controller;
+  readonly #applier: Applier;
+  readonly #parties = new Map<string, FederationParty>();
+  /** Keys that were reported with a status. */
+  readonly #reported = new Set<string>();
+
+  constructor(options: FederationsOptions) {
+    const { env, local } = options;
+    const { source } = env;
+    this.#options = options;
+    this.#controller = new Controller({
+      name: 'federation',
+      reconcile: (key, signal) => this.#reconcile(key, signal),
+      concurrency: env.config.concurrency,
+      metrics: env.metrics,
+      log: env.log,
+      backoff: env.tuning.retryBackoff ?? RETRY_BACKOFF,
+    });
+    this.#applier = new Applier({
+      client: env.client,
+      turn: (signal, execute) => env.writes.run(TURN, signal, execute),
+      stores: { services: source.services, endpoints: source.endpoints, endpointslices: source.slices },
+      isOurs,
+      mayWrite: () => env.mayWrite() && [local, ...this.#parties.values()].every(({ mayWrite }) => mayWrite()),
+    });
+  }
+
+  /**
+   * Lets a cluster take part.
+   * @throws Error if it already does: it has one session (rule E9)
+   */
+  join(party: FederationParty): void {
+    if (this.#parties.has(party.cluster)) throw new Error(`cluster ${party.cluster} already takes part in federations`);
+    this.#parties.set(party.cluster, party);
+    this.addAll();
+  }
+
+  /** Ends the part of a cluster. Its memberships go if it has no Link. */
+  leave(cluster: string): void {
+    if (this.#parties.delete(cluster)) this.addAll();
+  }
+
+  /** Reconciles a key: a Service that is a member, or could be one, has changed. */
+  add(key: string): void {
+    this.#controller.add(key);
+  }
+
+  /** Reconciles all keys: what is known of a cluster, its gateway, its Lease or its Link has changed. */
+  addAll(): void {
+    const { env, local } = this.#options;
+    const participants = [local, ...this.#parties.values()];
+    const keys = participants.flatMap((each) => [...each.keys()]);
+    for (const key of new Set([...env.source.federations(), ...keys, ...this.#reported])) this.add(key);
+  }
+
+  /** Reconciles until the signal aborts and the reconciles under way have ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    const unsubscribe = this.#options.env.source.subscribeFederations((key) => this.add(key));
+    this.addAll();
+    await this.#controller.run(signal);
+    unsubscribe();
+    await this.#controller.forget();
+  }
+
+  /** Resolves when no key waits for a worker or is being reconciled. */
+  idle(): Promise<void> {
+    return this.#controller.idle();
+  }
+
+  async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
+    const { env } = this.#options;
+    const { conflictRetryMs = CONFLICT_RETRY_MS } = env.tuning;
+    const observed = this.#observe(key);
+    const decision = decideFederation(observed);
+    const context = { applier: this.#applier, conflictRetryMs };
+    // What must stay is desired.
+    const pass = await reconcile(decision.manifests, ownedOf(observed), () => false, context, signal);
+    if (pass.namespaceInDoubt) env.source.recheck(observed.namespace);
+    this.#log(observed, pass);
+    if (!signal.aborted && !pass.again && !pass.errors.some(isConflict)) {
+      this.#report(key, decision.statuses, decision.local, pass);
+    }
+    return pass;
+  }
+
+  #observe(key: string): ObservedFederation {
+    const { env, local, mayHaveLink } = this.#options;
+    const { namespace, name } = splitKey(key);
+    const observed: ObservedFederation = {
+      namespace,
+      name,
+      namespaceState: namespaceStateOf(namespace, env),
+      local: local.observe(key),
+      targets: [...this.#parties.values()].map((party) => party.observe(key)),
+      ...env.source.federation(key),
+    };
+    const silent = [...(membershipOf(observed)?.clusters ?? [])].filter(
+      (cluster) => !this.#parties.has(cluster) && mayHaveLink(cluster),
+    );
+    return { ...observed, targets: [...observed.targets, ...silent.map(unknownParty)] };
+  }
+
+  #report(
+    key: string,
+    statuses: ReadonlyMap<string, MirrorStatus>,
+    ofLocal: MirrorStatus | undefined,
+    pass: Pick<Pass, 'refusals' | 'errors'>,
+  ): void {
+    const after = (status: MirrorStatus | undefined): MirrorStatus | undefined =>
+      status?.mirrored === true ? afterPass(status, pass) : status;
+    for (const [cluster, party] of this.#parties) party.report(key, after(statuses.get(cluster)));
+    this.#options.local.report(key, after(ofLocal));
+    if (statuses.size > 0 || ofLocal !== undefined) this.#reported.add(key);
+    else this.#reported.delete(key);
+  }
+
+  #log({ namespace, name }: ObservedFederation, { done }: Pick<Pass, 'done'>): void {
+    const { log } = this.#options.env;
+    const service = `${namespace}/${federatedName(name)}`;
+    for (const { op, of, object } of done) {
+      log.debug({ service, op, object: `${of.kind} ${object.metadata.name}` }, 'written');
+      if (of !== SERVICES || op === 'update') continue;
+      log.info(
+        { service },
+        op === 'delete' ? 'federated Service deleted: it has no member' : 'federated Service created',
+      );
+    }
+  }
+}
+
+/** Whether an object that prevents a creation is ours after all: the store was behind. */
+const isOurs = (object: KubeObject): boolean =>
+  'addressType' in object ? federationOf(object) !== undefined : isFederated(object);
+
+/** A cluster that has a Link, or may have one, and no session that takes part. */
+const unknownParty = (cluster: string): TargetParty => ({
+  knowledge: 'unknown',
+  link: { cluster, clusterDomain: '', excludedLabels: [], excludedAnnotations: [], createNamespaces: false },
+  // Before all others: labels and ports may be those of its member, and stay.
+  seniority: { createdAt: '', name: cluster },
+  mode: 'remote-discovery',
+  isDiscoverable: false,
+  anyReady: undefined,
+});
+
+/** The status of a member, if what it asks for could not be written. */
+function afterPass(status: MirrorStatus, { refusals, errors }: Pick<Pass, 'refusals' | 'errors'>): MirrorStatus {
+  const [refusal] = refusals;
+  if (refusal !== undefined) return { ...status, mirrored: false, ...refusal };
+  if (errors.length === 0) return status;
+  return { ...status, mirrored: false, reason: 'Error', message: describe(errors[0]) };
+}

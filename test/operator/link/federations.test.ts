@@ -1,0 +1,201 @@
+/** The controller of federated Services over a simulated source cluster, with sessions played by the test. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LocalParty, TargetParty } from '../../../operator/federation/observed.ts';
+import { Federations, type FederationParty } from '../../../operator/link/federations.ts';
+import type { MirrorStatus } from '../../../operator/mirror/status.ts';
+import { eventually } from '../../cluster/workload/eventually.ts';
+import type { ObjectRef } from '../../cluster/workload/index.ts';
+import { linkerds, local, localSlice, member, target, throughGateway } from '../federation/observed.ts';
+import { Stage } from './stage.ts';
+
+interface Live extends ObjectRef {
+  readonly metadata: ObjectRef['metadata'] & {
+    readonly uid: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: { readonly clusterIP?: string; readonly ports: readonly { readonly port: number }[] };
+}
+
+describe('the controller of federated Services', () => {
+  let stage: Stage;
+  let federations: Federations;
+  let here: LocalParty;
+  let reports: Map<string, MirrorStatus | undefined>;
+  /** Clusters that have a Link. */
+  let linked: Set<string>;
+  /** Clusters whose Lease has certainly not expired. */
+  let mayWrite: boolean;
+  let stop: AbortController;
+  let running: Promise<void>;
+
+  beforeEach(async () => {
+    stage = await Stage.start({ tuning: { retryBackoff: { baseMs: 5, capMs: 20 }, conflictRetryMs: 10 } });
+    here = local();
+    reports = new Map();
+    linked = new Set();
+    mayWrite = true;
+    stop = new AbortController();
+    running = Promise.resolve();
+  });
+  afterEach(async () => {
+    stop.abort();
+    await running;
+    await stage.stop();
+  });
+
+  const report = (cluster: string) => (_: string, status: MirrorStatus | undefined) =>
+    void reports.set(cluster, status);
+  const party = (observed: TargetParty): FederationParty => ({
+    cluster: observed.link.cluster,
+    keys: () => (observed.service === undefined ? [] : ['shop/web']),
+    observe: () => observed,
+    mayWrite: () => mayWrite,
+    report: report(observed.link.cluster),
+  });
+  const start = async (...parties: readonly TargetParty[]): Promise<void> => {
+    const env = await stage.environment();
+    federations = new Federations({
+      env,
+      local: {
+        keys: () => (here.service === undefined ? [] : ['shop/web']),
+        observe: () => here,
+        mayWrite: () => true,
+        report: report('(local)'),
+      },
+      mayHaveLink: (cluster) => linked.has(cluster),
+    });
+    for (const each of parties) federations.join(party(each));
+    running = federations.run(stop.signal);
+    await federations.idle();
+  };
+  /** A session knows something else of its cluster, and all is reconciled. */
+  const change = async (observed: TargetParty): Promise<void> => {
+    federations.leave(observed.link.cluster);
+    federations.join(party(observed));
+    await federations.idle();
+  };
+  const live = (): Live | undefined =>
+    stage.east.store.get('v1', 'Service', 'shop', 'web-federated') as Live | undefined;
+  const entries = (): string | undefined => live()?.metadata.annotations?.['multicluster.linkerd.io/remote-discovery'];
+  const slices = (): Readonly<Record<string, boolean | undefined>> =>
+    Object.fromEntries(
+      stage.east.store.list('discovery.k8s.io/v1', 'EndpointSlice', 'shop').map((slice) => {
+        const { endpoints } = slice as unknown as { endpoints: { conditions: { ready?: boolean } }[] };
+        return [slice.metadata.name, endpoints[0]?.conditions.ready];
+      }),
+    );
+  const reasons = () => Object.fromEntries([...reports].map(([cluster, status]) => [cluster, status?.reason]));
+  const writes = async (): Promise<readonly string[]> =>
+    (await stage.east.audit()).filter(({ verb }) => !['list', 'watch', 'get'].includes(verb)).map(({ verb }) => verb);
+
+  it('joins the Services of all clusters in one write, and reports to each (I2, N1)', async () => {
+    here = local({ service: member('here') });
+    await stage.east.clearAudit();
+    await start(target('b'), target('a'), target('c', { isDiscoverable: false }));
+    expect(entries()).toBe('web@a,web@b');
+    expect(live()?.metadata.labels.owner).toBe('here');
+    expect(reasons()).toEqual({ a: 'Mirrored', b: 'Mirrored', c: 'WaitingForCredentials', '(local)': 'Mirrored' });
+    expect(await writes()).toEqual(['patch']);
+  });
+
+  it('writes nothing when it starts beside what is right (C5)', async () => {
+    await start(target('a'), throughGateway('b'));
+    const before = live();
+    stop.abort();
+    await running;
+    stop = new AbortController();
+    await stage.east.clearAudit();
+    running = federations.run(stop.signal);
+    await federations.idle();
+    expect(await writes()).toEqual([]);
+    expect(live()).toEqual(before);
+  });
+
+  it('takes over in place what Linkerd has written, and what is no longer wanted goes (A8, N5)', async () => {
+    stage.put({ ...linkerds('web@gone,web@a'), apiVersion: 'v1', kind: 'Service' });
+    const before = live();
+    await start(target('a'));
+    expect(entries()).toBe('web@a');
+    expect(live()?.metadata.uid).toBe(before?.metadata.uid);
+    expect(live()?.spec.clusterIP).toBe(before?.spec.clusterIP);
+    expect(live()?.metadata.labels).toEqual({ owner: 'a', 'mirror.linkerd.io/mirrored-service': 'true' });
+  });
+
+  it('puts right at once what somebody changes or deletes (C3, N2)', async () => {
+    await start(target('a'), target('b'));
+    const changed = live()!;
+    const annotations = { ...changed.metadata.annotations, 'multicluster.linkerd.io/remote-discovery': 'web@b,web@x' };
+    stage.put({ ...changed, metadata: { ...changed.metadata, annotations } } as ObjectRef);
+    await eventually('it is put right', async () => entries() === 'web@a,web@b');
+    stage.east.store.delete('v1', 'Service', 'shop', 'web-federated');
+    await eventually('it is back', async () => entries() === 'web@a,web@b');
+  });
+
+  it('keeps the membership of a cluster that has a Link and no session yet, and no longer (I6)', async () => {
+    linked.add('a');
+    stage.put({ ...linkerds('web@a,web@b'), apiVersion: 'v1', kind: 'Service' });
+    await start(target('b'));
+    expect(entries()).toBe('web@a,web@b');
+    expect(live()?.metadata.labels.owner).toBe('linkerd');
+    linked.delete('a');
+    federations.addAll();
+    await federations.idle();
+    expect(entries()).toBe('web@b');
+    federations.leave('b');
+    await federations.idle();
+    expect(live()).toBeUndefined();
+  });
+
+  it('writes nothing while a Lease may have expired (H1)', async () => {
+    await start(target('a'));
+    mayWrite = false;
+    await change(target('a', { service: undefined }));
+    expect(entries()).toBe('web@a');
+    mayWrite = true;
+    await eventually('it is written', async () => live() === undefined);
+  });
+
+  it("leaves a user's Service alone, says so, and takes the name when it is free (I8)", async () => {
+    const foreign = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web-federated', namespace: 'shop' } };
+    stage.put({ ...foreign, spec: { ports: [{ port: 80 }] } } as ObjectRef);
+    const before = live();
+    await start(target('a'));
+    expect(reasons()).toMatchObject({ a: 'NameConflict' });
+    expect(live()).toEqual(before);
+    stage.east.store.delete('v1', 'Service', 'shop', 'web-federated');
+    await eventually('the name is taken', async () => entries() === 'web@a');
+    await eventually('that is reported', async () => reasons().a === 'Mirrored');
+  });
+
+  it('leads through gateways by slices, which follow each gateway, and goes back (I5)', async () => {
+    here = local({ service: member('here'), slices: [localSlice()] });
+    await start(target('a'));
+    const uid = live()?.metadata.uid;
+    const a = throughGateway('a');
+    await change(a);
+    await eventually('the slices are there', async () => Object.keys(slices()).length === 2);
+    expect(slices()).toEqual({ 'web-federated.a-ipv4': true, 'web-federated.local.web-abc12': true });
+    expect(entries()).toBeUndefined();
+    await change({ ...a, gateway: { ...a.gateway!, alive: false } });
+    expect(slices()).toEqual({ 'web-federated.a-ipv4': false, 'web-federated.local.web-abc12': true });
+    stage.east.store.delete('discovery.k8s.io/v1', 'EndpointSlice', 'shop', 'web-federated.a-ipv4');
+    await eventually('it is put back', async () => slices()['web-federated.a-ipv4'] === false);
+    await change(target('a'));
+    await eventually('the slices are gone', async () => Object.keys(slices()).length === 0);
+    expect(entries()).toBe('web@a');
+    expect(live()?.metadata.uid).toBe(uid);
+  });
+
+  it('reports what cannot be written, and that it can be (N3)', async () => {
+    const accept = stage.east.faults.refuse({
+      failure: { kind: 'status', code: 403 },
+      match: (request) => request.verb === 'patch',
+    });
+    await start(target('a'));
+    await eventually('that is reported', async () => reasons().a === 'Error');
+    accept();
+    federations.addAll();
+    await eventually('it is written', async () => reasons().a === 'Mirrored');
+  });
+});
