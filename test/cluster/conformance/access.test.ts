@@ -191,8 +191,6 @@ onEachServer(
       let answered = false;
       server.cluster.pause();
       try {
-        // A process is not stopped on the instant.
-        await sleep(200);
         const answer = post(core('configmaps'), configMap(name, {})).finally(() => (answered = true));
         await sleep(300);
         expect(answered).toBe(false);

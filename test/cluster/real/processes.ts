@@ -4,7 +4,7 @@
  * was written to it and removes the directory. Each process has a log, whose tail explains its death.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +25,9 @@ rm -rf "$1"
 `;
 
 const LOG_TAIL_CHARACTERS = 3_000;
+
+/** Most milliseconds that a process may take to stop. */
+const STOP_MS = 5_000;
 
 /** What a process is started with. */
 export interface Command {
@@ -124,6 +127,17 @@ export class RunningProcess {
     this.#child.kill(signal);
   }
 
+  /** Stops the process, and returns when none of its threads runs any more, as far as the system lets it be seen. */
+  pause(): void {
+    this.signal('SIGSTOP');
+    const began = performance.now();
+    while (!isStopped(this.pid)) {
+      if (performance.now() - began > STOP_MS)
+        throw this.#failure(`is not stopped after ${STOP_MS / 1000} s`, undefined);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+
   /** Ends the process at once, stopped or not, and waits until it has. */
   async kill(): Promise<void> {
     if (this.#ending !== undefined) return;
@@ -157,3 +171,21 @@ export class RunningProcess {
     return new Error(`${this.#command.name} ${what}; the end of its log:\n${log}`, { cause });
   }
 }
+
+/** Whether every thread of a process is stopped; true where there is no /proc to see it, and if the process has ended. */
+const isStopped = (pid: number): boolean => {
+  const tasks = `/proc/${pid}/task`;
+  return orElse([], () => readdirSync(tasks)).every((thread) => {
+    const stat = orElse(') Z', () => readFileSync(`${tasks}/${thread}/stat`, 'utf8'));
+    // The state follows the name of the program, which stands between parentheses.
+    return 'TZ'.includes(stat.charAt(stat.lastIndexOf(')') + 2));
+  });
+};
+
+const orElse = <T>(otherwise: T, read: () => T): T => {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+};

@@ -107,7 +107,7 @@ export class RealCluster implements TestCluster {
   }
 
   pause(): void {
-    this.#apiServer?.signal('SIGSTOP');
+    this.#apiServer?.pause();
     this.#paused = true;
   }
 
