@@ -1,10 +1,17 @@
 /** Who writes for a Link, read from the source cluster: Linkerd's controller, this operator, or nobody. */
 import { Annotation, Label, OPERATOR_LEASE, OPERATOR_NAME, Value, writeLeaseName } from '../../../crds/wire.ts';
-import { parseSelector } from '../../../crds/selector.ts';
-import { type KubeObject, type Lease, LEASES, type Service, SERVICES } from '../../../operator/kube/objects.ts';
+import {
+  type KubeObject,
+  type Lease,
+  LEASES,
+  type Resource,
+  type Service,
+  SERVICES,
+} from '../../../operator/kube/objects.ts';
 import { DEPLOYMENTS, LINKS } from '../common/kinds.ts';
 import { conditionOf, type LinkObject } from '../common/link-object.ts';
 import type { ClusterReader } from '../common/reader.ts';
+import { selectorFor, type SelectorTerms } from '../common/selectors.ts';
 
 /** A Deployment, as far as it is scaled. */
 export interface Deployment extends KubeObject {
@@ -41,7 +48,7 @@ export const readState = async (
     reader.find<Lease>(LEASES, { namespace, name: writeLeaseName(name) }),
     reader.find<Lease>(LEASES, { namespace, name: OPERATOR_LEASE }),
     controllersOf(reader, namespace, name),
-    reader.select<Service>(SERVICES, { selector: mirrorsOf(cluster) }),
+    selected<Service>(reader, SERVICES, mirrorsOf(cluster)),
   ]);
   const holder = lease?.spec?.holderIdentity || undefined;
   return {
@@ -79,7 +86,7 @@ const controllersOf = async (
       reader.find<Deployment>(DEPLOYMENTS, { namespace, name }),
     ),
   ]);
-  const labelled = await reader.select<Deployment>(DEPLOYMENTS, { namespace, selector: ofLink(link) });
+  const labelled = await selected<Deployment>(reader, DEPLOYMENTS, ofLink(link), namespace);
   const all = [...found.filter((each) => each !== undefined), ...labelled].filter(
     // Ours has the labels by which `linkerd multicluster check` finds a controller.
     ({ metadata }) => metadata.name !== OPERATOR_NAME,
@@ -87,17 +94,25 @@ const controllersOf = async (
   return [...new Map(all.map((each) => [each.metadata.name, each])).values()];
 };
 
-const selectorOf = (matchLabels: Readonly<Record<string, string>>, components: readonly string[] = []) => {
-  const matchExpressions =
-    components.length === 0 ? [] : [{ key: Label.component, operator: 'In', values: components }];
-  const parsed = parseSelector({ matchLabels, matchExpressions }, 'selector');
-  return parsed.ok ? parsed.value : undefined;
+const ofLink = (link: string): SelectorTerms => ({
+  matchLabels: { [Label.clusterName]: link },
+  matchExpressions: [{ key: Label.component, operator: 'In', values: [Value.component, 'linkerd-service-mirror'] }],
+});
+
+const mirrorsOf = (cluster: string): SelectorTerms => ({
+  matchLabels: { [Label.clusterName]: cluster, [Label.mirroredService]: Value.true },
+});
+
+/** The objects that are selected; none where no object can be. */
+const selected = async <T extends KubeObject>(
+  reader: ClusterReader,
+  of: Resource,
+  terms: SelectorTerms,
+  namespace?: string,
+): Promise<readonly T[]> => {
+  const selector = selectorFor(terms);
+  return selector === undefined ? [] : reader.select<T>(of, { namespace, selector });
 };
-
-const ofLink = (link: string) => selectorOf({ [Label.clusterName]: link }, [Value.component, 'linkerd-service-mirror']);
-
-const mirrorsOf = (cluster: string) =>
-  selectorOf({ [Label.clusterName]: cluster, [Label.mirroredService]: Value.true });
 
 /** Number of replicas that a Deployment asks for. */
 export const replicasOf = ({ spec }: Deployment): number => spec?.replicas ?? 1;

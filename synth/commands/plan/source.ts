@@ -1,5 +1,6 @@
 /** The source cluster as a forecast needs it, read once: its objects, its Links, and what their Leases record. */
-import { parseSelector, type Selector } from '../../../crds/selector.ts';
+import type { Selector } from '../../../crds/selector.ts';
+import { PODS as PODS_OF_OPERATOR } from '../../../constructs/operator/pods.ts';
 import { ENDPOINT_SLICE_MANAGER, Label } from '../../../crds/wire.ts';
 import type { OperatorConfig } from '../../../operator/config/config.ts';
 import { type LinkRead, ModelCluster, readLinkObject, recordedClusters } from '../../../operator/forecast/index.ts';
@@ -22,6 +23,7 @@ import { LINKS, PODS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { operatorSettings } from '../common/operator-settings.ts';
 import type { ClusterReader } from '../common/reader.ts';
+import { fixedSelector } from '../common/selectors.ts';
 
 /** What is read of the source cluster. */
 export interface Source {
@@ -112,32 +114,23 @@ const readModel = async (reader: ClusterReader, config: OperatorConfig): Promise
   });
 };
 
-const selectorOf = (matchExpressions: readonly object[]): Selector => {
-  const parsed = parseSelector({ matchExpressions }, 'selector');
-  if (!parsed.ok || parsed.value === undefined) throw new Error('a selector of this program is invalid');
-  return parsed.value;
-};
-
-const OF_CLUSTER = { key: Label.clusterName, operator: 'Exists' };
-const OF_A_CLUSTER = selectorOf([OF_CLUSTER]);
-const WRITTEN_SLICES = selectorOf([
-  OF_CLUSTER,
-  { key: Label.endpointSliceManagedBy, operator: 'In', values: [ENDPOINT_SLICE_MANAGER] },
-]);
+const OF_CLUSTER = [{ key: Label.clusterName, operator: 'Exists' }] as const;
+const OF_A_CLUSTER = fixedSelector({ matchExpressions: OF_CLUSTER });
+const WRITTEN_SLICES = fixedSelector({
+  matchLabels: { [Label.endpointSliceManagedBy]: ENDPOINT_SLICE_MANAGER },
+  matchExpressions: OF_CLUSTER,
+});
 
 /** Selects the slices of Services by their names. */
 export const slicesOfServices = (names: readonly string[]): Selector =>
-  selectorOf([{ key: Label.serviceName, operator: 'In', values: names }]);
+  fixedSelector({ matchExpressions: [{ key: Label.serviceName, operator: 'In', values: names }] });
 
 interface Pod extends KubeObject {
   readonly status?: { readonly podIPs?: readonly { readonly ip: string }[] };
 }
 
 /** Labels of the operator's pods. */
-const OPERATOR_PODS = selectorOf([
-  { key: 'app.kubernetes.io/name', operator: 'In', values: ['linkspan'] },
-  { key: 'app.kubernetes.io/component', operator: 'In', values: ['operator'] },
-]);
+const OPERATOR_PODS = fixedSelector({ matchLabels: PODS_OF_OPERATOR });
 
 /** As the operator knows them: those of its pods, else those of the API server's Service, else IPv4. */
 const readFamilies = async (reader: ClusterReader, namespace: string): Promise<ReadonlySet<IpFamily>> => {

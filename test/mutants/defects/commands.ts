@@ -5,6 +5,7 @@ const LINK_GEN = ['test/synth/commands/link/link-gen.test.ts'];
 const PLAN = ['test/synth/commands/plan/plan.test.ts'];
 const FORECAST = ['test/operator/forecast/forecast.test.ts'];
 const MIGRATE = ['test/synth/commands/migrate/migrate.test.ts'];
+const MIGRATION_STATE = ['test/synth/commands/migrate/state.test.ts'];
 const LINK = ['test/synth/commands/link/link.test.ts'];
 
 const INSTALL = ['test/synth/commands/install/install.test.ts'];
@@ -433,6 +434,13 @@ export const COMMANDS: readonly Defect[] = [
     find: 'if (!before.isSuspended) await suspend(before, Value.true, options);',
     replace: '',
     tests: MIGRATE,
+  },
+  {
+    name: 'a name that no label can have selects everything',
+    file: 'synth/commands/migrate/state.ts',
+    find: 'selector === undefined ? [] : ',
+    replace: '',
+    tests: MIGRATION_STATE,
   },
   {
     name: 'what a cluster says gives orders to the terminal',

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { dumpReader, type Manifest } from '../../../../synth/commands/common/manifest-files.ts';
+import { readState } from '../../../../synth/commands/migrate/state.ts';
+import { link, LINKS_NAMESPACE, service } from '../../../support/builders.ts';
+
+const deployment = (name: string, labels: Readonly<Record<string, string>>): Manifest => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name, namespace: LINKS_NAMESPACE, labels },
+});
+
+const controllerOf = (of: string): Manifest =>
+  deployment(`controller-of-${of}`, { component: 'controller', 'mirror.linkerd.io/cluster-name': of });
+
+const mirrorOf = (cluster: string): Manifest =>
+  service(`web-${cluster}`, {
+    labels: { 'mirror.linkerd.io/cluster-name': cluster, 'mirror.linkerd.io/mirrored-service': 'true' },
+  });
+
+const stateOf = async (name: string, cluster: string) => {
+  const named = link(cluster);
+  const manifests = [
+    { ...named, metadata: { ...named.metadata, name } } as Manifest,
+    ...['west', 'north'].flatMap((each) => [controllerOf(each), mirrorOf(each)]),
+    deployment('shop', {}),
+  ];
+  const state = await readState(dumpReader('dump', manifests), LINKS_NAMESPACE, name);
+  return {
+    controllers: state!.controllers.map(({ metadata }) => metadata.name),
+    mirrors: [...state!.mirrors.keys()],
+  };
+};
+
+test('the controllers of a Link, and the mirrors of its cluster, are found by their labels', async () => {
+  expect(await stateOf('west', 'west')).toEqual({ controllers: ['controller-of-west'], mirrors: ['shop/web-west'] });
+});
+
+test('nothing is selected by a name that no label can have', async () => {
+  expect(await stateOf('w'.repeat(64), 'no such cluster')).toEqual({ controllers: [], mirrors: [] });
+});
