@@ -107,6 +107,13 @@ export function createMetrics(options: MetricsOptions = {}) {
     ),
     mirrorsCreated: counter('linkspan_mirrors_created_total', 'Mirrors created, endpoint mirrors included', TARGET),
     mirrorsDeleted: counter('linkspan_mirrors_deleted_total', 'Mirrors deleted, endpoint mirrors included', TARGET),
+    /** `state` is `joined` or `refused`; an empty cluster is the source cluster. */
+    federatedMembers: gauge(
+      'linkspan_federated_members',
+      'Services selected as members of federated Services, by state: joined or refused; an empty target_cluster_name is the source cluster',
+      TARGET,
+      'state',
+    ),
     heldDeletions: gauge('linkspan_held_deletions', 'Deletions of mirrors of the target that are held back', TARGET),
     /** Unix time. */
     lastHeard: gauge(

@@ -51,6 +51,7 @@ describe('metrics', () => {
       target.gatewayProbeLatency.observe(labels, 3);
       target.convergence.observe(labels, 0.1);
       target.mirrors.set({ ...labels, state: 'ready' }, 3);
+      target.federatedMembers.set({ ...labels, state: 'joined' }, 1);
       target.mirrorsCreated.inc(labels);
       target.mirrorFailures.inc({ ...labels, reason: 'Error' });
       target.lastHeard.set(labels, 1);
