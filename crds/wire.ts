@@ -126,6 +126,8 @@ export const LinkApi = {
   apiVersion: 'multicluster.linkerd.io/v1alpha3',
   kind: 'Link',
   plural: 'links',
+  /** The resource with its group: the name of its CustomResourceDefinition, and what `kubectl` takes. */
+  crd: 'links.multicluster.linkerd.io',
 } as const;
 
 /** Linkerd's authorization policy; each kind at the version that Linkerd's own multicluster chart writes. */

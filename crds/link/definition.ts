@@ -71,7 +71,7 @@ export const linkCrd = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: {
-    name: `${LinkApi.plural}.${LinkApi.group}`,
+    name: LinkApi.crd,
     labels: { [Label.extension]: Value.extension },
   },
   spec: {

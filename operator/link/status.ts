@@ -131,7 +131,7 @@ function heldMessage({ namespace, name, pruneHeld, someHeld }: LinkFindings): st
   return (
     `the target no longer lists ${pruneHeld} Services or pods that are mirrored (${which}); their mirrors are not deleted. ` +
     'To keep them, do nothing: this resolves when the target lists them again. To delete them: ' +
-    `kubectl annotate --overwrite --namespace ${namespace} ${LinkApi.plural}.${LinkApi.group} ${name} ${Annotation.confirmPrune}="${pruneHeld}"`
+    `kubectl annotate --overwrite --namespace ${namespace} ${LinkApi.crd} ${name} ${Annotation.confirmPrune}="${pruneHeld}"`
   );
 }
 

@@ -103,8 +103,6 @@ export interface Survey extends Scope {
 /** Targets that are read at once. */
 const TARGETS_AT_ONCE = 8;
 
-export const CRD_NAME = `${LinkApi.plural}.${LinkApi.group}`;
-
 /** Reads everything. */
 export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
   const { namespace, linkerdNamespace } = scope;
@@ -114,7 +112,7 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
     await Promise.all([
       reader.find(NAMESPACES, namespace),
       readLinkerd(reader, linkerdNamespace),
-      reader.find<Crd>(CRDS, CRD_NAME),
+      reader.find<Crd>(CRDS, LinkApi.crd),
       reader.list<Deployment>(DEPLOYMENTS, { namespace }),
       reader.list<Pod>(PODS, { namespace }),
       reader.list<Lease>(LEASES, { namespace }),

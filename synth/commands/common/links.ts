@@ -14,7 +14,7 @@ export const linksOf = async (source: Cluster, namespace: string, name?: string)
   if (links.length === 0 && !(await source.serves(LINKS))) {
     throw new CommandError([
       {
-        object: source.title('CustomResourceDefinition', { name: `${LinkApi.plural}.${LinkApi.group}` }),
+        object: source.title('CustomResourceDefinition', { name: LinkApi.crd }),
         reason: 'not found: the cluster has no Links',
         remedy: 'name the source cluster with --context, or make the cluster ready with `linkspan install`',
       },

@@ -95,7 +95,7 @@ export const applyInstall = async (
     const outcome = await cluster.apply(await asOwned(cluster, object));
     await report.add({ context: cluster.context, object, outcome });
   }
-  const crd = cluster.title('CustomResourceDefinition', { name: `${LinkApi.plural}.${LinkApi.group}` });
+  const crd = cluster.title('CustomResourceDefinition', { name: LinkApi.crd });
   await waitFor(
     crd,
     async () => ((await cluster.serves(LINKS)) ? { done: undefined } : { pending: 'Links are not served yet' }),

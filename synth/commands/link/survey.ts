@@ -160,7 +160,7 @@ export const missingNamespace = async (cluster: Cluster, name: string, remedy: s
     : undefined;
 
 const noCrd = (source: Cluster): Problem => ({
-  object: source.title('CustomResourceDefinition', { name: `${LinkApi.plural}.${LinkApi.group}` }),
+  object: source.title('CustomResourceDefinition', { name: LinkApi.crd }),
   reason: `not found in version ${LinkApi.version}`,
   remedy: `linkspan crds | kubectl --context ${source.context} apply --server-side -f -`,
 });

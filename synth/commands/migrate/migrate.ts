@@ -21,9 +21,6 @@ import { linkReport, migrationText } from './report.ts';
 import { type LinkState, readState, replicasBefore, replicasOf } from './state.ts';
 import { handBackLink, migrateLink, type StepOptions } from './steps.ts';
 
-/** Name of the CRD of the Link. */
-const LINK_CRD = `${LinkApi.plural}.${LinkApi.group}`;
-
 /** Runs the command. Sets the exit code. */
 export const migrate = (link: string | undefined, flags: MigrateFlags): Promise<void> =>
   reportingProblems(() => withCluster(flags, (cluster) => migrateIn(cluster, link, flags)));
@@ -103,7 +100,7 @@ const problemsOf = async (
   const problems: Problem[] = [];
   if (states.length > 0 && !(await hasOurCrd(cluster))) {
     problems.push({
-      object: cluster.title(CRDS.kind, { name: LINK_CRD }),
+      object: cluster.title(CRDS.kind, { name: LinkApi.crd }),
       reason: "is Linkerd's own, which drops what the operator reports",
       remedy: 'linkspan crds | kubectl apply --server-side --force-conflicts -f -',
     });
@@ -156,7 +153,7 @@ interface Crd {
 
 /** Linkerd's CRD has no conditions in the status of a Link. */
 const hasOurCrd = async (cluster: Cluster): Promise<boolean> => {
-  const crd = await cluster.find<Crd>(CRDS, { name: LINK_CRD });
+  const crd = await cluster.find<Crd>(CRDS, { name: LinkApi.crd });
   return (crd?.spec?.versions ?? []).some(({ schema }) => {
     const { openAPIV3Schema } = (schema ?? {}) as {
       readonly openAPIV3Schema?: { properties?: { status?: { properties?: Record<string, unknown> } } };

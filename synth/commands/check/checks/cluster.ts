@@ -3,7 +3,7 @@ import { LinkApi } from '../../../../crds/wire.ts';
 import { type Check, error, judged, skipped, warning } from '../check-type.ts';
 import { missingFields, servesLinks } from '../crd-fields.ts';
 import { LINKERD_CONFIG } from '../../common/linkerd.ts';
-import { CRD_NAME, type Survey } from '../survey.ts';
+import type { Survey } from '../survey.ts';
 
 const KUBERNETES = 'kubernetes-api';
 const EXTENSION = 'extension';
@@ -73,7 +73,7 @@ export const CLUSTER_CHECKS: readonly Check<Survey>[] = [
     remedy: 'Apply the CRD: `linkspan crds | kubectl apply --server-side -f -`.',
     judge: ({ crd, context }) => {
       if (!crd.ok) return skipped('CustomResourceDefinitions cannot be read');
-      const object = `CustomResourceDefinition ${CRD_NAME}`;
+      const object = `CustomResourceDefinition ${LinkApi.crd}`;
       const remedy = `linkspan crds | kubectl --context ${context} apply --server-side -f -`;
       if (crd.value === undefined) return judged([error(object, 'not found', remedy)]);
       const { metadata, status } = crd.value;
@@ -104,7 +104,7 @@ export const CLUSTER_CHECKS: readonly Check<Survey>[] = [
       if (missing.length === 0) return judged([]);
       const reason = `drops ${missing.join(', ')}`;
       const remedy = `linkspan crds | kubectl --context ${context} apply --server-side -f -`;
-      return judged([warning(`CustomResourceDefinition ${CRD_NAME}`, reason, remedy)]);
+      return judged([warning(`CustomResourceDefinition ${LinkApi.crd}`, reason, remedy)]);
     },
   },
   {

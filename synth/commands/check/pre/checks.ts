@@ -1,11 +1,11 @@
 /** Checks before an installation, in the order in which they are printed. */
-import { Label } from '../../../../crds/wire.ts';
+import { Label, LinkApi } from '../../../../crds/wire.ts';
 import { apiVersionOf } from '../../../../operator/kube/objects.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
 import { lackingRights } from '../checks/credentials.ts';
 import { missingFields } from '../crd-fields.ts';
 import { LINKERD_CONFIG } from '../../common/linkerd.ts';
-import { isOperator, CRD_NAME } from '../survey.ts';
+import { isOperator } from '../survey.ts';
 import { readBundle } from '../trust.ts';
 import type { PreSurvey } from './survey.ts';
 
@@ -143,7 +143,7 @@ export const PRE_CHECKS: readonly Check<PreSurvey>[] = [
     remedy: 'Nothing, unless it is being deleted: then wait until it is gone.',
     judge: ({ crd }) => {
       if (!crd.ok) return skipped('CustomResourceDefinitions cannot be read');
-      const object = `CustomResourceDefinition ${CRD_NAME}`;
+      const object = `CustomResourceDefinition ${LinkApi.crd}`;
       if (crd.value?.metadata.deletionTimestamp !== undefined) {
         return judged([error(object, 'is being deleted, and all Links with it', 'wait until it is gone')]);
       }

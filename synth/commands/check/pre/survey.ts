@@ -1,4 +1,5 @@
 /** What must be there before the extension is installed, and what an installation would write. Plain values. */
+import { LinkApi } from '../../../../crds/wire.ts';
 import { PODS as OPERATOR_PODS } from '../../../../constructs/operator/pods.ts';
 import { type KubeObject, NAMESPACES, type Resource } from '../../../../operator/kube/objects.ts';
 import {
@@ -14,7 +15,7 @@ import { installManifests } from '../../install/manifests.ts';
 import { type LinkerdRead, readLinkerd } from '../linkerd.ts';
 import type { Crd, Deployment } from '../objects.ts';
 import type { Read, Reader, Right, Unread } from '../reader.ts';
-import { CRD_NAME, type Scope } from '../survey.ts';
+import type { Scope } from '../survey.ts';
 import type { Granted } from '../target.ts';
 
 export interface PreSurvey extends Scope {
@@ -51,7 +52,7 @@ export const preSurvey = async (reader: Reader, scope: Scope): Promise<PreSurvey
   const [linkerd, extensionNamespace, crd, policy, operators, deployments, rights] = await Promise.all([
     readLinkerd(reader, linkerdNamespace),
     reader.find(NAMESPACES, namespace),
-    reader.find<Crd>(CRDS, CRD_NAME),
+    reader.find<Crd>(CRDS, LinkApi.crd),
     Promise.all(POLICY.map(async (of) => ({ of, served: await reader.serves(of) }))),
     reader.list<Deployment>(DEPLOYMENTS, { labelSelector }),
     reader.list<Deployment>(DEPLOYMENTS, { namespace }),
