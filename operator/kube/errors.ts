@@ -86,7 +86,20 @@ export const isNotFound = (error: unknown): error is ApiError => hasCode(error, 
 export const isConflict = (error: unknown): error is ApiError => hasCode(error, 409);
 export const isForbidden = (error: unknown): error is ApiError => hasCode(error, 403);
 export const isUnauthorized = (error: unknown): error is ApiError => hasCode(error, 401);
+/** The server asks for a pause. */
+export const isTooManyRequests = (error: unknown): error is ApiError => hasCode(error, 429);
+/** The server has no answer at the moment, whatever is asked of it. */
+export const isUnavailable = (error: unknown): boolean =>
+  isTooManyRequests(error) || (error instanceof ApiError && error.code >= 500);
 export const isInvalid = (error: unknown): error is ApiError => hasCode(error, 422) || hasCode(error, 400);
+
+/**
+ * For `catch`: makes undefined of the answer that there is no such object, as what was read of it or became of its deletion.
+ * @throws any other error
+ */
+export const unlessNotFound = (error: unknown): undefined => {
+  if (!isNotFound(error)) throw error;
+};
 
 /** The namespace of a write does not exist, or is being deleted. */
 export const isNamespaceGone = (error: unknown): error is ApiError =>
@@ -105,7 +118,7 @@ export const isExpired = (error: unknown): boolean =>
 export const obstacleOf = (error: unknown): string =>
   error instanceof LimitError
     ? 'limit'
-    : error instanceof ApiError && error.code < 500 && error.code !== 429
+    : error instanceof ApiError && !isUnavailable(error)
       ? String(error.code)
       : 'no answer';
 

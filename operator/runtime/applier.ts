@@ -4,7 +4,7 @@
  * somebody else's is never written at all.
  */
 import type { KubeClient } from '../kube/client.ts';
-import { isConflict, isInvalid, isNotFound } from '../kube/errors.ts';
+import { isConflict, isInvalid, unlessNotFound } from '../kube/errors.ts';
 import { ENDPOINTS, type KubeObject, type Resource, SERVICES } from '../kube/objects.ts';
 import { fenced, type Fenceable, type MayWrite } from './fence.ts';
 import { additions, digestOf, isEquivalent } from './compare.ts';
@@ -175,12 +175,8 @@ export class Applier {
 
   async #delete(of: Resource, live: KubeObject, signal: AbortSignal): Promise<void> {
     const { namespace, name, uid, resourceVersion } = live.metadata;
-    try {
-      // By its version too: the object may have stopped being ours since it was observed.
-      await this.#writer.delete(of, { namespace, name }, { uid, resourceVersion }, signal);
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    // By its version too: the object may have stopped being ours since it was observed.
+    await this.#writer.delete(of, { namespace, name }, { uid, resourceVersion }, signal).catch(unlessNotFound);
     this.#repairs.forget(idOf(of, live));
     this.#stored(of)?.deleted(live);
   }
@@ -189,10 +185,6 @@ export class Applier {
     return this.#options.stores[of.plural];
   }
 }
-
-const unlessNotFound = (error: unknown): undefined => {
-  if (!isNotFound(error)) throw error;
-};
 
 const withPreconditions = (
   object: KubeObject,

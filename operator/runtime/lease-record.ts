@@ -4,7 +4,7 @@
  */
 import { jittered, sleep } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { isNotFound } from '../kube/errors.ts';
+import { isNotFound, unlessNotFound } from '../kube/errors.ts';
 import { LEASES, type Lease } from '../kube/objects.ts';
 import { within } from '../kube/within.ts';
 
@@ -177,13 +177,9 @@ export class LeaseRecord {
     await client.replace<Lease>(LEASES, named(lease.metadata, { ...lease.spec, ...vacant }), signal);
   }
 
-  async #read(signal: AbortSignal): Promise<Lease | undefined> {
-    try {
-      return await this.#options.client.read<Lease>(LEASES, this.#options.namespace, this.#options.name, signal);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+  #read(signal: AbortSignal): Promise<Lease | undefined> {
+    const { client, namespace, name } = this.#options;
+    return client.read<Lease>(LEASES, namespace, name, signal).catch(unlessNotFound);
   }
 }
 

@@ -5,7 +5,7 @@
 import { KubeClient } from '../../../operator/kube/client.ts';
 import { servedVerbs, serverVersion } from '../../../operator/kube/discovery.ts';
 import type { ClusterAccess } from '../../../operator/kube/access/access.ts';
-import { ApiError, describe, isForbidden, isNotFound, isUnauthorized } from '../../../operator/kube/errors.ts';
+import { ApiError, describe, isForbidden, isUnauthorized, unlessNotFound } from '../../../operator/kube/errors.ts';
 import type { KubeObject, Resource } from '../../../operator/kube/objects.ts';
 import { COMMAND_LINE } from '../common/cluster.ts';
 import { listAll } from '../common/list-all.ts';
@@ -80,14 +80,9 @@ export class Reader {
   /** The object; undefined if there is none. */
   find<T extends KubeObject>(of: Resource, name: string, namespace?: string): Promise<Read<T | undefined>> {
     const title = namespace === undefined ? name : `${namespace}/${name}`;
-    return this.#read(`get ${of.kind} ${title}`, async () => {
-      try {
-        return await this.#client.read<T>(of, namespace, name, this.#signal());
-      } catch (error) {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      }
-    });
+    return this.#read(`get ${of.kind} ${title}`, () =>
+      this.#client.read<T>(of, namespace, name, this.#signal()).catch(unlessNotFound),
+    );
   }
 
   /** All objects; none if the API server does not serve the resource. */

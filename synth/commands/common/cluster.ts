@@ -15,8 +15,9 @@ import {
   isConflict,
   isForbidden,
   isNamespaceGone,
-  isNotFound,
+  isTooManyRequests,
   isUnauthorized,
+  unlessNotFound,
 } from '../../../operator/kube/errors.ts';
 import { type KubeObject, PODS, type Resource } from '../../../operator/kube/objects.ts';
 import { objectPath } from '../../../operator/kube/paths.ts';
@@ -29,7 +30,6 @@ import { listAll } from './list-all.ts';
 /** Who the commands are in managedFields and audit logs: not the operator, whose writes are its own. */
 export const COMMAND_LINE = 'linkspan-cli';
 
-const TOO_MANY_REQUESTS = 429;
 /** How often a busy server is asked, and how long it is left alone when it does not say. */
 const ATTEMPTS = 10;
 const RETRY_MS = 1_000;
@@ -92,14 +92,7 @@ export class Cluster {
 
   /** The object; undefined if there is none. */
   find<T extends KubeObject>(of: Resource, { namespace, name }: Ref): Promise<T | undefined> {
-    return this.#ask(async () => {
-      try {
-        return await this.#client.read<T>(of, namespace, name);
-      } catch (error) {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      }
-    });
+    return this.#ask(() => this.#client.read<T>(of, namespace, name).catch(unlessNotFound));
   }
 
   /** All objects of a resource in a namespace or everywhere; none if the API server does not serve the resource. */
@@ -160,13 +153,7 @@ export class Cluster {
 
   /** Deletes just this object; nothing happens if it is gone. */
   async delete(of: Resource, { metadata: { namespace, name, uid } }: KubeObject): Promise<void> {
-    await this.#ask(async () => {
-      try {
-        await this.#client.delete(of, { namespace, name }, { uid });
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-      }
-    });
+    await this.#ask(() => this.#client.delete(of, { namespace, name }, { uid }).catch(unlessNotFound));
   }
 
   close(): Promise<void> {
@@ -178,7 +165,7 @@ export class Cluster {
     try {
       return await question();
     } catch (error) {
-      if (error instanceof ApiError && error.code === TOO_MANY_REQUESTS && attempts > 1) {
+      if (isTooManyRequests(error) && attempts > 1) {
         await sleep(Math.min(error.retryAfterMs ?? RETRY_MS, MAX_RETRY_MS));
         return this.#ask(question, attempts - 1);
       }

@@ -4,7 +4,7 @@
  */
 import { type FieldError, formatFieldErrors } from '../../../crds/field-error.ts';
 import { InvalidPropsError } from '../../../constructs/common/invalid-props.ts';
-import { ApiError, ConnectionError, TerminalError } from '../../../operator/kube/errors.ts';
+import { ConnectionError, isUnavailable, TerminalError } from '../../../operator/kube/errors.ts';
 import { printLine } from '../../print.ts';
 
 /** Exit codes of the commands that read or write clusters. */
@@ -43,7 +43,7 @@ export class CommandError extends Error {
   /** Reports whether the same may succeed in a moment: the server was away, or too busy. */
   get isPassing(): boolean {
     const { cause } = this;
-    return cause instanceof ConnectionError || (cause instanceof ApiError && (cause.code === 429 || cause.code >= 500));
+    return cause instanceof ConnectionError || isUnavailable(cause);
   }
 }
 

@@ -236,8 +236,8 @@ export const KUBE: readonly Defect[] = [
     ...ERRORS,
     name: 'an overloaded server is another obstacle than one that fails',
     rule: 'E4',
-    find: 'error.code < 500 && error.code !== 429',
-    replace: 'error.code < 500',
+    find: 'isTooManyRequests(error) || (error instanceof ApiError && error.code >= 500);',
+    replace: 'error instanceof ApiError && error.code >= 500;',
   },
   {
     ...ERRORS,

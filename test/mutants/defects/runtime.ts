@@ -368,8 +368,8 @@ export const RUNTIME: readonly Defect[] = [
     ...APPLIER,
     name: 'what has just stopped being ours is deleted',
     rule: 'A6',
-    find: '{ namespace, name }, { uid, resourceVersion }, signal);',
-    replace: '{ namespace, name }, { uid: resourceVersion === undefined ? uid : uid }, signal);',
+    find: '{ namespace, name }, { uid, resourceVersion }, signal).catch',
+    replace: '{ namespace, name }, { uid: resourceVersion === undefined ? uid : uid }, signal).catch',
   },
   {
     ...APPLIER,
