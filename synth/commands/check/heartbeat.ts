@@ -4,6 +4,7 @@
  */
 import { sleep } from '../../../operator/kube/backoff.ts';
 import { type Lease, LEASES } from '../../../operator/kube/objects.ts';
+import { durationMsOf, holderOf, isFresh } from '../common/lease.ts';
 import type { Reader } from './reader.ts';
 
 export interface Heartbeat {
@@ -17,17 +18,6 @@ export interface Heartbeat {
 /** Longest time for which Leases are watched, in milliseconds. */
 const LONGEST_WATCH_MS = 60_000;
 const POLL_MS = 500;
-/** How far a clock may be ahead without any doubt, in milliseconds. */
-const AHEAD_MS = 1_000;
-
-export const holderOf = ({ spec }: Lease): string => spec?.holderIdentity ?? '';
-const durationMs = ({ spec }: Lease): number => (spec?.leaseDurationSeconds ?? 0) * 1_000;
-
-/** Reports whether a Lease is renewed by the clock of this machine; undefined if that clock is in doubt. */
-const isFresh = (lease: Lease, nowMs: number): boolean => {
-  const age = nowMs - Date.parse(lease.spec?.renewTime ?? '');
-  return age >= -AHEAD_MS && age <= durationMs(lease);
-};
 
 /** The heartbeats of Leases, by name. */
 export const heartbeats = async (
@@ -48,7 +38,7 @@ export const heartbeats = async (
 /** Watches a Lease for as long as it lasts: reports whether its holder renews it. */
 const changes = async (reader: Reader, lease: Lease): Promise<boolean> => {
   const { name, namespace } = lease.metadata;
-  const until = performance.now() + Math.min(durationMs(lease), LONGEST_WATCH_MS);
+  const until = performance.now() + Math.min(durationMsOf(lease), LONGEST_WATCH_MS);
   while (performance.now() < until) {
     await sleep(POLL_MS);
     const found = await reader.find<Lease>(LEASES, name, namespace);

@@ -13,9 +13,9 @@ import {
 } from '../../../operator/kube/objects.ts';
 import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
 import type { Cluster } from '../common/cluster.ts';
+import { unserved } from '../common/lease.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { type LinkReport, reportOf } from '../common/link-status.ts';
-import { unserved } from '../status/lease.ts';
 
 /** A Service by its namespace and name. */
 export interface ServiceRef {

@@ -9,6 +9,7 @@ import { type KubeObject, type Lease, LEASES, SERVICES } from '../../../operator
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { CommandError, reportingProblems } from '../common/command-error.ts';
 import { PODS } from '../common/kinds.ts';
+import { holderOf } from '../common/lease.ts';
 import { type LinkReport, reportOf } from '../common/link-status.ts';
 import { linksOf } from '../common/links.ts';
 import { reportText } from '../common/output.ts';
@@ -101,7 +102,7 @@ const latenciesOf = async (
   { namespace, wait }: GatewaysFlags,
 ): Promise<ReadonlyMap<string, number>> => {
   const found = new Map<string, number>();
-  const holders = await Promise.all(links.map(({ name }) => holderOf(source, namespace, name)));
+  const holders = await Promise.all(links.map(({ name }) => writerOf(source, namespace, name)));
   const byHolder = Map.groupBy(
     links.map((link, index) => ({ link, holder: holders[index] ?? '' })),
     ({ holder }) => holder,
@@ -120,9 +121,9 @@ const latenciesOf = async (
 };
 
 /** Name of the pod that writes for a Link, and probes its gateway; empty if none does, or it may not be read. */
-const holderOf = async (source: Cluster, namespace: string, link: string): Promise<string> => {
+const writerOf = async (source: Cluster, namespace: string, link: string): Promise<string> => {
   const lease = await readable(() => source.find<Lease>(LEASES, { namespace, name: writeLeaseName(link) }));
-  return 'found' in lease ? (lease.found?.spec?.holderIdentity ?? '') : '';
+  return 'found' in lease ? holderOf(lease.found) : '';
 };
 
 const metricsOf = async (

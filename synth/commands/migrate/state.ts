@@ -9,6 +9,7 @@ import {
   SERVICES,
 } from '../../../operator/kube/objects.ts';
 import { DEPLOYMENTS, LINKS } from '../common/kinds.ts';
+import { holderOf } from '../common/lease.ts';
 import { conditionOf, type LinkObject } from '../common/link-object.ts';
 import type { ClusterReader } from '../common/reader.ts';
 import { selectorFor, type SelectorTerms } from '../common/selectors.ts';
@@ -50,7 +51,7 @@ export const readState = async (
     controllersOf(reader, namespace, name),
     selected<Service>(reader, SERVICES, mirrorsOf(cluster)),
   ]);
-  const holder = lease?.spec?.holderIdentity || undefined;
+  const holder = holderOf(lease) || undefined;
   return {
     link,
     name,
@@ -69,8 +70,8 @@ export const readState = async (
 
 /** An operator that elects no leader has no Lease of its own, and says by the status that it is the holder. */
 const isOperator = (holder: string, operators: Lease | undefined, link: LinkObject): boolean => {
-  const leader = operators?.spec?.holderIdentity || undefined;
-  if (leader !== undefined) return leader === holder;
+  const leader = holderOf(operators);
+  if (leader !== '') return leader === holder;
   const ready = conditionOf(link, 'Ready');
   return ready !== undefined && ready.reason !== 'HeldByAnother' && ready.reason !== 'Suspended';
 };

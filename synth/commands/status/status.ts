@@ -7,11 +7,11 @@ import { type Lease, LEASES } from '../../../operator/kube/objects.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { CommandError, ExitCode, reportingProblems } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
+import { unserved } from '../common/lease.ts';
 import { reportOf } from '../common/link-status.ts';
 import { linksOf } from '../common/links.ts';
 import { print, printLine } from '../../print.ts';
 import type { StatusFlags } from './flags.ts';
-import { unserved } from './lease.ts';
 import { isAllReady, type LinkState, statusText } from './report.ts';
 
 /** Leases run out without a change of a Link, so they are looked at as often, in milliseconds. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { reportOf } from '../../../../synth/commands/common/link-status.ts';
-import { unserved } from '../../../../synth/commands/status/lease.ts';
 import { isAllReady, type LinkState, statusText } from '../../../../synth/commands/status/report.ts';
 
 const condition = (type: string, status: string, reason: string, message = '') => ({
@@ -94,27 +93,5 @@ describe('the status of Links', () => {
       'west | Ready=Unknown | NotServed | no operator holds its Lease',
     ]);
     expect(isAllReady([found])).toBe(false);
-  });
-});
-
-describe('a Link is served', () => {
-  const NOW = Date.parse('2026-01-01T01:00:00Z');
-  const lease = (renewTime: string, holderIdentity = 'linkspan-0') => ({
-    metadata: { name: 'x' },
-    spec: { holderIdentity, renewTime, leaseDurationSeconds: 30 },
-  });
-  it.each([
-    ['its Lease is renewed', lease('2026-01-01T00:59:50.000000Z'), undefined],
-    ['the clocks differ by less than a minute', lease('2026-01-01T00:58:40.000000Z'), undefined],
-    ['the time of its Lease is garbage', lease('often'), undefined],
-  ])('if %s', (_, found, expected) => {
-    expect(unserved(found, NOW)).toBe(expected);
-  });
-  it.each([
-    ['there is no Lease', undefined],
-    ['nobody holds it', lease('2026-01-01T00:59:50.000000Z', '')],
-    ['it is not renewed', lease('2026-01-01T00:50:00.000000Z')],
-  ])('not if %s', (_, found) => {
-    expect(unserved(found, NOW)).toContain('what it reports may be old');
   });
 });

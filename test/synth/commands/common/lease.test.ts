@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { unserved } from '../../../../synth/commands/common/lease.ts';
+
+describe('a Link is served', () => {
+  const NOW = Date.parse('2026-01-01T01:00:00Z');
+  const lease = (renewTime: string, holderIdentity = 'linkspan-0') => ({
+    metadata: { name: 'x' },
+    spec: { holderIdentity, renewTime, leaseDurationSeconds: 30 },
+  });
+  it.each([
+    ['its Lease is renewed', lease('2026-01-01T00:59:50.000000Z'), undefined],
+    ['the clocks differ by less than a minute', lease('2026-01-01T00:58:40.000000Z'), undefined],
+    ['the time of its Lease is garbage', lease('often'), undefined],
+  ])('if %s', (_, found, expected) => {
+    expect(unserved(found, NOW)).toBe(expected);
+  });
+  it.each([
+    ['there is no Lease', undefined],
+    ['nobody holds it', lease('2026-01-01T00:59:50.000000Z', '')],
+    ['it is not renewed', lease('2026-01-01T00:50:00.000000Z')],
+  ])('not if %s', (_, found) => {
+    expect(unserved(found, NOW)).toContain('what it reports may be old');
+  });
+});
