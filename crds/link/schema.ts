@@ -94,6 +94,12 @@ export const LINK_SPEC_SCHEMA = {
     selector: selects('Services to mirror through the gateway'),
     remoteDiscoverySelector: selects('Services to mirror in flat mode'),
     federatedServiceSelector: selects('Services that join the federated Service of their name'),
+    federation: {
+      type: 'string',
+      description:
+        'Linkspan: how these Services are reached, through the gateway of the target or on a flat network; flat when absent',
+      enum: ['gateway', 'flat'],
+    },
     excludedAnnotations: texts('Annotations not to copy: exact keys, or prefix/*'),
     excludedLabels: texts('Labels not to copy: exact keys, or prefix/*'),
     targetNamespaces: texts(

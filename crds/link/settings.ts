@@ -39,6 +39,8 @@ export interface LinkSettings {
   readonly remoteDiscoverySelector?: Selector;
   /** Members of federated Services; absent: none. */
   readonly federatedServiceSelector?: Selector;
+  /** How members of federated Services are reached: through the gateway of the target, or on a flat network. */
+  readonly federation: 'gateway' | 'flat';
   /** Labels not to copy: keys, or `prefix/*`. */
   readonly excludedLabels: readonly string[];
   /** Annotations not to copy: keys, or `prefix/*`. */
@@ -103,6 +105,7 @@ export const readLink = (object: unknown): Checked<LinkSettings> => {
       ...(selector && { selector }),
       ...(remoteDiscoverySelector && { remoteDiscoverySelector }),
       ...(federatedServiceSelector && { federatedServiceSelector }),
+      federation: spec.federation ?? 'flat',
       excludedLabels: spec.excludedLabels ?? [],
       excludedAnnotations: spec.excludedAnnotations ?? [],
       ...(spec.enableHeadlessServices !== undefined && { enableHeadlessServices: spec.enableHeadlessServices }),

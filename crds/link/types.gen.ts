@@ -97,6 +97,10 @@ export interface LinkSpec {
   readonly remoteDiscoverySelector?: LabelSelector;
   readonly federatedServiceSelector?: LabelSelector;
   /**
+   * Linkspan: how these Services are reached, through the gateway of the target or on a flat network; flat when absent
+   */
+  readonly federation?: 'gateway' | 'flat';
+  /**
    * Annotations not to copy: exact keys, or prefix/*
    */
   readonly excludedAnnotations?: readonly string[];

@@ -49,6 +49,11 @@ describe('readLink', () => {
     expect(read(link(SPEC))).not.toHaveProperty('targetNamespaces');
   });
 
+  it('reads how the members of federated Services are reached', () => {
+    expect(read(link({ ...SPEC, federation: 'gateway' })).federation).toBe('gateway');
+    expect(read(link({ ...SPEC, federation: 'flat' })).federation).toBe('flat');
+  });
+
   it('reads what Linkerd writes', () => {
     const metadata = { uid: 'u-1', generation: 4, creationTimestamp: '2026-08-01T10:00:00Z' };
     expect(read(link(SPEC, metadata))).toEqual({
@@ -68,6 +73,7 @@ describe('readLink', () => {
         query: 'mirror.linkerd.io/exported=remote-discovery',
       }) as unknown,
       federatedServiceSelector: expect.objectContaining({ query: 'mirror.linkerd.io/federated=member' }) as unknown,
+      federation: 'flat',
       excludedLabels: [],
       excludedAnnotations: [],
     });
@@ -84,6 +90,7 @@ describe('readLink', () => {
       clusterDomain: 'cluster.local',
       linkerdNamespace: 'linkerd',
       credentialsSecret: 'cluster-credentials-west',
+      federation: 'flat',
       excludedLabels: [],
       excludedAnnotations: [],
     });
@@ -240,6 +247,7 @@ describe('readLink refuses a Link, naming field, value, reason and remedy (E7)',
       { ...SPEC, targetNamespaces: 'shop' },
       'spec.targetNamespaces: "shop" must be an array (put it in a list: ["shop"])',
     ],
+    [{ ...SPEC, federation: 'mesh' }, 'spec.federation: "mesh" must be one of gateway, flat'],
     [{ ...SPEC, excludedLabels: 'a' }, 'spec.excludedLabels: "a" must be an array (put it in a list: ["a"])'],
     [
       { ...SPEC, enableHeadlessServices: 'true' },
