@@ -63,6 +63,15 @@ export class ListedTarget implements TargetView {
     return true;
   }
 
+  /** Federated Services are not forecast. */
+  decidesMember(): boolean {
+    return false;
+  }
+
+  member(): undefined {
+    return undefined;
+  }
+
   get(key: string): Exported | undefined {
     return exportedAs(this.#gateway.get(key), this.#flat.get(key));
   }

@@ -7,7 +7,7 @@
  * has lost any, all are listed anew, and until that is done nothing is known to be gone.
  */
 import type { KubeClient } from '../kube/client.ts';
-import { splitKey, type EndpointSlice } from '../kube/objects.ts';
+import { splitKey, type EndpointSlice, type Service } from '../kube/objects.ts';
 import { ReadHealth, type ReadObstacle } from '../runtime/health.ts';
 import type { ReflectorState } from '../runtime/reflector.ts';
 import type { Exported } from './exported.ts';
@@ -23,7 +23,8 @@ export interface TargetOptions extends Omit<
   /** The only namespaces that are read. @default - all, with one watch for each kind */
   readonly namespaces?: readonly string[] | undefined;
   /**
-   * Called when exported Services, or only what is behind them, were listed anew, and every one that can be known is.
+   * Called when Services, exported ones or members, or only what is behind them, were listed anew, and every one that can
+   * be known is.
    * Services that went one by one before a list of slices may still have their mirrors: only a list of Services takes
    * any away.
    */
@@ -35,7 +36,7 @@ export interface TargetOptions extends Omit<
 }
 
 /** What a target exports, as far as it is known at a moment. */
-export type TargetView = Pick<Target, 'decides' | 'get' | 'size' | 'keys' | 'slicesOf'>;
+export type TargetView = Pick<Target, 'decides' | 'get' | 'size' | 'keys' | 'slicesOf' | 'decidesMember' | 'member'>;
 
 /** In place of a namespace: all of them. */
 const WHOLE = '';
@@ -53,7 +54,7 @@ export class Target {
     this.#watches = new Map(namespaces.map((namespace) => [namespace, this.#exportWatch(namespace)]));
   }
 
-  /** Whether every exported Service that can be known is known. */
+  /** Whether every exported Service, and every member, that can be known is known. */
   get synced(): boolean {
     return this.#synced;
   }
@@ -66,9 +67,20 @@ export class Target {
     return this.#synced && (this.#isCounted || watch?.get(key) !== undefined);
   }
 
+  /** Whether a Service's membership can be decided about: it is a member, or is known to be none. */
+  decidesMember(key: string): boolean {
+    const watch = this.#watchOf(key);
+    return watch?.synced !== false && this.#synced && (this.#isCounted || watch?.member(key) !== undefined);
+  }
+
   /** The exported Service, and how; flat mode wins (rule A1). */
   get(key: string): Exported | undefined {
     return this.#watchOf(key)?.get(key);
+  }
+
+  /** The Service, if it is selected as a member of a federated Service. */
+  member(key: string): Service | undefined {
+    return this.#watchOf(key)?.member(key);
   }
 
   /** Number of exported Services; one that is exported in both modes counts twice. */
@@ -82,9 +94,19 @@ export class Target {
     return whole?.keys() ?? new Set([...this.#watches.values()].flatMap((watch) => [...watch.keys()]));
   }
 
-  /** The slices behind a Service; undefined while it is not known which there are. */
+  /** Keys of all members of federated Services. */
+  memberKeys(): ReadonlySet<string> {
+    return new Set([...this.#watches.values()].flatMap((watch) => [...watch.memberKeys()]));
+  }
+
+  /** The slices behind an exported Service; undefined while it is not known which there are. */
   slicesOf(key: string): readonly EndpointSlice[] | undefined {
     return this.#watchOf(key)?.slicesOf(key);
+  }
+
+  /** The slices behind a member; undefined while it is not known which there are. */
+  memberSlicesOf(key: string): readonly EndpointSlice[] | undefined {
+    return this.#watchOf(key)?.memberSlicesOf(key);
   }
 
   /** Starts watching. */
@@ -108,12 +130,13 @@ export class Target {
   }
 
   #exportWatch(namespace: string): ExportWatch {
-    const { selectors, timings, labelCopyMs, onChange, onHeard, onMalformed } = this.#options;
+    const { selectors, timings, labelCopyMs, onChange, onMember, onHeard, onMalformed } = this.#options;
     return new ExportWatch({
       selectors,
       timings,
       labelCopyMs,
       onChange,
+      onMember,
       onHeard,
       onMalformed,
       namespace: namespace === WHOLE ? undefined : namespace,

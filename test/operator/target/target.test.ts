@@ -26,6 +26,8 @@ afterEach(async () => {
   await cluster.stop();
 });
 
+const MEMBER = { 'mirror.linkerd.io/federated': 'member' };
+
 const selectorOf = (labels: Readonly<Record<string, string>> | undefined) => {
   const parsed = parseSelector(labels === undefined ? {} : { matchLabels: labels }, 'spec.selector');
   if (!parsed.ok) throw new Error('bad selector');
@@ -36,22 +38,30 @@ const put = (object: ObjectRef) => cluster.store.upsert({ ...object });
 
 /** A target that is watched, and what it told. */
 function watching(
-  selectors: { readonly gateway?: typeof EXPORTED; readonly flat?: typeof EXPORTED } = {
+  selectors: Partial<Record<'gateway' | 'flat' | 'members', typeof EXPORTED>> = {
     gateway: EXPORTED,
     flat: EXPORTED_FLAT,
   },
   namespaces?: readonly string[],
+  readsMemberSlices = false,
 ) {
   const changed: string[] = [];
+  const members: string[] = [];
   const reachable: string[] = [];
   const malformed: string[] = [];
   const lists: string[] = [];
   const stop = new AbortController();
   const target = new Target({
-    selectors: { gateway: selectorOf(selectors.gateway), flat: selectorOf(selectors.flat) },
+    selectors: {
+      gateway: selectorOf(selectors.gateway),
+      flat: selectorOf(selectors.flat),
+      members: selectorOf(selectors.members),
+      readsMemberSlices,
+    },
     namespaces,
     timings: { settledMs: 500, backoff: { baseMs: 20, capMs: 100 } },
     onChange: (key) => changed.push(key),
+    onMember: (key) => members.push(key),
     onRelisted: (what) => lists.push(what),
     onReachable: (obstacle) => reachable.push(obstacle === undefined ? 'yes' : sayingOf(obstacle)),
     onMalformed: (what) => malformed.push(what),
@@ -61,6 +71,7 @@ function watching(
   return {
     target,
     changed,
+    members,
     reachable,
     malformed,
     lists,
@@ -115,6 +126,40 @@ describe('what a target exports', () => {
     const { target, relisted } = watching({});
     expect([target.synced, target.keys().size, relisted()]).toEqual([true, 0, 1]);
     expect((await cluster.audit()).filter(({ resource }) => resource === 'services')).toEqual([]);
+  });
+
+  it('is one thing, and members of federated Services are another: a Service may be both (I1)', async () => {
+    put(service('web', { labels: { ...EXPORTED, ...MEMBER } }));
+    put(slice('web', { labels: { ...EXPORTED, ...MEMBER } }));
+    put(service('alone', { labels: MEMBER }));
+    put(slice('alone', { labels: MEMBER }));
+    put(service('bare', { labels: MEMBER, selector: null }));
+    put(slice('bare'));
+    put(service('shown', { labels: EXPORTED }));
+    const { target, members, lists } = watching({ gateway: EXPORTED, members: MEMBER }, undefined, true);
+    expect(target.decidesMember('shop/alone')).toBe(false);
+    await eventually('all is known', async () => target.memberSlicesOf('shop/bare')?.length === 1);
+    expect([...target.keys()].sort()).toEqual(['shop/shown', 'shop/web']);
+    expect([...target.memberKeys()].sort()).toEqual(['shop/alone', 'shop/bare', 'shop/web']);
+    expect(target.size).toBe(2);
+    expect([target.member('shop/shown'), target.decidesMember('shop/shown')]).toEqual([undefined, true]);
+    for (const name of ['web', 'alone', 'bare']) expect(target.memberSlicesOf(`shop/${name}`)).toHaveLength(1);
+    expect(lists).toContain('services');
+    members.length = 0;
+    put(slice('alone', { labels: MEMBER, endpoints: [{ ready: false }] }));
+    await eventually('what is behind it has changed', async () => members.includes('shop/alone'));
+    put(service('alone'));
+    await eventually('it is none any more', async () => target.member('shop/alone') === undefined);
+    expect([target.decidesMember('shop/alone'), members.at(-1)]).toEqual([true, 'shop/alone']);
+  });
+
+  it('has nothing behind its members that is read where no gateway needs it (E10)', async () => {
+    put(service('web', { labels: MEMBER }));
+    put(slice('web', { labels: MEMBER }));
+    const { target } = watching({ members: MEMBER });
+    await eventually('all is known', async () => target.member('shop/web') !== undefined);
+    expect(target.memberSlicesOf('shop/web')).toBeUndefined();
+    expect((await cluster.audit()).filter(({ resource }) => resource === 'endpointslices')).toEqual([]);
   });
 
   it('costs nothing when it is not exported', async () => {
