@@ -2,12 +2,14 @@
  * The settings of the operator, in one table: a setting is added here and nowhere else. Flags, environment variables,
  * `OperatorConfig`, props of `MirrorOperator`, fields of the cluster file and the documentation all come from it.
  */
-import { CredentialsSecret, Default } from './wire.ts';
+import { CredentialsSecret, Default, Label, Value } from './wire.ts';
 
 /** What a setting may be, and how its text is read: see `parseSetting`. */
 type SettingType =
   | { readonly type: 'text' | 'host-port' | 'connect-to' }
   | { readonly type: 'switch' }
+  /** A label selector as `kubectl --selector` takes it; empty: nothing is selected. */
+  | { readonly type: 'selector' }
   | { readonly type: 'name'; readonly of: 'namespace' }
   | { readonly type: 'names'; readonly of: 'namespace' | 'Secret' }
   | { readonly type: 'choice'; readonly values: readonly string[] }
@@ -146,6 +148,13 @@ export const OPERATOR_SETTINGS = {
     unset: `all of type ${CredentialsSecret.type}`,
     prop: true,
   },
+  federatedSelector: {
+    type: 'selector',
+    argument: 'SELECTOR',
+    text: 'label selector of the Services of this cluster that join federated Services; empty: none does',
+    default: `${Label.federated}=${Value.federatedMember}`,
+    prop: true,
+  },
   endpoints: {
     type: 'choice',
     values: ['endpoints', 'slices'],
@@ -268,6 +277,7 @@ interface Values {
   readonly name: string;
   readonly names: readonly string[];
   readonly switch: boolean;
+  readonly selector: string;
   readonly integer: number;
   /** Milliseconds. */
   readonly duration: number;

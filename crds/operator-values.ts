@@ -4,6 +4,7 @@
  */
 import { parseDuration, parsePort } from './duration.ts';
 import { isDnsLabel, isDnsSubdomain } from './names.ts';
+import { parseSelectorText } from './selector.ts';
 import { PROTECTED_NAMESPACES } from './wire.ts';
 import type {
   HostPort,
@@ -18,7 +19,7 @@ import type {
  * @throws RangeError with the reason, such as `must be a whole number between 1 and 256`
  */
 export const parseSetting = (setting: OperatorSetting, text: string): SettingValue => {
-  if (text === '' && setting.default !== '') throw new RangeError('must not be empty');
+  if (text === '' && setting.default !== '' && setting.type !== 'selector') throw new RangeError('must not be empty');
   switch (setting.type) {
     case 'text':
       return text;
@@ -39,6 +40,8 @@ export const parseSetting = (setting: OperatorSetting, text: string): SettingVal
       return hostPort(text, (port) => (port === '0' ? 0 : parsePort(port)));
     case 'connect-to':
       return connectTo(text);
+    case 'selector':
+      return selector(text);
   }
 };
 
@@ -64,6 +67,8 @@ export const settingRemedy = (setting: OperatorSetting): string | undefined => {
       return 'HOST:PORT, as in 0.0.0.0:9999 or [::]:9999';
     case 'connect-to':
       return 'HOST=ADDR:PORT, as in probe.example=192.0.2.1:80, each host once';
+    case 'selector':
+      return `a label selector, as in ${setting.default ?? 'a=b'}`;
     case 'text':
     case 'switch':
     case 'choice':
@@ -186,6 +191,12 @@ const duration = (
     throw new RangeError(`must be between ${goDuration(leastMs)} and ${goDuration(mostMs)}`);
   if (wholeSeconds && ms % 1000 !== 0) throw new RangeError('must be a whole number of seconds');
   return ms;
+};
+
+const selector = (text: string): string => {
+  const parsed = parseSelectorText(text);
+  if (!parsed.ok) throw new RangeError(parsed.errors[0]?.reason);
+  return text;
 };
 
 const goDuration = (ms: number): string => {

@@ -50,6 +50,34 @@ export const parseSelector = (value: unknown, path: string): Checked<Selector | 
   };
 };
 
+/** One requirement of a selector as text; values of a set may have spaces and be empty. */
+const REQUIREMENT =
+  /^\s*(?:!\s*(?<absent>[^\s=!,()]+)|(?<key>[^\s=!,()]+)(?:\s*(?<operator>==?|!=)\s*(?<value>[^\s=!,()]*)|\s+(?<set>in|notin)\s*\((?<values>[^()]*)\))?)\s*$/;
+
+/**
+ * Reads a selector as `kubectl --selector` takes it: `a=b,c!=d,e in (f,g),h notin (i),j,!k`. An empty one gives
+ * `undefined`: it selects nothing, unlike in Kubernetes.
+ */
+export const parseSelectorText = (text: string): Checked<Selector | undefined> => {
+  const requirements = text.trim() === '' ? [] : text.split(/,(?![^()]*\))/);
+  const matchExpressions = requirements.map((each) => expressionOf(REQUIREMENT.exec(each)?.groups));
+  if (matchExpressions.includes(undefined)) {
+    return { ok: false, errors: [fieldError('selector', text, 'must be a valid label selector')] };
+  }
+  return parseSelector({ matchExpressions }, 'selector');
+};
+
+function expressionOf(parts: Readonly<Record<string, string | undefined>> | undefined): object | undefined {
+  if (parts === undefined) return undefined;
+  const { absent, key = absent, operator, value, set, values = value } = parts;
+  if (values === undefined) return { key, operator: absent === undefined ? 'Exists' : 'DoesNotExist' };
+  return {
+    key,
+    operator: operator === '!=' || set === 'notin' ? 'NotIn' : 'In',
+    values: values.split(',').map((each) => each.trim()),
+  };
+}
+
 const parseLabels = (value: unknown, path: string, errors: FieldError[]): readonly Requirement[] => {
   if (value === undefined || value === null) return [];
   if (!isFields(value)) {

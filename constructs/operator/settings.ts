@@ -62,6 +62,12 @@ export interface OperatorSettings {
    */
   readonly credentialsSecrets?: 'any' | readonly string[] | undefined;
   /**
+   * Label selector of the Services of this cluster that join federated Services, as `kubectl --selector` takes it; empty:
+   * none does, and memberships of this cluster are left to Linkerd's local mirror.
+   * @default mirror.linkerd.io/federated=member
+   */
+  readonly federatedSelector?: string | undefined;
+  /**
    * Endpoints of a mirror: v1 Endpoints (`endpoints`) or EndpointSlices (`slices`).
    * @default endpoints
    */

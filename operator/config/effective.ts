@@ -26,7 +26,7 @@ function flag(name: SettingName, setting: OperatorSetting, config: OperatorConfi
     return setting.negatable === true ? [flagOf(name).replace('--', '--no-')] : [];
   }
   const text = value === undefined ? '' : settingText(setting, value);
-  return text === '' ? [] : [`${flagOf(name)}=${text}`];
+  return text === '' && !setting.default ? [] : [`${flagOf(name)}=${text}`];
 }
 
 /** Quotes what a shell would read otherwise. */

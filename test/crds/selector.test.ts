@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { type Selector, parseSelector } from '../../crds/selector.ts';
+import { type Selector, parseSelector, parseSelectorText } from '../../crds/selector.ts';
 import { formatFieldErrors } from '../../crds/field-error.ts';
 
 const selector = (value: unknown): Selector => {
@@ -160,5 +160,34 @@ describe('parseSelector', () => {
         { path: 'spec.selector.matchExpressions[0].values' },
       ],
     });
+  });
+});
+
+describe('parseSelectorText', () => {
+  it.each([
+    ['a=b', 'a=b'],
+    [' a == b ,c!=d', 'a=b,c!=d'],
+    ['a in (y, x),b notin (z),c,!d', '!d,a in (x,y),b!=z,c'],
+    ['a=,b!=,c in (,x)', 'a=,b!=,c in (,x)'],
+    ['mirror.linkerd.io/federated=member', 'mirror.linkerd.io/federated=member'],
+  ])('reads %s as kubectl does', (text, query) => {
+    expect(parseSelectorText(text)).toMatchObject({ ok: true, value: { query } });
+  });
+
+  it.each([[''], [' ']])('selects nothing given %j (A1)', (text) => {
+    expect(parseSelectorText(text)).toEqual({ ok: true, value: undefined });
+  });
+
+  it.each([
+    ['a=b c', 'selector: "a=b c" must be a valid label selector'],
+    ['a=b,', 'selector: "a=b," must be a valid label selector'],
+    ['a in b', 'selector: "a in b" must be a valid label selector'],
+    ['ain (b)', 'selector: "ain (b)" must be a valid label selector'],
+    ['a>1', 'selector.matchExpressions[0].key: "a>1" must be a valid label key'],
+    ['a/b/c=d', 'selector.matchExpressions[0].key: "a/b/c" must be a valid label key'],
+    ['a=-b', 'selector.matchExpressions[0].values[0]: "-b" must be a valid label value'],
+  ])('refuses %s', (text, error) => {
+    const parsed = parseSelectorText(text);
+    expect(parsed.ok ? '' : formatFieldErrors(parsed.errors)).toContain(error);
   });
 });

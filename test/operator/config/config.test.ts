@@ -37,6 +37,7 @@ describe("the operator's settings", () => {
       enableHeadlessServices: false,
       enableNamespaceCreation: false,
       mirrorNamespaces: undefined,
+      federatedSelector: 'mirror.linkerd.io/federated=member',
       endpoints: 'endpoints',
       probeVia: 'service',
       probeConnectTo: new Map(),
@@ -59,7 +60,7 @@ describe("the operator's settings", () => {
   it('are given by flags', () => {
     const argv =
       '--kubeconfig f --context c --namespace a --control-plane-namespace b --identity pod-0 --enable-headless-services ' +
-      '--mirror-namespaces x,y --credentials-secrets a,b.c --endpoints slices --probe-via address ' +
+      '--mirror-namespaces x,y --credentials-secrets a,b.c --federated-selector a,b!=c --endpoints slices --probe-via address ' +
       '--probe-connect-to Probe-East.ns=127.0.0.1:80 --probe-connect-to probe-west.ns=[::1]:81 --gateway-resolve-period 1m30s ' +
       '--endpoint-mirror-grace 5m --max-mirrors 1 --max-endpoint-mirrors 2 --max-namespaces 3 ' +
       '--admin-address [::]:0 --no-leader-elect --lease-duration 15s --renew-deadline 5s --retry-period 500ms ' +
@@ -74,6 +75,7 @@ describe("the operator's settings", () => {
       enableNamespaceCreation: false,
       mirrorNamespaces: ['x', 'y'],
       credentialsSecrets: ['a', 'b.c'],
+      federatedSelector: 'a,b!=c',
       endpoints: 'slices',
       probeVia: 'address',
       probeConnectTo: new Map([
@@ -156,6 +158,14 @@ describe("the operator's settings", () => {
     [
       ['--mirror-namespaces', 'a', '--enable-namespace-creation'],
       '--enable-namespace-creation: "true" must not be set together with --mirror-namespaces, which must exist (create them, or leave one of the two out)',
+    ],
+    [
+      ['--federated-selector', 'a=b c'],
+      '--federated-selector: "a=b c" must be a valid label selector (a label selector, as in mirror.linkerd.io/federated=member)',
+    ],
+    [
+      ['--federated-selector', 'a=-b'],
+      '--federated-selector: "a=-b" must be a valid label value (a label selector, as in mirror.linkerd.io/federated=member)',
     ],
     [['--endpoints', 'both'], '--endpoints: "both" must be one of endpoints, slices'],
     [

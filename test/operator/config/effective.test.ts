@@ -19,7 +19,7 @@ describe('the configuration that is in effect', () => {
     [
       'where all is given',
       '--kubeconfig f --context c --namespace a --control-plane-namespace b --identity pod-0 --enable-headless-services ' +
-        '--mirror-namespaces x,y --credentials-secrets a,b.c --endpoints slices --probe-via address ' +
+        '--mirror-namespaces x,y --credentials-secrets a,b.c --federated-selector= --endpoints slices --probe-via address ' +
         '--probe-connect-to probe-east.ns=127.0.0.1:80 --probe-connect-to probe-west.ns=[::1]:81 ' +
         '--gateway-resolve-period 1m30s --endpoint-mirror-grace 0 --admin-address [::]:0 --no-leader-elect ' +
         '--lease-duration 1h --renew-deadline 5s --retry-period 500ms --concurrency 256 --log-level debug',
