@@ -232,6 +232,9 @@ const WRITE_LEASE_PREFIX = 'service-mirror-write-';
 /** Name of the Lease that whoever writes for a Link holds; Linkerd's controller takes the same one. */
 export const writeLeaseName = (link: string): string => WRITE_LEASE_PREFIX + link;
 
+/** Name of the Lease that whoever writes local memberships of federated Services holds; Linkerd's local mirror takes it. */
+export const LOCAL_WRITE_LEASE = 'local-service-mirror-write';
+
 /** Name of the Link that a Lease of this name is for; undefined for other Leases. */
 export const linkOfWriteLease = (lease: string): string | undefined =>
   lease.startsWith(WRITE_LEASE_PREFIX) ? lease.slice(WRITE_LEASE_PREFIX.length) : undefined;

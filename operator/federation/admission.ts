@@ -10,7 +10,7 @@ import {
   sharedPorts,
 } from '../../constructs/mirror/index.ts';
 import { isServiceName } from '../../crds/names.ts';
-import { federatedName } from '../../crds/wire.ts';
+import { federatedName, LOCAL_WRITE_LEASE } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
 import type { Service } from '../kube/objects.ts';
 import { type Refusal, type RefusalReason, unreadableNamespace } from '../mirror/reasons.ts';
@@ -55,10 +55,11 @@ export function admit(observed: ObservedFederation): Admission {
   const standings = [undefined, ...[...observed.targets].sort(bySeniority)]
     .map((target) => standingOf(observed, target, before))
     .filter((each) => each !== undefined);
-  const mode = modeOf(standings.filter(isMember), before);
+  const { isHeld } = observed.local;
+  const mode = modeOf(standings.filter(isMember), before, isHeld);
   const fit = standings.map((each): Standing => {
     if (!isMember(each) || each.service === undefined) return each;
-    const refusal = everywhere?.refusal ?? unfit(each, mode);
+    const refusal = everywhere?.refusal ?? unfit(each, mode, isHeld);
     return refusal === undefined ? each : { target: each.target, refusal };
   });
   const [first] = fit.filter(isMember);
@@ -90,9 +91,10 @@ function standingOf(
 
 /**
  * Through gateways if any member's Link wants that (rule I5). A membership that stays as it is cannot change its shape, so
- * the shape stays too.
+ * the shape stays too; and so it does while another may write local memberships (rule I7).
  */
-function modeOf(members: readonly Member[], before: Membership | undefined): MirrorMode {
+function modeOf(members: readonly Member[], before: Membership | undefined, isHeld: boolean): MirrorMode {
+  if (!isHeld) return before?.mode ?? 'remote-discovery';
   if (before !== undefined && members.some(({ service }) => service === undefined)) return before.mode;
   return members.some(wantsGateways) ? 'gateway' : 'remote-discovery';
 }
@@ -180,8 +182,13 @@ const WAITING_FOR_GATEWAY = refused(
 );
 const NO_PORT_CROSSES = refused('InvalidService', 'all its ports are UDP or SCTP, which do not cross a gateway');
 
+const WAITING_FOR_LEASE = refused(
+  'WaitingForLease',
+  `its Link wants it to be reached through the gateway, which the operator only begins while it holds Lease ${LOCAL_WRITE_LEASE}: Linkerd's local mirror deletes such federated Services. Scale Deployment linkerd-local-service-mirror to zero, and do not leave --federated-selector empty`,
+);
+
 /** Why a Service cannot join in this shape. */
-function unfit({ target, service }: Member, mode: MirrorMode): Refusal | undefined {
+function unfit({ target, service }: Member, mode: MirrorMode, isHeld: boolean): Refusal | undefined {
   if (mode === 'gateway') {
     if (target !== undefined && target.gateway === undefined) return WAITING_FOR_GATEWAY;
     return portsIn(mode, service).length === 0 ? NO_PORT_CROSSES : undefined;
@@ -189,6 +196,7 @@ function unfit({ target, service }: Member, mode: MirrorMode): Refusal | undefin
   if (target === undefined) return undefined;
   if (target.mode === 'gateway' && target.gateway === undefined) return WAITING_FOR_GATEWAY;
   if (target.mode === 'gateway' && portsIn(target.mode, service).length === 0) return NO_PORT_CROSSES;
+  if (target.mode === 'gateway' && !isHeld) return WAITING_FOR_LEASE;
   if (target.mode === 'gateway')
     return refused(
       'ModeMismatch',

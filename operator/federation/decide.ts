@@ -6,6 +6,7 @@ import type { Refusal } from '../mirror/reasons.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { type Admission, admit } from './admission.ts';
 import { asItIs, desired } from './desired.ts';
+import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
 
 /** What a federated Service must be. */
@@ -22,7 +23,8 @@ export interface FederationDecision {
 }
 
 /** Decides about one federated Service. */
-export function decideFederation(observed: ObservedFederation): FederationDecision {
+export function decideFederation(given: ObservedFederation): FederationDecision {
+  const observed = besideOthers(given);
   const admission = admit(observed);
   try {
     return { admission, manifests: desired(observed, admission), ...statusesOf(observed, admission) };
@@ -31,6 +33,13 @@ export function decideFederation(observed: ObservedFederation): FederationDecisi
     const refusal: Refusal = { reason: 'InvalidService', message: describe(error) };
     return { admission, manifests: asItIs(observed), ...statusesOf(observed, admission, refusal) };
   }
+}
+
+/** Without the Lease, the local membership is another's; but slices, by which it shows in gateway shape, are only ours. */
+function besideOthers(observed: ObservedFederation): ObservedFederation {
+  const { local } = observed;
+  if (local.isHeld || membershipOf(observed)?.mode === 'gateway') return observed;
+  return { ...observed, local: { ...local, knowledge: 'anothers' } };
 }
 
 function statusesOf(

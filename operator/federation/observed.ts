@@ -44,6 +44,11 @@ export interface TargetParty extends Party {
 
 /** The cluster of the federated Service itself. */
 export interface LocalParty extends Party {
+  /**
+   * Whether we hold the Lease of local memberships. If not, the local entry is another's (rule I7), and Linkerd's local
+   * mirror may be running, which deletes federated Services that have no annotation: those that lead through gateways.
+   */
+  readonly isHeld: boolean;
   /** The slices of the local Service; undefined while they are not known. */
   readonly slices: readonly EndpointSlice[] | undefined;
 }

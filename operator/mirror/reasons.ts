@@ -12,6 +12,7 @@ export type RefusalReason =
   | 'WaitingForEndpoints'
   | 'WaitingForGateway'
   | 'WaitingForCredentials'
+  | 'WaitingForLease'
   | 'PortMismatch'
   | 'ModeMismatch'
   | 'LimitExceeded'

@@ -1,6 +1,6 @@
 /**
- * All defects, one file for each folder of the operator, one for the constructs that users compose with, and one for the
- * commands.
+ * All defects, one file for each folder of the operator, one for the local members of federated Services, one for the
+ * constructs that users compose with, and one for the commands.
  */
 import type { Defect } from '../defect.ts';
 import { COMMANDS } from './commands.ts';
@@ -9,6 +9,7 @@ import { FEDERATION } from './federation.ts';
 import { GATEWAY } from './gateway.ts';
 import { KUBE } from './kube.ts';
 import { LINK } from './link.ts';
+import { LOCAL_MEMBER } from './local-member.ts';
 import { MIRROR } from './mirror.ts';
 import { PROCESS } from './process.ts';
 import { RUNTIME } from './runtime.ts';
@@ -24,6 +25,7 @@ export const DEFECTS: readonly Defect[] = [
   ...TARGET,
   ...GATEWAY,
   ...FEDERATION,
+  ...LOCAL_MEMBER,
   ...PROCESS,
   ...CONSTRUCTS,
   ...COMMANDS,

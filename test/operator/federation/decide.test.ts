@@ -345,8 +345,42 @@ describe("beside Linkerd's controllers (I7)", () => {
 
   test('the local entry stays while another writes it, and goes when it is ours and no member is', () => {
     const live = linkerds(undefined, { local: true });
-    expect(step(federation([], { live, local: local({ knowledge: 'anothers' }) })).actions).toEqual([]);
+    expect(step(federation([], { live, local: local({ isHeld: false }) })).actions).toEqual([]);
     expect(settled(federation([], { live }))[0]).toEqual(NOTHING);
+  });
+
+  test('the local entry is not made while another may write it', () => {
+    const here = local({ service: member('here'), isHeld: false });
+    expect(shownOf(federation([target('a')], { local: here }))).toMatchObject({ remote: 'web@a', local: undefined });
+    expect(reasonsOf(federation([target('a')], { local: here }))).toEqual({ a: 'Mirrored' });
+    expect(step(federation([], { local: here })).actions).toEqual([]);
+  });
+
+  test('no Service leads through gateways from now on while its deletion by others must be feared', () => {
+    const fearing = { local: local({ isHeld: false }) };
+    expect(step(federation([throughGateway('a')], fearing)).actions).toEqual([]);
+    expect(reasonsOf(federation([throughGateway('a')], fearing))).toEqual({ a: 'WaitingForLease' });
+    const [flat] = settled(federation([target('a')]));
+    const observed = federation([throughGateway('a'), target('b')], { ...flat, ...fearing });
+    expect(shownOf(observed)).toEqual({ remote: 'web@b', local: undefined, slices: {} });
+    expect(reasonsOf(observed)).toEqual({ a: 'WaitingForLease', b: 'Mirrored' });
+    expect(shownOf({ ...observed, local: local() }).slices).toHaveProperty(['web-federated.a-ipv4']);
+  });
+
+  test('one that leads through gateways already follows them, and the pods here, whoever holds the Lease', () => {
+    const here = local({ service: member('here') });
+    const [there] = settled(federation([throughGateway('a')], { local: here }));
+    const fearing = local({ service: member('here'), isHeld: false });
+    const a = throughGateway('a');
+    expect(step(federation([a], { ...there, local: fearing })).actions).toEqual([]);
+    expect(step(federation([target('a')], { ...there, local: fearing })).actions).toEqual([]);
+    const dead = { ...a, gateway: { ...a.gateway!, alive: false } };
+    expect(step(federation([dead], { ...there, local: fearing })).actions.map(({ op }) => op)).toEqual(['update']);
+    const notReady = { ...fearing, slices: [localSlice(false)] };
+    expect(step(federation([a], { ...there, local: notReady })).actions.map(({ op }) => op)).toEqual(['update']);
+    expect(shownOf(federation([a], { ...there, local: { ...fearing, service: undefined } })).slices).toEqual({
+      'web-federated.a-ipv4': 1,
+    });
   });
 
   test('the slices of a cluster that another writes for are left as they are', () => {

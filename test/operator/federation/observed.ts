@@ -65,6 +65,7 @@ export const localSlice = (ready = true): EndpointSlice => ({
 /** The local cluster; without options it has no member. */
 export const local = (options: Partial<LocalParty> = {}): LocalParty => ({
   knowledge: 'known',
+  isHeld: true,
   slices: [localSlice()],
   ...options,
 });

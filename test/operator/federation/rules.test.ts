@@ -80,9 +80,10 @@ class Draw {
   }
 
   local(): LocalParty {
-    const knowledge = this.chance(0.8) ? 'known' : this.knowledge();
+    const knowledge = this.chance(0.8) ? 'known' : 'unknown';
     const service = knowledge === 'known' && this.chance(0.5) ? this.service('here') : undefined;
-    return local({ knowledge, service, slices: this.one([localSlice()], [localSlice(false)], [], undefined) });
+    const slices = this.one([localSlice()], [localSlice(false)], [], undefined);
+    return local({ knowledge, service, slices, isHeld: this.chance(0.8) });
   }
 
   /** What there was when the operator started. */

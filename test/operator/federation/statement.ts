@@ -60,7 +60,7 @@ const mayJoin = (service: Service | undefined): service is Service => {
 
 /** Returns what is wrong with what there is afterwards. */
 export function brokenRules(
-  observed: ObservedFederation,
+  given: ObservedFederation,
   after: Standing,
   statuses: ReadonlyMap<string, MirrorStatus>,
 ): readonly string[] {
@@ -68,6 +68,11 @@ export function brokenRules(
   const must = (holds: boolean, rule: string): void => {
     if (!holds) broken.push(rule);
   };
+  const before = shown(given);
+  const { isHeld } = given.local;
+  // Without the Lease, an annotation about the local member is another's; slices are only ever ours.
+  const isAnothers = !isHeld && before?.isFlat !== false;
+  const observed = isAnothers ? { ...given, local: { ...given.local, knowledge: 'anothers' as const } } : given;
   const clusters: readonly Cluster[] = [
     { name: HERE, party: observed.local, target: undefined, rank: '' },
     ...observed.targets.map((target) => ({
@@ -78,7 +83,6 @@ export function brokenRules(
     })),
   ].sort((a, b) => (a.rank < b.rank ? -1 : 1));
 
-  const before = shown(observed);
   if (observed.live !== undefined && before === undefined) {
     must(after.live === observed.live, 'I8: what is not ours is not written');
     must(after.slices.length === observed.slices.length, 'I8: nor does it get slices');
@@ -113,7 +117,8 @@ export function brokenRules(
     ({ target, party }) =>
       target?.mode === 'gateway' && target.gateway !== undefined && (party.service?.spec?.ports ?? []).some(isTcp),
   );
-  const isFlat = stays.length > 0 && before !== undefined ? before.isFlat : !wants;
+  const mayChange = isHeld && (stays.length === 0 || before === undefined);
+  const isFlat = mayChange ? !wants : (before?.isFlat ?? true);
   if (after.live !== undefined) must(now.isFlat === isFlat, 'I5: through gateways if, and only if, a member wants it');
   if (now.isFlat) must(after.slices.length === 0, 'I4: no endpoints on a flat network');
 
