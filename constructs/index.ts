@@ -10,6 +10,9 @@ export type { ScrapePolicy, Scrapers, ServiceAccountRef } from './common/scrape-
 
 export {
   type ApiJson,
+  type Backend,
+  type BackendRef,
+  type BackendsProps,
   copiedAnnotations,
   copiedLabels,
   crossesGateway,
@@ -42,6 +45,11 @@ export {
   type MirrorServiceProps,
   type Protocol,
   render,
+  type RouteKind,
+  type ServiceObject,
+  type ServiceRef,
+  ServiceRoute,
+  type ServiceRouteProps,
   type StaticEndpointsProps,
   type TargetServiceProps,
 } from './mirror/index.ts';
@@ -58,10 +66,8 @@ export { LinkCredentials, type LinkCredentialsProps } from './link/link-credenti
 export { Link } from './link/link.ts';
 export type { LinkProbe, LinkProps } from './link/props.ts';
 
-export type { Backend, BackendRef, BackendsProps, ServiceObject, ServiceRef } from './services/backend.ts';
 export { type ExportOptions, Exported } from './services/exported.ts';
 export { Federated } from './services/federated.ts';
-export { ServiceRoute, type ServiceRouteProps } from './services/service-route.ts';
 export { TrafficSplit, type TrafficSplitProps } from './services/traffic-split.ts';
 
 export { GatewayPolicy, type GatewayPolicyProps } from './gateway/gateway-policy.ts';

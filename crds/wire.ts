@@ -145,10 +145,13 @@ export const PolicyApi = {
   adminPortName: 'linkerd-admin',
 } as const;
 
-/** Where requests to one Service are divided among several: SMI's TrafficSplit, Gateway API's HTTPRoute. */
+/** Where requests to one Service are divided among several: SMI's TrafficSplit, the routes of the Gateway API. */
 export const RouteApi = {
   trafficSplit: 'split.smi-spec.io/v1alpha2',
-  httpRoute: 'gateway.networking.k8s.io/v1',
+  group: 'gateway.networking.k8s.io',
+  HTTPRoute: 'gateway.networking.k8s.io/v1',
+  GRPCRoute: 'gateway.networking.k8s.io/v1',
+  TCPRoute: 'gateway.networking.k8s.io/v1alpha2',
   /** As Linkerd's parentRefs spell the core group. */
   coreGroup: 'core',
 } as const;

@@ -1,5 +1,5 @@
 /**
- * Mirrors, endpoint mirrors and gateway probes: the constructs that the operator renders, and `render` itself. The
+ * Mirrors, endpoint mirrors, gateway probes and routes: the constructs that the operator renders, and `render` itself. The
  * operator imports this file and nothing else of constructs/.
  */
 export { copiedAnnotations, copiedLabels, type Metadata } from './copied-metadata.ts';
@@ -30,5 +30,20 @@ export {
 export { type MirrorMode, MirrorService, type MirrorServiceProps } from './mirror-service.ts';
 export { crossesGateway, type EndpointPort, type MirrorPort, type Protocol } from './ports.ts';
 export { type ApiJson, render, renderOf } from './render.ts';
+export {
+  type Backend,
+  backendName,
+  type BackendRef,
+  type BackendsProps,
+  routeErrors,
+  routeMetadata,
+  routeName,
+  type RouteProps,
+  serviceNameOf,
+  type ServiceObject,
+  type ServiceRef,
+} from './route-backends.ts';
+export { SPLIT } from './route-schema.ts';
+export { type RouteKind, ServiceRoute, type ServiceRouteProps } from './service-route.ts';
 export type { StaticEndpointsProps } from './static-endpoints.ts';
 export type { TargetServiceProps } from './target-service.ts';

@@ -21,7 +21,7 @@ import { Gateway } from '../../constructs/gateway/gateway.ts';
 import { RemoteAccess } from '../../constructs/gateway/remote-access.ts';
 import { type ApiJson, render } from '../../constructs/mirror/render.ts';
 import { MirrorOperator } from '../../constructs/operator/mirror-operator.ts';
-import { ServiceRoute } from '../../constructs/services/service-route.ts';
+import { ServiceRoute } from '../../constructs/mirror/service-route.ts';
 import { TrafficSplit } from '../../constructs/services/traffic-split.ts';
 import { errorsOf } from './errors-of.ts';
 

@@ -19,7 +19,7 @@ import { MirrorService } from '../../constructs/mirror/mirror-service.ts';
 import { Monitor } from '../../constructs/monitoring/monitor.ts';
 import { Multicluster, type MulticlusterProps } from '../../constructs/cluster-set/multicluster.ts';
 import { type ApiJson, render } from '../../constructs/mirror/render.ts';
-import { ServiceRoute } from '../../constructs/services/service-route.ts';
+import { ServiceRoute } from '../../constructs/mirror/service-route.ts';
 import { TrafficSplit } from '../../constructs/services/traffic-split.ts';
 import { linkCrd } from '../../crds/index.ts';
 import { CERTIFICATE } from '../cluster/certificate.ts';

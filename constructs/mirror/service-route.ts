@@ -1,15 +1,25 @@
 /**
- * An HTTPRoute whose parent is a Service: divides HTTP requests to it among Services and mirrors. Linkerd's proxies
- * support it without an extension. It needs the CRD of the Gateway API.
+ * A route of the Gateway API whose parent is a Service: divides requests to it, or connections, among Services and
+ * mirrors. Linkerd's proxies support it without an extension. It needs the CRD of its kind.
  */
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { fieldError } from '../../crds/field-error.ts';
 import { RouteApi } from '../../crds/wire.ts';
-import { portNumber } from '../common/prop-rules.ts';
+import { labelsErrors, portNumber } from '../common/prop-rules.ts';
 import { acceptProps } from '../common/props.ts';
-import { backendName, routeErrors, routeMetadata, routeName, type RouteProps, serviceNameOf } from './backend.ts';
-import { SERVICE_ROUTE_PROPS } from './schema.ts';
+import {
+  backendName,
+  routeErrors,
+  routeMetadata,
+  routeName,
+  type RouteProps,
+  serviceNameOf,
+} from './route-backends.ts';
+import { SERVICE_ROUTE_PROPS } from './route-schema.ts';
+
+/** A kind of route that Linkerd's proxies follow when its parent is a Service. */
+export type RouteKind = 'HTTPRoute' | 'GRPCRoute' | 'TCPRoute';
 
 /** Properties of {@link ServiceRoute}. */
 export interface ServiceRouteProps extends RouteProps {
@@ -18,17 +28,28 @@ export interface ServiceRouteProps extends RouteProps {
    * @default - the one port of a Service of cdk8s-plus
    */
   readonly port?: number | undefined;
+  /**
+   * Kind of the route: `TCPRoute` divides connections, for ports that are opaque to Linkerd.
+   * @default HTTPRoute
+   */
+  readonly kind?: RouteKind | undefined;
+  /**
+   * Labels of the route.
+   * @default - none
+   */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * A `gateway.networking.k8s.io/v1` HTTPRoute.
+ * A `gateway.networking.k8s.io` HTTPRoute, GRPCRoute or TCPRoute. Its references name their namespace where it is known:
+ * without one, a route in another namespace than its Service would mean another backend to some readers.
  * Synthesis fails for each invalid Service, port, weight and backend.
  */
 export class ServiceRoute extends Construct {
-  /** Name of the HTTPRoute. */
+  /** Name of the route. */
   readonly name: string;
-  /** The HTTPRoute. */
-  readonly httpRoute: ApiObject;
+  /** The route. */
+  readonly route: ApiObject;
 
   constructor(scope: Construct, id: string, given: ServiceRouteProps) {
     super(scope, id);
@@ -39,20 +60,27 @@ export class ServiceRoute extends Construct {
           ? fieldError('port', undefined, 'is required unless service is a Service of cdk8s-plus with one port')
           : portNumber('port', portOf(given) ?? 0),
         ...routeErrors(given),
+        ...labelsErrors('labels', given.labels),
       ],
     }));
+    const { kind = 'HTTPRoute', labels } = props;
     const port = portOf(props);
+    const metadata = routeMetadata(this, props);
+    const within = metadata.namespace === undefined ? {} : { namespace: metadata.namespace };
     this.name = routeName(props);
 
-    this.httpRoute = new ApiObject(this, 'Resource', {
-      apiVersion: RouteApi.httpRoute,
-      kind: 'HTTPRoute',
-      metadata: routeMetadata(this, props),
+    this.route = new ApiObject(this, 'Resource', {
+      apiVersion: RouteApi[kind],
+      kind,
+      metadata: { ...metadata, ...(labels && { labels }) },
       spec: {
-        parentRefs: [{ group: RouteApi.coreGroup, kind: 'Service', name: serviceNameOf(props.service), port }],
+        parentRefs: [
+          { group: RouteApi.coreGroup, kind: 'Service', ...within, name: serviceNameOf(props.service), port },
+        ],
         rules: [
           {
             backendRefs: props.backends.map((backend) => ({
+              ...within,
               name: backendName(backend),
               port,
               weight: backend.weight,

@@ -1,6 +1,6 @@
 /**
- * What a TrafficSplit and an HTTPRoute have in common: the Service that clients call, and its backends, which are Services
- * of this cluster and mirrors of Services of other clusters, with weights.
+ * What a TrafficSplit and a ServiceRoute have in common: the Service that clients call, and its backends, which are
+ * Services of this cluster and mirrors of Services of other clusters, with weights.
  */
 import { Chart } from 'cdk8s';
 import type { Construct } from 'constructs';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { render } from '../../../constructs/mirror/render.ts';
-import { ServiceRoute, type ServiceRouteProps } from '../../../constructs/services/service-route.ts';
+import { ServiceRoute, type ServiceRouteProps } from '../../../constructs/mirror/service-route.ts';
 import { errorsOf } from '../errors-of.ts';
 
 const route = (props: Partial<ServiceRouteProps> = {}) =>
@@ -36,6 +36,31 @@ test('a route divides HTTP requests to a Service between it and its mirror', () 
       },
     },
   ]);
+});
+
+test.each([
+  ['HTTPRoute', 'gateway.networking.k8s.io/v1'],
+  ['GRPCRoute', 'gateway.networking.k8s.io/v1'],
+  ['TCPRoute', 'gateway.networking.k8s.io/v1alpha2'],
+] as const)('a %s names the namespace and the port in each of its references', (kind, apiVersion) => {
+  const [object] = route({ kind, namespace: 'test', labels: { team: 'web' } });
+
+  expect(object).toEqual({
+    apiVersion,
+    kind,
+    metadata: { name: 'podinfo', namespace: 'test', labels: { team: 'web' } },
+    spec: {
+      parentRefs: [{ group: 'core', kind: 'Service', namespace: 'test', name: 'podinfo', port: 9898 }],
+      rules: [
+        {
+          backendRefs: [
+            { namespace: 'test', name: 'podinfo', port: 9898, weight: 50 },
+            { namespace: 'test', name: 'podinfo-west', port: 9898, weight: 50 },
+          ],
+        },
+      ],
+    },
+  });
 });
 
 test('a route keeps the order of failover beside it', () => {
