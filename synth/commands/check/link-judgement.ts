@@ -1,5 +1,5 @@
 /** What the judgements of Links have in common. Pure. */
-import type { LinkCondition } from '../common/link-object.ts';
+import type { LinkCondition } from '../common/link-status.ts';
 import { error, type Finding, type Judgement, judged, skipped } from './check-type.ts';
 import type { LinkFacts, Survey } from './survey.ts';
 

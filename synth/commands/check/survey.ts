@@ -27,7 +27,8 @@ import {
 } from '../../../operator/kube/objects.ts';
 import { FairSemaphore } from '../../../operator/kube/semaphore.ts';
 import { CRDS, DEPLOYMENTS, LINKS, PODS } from '../common/kinds.ts';
-import type { LinkCondition, LinkObject } from '../common/link-object.ts';
+import type { LinkObject } from '../common/link-object.ts';
+import { conditionsOf, type LinkCondition } from '../common/link-status.ts';
 import { type Heartbeat, heartbeats } from './heartbeat.ts';
 import { type LinkerdRead, readLinkerd } from './linkerd.ts';
 import type { Crd, Deployment, Pod } from './objects.ts';
@@ -206,7 +207,7 @@ const linkFacts = async (reader: Reader, object: LinkObject, scope: Scope): Prom
     cluster,
     settings,
     errors: checked.ok ? [] : checked.errors,
-    conditions: conditionsOf(object),
+    conditions: byType(conditionsOf(object)),
     secretName,
     credentials,
     target,
@@ -215,18 +216,9 @@ const linkFacts = async (reader: Reader, object: LinkObject, scope: Scope): Prom
   };
 };
 
-/** Conditions by type; undefined if there are none. Foreign data: what is no condition is left out. */
-const conditionsOf = ({ status }: LinkObject): ReadonlyMap<string, LinkCondition> | undefined => {
-  const conditions: unknown = status?.conditions;
-  if (!Array.isArray(conditions)) return undefined;
-  const isCondition = (each: unknown): each is LinkCondition =>
-    typeof each === 'object' &&
-    each !== null &&
-    ['type', 'status', 'reason', 'message'].every((field) => typeof (each as LinkFields)[field] === 'string');
-  return new Map(conditions.filter(isCondition).map((each) => [each.type, each]));
-};
-
-type LinkFields = Readonly<Record<string, unknown>>;
+/** Conditions by type; undefined if there are none. */
+const byType = (conditions: readonly LinkCondition[]): ReadonlyMap<string, LinkCondition> | undefined =>
+  conditions.length === 0 ? undefined : new Map(conditions.map((each) => [each.type, each]));
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 

@@ -6,7 +6,7 @@ import { MAX_CONDITION_MESSAGE } from '../../../operator/kube/conditions.ts';
 import { cut } from '../../../operator/kube/errors.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
 
-/** A condition of a Link, as it is about the Link now. */
+/** A condition of a Link. */
 export interface LinkCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -14,6 +14,8 @@ export interface LinkCondition {
   readonly message: string;
   /** RFC 3339, or empty. */
   readonly since: string;
+  /** The generation of the Link that it is about; 0 if it does not say. */
+  readonly observedGeneration: number;
 }
 
 /** What a Link reports of one Service of its target. */
@@ -58,17 +60,31 @@ const UNREPORTED: LinkCondition = {
   reason: 'NotReported',
   message: 'no operator has reported on the Link, as it is now',
   since: '',
+  observedGeneration: 0,
 };
 
+/** A Link of which nothing is certain but its metadata. */
+type StoredLink = KubeObject & { readonly spec?: unknown; readonly status?: unknown };
+
+/** The conditions of a Link, as they are stored. What has no type is none. */
+export const conditionsOf = ({ status }: StoredLink): readonly LinkCondition[] =>
+  listOf(fieldsOf(status)['conditions'])
+    .map(readCondition)
+    .filter(({ type }) => type !== '');
+
+/** The Link's condition of a type, if it has one. */
+export const conditionOf = (link: StoredLink | undefined, type: string): LinkCondition | undefined =>
+  link && conditionsOf(link).find((condition) => condition.type === type);
+
 /** Reads a Link. */
-export const reportOf = (link: KubeObject & { readonly spec?: unknown; readonly status?: unknown }): LinkReport => {
+export const reportOf = (link: StoredLink): LinkReport => {
   const spec = fieldsOf(link.spec);
   const status = fieldsOf(link.status);
-  const conditions = listOf(status['conditions']);
+  const conditions = conditionsOf(link);
   const gateway = fieldsOf(status['gateway']);
   const mirrors = status['mirrors'] === undefined ? undefined : fieldsOf(status['mirrors']);
   const ready = conditions.find(({ type }) => type === 'Ready');
-  const isCurrent = countOf(ready?.['observedGeneration']) >= (link.metadata.generation ?? 0);
+  const isCurrent = (ready?.observedGeneration ?? 0) >= (link.metadata.generation ?? 0);
   const address = textOf(spec['gatewayAddress']);
   return {
     namespace: link.metadata.namespace ?? '',
@@ -79,8 +95,8 @@ export const reportOf = (link: KubeObject & { readonly spec?: unknown; readonly 
       address === ''
         ? undefined
         : { address, port: textOf(spec['gatewayPort']), identity: textOf(spec['gatewayIdentity']) },
-    ready: ready === undefined || !isCurrent ? UNREPORTED : conditionOf(ready),
-    conditions: conditions.map(conditionOf),
+    ready: ready === undefined || !isCurrent ? UNREPORTED : ready,
+    conditions,
     gatewayAlive: typeof gateway['alive'] === 'boolean' ? gateway['alive'] : undefined,
     gatewayAddresses: Array.isArray(gateway['addresses']) ? gateway['addresses'].map(textOf) : [],
     mirrors: mirrors && {
@@ -92,7 +108,7 @@ export const reportOf = (link: KubeObject & { readonly spec?: unknown; readonly 
   };
 };
 
-const conditionOf = (condition: Fields): LinkCondition => {
+const readCondition = (condition: Fields): LinkCondition => {
   const { status } = condition;
   return {
     type: textOf(condition['type']),
@@ -100,6 +116,7 @@ const conditionOf = (condition: Fields): LinkCondition => {
     reason: textOf(condition['reason']),
     message: textOf(condition['message']),
     since: textOf(condition['lastTransitionTime']),
+    observedGeneration: countOf(condition['observedGeneration']),
   };
 };
 

@@ -21,6 +21,7 @@ import { type Cluster, withCluster } from '../common/cluster.ts';
 import { CommandError, reportingProblems } from '../common/command-error.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
+import { conditionOf } from '../common/link-status.ts';
 import { manifestsText, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { type Account, awaitToken, tokenIn, tokenSecretsOf } from '../link/token.ts';
@@ -230,7 +231,7 @@ const untilUsed = async (
     `the operator of ${source.context} to use the new token`,
     async () => {
       const found = await source.find<LinkObject>(LINKS, ref);
-      const valid = found?.status?.conditions?.find(({ type }) => type === 'CredentialsValid');
+      const valid = conditionOf(found, 'CredentialsValid');
       if (valid === undefined) return { pending: 'no operator has reported on the Link' };
       if (valid.status !== 'True') return { pending: `${valid.reason}: ${valid.message}` };
       return valid.message === inUseMessage(fingerprint)

@@ -7,6 +7,7 @@ import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../co
 import { applyAll } from '../common/apply.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
+import { conditionOf } from '../common/link-status.ts';
 import { type ClusterObjects, manifestsText, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { print, printLine } from '../../print.ts';
@@ -95,8 +96,8 @@ const untilReady = async ({ source, targetName }: Way, { namespace }: LinkFlags,
     title,
     async () => {
       const found = await source.find<LinkObject>(LINKS, ref);
-      const ready = found?.status?.conditions?.find(({ type }) => type === 'Ready');
-      if (ready === undefined || (ready.observedGeneration ?? 0) < (found?.metadata.generation ?? 0)) {
+      const ready = conditionOf(found, 'Ready');
+      if (ready === undefined || ready.observedGeneration < (found?.metadata.generation ?? 0)) {
         return { pending: NO_REPORT };
       }
       return ready.status === 'True' ? { done: undefined } : { pending: `${ready.reason}: ${ready.message}` };

@@ -1,7 +1,7 @@
 /** What a migration would do, as it is printed. Pure. */
 import { writeLeaseName } from '../../../crds/wire.ts';
 import type { ReportFormat } from '../common/flags.ts';
-import { conditionOf } from '../common/link-object.ts';
+import { conditionOf } from '../common/link-status.ts';
 import { reportText } from '../common/output.ts';
 import { type Column, tableText } from '../common/table.ts';
 import type { PlanReport } from '../plan/report.ts';

@@ -10,7 +10,8 @@ import {
 } from '../../../operator/kube/objects.ts';
 import { DEPLOYMENTS, LINKS } from '../common/kinds.ts';
 import { holderOf } from '../common/lease.ts';
-import { conditionOf, type LinkObject } from '../common/link-object.ts';
+import type { LinkObject } from '../common/link-object.ts';
+import { conditionOf } from '../common/link-status.ts';
 import type { ClusterReader } from '../common/reader.ts';
 import { selectorFor, type SelectorTerms } from '../common/selectors.ts';
 

@@ -3,7 +3,7 @@ import { Annotation, Value, writeLeaseName } from '../../../crds/wire.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { CommandError, type Problem } from '../common/command-error.ts';
 import { DEPLOYMENTS, LINKS } from '../common/kinds.ts';
-import { conditionOf } from '../common/link-object.ts';
+import { conditionOf } from '../common/link-status.ts';
 import type { ResultReport } from '../common/output.ts';
 import { liveReader } from '../common/reader.ts';
 import { type Look, waitFor } from '../common/wait.ts';

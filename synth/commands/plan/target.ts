@@ -22,6 +22,7 @@ import {
 import { Cluster } from '../common/cluster.ts';
 import { CommandError } from '../common/command-error.ts';
 import type { LinkObject } from '../common/link-object.ts';
+import { reportOf } from '../common/link-status.ts';
 import { type ClusterReader, liveReader } from '../common/reader.ts';
 import { slicesOfServices, type Source } from './source.ts';
 
@@ -101,7 +102,7 @@ const aliveOf = (live: LinkObject | undefined, given: LinkObject | undefined): b
   const isSame = GATEWAY_FIELDS.every(
     (field) => JSON.stringify(live?.spec?.[field]) === JSON.stringify(given?.spec?.[field]),
   );
-  return isSame ? live?.status?.gateway?.alive : undefined;
+  return isSame ? live && reportOf(live).gatewayAlive : undefined;
 };
 
 const GATEWAY_FIELDS = ['gatewayAddress', 'gatewayPort', 'gatewayIdentity', 'probeSpec'] as const;

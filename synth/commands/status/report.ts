@@ -50,13 +50,15 @@ const valueOf = (link: LinkState): object => {
     name,
     namespace,
     cluster,
-    ready: readyOf(link),
-    conditions,
+    ready: shown(readyOf(link)),
+    conditions: conditions.map(shown),
     ...(gateway && { gateway: { ...gateway, addresses: gatewayAddresses, alive: gatewayAlive ?? null } }),
     ...(mirrors && { mirrors }),
     notMirrored,
   };
 };
+
+const shown = ({ observedGeneration: _, ...condition }: LinkCondition): object => condition;
 
 const gatewayText = ({ gateway, gatewayAlive }: LinkReport): string => {
   if (gateway === undefined) return 'none';

@@ -240,6 +240,13 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/synth/commands/common/link-status.test.ts'],
   },
   {
+    name: 'conditions that are no list end the command',
+    file: 'synth/commands/common/link-status.ts',
+    find: "listOf(fieldsOf(status)['conditions'])",
+    replace: "((fieldsOf(status)['conditions'] ?? []) as Fields[])",
+    tests: ['test/synth/commands/common/link-status.test.ts'],
+  },
+  {
     name: 'text that a cluster has reaches the terminal with its control characters',
     file: 'synth/commands/common/link-status.ts',
     find: "? cut(value, MAX_CONDITION_MESSAGE) : ''",

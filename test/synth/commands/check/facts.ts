@@ -8,7 +8,8 @@ import { CHECKS } from '../../../../synth/commands/check/checks/index.ts';
 import { runChecks } from '../../../../synth/commands/check/report.ts';
 import type { LinkFacts, Survey } from '../../../../synth/commands/check/survey.ts';
 import type { Target } from '../../../../synth/commands/check/target.ts';
-import type { LinkCondition, LinkObject } from '../../../../synth/commands/common/link-object.ts';
+import type { LinkObject } from '../../../../synth/commands/common/link-object.ts';
+import type { LinkCondition } from '../../../../synth/commands/common/link-status.ts';
 import { link, LINKS_NAMESPACE } from '../../../support/builders.ts';
 import { ANCHOR } from '../../../support/trust-anchors.ts';
 import { textOf } from './installed.ts';
@@ -23,7 +24,7 @@ export const unread = (obstacle: Unread['obstacle'] = 'forbidden'): Unread => ({
 
 /** The conditions that the operator reports, all well but for those that are given. */
 export const conditions = (
-  changed: Readonly<Record<string, Partial<LinkCondition>>> = {},
+  changed: Readonly<Record<string, Partial<Omit<LinkCondition, 'status'>> & { readonly status?: string }>> = {},
 ): ReadonlyMap<string, LinkCondition> =>
   new Map(
     [
@@ -38,7 +39,15 @@ export const conditions = (
       ['PruneHeld', 'False'],
     ].map(([type = '', status = '']) => [
       type,
-      { type, status, reason: 'Reason', message: 'message', observedGeneration: 1, ...changed[type] },
+      {
+        type,
+        status,
+        reason: 'Reason',
+        message: 'message',
+        since: '',
+        observedGeneration: 1,
+        ...changed[type],
+      } as LinkCondition,
     ]),
   );
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reportOf } from '../../../../synth/commands/common/link-status.ts';
+import { conditionOf, conditionsOf, reportOf } from '../../../../synth/commands/common/link-status.ts';
 
 const link = (status: unknown, generation = 1) => ({
   metadata: { name: 'west', namespace: 'links', generation, creationTimestamp: '2026-01-01T00:00:00Z' },
@@ -27,6 +27,30 @@ describe('the report of a Link', () => {
     const report = reportOf(link(status));
     expect(report.ready.status).toBe('Unknown');
     expect(report.gatewayAlive).toBeUndefined();
+  });
+
+  it.each([
+    [undefined],
+    [null],
+    ['text'],
+    [{ conditions: 'Ready' }],
+    [{ conditions: { type: 'Ready' } }],
+    [{ conditions: [null, 7, 'Ready', { status: 'True' }, { type: {}, status: 'True' }] }],
+  ])('has no condition in %j', (status) => {
+    expect(conditionsOf(link(status))).toEqual([]);
+    expect(conditionOf(link(status), 'Ready')).toBeUndefined();
+  });
+
+  it('has a condition by its type, whatever its other fields are', () => {
+    expect(conditionOf(link({ conditions: [{ type: 'Ready', status: 1, reason: [] }] }), 'Ready')).toEqual({
+      type: 'Ready',
+      status: 'Unknown',
+      reason: '',
+      message: '',
+      since: '',
+      observedGeneration: 0,
+    });
+    expect(conditionOf(undefined, 'Ready')).toBeUndefined();
   });
 
   it('has no orders to the terminal', () => {
