@@ -21,6 +21,17 @@ export interface ServiceOptions {
 export const EXPORTED: Labels = { 'mirror.linkerd.io/exported': 'true' };
 export const EXPORTED_FLAT: Labels = { 'mirror.linkerd.io/exported': 'remote-discovery' };
 
+/** An object by its coordinates; without a namespace, of a kind that has none. */
+export const objectRef = (apiVersion: string, kind: string, name: string, namespace?: string): ObjectRef => ({
+  apiVersion,
+  kind,
+  metadata: { name, ...(namespace !== undefined && { namespace }) },
+});
+
+/** A Secret by its name. */
+export const secretRef = (name: string, namespace = LINKS_NAMESPACE): ObjectRef =>
+  objectRef('v1', 'Secret', name, namespace);
+
 export const namespace = (name: string): ObjectRef => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
 export const service = (name: string, options: ServiceOptions = {}): ObjectRef & { readonly spec: object } => {

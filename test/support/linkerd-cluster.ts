@@ -1,7 +1,8 @@
 /** A cluster of its own with what Linkerd's control plane brings: its namespace, its settings and its policy's kinds. */
+import { gatewayIdentity } from '../../crds/wire.ts';
 import { type Backing, startCluster, type TestCluster } from '../cluster/index.ts';
 import { type Api, api, installCrd, type ObjectRef } from '../cluster/workload/index.ts';
-import { namespace } from './builders.ts';
+import { LINKS_NAMESPACE, namespace, service } from './builders.ts';
 import { meshCrds } from './mesh-crds.ts';
 
 export interface LinkerdCluster {
@@ -28,6 +29,22 @@ export const linkerdConfig = (cluster: string): ObjectRef => {
   };
   return manifest;
 };
+
+/** The gateway of a cluster, as Linkerd's chart makes its Service; a load balancer has not given it an address. */
+export const linkerdGateway = (cluster: string): ReturnType<typeof service> =>
+  service('linkerd-gateway', {
+    namespace: LINKS_NAMESPACE,
+    annotations: {
+      'mirror.linkerd.io/gateway-identity': gatewayIdentity('linkerd', `${cluster}.example`),
+      'mirror.linkerd.io/probe-period': '1',
+      'mirror.linkerd.io/probe-path': '/ready',
+    },
+    ports: [
+      { name: 'mc-gateway', port: 4143 },
+      { name: 'mc-probe', port: 4191 },
+    ],
+    spec: { type: 'LoadBalancer' },
+  });
 
 /** Installs Linkerd's control plane, without anything that runs. */
 export const installLinkerd = async ({

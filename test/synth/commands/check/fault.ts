@@ -1,6 +1,15 @@
 /** Faults, and the ways to put them into an installation and to take them out. */
 import { eventually, type KubeObject, objectPath, type ObjectRef } from '../../../cluster/workload/index.ts';
-import { EXPORTED, LINKS_NAMESPACE, link, namespace, service, slice } from '../../../support/builders.ts';
+import {
+  EXPORTED,
+  LINKS_NAMESPACE,
+  link,
+  namespace,
+  objectRef,
+  secretRef,
+  service,
+  slice,
+} from '../../../support/builders.ts';
 import { DEPLOYMENT, type Installed } from './installed.ts';
 
 type Undo = () => Promise<unknown>;
@@ -16,25 +25,12 @@ export interface Fault {
   readonly flags?: (site: Installed) => object;
 }
 
-const secret = (name: string, within = LINKS_NAMESPACE): ObjectRef => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name, namespace: within },
-});
-export const WEST = secret('cluster-credentials-west');
-export const COPY = secret('cluster-credentials-west', 'linkerd');
+export const WEST = secretRef('cluster-credentials-west');
+export const COPY = secretRef('cluster-credentials-west', 'linkerd');
 export const LINK = link('west');
 const RBAC = 'rbac.authorization.k8s.io/v1';
-export const REMOTE_ROLE: ObjectRef = {
-  apiVersion: RBAC,
-  kind: 'ClusterRole',
-  metadata: { name: 'linkerd-service-mirror-remote-access-east' },
-};
-export const OPERATOR_ROLE: ObjectRef = {
-  apiVersion: RBAC,
-  kind: 'ClusterRole',
-  metadata: { name: 'linkspan-operator' },
-};
+export const REMOTE_ROLE = objectRef(RBAC, 'ClusterRole', 'linkerd-service-mirror-remote-access-east');
+export const OPERATOR_ROLE = objectRef(RBAC, 'ClusterRole', 'linkspan-operator');
 export const GATEWAY_SERVICE = service('linkerd-gateway', { namespace: LINKS_NAMESPACE });
 export const GATEWAY_SLICE = slice('linkerd-gateway', { namespace: LINKS_NAMESPACE, labels: {} });
 

@@ -5,19 +5,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
-import { credentials, link, LINKS_NAMESPACE, namespace } from '../../../support/builders.ts';
+import { credentials, link, LINKS_NAMESPACE, namespace, secretRef } from '../../../support/builders.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspan, type Outcome } from '../../linkspan.ts';
+import { commandWrites } from '../command-writes.ts';
 
 const ACCOUNT = 'linkerd-service-mirror-remote-access-east';
 
 type SecretObject = KubeObject & { readonly data: Readonly<Record<string, string>> };
-const secret = (name: string, within = LINKS_NAMESPACE): ObjectRef => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name, namespace: within },
-});
-const COPY = secret('cluster-credentials-west', 'linkerd');
+const COPY = secretRef('cluster-credentials-west', 'linkerd');
 
 onEachBacking('linkspan credentials', (backing) => {
   let clusters: TwoClusters;
@@ -46,14 +42,11 @@ onEachBacking('linkspan credentials', (backing) => {
       ...args,
     );
   const address = (): string => `--api-server-address=${clusters.westCluster.server}`;
-  const writes = async () => {
-    const all = [...(await clusters.eastCluster.audit()), ...(await clusters.westCluster.audit())];
-    return all.filter(({ verb, userAgent }) => userAgent === 'linkspan-cli' && !['get', 'list'].includes(verb));
-  };
+  const writes = () => commandWrites(clusters.eastCluster, clusters.westCluster);
   const kubeconfigIn = async (ref: ObjectRef): Promise<string> =>
     Buffer.from((await clusters.east.get<SecretObject>(ref))?.data['kubeconfig'] ?? '', 'base64').toString();
   const tokenIn = async (name: string): Promise<string> =>
-    Buffer.from((await clusters.west.get<SecretObject>(secret(name)))?.data['token'] ?? '', 'base64').toString();
+    Buffer.from((await clusters.west.get<SecretObject>(secretRef(name)))?.data['token'] ?? '', 'base64').toString();
 
   test.each([
     ['mint', ['--name=West'], 2, '--name: "West" must be a valid DNS label'],
@@ -135,7 +128,7 @@ onEachBacking('linkspan credentials', (backing) => {
       ].toSorted(),
     );
     const token = await tokenIn(`${ACCOUNT}-token-3`);
-    expect(await kubeconfigIn(secret('cluster-credentials-west'))).toContain(token);
+    expect(await kubeconfigIn(secretRef('cluster-credentials-west'))).toContain(token);
     expect(await kubeconfigIn(COPY)).toContain(token);
     const renewed = (await clusters.east.get(COPY))?.metadata;
     expect(renewed?.uid).not.toBe(copied?.uid);

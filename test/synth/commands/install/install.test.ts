@@ -6,19 +6,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
+import { objectRef } from '../../../support/builders.ts';
 import { linkerdChart } from '../../../support/linkerd-chart.ts';
 import { installLinkerd, type LinkerdCluster, startLinkerdCluster } from '../../../support/linkerd-cluster.ts';
 import { linkspanHere } from '../../in-process.ts';
 import { linkspan, type Outcome } from '../../linkspan.ts';
+import { commandWrites } from '../command-writes.ts';
 
 const NAMESPACE = 'linkerd-multicluster';
 const IMAGE = '--image=registry.example.com/linkspan:0.1.0';
 
-const ref = (apiVersion: string, kind: string, name: string): ObjectRef => ({
-  apiVersion,
-  kind,
-  metadata: { name, namespace: NAMESPACE },
-});
+const ref = (apiVersion: string, kind: string, name: string): ObjectRef => objectRef(apiVersion, kind, name, NAMESPACE);
 
 let directory: string;
 beforeAll(async () => {
@@ -85,10 +83,7 @@ onEachBacking('linkspan install', (backing) => {
 
   const run = ({ cluster }: LinkerdCluster, ...args: readonly string[]): Promise<Outcome> =>
     linkspanHere('install', `--kubeconfig=${cluster.kubeconfigFile}`, ...args);
-  const writes = async ({ cluster }: LinkerdCluster) =>
-    (await cluster.audit()).filter(
-      ({ verb, userAgent }) => userAgent === 'linkspan-cli' && !['get', 'list'].includes(verb),
-    );
+  const writes = ({ cluster }: LinkerdCluster) => commandWrites(cluster);
 
   test('names all that a cluster without Linkerd lacks, and writes nothing', async () => {
     const { code, stdout, stderr } = await run(east, IMAGE, '--apply');

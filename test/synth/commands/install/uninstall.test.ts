@@ -2,25 +2,23 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { LinkApi } from '../../../../crds/wire.ts';
 import { requireBinary } from '../../../cluster/real/binaries.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
-import { link, namespace, service } from '../../../support/builders.ts';
+import { link, namespace, objectRef, service } from '../../../support/builders.ts';
 import { everything } from '../../../support/everything.ts';
 import { linkerdChart } from '../../../support/linkerd-chart.ts';
 import { installLinkerd, type LinkerdCluster, startLinkerdCluster } from '../../../support/linkerd-cluster.ts';
 import { linkspanHere } from '../../in-process.ts';
 import type { Outcome } from '../../linkspan.ts';
+import { commandWrites } from '../command-writes.ts';
 
 const IMAGE = '--image=registry.example.com/linkspan:0.1.0';
 const NAMESPACE = 'linkerd-multicluster';
 
-const ref = (apiVersion: string, kind: string, name: string, within: string | undefined = NAMESPACE): ObjectRef => ({
-  apiVersion,
-  kind,
-  metadata: { name, ...(within !== '' && { namespace: within }) },
-});
-const LINKS_CRD = ref('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'links.multicluster.linkerd.io', '');
+const ref = (apiVersion: string, kind: string, name: string): ObjectRef => objectRef(apiVersion, kind, name, NAMESPACE);
+const LINKS_CRD = objectRef('apiextensions.k8s.io/v1', 'CustomResourceDefinition', LinkApi.crd);
 
 onEachBacking('linkspan uninstall', (backing) => {
   let east: LinkerdCluster;
@@ -35,10 +33,7 @@ onEachBacking('linkspan uninstall', (backing) => {
 
   const run = (command: string, ...args: readonly string[]): Promise<Outcome> =>
     linkspanHere(command, `--kubeconfig=${east.cluster.kubeconfigFile}`, ...args);
-  const writes = async () =>
-    (await east.cluster.audit()).filter(
-      ({ verb, userAgent }) => userAgent === 'linkspan-cli' && !['get', 'list'].includes(verb),
-    );
+  const writes = () => commandWrites(east.cluster);
   const asBefore = () => expect.poll(() => everything(east.client), { timeout: 20_000 }).toEqual(before);
 
   describe('of an installation', () => {

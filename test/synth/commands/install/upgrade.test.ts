@@ -4,19 +4,17 @@ import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
 import { isNewer } from '../../../../synth/commands/install/version.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
+import { objectRef } from '../../../support/builders.ts';
 import { installLinkerd, type LinkerdCluster, startLinkerdCluster } from '../../../support/linkerd-cluster.ts';
 import { linkspanHere } from '../../in-process.ts';
 import type { Outcome } from '../../linkspan.ts';
+import { commandWrites } from '../command-writes.ts';
 
 const NAMESPACE = 'linkerd-multicluster';
 const IMAGE = 'registry.example.com/linkspan:0.1.0';
 const NEXT = 'registry.example.com/linkspan:0.2.0';
 
-const ref = (apiVersion: string, kind: string, name: string): ObjectRef => ({
-  apiVersion,
-  kind,
-  metadata: { name, namespace: NAMESPACE },
-});
+const ref = (apiVersion: string, kind: string, name: string): ObjectRef => objectRef(apiVersion, kind, name, NAMESPACE);
 const RECORD = ref('v1', 'ConfigMap', 'linkspan-install');
 const OPERATOR = ref('apps/v1', 'Deployment', 'linkspan-operator');
 const GATEWAY = ref('apps/v1', 'Deployment', 'linkerd-gateway');
@@ -32,11 +30,7 @@ onEachBacking('linkspan upgrade', (backing) => {
 
   const run = (command: string, ...args: readonly string[]): Promise<Outcome> =>
     linkspanHere(command, `--kubeconfig=${east.cluster.kubeconfigFile}`, ...args);
-  const writes = async () =>
-    (await east.cluster.audit()).filter(
-      ({ verb, userAgent, uri }) =>
-        userAgent === 'linkspan-cli' && !['get', 'list'].includes(verb) && !uri.includes('dryRun=All'),
-    );
+  const writes = () => commandWrites(east.cluster);
   const settings = async (): Promise<unknown> =>
     parseYaml((await east.client.get<{ data: { settings: string } }>(RECORD))?.data.settings ?? '');
   const record = (data: object) => east.client.patch(RECORD, { data });

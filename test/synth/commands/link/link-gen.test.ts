@@ -3,30 +3,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { gatewayIdentity } from '../../../../crds/wire.ts';
 import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
-import { eventually, type KubeObject, type ObjectRef } from '../../../cluster/workload/index.ts';
+import { eventually, type KubeObject } from '../../../cluster/workload/index.ts';
 import { EXPORTED, LINKS_NAMESPACE, namespace, service, slice } from '../../../support/builders.ts';
 import type { LinkObject } from '../../../support/objects.ts';
+import { linkerdConfig, linkerdGateway } from '../../../support/linkerd-cluster.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspan, type Outcome } from '../../linkspan.ts';
 
 const ACCOUNT = 'linkerd-service-mirror-remote-access-default';
-const GATEWAY_REF = service('linkerd-gateway', { namespace: LINKS_NAMESPACE });
-const gateway = service('linkerd-gateway', {
-  namespace: LINKS_NAMESPACE,
-  annotations: {
-    'mirror.linkerd.io/gateway-identity': gatewayIdentity('linkerd', 'west.example'),
-    'mirror.linkerd.io/probe-period': '1',
-    'mirror.linkerd.io/probe-path': '/ready',
-  },
-  ports: [
-    { name: 'mc-gateway', port: 4143 },
-    { name: 'mc-probe', port: 4191 },
-  ],
-  spec: { type: 'LoadBalancer' },
-});
+const GATEWAY = linkerdGateway('west');
 
 onEachBacking('linkspan allow and link-gen', (backing) => {
   let clusters: TwoClusters;
@@ -38,12 +25,7 @@ onEachBacking('linkspan allow and link-gen', (backing) => {
     await clusters.east.apply(namespace('linkerd'));
     await clusters.west.apply(namespace('linkerd'));
     await clusters.west.apply(namespace(LINKS_NAMESPACE));
-    await clusters.west.apply({
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: 'linkerd-config', namespace: 'linkerd' },
-      data: { values: 'clusterDomain: west.local\nidentityTrustDomain: west.example\n' },
-    } as ObjectRef);
+    await clusters.west.apply(linkerdConfig('west'));
   }, 120_000);
   afterAll(async () => {
     await clusters.stop();
@@ -144,12 +126,12 @@ onEachBacking('linkspan allow and link-gen', (backing) => {
   });
 
   test('link-gen reports a gateway without an address, and one without an identity', async () => {
-    await clusters.west.apply(gateway);
+    await clusters.west.apply(GATEWAY);
     const pending = await generate();
     expect(pending.stderr).toContain(
       'its load balancer has no address yet (run the command again when it has one, or name one with --gateway-addresses)',
     );
-    const plain = { ...gateway, metadata: { ...gateway.metadata, name: 'plain', annotations: {} } };
+    const plain = { ...GATEWAY, metadata: { ...GATEWAY.metadata, name: 'plain', annotations: {} } };
     await clusters.west.apply(plain);
     const { stderr } = await generate('--gateway-name=plain', '--gateway-addresses=203.0.113.20');
     expect(stderr).toContain('has no annotation mirror.linkerd.io/gateway-identity, without which proxies send');
@@ -157,7 +139,7 @@ onEachBacking('linkspan allow and link-gen', (backing) => {
 
   test('link-gen prints what makes the source mirror Services', { timeout: 60_000 }, async () => {
     await clusters.west.patch(
-      GATEWAY_REF,
+      GATEWAY,
       { status: { loadBalancer: { ingress: [{ ip: '203.0.113.20' }] } } },
       { subresource: 'status' },
     );

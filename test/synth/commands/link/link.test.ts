@@ -8,50 +8,35 @@ import { gatewayIdentity } from '../../../../crds/wire.ts';
 import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { TestCluster } from '../../../cluster/index.ts';
-import { type Api, eventually, installCrd, type KubeObject, type ObjectRef } from '../../../cluster/workload/index.ts';
-import { credentials, EXPORTED, LINKS_NAMESPACE, namespace, service, slice } from '../../../support/builders.ts';
+import { type Api, eventually, installCrd, type KubeObject } from '../../../cluster/workload/index.ts';
+import {
+  credentials,
+  EXPORTED,
+  LINKS_NAMESPACE,
+  namespace,
+  objectRef,
+  secretRef,
+  service,
+  slice,
+} from '../../../support/builders.ts';
 import type { LinkObject } from '../../../support/objects.ts';
+import { linkerdConfig, linkerdGateway } from '../../../support/linkerd-cluster.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspan, type Outcome } from '../../linkspan.ts';
+import { commandWrites } from '../command-writes.ts';
 
 const IDENTITY = gatewayIdentity('linkerd', 'west.example');
 const ACCOUNT = 'linkerd-service-mirror-remote-access-east';
 
-const GATEWAY_REF = service('linkerd-gateway', { namespace: LINKS_NAMESPACE });
-const gatewayService = service('linkerd-gateway', {
-  namespace: LINKS_NAMESPACE,
-  annotations: {
-    'mirror.linkerd.io/gateway-identity': IDENTITY,
-    'mirror.linkerd.io/probe-period': '1',
-    'mirror.linkerd.io/probe-path': '/ready',
-  },
-  ports: [
-    { name: 'mc-gateway', port: 4143 },
-    { name: 'mc-probe', port: 4191 },
-  ],
-  spec: { type: 'LoadBalancer' },
-});
-
-const linkerdConfig = {
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name: 'linkerd-config', namespace: 'linkerd' },
-  data: { values: 'clusterDomain: west.local\nidentityTrustDomain: west.example\n' },
-};
-
-const ref = (apiVersion: string, kind: string, name: string, within?: string): ObjectRef => ({
-  apiVersion,
-  kind,
-  metadata: { name, ...(within !== undefined && { namespace: within }) },
-});
+const GATEWAY = linkerdGateway('west');
 const RBAC = 'rbac.authorization.k8s.io/v1';
-const credentialsRef = (within: string) => ref('v1', 'Secret', 'cluster-credentials-west', within);
-const linkRef = ref('multicluster.linkerd.io/v1alpha3', 'Link', 'west', LINKS_NAMESPACE);
+const credentialsRef = (within: string) => secretRef('cluster-credentials-west', within);
+const linkRef = objectRef('multicluster.linkerd.io/v1alpha3', 'Link', 'west', LINKS_NAMESPACE);
 const ACCESS = [
-  ref('v1', 'ServiceAccount', ACCOUNT, LINKS_NAMESPACE),
-  ref('v1', 'Secret', `${ACCOUNT}-token`, LINKS_NAMESPACE),
-  ref(RBAC, 'ClusterRole', ACCOUNT),
-  ref(RBAC, 'ClusterRoleBinding', ACCOUNT),
+  objectRef('v1', 'ServiceAccount', ACCOUNT, LINKS_NAMESPACE),
+  secretRef(`${ACCOUNT}-token`),
+  objectRef(RBAC, 'ClusterRole', ACCOUNT),
+  objectRef(RBAC, 'ClusterRoleBinding', ACCOUNT),
 ];
 
 /** A manifest, as far as it is read here. */
@@ -94,7 +79,7 @@ onEachBacking('linkspan link and unlink', (backing) => {
     clusters = await TwoClusters.start({ backing, west: minting });
     directory = await mkdtemp(join(tmpdir(), 'linkspan-link-'));
     await clusters.east.apply(namespace('linkerd'));
-    for (const each of [namespace('linkerd'), namespace(LINKS_NAMESPACE), linkerdConfig, gatewayService]) {
+    for (const each of [namespace('linkerd'), namespace(LINKS_NAMESPACE), linkerdConfig('west'), GATEWAY]) {
       await clusters.west.apply(each);
     }
     before = await inBoth();
@@ -115,11 +100,8 @@ onEachBacking('linkspan link and unlink', (backing) => {
   const run = (command: string, ...args: readonly string[]): Promise<Outcome> =>
     linkspan(directory, command, ...pair(), ...args);
   const giveAddress = (client = clusters.west, ip = '203.0.113.20') =>
-    client.patch(GATEWAY_REF, { status: { loadBalancer: { ingress: [{ ip }] } } }, { subresource: 'status' });
-  const writes = async () => {
-    const all = [...(await clusters.eastCluster.audit()), ...(await clusters.westCluster.audit())];
-    return all.filter(({ verb, userAgent }) => userAgent === 'linkspan-cli' && !['get', 'list'].includes(verb));
-  };
+    client.patch(GATEWAY, { status: { loadBalancer: { ingress: [{ ip }] } } }, { subresource: 'status' });
+  const writes = () => commandWrites(clusters.eastCluster, clusters.westCluster);
 
   describe('before there is a Link', () => {
     test('name every obstacle at once, and write nothing', async () => {
@@ -312,7 +294,7 @@ onEachBacking('linkspan link and unlink', (backing) => {
 
   test('go both ways, each with the gateway of its target', { timeout: 60_000 }, async () => {
     await installCrd(clusters.westCluster, linkCrd);
-    await clusters.east.apply(gatewayService);
+    await clusters.east.apply(GATEWAY);
     const back = `--source-api-server-address=${clusters.eastCluster.server}`;
     const refused = await run('link', '--both', address(), back);
     expect(refused.stderr).toContain('Service linkerd-multicluster/linkerd-gateway of east: its load balancer has no');
