@@ -1,16 +1,6 @@
 /** Everything that checks judge: the source cluster, and each target through the credentials of its Link. Plain values. */
 import { type FieldError, type LinkSettings, readLink } from '../../../crds/index.ts';
-import { formatFieldErrors } from '../../../crds/field-error.ts';
-import {
-  CredentialsSecret,
-  credentialsName,
-  Label,
-  LinkApi,
-  OPERATOR_NAME,
-  OPERATOR_LEASE,
-  writeLeaseName,
-} from '../../../crds/wire.ts';
-import { parseTargetKubeconfig, type TargetAccess } from '../../../operator/kube/access/secret-kubeconfig.ts';
+import { credentialsName, Label, LinkApi, OPERATOR_NAME, OPERATOR_LEASE, writeLeaseName } from '../../../crds/wire.ts';
 import {
   ENDPOINT_SLICES,
   type Endpoints,
@@ -26,6 +16,7 @@ import {
   SERVICES,
 } from '../../../operator/kube/objects.ts';
 import { FairSemaphore } from '../../../operator/kube/semaphore.ts';
+import { type CredentialsRead, readCredentials } from '../common/credentials-secret.ts';
 import { CRDS, DEPLOYMENTS, LINKS, PODS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { conditionsOf, type LinkCondition } from '../common/link-status.ts';
@@ -47,12 +38,6 @@ export interface Scope {
   /** Version of this command line. */
   readonly version: string;
 }
-
-/** The credentials in a Secret. */
-export type CredentialsRead =
-  | { readonly ok: true; readonly access: TargetAccess }
-  /** Why there are none: the Secret, or the kubeconfig in it. */
-  | { readonly ok: false; readonly in: 'Secret' | 'kubeconfig'; readonly reason: string };
 
 /** One Link, and all that is known of it. */
 export interface LinkFacts {
@@ -221,16 +206,3 @@ const byType = (conditions: readonly LinkCondition[]): ReadonlyMap<string, LinkC
   conditions.length === 0 ? undefined : new Map(conditions.map((each) => [each.type, each]));
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
-/** The credentials of a Secret, read as the operator reads them. */
-export const readCredentials = (secret: Secret | undefined): CredentialsRead => {
-  const no = (within: 'Secret' | 'kubeconfig', reason: string): CredentialsRead => ({ ok: false, in: within, reason });
-  if (secret === undefined) return no('Secret', 'not found');
-  if (secret.type !== CredentialsSecret.type) {
-    return no('Secret', `is of type ${secret.type ?? 'Opaque'}, not ${CredentialsSecret.type}`);
-  }
-  const encoded = secret.data?.[CredentialsSecret.key];
-  if (encoded === undefined) return no('Secret', `has no data key ${CredentialsSecret.key}`);
-  const parsed = parseTargetKubeconfig(Buffer.from(encoded, 'base64').toString('utf8'));
-  return parsed.ok ? { ok: true, access: parsed.value } : no('kubeconfig', formatFieldErrors(parsed.errors));
-};

@@ -1,10 +1,10 @@
 /** The kubeconfig in a credentials Secret of the source, and the same with another token. No error quotes it. Pure. */
 import { Yaml } from 'cdk8s';
 import { formatFieldErrors } from '../../../crds/field-error.ts';
-import { CredentialsSecret } from '../../../crds/wire.ts';
 import { parseTargetKubeconfig } from '../../../operator/kube/access/secret-kubeconfig.ts';
 import { parseYaml } from '../../../operator/kube/access/yaml.ts';
 import type { Secret } from '../../../operator/kube/objects.ts';
+import { readCredentials } from '../common/credentials-secret.ts';
 
 interface Kubeconfig {
   readonly users: readonly [{ readonly name: string; readonly user: { readonly token?: string } }];
@@ -21,14 +21,11 @@ export interface Rotated {
   readonly fingerprint: string;
 }
 
-/** Reads a credentials Secret. */
-export const readCredentials = ({ data }: Secret): KubeconfigRead => {
-  const encoded = data?.[CredentialsSecret.key];
-  if (encoded === undefined) return { ok: false, reason: `has no data key ${CredentialsSecret.key}` };
-  const text = Buffer.from(encoded, 'base64').toString();
-  const checked = parseTargetKubeconfig(text);
-  if (!checked.ok) return { ok: false, reason: formatFieldErrors(checked.errors) };
-  const document = parseYaml(text) as Kubeconfig;
+/** Reads a credentials Secret that is to have another token. */
+export const readKubeconfig = (secret: Secret): KubeconfigRead => {
+  const credentials = readCredentials(secret);
+  if (!credentials.ok) return credentials;
+  const document = parseYaml(credentials.text) as Kubeconfig;
   const [{ name, user }] = document.users;
   if (user.token === undefined) return { ok: false, reason: 'has a client certificate, and no token' };
   const withToken = (token: string): Rotated => {

@@ -27,7 +27,7 @@ import { waitFor } from '../common/wait.ts';
 import { type Account, awaitToken, tokenIn, tokenSecretsOf } from '../link/token.ts';
 import { note, print } from '../../print.ts';
 import type { RotateFlags } from './flags.ts';
-import { readCredentials, type Rotated } from './kubeconfig.ts';
+import { readKubeconfig, type Rotated } from './kubeconfig.ts';
 
 /** What is rotated. */
 interface Rotation {
@@ -80,7 +80,7 @@ const rotationOf = async (
   const minting = `make new credentials with \`linkspan credentials mint\``;
   const secret = await source.find<Secret>(SECRETS, ref);
   if (secret === undefined) return refuse(title, 'not found', minting);
-  const read = readCredentials(secret);
+  const read = readKubeconfig(secret);
   if (!read.ok) return refuse(title, read.reason, minting);
 
   const accounts = await target.list<Secret>(SECRETS, { namespace, fieldSelector: `type=${TOKEN_SECRET_TYPE}` });
@@ -99,7 +99,7 @@ const rotationOf = async (
   const next = younger[0]?.metadata.name ?? freeName(name, all);
   const copyRef = { namespace: linkerdNamespace, name: credentialsName(cluster) };
   const copy = await source.find<Secret>(SECRETS, copyRef);
-  const isCopied = copy?.type === CredentialsSecret.type && holdsOneOf(copy, all);
+  const isCopied = copy !== undefined && holdsOneOf(copy, all);
   return {
     source,
     target,
@@ -116,7 +116,7 @@ const rotationOf = async (
 };
 
 const holdsOneOf = (copy: Secret, tokens: readonly Secret[]): boolean => {
-  const read = readCredentials(copy);
+  const read = readKubeconfig(copy);
   return read.ok && tokens.some((each) => tokenIn(each)?.token === read.token);
 };
 

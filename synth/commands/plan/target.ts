@@ -1,7 +1,5 @@
 /** A target cluster as a forecast needs it, read once: what it exports to a Link, and its gateway. */
-import { formatFieldErrors } from '../../../crds/field-error.ts';
 import type { LinkSettings } from '../../../crds/index.ts';
-import { CredentialsSecret } from '../../../crds/wire.ts';
 import {
   type GatewayView,
   ListedTarget,
@@ -10,7 +8,6 @@ import {
   type ServedLink,
   wantedByName,
 } from '../../../operator/forecast/index.ts';
-import { parseTargetKubeconfig } from '../../../operator/kube/access/secret-kubeconfig.ts';
 import {
   ENDPOINT_SLICES,
   type EndpointSlice,
@@ -21,6 +18,7 @@ import {
 } from '../../../operator/kube/objects.ts';
 import { Cluster } from '../common/cluster.ts';
 import { CommandError } from '../common/command-error.ts';
+import { readCredentials } from '../common/credentials-secret.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { reportOf } from '../common/link-status.ts';
 import { type ClusterReader, liveReader } from '../common/reader.ts';
@@ -107,10 +105,6 @@ const aliveOf = (live: LinkObject | undefined, given: LinkObject | undefined): b
 
 const GATEWAY_FIELDS = ['gatewayAddress', 'gatewayPort', 'gatewayIdentity', 'probeSpec'] as const;
 
-/** The kubeconfig in a Secret, which may be a manifest that was never applied. */
-const kubeconfigOf = ({ data, stringData }: Secret & { readonly stringData?: Secret['data'] }): string =>
-  stringData?.[CredentialsSecret.key] ?? Buffer.from(data?.[CredentialsSecret.key] ?? '', 'base64').toString('utf8');
-
 /**
  * Opens the target of a Link with the Link's own credentials, and gives it to a function.
  * @param given Secrets that are about to be applied
@@ -129,10 +123,9 @@ export const withTarget = async <T>(
     (await source.reader.find<Secret>(SECRETS, { namespace, name }));
   const object = `Secret ${namespace}/${name} of ${source.reader.context}`;
   const remedy = 'add it to the file, or name the target with --to-context or --target-dump';
-  if (secret === undefined) throw new CommandError([{ object, reason: 'not found', remedy }]);
-  const parsed = parseTargetKubeconfig(kubeconfigOf(secret));
-  if (!parsed.ok) throw new CommandError([{ object, reason: formatFieldErrors(parsed.errors), remedy }]);
-  const cluster = Cluster.reach(settings.cluster, parsed.value.access);
+  const credentials = readCredentials(secret);
+  if (!credentials.ok) throw new CommandError([{ object, reason: credentials.reason, remedy }]);
+  const cluster = Cluster.reach(settings.cluster, credentials.access.access);
   try {
     return await work(liveReader(cluster));
   } finally {

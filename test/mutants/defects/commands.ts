@@ -240,6 +240,13 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/synth/commands/common/link-status.test.ts'],
   },
   {
+    name: 'a Secret of another type than the operator watches is taken for credentials',
+    file: 'synth/commands/common/credentials-secret.ts',
+    find: 'if (secret.type !== CredentialsSecret.type) {',
+    replace: 'if (secret.type === CredentialsSecret.key) {',
+    tests: ['test/synth/commands/common/credentials-secret.test.ts'],
+  },
+  {
     name: 'conditions that are no list end the command',
     file: 'synth/commands/common/link-status.ts',
     find: "listOf(fieldsOf(status)['conditions'])",

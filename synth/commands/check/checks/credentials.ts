@@ -1,9 +1,10 @@
 /** Checks of credentials, step by step: each is judged when the one before it holds. */
 import { Annotation, CredentialsSecret, credentialsName, Label } from '../../../../crds/wire.ts';
 import { type Check, error, type Finding, warning } from '../check-type.ts';
+import { readCredentials } from '../../common/credentials-secret.ts';
 import { conditionOf, conditionText, eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
 import { rightText } from '../reader.ts';
-import { type LinkFacts, readCredentials, type Survey } from '../survey.ts';
+import type { LinkFacts, Survey } from '../survey.ts';
 import type { Granted } from '../target.ts';
 
 const CATEGORY = 'credentials';

@@ -95,7 +95,7 @@ export const linkFacts = (changed: Partial<LinkFacts> = {}): LinkFacts => {
     errors: [],
     conditions: conditions(),
     secretName: 'cluster-credentials-west',
-    credentials: read({ ok: true, access: {} as never }),
+    credentials: read({ ok: true, access: {} as never, text: '' }),
     target: target(),
     destination: read(undefined),
     destinationAccess: undefined,
