@@ -16,6 +16,7 @@ import type { Cluster } from '../common/cluster.ts';
 import { unserved } from '../common/lease.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { type LinkReport, reportOf } from '../common/link-status.ts';
+import { ifAllowed } from '../common/readable.ts';
 
 /** A Service by its namespace and name. */
 export interface ServiceRef {
@@ -37,6 +38,8 @@ export interface Facts {
   readonly source: string;
   readonly link: LinkObject;
   readonly report: LinkReport;
+  /** What could not be read: it is taken to be as it should be. */
+  readonly unread: readonly string[];
   /** Why nobody serves the Link; undefined if somebody does. */
   readonly unserved: string | undefined;
   /** The Service in the target. */
@@ -71,8 +74,8 @@ export const factsOf = async (
   const { cluster } = report;
   const ours = { namespace, labelSelector: `${Label.clusterName}=${cluster}` };
   const [found, lease, services, endpoints, slices] = await Promise.all([
-    source.find(NAMESPACES, { name: namespace }),
-    source.find<Lease>(LEASES, { namespace: report.namespace, name: writeLeaseName(report.name) }),
+    ifAllowed(() => source.find(NAMESPACES, { name: namespace })),
+    ifAllowed(() => source.find<Lease>(LEASES, { namespace: report.namespace, name: writeLeaseName(report.name) })),
     source.list<Service>(SERVICES, { namespace }),
     source.list<Endpoints>(ENDPOINTS, ours),
     source.list<EndpointSlice>(ENDPOINT_SLICES, ours),
@@ -84,11 +87,15 @@ export const factsOf = async (
     source: source.context,
     link,
     report,
-    unserved: unserved(lease, Date.now()),
+    unread: [
+      ...('obstacle' in lease ? [`whether an operator serves the Link is not known: ${lease.obstacle}`] : []),
+      ...('obstacle' in found ? [`whether namespace ${namespace} exists is not known: ${found.obstacle}`] : []),
+    ],
+    unserved: 'obstacle' in lease ? undefined : unserved(lease.found, Date.now()),
     ref,
     target: target && (await targetFactsOf(target, ref)),
     linkerdNamespace,
-    hasNamespace: found !== undefined,
+    hasNamespace: 'obstacle' in found || found.found !== undefined,
     owned: { services: mirrors, endpoints, slices },
     local: services.find(({ metadata }) => metadata.name === mirrorName(name, cluster)),
     foreign: new Set(services.filter((service) => !isMirrorOf(service, cluster)).map(({ metadata }) => metadata.name)),

@@ -40,6 +40,7 @@ function* walk(facts: Facts, onReached: (found: Reached) => void): Generator<Ste
     return;
   }
   const settings = read.value;
+  for (const each of facts.unread) yield warning('access', each);
   yield* linkSteps(facts);
   let mode: 'gateway' | 'remote-discovery' | undefined;
   if (target !== undefined) {

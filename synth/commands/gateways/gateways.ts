@@ -7,11 +7,12 @@ import { Label, PolicyApi, Value, writeLeaseName } from '../../../crds/wire.ts';
 import { cut } from '../../../operator/kube/errors.ts';
 import { type KubeObject, type Lease, LEASES, SERVICES } from '../../../operator/kube/objects.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
-import { CommandError, reportingProblems } from '../common/command-error.ts';
+import { reportingProblems } from '../common/command-error.ts';
 import { PODS } from '../common/kinds.ts';
 import { holderOf } from '../common/lease.ts';
 import { type LinkReport, reportOf } from '../common/link-status.ts';
 import { linksOf } from '../common/links.ts';
+import { readable } from '../common/readable.ts';
 import { reportText } from '../common/output.ts';
 import { type Column, tableText } from '../common/table.ts';
 import { note, print, printLine } from '../../print.ts';
@@ -143,14 +144,4 @@ const metricsOf = async (
   )?.containerPort;
   if (port === undefined) return { obstacle: `Pod ${cut(ref.name)} has no port whose name ends in -admin` };
   return source.podText({ ...ref, port }, '/metrics', timeoutMs);
-};
-
-/** What is found, or why it cannot be read: the rest of the table does not need it. */
-const readable = async <T>(find: () => Promise<T>): Promise<{ readonly found: T } | { readonly obstacle: string }> => {
-  try {
-    return { found: await find() };
-  } catch (error) {
-    if (error instanceof CommandError) return { obstacle: error.message };
-    throw error;
-  }
 };

@@ -10,7 +10,8 @@ import { LINKS } from '../common/kinds.ts';
 import { unserved } from '../common/lease.ts';
 import { reportOf } from '../common/link-status.ts';
 import { linksOf } from '../common/links.ts';
-import { print, printLine } from '../../print.ts';
+import { ifAllowed } from '../common/readable.ts';
+import { note, print, printLine } from '../../print.ts';
 import type { StatusFlags } from './flags.ts';
 import { isAllReady, type LinkState, statusText } from './report.ts';
 
@@ -23,8 +24,11 @@ export const status = (link: string | undefined, flags: StatusFlags): Promise<vo
     withCluster(flags, async (source) => {
       const { output } = flags;
       let shown: string | undefined;
+      let noted: string | undefined;
       const show = async (): Promise<void> => {
-        const links = await statesOf(source, link, flags);
+        const { links, unread } = await statesOf(source, link, flags);
+        if (unread !== undefined && unread !== noted) note(unread);
+        noted = unread;
         process.exitCode = isAllReady(links) ? 0 : ExitCode.failed;
         const text = statusText(links, output);
         if (text === shown) return;
@@ -58,17 +62,23 @@ const watch = async (source: Cluster, { namespace }: StatusFlags, show: () => Pr
   }
 };
 
-const statesOf = async (
-  source: Cluster,
-  link: string | undefined,
-  { namespace }: StatusFlags,
-): Promise<readonly LinkState[]> => {
-  const links = await linksOf(source, namespace, link);
-  const leases = new Map(
-    (await source.list<Lease>(LEASES, { namespace })).map((lease) => [lease.metadata.name, lease]),
-  );
-  return links.map((each) => ({
-    report: reportOf(each),
-    unserved: unserved(leases.get(writeLeaseName(each.metadata.name)), Date.now()),
-  }));
+interface States {
+  readonly links: readonly LinkState[];
+  /** What could not be read. */
+  readonly unread: string | undefined;
+}
+
+const statesOf = async (source: Cluster, link: string | undefined, { namespace }: StatusFlags): Promise<States> => {
+  const links = (await linksOf(source, namespace, link)).map(reportOf);
+  const leases = await ifAllowed(() => source.list<Lease>(LEASES, { namespace }));
+  if ('obstacle' in leases) {
+    const unread = `whether an operator serves the Links is not known: ${leases.obstacle}`;
+    return { links: links.map((report) => ({ report, unserved: undefined })), unread };
+  }
+  const byName = new Map(leases.found.map((lease) => [lease.metadata.name, lease]));
+  const nowMs = Date.now();
+  return {
+    links: links.map((report) => ({ report, unserved: unserved(byName.get(writeLeaseName(report.name)), nowMs) })),
+    unread: undefined,
+  };
 };

@@ -247,6 +247,13 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/synth/commands/common/credentials-secret.test.ts'],
   },
   {
+    name: 'a user who may not read Leases gets no status',
+    file: 'synth/commands/common/readable.ts',
+    find: '({ cause }) => isForbidden(cause)',
+    replace: '() => false',
+    tests: ['test/synth/commands/status/status.test.ts'],
+  },
+  {
     name: 'conditions that are no list end the command',
     file: 'synth/commands/common/link-status.ts',
     find: "listOf(fieldsOf(status)['conditions'])",

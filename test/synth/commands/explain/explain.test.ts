@@ -1,5 +1,5 @@
 /** `linkspan explain`: one Service that works, and others that stop at each of the steps. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -14,6 +14,7 @@ import {
   slice,
   statefulSlice,
 } from '../../../support/builders.ts';
+import { readerOf } from '../../../support/reader.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspan, type Outcome } from '../../linkspan.ts';
 
@@ -22,7 +23,7 @@ onEachBacking('linkspan explain', (backing) => {
   let directory: string;
 
   beforeAll(async () => {
-    clusters = await TwoClusters.start({ backing });
+    clusters = await TwoClusters.start({ backing, east: { controllers: ['serviceaccount-token-controller'] } });
     directory = await mkdtemp(join(tmpdir(), 'linkspan-explain-'));
   }, 120_000);
   afterAll(async () => {
@@ -153,6 +154,31 @@ onEachBacking('linkspan explain', (backing) => {
     const found = await explain('far/web');
     expect(found.stdout).toContain('MissingNamespace: namespace far does not exist in the source cluster');
     expect(outline(found).at(-1)).toBe('clients reach nothing: it stops at mirror');
+  });
+
+  test('goes on without Leases and Namespaces for a user who may not read them', { timeout: 30_000 }, async () => {
+    const { eastCluster, east } = clusters;
+    const file = join(directory, 'reader.yaml');
+    const rules = [
+      { apiGroups: ['multicluster.linkerd.io'], resources: ['links'] },
+      { apiGroups: [''], resources: ['services', 'endpoints'] },
+      { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'] },
+    ];
+    await writeFile(file, await readerOf(eastCluster, east, 'explain-reader', rules));
+    const found = await linkspan(directory, 'explain', 'shop/web', `--kubeconfig=${file}`);
+    expect(outline(found), found.stderr).toEqual([
+      '‼ access',
+      '‼ access',
+      '√ Link',
+      '√ report',
+      '√ mirror',
+      '√ gateway',
+      '√ endpoints',
+      `clients reach ${GATEWAY}`,
+    ]);
+    expect(found.stdout).toMatch(/whether an operator serves the Link is not known: east: .*leases/);
+    expect(found.stdout).toMatch(/whether namespace shop exists is not known: east: .*namespaces/);
+    expect(found.code).toBe(0);
   });
 
   test('explains flat mode by the pods of the target', { timeout: 30_000 }, async () => {

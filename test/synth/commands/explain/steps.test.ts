@@ -37,6 +37,7 @@ const facts = (changed: Partial<Facts> = {}, mirror: Service = MIRROR): Facts =>
   source: 'east',
   link: LINK,
   report: reportOf(LINK),
+  unread: [],
   unserved: undefined,
   ref: { namespace: 'shop', name: 'web' },
   target: {

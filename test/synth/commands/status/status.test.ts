@@ -1,12 +1,13 @@
 /** `linkspan status`, and `--watch` while things change. */
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import { eventually } from '../../../cluster/workload/index.ts';
 import { EXPORTED, link, service, slice } from '../../../support/builders.ts';
+import { readerOf } from '../../../support/reader.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspan, type Outcome } from '../../linkspan.ts';
 
@@ -17,7 +18,7 @@ onEachBacking('linkspan status', (backing) => {
   let directory: string;
 
   beforeAll(async () => {
-    clusters = await TwoClusters.start({ backing });
+    clusters = await TwoClusters.start({ backing, east: { controllers: ['serviceaccount-token-controller'] } });
     directory = await mkdtemp(join(tmpdir(), 'linkspan-status-'));
   }, 120_000);
   afterAll(async () => {
@@ -61,6 +62,19 @@ onEachBacking('linkspan status', (backing) => {
     expect(after.stdout).toMatch(/\nwest +west +True +SomeNotMirrored +alive +0\/1\n/);
     expect(after.stdout).toMatch(/\nwest +shop\/outside +InvalidService +all its ports are UDP or SCTP/);
     expect(after.code).toBe(0);
+  });
+
+  test('goes on without the Leases for a user who may not read them', { timeout: 30_000 }, async () => {
+    const { eastCluster, east } = clusters;
+    const rules = [{ apiGroups: ['multicluster.linkerd.io'], resources: ['links'] }];
+    const file = join(directory, 'reader.yaml');
+    await writeFile(file, await readerOf(eastCluster, east, 'status-reader', rules));
+    const { code, stdout, stderr } = await linkspan(directory, 'status', `--kubeconfig=${file}`);
+    expect(stdout).toMatch(/\nwest +west +True +SomeNotMirrored +alive +0\/1\n/);
+    expect(stderr).toMatch(
+      /^note: whether an operator serves the Links is not known: east: .*leases.* \(use a context/,
+    );
+    expect(code).toBe(0);
   });
 
   test('is printed again on every change, also after the API server was away', { timeout: 60_000 }, async () => {
