@@ -308,6 +308,7 @@ export class ApiServer {
       from: asked === '' || asked === '0' ? undefined : Number(asked),
       initial: this.#objects(resource, scope),
       matches,
+      isSilent: this.faults.isSilent(request),
       render,
       send: (line) => {
         record.bytes += line.length;
@@ -316,7 +317,6 @@ export class ApiServer {
       end: () => exchange.end(),
     });
     const open: OpenWatch = { request, watch, drop: () => exchange.destroy() };
-    if (this.faults.isSilent(request)) watch.silence();
     this.#watches.add(open);
     const timers: NodeJS.Timeout[] = [];
     if (flag(query, 'allowWatchBookmarks')) {

@@ -15,6 +15,8 @@ export interface WatchOptions {
   /** What there is to start with, in the order of keys. */
   readonly initial: Iterable<KubeObject>;
   readonly matches: Predicate;
+  /** Whether it stays open and sends nothing. */
+  readonly isSilent: boolean;
   /** The JSON of an object as the client asked to see it. */
   readonly render: (object: KubeObject) => string;
   /** Sends a line. */
@@ -28,12 +30,13 @@ export class Watch {
   readonly #options: WatchOptions;
   readonly #unlisten: () => void;
   readonly #unlistenForDrop: () => void;
-  #silent = false;
+  #silent: boolean;
   #held: string[] | undefined;
 
   constructor(options: WatchOptions) {
     this.#options = options;
-    const { collection, from, initial, matches } = options;
+    const { collection, from, initial, matches, isSilent } = options;
+    this.#silent = isSilent;
     const missed = from === undefined ? [] : collection.eventsAfter(from);
     this.#unlisten = collection.listen((event) => {
       if (from === undefined || event.revision > from) this.#pass(event);
