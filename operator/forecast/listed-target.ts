@@ -72,6 +72,11 @@ export class ListedTarget implements TargetView {
     return undefined;
   }
 
+  /** The lists are all that is asked of the target. */
+  confirms(): boolean {
+    return true;
+  }
+
   get(key: string): Exported | undefined {
     return exportedAs(this.#gateway.get(key), this.#flat.get(key));
   }

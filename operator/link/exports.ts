@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
+import { describe } from '../kube/errors.ts';
 import { MALFORMED_RATE, Throttle } from '../runtime/rate.ts';
 import { Target, type TargetObstacle } from '../target/target.ts';
 import type { Environment, LinkReport } from './environment.ts';
@@ -147,6 +148,21 @@ export class Exports {
     return true;
   }
 
+  /** Asks the target for one Service: as it is observed, its mirror is to be deleted. */
+  ask(key: string): void {
+    this.#target?.ask(key);
+  }
+
+  /** Forgets what the target answered: an answer is good for one attempt. */
+  forgetAnswer(key: string): void {
+    this.#target?.forgetAnswer(key);
+  }
+
+  /** Asks the target again for every Service that it was asked for: another operator may have made mirrors meanwhile. */
+  askAnew(): void {
+    this.#target?.askAnew();
+  }
+
   /** Counts the mirrors in a namespace that could not be read when the target was listed. */
   namespaceRead(namespace: string): void {
     if (this.#target?.synced !== true) return;
@@ -207,8 +223,19 @@ export class Exports {
         if (isCurrent()) env.metrics.target.lastHeard.set({ target_cluster_name: cluster }, Date.now() / 1000);
       },
       onMalformed: (what) => this.#malformed.add(what),
+      onAnswer: (key) => {
+        if (isCurrent()) this.#answered(target, key);
+      },
+      onUnanswered: (key, error) => this.#reportUnanswered(key, error),
     });
     return target;
+  }
+
+  #reportUnanswered(key: string, error: unknown): void {
+    this.#options.env.log.warn(
+      { link: this.#settings.name, service: key, error: describe(error) },
+      'the target does not answer whether it still exports the Service; its mirror is not deleted before',
+    );
   }
 
   #reportMalformed(what: string, more: number): void {
@@ -222,12 +249,21 @@ export class Exports {
   }
 
   #changed(target: Target, key: string, left: readonly string[]): void {
-    const { mirrors, env, report } = this.#options;
+    const { mirrors, report } = this.#options;
     mirrors.progress.changed(key);
     this.#limits.changed();
     if (this.#held.changed(target, key, left)) report.statusChanged();
+    if (this.#held.isGone(target, key)) target.ask(key);
+    this.#answered(target, key);
+  }
+
+  /** Acts on what is known of a Service for certain. */
+  #answered(target: Target, key: string): void {
+    const { mirrors, env } = this.#options;
     // A Service that is gone claims nothing, also while another operator writes for the Link (rule A7).
-    if (this.#held.isGone(target, key)) env.claims.withdraw({ cluster: this.#settings.cluster, key });
+    if (this.#held.isGone(target, key) && target.confirms(key)) {
+      env.claims.withdraw({ cluster: this.#settings.cluster, key });
+    }
     mirrors.add(key);
   }
 

@@ -30,6 +30,10 @@ export interface MirrorSource {
   keys(): ReadonlySet<string>;
   /** Returns everything that decides about one target Service. */
   observe(key: string): Observed;
+  /** Asks the target for one Service; the key is added when it has answered. @default - what is observed is certain */
+  ask?(key: string): void;
+  /** Forgets what the target answered. */
+  forgetAnswer?(key: string): void;
   /** Returns the probe Service and its endpoints; undefined while it is not known what they must be. */
   probe(): Manifests | undefined;
 }
@@ -122,20 +126,26 @@ export class Mirrors {
   async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
     const began = this.progress.begin(key);
     const pass = key === PROBE_KEY ? await this.#reconcileProbe(signal) : await this.#reconcileMirror(key, signal);
+    const isPending = pass.isPending === true;
     if (!pass.again) {
-      this.progress.end(key, began, pass.errors.length > 0 ? undefined : pass.writes);
+      this.progress.end(key, began, isPending || pass.errors.length > 0 ? undefined : pass.writes);
       // What is refused is in the status, and is not tried before something changes.
-      const isApplied = !signal.aborted && pass.errors.every((error) => isForbidden(error) || isInvalid(error));
+      const isFinal = pass.errors.every((error) => isForbidden(error) || isInvalid(error));
+      const isApplied = isFinal && !isPending && !signal.aborted;
       if (this.progress.seen(key, began, isApplied)) this.#options.report.statusChanged();
     } else this.progress.wrote(key, began, pass.writes);
     return pass;
   }
 
-  async #reconcileMirror(key: string, signal: AbortSignal): Promise<Pass> {
-    const observed = this.#options.from.observe(key);
-    const { link, cluster, env, logsEach = true } = this.#options;
+  async #reconcileMirror(key: string, signal: AbortSignal): Promise<Outcome & Pass> {
+    const { from, link, cluster, env, logsEach = true } = this.#options;
+    const observed = from.observe(key);
     const decision = decide(observed, env.claims);
     const { shape, manifests } = decision;
+    const isPending = shape.kind === 'undecided' && shape.isUnconfirmed === true;
+    if (isPending) from.ask?.(key);
+    // An answer is good for one attempt: what is tried again after a while is to be confirmed again.
+    else if (observed.isConfirmed) from.forgetAnswer?.(key);
     const pass = await this.#execute(manifests, observed.owned, retained(observed, shape), signal);
     const { source, log, metrics } = env;
     const refusal = refusalOf(decision, pass);
@@ -149,10 +159,10 @@ export class Mirrors {
     // Between two passes, and while nothing can be decided, the last status is kept.
     const isFinal = !signal.aborted && !pass.again && shape.kind !== 'undecided' && !pass.errors.some(isConflict);
     if (isFinal) this.#setStatus(key, statusOf(observed, shape, refusal, pass), pass.notes);
-    return { ...pass, requeueAfterMs: soonest([pass.requeueAfterMs, ...observed.departed.values()]) };
+    return { ...pass, isPending, requeueAfterMs: soonest([pass.requeueAfterMs, ...observed.departed.values()]) };
   }
 
-  async #reconcileProbe(signal: AbortSignal): Promise<Pass> {
+  async #reconcileProbe(signal: AbortSignal): Promise<Outcome & Pass> {
     const { from, link, cluster, env, report } = this.#options;
     const manifests = from.probe();
     if (manifests === undefined) return NO_PASS;

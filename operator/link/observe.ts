@@ -18,7 +18,7 @@ import { type NamespaceBudget, namespaceStateOf } from './namespaces.ts';
 /** What the target says about one Service. */
 export type ObservedExport = Pick<
   Observed,
-  'target' | 'slices' | 'isAdmitted' | 'admitsPod' | 'departed' | 'decidable'
+  'target' | 'slices' | 'isAdmitted' | 'admitsPod' | 'departed' | 'decidable' | 'isConfirmed'
 >;
 
 /** Where mirrors are written, and the settings of the operator. */
@@ -53,6 +53,7 @@ export const observeExport = (
     admitsPod: (hostname) => limits.admitsPod(key, hostname),
     departed: target === undefined ? new Map() : held.pods.departed(target, key),
     decidable: target !== undefined && held.decides(target, key),
+    isConfirmed: target?.confirms(key) === true,
   };
 };
 
@@ -104,6 +105,7 @@ export const observeLeft = (key: string, cluster: string, { config, source }: Su
     isAdmitted: true,
     admitsPod: () => true,
     decidable: true,
+    isConfirmed: true,
     namespaceState: namespaceStateOf(namespace, { config, source }),
     owned: source.ownedBy({ cluster, key }),
     isForeign: () => false,

@@ -60,6 +60,8 @@ export class Session {
       from: {
         keys: () => this.#exports.keys(),
         observe: (key) => this.#observe(key),
+        ask: (key) => this.#exports.ask(key),
+        forgetAnswer: (key) => this.#exports.forgetAnswer(key),
         probe: () => probeManifests(this.#settings, this.#gateway.view, env),
       },
       mayWrite: () => this.lease.mayWrite,
@@ -193,6 +195,7 @@ export class Session {
   }
 
   async #work(until: AbortSignal): Promise<void> {
+    this.#exports.askAnew();
     // Keys that were queued when the Lease was lost have left the queue.
     this.#enqueueAll();
     await this.#mirrors.run(until);

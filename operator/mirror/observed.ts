@@ -64,6 +64,11 @@ export interface Observed {
    * listed, and for a Service whose deletion is held (rule E6).
    */
   readonly decidable: boolean;
+  /**
+   * Whether the target, asked for this one Service, has answered what is observed of it. Until then its mirror is not
+   * taken away: watches and lists may be behind.
+   */
+  readonly isConfirmed: boolean;
   readonly namespaceState: NamespaceState;
   readonly owned: OwnedObjects;
   /** Reports whether a Service of this name, in {@link namespace}, belongs to somebody else. */

@@ -11,8 +11,11 @@ import type { LinkView, Observed } from './observed.ts';
 import { readSlices, type TargetEndpoints, type TargetHost, withDeparted } from './target-endpoints.ts';
 
 export type Shape =
-  /** Not known. Everything stays as it is, and only the gateway is kept up to date. */
-  | { readonly kind: 'undecided' }
+  /**
+   * Not known. Everything stays as it is, and only the gateway is kept up to date. If the target has yet to confirm
+   * what takes the mirror away, it must be asked.
+   */
+  | { readonly kind: 'undecided'; readonly isUnconfirmed?: true }
   /** Not exported. All mirrors of it are removed. */
   | { readonly kind: 'absent' }
   /** Not mirrored. Existing mirrors are removed, or kept where they may not be written to. */
@@ -34,6 +37,13 @@ const refused = (reason: RefusalReason, message: string, existing: 'remove' | 'k
 });
 
 export function shapeOf(observed: Observed): Shape {
+  const shape = shapeAsObserved(observed);
+  const takesAway = shape.kind === 'absent' || (shape.kind === 'refused' && shape.existing === 'remove');
+  if (!takesAway || observed.isConfirmed || !ownsAnything(observed)) return shape;
+  return { kind: 'undecided', isUnconfirmed: true };
+}
+
+function shapeAsObserved(observed: Observed): Shape {
   const { target, link, name, namespace, namespaceState } = observed;
   if (!observed.decidable) return { kind: 'undecided' };
   if (namespaceState === 'forbidden' || namespaceState === 'unreadable') {

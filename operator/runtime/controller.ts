@@ -14,6 +14,8 @@ export interface Outcome {
   readonly again?: boolean;
   /** Nothing failed, but reconcile the key again after so long. */
   readonly requeueAfterMs?: number | undefined;
+  /** Nothing could be done yet: what has failed before is still to be done, and is not tried sooner for that. */
+  readonly isPending?: boolean;
   /** What failed and is not logged by the controller, since the reconcile reports it itself. */
   readonly errors?: readonly unknown[];
 }
@@ -79,12 +81,13 @@ export class Controller {
     metrics.reconcile.activeWorkers.dec({ controller });
     metrics.reconcile.time.observe({ controller }, seconds);
     metrics.workqueue.workDuration.observe({ name: controller }, seconds);
-    const { again = false, requeueAfterMs, errors = [] } = outcome;
+    const { again = false, isPending, requeueAfterMs, errors = [] } = outcome;
     const failed = errors.length > 0;
     metrics.reconcile.total.inc({ controller, result: failed ? 'error' : 'success' });
     if (failed) metrics.reconcile.errors.inc({ controller });
     return {
       again,
+      isPending,
       requeueAfterMs,
       retryAfterMs: failed && !again ? retryAfterMs(errors, this.#backoff.capMs) : undefined,
     };

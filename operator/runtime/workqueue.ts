@@ -24,6 +24,8 @@ export interface WorkqueueOptions {
 export interface Result {
   /** Handle the key again at once, by the same worker: what was done changes what is to be done. */
   readonly again?: boolean;
+  /** Whether nothing could be done yet: the failures of the key count on. */
+  readonly isPending?: boolean | undefined;
   /** Handle the key again after so long even if nothing changes. */
   readonly requeueAfterMs?: number | undefined;
   /** Handle it again after its backoff, or this long if the server asked for more. */
@@ -139,9 +141,9 @@ export class Workqueue {
     }
   }
 
-  #settle(key: string, { requeueAfterMs, retryAfterMs }: Result): void {
+  #settle(key: string, { isPending, requeueAfterMs, retryAfterMs }: Result): void {
     if (retryAfterMs === undefined) {
-      this.#failures.delete(key);
+      if (isPending !== true) this.#failures.delete(key);
     } else {
       const failures = this.#failures.get(key) ?? 0;
       this.#failures.set(key, failures + 1);

@@ -6,8 +6,9 @@
 import type { Selector } from '../../crds/selector.ts';
 import type { KubeClient } from '../kube/client.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
+import { DEFAULT_TIMINGS } from '../runtime/reflector.ts';
 import { type Exported, exportedAs } from './exported.ts';
-import { Moves } from './moves.ts';
+import { Rereads } from './rereads.ts';
 import { type SelectedOptions, SelectedServices, type WatchSettings } from './selected.ts';
 
 export interface TargetSelectors {
@@ -36,6 +37,10 @@ export interface ExportWatchOptions extends WatchSettings {
   readonly onRelisted: (lost: boolean) => void;
   /** Called when what is behind Services was listed anew, and every exported Service and every member is known. */
   readonly onSlicesRelisted: () => void;
+  /** Called with the key of a Service that was asked for, when the target has answered. */
+  readonly onAnswer: (key: string) => void;
+  /** Called with the key of a Service that was asked for, when the target does not answer at first. */
+  readonly onUnanswered: (key: string, error: unknown) => void;
 }
 
 /** What differs between the watches of each selector. */
@@ -47,12 +52,13 @@ export class ExportWatch {
   #gateway: SelectedServices | undefined;
   #flat: SelectedServices | undefined;
   #members: SelectedServices | undefined;
-  /** Services that may be on their way from one watch of exports to the other. */
-  readonly #moves: Moves;
+  readonly #rereads: Rereads;
+  readonly #stopped = new AbortController();
 
   constructor(options: ExportWatchOptions) {
     this.#options = options;
-    this.#moves = new Moves((key) => options.onChange(key));
+    const { onAnswer, onUnanswered, timings } = options;
+    this.#rereads = new Rereads({ onAnswer, onUnanswered, backoff: timings?.backoff ?? DEFAULT_TIMINGS.backoff });
   }
 
   /** Whether every exported Service and every member is known: only then is one that is not there known to be gone. */
@@ -80,9 +86,26 @@ export class ExportWatch {
     return this.#members?.get(key);
   }
 
-  /** Whether a Service left one watch and may be about to enter the other. */
-  isMoving(key: string): boolean {
-    return this.#moves.has(key);
+  /** Asks the target for one Service, unless it has been asked. */
+  ask(key: string): void {
+    this.#rereads.ask(key);
+  }
+
+  /** Whether the target, asked for the one Service, has answered what {@link get} returns. */
+  confirms(key: string): boolean {
+    if (this.#exported.length === 0) return true;
+    const answer = this.#rereads.answer(key);
+    return answer !== undefined && isSame(this.#exportedAs(answer.service), this.get(key));
+  }
+
+  /** Forgets what the target answers when it is asked for one Service. */
+  forgetAnswer(key: string): void {
+    this.#rereads.forget(key);
+  }
+
+  /** Asks the target again for every Service that it was asked for. */
+  askAnew(): void {
+    this.#rereads.askAnew();
   }
 
   /** Number of exported Services; one that is exported in both modes counts twice. */
@@ -113,6 +136,7 @@ export class ExportWatch {
   /** Starts watching. */
   run(client: KubeClient, signal: AbortSignal): void {
     this.#isRunning = true;
+    this.#rereads.run(client, AbortSignal.any([signal, this.#stopped.signal]));
     const { onChange, onMember, selectors } = this.#options;
     const { gateway, flat, members, readsMemberSlices = false } = selectors;
     const onService = (key: string): void => this.#changed(key);
@@ -136,7 +160,7 @@ export class ExportWatch {
   }
 
   stop(): void {
-    this.#moves.stop();
+    this.#stopped.abort();
     for (const each of this.#all) each.stop();
   }
 
@@ -148,17 +172,17 @@ export class ExportWatch {
     return [...this.#exported, this.#members].filter((each) => each !== undefined);
   }
 
-  /** Whether Services are exported in one mode and in the other. */
-  get #areTwo(): boolean {
-    return this.#options.selectors.gateway !== undefined && this.#options.selectors.flat !== undefined;
+  #changed(key: string): void {
+    this.#rereads.forget(key);
+    this.#options.onChange(key);
   }
 
-  #changed(key: string): void {
-    if (this.get(key) === undefined && this.#areTwo) this.#moves.left(key);
-    else {
-      this.#moves.entered(key);
-      this.#options.onChange(key);
-    }
+  /** How the selectors export a Service. */
+  #exportedAs(service: Service | undefined): Exported | undefined {
+    const { gateway, flat } = this.#options.selectors;
+    const by = (selector: Selector | undefined): Service | undefined =>
+      selector?.matches(service?.metadata.labels) === true ? service : undefined;
+    return exportedAs(by(gateway), by(flat));
   }
 
   #watch(watched: Watched, client: KubeClient, signal: AbortSignal): SelectedServices {
@@ -174,15 +198,16 @@ export class ExportWatch {
       client,
       signal,
       onRelisted: (lost) => {
+        this.#rereads.askAnew();
         if (this.synced) onRelisted(lost);
       },
       onSlicesRelisted: () => {
         if (this.synced) onSlicesRelisted();
       },
-      onState: (reflector, state) => {
-        this.#moves.connected(this.#exported.every(({ connected }) => connected));
-        onState(reflector, state);
-      },
+      onState,
     });
   }
 }
+
+const isSame = (a: Exported | undefined, b: Exported | undefined): boolean =>
+  a?.mode === b?.mode && a?.service.metadata.resourceVersion === b?.service.metadata.resourceVersion;

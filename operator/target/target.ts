@@ -36,7 +36,10 @@ export interface TargetOptions extends Omit<
 }
 
 /** What a target exports, as far as it is known at a moment. */
-export type TargetView = Pick<Target, 'decides' | 'get' | 'size' | 'keys' | 'slicesOf' | 'decidesMember' | 'member'>;
+export type TargetView = Pick<
+  Target,
+  'decides' | 'confirms' | 'get' | 'size' | 'keys' | 'slicesOf' | 'decidesMember' | 'member'
+>;
 
 /** In place of a namespace: all of them. */
 const WHOLE = '';
@@ -63,7 +66,7 @@ export class Target {
   decides(key: string): boolean {
     const watch = this.#watchOf(key);
     // What is in a namespace that the Link does not name is not exported to it.
-    if (watch?.synced === false || watch?.isMoving(key) === true) return false;
+    if (watch?.synced === false) return false;
     return this.#synced && (this.#isCounted || watch?.get(key) !== undefined);
   }
 
@@ -71,6 +74,29 @@ export class Target {
   decidesMember(key: string): boolean {
     const watch = this.#watchOf(key);
     return watch?.synced !== false && this.#synced && (this.#isCounted || watch?.member(key) !== undefined);
+  }
+
+  /**
+   * Whether the target, asked for the one Service, has answered what {@link get} returns. Watches and lists may be behind,
+   * so nothing is taken away before.
+   */
+  confirms(key: string): boolean {
+    return this.#watchOf(key)?.confirms(key) ?? true;
+  }
+
+  /** Asks the target for one Service, unless it has been asked. */
+  ask(key: string): void {
+    this.#watchOf(key)?.ask(key);
+  }
+
+  /** Forgets what the target answers when it is asked for one Service. */
+  forgetAnswer(key: string): void {
+    this.#watchOf(key)?.forgetAnswer(key);
+  }
+
+  /** Asks the target again for every Service that it was asked for. */
+  askAnew(): void {
+    for (const watch of this.#watches.values()) watch.askAnew();
   }
 
   /** The exported Service, and how; flat mode wins (rule A1). */
@@ -130,7 +156,8 @@ export class Target {
   }
 
   #exportWatch(namespace: string): ExportWatch {
-    const { selectors, timings, labelCopyMs, onChange, onMember, onHeard, onMalformed } = this.#options;
+    const { selectors, timings, labelCopyMs, onChange, onMember, onHeard, onMalformed, ...rest } = this.#options;
+    const { onAnswer, onUnanswered } = rest;
     return new ExportWatch({
       selectors,
       timings,
@@ -139,6 +166,8 @@ export class Target {
       onMember,
       onHeard,
       onMalformed,
+      onAnswer,
+      onUnanswered,
       namespace: namespace === WHOLE ? undefined : namespace,
       onRelisted: (lost) => {
         if (lost) this.#recount(namespace);

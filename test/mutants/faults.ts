@@ -64,7 +64,7 @@ export const FAULTS: readonly Fault[] = [
     defects: ['each of a thousand failing Services is an Event of its own'],
     outside: 'there are too few Services for the rate of Events to matter',
   },
-  { rule: 'A1', defects: ['a Service that left one watch is gone though the other is not connected'] },
+  { rule: 'L66', defects: ['a mirror is deleted before the target has confirmed it'] },
   {
     rule: 'H3',
     defects: ['a server is asked for watches that outlast the silence that is allowed', 'a single silence is reported'],

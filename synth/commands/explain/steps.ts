@@ -241,6 +241,7 @@ const observedOf = (
     admitsPod: () => true,
     departed: new Map(),
     decidable: true,
+    isConfirmed: true,
     namespaceState: isProtectedNamespace(ref.namespace, protecting) ? 'forbidden' : hasNamespace ? 'exists' : 'missing',
     owned: {
       services: owned.services.filter(

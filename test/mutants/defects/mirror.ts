@@ -706,4 +706,26 @@ export const MIRROR: readonly Defect[] = [
     find: "kind === 'Endpoints' ?",
     replace: "kind === 'Pod' ?",
   },
+  {
+    ...SHAPE,
+    tests: [...SHAPE.tests, 'test/operator/link/session.test.ts'],
+    name: 'a mirror is deleted before the target has confirmed it',
+    rule: 'L66',
+    find: 'if (!takesAway || observed.isConfirmed ||',
+    replace: 'if (!takesAway || observed !== undefined ||',
+  },
+  {
+    ...SHAPE,
+    name: 'the mirror of what is not mirrored any more is deleted before the target has confirmed it',
+    rule: 'L65',
+    find: "const takesAway = shape.kind === 'absent' || (shape.kind === 'refused' && shape.existing === 'remove');",
+    replace: "const takesAway = shape.kind === 'absent';",
+  },
+  {
+    ...SHAPE,
+    name: 'the target is asked although there is nothing to delete',
+    rule: 'A2',
+    find: '|| observed.isConfirmed || !ownsAnything(observed)) return',
+    replace: '|| observed.isConfirmed) return',
+  },
 ];

@@ -951,4 +951,18 @@ export const RUNTIME: readonly Defect[] = [
     find: 'this.#options.onHeard?.(); settle(); this.#isInDoubt',
     replace: 'settle(); this.#isInDoubt',
   },
+  {
+    ...WORKQUEUE,
+    name: 'a key for which nothing can be done yet has not failed before',
+    rule: 'H4',
+    find: 'if (isPending !== true) this.#failures.delete(key);',
+    replace: 'this.#failures.delete(key);',
+  },
+  {
+    ...CONTROLLER,
+    name: 'a reconcile that can do nothing yet counts as a success',
+    rule: 'H4',
+    find: 'return { again, isPending,',
+    replace: 'return { again,',
+  },
 ];

@@ -13,7 +13,7 @@ import { PROBE_KEY } from '../../../operator/source/owner.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import type { ObjectRef } from '../../cluster/workload/index.ts';
-import { EXPORTED, namespace, service, slice, statefulSlice } from '../../support/builders.ts';
+import { EXPORTED, EXPORTED_FLAT, namespace, service, slice, statefulSlice } from '../../support/builders.ts';
 import { RecordedReport, recordingLog } from './recorded.ts';
 
 let cluster: SimulatedCluster;
@@ -137,6 +137,46 @@ describe('the exports of a target', () => {
     await eventually('its claims are withdrawn', async () => withdrawn.length > 0);
     expect([withdrawn, added]).toEqual([['shop/web'], expect.arrayContaining(['shop/web'])]);
     expect(exports.observe('shop/web')).toMatchObject({ target: undefined, decidable: true });
+  });
+
+  it('claim their names until the target has confirmed that they are gone (A7, L66)', async () => {
+    putAll(['web', 'gone']);
+    const isFlat = ({ query }: { readonly query: URLSearchParams }) =>
+      (query.get('labelSelector') ?? '').includes('remote-discovery');
+    const settings = { ...SETTINGS, remoteDiscoverySelector: selectorOf(EXPORTED_FLAT) };
+    const { exports, added, withdrawn, listed } = reading(keysOf(['web', 'gone']), settings);
+    await listed();
+    cluster.faults.silenceWatches(isFlat);
+    added.length = 0;
+    putAll(['web'], EXPORTED_FLAT);
+    await eventually('it has left the watch, and the target has been asked', async () => added.length >= 2);
+    cluster.store.delete('v1', 'Service', 'shop', 'gone');
+    await eventually('the claims of the other are withdrawn', async () => withdrawn.length > 0);
+    expect(withdrawn).toEqual(['shop/gone']);
+    expect(exports.observe('shop/web')).toMatchObject({ target: undefined, isConfirmed: false });
+    expect(exports.observe('shop/gone')).toMatchObject({ target: undefined, isConfirmed: true });
+    exports.forgetAnswer('shop/gone');
+    expect(exports.observe('shop/gone').isConfirmed).toBe(false);
+    exports.ask('shop/gone');
+    await eventually('it is asked again', async () => exports.observe('shop/gone').isConfirmed);
+  });
+
+  it('report once that the target does not answer for a Service', async () => {
+    putAll(['web']);
+    const lines: string[] = [];
+    const { withdrawn, listed } = reading(keysOf(['web']), SETTINGS, lines);
+    await listed();
+    const answer = cluster.faults.refuse({
+      failure: { kind: 'status', code: 503 },
+      match: ({ selected }) => selected === 'web',
+    });
+    cluster.store.delete('v1', 'Service', 'shop', 'web');
+    await eventually('it is reported', async () => lines.length > 0);
+    answer();
+    await eventually('its claims are withdrawn', async () => withdrawn.length > 0);
+    expect(lines).toEqual([
+      'warn the target does not answer whether it still exports the Service; its mirror is not deleted before',
+    ]);
   });
 
   it('are held when a list takes too many, with an Event once, until the count is confirmed (E6)', async () => {

@@ -24,6 +24,10 @@ describe('the mirrors of a target cluster', () => {
   /** What the target exports, by name in namespace shop; what is not here is not exported. */
   let exported: Map<string, Partial<Observed>>;
   let probe: Manifests | undefined;
+  /** What was asked of the target, and which answers were forgotten. */
+  let questions: string[];
+  /** Called when the target answers about a Service, which it does at once, and when the answer is forgotten. */
+  let answer: ((name: string, isConfirmed: boolean) => void) | undefined;
   let stop: AbortController;
   let running: Promise<void>;
   afterEach(async () => {
@@ -53,12 +57,27 @@ describe('the mirrors of a target cluster', () => {
     stage = await Stage.start({ tuning: { retryBackoff: { baseMs: 5, capMs: 20 } } });
     exported = new Map();
     probe = NOTHING;
+    questions = [];
+    answer = undefined;
     stop = new AbortController();
     running = Promise.resolve();
     prepare();
     env = await stage.environment();
     report = new RecordedReport();
-    const from = { keys, observe, probe: () => probe };
+    const from = {
+      keys,
+      observe,
+      probe: () => probe,
+      ask: (key: string) => {
+        questions.push(`ask ${key}`);
+        answer?.(splitKey(key).name, true);
+        if (answer !== undefined) mirrors.add(key);
+      },
+      forgetAnswer: (key: string) => {
+        questions.push(`forget ${key}`);
+        answer?.(splitKey(key).name, false);
+      },
+    };
     mirrors = new Mirrors({ link: 'west', cluster: 'west', from, mayWrite: () => true, env, report });
     env.claims.join('west', { createdAt: OLDER, name: 'west' }, (key) => mirrors.add(key));
   };
@@ -255,6 +274,33 @@ describe('the mirrors of a target cluster', () => {
     exports('web', { target: { service: targetService({ clusterIP: 'None' }), mode: 'gateway' }, slices: [] });
     await reconcile('shop/web');
     expect([statusOf('web')?.reason, report.events]).toEqual(['WaitingForEndpoints', []]);
+  });
+
+  it('are deleted when the target has confirmed that the Service is gone, and are not applied before (A2, L65)', async () => {
+    await start(() => stage.mirror('web'));
+    run();
+    exported.set('web', { isConfirmed: false });
+    mirrors.progress.start(['shop/web']);
+    await reconcile('shop/web');
+    expect([stage.services(), questions]).toEqual([['web-west'], ['ask shop/web']]);
+    expect([mirrors.progress.hasSeenAll, mirrors.progress.isCaughtUp]).toEqual([true, false]);
+    exported.delete('web');
+    await reconcile('shop/web');
+    expect([stage.services(), questions]).toEqual([[], ['ask shop/web', 'forget shop/web']]);
+    expect(mirrors.progress.isCaughtUp).toBe(true);
+  });
+
+  it('have a deletion that failed confirmed again (H4)', async () => {
+    await start(() => stage.mirror('web'));
+    exported.set('web', { isConfirmed: false });
+    answer = (name, isConfirmed) => exported.set(name, { isConfirmed });
+    const accept = refuse(500, 'delete');
+    run();
+    await reconcile('shop/web');
+    await eventually('it is tried again', async () => questions.length >= 6);
+    expect(questions.slice(0, 4)).toEqual(['ask shop/web', 'forget shop/web', 'ask shop/web', 'forget shop/web']);
+    accept();
+    await eventually('it is gone', async () => stage.services().length === 0);
   });
 
   it('keep the last status while nothing can be decided (E4, E6)', async () => {

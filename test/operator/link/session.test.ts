@@ -4,9 +4,11 @@ import { machineNetwork } from '../../../operator/kube/network.ts';
 import type { Secret } from '../../../operator/kube/objects.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { Session } from '../../../operator/link/session.ts';
+import { LEADERS } from '../../cluster/guests.ts';
+import type { RequestInfo } from '../../cluster/simulated/request.ts';
 import type { SimulatedCluster } from '../../cluster/simulated/start.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
-import { credentials, EXPORTED, GATEWAY, link, service } from '../../support/builders.ts';
+import { credentials, EXPORTED, EXPORTED_FLAT, GATEWAY, link, service } from '../../support/builders.ts';
 import { RecordedReport } from './recorded.ts';
 import { exportFrom, Stage, type StageOptions, startTarget } from './stage.ts';
 
@@ -135,6 +137,87 @@ describe('a session', () => {
     await eventually('the name is claimed', async () => !wins());
     remove('a');
     await eventually('the name is given up', async () => wins());
+  });
+
+  describe('takes no mirror away before the target has confirmed it', () => {
+    const uidOf = (name: string) => stage.east.store.get('v1', 'Service', 'shop', name)?.metadata.uid;
+    const untilAskedFor = (name: string): Promise<unknown> =>
+      eventually(`the target has been asked for ${name}`, async () =>
+        (await target!.audit()).some(({ uri, code }) => code === 200 && uri.includes(`metadata.name%3D${name}`)),
+      );
+    const isOfServices = ({ resource }: RequestInfo): boolean => resource === 'services';
+    /** Everything is heard again. */
+    const heal = async (): Promise<void> => {
+      target!.faults.clear();
+      target!.faults.dropWatches();
+      await untilSynced();
+    };
+
+    it('where new credentials take over with a list that is older than what the old ones have shown (L65, E2)', async () => {
+      await start({ exported: ['a'] });
+      await untilMirrored('a');
+      await untilSynced();
+      const [, renewed] = LEADERS;
+      const isRenewed = ({ user }: Pick<RequestInfo, 'user'>): boolean => user === renewed.name;
+      target!.faults.silenceWatches(isRenewed);
+      const open = target!.faults.refuse({
+        failure: { kind: 'status', code: 503 },
+        match: (request) => isRenewed(request) && request.resource === 'endpointslices',
+      });
+      session.setCredentials(credentials('west', target!.kubeconfigFor(renewed.token)));
+      await eventually('they have listed Services', async () => {
+        const listed = (await target!.audit()).filter(
+          ({ verb, resource }) => `${verb} ${resource}` === 'list services',
+        );
+        return listed.filter(({ user }) => user === renewed.name).length === 2;
+      });
+      exportFrom(target!, 'b');
+      await untilMirrored('a', 'b');
+      const uid = uidOf('b-west');
+      open();
+      await eventually('they take over', async () => stage.lines.some((line) => line.includes('new credentials')));
+      await untilAskedFor('b');
+      await heal();
+      expect(uidOf('b-west')).toBe(uid);
+    });
+
+    it('where a Service changes its mode and the watch of the other hears nothing (L66, A1)', async () => {
+      await start({ exported: ['a'] });
+      await untilMirrored('a');
+      await untilSynced();
+      const uid = uidOf('a-west');
+      target!.faults.silenceWatches((request) => isOfServices(request) && request.uri.includes('remote-discovery'));
+      target!.store.upsert({ ...service('a', { labels: EXPORTED_FLAT }) });
+      await untilAskedFor('a');
+      await heal();
+      await eventually('it is flat', async () => stage.addresses('a-west').length === 0);
+      expect(uidOf('a-west')).toBe(uid);
+    });
+
+    it('where another operator made it while the watches heard nothing (L67, H1)', async () => {
+      stage = await Stage.start({ flags: QUICK_LEASE });
+      stage.lease('west', 'linkerd-0');
+      target = await startTarget('a');
+      env = await stage.environment();
+      session = new Session(settings(), env, new RecordedReport());
+      session.start();
+      session.setCredentials(secret());
+      await eventually('the target is read', async () => session.findings().reachable?.status === 'True');
+      // Long ago, when the target was asked, it did not export the Service.
+      exportFrom(target, 'b');
+      remove('b');
+      await untilAskedFor('b');
+      target.faults.silenceWatches();
+      exportFrom(target, 'b');
+      stage.mirror('b');
+      const uid = uidOf('b-west');
+      await target.clearAudit();
+      stage.lease('west', '');
+      await untilMirrored('a', 'b');
+      await untilAskedFor('b');
+      await heal();
+      expect(uidOf('b-west')).toBe(uid);
+    });
   });
 
   it('has its first pass end also when the Lease was lost in it, and came back', async () => {

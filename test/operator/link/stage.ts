@@ -13,6 +13,7 @@ import { createMetrics } from '../../../operator/metrics.ts';
 import { NameClaims } from '../../../operator/mirror/names.ts';
 import { Interruptions } from '../../../operator/runtime/interruptions.ts';
 import { SourceCluster } from '../../../operator/source/source.ts';
+import { LEADERS } from '../../cluster/guests.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
 import type { Manifest } from '../../cluster/simulated/store.ts';
 import { installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
@@ -172,9 +173,9 @@ export class Stage {
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** A target cluster with Services in namespace shop, each with one ready pod. */
+/** A target cluster with Services in namespace shop, each with one ready pod; it has two more admins. */
 export async function startTarget(...names: readonly string[]): Promise<SimulatedCluster> {
-  const west = await startSimulated({ name: 'west' });
+  const west = await startSimulated({ name: 'west', users: LEADERS });
   west.store.upsert(namespace('shop') as Manifest);
   for (const name of names) exportFrom(west, name);
   return west;

@@ -105,6 +105,7 @@ export const observed = ({ link, gateway, service, mode = 'gateway', ...rest }: 
   isAdmitted: true,
   admitsPod: () => true,
   decidable: true,
+  isConfirmed: true,
   isForeign: () => false,
   namespaceState: 'exists',
   owned: NOTHING_OWNED,

@@ -15,6 +15,29 @@ const owned = (...names: readonly (readonly [string, string])[]) => ({
   owned: { ...NOTHING_OWNED, services: names.map(([name, ip]) => ownedService(name, ip)) },
 });
 
+describe('a mirror that would be taken away (A2, L65)', () => {
+  const isConfirmed = false;
+  const mirrored = owned(['web-west', '10.96.0.1']);
+  const unconfirmed = { kind: 'undecided', isUnconfirmed: true };
+
+  test.each<[string, ObservedOptions]>([
+    ['since its Service is no longer exported', { service: null }],
+    ['since its Service is not mirrored any more', { service: targetService({ ports: [] }) }],
+  ])('stays until the target has confirmed it: %s', (_, options) => {
+    expect(shapeOf(observed({ ...options, ...mirrored, isConfirmed }))).toEqual(unconfirmed);
+    expect(shapeOf(observed({ ...options, ...mirrored })).kind).not.toBe('undecided');
+    // Nothing is taken away.
+    expect(shapeOf(observed({ ...options, isConfirmed })).kind).not.toBe('undecided');
+  });
+
+  it('is not asked for while it stays', () => {
+    const kindOf = (options: ObservedOptions) => shapeOf(observed({ ...options, ...mirrored, isConfirmed })).kind;
+    expect(kindOf({})).toBe('clusterIP');
+    expect(kindOf({ isAdmitted: false })).toBe('refused');
+    expect(shapeOf(observed({ decidable: false, isConfirmed, ...mirrored }))).toEqual({ kind: 'undecided' });
+  });
+});
+
 describe('a Service is mirrored', () => {
   test.each<[string, ObservedOptions, string]>([
     ['as ClusterIP through the gateway (A1)', {}, 'clusterIP'],

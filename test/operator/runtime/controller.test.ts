@@ -67,6 +67,22 @@ describe('the error policy (H4)', () => {
 });
 
 describe('a controller', () => {
+  it('does not try a key sooner that has failed, since nothing can be done for it yet', async () => {
+    let times = 0;
+    const { controller, reconciled } = running(() => {
+      times += 1;
+      return Promise.resolve(times % 2 === 1 ? { errors: [BROKEN] } : { isPending: true });
+    });
+    for (let failures = 0; failures < 5; failures += 1) {
+      controller.add('a');
+      await pass(CAP_MS * 2);
+    }
+    // Its first pause would be over by now.
+    controller.add('a');
+    await pass(1000);
+    expect(reconciled).toHaveLength(11);
+  });
+
   it('tries a key again after an error that its reconcile returns, and does not log it', async () => {
     let errors: readonly unknown[] = [BROKEN];
     const { controller, reconciled, lines } = running(async () => ({ errors }));

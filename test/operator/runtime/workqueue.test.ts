@@ -53,6 +53,26 @@ describe('a workqueue', () => {
     expect(handled).toEqual(['a', 'a']);
   });
 
+  it('does not forget that a key has failed while nothing can be done for it', async () => {
+    let failures = 0;
+    const { queue, handled } = running(() => {
+      // Each failure is followed by a time in which nothing can be done.
+      failures += 1;
+      return failures % 2 === 1 ? { retryAfterMs: 0 } : { isPending: true };
+    });
+    const after: number[] = [];
+    for (let times = 0; times < 4; times += 1) {
+      queue.add('a');
+      await pass(0);
+      const beganMs = Date.now();
+      const before = handled.length;
+      while (handled.length === before) await pass(50);
+      after.push(Date.now() - beganMs);
+      expect(handled).toHaveLength((times + 1) * 2);
+    }
+    expect(after.at(-1)! > after[0]! * 4).toBe(true);
+  });
+
   it('handles other keys while one takes long', async () => {
     const first = gate();
     const { queue, handled } = running((key) => (key === 'slow' ? (first.opened as Promise<undefined>) : undefined));

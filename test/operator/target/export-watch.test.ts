@@ -11,8 +11,8 @@ afterEach(() => void vi.useRealTimers());
 const GATEWAY = 'exported=true';
 const FLAT = 'exported=flat';
 
-const service = (name: string, resourceVersion = '1'): Service => ({
-  metadata: { namespace: 'shop', name, uid: `uid-${name}`, resourceVersion },
+const service = (name: string, resourceVersion = '1', labels: Readonly<Record<string, string>> = {}): Service => ({
+  metadata: { namespace: 'shop', name, uid: `uid-${name}`, resourceVersion, labels },
   spec: { selector: { app: name }, ports: [{ port: 80 }] },
 });
 
@@ -20,6 +20,10 @@ const service = (name: string, resourceVersion = '1'): Service => ({
 class FakeTarget {
   /** Services by query. */
   readonly services = new Map<string, readonly Service[]>();
+  /** What is listed of one Service, by name. */
+  readonly stored = new Map<string, readonly unknown[]>();
+  /** The field selectors by which one Service was asked for. */
+  readonly asked: string[] = [];
   /** What lists wait for, by query. */
   readonly delays = new Map<string, Promise<void>>();
   readonly #watches = new Map<string, (next: WatchEvent<KubeObject> | Error) => void>();
@@ -32,10 +36,12 @@ class FakeTarget {
       items?.forEach(take);
       return { resourceVersion: '1' };
     },
-    /** Asked before a watch resumes after a failure. */
-    list: async (_: Resource, { labelSelector = '' }: ListOptions) => {
-      await this.delays.get(labelSelector);
-      return { metadata: { resourceVersion: '1' }, items: [] };
+    /** Asked before a watch resumes after a failure, and for one Service. */
+    list: async (_: Resource, { labelSelector = '', fieldSelector }: ListOptions) => {
+      await this.delays.get(fieldSelector ?? labelSelector);
+      if (fieldSelector !== undefined) this.asked.push(fieldSelector);
+      const items = fieldSelector === undefined ? [] : (this.stored.get(fieldSelector.replace(/.*=/, '')) ?? []);
+      return { metadata: { resourceVersion: '1' }, items };
     },
     watch: (of: Resource, options: WatchOptions) => this.#watching(of, options),
   } as unknown as KubeClient;
@@ -75,6 +81,7 @@ const selectorOf = (query: string | undefined) => {
 async function watching(target: FakeTarget, queries: { readonly gateway?: string; readonly flat?: string }) {
   const changed: string[] = [];
   const lists: boolean[] = [];
+  const answers: string[] = [];
   const watch: ExportWatch = new ExportWatch({
     selectors: { gateway: selectorOf(queries.gateway), flat: selectorOf(queries.flat) },
     onChange: (key) => changed.push(`${key} ${watch.get(key)?.mode ?? 'gone'}`),
@@ -84,11 +91,13 @@ async function watching(target: FakeTarget, queries: { readonly gateway?: string
     onMalformed: (what) => {
       throw new Error(what);
     },
+    onAnswer: (key) => answers.push(`${key} ${watch.confirms(key) ? 'confirmed' : 'not confirmed'}`),
+    onUnanswered: (key, error) => answers.push(`${key} ${String(error)}`),
   });
   watch.run(target.client, new AbortController().signal);
   await pass(0);
   changed.length = 0;
-  return { watch, changed, lists };
+  return { watch, changed, lists, answers };
 }
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
@@ -103,64 +112,38 @@ describe('a Service that two selectors may select (A1)', () => {
     expect(watch.get('shop/web')?.mode).toBe('remote-discovery');
   });
 
-  it('is never reported as gone on its way from one to the other', async () => {
-    const target = new FakeTarget();
-    target.services.set(GATEWAY, [service('web')]);
-    const { changed } = await watching(target, { gateway: GATEWAY, flat: FLAT });
-    target.tell(GATEWAY, { type: 'DELETED', object: service('web', '2') });
-    await pass(200);
-    target.tell(FLAT, { type: 'ADDED', object: service('web', '2') });
-    await pass(1_000);
-    expect(new Set(changed)).toEqual(new Set(['shop/web remote-discovery']));
-  });
-
-  it('is not known on its way from one to the other, however long the other is not connected', async () => {
+  it('that left one watch is not known to be gone before the target has been asked (L66)', async () => {
     const target = new FakeTarget();
     target.services.set(GATEWAY, [service('web'), service('gone')]);
-    const { changed, watch } = await watching(target, { gateway: GATEWAY, flat: FLAT });
-    // A watch that ends young is a suspect, and counts as connected again only after a while.
-    await pass(30_000);
-    changed.length = 0;
-    const { promise: connected, resolve: connect } = Promise.withResolvers<void>();
-    target.delays.set(FLAT, connected);
-    target.tell(FLAT, new Error('the connection was lost'));
+    const { watch, changed, answers } = await watching(target, { gateway: GATEWAY, flat: FLAT });
+    const flat = service('web', '2', { exported: 'flat' });
+    target.stored.set('web', [flat]);
+    // The watch of the other selector is broken, which is not noticed.
     for (const name of ['web', 'gone']) target.tell(GATEWAY, { type: 'DELETED', object: service(name, '2') });
-    await pass(60_000);
-    expect(changed).toEqual([]);
-    expect([watch.isMoving('shop/web'), watch.isMoving('shop/gone')]).toEqual([true, true]);
-    target.delays.delete(FLAT);
-    connect();
-    await pass(200);
-    // It is connected, but may be behind.
-    expect(changed).toEqual([]);
-    target.tell(FLAT, { type: 'ADDED', object: service('web', '2') });
-    await pass(1_000);
-    expect(changed.sort()).toEqual(['shop/gone gone', 'shop/web remote-discovery']);
-    expect([watch.isMoving('shop/web'), watch.isMoving('shop/gone')]).toEqual([false, false]);
+    await pass(0);
+    expect(changed).toEqual(['shop/web gone', 'shop/gone gone']);
+    expect([watch.confirms('shop/web'), watch.confirms('shop/gone')]).toEqual([false, false]);
+    for (const name of ['web', 'gone']) watch.ask(`shop/${name}`);
+    await pass(0);
+    expect(answers).toEqual(['shop/web not confirmed', 'shop/gone confirmed']);
+    target.tell(FLAT, { type: 'ADDED', object: flat });
+    await pass(0);
+    expect(changed.at(-1)).toBe('shop/web remote-discovery');
   });
 
   it('is known at once when one of both no longer selects it', async () => {
     const target = new FakeTarget();
     for (const query of [GATEWAY, FLAT]) target.services.set(query, [service('web')]);
-    const { changed, watch } = await watching(target, { gateway: GATEWAY, flat: FLAT });
+    const { changed } = await watching(target, { gateway: GATEWAY, flat: FLAT });
     target.tell(FLAT, { type: 'DELETED', object: service('web', '2') });
     await pass(0);
-    expect([changed, watch.isMoving('shop/web')]).toEqual([['shop/web gateway'], false]);
+    expect(changed).toEqual(['shop/web gateway']);
   });
 
-  it('is reported as gone when it enters neither', async () => {
+  it('is reported as gone at once when none does any more', async () => {
     const target = new FakeTarget();
     target.services.set(GATEWAY, [service('web')]);
     const { changed } = await watching(target, { gateway: GATEWAY, flat: FLAT });
-    target.tell(GATEWAY, { type: 'DELETED', object: service('web', '2') });
-    await pass(1_000);
-    expect(changed).toEqual(['shop/web gone']);
-  });
-
-  it('is reported as gone at once where there is but one', async () => {
-    const target = new FakeTarget();
-    target.services.set(GATEWAY, [service('web')]);
-    const { changed } = await watching(target, { gateway: GATEWAY });
     target.tell(GATEWAY, { type: 'DELETED', object: service('web', '2') });
     await pass(0);
     expect(changed).toEqual(['shop/web gone']);
@@ -202,5 +185,57 @@ describe('a list of Services (E6)', () => {
     await pass(0);
     expect([watch.current, lists]).toEqual([true, [false, false]]);
     expect([...watch.keys()]).toEqual(['shop/web']);
+  });
+});
+
+describe('a Service that the target is asked for', () => {
+  const ask = async (listed: readonly unknown[], shown?: Service) => {
+    const target = new FakeTarget();
+    if (shown !== undefined) target.services.set(GATEWAY, [shown]);
+    target.stored.set('web', listed);
+    const { watch, answers } = await watching(target, { gateway: GATEWAY, flat: FLAT });
+    watch.ask('shop/web');
+    await pass(0);
+    expect([target.asked, answers.length]).toEqual([['metadata.name=web'], 1]);
+    return watch.confirms('shop/web');
+  };
+  const EXPORTED = { exported: 'true' };
+
+  it('is as it is shown, in its mode and its version', async () => {
+    const web = service('web', '2', EXPORTED);
+    expect(await ask([web], web)).toBe(true);
+    expect(await ask([web], service('web', '1', EXPORTED))).toBe(false);
+    expect(await ask([service('web', '2', { exported: 'flat' })], web)).toBe(false);
+    expect(await ask([web])).toBe(false);
+    expect(await ask([], web)).toBe(false);
+  });
+
+  it('is not exported if it is not there, no selector selects it, or the API does not allow it', async () => {
+    expect(await ask([])).toBe(true);
+    expect(await ask([service('web', '2', { exported: 'false' })])).toBe(true);
+    expect(await ask([{ ...service('web', '2', EXPORTED), spec: { ports: 'none' } }])).toBe(true);
+  });
+
+  it('is asked for again when it has changed, or Services were listed anew', async () => {
+    const target = new FakeTarget();
+    target.services.set(GATEWAY, [service('db')]);
+    const { watch, answers } = await watching(target, { gateway: GATEWAY });
+    watch.ask('shop/web');
+    await pass(0);
+    target.tell(GATEWAY, { type: 'ADDED', object: service('web', '2', EXPORTED) });
+    target.tell(GATEWAY, { type: 'DELETED', object: service('web', '3') });
+    await pass(0);
+    expect([answers, watch.confirms('shop/web')]).toEqual([['shop/web confirmed'], false]);
+    watch.ask('shop/web');
+    await pass(0);
+    target.stored.set('web', [service('web', '4', EXPORTED)]);
+    watch.relist();
+    await pass(0);
+    expect(answers).toEqual(['shop/web confirmed', 'shop/web confirmed', 'shop/web not confirmed']);
+  });
+
+  it('is certainly not exported where nothing is selected', async () => {
+    const { watch } = await watching(new FakeTarget(), {});
+    expect(watch.confirms('shop/web')).toBe(true);
   });
 });

@@ -150,6 +150,7 @@ const observed = (of: object, more: Partial<Observed> = {}): Observed => ({
   isAdmitted: true,
   admitsPod: () => true,
   decidable: true,
+  isConfirmed: true,
   namespaceState: 'exists',
   owned: { services: [], endpoints: [], slices: [] },
   isForeign: () => false,
