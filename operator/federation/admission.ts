@@ -59,7 +59,7 @@ export function admit(observed: ObservedFederation): Admission {
   const mode = modeOf(standings.filter(isMember), before, isHeld);
   const fit = standings.map((each): Standing => {
     if (!isMember(each) || each.service === undefined) return each;
-    const refusal = everywhere?.refusal ?? unfit(each, mode, isHeld);
+    const refusal = everywhere?.refusal ?? unfit(each, { mode, isHeld, before });
     return refusal === undefined ? each : { target: each.target, refusal };
   });
   const [first] = fit.filter(isMember);
@@ -85,7 +85,7 @@ function standingOf(
     return isListed === true ? { target, service: undefined } : undefined;
   }
   if (service === undefined) return undefined;
-  const refusal = invalidMember(service);
+  const refusal = invalidMember(service) ?? (target?.isAdmitted === false ? BEYOND_LIMIT : undefined);
   return refusal === undefined ? { target, service } : { target, refusal };
 }
 
@@ -173,8 +173,12 @@ function refusalOfAll({
 }
 
 /** Reports whether a namespace may be created for the sake of a target's member. */
-export const createsNamespace = ({ knowledge, service, link }: TargetParty): boolean =>
-  knowledge === 'known' && service !== undefined && invalidMember(service) === undefined && link.createNamespaces;
+export const createsNamespace = ({ knowledge, service, isAdmitted, link }: TargetParty): boolean =>
+  knowledge === 'known' &&
+  service !== undefined &&
+  isAdmitted &&
+  invalidMember(service) === undefined &&
+  link.createNamespaces;
 
 const WAITING_FOR_GATEWAY = refused(
   'WaitingForGateway',
@@ -187,8 +191,21 @@ const WAITING_FOR_LEASE = refused(
   `its Link wants it to be reached through the gateway, which the operator only begins while it holds Lease ${LOCAL_WRITE_LEASE}: Linkerd's local mirror deletes such federated Services. Scale Deployment linkerd-local-service-mirror to zero, and do not leave --federated-selector empty`,
 );
 
+const BEYOND_LIMIT = refused(
+  'LimitExceeded',
+  'the target has more members of federated Services than the operator joins for a Link (--max-mirrors), and this is not one of the oldest; label fewer, or raise the limit',
+);
+
+/** What decides who fits in. */
+interface Fit {
+  readonly mode: MirrorMode;
+  /** Whether we hold the Lease of local memberships. */
+  readonly isHeld: boolean;
+  readonly before: Membership | undefined;
+}
+
 /** Why a Service cannot join in this shape. */
-function unfit({ target, service }: Member, mode: MirrorMode, isHeld: boolean): Refusal | undefined {
+function unfit({ target, service }: Member, { mode, isHeld, before }: Fit): Refusal | undefined {
   if (mode === 'gateway') {
     if (target !== undefined && target.gateway === undefined) return WAITING_FOR_GATEWAY;
     return portsIn(mode, service).length === 0 ? NO_PORT_CROSSES : undefined;
@@ -202,10 +219,17 @@ function unfit({ target, service }: Member, mode: MirrorMode, isHeld: boolean): 
       'ModeMismatch',
       "its Link wants it to be reached through the gateway, but the federated Service is on a flat network, and has a member that cannot change that now: its cluster cannot be read, or Linkerd's controller writes for it",
     );
-  if (!target.isDiscoverable)
+  const { cluster } = target.link;
+  if (target.isDiscoverable === false)
     return refused(
       'WaitingForCredentials',
-      `Linkerd's control plane has no credentials of cluster ${target.link.cluster}; create the copy of its credentials Secret in the control plane's namespace`,
+      `Linkerd's control plane has no credentials of cluster ${cluster}; create the copy of its credentials Secret in the control plane's namespace`,
+    );
+  // A member stays while nothing is known.
+  if (target.isDiscoverable === undefined && before?.clusters.has(cluster) !== true)
+    return refused(
+      'WaitingForCredentials',
+      `it is not known whether Linkerd's control plane has credentials of cluster ${cluster}: let the operator list and watch the Secrets of the control plane's namespace`,
     );
   return undefined;
 }

@@ -1,8 +1,8 @@
 /** What a federated Service says of itself: who its members are. Pure. */
 import type { MirrorMode } from '../../constructs/mirror/index.ts';
-import { Annotation, federatedEntry, Label } from '../../crds/wire.ts';
+import { Annotation, Label } from '../../crds/wire.ts';
 import type { KubeObject } from '../kube/objects.ts';
-import { isFederated, isFlat } from '../source/owner.ts';
+import { isFederated, isFlat, memberClusters } from '../source/owner.ts';
 import type { ObservedFederation } from './observed.ts';
 
 /** The members that a federated Service has now. */
@@ -27,11 +27,9 @@ export function membershipOf({ name, live, slices }: ObservedFederation): Member
       local: members.includes(undefined),
     };
   }
-  const entries = (annotations[Annotation.remoteDiscovery] ?? '').split(',');
-  const clusters = entries.filter((entry) => entry.startsWith(federatedEntry(name, '')));
   return {
     mode: 'remote-discovery',
-    clusters: new Set(clusters.map((entry) => entry.slice(federatedEntry(name, '').length))),
+    clusters: new Set(memberClusters(live)),
     local: annotations[Annotation.localDiscovery] === name,
   };
 }

@@ -34,8 +34,13 @@ export interface TargetParty extends Party {
   readonly seniority: Seniority;
   /** How the Link wants its members to be reached: `spec.federation`. */
   readonly mode: MirrorMode;
-  /** Whether Linkerd's destination controller has credentials of the cluster, which flat mode needs (rule I4). */
-  readonly isDiscoverable: boolean;
+  /**
+   * Whether Linkerd's destination controller has credentials of the cluster, which flat mode needs (rule I4); undefined
+   * while that is not known, or may not be known.
+   */
+  readonly isDiscoverable: boolean | undefined;
+  /** Whether the Service is one of those that the limit of the Link allows (rule E10). */
+  readonly isAdmitted: boolean;
   /** Absent if the Link has no gateway. */
   readonly gateway?: GatewayView | undefined;
   /** Whether an endpoint of the Service is ready; undefined while that is not known. */

@@ -14,10 +14,11 @@ import { type Pass, reconcile } from '../mirror/reconcile.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { Applier } from '../runtime/applier.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
-import type { MayWrite } from '../runtime/fence.ts';
+import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { federationOf, isFederated } from '../source/owner.ts';
 import type { Environment } from './environment.ts';
 import { namespaceStateOf } from './namespaces.ts';
+import type { Federation, FederationParty, Participant } from './participants.ts';
 
 /** Time until a name that a foreign object has is tried again. */
 const CONFLICT_RETRY_MS = 30_000;
@@ -25,25 +26,8 @@ const CONFLICT_RETRY_MS = 30_000;
 /** The writes of federated Services take turns with those of the mirrors of each cluster, under a name of no cluster. */
 const TURN = '!federation';
 
-/** What a cluster that takes part says of its Services, and learns of them. */
-interface Participant<P extends TargetParty | LocalParty> {
-  /** Returns the keys of its Services that are selected as members. */
-  keys(): Iterable<string>;
-  /** Returns what is known of its Service of one key. */
-  observe(key: string): P;
-  /** Whether its memberships are not ours to write, or certainly are at this moment: asked right before each write. */
-  readonly mayWrite: MayWrite;
-  /** Takes the status of one of its Services; undefined: it is not selected, or nothing is known of it now. */
-  report(key: string, status: MirrorStatus | undefined): void;
-}
-
-/** The session of a Link. */
-export interface FederationParty extends Participant<TargetParty> {
-  readonly cluster: string;
-}
-
 export interface FederationsOptions {
-  readonly env: Environment;
+  readonly env: Omit<Environment, 'federations' | 'discovery'>;
   readonly local: Participant<LocalParty>;
   /**
    * Whether a Link names a cluster, or it is not known yet that none does. The memberships of such a cluster stay while no
@@ -52,7 +36,7 @@ export interface FederationsOptions {
   readonly mayHaveLink: (cluster: string) => boolean;
 }
 
-export class Federations {
+export class Federations implements Federation {
   readonly #options: FederationsOptions;
   readonly #controller: Controller;
   readonly #applier: Applier;
@@ -81,32 +65,41 @@ export class Federations {
     });
   }
 
-  /**
-   * Lets a cluster take part.
-   * @throws Error if it already does: it has one session (rule E9)
-   */
   join(party: FederationParty): void {
     if (this.#parties.has(party.cluster)) throw new Error(`cluster ${party.cluster} already takes part in federations`);
     this.#parties.set(party.cluster, party);
-    this.addAll();
+    for (const key of party.keys()) this.add(key);
   }
 
-  /** Ends the part of a cluster. Its memberships go if it has no Link. */
   leave(cluster: string): void {
-    if (this.#parties.delete(cluster)) this.addAll();
+    const party = this.#parties.get(cluster);
+    if (party === undefined) return;
+    const keys = [...party.keys()];
+    this.#parties.delete(cluster);
+    for (const key of keys) this.add(key);
   }
 
-  /** Reconciles a key: a Service that is a member, or could be one, has changed. */
   add(key: string): void {
     this.#controller.add(key);
   }
 
-  /** Reconciles all keys: what is known of a cluster, its gateway, its Lease or its Link has changed. */
+  /** Reconciles all keys: which clusters have Links, or something else that concerns them all, has changed. */
   addAll(): void {
+    for (const key of this.#keys()) this.add(key);
+  }
+
+  /** Returns all keys that may need work. */
+  #keys(): ReadonlySet<string> {
     const { env, local } = this.#options;
     const participants = [local, ...this.#parties.values()];
     const keys = participants.flatMap((each) => [...each.keys()]);
-    for (const key of new Set([...env.source.federations(), ...keys, ...this.#reported])) this.add(key);
+    return new Set([...env.source.federations(), ...keys, ...this.#reported]);
+  }
+
+  /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
+  namespaceChanged(namespace: string, state: SourceNamespaceState): void {
+    // A namespace that is gone makes room for another.
+    for (const key of this.#keys()) if (state === 'missing' || splitKey(key).namespace === namespace) this.add(key);
   }
 
   /** Reconciles until the signal aborts and the reconciles under way have ended. */
@@ -195,7 +188,8 @@ const unknownParty = (cluster: string): TargetParty => ({
   // Before all others: labels and ports may be those of its member, and stay.
   seniority: { createdAt: '', name: cluster },
   mode: 'remote-discovery',
-  isDiscoverable: false,
+  isDiscoverable: undefined,
+  isAdmitted: true,
   anyReady: undefined,
 });
 

@@ -2,7 +2,7 @@
  * Whose an object of the source cluster is (rule A6): the target cluster, and what in it the object belongs to. Read
  * from labels and names alone, so that an operator that has just started knows what is ours.
  */
-import { Annotation, isProbeName, Label, memberName, Value } from '../../crds/wire.ts';
+import { Annotation, federatedEntry, isProbeName, Label, memberName, Value } from '../../crds/wire.ts';
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 
 /** The key of a Link's probe Service; every other key is `namespace/name` of a target Service. */
@@ -69,6 +69,15 @@ export function isFederated(service: KubeObject): boolean {
 /** Reports whether a Service has an annotation by which Linkerd finds members on a flat network. */
 export const isFlat = ({ metadata: { annotations = {} } }: KubeObject): boolean =>
   Annotation.remoteDiscovery in annotations || Annotation.localDiscovery in annotations;
+
+/** Returns the target clusters that a federated Service, or a slice of one, says are members. */
+export function memberClusters(object: KubeObject): readonly string[] {
+  const { labels = {}, annotations = {}, name } = object.metadata;
+  if ('addressType' in object) return [labels[Label.federationMember]].filter((cluster) => cluster !== undefined);
+  const prefix = federatedEntry(memberName(name) ?? '', '');
+  const entries = (annotations[Annotation.remoteDiscovery] ?? '').split(',');
+  return entries.filter((entry) => entry.startsWith(prefix)).map((entry) => entry.slice(prefix.length));
+}
 
 /**
  * Returns `namespace/name` of the Services that join the federated Service that an object is, is a slice of, or has the

@@ -18,7 +18,16 @@ import {
 import type { OwnedObjects } from '../mirror/observed.ts';
 import { type Change, Store } from '../runtime/store.ts';
 import { ListedNamespaces, type SourceNamespaces, WatchedNamespaces } from './namespaces.ts';
-import { federationOf, indexValueOf, isFederated, mirroredName, type Owner, ownerOf, sameOwner } from './owner.ts';
+import {
+  federationOf,
+  indexValueOf,
+  isFederated,
+  memberClusters,
+  mirroredName,
+  type Owner,
+  ownerOf,
+  sameOwner,
+} from './owner.ts';
 import { trimEndpoints, trimForeignService, trimService, trimSlice } from './trim.ts';
 
 export interface SourceStoresOptions {
@@ -112,6 +121,12 @@ export class SourceStores {
     return new Set([...this.services.indexed('federation'), ...this.slices.indexed('federation')]);
   }
 
+  /** The keys of the federated Services that a target cluster is a member of. */
+  membershipsOf(cluster: string): ReadonlySet<string> {
+    const members = [this.services, this.slices].flatMap((store): readonly KubeObject[] => store.by('member', cluster));
+    return new Set(members.map(federationOf).filter((key) => key !== undefined));
+  }
+
   /** The objects of one owner. */
   ownedBy(owner: Owner): OwnedObjects {
     const value = indexValueOf(owner);
@@ -175,6 +190,7 @@ export class SourceStores {
         owner: (object) => ownersOf(object).map(indexValueOf),
         cluster: (object) => ownersOf(object).map(({ cluster }) => cluster),
         federation: (object) => (isOfFederation(object) ? [federationOf(object) ?? ''] : []),
+        member: (object) => (isOfFederation(object) ? memberClusters(object) : []),
       },
       onRelisted: (_first, _lost, namespace) => {
         if (namespace !== undefined) this.listed?.listed(namespace, plural);

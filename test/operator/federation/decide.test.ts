@@ -76,6 +76,12 @@ describe('members (I1)', () => {
     expect(reasonsOf(observed)).toEqual({ a: 'InvalidService', west: 'Mirrored' });
   });
 
+  test('a Service that the limit of its Link leaves out does not join (E10)', () => {
+    const observed = federation([target('a', { isAdmitted: false }), target('west')]);
+    expect(remoteOf(observed)).toBe('web@west');
+    expect(reasonsOf(observed)).toEqual({ a: 'LimitExceeded', west: 'Mirrored' });
+  });
+
   test('a name that is too long with its suffix is reported, and nothing is written (N9)', () => {
     const observed = federation([target('west')], { name: 'w'.repeat(54) });
     expect(reasonsOf(observed)).toEqual({ west: 'InvalidName' });
@@ -170,6 +176,14 @@ describe('flat shape (I4)', () => {
     expect(remoteOf(observed)).toBe('web@b');
     expect(reasonsOf(observed)).toEqual({ a: 'WaitingForCredentials', b: 'Mirrored' });
     expect(ownerOf(observed)).toBe('b');
+  });
+
+  test('a member stays while it is not known whether the control plane has its credentials, and none is added', () => {
+    const unknown = { isDiscoverable: undefined };
+    const live = linkerds('web@a');
+    const observed = federation([target('a', unknown), target('b', unknown), target('c')], { live });
+    expect(remoteOf(observed)).toBe('web@a,web@c');
+    expect(reasonsOf(observed)).toEqual({ a: 'Mirrored', b: 'WaitingForCredentials', c: 'Mirrored' });
   });
 
   test('a member is listed only if it has every port number, under whatever name', () => {

@@ -35,6 +35,7 @@ export const target = (cluster: string, options: TargetOptions = {}): TargetPart
     seniority: { createdAt: '2026-01-01T00:00:00Z', name: cluster },
     mode: 'remote-discovery',
     isDiscoverable: true,
+    isAdmitted: true,
     gateway: { port: 4143, identity: `gateway.${cluster}`, addresses: [addressOf(cluster)], alive: true },
     anyReady: true,
     knowledge: 'known',

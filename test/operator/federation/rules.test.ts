@@ -64,7 +64,8 @@ class Draw {
     return target(cluster, {
       knowledge,
       mode: gateways && this.chance(0.5) ? 'gateway' : 'remote-discovery',
-      isDiscoverable: this.chance(0.85),
+      isDiscoverable: this.one<boolean | undefined>(true, true, true, true, true, true, false, undefined),
+      isAdmitted: this.chance(0.95),
       anyReady: knowledge === 'known' ? this.one<boolean | undefined>(true, true, false, undefined) : undefined,
       service: knowledge === 'known' ? this.service(cluster) : undefined,
       seniority: { createdAt: this.one('2025-01-01T00:00:00Z', '2026-01-01T00:00:00Z'), name: `link-${cluster}` },

@@ -49,6 +49,10 @@ interface Cluster {
   readonly rank: string;
 }
 
+/** Whether Linkerd can find the pods of a cluster; while that is not known, those of a member still. */
+const isFound = ({ isDiscoverable, link }: TargetParty, before: Shown | undefined): boolean =>
+  isDiscoverable ?? before?.members.includes(link.cluster) === true;
+
 const mayJoin = (service: Service | undefined): service is Service => {
   if (service === undefined) return false;
   const { labels = {}, annotations = {} } = service.metadata;
@@ -86,8 +90,8 @@ export function brokenRules(
   if (observed.live !== undefined && before === undefined) {
     must(after.live === observed.live, 'I8: what is not ours is not written');
     must(after.slices.length === observed.slices.length, 'I8: nor does it get slices');
-    for (const { name, party } of clusters) {
-      if (party.knowledge !== 'known' || !mayJoin(party.service)) continue;
+    for (const { name, party, target } of clusters) {
+      if (party.knowledge !== 'known' || !mayJoin(party.service) || target?.isAdmitted === false) continue;
       must(statuses.get(name)?.reason === 'NameConflict', `I8: ${name} reports the conflict`);
     }
     return broken;
@@ -95,13 +99,15 @@ export function brokenRules(
 
   const now = shown(after) ?? { isFlat: true, members: [] };
   const stays = clusters.filter(({ name, party }) => party.knowledge !== 'known' && before?.members.includes(name));
-  const asks = clusters.filter(({ party }) => party.knowledge === 'known' && mayJoin(party.service));
+  const asks = clusters.filter(
+    ({ target, party }) => party.knowledge === 'known' && mayJoin(party.service) && target?.isAdmitted !== false,
+  );
   must(new Set(now.members).size === now.members.length, 'I2: each member once');
   for (const each of clusters) {
     const isIn = now.members.includes(each.name);
     if (each.party.knowledge !== 'known') must(isIn === stays.includes(each), `I6, I7: ${each.name} stays as it was`);
     else if (!asks.includes(each)) {
-      must(!isIn, `I1: ${each.name} has no Service that may join`);
+      must(!isIn, `I1, E10: ${each.name} has no Service that may join`);
       must(statuses.get(each.name)?.mirrored !== true, `I8: ${each.name} is not reported as a member`);
     }
   }
@@ -124,7 +130,7 @@ export function brokenRules(
 
   // Who is the first, and what the others need.
   const couldBeIn = ({ target, party }: Cluster): boolean => {
-    if (isFlat) return target === undefined || (target.mode !== 'gateway' && target.isDiscoverable);
+    if (isFlat) return target === undefined || (target.mode !== 'gateway' && isFound(target, before));
     return (target === undefined || target.gateway !== undefined) && (party.service?.spec?.ports ?? []).some(isTcp);
   };
   const [first] = clusters.filter((each) => stays.includes(each) || (asks.includes(each) && couldBeIn(each)));

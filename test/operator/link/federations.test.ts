@@ -1,7 +1,8 @@
 /** The controller of federated Services over a simulated source cluster, with sessions played by the test. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LocalParty, TargetParty } from '../../../operator/federation/observed.ts';
-import { Federations, type FederationParty } from '../../../operator/link/federations.ts';
+import { Federations } from '../../../operator/link/federations.ts';
+import type { FederationParty } from '../../../operator/link/participants.ts';
 import type { MirrorStatus } from '../../../operator/mirror/status.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import type { ObjectRef } from '../../cluster/workload/index.ts';

@@ -1,0 +1,48 @@
+/** What takes part in federated Services, and what it is given for that: see federations.ts. */
+import type { LocalParty, TargetParty } from '../federation/observed.ts';
+import type { MirrorStatus } from '../mirror/status.ts';
+import type { MayWrite } from '../runtime/fence.ts';
+
+/** What a cluster that takes part says of its Services, and learns of them. */
+export interface Participant<P extends TargetParty | LocalParty> {
+  /** Returns the keys of its Services that are selected as members, and of others that may need work for its sake. */
+  keys(): Iterable<string>;
+  /** Returns what is known of its Service of one key. */
+  observe(key: string): P;
+  /** Whether its memberships are not ours to write, or certainly are at this moment: asked right before each write. */
+  readonly mayWrite: MayWrite;
+  /** Takes the status of one of its Services; undefined: it is not selected, or nothing is known of it now. */
+  report(key: string, status: MirrorStatus | undefined): void;
+}
+
+/** The session of a Link. */
+export interface FederationParty extends Participant<TargetParty> {
+  readonly cluster: string;
+}
+
+/** The federated Services, as those who take part see them. */
+export interface Federation {
+  /**
+   * Lets a cluster take part.
+   * @throws Error if it already does: it has one session (rule E9)
+   */
+  join(party: FederationParty): void;
+  /** Ends the part of a cluster. Its memberships go if it has no Link. */
+  leave(cluster: string): void;
+  /** Reconciles a key: a Service that is a member, or could be one, has changed. */
+  add(key: string): void;
+}
+
+/** Which clusters Linkerd's control plane finds pods of on a flat network. */
+export interface DiscoveredClusters {
+  /** Undefined: that is not known, or may not be known. */
+  has(cluster: string): boolean | undefined;
+}
+
+/** A source cluster whose own memberships are another's to write. */
+export const NO_LOCAL_MEMBER: Participant<LocalParty> = {
+  keys: () => [],
+  observe: () => ({ knowledge: 'anothers', isHeld: true, slices: undefined }),
+  mayWrite: () => true,
+  report: () => undefined,
+};
