@@ -91,6 +91,16 @@ export class Clusters {
     for (const cluster of this.#records.recall(served)) this.#controller.add(cluster);
   }
 
+  /**
+   * Whether a Link has a cluster, or it is not known yet that none does: what is known of no Link at all says nothing
+   * about clusters that never had one here.
+   */
+  mayHaveLink(cluster: string): boolean {
+    const { reads } = this.#options;
+    const isNamed = [...reads.values()].some(({ named }) => named === cluster);
+    return reads.size === 0 || isNamed || [...this.#records.served.values()].includes(cluster);
+  }
+
   /** Handles that Links were listed anew. */
   linksListed(): void {
     this.#links.listed();

@@ -10,6 +10,7 @@ import type { Interruptions } from '../runtime/interruptions.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { IpFamily } from '../gateway/addresses.ts';
 import type { SourceCluster } from '../source/source.ts';
+import type { DiscoveredClusters, Federation } from './participants.ts';
 import type { LinkPresence } from './presence.ts';
 
 /** What all Links share. */
@@ -25,6 +26,8 @@ export interface Environment {
   readonly presence: Pick<LinkPresence, 'holdMs'>;
   readonly families: ReadonlySet<IpFamily>;
   readonly claims: NameClaims;
+  readonly federations: Federation;
+  readonly discovery: DiscoveredClusters;
   readonly metrics: Metrics;
   readonly log: Logger;
   /** Whether this replica certainly leads. */

@@ -13,7 +13,7 @@ import type { Environment, LinkReport } from './environment.ts';
 import { HeldDeletions } from './held.ts';
 import { Limits } from './limits.ts';
 import type { Mirrors } from './mirrors.ts';
-import { observeExport, type ObservedExport } from './observe.ts';
+import { observeExport, type ObservedExport, observeMember, type ObservedMember } from './observe.ts';
 import { Trial } from './trial.ts';
 
 /** Settings that decide how a target is read. */
@@ -24,13 +24,26 @@ type Selection = Pick<
   | 'enableHeadlessServices'
   | 'selector'
   | 'remoteDiscoverySelector'
+  | 'federatedServiceSelector'
+  | 'gateway'
   | 'targetNamespaces'
   | 'confirmPrune'
 >;
 
+/** Is given what may have changed of the members of federated Services. */
+export interface MemberListener {
+  /** Keys of Services whose memberships may have changed. */
+  changed(keys: Iterable<string>): void;
+  /** All members were listed anew, and are known. */
+  listed(): void;
+  /** The members are about to be listed by another selector. */
+  restarted(): void;
+}
+
 export interface ExportsOptions {
   readonly settings: Selection;
   readonly mirrors: Mirrors;
+  readonly members: MemberListener;
   readonly env: Environment;
   readonly report: LinkReport;
   /** Ends all watches. */
@@ -66,6 +79,7 @@ export class Exports {
       source: env.source,
       cluster: settings.cluster,
       target: () => this.#target,
+      members: () => this.#target,
       onChange: (keys) => {
         this.#reconcile(keys);
         options.report.statusChanged();
@@ -81,7 +95,8 @@ export class Exports {
 
   /** Whether nothing of the target is read, since no selector selects anything (rule A1). */
   get readsNothing(): boolean {
-    return this.#settings.selector === undefined && this.#settings.remoteDiscoverySelector === undefined;
+    const { selector, remoteDiscoverySelector, federatedServiceSelector } = this.#settings;
+    return [selector, remoteDiscoverySelector, federatedServiceSelector].every((each) => each === undefined);
   }
 
   /** Number of deletions that are held. */
@@ -97,6 +112,16 @@ export class Exports {
   /** Returns the keys of all exported Services. */
   keys(): ReadonlySet<string> {
     return this.#target?.keys() ?? new Set();
+  }
+
+  /** Returns the keys of all members of federated Services. */
+  memberKeys(): ReadonlySet<string> {
+    return this.#target?.memberKeys() ?? new Set();
+  }
+
+  /** Returns what the target says about one Service as a member of a federated Service. */
+  observeMember(key: string): ObservedMember {
+    return observeMember(key, this.#target, this.#held, this.#limits);
   }
 
   /** Returns what the target says about one Service. */
@@ -138,9 +163,10 @@ export class Exports {
     this.#settings = settings;
     this.#reconcile(this.#held.confirm(settings.confirmPrune));
     if (this.#target === undefined || isReadAlike(settings, before)) return false;
-    const { mirrors, signal } = this.#options;
+    const { mirrors, members, signal } = this.#options;
     this.#target.stop();
     mirrors.progress.restart();
+    members.restarted();
     this.#held.restarted();
     this.#target = this.#makeTarget();
     if (this.#client !== undefined) this.#target.run(this.#client, signal);
@@ -198,16 +224,19 @@ export class Exports {
 
   #makeTarget(): Target {
     const { env, onReachable } = this.#options;
-    const { cluster, selector, remoteDiscoverySelector, targetNamespaces } = this.#settings;
+    const { cluster, targetNamespaces } = this.#settings;
     // A target that was replaced may still report.
     const isCurrent = (): boolean => this.#target === target;
     const target: Target = new Target({
-      selectors: { gateway: selector, flat: remoteDiscoverySelector },
+      selectors: selectorsOf(this.#settings),
       namespaces: targetNamespaces,
       timings: env.tuning.targetTimings,
       labelCopyMs: env.tuning.labelCopyMs,
       onChange: (key, left = []) => {
         if (isCurrent()) this.#changed(target, key, left);
+      },
+      onMember: (key) => {
+        if (isCurrent()) this.#memberChanged(target, key);
       },
       onRelisted: () => {
         if (isCurrent()) this.#relisted(target);
@@ -267,21 +296,40 @@ export class Exports {
     mirrors.add(key);
   }
 
+  #memberChanged(target: Target, key: string): void {
+    const { members, report } = this.#options;
+    this.#limits.changed();
+    if (this.#held.memberChanged(target, key)) report.statusChanged();
+    members.changed([key]);
+  }
+
   #relisted(target: Target): void {
-    const { mirrors, report } = this.#options;
+    const { mirrors, members, report } = this.#options;
     this.#held.pods.recount(target);
     this.#limits.changed();
     this.#reconcile(this.#held.relisted(target, this.#settings.confirmPrune));
     mirrors.relisted(target.keys());
+    members.listed();
     report.statusChanged();
   }
 
   #reconcile(keys: ReadonlySet<string>): void {
     for (const key of keys) this.#options.mirrors.add(key);
+    this.#options.members.changed(keys);
   }
 }
+
+const selectorsOf = ({ selector, remoteDiscoverySelector, federatedServiceSelector, gateway }: Selection) => ({
+  gateway: selector,
+  flat: remoteDiscoverySelector,
+  members: federatedServiceSelector,
+  // A federated Service may lead through gateways though this Link does not ask for that (rule I5).
+  readsMemberSlices: gateway !== undefined,
+});
 
 const isReadAlike = (a: Selection, b: Selection): boolean =>
   a.selector?.query === b.selector?.query &&
   a.remoteDiscoverySelector?.query === b.remoteDiscoverySelector?.query &&
+  a.federatedServiceSelector?.query === b.federatedServiceSelector?.query &&
+  (a.federatedServiceSelector === undefined || (a.gateway === undefined) === (b.gateway === undefined)) &&
   isDeepStrictEqual(a.targetNamespaces, b.targetNamespaces);

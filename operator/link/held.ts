@@ -1,11 +1,12 @@
 /**
- * The deletions of one Link's mirrors that are held (rule E6). What a list of the target takes away is counted against
- * what is mirrored, Services and pods alike; what a watch reports goes one by one, and is never held.
+ * The deletions of one Link's mirrors and memberships that are held (rule E6). What a list of the target takes away is
+ * counted against what is mirrored, Services and pods alike, and against the members of federated Services; what a watch
+ * reports goes one by one, and is never held.
  */
 import { splitKey } from '../kube/objects.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
-import { type ExportState, Losses, serviceOf } from '../target/losses.ts';
+import { type ExportState, Losses, membershipKey, serviceOf } from '../target/losses.ts';
 import type { TargetView } from '../target/target.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { Pods } from './pods.ts';
@@ -13,7 +14,9 @@ import { Pods } from './pods.ts';
 export interface HeldDeletionsOptions {
   readonly link: string;
   readonly cluster: string;
-  readonly env: Pick<Environment, 'config' | 'log'> & { readonly source: Pick<SourceStores, 'keysOf' | 'ownedBy'> };
+  readonly env: Pick<Environment, 'config' | 'log'> & {
+    readonly source: Pick<SourceStores, 'keysOf' | 'membershipsOf' | 'ownedBy'>;
+  };
   readonly report: LinkReport;
   /** Whether headless Services are mirrored pod by pod. */
   readonly isHeadless: () => boolean;
@@ -52,6 +55,13 @@ export class HeldDeletions {
     return target.decides(key) && !(target.get(key) === undefined && this.#losses.isHeld(key));
   }
 
+  /** Reports whether a Service's membership can be decided about: the target decides, and it is not held. */
+  decidesMember(target: TargetView, key: string): boolean {
+    return (
+      target.decidesMember(key) && !(target.member(key) === undefined && this.#losses.isHeld(this.#membership(key)))
+    );
+  }
+
   /** Reports whether a Service is certainly not exported, and its mirror may go. */
   isGone(target: TargetView, key: string): boolean {
     return stateOf(target, key) === 'gone' && !this.#losses.isHeld(key);
@@ -65,6 +75,14 @@ export class HeldDeletions {
   changed(target: TargetView, key: string, left: readonly string[]): boolean {
     const released = [this.#losses.changed(key, stateOf(target, key)), this.pods.changed(target, key, left)];
     return released.includes(true);
+  }
+
+  /**
+   * Notes a change of one Service that is or was a member.
+   * @returns whether a deletion was held and is not any more
+   */
+  memberChanged(target: TargetView, key: string): boolean {
+    return this.#losses.changed(this.#membership(key), membershipState(target, key));
   }
 
   /** Forgets what watches reported: they are made anew, for other selectors. */
@@ -91,29 +109,44 @@ export class HeldDeletions {
     return servicesOf(released);
   }
 
-  /** Returns the state of each Service and pod that has mirrors. */
+  #membership(key: string): string {
+    return membershipKey(key, this.#options.cluster);
+  }
+
+  /** Returns the state of each Service and pod that has mirrors, and of each membership. */
   #states(target: TargetView, within: string | undefined): ReadonlyMap<string, ExportState> {
     const { cluster, env } = this.#options;
     const isCounted = (key: string): boolean => within === undefined || splitKey(key).namespace === within;
     const states = new Map<string, ExportState>();
     for (const key of env.source.keysOf(cluster)) if (key !== PROBE_KEY) states.set(key, stateOf(target, key));
     for (const [key, state] of this.pods.states(target)) states.set(key, state);
+    for (const key of env.source.membershipsOf(cluster)) {
+      states.set(this.#membership(key), membershipState(target, key));
+    }
     for (const [key, state] of states) if (state === 'gone' && !isCounted(key)) states.set(key, undefined);
     return states;
   }
 
-  /** @param mirrored number of Services and pods that have mirrors */
+  /** @param mirrored number of Services and pods that have mirrors, and of memberships */
   #reportHeld(mirrored: number): void {
     const { link, env, report } = this.#options;
     const held = this.#losses.count;
     if (held === 0) return;
-    env.log.warn({ link, held }, 'the target no longer lists much of what is mirrored; those mirrors are not deleted');
-    const message = `the target no longer lists ${held} of ${mirrored} mirrored Services and pods; their mirrors are not deleted`;
+    env.log.warn(
+      { link, held },
+      'the target no longer lists much of what is mirrored or federated; that is not deleted',
+    );
+    const message = `the target no longer lists ${held} of ${mirrored} mirrored Services, pods and members of federated Services; what they have here stays`;
     report.event('Warning', 'PruneHeld', message);
   }
 }
 
 const servicesOf = (keys: readonly string[]): ReadonlySet<string> => new Set(keys.map(serviceOf));
+
+function membershipState(target: TargetView, key: string): ExportState {
+  if (target.member(key) !== undefined) return 'exported';
+  return target.decidesMember(key) ? 'gone' : undefined;
+}
 
 function stateOf(target: TargetView, key: string): ExportState {
   if (target.get(key) !== undefined) return 'exported';

@@ -1,5 +1,6 @@
 /**
- * The removal of everything that was mirrored from a cluster that no Link has any more (rule E5). It runs under the
+ * The removal of everything that was mirrored from a cluster that no Link has any more, and of its memberships of federated
+ * Services (rule E5). It runs under the
  * Lease of the Link that the mirrors were written for. After a restart, these Leases are the only record of leftovers.
  */
 import { sleep } from '../kube/backoff.ts';
@@ -9,6 +10,7 @@ import { splitKey } from '../kube/objects.ts';
 import { NOTHING } from '../mirror/desired.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { Environment, LinkReport } from './environment.ts';
+import { formerParty } from './federation-party.ts';
 import { Mirrors } from './mirrors.ts';
 import { namespaceStateOf } from './namespaces.ts';
 import { observeLeft } from './observe.ts';
@@ -66,14 +68,17 @@ export class Removal {
 
   /** Deletes what is left, and then the Lease. Resolves when both are deleted, or when stopped. */
   run(): Promise<RemovalResult> {
-    const { source, log } = this.#env;
+    const { source, federations, log } = this.#env;
     this.#count = [...source.keysOf(this.#cluster)].length;
     log.info(
       { link: this.link, cluster: this.#cluster, count: this.#count },
       'removing the mirrors that the Link left',
     );
     this.#unsubscribe = source.subscribe(this.#cluster, (key) => this.#mirrors.add(key));
+    const party = formerParty(this.#cluster, this.lease, this.#env);
+    federations.join(party);
     this.lease.run(async (until) => {
+      for (const key of party.keys()) federations.add(key);
       for (const key of this.#mirrors.keys()) this.#mirrors.add(key);
       await this.#mirrors.run(until);
     });
@@ -89,9 +94,10 @@ export class Removal {
 
   /** Handles a namespace of the source cluster that was created, or can be read now. */
   namespaceChanged(namespace: string): void {
-    for (const key of this.#env.source.keysOf(this.#cluster)) {
-      if (splitKey(key).namespace === namespace) this.#mirrors.add(key);
-    }
+    const { source, federations } = this.#env;
+    const isThere = (key: string): boolean => splitKey(key).namespace === namespace;
+    for (const key of source.keysOf(this.#cluster)) if (isThere(key)) this.#mirrors.add(key);
+    for (const key of source.membershipsOf(this.#cluster)) if (isThere(key)) federations.add(key);
   }
 
   async #finish(): Promise<RemovalResult> {
@@ -104,6 +110,7 @@ export class Removal {
     if (result === 'complete') await this.#removeLease();
     else await this.lease.release();
     this.#unsubscribe();
+    this.#env.federations.leave(this.#cluster);
     await this.#mirrors.forget();
     await this.#env.metrics.forgetTarget(this.#cluster);
     return result;
@@ -157,7 +164,8 @@ export class Removal {
 
   /** Reports whether anything is left that may be deleted. */
   #isAnythingLeft(): boolean {
-    return [...this.#env.source.keysOf(this.#cluster)].some((key) => {
+    const { source } = this.#env;
+    return [...source.keysOf(this.#cluster), ...source.membershipsOf(this.#cluster)].some((key) => {
       const state = namespaceStateOf(splitKey(key).namespace, this.#env);
       return key === PROBE_KEY || (state !== 'forbidden' && state !== 'unreadable');
     });

@@ -1,32 +1,35 @@
 /**
- * What one target may cost (rule E10): how many of its Services are mirrored, how many pods have an endpoint mirror, and
- * how many namespaces are created for it.
+ * What one target may cost (rule E10): how many of its Services are mirrored or join federated Services, how many pods
+ * have an endpoint mirror, and how many namespaces are created for it.
  */
 import { flagOf } from '../../crds/operator-settings.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import type { SourceStores } from '../source/stores.ts';
 import { Cap } from '../target/cap.ts';
 import { podKey, serviceOf } from '../target/losses.ts';
-import type { TargetView } from '../target/target.ts';
+import type { MembersView, TargetView } from '../target/target.ts';
 import type { Pods } from './pods.ts';
 
 export interface LimitsOptions {
   readonly config: Pick<OperatorConfig, 'maxMirrors' | 'maxEndpointMirrors'>;
   readonly pods: Pods;
-  readonly source: Pick<SourceStores, 'ownedBy'>;
+  readonly source: Pick<SourceStores, 'membershipsOf' | 'ownedBy'>;
   readonly cluster: string;
   readonly target: () => TargetView | undefined;
   /** Called with keys of Services that are served in another way now. */
   readonly onChange: (keys: ReadonlySet<string>) => void;
+  /** What of the target is federated, if that is limited too. @default - nothing */
+  readonly members?: () => MembersView | undefined;
 }
 
 export class Limits {
   readonly #options: LimitsOptions;
   readonly #services: Cap;
   readonly #pods: Cap;
+  readonly #members: Cap;
 
   constructor(options: LimitsOptions) {
-    const { config, pods, source, cluster, target } = options;
+    const { config, pods, source, cluster, target, members = () => undefined } = options;
     this.#options = options;
     const onChange = (keys: readonly string[]): void => options.onChange(new Set(keys.map(serviceOf)));
     this.#services = new Cap({
@@ -49,6 +52,19 @@ export class Limits {
       },
       onChange,
     });
+    this.#members = new Cap({
+      most: config.maxMirrors,
+      count: () => members()?.memberCount ?? 0,
+      candidates: () => {
+        const joined = source.membershipsOf(cluster);
+        return [...(members()?.memberKeys() ?? [])].map((key) => ({
+          key,
+          since: members()?.member(key)?.metadata.creationTimestamp ?? '',
+          isMirrored: joined.has(key),
+        }));
+      },
+      onChange,
+    });
   }
 
   admits(key: string): boolean {
@@ -59,10 +75,15 @@ export class Limits {
     return this.#pods.admits(podKey(key, hostname));
   }
 
-  /** Notes that the exports of the target have changed. */
+  admitsMember(key: string): boolean {
+    return this.#members.admits(key);
+  }
+
+  /** Notes that the exports or members of the target have changed. */
   changed(): void {
     this.#services.changed();
     this.#pods.changed();
+    this.#members.changed();
   }
 
   /** Returns what is more than the limits allow; undefined if nothing is. */
@@ -71,15 +92,17 @@ export class Limits {
     const texts = [
       excessText('Services', this.#services.excess, 'maxMirrors', config.maxMirrors),
       excessText('pods of headless Services', this.#pods.excess, 'maxEndpointMirrors', config.maxEndpointMirrors),
+      excessText('members of federated Services', this.#members.excess, 'maxMirrors', config.maxMirrors),
     ].filter((text) => text !== undefined);
     return texts.length === 0
       ? undefined
-      : `${texts.join('; ')}. What is mirrored stays, and beside it the oldest are; export fewer, or raise the limit`;
+      : `${texts.join('; ')}. What is served stays, and beside it the oldest are; export fewer, or raise the limit`;
   }
 
   stop(): void {
     this.#services.stop();
     this.#pods.stop();
+    this.#members.stop();
   }
 }
 
@@ -91,4 +114,4 @@ const excessText = (
 ): string | undefined =>
   count === undefined
     ? undefined
-    : `the target exports ${count} ${what}, of which ${most} are mirrored (${flagOf(setting)})`;
+    : `the target exports ${count} ${what}, of which ${most} are served (${flagOf(setting)})`;

@@ -123,9 +123,18 @@ export class Link implements LinkReport {
     return { ...(this.#work?.findings() ?? NO_FINDINGS), namespace, name, generation, accepted: this.#accepted };
   }
 
-  #measure({ mirrors, pruneHeld }: LinkFindings, conditions: ReturnType<typeof linkStatus>['conditions']): void {
+  #measure(
+    { mirrors, federated, pruneHeld }: LinkFindings,
+    conditions: ReturnType<typeof linkStatus>['conditions'],
+  ): void {
     const { metrics, name } = this.#options;
     metrics.setConditions(name, this.#cluster, conditions);
+    if (federated !== undefined) {
+      const joined = [...federated.values()].filter((each) => each.mirrored).length;
+      for (const [state, count] of Object.entries({ joined, refused: federated.size - joined })) {
+        metrics.target.federatedMembers.set({ target_cluster_name: this.#cluster, state }, count);
+      }
+    }
     if (mirrors === undefined) return;
     const states = { ready: 0, waiting: 0, failed: 0 };
     for (const each of mirrors.values()) states[mirrorState(each)] += 1;

@@ -20,11 +20,14 @@ import type { Logger } from '../runtime/logger.ts';
 import { Reflector } from '../runtime/reflector.ts';
 import { type Sink, Store } from '../runtime/store.ts';
 import { sourceHealth } from '../source/advice.ts';
+import { Discovery } from '../source/discovery.ts';
 import { sourceFamilies } from '../source/families.ts';
 import { SourceCluster } from '../source/source.ts';
 import { Clusters } from './clusters.ts';
+import { Federations } from './federations.ts';
 import { Link, LINKS } from './link.ts';
 import { type LinkRead, readLinkObject, type Served } from './links.ts';
+import { NO_LOCAL_MEMBER } from './participants.ts';
 import { LinkPresence } from './presence.ts';
 import { servedClusters } from './records.ts';
 import type { LinkObject } from './status-writer.ts';
@@ -54,6 +57,8 @@ export class Manager {
   readonly #reads = new Map<string, LinkRead>();
   /** Undefined until everything has been listed. */
   #clusters: Clusters | undefined;
+  /** Undefined until everything has been listed. */
+  #federations: Federations | undefined;
   #pruningReported = false;
 
   constructor(options: ManagerOptions) {
@@ -105,11 +110,15 @@ export class Manager {
     const running = [this.#source.run(signal), ...this.#watch(signal)];
     await Promise.all([this.#source, this.#objects, this.#secrets].map((each) => each.whenSynced(signal)));
     if (!signal.aborted) {
-      const clusters = await this.#makeClusters(signal);
+      const { clusters, federations, discovery } = await this.#makeWork(signal);
       this.#clusters = clusters;
+      this.#federations = federations;
       this.#source.problems.onOver = () => void this.#recall(clusters, signal);
-      this.#source.namespaces.subscribe((name, state) => clusters.namespaceChanged(name, state));
-      await clusters.run(signal);
+      this.#source.namespaces.subscribe((name, state) => {
+        clusters.namespaceChanged(name, state);
+        federations.namespaceChanged(name, state);
+      });
+      await Promise.all([clusters.run(signal), federations.run(signal), discovery.run(signal)]);
     }
     await Promise.all(running);
   }
@@ -142,13 +151,13 @@ export class Manager {
     ];
   }
 
-  async #makeClusters(signal: AbortSignal): Promise<Clusters> {
+  async #makeWork(signal: AbortSignal) {
     const { client, config, tuning, metrics, log, mayWrite, hasCeased, interruptions } = this.#options;
     const families = await sourceFamilies(client, process.env, signal, log);
     const served = (await this.#findServed(signal)) ?? new Map<string, string>();
     // Whether the last one was deleted, or all vanished, is not known.
     if (this.#reads.size === 0 && served.size > 0) this.#presence.noneFound();
-    const common = {
+    const shared = {
       client,
       config,
       tuning,
@@ -159,14 +168,32 @@ export class Manager {
       hasCeased,
       interruptions,
       presence: this.#presence,
+      source: this.#source,
+      claims: new NameClaims(),
+      writes: new FairSemaphore(client.connections),
     };
-    return new Clusters({
-      env: { ...common, source: this.#source, claims: new NameClaims(), writes: new FairSemaphore(client.connections) },
+    const federations: Federations = new Federations({
+      env: shared,
+      local: NO_LOCAL_MEMBER,
+      mayHaveLink: (cluster) => clusters.mayHaveLink(cluster),
+    });
+    const discovery = new Discovery({
+      client,
+      namespace: config.controlPlaneNamespace,
+      names: config.credentialsSecrets,
+      timings: tuning.sourceTimings,
+      interruptions,
+      log,
+      onChange: () => federations.addAll(),
+    });
+    const clusters: Clusters = new Clusters({
+      env: { ...shared, federations, discovery },
       reads: this.#reads,
       served,
       makeLink: (name) => this.#makeLink(name),
       secretOf: (name) => this.#secrets.get(`${config.namespace}/${name}`),
     });
+    return { clusters, federations, discovery };
   }
 
   /** A source cluster that was away may have been restored from a backup, and have again what deleted Links left. */
@@ -205,6 +232,8 @@ export class Manager {
     else this.#reads.set(name, readLinkObject(after));
     if (former !== undefined) this.#clusters?.add(former);
     this.#clusters?.linkChanged(name);
+    // A cluster that nothing serves may have got a Link, or have none any more.
+    this.#federations?.addAll();
   }
 
   #makeLink(name: string): Link {

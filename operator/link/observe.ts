@@ -5,12 +5,13 @@
 import type { LinkSettings } from '../../crds/index.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import { desiredProbe } from '../gateway/probe-service.ts';
-import { splitKey } from '../kube/objects.ts';
+import { type Service, splitKey } from '../kube/objects.ts';
 import { type Manifests, NOTHING } from '../mirror/desired.ts';
 import type { GatewayView, LinkView, NamespaceState, Observed } from '../mirror/observed.ts';
+import { readSlices } from '../mirror/target-endpoints.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
-import type { TargetView } from '../target/target.ts';
+import type { Target, TargetView } from '../target/target.ts';
 import type { HeldDeletions } from './held.ts';
 import type { Limits } from './limits.ts';
 import { type NamespaceBudget, namespaceStateOf } from './namespaces.ts';
@@ -54,6 +55,34 @@ export const observeExport = (
     departed: target === undefined ? new Map() : held.pods.departed(target, key),
     decidable: target !== undefined && held.decides(target, key),
     isConfirmed: target?.confirms(key) === true,
+  };
+};
+
+/** What the target says about one Service as a member of a federated Service. */
+export interface ObservedMember {
+  readonly service: Service | undefined;
+  /** Whether it is known whether there is one, and no deletion of it is held. */
+  readonly isKnown: boolean;
+  /** Whether the limit of the Link allows it. */
+  readonly isAdmitted: boolean;
+  /** Whether an endpoint of it is ready; undefined while that is not known, or not read. */
+  readonly anyReady: boolean | undefined;
+}
+
+/** Returns what the target says about one Service as a member; undefined: the target is not being read. */
+export const observeMember = (
+  key: string,
+  target: Target | undefined,
+  held: HeldDeletions,
+  limits: Limits,
+): ObservedMember => {
+  const service = target?.member(key);
+  const slices = service && target?.memberSlicesOf(key);
+  return {
+    service,
+    isKnown: target !== undefined && held.decidesMember(target, key),
+    isAdmitted: limits.admitsMember(key),
+    anyReady: service && slices && readSlices(service, slices).anyReady,
   };
 };
 

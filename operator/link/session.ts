@@ -17,6 +17,7 @@ import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { Credentials } from '../target/credentials.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { Exports } from './exports.ts';
+import { SessionParty } from './federation-party.ts';
 import { Mirrors } from './mirrors.ts';
 import { NamespaceBudget } from './namespaces.ts';
 import { linkViewOf, observeServed, probeManifests } from './observe.ts';
@@ -34,6 +35,8 @@ export class Session {
   readonly #env: Environment;
   readonly #report: LinkReport;
   readonly #mirrors: Mirrors;
+  /** What takes part in federated Services. */
+  readonly #party: SessionParty;
   readonly #gateway: Gateway;
   readonly #credentials: Credentials;
   readonly #reachability: Reachability;
@@ -68,10 +71,23 @@ export class Session {
       env,
       report,
     });
+    this.#party = new SessionParty({
+      cluster,
+      env,
+      report,
+      lease: this.lease,
+      budget: this.#budget,
+      members: {
+        memberKeys: () => this.#exports.memberKeys(),
+        observeMember: (key) => this.#exports.observeMember(key),
+      },
+      link: () => ({ settings: this.#settings, view: this.#view, gateway: this.#gateway.view }),
+    });
     this.#reachability = new Reachability(name, log, report);
     this.#exports = new Exports({
       settings,
       mirrors: this.#mirrors,
+      members: this.#party,
       env,
       report,
       signal: this.#stopped.signal,
@@ -124,18 +140,20 @@ export class Session {
       heldBy: this.lease.heldBy,
       // The last report is kept until the target has been read.
       mirrors: this.lease.isHeld && progress.hasSeenAll ? statuses : undefined,
+      federated: this.#party.statuses,
     };
   }
 
   /** Starts the session. Nothing is written until the Link's Lease is held. */
   start(): void {
-    const { source, claims, log } = this.#env;
+    const { source, claims, federations, log } = this.#env;
     const { name, cluster, createdAt } = this.#settings;
     claims.join(cluster, { createdAt, name }, (key) => this.#mirrors.add(key));
     this.#unsubscribe = source.subscribe(cluster, (key, by) => {
       if (by === 'endpoints') this.#mirrors.progress.edited(key);
       this.#mirrors.add(key);
     });
+    federations.join(this.#party);
     log.info({ link: name, cluster }, 'serving the Link');
     this.lease.run((until) => this.#work(until));
     this.#gateway.start(this.#settings);
@@ -182,11 +200,12 @@ export class Session {
    * under way has ended.
    */
   async stop(): Promise<void> {
-    const { claims, metrics } = this.#env;
+    const { claims, federations, metrics } = this.#env;
     const { cluster } = this.#settings;
     this.#gateway.stop();
     this.#exports.stop();
     this.#unsubscribe();
+    federations.leave(cluster);
     this.#stopped.abort(new Error('the session has ended'));
     await this.lease.release();
     await this.#credentials.close();
@@ -198,7 +217,9 @@ export class Session {
     this.#exports.askAnew();
     // Keys that were queued when the Lease was lost have left the queue.
     this.#enqueueAll();
+    this.#party.taken();
     await this.#mirrors.run(until);
+    this.#party.changedAll();
   }
 
   #synced(): Verdict | undefined {
@@ -207,7 +228,7 @@ export class Session {
       const message = `nothing is written for this Link, since its Lease cannot be taken: ${problem}`;
       return verdict('False', 'LeaseUnavailable', message);
     }
-    const isApplied = this.#mirrors.progress.isCaughtUp && this.#gateway.isKnown;
+    const isApplied = this.#mirrors.progress.isCaughtUp && this.#party.isCaughtUp && this.#gateway.isKnown;
     return isApplied ? verdict('True', 'Synced', '') : undefined;
   }
 
@@ -229,6 +250,7 @@ export class Session {
     const keys = this.#mirrors.keys();
     if (this.#mirrors.progress.hasBegun) this.#mirrors.progress.start(keys);
     for (const key of keys) this.#mirrors.add(key);
+    this.#party.changedAll();
   }
 }
 

@@ -10,6 +10,7 @@ export interface LinkStatusBefore {
   readonly observedGeneration?: number | undefined;
   readonly conditions?: readonly Condition[] | undefined;
   readonly mirrorServices?: readonly MirrorServiceBefore[] | undefined;
+  readonly federatedServices?: readonly MirrorServiceBefore[] | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -19,11 +20,12 @@ export const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 
 export function readStatus(foreign: unknown): LinkStatusBefore {
-  const { observedGeneration, conditions, mirrorServices } = fieldsOf(foreign);
+  const { observedGeneration, conditions, mirrorServices, federatedServices } = fieldsOf(foreign);
   return {
     observedGeneration: typeof observedGeneration === 'number' ? observedGeneration : undefined,
     conditions: Array.isArray(conditions) ? conditions.flatMap(readCondition) : undefined,
     mirrorServices: Array.isArray(mirrorServices) ? mirrorServices.flatMap(readMirrorService) : undefined,
+    federatedServices: Array.isArray(federatedServices) ? federatedServices.flatMap(readMirrorService) : undefined,
   };
 }
 

@@ -40,12 +40,14 @@ export interface SessionFindings extends GatewayFindings {
   readonly synced: Verdict | undefined;
   /** Number of deletions that are held. */
   readonly pruneHeld: number;
-  /** Some of what is held, for messages: `namespace/name` of Services, with `#hostname` of pods. */
+  /** Some of what is held, for messages: `namespace/name` of Services, with `#hostname` of pods and `@cluster` of members. */
   readonly someHeld: readonly string[];
   /** Identity of another holder of the Link's Lease, which writes for this Link now. */
   readonly heldBy: string | undefined;
   /** Undefined while they are not known, or while another holder of the Lease writes them. */
   readonly mirrors: ReadonlyMap<string, MirrorStatus> | undefined;
+  /** The same of the members of federated Services. */
+  readonly federated: ReadonlyMap<string, MirrorStatus> | undefined;
 }
 
 /** The part of `Link.status` that the operator writes; absent fields stay as they are. */
@@ -55,6 +57,7 @@ export interface LinkStatusPatch {
   readonly gateway?: { readonly addresses: readonly string[]; readonly alive?: boolean } | null;
   readonly mirrors?: { readonly total: number; readonly ready: number; readonly failed: number };
   readonly mirrorServices?: readonly MirrorServiceEntry[];
+  readonly federatedServices?: readonly MirrorServiceEntry[];
 }
 
 /** Findings for a Link without a session. */
@@ -71,6 +74,7 @@ export const NO_FINDINGS: SessionFindings = {
   heldBy: undefined,
   gateway: undefined,
   mirrors: undefined,
+  federated: undefined,
 };
 
 const UNKNOWN = verdict('Unknown', 'Pending', 'not known yet');
@@ -94,7 +98,18 @@ export function linkStatus(findings: LinkFindings, before: LinkStatusBefore, now
           mirrors: counts(mirrors.values()),
           mirrorServices: mirrorServices(mirrors.values(), before.mirrorServices ?? [], toTime(now)),
         }),
+    ...federatedPatch(findings, before, toTime(now)),
   };
+}
+
+/** A Link that has, and had, no members says nothing of them. */
+function federatedPatch(
+  { federated }: LinkFindings,
+  { federatedServices = [] }: LinkStatusBefore,
+  now: string,
+): Pick<LinkStatusPatch, 'federatedServices'> {
+  if (federated === undefined || (federated.size === 0 && federatedServices.length === 0)) return {};
+  return { federatedServices: mirrorServices(federated.values(), federatedServices, now) };
 }
 
 /** Before the first verdict, the gateway that was written for this generation is kept. */
@@ -129,7 +144,7 @@ function heldMessage({ namespace, name, pruneHeld, someHeld }: LinkFindings): st
   const more = pruneHeld - someHeld.length;
   const which = [...someHeld, ...(more > 0 ? [`${more} more`] : [])].join(', ');
   return (
-    `the target no longer lists ${pruneHeld} Services or pods that are mirrored (${which}); their mirrors are not deleted. ` +
+    `the target no longer lists ${pruneHeld} Services, pods or members of federated Services (${which}); what they have here stays. ` +
     'To keep them, do nothing: this resolves when the target lists them again. To delete them: ' +
     `kubectl annotate --overwrite --namespace ${namespace} ${LinkApi.crd} ${name} ${Annotation.confirmPrune}="${pruneHeld}"`
   );
@@ -160,18 +175,28 @@ function ready(all: Readonly<Record<string, Verdict>>, findings: LinkFindings, b
 }
 
 /**
- * Counts what is not mirrored by reason: the Link works, and its mirrors follow the target, but some Services have none.
- * While the mirrors are not known, what was written before is kept.
+ * Counts what is not mirrored, and what does not join, by reason: the Link works, and its mirrors follow the target, but
+ * some Services have none. While either is not known, what was written before is kept.
  */
-function works({ mirrors, generation }: LinkFindings, { conditions = [] }: LinkStatusBefore): Verdict {
+function works({ mirrors, federated, generation }: LinkFindings, { conditions = [] }: LinkStatusBefore): Verdict {
   const written = conditions.find(({ type, status }) => type === 'Ready' && status === 'True');
-  if (mirrors === undefined && written?.observedGeneration === generation) return written;
-  const unmirrored = [...(mirrors?.values() ?? [])].filter(({ mirrored }) => !mirrored);
-  if (unmirrored.length === 0) return verdict('True', 'Ready', 'the mirrors follow the target');
-  const left = [...countsByReason(unmirrored)].map(([reason, count]) => `${count} ${reason}`);
-  const message = `${unmirrored.length} of ${mirrors?.size} Services are not mirrored: ${left.join(', ')}`;
-  const hasFailed = unmirrored.some((each) => mirrorState(each) === 'failed');
-  return verdict('True', hasFailed ? 'SomeNotMirrored' : 'Ready', message);
+  const isKnown = mirrors !== undefined && federated !== undefined;
+  if (!isKnown && written?.observedGeneration === generation) return written;
+  const isFailed = (each: MirrorStatus): boolean => mirrorState(each) === 'failed';
+  const unmirrored = [...(mirrors?.values() ?? [])].filter((each) => !each.mirrored);
+  const unjoined = [...(federated?.values() ?? [])].filter((each) => !each.mirrored);
+  const messages = [
+    leftText(unmirrored, mirrors?.size, 'Services are not mirrored'),
+    leftText(unjoined, federated?.size, 'members do not join their federated Services'),
+  ].filter((text) => text !== undefined);
+  if (messages.length === 0) return verdict('True', 'Ready', 'the mirrors follow the target');
+  const reason = unmirrored.some(isFailed) ? 'SomeNotMirrored' : unjoined.some(isFailed) ? 'SomeNotJoined' : 'Ready';
+  return verdict('True', reason, messages.join('; '));
+}
+
+function leftText(left: readonly MirrorStatus[], of = 0, what: string): string | undefined {
+  const counts = [...countsByReason(left)].map(([reason, count]) => `${count} ${reason}`);
+  return left.length === 0 ? undefined : `${left.length} of ${of} ${what}: ${counts.join(', ')}`;
 }
 
 function counts(mirrors: Iterable<MirrorStatus>): NonNullable<LinkStatusPatch['mirrors']> {

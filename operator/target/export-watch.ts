@@ -118,6 +118,10 @@ export class ExportWatch {
     return new Set(this.#exported.flatMap((each) => each.keys()));
   }
 
+  get memberCount(): number {
+    return this.#members?.size ?? 0;
+  }
+
   /** Keys of all members. */
   memberKeys(): readonly string[] {
     return this.#members?.keys() ?? [];

@@ -1,6 +1,6 @@
 /**
- * The mass-deletion guard (rule E6). When a list of the target would take away more Services, or more pods that have an
- * endpoint mirror, than a Link may lose at once, none of them is deleted until the user confirms the count or the target
+ * The mass-deletion guard (rule E6). When a list of the target would take away more Services, more pods that have an
+ * endpoint mirror, or more members of federated Services than a Link may lose at once, none of them is deleted until the user confirms the count or the target
  * lists them again. What goes one by one, as a watch reports it, is never held.
  */
 
@@ -18,10 +18,18 @@ export type ExportState = 'exported' | 'gone' | undefined;
 /** Returns the key of a pod among those of Services. */
 export const podKey = (service: string, hostname: string): string => `${service}#${hostname}`;
 
-/** Returns the key of the Service that a key is of. */
-export const serviceOf = (key: string): string => key.replace(/#.*/, '');
+/** Returns the key of a membership of a federated Service among those of Services. */
+export const membershipKey = (service: string, cluster: string): string => `${service}@${cluster}`;
 
-const isPod = (key: string): boolean => key.includes('#');
+/** Returns the key of the Service that a key is of. */
+export const serviceOf = (key: string): string => key.replace(/[#@].*/, '');
+
+/** What is counted apart: no kind of loss hides behind the number of another. */
+const KINDS: readonly ((key: string) => boolean)[] = [
+  (key) => !/[#@]/.test(key),
+  (key) => key.includes('#'),
+  (key) => key.includes('@'),
+];
 
 export class Losses {
   readonly #held = new Set<string>();
@@ -30,7 +38,7 @@ export class Losses {
   /** A confirmation that was there before what it would confirm is about something else. */
   #ignored: number | undefined;
 
-  /** Number of deletions that are held, of Services and of pods. */
+  /** Number of deletions that are held, of Services, pods and memberships. */
   get count(): number {
     return this.#held.size;
   }
@@ -73,8 +81,8 @@ export class Losses {
   }
 
   /**
-   * Counts what a list takes away, of Services and of pods.
-   * @param mirrored keys that have mirrors now
+   * Counts what a list takes away, of Services, pods and memberships.
+   * @param mirrored keys that have mirrors, or are memberships, now
    * @param confirmed count that the user has confirmed, if any
    * @returns keys that were held and are held no longer
    */
@@ -86,7 +94,8 @@ export class Losses {
     for (const key of this.#leaving) if (!mirrored.has(key)) this.#leaving.delete(key);
     const isGone = (key: string): boolean => stateOf(key) === 'gone' && !this.#leaving.has(key);
     const all = [...mirrored];
-    const going = [all.filter((key) => !isPod(key)), all.filter(isPod)].flatMap((ofKind) => {
+    const going = KINDS.flatMap((isOfKind) => {
+      const ofKind = all.filter(isOfKind);
       const gone = ofKind.filter(isGone);
       return gone.length > Math.max(ALWAYS, ofKind.length * PART) ? gone : [];
     });

@@ -41,6 +41,9 @@ export type TargetView = Pick<
   'decides' | 'confirms' | 'get' | 'size' | 'keys' | 'slicesOf' | 'decidesMember' | 'member'
 >;
 
+/** What of a target is federated, as far as it is known at a moment. */
+export type MembersView = Pick<Target, 'decidesMember' | 'member' | 'memberCount' | 'memberKeys' | 'memberSlicesOf'>;
+
 /** In place of a namespace: all of them. */
 const WHOLE = '';
 
@@ -118,6 +121,11 @@ export class Target {
   keys(): ReadonlySet<string> {
     const whole = this.#watches.get(WHOLE);
     return whole?.keys() ?? new Set([...this.#watches.values()].flatMap((watch) => [...watch.keys()]));
+  }
+
+  /** Number of members of federated Services. */
+  get memberCount(): number {
+    return [...this.#watches.values()].reduce((sum, watch) => sum + watch.memberCount, 0);
   }
 
   /** Keys of all members of federated Services. */

@@ -39,6 +39,7 @@ const WELL: LinkFindings = {
   synced: yes,
   pruneHeld: 0,
   someHeld: [],
+  federated: new Map(),
   heldBy: undefined,
   gateway: { port: 4143, addresses: ['203.0.113.1'], alive: true },
   mirrors: mirrors(mirrored(remote, 'west', '')),

@@ -36,9 +36,12 @@ export interface LinkObject extends KubeObject {
     readonly conditions?: readonly LinkCondition[];
     readonly mirrors?: { readonly total: number; readonly ready: number; readonly failed: number };
     readonly gateway?: { readonly addresses?: readonly string[]; readonly alive?: boolean };
-    readonly mirrorServices?: readonly {
-      readonly remoteRef: { readonly name: string; readonly namespace: string };
-      readonly conditions: readonly LinkCondition[];
-    }[];
+    readonly mirrorServices?: readonly ServiceStatus[];
+    readonly federatedServices?: readonly ServiceStatus[];
   };
+}
+
+interface ServiceStatus {
+  readonly remoteRef: { readonly name: string; readonly namespace: string };
+  readonly conditions: readonly LinkCondition[];
 }

@@ -8,6 +8,12 @@ const DESIRED = { file: 'operator/federation/desired.ts', tests: [DECIDE] };
 const SLICES = { file: 'operator/federation/member-slices.ts', tests: [DECIDE] };
 
 const FEDERATIONS = { file: 'operator/link/federations.ts', tests: ['test/operator/link/federations.test.ts'] };
+const E2E = ['test/e2e/federation.test.ts'];
+const PARTY = { file: 'operator/link/federation-party.ts', tests: E2E };
+const HELD = { file: 'operator/link/held.ts', tests: ['test/operator/link/held.test.ts'] };
+const EXPORTS = { file: 'operator/link/exports.ts', tests: ['test/operator/link/exports.test.ts'] };
+const DISCOVERY = { file: 'operator/source/discovery.ts', tests: ['test/operator/source/discovery.test.ts'] };
+const LEFTOVERS = { file: 'operator/link/leftovers.ts', tests: ['test/operator/link/leftovers.test.ts'] };
 const STORES = { ...FEDERATIONS, file: 'operator/source/stores.ts' };
 
 export const FEDERATION: readonly Defect[] = [
@@ -223,5 +229,136 @@ export const FEDERATION: readonly Defect[] = [
     file: 'operator/source/source.ts',
     find: '...this.#watch(ENDPOINT_SLICES, this.slices, WRITTEN_SLICES, signal)',
     replace: '...this.#watch(ENDPOINT_SLICES, this.slices, `${Label.clusterName},${WRITTEN_SLICES}`, signal)',
+  },
+  {
+    ...ADMISSION,
+    name: 'members that cannot be looked up go',
+    rule: 'I4',
+    find: 'if (target.isDiscoverable === undefined && before?.clusters.has(cluster) !== true)',
+    replace: 'if (target.isDiscoverable === undefined)',
+  },
+  {
+    ...ADMISSION,
+    name: 'members beyond the limit of a Link join',
+    rule: 'E10',
+    find: '(target?.isAdmitted === false ? BEYOND_LIMIT : undefined)',
+    replace: 'undefined',
+  },
+  {
+    ...HELD,
+    name: 'a list that takes all memberships away is obeyed',
+    rule: 'I6',
+    find: 'for (const key of env.source.membershipsOf(cluster)) {',
+    replace: 'for (const key of [] as string[]) {',
+  },
+  {
+    ...HELD,
+    name: 'a membership that is held goes all the same',
+    rule: 'E6',
+    find: 'return target.decidesMember(key) && !(',
+    replace: "return target.decidesMember(key) || key === '' && !(",
+  },
+  {
+    ...HELD,
+    file: 'operator/target/losses.ts',
+    name: 'the loss of all memberships hides behind the number of mirrors',
+    rule: 'E6',
+    find: "(key) => !/[#@]/.test(key), (key) => key.includes('#'), (key) => key.includes('@'),",
+    replace: "(key) => !key.includes('#'), (key) => key.includes('#'),",
+  },
+  {
+    ...EXPORTS,
+    name: 'a Link that only has members reads nothing',
+    rule: 'I1',
+    find: '[selector, remoteDiscoverySelector, federatedServiceSelector].every(',
+    replace: '[selector, remoteDiscoverySelector].every(',
+  },
+  {
+    ...EXPORTS,
+    name: 'another selector of members is not read',
+    rule: 'E5',
+    find: 'a.federatedServiceSelector?.query === b.federatedServiceSelector?.query && (a.federatedServiceSelector === undefined ||',
+    replace: '(a.name !== b.name ||',
+  },
+  {
+    ...EXPORTS,
+    file: 'operator/link/limits.ts',
+    name: 'a target may have any number of members',
+    rule: 'E10',
+    find: 'count: () => members()?.memberCount ?? 0,',
+    replace: 'count: () => 0,',
+  },
+  {
+    ...DISCOVERY,
+    name: "Secrets of the control plane are read though no flat network's member needs them",
+    rule: 'H6',
+    find: 'await this.#asked.promise;',
+    replace: '',
+  },
+  {
+    ...DISCOVERY,
+    name: 'credentials that have not been listed are known to be missing',
+    rule: 'I4',
+    find: 'return this.#store.synced ?',
+    replace: 'return this.#store !== undefined ?',
+  },
+  {
+    ...DISCOVERY,
+    name: "a Secret that Linkerd's controller ignores counts",
+    rule: 'I4',
+    find: 'cluster === undefined || !isComplete ||',
+    replace: 'cluster === undefined ||',
+  },
+  {
+    ...LEFTOVERS,
+    name: "a deleted Link's Lease goes before its memberships",
+    rule: 'E5',
+    find: '[...source.keysOf(this.#cluster), ...source.membershipsOf(this.#cluster)].some(',
+    replace: '[...source.keysOf(this.#cluster)].some(',
+  },
+  {
+    ...LEFTOVERS,
+    name: 'the memberships of a deleted Link stay',
+    rule: 'E5',
+    find: 'federations.join(party);',
+    replace: '',
+  },
+  {
+    ...PARTY,
+    name: 'a target that has not been listed has no members (I6)',
+    rule: 'I6',
+    find: "isKnown ? 'known' : 'unknown'",
+    replace: "'known'",
+  },
+  {
+    ...PARTY,
+    name: 'a restart writes the status of some members before that of all',
+    rule: 'C5',
+    find: 'return this.#options.lease.isHeld && this.#hasSeenAll ?',
+    replace: 'return this.#options.lease.isHeld ?',
+  },
+  {
+    ...PARTY,
+    name: 'a gateway that dies stays in the slices of federated Services',
+    rule: 'I5',
+    file: 'operator/link/session.ts',
+    find: 'for (const key of keys) this.#mirrors.add(key); this.#party.changedAll();',
+    replace: 'for (const key of keys) this.#mirrors.add(key);',
+  },
+  {
+    ...PARTY,
+    name: 'memberships change with the Secrets of the control plane only by chance',
+    rule: 'I4',
+    file: 'operator/link/manager.ts',
+    find: 'onChange: () => federations.addAll(),',
+    replace: 'onChange: () => undefined,',
+  },
+  {
+    ...PARTY,
+    name: 'a member does not join when its namespace is there at last',
+    rule: 'A3',
+    file: 'operator/link/manager.ts',
+    find: 'federations.namespaceChanged(name, state);',
+    replace: '',
   },
 ];

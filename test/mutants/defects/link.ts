@@ -102,8 +102,8 @@ export const LINK: readonly Defect[] = [
     ...STATUS,
     name: 'a Link that mirrors a part of its Services looks like one that mirrors all',
     rule: 'G1',
-    find: "hasFailed ? 'SomeNotMirrored' : 'Ready'",
-    replace: "'Ready'",
+    find: "unmirrored.some(isFailed) ? 'SomeNotMirrored'",
+    replace: "unmirrored.some(isFailed) ? 'Ready'",
   },
   {
     ...LINKS,

@@ -57,6 +57,7 @@ function reading(
   lines: string[] = [],
   owned: ReadonlyMap<string, OwnedObjects> = new Map(),
   maxMirrors = 40,
+  federated: readonly string[] = [],
 ) {
   const report = new RecordedReport();
   const metrics = createMetrics({ process: false });
@@ -65,6 +66,8 @@ function reading(
   const lists: (readonly string[])[] = [];
   const withdrawn: string[] = [];
   const reachable: boolean[] = [];
+  /** What the federated Services were given: keys, and lists. */
+  const members: string[] = [];
   const mirrors = {
     progress,
     add: (key: string) => added.push(key),
@@ -76,7 +79,11 @@ function reading(
   const env = {
     config: { endpointMirrorGraceMs: 60_000, enableHeadlessServices: true, maxMirrors, maxEndpointMirrors: 40 },
     tuning: { targetTimings: { backoff: { baseMs: 20, capMs: 100 } }, labelCopyMs: 0 },
-    source: { keysOf: () => new Set(mirrored), ownedBy: ({ key }: { key: string }) => owned.get(key) ?? NOTHING },
+    source: {
+      keysOf: () => new Set(mirrored),
+      membershipsOf: () => new Set(federated),
+      ownedBy: ({ key }: { key: string }) => owned.get(key) ?? NOTHING,
+    },
     claims: { withdraw: ({ key }: { key: string }) => withdrawn.push(key) },
     metrics,
     log: recordingLog(lines),
@@ -84,6 +91,11 @@ function reading(
   const exports = new Exports({
     settings,
     mirrors,
+    members: {
+      changed: (keys) => members.push(...keys),
+      listed: () => members.push('listed'),
+      restarted: () => members.push('restarted'),
+    },
     env,
     report,
     signal: stop.signal,
@@ -95,7 +107,7 @@ function reading(
     eventually('they are listed', async () => lists.length > 0 && progress.hasBegun);
   const lastHeard = async (): Promise<number | undefined> =>
     (await metrics.target.lastHeard.get()).values.map(({ value }) => value)[0];
-  return { exports, report, progress, added, lists, withdrawn, reachable, lastHeard, listed };
+  return { exports, report, progress, added, members, lists, withdrawn, reachable, lastHeard, listed };
 }
 
 it('measures when the target was last heard', async () => {
@@ -186,7 +198,7 @@ describe('the exports of a target', () => {
     expect(exports.held).toBe(12);
     expect(exports.observe('shop/web-3').decidable).toBe(false);
     expect(report.events).toEqual([
-      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services and pods; their mirrors are not deleted',
+      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services, pods and members of federated Services; what they have here stays',
     ]);
     added.length = 0;
     exports.update({ ...SETTINGS, confirmPrune: 11 });
@@ -222,6 +234,60 @@ describe('the exports of a target', () => {
   });
 });
 
+describe('the members of federated Services', () => {
+  const MEMBER = { 'mirror.linkerd.io/federated': 'member' };
+  const { selector: _, ...rest } = SETTINGS;
+  const OF_MEMBERS = { ...rest, federatedServiceSelector: selectorOf(MEMBER) };
+
+  it('are told of as they come and go, and are no exports (I1)', async () => {
+    putAll(['web'], MEMBER);
+    const { exports, added, members } = reading([], OF_MEMBERS);
+    expect(exports.observeMember('shop/web')).toMatchObject({ service: undefined, isKnown: false });
+    await eventually('they are listed', async () => members.includes('listed'));
+    expect(exports.observeMember('shop/web')).toMatchObject({ service: { metadata: { name: 'web' } }, isKnown: true });
+    expect([exports.readsNothing, exports.keys().size, [...exports.memberKeys()]]).toEqual([false, 0, ['shop/web']]);
+    members.length = 0;
+    cluster.store.delete('v1', 'Service', 'shop', 'web');
+    await eventually('it is gone', async () => members.includes('shop/web'));
+    expect(exports.observeMember('shop/web')).toMatchObject({ service: undefined, isKnown: true });
+    expect(added).toEqual([]);
+  });
+
+  it('have ready endpoints or not, which only a gateway needs to know (I5)', async () => {
+    putAll(['web'], MEMBER);
+    put(slice('web', { labels: MEMBER }));
+    const { exports, members } = reading([], OF_MEMBERS);
+    await eventually('they are listed', async () => members.includes('listed'));
+    expect(exports.observeMember('shop/web').anyReady).toBeUndefined();
+    members.length = 0;
+    exports.update({ ...OF_MEMBERS, gateway: { addresses: ['203.0.113.1'], port: 4143 } });
+    expect([exports.observeMember('shop/web').isKnown, members]).toEqual([false, ['restarted']]);
+    await eventually('it is ready', async () => exports.observeMember('shop/web').anyReady === true);
+    put(slice('web', { labels: MEMBER, endpoints: [{ ready: false }] }));
+    await eventually('it is not', async () => exports.observeMember('shop/web').anyReady === false);
+  });
+
+  it('are held if a list takes too many away, and released by the count (E6, I6)', async () => {
+    const { exports, members, report } = reading([], OF_MEMBERS, [], undefined, 40, keysOf(numbered(12)));
+    await eventually('they are listed', async () => members.includes('listed'));
+    expect([exports.held, exports.observeMember('shop/web-3').isKnown]).toEqual([12, false]);
+    expect(report.events.at(-1)).toMatch(/^Warning PruneHeld the target no longer lists 12 of 12 /);
+    members.length = 0;
+    exports.update({ ...OF_MEMBERS, confirmPrune: 12 });
+    expect([exports.held, members.length, exports.observeMember('shop/web-3').isKnown]).toEqual([0, 12, true]);
+  });
+
+  it('are joined as far as the limit allows, those that are members first (E10)', async () => {
+    putAll(['b', 'c', 'd'], MEMBER);
+    const { exports, members } = reading([], OF_MEMBERS, [], undefined, 2, keysOf(['d']));
+    await eventually('they are listed', async () => members.includes('listed'));
+    const joined = (...names: readonly string[]) =>
+      names.map((name) => exports.observeMember(`shop/${name}`).isAdmitted);
+    expect(joined('b', 'c', 'd')).toEqual([true, false, true]);
+    expect(exports.beyondLimits?.message).toMatch(/exports 3 members of federated Services, of which 2 are served/);
+  });
+});
+
 describe('more than the limits allow (E10)', () => {
   it('are served as far as they are mirrored, then the oldest; the others once there is room', async () => {
     putAll(['b', 'c', 'd']);
@@ -231,7 +297,7 @@ describe('more than the limits allow (E10)', () => {
     const served = (...names: readonly string[]) => names.map((name) => exports.observe(`shop/${name}`).isAdmitted);
     expect(served('b', 'c', 'd')).toEqual([true, false, true]);
     expect(exports.beyondLimits).toMatchObject({ status: 'False', reason: 'LimitExceeded' });
-    expect(exports.beyondLimits?.message).toMatch(/exports 3 Services, of which 2 are mirrored \(--max-mirrors\)/);
+    expect(exports.beyondLimits?.message).toMatch(/exports 3 Services, of which 2 are served \(--max-mirrors\)/);
     const changes = report.statusChanges;
     added.length = 0;
     cluster.store.delete('v1', 'Service', 'shop', 'b');

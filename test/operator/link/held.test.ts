@@ -15,6 +15,9 @@ let exported: Set<string>;
 let unknown: Set<string>;
 /** Keys that have mirrors. */
 let mirrored: Set<string>;
+/** Keys of members of federated Services in the target, and of memberships here. */
+let members: Set<string>;
+let federated: Set<string>;
 let report: RecordedReport;
 let held: HeldDeletions;
 
@@ -22,17 +25,20 @@ const target = {
   get: (key: string) => (exported.has(key) ? { service: service('web'), mode: 'gateway' } : undefined),
   decides: (key: string) => !unknown.has(key),
   keys: () => exported,
+  member: (key: string) => (members.has(key) ? service('web') : undefined),
+  decidesMember: (key: string) => !unknown.has(key),
 } as unknown as Target;
 
 beforeEach(() => {
   [exported, unknown, mirrored] = [new Set(), new Set(), new Set()];
+  [members, federated] = [new Set(), new Set()];
   report = new RecordedReport();
   held = new HeldDeletions({
     link: 'west',
     cluster: 'west',
     env: {
       config: { endpointMirrorGraceMs: 60_000 },
-      source: { keysOf: () => mirrored, ownedBy: () => NOTHING },
+      source: { keysOf: () => mirrored, membershipsOf: () => federated, ownedBy: () => NOTHING },
       log: recordingLog([]),
     } as unknown as ConstructorParameters<typeof HeldDeletions>[0]['env'],
     report,
@@ -47,8 +53,33 @@ describe('deletions that a list asks for (E6)', () => {
     expect([held.count, held.some.length]).toEqual([12, 5]);
     expect([held.decides(target, 'shop/web-3'), held.isGone(target, 'shop/web-3')]).toEqual([false, false]);
     expect(report.events).toEqual([
-      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services and pods; their mirrors are not deleted',
+      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services, pods and members of federated Services; what they have here stays',
     ]);
+  });
+
+  it('are counted of memberships as of mirrors, and apart from them (I6)', () => {
+    mirrored = new Set(keysOf(30));
+    exported = new Set(mirrored);
+    federated = new Set(keysOf(12));
+    members = new Set(federated);
+    held.relisted(target, undefined);
+    expect(held.count).toBe(0);
+    members.clear();
+    held.relisted(target, undefined);
+    expect([held.count, held.some[0]]).toEqual([12, 'shop/web-0@west']);
+    expect([held.decidesMember(target, 'shop/web-3'), held.decides(target, 'shop/web-3')]).toEqual([false, true]);
+    members.add('shop/web-0');
+    expect(held.memberChanged(target, 'shop/web-0')).toBe(true);
+    expect([held.count, held.decidesMember(target, 'shop/web-0')]).toEqual([11, true]);
+    expect(held.confirm(11)).toEqual(new Set(keysOf(12).slice(1)));
+    expect(held.decidesMember(target, 'shop/web-3')).toBe(true);
+  });
+
+  it('are not held of a membership that a watch reported as gone', () => {
+    federated = new Set(keysOf(12));
+    for (const key of federated) held.memberChanged(target, key);
+    held.relisted(target, undefined);
+    expect(held.count).toBe(0);
   });
 
   it('are reported once while their number is the same', () => {

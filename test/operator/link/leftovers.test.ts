@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Environment } from '../../../operator/link/environment.ts';
+import { Federations } from '../../../operator/link/federations.ts';
 import { Removal, type RemovalResult } from '../../../operator/link/leftovers.ts';
+import { NO_LOCAL_MEMBER } from '../../../operator/link/participants.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { LINKS_NAMESPACE, service } from '../../support/builders.ts';
+import { linkerds } from '../federation/observed.ts';
 import { RecordedReport } from './recorded.ts';
 import { Stage, type StageOptions } from './stage.ts';
 
@@ -56,6 +59,38 @@ describe('the removal of what a Link left (E5)', () => {
     expect(stage.east.store.list('v1', 'Endpoints').map(({ metadata }) => metadata.name)).toEqual(['a-north']);
     expect(Object.keys(stage.leases())).toEqual(['other']);
     expect(stage.lines).toContain('info the mirrors that the Link left are removed');
+  });
+
+  it('takes its memberships of federated Services, and keeps the Lease until they are gone (E5, I6)', async () => {
+    const stop = new AbortController();
+    let running: Promise<void> | undefined;
+    const accept = { now: (): void => undefined };
+    await start(
+      () => {
+        stage.put({ ...linkerds('web@north,web@west'), apiVersion: 'v1', kind: 'Service' });
+        stage.lease('old', '', 'west');
+        accept.now = stage.east.faults.refuse({
+          failure: { kind: 'status', code: 503 },
+          match: ({ verb, resource }) => verb === 'patch' && resource === 'services',
+        });
+      },
+      {},
+      () => {
+        const federations = new Federations({ env, local: NO_LOCAL_MEMBER, mayHaveLink: () => true });
+        running = federations.run(stop.signal);
+        env = { ...env, federations };
+      },
+    );
+    const tries = async () => (await stage.east.audit()).filter(({ code }) => code === 503).length;
+    await eventually('it has been tried', async () => (await tries()) > 1);
+    expect(Object.keys(stage.leases())).toEqual(['old']);
+    accept.now();
+    expect(await result).toBe('complete');
+    const live = stage.east.store.get('v1', 'Service', 'shop', 'web-federated');
+    expect(live?.metadata.annotations).toEqual({ 'multicluster.linkerd.io/remote-discovery': 'web@north' });
+    expect(stage.leases()).toEqual({});
+    stop.abort();
+    await running;
   });
 
   it('is over at once where nothing is left, and takes the Lease', async () => {

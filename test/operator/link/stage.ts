@@ -92,7 +92,24 @@ export class Stage {
     const presence = { holdMs: () => Promise.resolve(0) };
     const interruptions = new Interruptions();
     const { hasCeased } = this;
-    return { client, presence, writes, interruptions, hasCeased, config, tuning, metrics, log, source, ...rest };
+    const nothing = (): void => undefined;
+    const federations = { join: nothing, leave: nothing, add: nothing };
+    const discovery = { has: () => true };
+    return {
+      federations,
+      discovery,
+      client,
+      presence,
+      writes,
+      interruptions,
+      hasCeased,
+      config,
+      tuning,
+      metrics,
+      log,
+      source,
+      ...rest,
+    };
   }
 
   async stop(): Promise<void> {

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { verdict } from '../../../operator/kube/conditions.ts';
 import { type LinkFindings, linkStatus, type LinkStatusPatch, NO_FINDINGS } from '../../../operator/link/status.ts';
+import { readStatus } from '../../../operator/link/status-before.ts';
 import { mirrored, notMirrored } from '../../../operator/mirror/status.ts';
 
 const yes = verdict('True', 'Fine', '');
@@ -19,6 +20,7 @@ const FINE: LinkFindings = {
   synced: yes,
   pruneHeld: 0,
   someHeld: [],
+  federated: new Map(),
   heldBy: undefined,
   gateway: { port: 4143, addresses: ['203.0.113.1'], alive: true },
   mirrors: new Map(),
@@ -73,7 +75,7 @@ describe('the conditions of a Link (G1)', () => {
     expect(conditionOf(statusOf({ heldBy: 'linkerd-0' }), 'Ready').message).toContain('linkerd-0');
     const held = conditionOf(statusOf({ pruneHeld: 12, someHeld: ['shop/a', 'shop/b'] }), 'PruneHeld');
     expect(held.status).toBe('True');
-    expect(held.message).toContain('12 Services or pods that are mirrored (shop/a, shop/b, 10 more)');
+    expect(held.message).toContain('12 Services, pods or members of federated Services (shop/a, shop/b, 10 more)');
     expect(held.message).toContain(
       'kubectl annotate --overwrite --namespace linkerd-multicluster links.multicluster.linkerd.io west linkspan.dev/confirm-prune="12"',
     );
@@ -95,6 +97,24 @@ describe('the conditions of a Link (G1)', () => {
     expect(conditionOf(first, 'Ready')).toMatchObject(expected);
     expect(conditionOf(linkStatus({ ...FINE, mirrors: undefined }, first, T2), 'Ready')).toMatchObject(expected);
     expect(conditionOf(linkStatus(FINE, first, T2), 'Ready').message).toBe('the mirrors follow the target');
+  });
+
+  it('count the members that do not join, too, beside what is not mirrored (I8)', () => {
+    const x = { namespace: 'shop', name: 'x' };
+    const refused = notMirrored(x, 'west', { reason: 'PortMismatch', message: '' });
+    const federated = new Map([
+      ['shop/x', refused],
+      ['shop/web', mirrored(x, 'west', '')],
+    ]);
+    const first = statusOf({ federated });
+    const message = '1 of 2 members do not join their federated Services: 1 PortMismatch';
+    expect(conditionOf(first, 'Ready')).toMatchObject({ status: 'True', reason: 'SomeNotJoined', message });
+    expect(conditionOf(linkStatus({ ...FINE, federated: undefined }, first, T2), 'Ready')).toMatchObject({ message });
+    const both = conditionOf(statusOf({ federated, mirrors: new Map([['shop/x', refused]]) }), 'Ready');
+    expect(both).toMatchObject({
+      reason: 'SomeNotMirrored',
+      message: `1 of 1 Services are not mirrored: 1 PortMismatch; ${message}`,
+    });
   });
 
   it('do not take a headless Service that waits for its endpoints for one that fails', () => {
@@ -177,6 +197,34 @@ describe('the rest of the status', () => {
     const patch = statusOf({ mirrors: undefined });
     expect(patch).not.toHaveProperty('mirrors');
     expect(patch).not.toHaveProperty('mirrorServices');
+  });
+
+  it('lists members as it lists mirrors, until the last has left (I8)', () => {
+    expect(statusOf({})).not.toHaveProperty('federatedServices');
+    const joined = { ...mirrored(web, 'west', ''), local: 'web-federated' };
+    const first = statusOf({ federated: new Map([['shop/web', joined]]) });
+    expect(first.federatedServices).toEqual([
+      {
+        controllerName: 'linkspan.dev/operator',
+        remoteRef: { ...web, kind: 'Service', group: '' },
+        conditions: [
+          {
+            type: 'Mirrored',
+            status: 'True',
+            reason: 'Mirrored',
+            message: '',
+            lastTransitionTime: '2026-01-01T00:00:00Z',
+            localRef: { name: 'web-federated', namespace: 'shop', kind: 'Service', group: '' },
+          },
+        ],
+      },
+    ]);
+    const before = readStatus(first);
+    expect(linkStatus({ ...FINE, federated: new Map([['shop/web', joined]]) }, before, T2).federatedServices).toEqual(
+      first.federatedServices,
+    );
+    expect(linkStatus({ ...FINE, federated: undefined }, before, T2)).not.toHaveProperty('federatedServices');
+    expect(linkStatus(FINE, before, T2).federatedServices).toEqual([]);
   });
 
   test.each<[string, LinkFindings['gateway'], LinkStatusPatch['gateway']]>([

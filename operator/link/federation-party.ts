@@ -1,0 +1,183 @@
+/**
+ * A Link as it takes part in federated Services: what its session knows of its members, and what becomes of them. One that
+ * was deleted has no members, so that its memberships are removed with its mirrors.
+ */
+import type { LinkSettings } from '../../crds/index.ts';
+import { federatedName } from '../../crds/wire.ts';
+import type { Knowledge, TargetParty } from '../federation/observed.ts';
+import { splitKey } from '../kube/objects.ts';
+import type { GatewayView, LinkView } from '../mirror/observed.ts';
+import type { MirrorStatus } from '../mirror/status.ts';
+import type { Environment, LinkReport } from './environment.ts';
+import type { Exports, MemberListener } from './exports.ts';
+import { type NamespaceBudget, namespaceStateOf } from './namespaces.ts';
+import type { FederationParty } from './participants.ts';
+import type { WriteLease } from './write-lease.ts';
+
+export interface SessionPartyOptions {
+  readonly cluster: string;
+  readonly env: Environment;
+  readonly report: LinkReport;
+  readonly lease: Pick<WriteLease, 'isHeld' | 'mayWrite'>;
+  readonly budget: NamespaceBudget;
+  readonly members: Pick<Exports, 'memberKeys' | 'observeMember'>;
+  /** What the Link says now, and its gateway as it is now. */
+  readonly link: () => {
+    readonly settings: LinkSettings;
+    readonly view: LinkView;
+    readonly gateway: GatewayView | undefined;
+  };
+}
+
+export class SessionParty implements FederationParty, MemberListener {
+  readonly cluster: string;
+  readonly #options: SessionPartyOptions;
+  readonly #statuses = new Map<string, MirrorStatus>();
+  /**
+   * Keys that have not been reconciled since all members were listed, or the Lease was taken; undefined before. Each with
+   * whether it has been observed since: a reconcile that began before does not count.
+   */
+  #unseen: Map<string, boolean> | undefined;
+  #hasSeenAll = false;
+
+  constructor(options: SessionPartyOptions) {
+    this.#options = options;
+    this.cluster = options.cluster;
+  }
+
+  /**
+   * Status of each member; undefined while they are not all known, or while another holder of the Lease writes them. The
+   * last report is kept until then.
+   */
+  get statuses(): ReadonlyMap<string, MirrorStatus> | undefined {
+    return this.#options.lease.isHeld && this.#hasSeenAll ? this.#statuses : undefined;
+  }
+
+  /** Whether every member has been reconciled since all were listed. */
+  get isCaughtUp(): boolean {
+    return this.#unseen?.size === 0;
+  }
+
+  /** Returns all keys that may need work: selected, federated or reported in the status. */
+  keys(): ReadonlySet<string> {
+    const { members, env } = this.#options;
+    return new Set([...members.memberKeys(), ...env.source.membershipsOf(this.cluster), ...this.#statuses.keys()]);
+  }
+
+  observe(key: string): TargetParty {
+    const { members, env, link } = this.#options;
+    const { settings, view, gateway } = link();
+    if (this.#unseen?.has(key) === true) this.#unseen.set(key, true);
+    const { service, isKnown, isAdmitted, anyReady } = members.observeMember(key);
+    const isFlat = settings.federation === 'flat';
+    return {
+      knowledge: this.#knowledge(isKnown),
+      service,
+      link: { ...view, createNamespaces: service !== undefined && this.#mayCreate(key, view) },
+      seniority: { createdAt: settings.createdAt, name: settings.name },
+      mode: isFlat ? 'remote-discovery' : 'gateway',
+      // Nobody else needs the right to know it.
+      isDiscoverable: isFlat && service !== undefined ? env.discovery.has(this.cluster) : undefined,
+      isAdmitted,
+      gateway,
+      anyReady,
+    };
+  }
+
+  readonly mayWrite = (): boolean => !this.#options.lease.isHeld || this.#options.lease.mayWrite;
+
+  report(key: string, status: MirrorStatus | undefined): void {
+    const { report } = this.#options;
+    const isLast = this.#unseen?.get(key) === true && this.#unseen.delete(key) && this.#unseen.size === 0;
+    this.#hasSeenAll ||= isLast;
+    if (this.#isNews(key, status) || isLast) report.statusChanged();
+  }
+
+  changed(keys: Iterable<string>): void {
+    for (const key of keys) this.#options.env.federations.add(key);
+  }
+
+  /** Reconciles all keys: the Link, its gateway or its Lease has changed. */
+  changedAll(): void {
+    this.changed(this.keys());
+  }
+
+  listed(): void {
+    this.#begin();
+  }
+
+  restarted(): void {
+    this.#unseen = undefined;
+    this.#hasSeenAll = false;
+  }
+
+  /** Handles that the Lease was taken: nothing was reported while another wrote. */
+  taken(): void {
+    this.#hasSeenAll = false;
+    if (this.#unseen === undefined) this.changedAll();
+    else this.#begin();
+  }
+
+  #begin(): void {
+    const keys = this.keys();
+    this.#unseen = new Map([...keys].map((key) => [key, false]));
+    this.#hasSeenAll ||= keys.size === 0;
+    this.changed(keys);
+  }
+
+  /** Keeps a status. Reports whether it is another than before. */
+  #isNews(key: string, status: MirrorStatus | undefined): boolean {
+    const { report, members, env, link } = this.#options;
+    const before = this.#statuses.get(key);
+    // While nothing is known, the last status is kept.
+    if (status === undefined && this.#knowledge(members.observeMember(key).isKnown) !== 'known') return false;
+    if (status === undefined) this.#statuses.delete(key);
+    else this.#statuses.set(key, status);
+    if (before?.reason === status?.reason && before?.message === status?.message) return false;
+    if (status?.mirrored === false) {
+      const { reason, message } = status;
+      if (before?.reason !== reason) {
+        env.log.warn(
+          { link: link().settings.name, service: key, reason, error: message },
+          'the Service does not join its federated Service',
+        );
+      }
+      report.event('Warning', reason, `Service ${key} does not join ${federatedName(splitKey(key).name)}: ${message}`);
+    }
+    return true;
+  }
+
+  #knowledge(isKnown: boolean): Knowledge {
+    return !this.#options.lease.isHeld ? 'anothers' : isKnown ? 'known' : 'unknown';
+  }
+
+  #mayCreate(key: string, { createNamespaces }: LinkView): boolean {
+    const { budget, env } = this.#options;
+    const { namespace } = splitKey(key);
+    return createNamespaces && (namespaceStateOf(namespace, env) !== 'missing' || budget.admits(namespace));
+  }
+}
+
+/**
+ * Returns the party of a cluster that no Link has any more: it has no members.
+ * @param lease of the Link that the cluster had
+ */
+export const formerParty = (
+  cluster: string,
+  lease: Pick<WriteLease, 'isHeld' | 'mayWrite'>,
+  { source }: Pick<Environment, 'source'>,
+): FederationParty => ({
+  cluster,
+  keys: () => source.membershipsOf(cluster),
+  observe: () => ({
+    knowledge: lease.isHeld ? 'known' : 'anothers',
+    link: { cluster, clusterDomain: '', excludedLabels: [], excludedAnnotations: [], createNamespaces: false },
+    seniority: { createdAt: '', name: cluster },
+    mode: 'remote-discovery',
+    isDiscoverable: undefined,
+    isAdmitted: true,
+    anyReady: undefined,
+  }),
+  mayWrite: () => !lease.isHeld || lease.mayWrite,
+  report: () => undefined,
+});
