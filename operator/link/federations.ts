@@ -41,6 +41,8 @@ export class Federations implements Federation {
   readonly #controller: Controller;
   readonly #applier: Applier;
   readonly #parties = new Map<string, FederationParty>();
+  /** Ends what was decided while a Lease was held that was lost meanwhile, or the other way round. */
+  #standing = new AbortController();
   /** Keys that were reported with a status. */
   readonly #reported = new Set<string>();
 
@@ -102,6 +104,17 @@ export class Federations implements Federation {
     for (const key of this.#keys()) if (state === 'missing' || splitKey(key).namespace === namespace) this.add(key);
   }
 
+  /**
+   * Ends the reconciles under way before their next write, and begins all anew: a Lease was acquired or lost, so that
+   * what they have decided may be another's to decide (rule I7).
+   */
+  interrupt(): void {
+    const before = this.#standing;
+    this.#standing = new AbortController();
+    before.abort(new Error('a Lease was acquired or lost'));
+    this.addAll();
+  }
+
   /** Reconciles until the signal aborts and the reconciles under way have ended. */
   async run(signal: AbortSignal): Promise<void> {
     const unsubscribe = this.#options.env.source.subscribeFederations((key) => this.add(key));
@@ -116,7 +129,8 @@ export class Federations implements Federation {
     return this.#controller.idle();
   }
 
-  async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
+  async #reconcile(key: string, stop: AbortSignal): Promise<Outcome> {
+    const signal = AbortSignal.any([stop, this.#standing.signal]);
     const { env } = this.#options;
     const { conflictRetryMs = CONFLICT_RETRY_MS } = env.tuning;
     const observed = this.#observe(key);
@@ -126,7 +140,8 @@ export class Federations implements Federation {
     const pass = await reconcile(decision.manifests, ownedOf(observed), () => false, context, signal);
     if (pass.namespaceInDoubt) env.source.recheck(observed.namespace);
     this.#log(observed, pass);
-    if (!signal.aborted && !pass.again && !pass.errors.some(isConflict)) {
+    if (signal.aborted) return { again: true };
+    if (!pass.again && !pass.errors.some(isConflict)) {
       this.#report(key, decision.statuses, decision.local, pass);
     }
     return pass;

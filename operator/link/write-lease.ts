@@ -4,7 +4,7 @@
  */
 import { Annotation, writeLeaseName } from '../../crds/wire.ts';
 import { isForbidden, isInvalid, isNotFound } from '../kube/errors.ts';
-import { LeaseLock } from '../runtime/lease.ts';
+import { LeaseLock, type LeaseLockOptions } from '../runtime/lease.ts';
 import { leaseRemedy } from '../source/advice.ts';
 import type { Environment, LinkReport } from './environment.ts';
 
@@ -37,21 +37,11 @@ export class WriteLease {
     report: LinkReport,
     isAnothers: (cluster: string) => boolean = () => false,
   ) {
-    const { config, client, hasCeased, interruptions } = env;
     this.#link = link;
     this.#env = env;
     this.#report = report;
     this.#lock = new LeaseLock({
-      client,
-      namespace: config.namespace,
-      name: writeLeaseName(link),
-      identity: config.identity,
-      leaseDurationMs: config.leaseDurationMs,
-      renewDeadlineMs: config.renewDeadlineMs,
-      retryPeriodMs: config.retryPeriodMs,
-      renewEveryMs: config.leaseDurationMs / 3,
-      interruptions,
-      hasCeased,
+      ...sharedLease(writeLeaseName(link), env),
       annotations: { [Annotation.targetCluster]: cluster },
       mayReplace: ({ [Annotation.targetCluster]: other = cluster }) => {
         if (isAnothers(other)) return true;
@@ -167,4 +157,22 @@ export class WriteLease {
     this.#quiet.abort();
     await this.#working;
   }
+}
+
+/** Returns the options of a Lease that Linkerd's controllers take too: it is renewed every third of its duration. */
+export function sharedLease(name: string, env: Environment): LeaseLockOptions {
+  const { config, client, hasCeased, interruptions } = env;
+  const { namespace, identity, leaseDurationMs, renewDeadlineMs, retryPeriodMs } = config;
+  return {
+    client,
+    namespace,
+    name,
+    identity,
+    leaseDurationMs,
+    renewDeadlineMs,
+    retryPeriodMs,
+    renewEveryMs: leaseDurationMs / 3,
+    interruptions,
+    hasCeased,
+  };
 }

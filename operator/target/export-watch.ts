@@ -191,12 +191,13 @@ export class ExportWatch {
 
   #watch(watched: Watched, client: KubeClient, signal: AbortSignal): SelectedServices {
     const { namespace, timings, labelCopyMs, onRelisted, onSlicesRelisted, onState, ...rest } = this.#options;
-    const { onHeard, onMalformed } = rest;
+    const { readSlice, onHeard, onMalformed } = rest;
     return new SelectedServices({
       ...watched,
       namespace,
       timings,
       labelCopyMs,
+      readSlice,
       onHeard,
       onMalformed,
       client,

@@ -6,7 +6,7 @@ import { type Checked } from '../../crds/field-error.ts';
 import { compile } from '../../crds/validate.ts';
 import { Label } from '../../crds/wire.ts';
 import { cut } from '../kube/errors.ts';
-import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
+import type { EndpointSlice, KubeObject, Service, SliceEndpoint } from '../kube/objects.ts';
 
 /** The object, or its name and what is wrong with it. */
 export type Read<T> = { readonly object: T } | { readonly malformed: string };
@@ -16,6 +16,10 @@ export const readService = (object: Service): Read<Service> =>
 
 export const readSlice = (object: EndpointSlice): Read<EndpointSlice> =>
   read('EndpointSlice', checkSlice(object), object, trimSlice);
+
+/** A slice of the source cluster, with the addresses of its pods and the references to them: these count there (rule I5). */
+export const readLocalSlice = (object: EndpointSlice): Read<EndpointSlice> =>
+  read('EndpointSlice', checkSlice(object), object, trimLocalSlice);
 
 /** `namespace/name` of the Service that a slice belongs to, if it belongs to one. */
 export function serviceKeys(slice: EndpointSlice | undefined): readonly string[] {
@@ -51,7 +55,21 @@ function trimService({ metadata, spec = {} }: Service): Service {
 }
 
 /** Keeps hostnames, readiness and ports only: addresses in the target are of no use in the source. */
-function trimSlice({ metadata, addressType, endpoints, ports }: EndpointSlice): EndpointSlice {
+const trimSlice = (slice: EndpointSlice): EndpointSlice =>
+  trimSliceBut(slice, ({ conditions, hostname }) => ({
+    addresses: [],
+    conditions: conditions && only(conditions, 'ready'),
+    hostname,
+  }));
+
+const trimLocalSlice = (slice: EndpointSlice): EndpointSlice =>
+  trimSliceBut(slice, (endpoint) => only(endpoint, 'addresses', 'conditions', 'targetRef', 'nodeName', 'zone'));
+
+/** @param endpoint what is kept of an endpoint */
+function trimSliceBut(
+  { metadata, addressType, endpoints, ports }: EndpointSlice,
+  endpoint: (full: SliceEndpoint) => object,
+): EndpointSlice {
   const { name, namespace, uid, resourceVersion, labels = {} } = metadata;
   const service = labels[Label.serviceName];
   return {
@@ -63,11 +81,7 @@ function trimSlice({ metadata, addressType, endpoints, ports }: EndpointSlice): 
       labels: service === undefined ? {} : { [Label.serviceName]: service },
     },
     addressType,
-    endpoints: (endpoints ?? []).map(({ conditions, hostname }) => ({
-      addresses: [],
-      conditions: conditions && only(conditions, 'ready'),
-      hostname,
-    })),
+    endpoints: (endpoints ?? []).map(endpoint),
     ports: ports?.map((port) => only(port, 'name', 'protocol', 'port', 'appProtocol')),
   } as EndpointSlice;
 }

@@ -19,7 +19,7 @@ import type { ReflectorState, ReflectorTimings } from '../runtime/reflector.ts';
 import { Store } from '../runtime/store.ts';
 import { weightOf } from '../runtime/weight.ts';
 import { hasSelector, needsByName, slicesBehind } from './exported.ts';
-import { type Read, readService, readSlice, serviceKeys } from './objects.ts';
+import { type Read, readService, readSlice as readTargetSlice, serviceKeys } from './objects.ts';
 import { SlicesByName, type Wanting } from './slices-by-name.ts';
 import { WatchedStore } from './watched-store.ts';
 
@@ -30,6 +30,8 @@ export interface WatchSettings {
   readonly timings?: Partial<ReflectorTimings> | undefined;
   /** How long a Service's slices may take to carry its labels, before they are looked up by name. @default 2000 */
   readonly labelCopyMs?: number | undefined;
+  /** Reads a slice, or refuses it. @default - keeps what is of use in another cluster */
+  readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
   /** Called with each state of each reflector, and with undefined when one is stopped. */
   readonly onState: (reflector: string, state: ReflectorState | undefined) => void;
   /** Called when the target has been heard: a list, an event or a bookmark has come. */
@@ -162,7 +164,7 @@ export class SelectedServices {
   }
 
   #watchSlices(id: string, labelSelector: string): WatchedStore<EndpointSlice> {
-    const { onSlices, onSlicesRelisted } = this.#options;
+    const { onSlices, onSlicesRelisted, readSlice = readTargetSlice } = this.#options;
     const store = new Store<EndpointSlice>({
       weigh: weightOf,
       trim: (object) => this.#checked(readSlice(object)),

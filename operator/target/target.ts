@@ -164,12 +164,14 @@ export class Target {
   }
 
   #exportWatch(namespace: string): ExportWatch {
-    const { selectors, timings, labelCopyMs, onChange, onMember, onHeard, onMalformed, ...rest } = this.#options;
+    const { selectors, timings, labelCopyMs, readSlice, onChange, onMember, onHeard, onMalformed, ...rest } =
+      this.#options;
     const { onAnswer, onUnanswered } = rest;
     return new ExportWatch({
       selectors,
       timings,
       labelCopyMs,
+      readSlice,
       onChange,
       onMember,
       onHeard,

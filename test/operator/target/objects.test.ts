@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
-import { readService, readSlice, serviceKeys } from '../../../operator/target/objects.ts';
+import { readLocalSlice, readService, readSlice, serviceKeys } from '../../../operator/target/objects.ts';
 
 const metadata = { name: 'web', namespace: 'shop', uid: 'u1', resourceVersion: '7' };
 const service = (spec: object = {}, meta: object = {}): Service => ({
@@ -97,6 +97,19 @@ describe('a slice of a target', () => {
         ports: [{ name: 'http', port: 8080 }],
       },
     });
+  });
+
+  it('of the source cluster keeps the addresses of its pods and the references to them (I5)', () => {
+    const endpoint = {
+      addresses: ['10.0.0.1'],
+      conditions: { ready: true, serving: true, terminating: false },
+      targetRef: { kind: 'Pod', name: 'web-0', namespace: 'shop' },
+      nodeName: 'n1',
+      zone: 'a',
+    };
+    const whole = slice({ endpoints: [{ ...endpoint, hostname: 'web-0', hints: { forZones: [{ name: 'a' }] } }] });
+    expect(readLocalSlice(whole)).toMatchObject({ object: { ...slice(), metadata, endpoints: [endpoint] } });
+    expect(readLocalSlice(slice({ endpoints: null }))).toMatchObject({ object: { endpoints: [] } });
   });
 
   test.each<[string, object]>([
