@@ -2,12 +2,10 @@
  * Linkerd's own controller for one Link, beside the operator (rule H1): it contends for the Link's Lease as client-go
  * does, and while it holds it, writes mirrors as it would. It shares nothing with the operator but the cluster.
  */
-import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { HistoryCluster } from './cluster.ts';
+import { LinkerdLease } from './linkerd-lease.ts';
 import type { World } from './world/world.ts';
 
-const LEASE_API = 'coordination.k8s.io/v1';
-const LEASE_SECONDS = 30;
 const RETRY_MS = 2_000;
 
 export interface LinkerdOptions {
@@ -21,10 +19,7 @@ export interface LinkerdOptions {
 
 export class Linkerd {
   readonly #options: LinkerdOptions;
-  readonly #identity: string;
-  readonly #name: string;
-  /** The Lease as it was last seen, and since when. */
-  #observed: { readonly record: string; readonly atMs: number } | undefined;
+  readonly #lease: LinkerdLease;
   #state: 'stopped' | 'running' = 'stopped';
   /** Counts what was begun: an older loop ends. */
   #run = 0;
@@ -36,8 +31,10 @@ export class Linkerd {
 
   constructor(options: LinkerdOptions) {
     this.#options = options;
-    this.#name = `service-mirror-write-${options.link}`;
-    this.#identity = `linkerd-service-mirror-${options.link}`;
+    const { world, east: cluster, namespace, link } = options;
+    const name = `service-mirror-write-${link}`;
+    const identity = `linkerd-service-mirror-${link}`;
+    this.#lease = new LinkerdLease({ cluster, namespace, name, identity, nowMs: () => world.nowMs });
   }
 
   start(): void {
@@ -50,9 +47,8 @@ export class Linkerd {
   stop(how: 'release' | 'kill'): void {
     this.#state = 'stopped';
     this.#run += 1;
-    const lease = this.#lease();
     this.#cleanUp();
-    if (how === 'release' && this.#holds(lease)) this.#put(lease, { holderIdentity: '', leaseDurationSeconds: 1 });
+    if (how === 'release') this.#lease.release();
   }
 
   /** The source cluster was restored from a backup: what it wrote may be there again. */
@@ -83,43 +79,9 @@ export class Linkerd {
     const { world, east } = this.#options;
     if (!east.isDown) {
       this.#cleanUp();
-      this.#act();
+      if (this.#lease.acquire()) this.#write();
     }
     world.after(world.users, RETRY_MS, () => this.#turn(run));
-  }
-
-  #act(): void {
-    const lease = this.#lease();
-    if (!this.#holds(lease) && !this.#mayTake(lease)) return;
-    this.#put(lease, { holderIdentity: this.#identity, leaseDurationSeconds: LEASE_SECONDS });
-    this.#write();
-  }
-
-  #lease(): KubeObject | undefined {
-    return this.#options.east.get(LEASE_API, 'Lease', this.#options.namespace, this.#name);
-  }
-
-  #holds(lease: KubeObject | undefined): boolean {
-    return (lease?.spec as { holderIdentity?: string } | undefined)?.holderIdentity === this.#identity;
-  }
-
-  #mayTake(lease: KubeObject | undefined): boolean {
-    const { nowMs } = this.#options.world;
-    const record = JSON.stringify([lease?.metadata.uid, lease?.spec]);
-    if (this.#observed?.record !== record) this.#observed = { record, atMs: nowMs };
-    const spec = (lease?.spec ?? {}) as { holderIdentity?: string; leaseDurationSeconds?: number };
-    if ((spec.holderIdentity ?? '') === '') return true;
-    return nowMs >= this.#observed.atMs + (spec.leaseDurationSeconds ?? 0) * 1000;
-  }
-
-  #put(lease: KubeObject | undefined, spec: object): void {
-    const { world, east, namespace } = this.#options;
-    const renewTime = new Date(world.nowMs).toISOString().replace('Z', '000Z');
-    east.put({
-      ...{ apiVersion: LEASE_API, kind: 'Lease' },
-      metadata: { ...lease?.metadata, name: this.#name, namespace },
-      spec: { ...(lease?.spec as object | undefined), ...spec, renewTime },
-    });
   }
 
   /** A mirror with its endpoints, as Linkerd's controller writes them: of what the target may not export any more. */
