@@ -68,6 +68,8 @@ export type { LinkProbe, LinkProps } from './link/props.ts';
 
 export { type ExportOptions, Exported } from './services/exported.ts';
 export { Federated } from './services/federated.ts';
+export { ServiceFailoverCrd } from './services/service-failover-crd.ts';
+export { type FailoverBackendProps, ServiceFailover, type ServiceFailoverProps } from './services/service-failover.ts';
 export { TrafficSplit, type TrafficSplitProps } from './services/traffic-split.ts';
 
 export { GatewayPolicy, type GatewayPolicyProps } from './gateway/gateway-policy.ts';
@@ -99,6 +101,7 @@ export {
   Annotation,
   credentialsName,
   Default,
+  FailoverApi,
   gatewayIdentity,
   Label,
   LinkApi,

@@ -1,8 +1,11 @@
 /**
- * The vocabulary of Linkspan: wire names, the Link's schema and types, its CRD, and the reading of a Link.
+ * The vocabulary of Linkspan: wire names; schema, types and CRD of the Link and of the ServiceFailover, and the reading of
+ * both.
  * What is exported here is public.
  */
-export { type StructuralSchema, linkCrd } from './link/definition.ts';
+export { linkCrd } from './link/definition.ts';
+export { failoverCrd } from './failover/definition.ts';
+export type { StructuralSchema } from './structural.ts';
 export { parseDuration, parsePort } from './duration.ts';
 export type { GatewaySettings, ProbeSettings } from './link/gateway-settings.ts';
 export { LABEL_SELECTOR_SCHEMA, LINK_SCHEMA, LINK_SPEC_SCHEMA, LINK_STATUS_SCHEMA } from './link/schema.ts';
@@ -33,6 +36,9 @@ export {
 export { isCidr, isIpAddress } from './network.ts';
 export { type Labels, type Selector, parseSelector } from './selector.ts';
 export { type LinkSettings, readLink } from './link/settings.ts';
+export { FAILOVER_SCHEMA, FAILOVER_SPEC_SCHEMA, FAILOVER_STATUS_SCHEMA } from './failover/schema.ts';
+export { type FailoverBackend, type FailoverSettings, type MinReady, readFailover } from './failover/settings.ts';
+export type { BackendStatus, FailoverSpec, FailoverStatus, ServiceFailover } from './failover/types.gen.ts';
 export { type Checked, type FieldError, fieldError, fieldPath, formatFieldErrors } from './field-error.ts';
 export { type CheckOptions, compile } from './validate.ts';
 export {
@@ -40,6 +46,7 @@ export {
   CredentialsSecret,
   Default,
   ENDPOINT_SLICE_MANAGER,
+  FailoverApi,
   FIELD_MANAGER,
   Label,
   LinkApi,

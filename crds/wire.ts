@@ -50,6 +50,8 @@ export const Label = {
   federation: 'linkspan.dev/federation',
   /** Ours, on a slice of such a Service: the member's target cluster; absent from those of the local member. */
   federationMember: 'linkspan.dev/federation-member',
+  /** Ours, on a route: the ServiceFailover of its namespace that it is made for (rule J1). */
+  serviceFailover: 'linkspan.dev/service-failover',
 } as const;
 
 /** Annotations on mirrors, their Endpoints, credentials and the gateway. */
@@ -128,6 +130,15 @@ export const LinkApi = {
   plural: 'links',
   /** The resource with its group: the name of its CustomResourceDefinition, and what `kubectl` takes. */
   crd: 'links.multicluster.linkerd.io',
+} as const;
+
+/** The ServiceFailover's coordinates in the Kubernetes API. */
+export const FailoverApi = {
+  group: OWN_DOMAIN,
+  version: 'v1alpha1',
+  apiVersion: 'linkspan.dev/v1alpha1',
+  kind: 'ServiceFailover',
+  plural: 'servicefailovers',
 } as const;
 
 /** Linkerd's authorization policy; each kind at the version that Linkerd's own multicluster chart writes. */

@@ -1,5 +1,5 @@
 /**
- * Generates the types of the Link from its schema, and the schema of cluster files as JSON, for editors: `node
+ * Generates the types of Links and ServiceFailovers from their schemas, and the schema of cluster files as JSON, for editors: `node
  * synth/generate.ts` writes them, `--check` exits 1 naming each file that is not what its schema says. Development only; not
  * part of the package.
  */
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { compile } from 'json-schema-to-typescript';
 import { format, resolveConfig } from 'prettier';
 
+import { FAILOVER_SCHEMA } from '../crds/failover/schema.ts';
 import { LABEL_SELECTOR_SCHEMA, LINK_SCHEMA, OBJECT_REF_SCHEMA } from '../crds/link/schema.ts';
 import { CLUSTER_SET_SCHEMA } from './cluster-file/schema.ts';
 
@@ -24,10 +25,6 @@ const path = (name: string): string => fileURLToPath(new URL(`../${name}`, impor
 /** Source text as prettier has it. */
 const formatted = async (source: string, parser: 'typescript' | 'json'): Promise<string> =>
   format(source, { ...(await resolveConfig(path('synth/generate.ts'))), parser });
-
-const BANNER = `/**
- * Types of the Link, generated from \`schema.ts\` by \`npm run generate\`. Do not edit.
- */`;
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
@@ -49,18 +46,23 @@ const withReadonly = (source: string): string =>
     .replace(/^(\s*)([\w$]+\??:|\[k: string\]:)/gm, '$1readonly $2')
     .replace(/\b(\w+)\[\](?=;?$)/gm, 'readonly $1[]');
 
-const linkTypes = async (): Promise<Generated> => {
+/** Types of a kind, and of other schemas beside it. */
+const typesOf = async (folder: string, root: object, others: readonly object[] = []): Promise<Generated> => {
   const definitions: Record<string, Json> = {};
-  for (const schema of [LABEL_SELECTOR_SCHEMA, OBJECT_REF_SCHEMA, LINK_SCHEMA]) withDefinitions(schema, definitions);
-  const { Link: root, ...rest } = definitions;
-  const source = await compile({ ...(root as object), definitions: rest } as Parameters<typeof compile>[0], 'Link', {
+  for (const schema of [...others, root]) withDefinitions(schema as Json, definitions);
+  const { title } = root as { readonly title: string };
+  const { [title]: type, ...rest } = definitions;
+  const source = await compile({ ...(type as object), definitions: rest } as Parameters<typeof compile>[0], title, {
     additionalProperties: false,
-    bannerComment: BANNER,
+    bannerComment: `/**
+ * Types of the ${title}, generated from \`schema.ts\` by \`npm run generate\`. Do not edit.
+ */`,
     format: false,
+    ignoreMinAndMaxItems: true,
   });
   return {
-    file: path('crds/link/types.gen.ts'),
-    from: 'crds/link/schema.ts',
+    file: path(`crds/${folder}/types.gen.ts`),
+    from: `crds/${folder}/schema.ts`,
     text: await formatted(withReadonly(source), 'typescript'),
   };
 };
@@ -71,7 +73,12 @@ const clusterSetSchema = async (): Promise<Generated> => ({
   text: await formatted(JSON.stringify(CLUSTER_SET_SCHEMA), 'json'),
 });
 
-for (const { file, from, text } of [await linkTypes(), await clusterSetSchema()]) {
+const generated = [
+  await typesOf('link', LINK_SCHEMA, [LABEL_SELECTOR_SCHEMA, OBJECT_REF_SCHEMA]),
+  await typesOf('failover', FAILOVER_SCHEMA),
+  await clusterSetSchema(),
+];
+for (const { file, from, text } of generated) {
   if (!process.argv.includes('--check')) {
     await writeFile(file, text);
     continue;

@@ -135,7 +135,7 @@ command('init', addInitFlags)
   .action(async (flags: InitFlags) => (await import('./commands/init/init.ts')).init(flags));
 
 command('crds')
-  .description('print the CustomResourceDefinition of the Link as YAML')
+  .description('print the CustomResourceDefinitions of Link and ServiceFailover as YAML')
   .action(async () => (await import('./commands/crds.ts')).printCrds());
 
 command('synth')

@@ -21,10 +21,11 @@ const WAVES: Readonly<Record<string, number>> = {
   Role: 1,
   RoleBinding: 1,
   Link: 3,
+  ServiceFailover: 3,
 };
 const WORKLOAD = 2;
 
-/** The wave of a kind: 0 for definitions and namespaces, 1 for rights, 3 for Links, 2 for all else. */
+/** The wave of a kind: 0 for definitions and namespaces, 1 for rights, 3 for Links and ServiceFailovers, 2 for all else. */
 export const syncWave = (kind: string): number => WAVES[kind] ?? WORKLOAD;
 
 /** Annotates every object below `scope` with its wave. A wave that an object has by itself holds. */

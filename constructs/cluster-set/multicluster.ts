@@ -20,6 +20,7 @@ import type { LinkProps } from '../link/props.ts';
 import { Monitoring, type MonitoringProps } from '../monitoring/monitoring.ts';
 import { MirrorOperator } from '../operator/mirror-operator.ts';
 import type { MirrorOperatorProps } from '../operator/props.ts';
+import { ServiceFailoverCrd } from '../services/service-failover-crd.ts';
 import { MULTICLUSTER_PROPS } from './schema.ts';
 
 /** The Pod Security Standard of the namespace. */
@@ -88,7 +89,8 @@ export interface MulticlusterProps {
    */
   readonly links?: readonly Omit<LinkProps, Common>[] | undefined;
   /**
-   * Whether to render the CRD of the Link, which is a superset of Linkerd's.
+   * Whether to render the CRDs: that of the Link, which is a superset of Linkerd's, and, beside an operator, that of the
+   * ServiceFailover.
    * @default - true if there is an operator or a Link
    */
   readonly crd?: boolean | undefined;
@@ -106,6 +108,7 @@ export class Multicluster extends Construct {
   /** In the order of `sources`. */
   readonly remoteAccess: readonly RemoteAccess[];
   readonly crd: LinkCrd | undefined;
+  readonly failoverCrd: ServiceFailoverCrd | undefined;
   readonly operator: MirrorOperator | undefined;
   readonly monitoring: Monitoring | undefined;
   /** In the order of `links`. */
@@ -146,6 +149,7 @@ export class Multicluster extends Construct {
     });
     if (props.crd ?? (props.operator !== undefined || links.length > 0)) this.crd = new LinkCrd(this, 'Crd');
     const { operator } = props;
+    if (operator !== undefined && props.crd !== false) this.failoverCrd = new ServiceFailoverCrd(this, 'FailoverCrd');
     if (operator !== undefined) {
       const targetClusters = operator.targetClusters ?? links.map(({ targetCluster }) => targetCluster);
       const credentialsSecrets = secretsOf(links, operator.credentialsSecrets);

@@ -43,7 +43,7 @@ export {
   type ServiceObject,
   type ServiceRef,
 } from './route-backends.ts';
-export { SPLIT } from './route-schema.ts';
+export { SERVICE_REF, SPLIT } from './route-schema.ts';
 export { type RouteKind, ServiceRoute, type ServiceRouteProps } from './service-route.ts';
 export type { StaticEndpointsProps } from './static-endpoints.ts';
 export type { TargetServiceProps } from './target-service.ts';

@@ -1,7 +1,8 @@
 /** Schemas of the props of objects that divide requests to a Service. */
 import { choice, integer, list, map, object, text, textOrInstanceOf } from '../common/schema.ts';
 
-const REF = {
+/** Props that name a Service, here or in another cluster. */
+export const SERVICE_REF = {
   service: textOrInstanceOf('Name of the Service in its own cluster, or the Service', 'Service'),
   targetCluster: text('Target cluster of the Service; requests go to its mirror in this cluster; default this cluster'),
 } as const;
@@ -15,12 +16,12 @@ export const SPLIT = {
   namespace: text('Namespace of the Service and its backends; default that of the Service, else of the chart'),
   backends: list(
     'Services that share the requests; at least one, each Service once',
-    object('A backend', { ...REF, weight: WEIGHT }, 'service', 'weight'),
+    object('A backend', { ...SERVICE_REF, weight: WEIGHT }, 'service', 'weight'),
   ),
   // Weights are allowed and ignored, so that users can pass the same objects as in `backends`.
   failover: list(
     'Order of failover: backends by preference; default none',
-    object('A backend', { ...REF, weight: WEIGHT }, 'service'),
+    object('A backend', { ...SERVICE_REF, weight: WEIGHT }, 'service'),
   ),
 } as const;
 

@@ -1,8 +1,41 @@
-/** Schemas of the props of TrafficSplit and Exported. */
-import { choice, object } from '../common/schema.ts';
-import { SPLIT } from '../mirror/index.ts';
+/** Schemas of the props of TrafficSplit, ServiceFailover and Exported. */
+import { choice, integer, list, object, text, textOrInstanceOf, time } from '../common/schema.ts';
+import { SERVICE_REF, SPLIT } from '../mirror/index.ts';
 
 export const TRAFFIC_SPLIT_PROPS = object('A TrafficSplit', SPLIT, 'service', 'backends');
+
+export const SERVICE_FAILOVER_PROPS = object(
+  'A ServiceFailover',
+  {
+    service: textOrInstanceOf('The Service that clients call', 'Service'),
+    backends: list(
+      'Services that can take the requests, by preference; at least one, each Service once',
+      object(
+        'A backend',
+        {
+          ...SERVICE_REF,
+          minReady: {
+            type: ['integer', 'string'],
+            description: 'Number of ready endpoints that make it ready, or their share as in 50%; default 1',
+          },
+          weight: integer('Share of the requests while it is ready; on every backend or on none; default none'),
+        },
+        'service',
+      ),
+    ),
+    holdDown: time('Time that a backend must have been ready before requests go back to it; default 30s'),
+    routeKind: choice(
+      'Kind of the routes; default HTTPRoute, and TCPRoute for ports that are opaque to Linkerd',
+      'HTTPRoute',
+      'GRPCRoute',
+      'TCPRoute',
+    ),
+    name: text('Name of the ServiceFailover; default the name of the Service'),
+    namespace: text('Namespace of the Service and its backends; default that of the Service, else of the chart'),
+  },
+  'service',
+  'backends',
+);
 
 export const EXPORT_OPTIONS = object('Export of Services', {
   mode: choice(

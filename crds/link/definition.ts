@@ -4,44 +4,14 @@
  * plain JSON in which no object occurs twice, so that its YAML needs no anchors.
  */
 import { LINK_SCHEMA } from './schema.ts';
+import { conditionOf, structural } from '../structural.ts';
 import { Label, LinkApi, Value } from '../wire.ts';
-
-/** A structural schema, as `openAPIV3Schema` takes it. */
-export type StructuralSchema = Readonly<Record<string, unknown>>;
 
 const LINK_STRUCTURE = {
   ...LINK_SCHEMA,
   // The API server has the schema of metadata, and refuses a CRD that repeats it.
   properties: { ...LINK_SCHEMA.properties, metadata: { type: 'object' } },
 };
-
-/**
- * A copy of a schema as the API server takes it: without the `title`s that only name types, and with a map of strings as
- * an object whose fields are kept, which is what Linkerd's CRD makes of `matchLabels`.
- */
-const structural = (schema: object): StructuralSchema =>
-  Object.fromEntries(
-    Object.entries(schema)
-      .filter(([key]) => key !== 'title')
-      .map(([key, value]: [string, unknown]) => {
-        switch (key) {
-          case 'additionalProperties':
-            return ['x-kubernetes-preserve-unknown-fields', true];
-          case 'properties':
-            return [key, mapValues(value as Readonly<Record<string, object>>, structural)];
-          case 'items':
-            return [key, structural(value as object)];
-          default:
-            return [key, structuredClone(value)];
-        }
-      }),
-  );
-
-const mapValues = <T, U>(fields: Readonly<Record<string, T>>, map: (value: T) => U): Readonly<Record<string, U>> =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, map(value)]));
-
-const conditionOf = (type: string, field: 'status' | 'reason'): string =>
-  `.status.conditions[?(@.type=="${type}")].${field}`;
 
 const version = (name: string) => ({
   name,

@@ -254,7 +254,7 @@ const stringMap = (description: string) =>
   ({ type: 'object', description, additionalProperties: { type: 'string' } }) as const;
 
 /** The part of Kubernetes' ObjectMeta that is read or written here. The API server has the whole one, whatever a CRD says. */
-const objectMeta = {
+export const OBJECT_META_SCHEMA = {
   title: 'ObjectMeta',
   type: 'object',
   properties: {
@@ -278,7 +278,7 @@ export const LINK_SCHEMA = {
   properties: {
     apiVersion: text('API group and version'),
     kind: text('Kind of the object: Link'),
-    metadata: objectMeta,
+    metadata: OBJECT_META_SCHEMA,
     spec: LINK_SPEC_SCHEMA,
     status: LINK_STATUS_SCHEMA,
   },

@@ -20,8 +20,9 @@ import { Monitor } from '../../constructs/monitoring/monitor.ts';
 import { Multicluster, type MulticlusterProps } from '../../constructs/cluster-set/multicluster.ts';
 import { type ApiJson, render } from '../../constructs/mirror/render.ts';
 import { ServiceRoute } from '../../constructs/mirror/service-route.ts';
+import { ServiceFailover } from '../../constructs/services/service-failover.ts';
 import { TrafficSplit } from '../../constructs/services/traffic-split.ts';
-import { linkCrd } from '../../crds/index.ts';
+import { failoverCrd, linkCrd } from '../../crds/index.ts';
 import { CERTIFICATE } from '../cluster/certificate.ts';
 import { borrowCluster, type TestCluster } from '../cluster/index.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
@@ -219,6 +220,15 @@ const compositions: Readonly<Record<string, Compose>> = {
     const common = { service: 'podinfo', namespace: 'shop', backends: BACKENDS, failover: BACKENDS };
     new TrafficSplit(chart, 'split', common);
     new ServiceRoute(chart, 'route', { ...common, port: 9898 });
+    new ServiceFailover(chart, 'failover', {
+      service,
+      backends: [
+        { service, minReady: '50%', weight: 90 },
+        { service, targetCluster: 'west', minReady: 1, weight: 10 },
+      ],
+      holdDown: '1m',
+      routeKind: 'GRPCRoute',
+    });
   },
 };
 
@@ -228,7 +238,8 @@ onReal('what the constructs render', () => {
   beforeAll(async () => {
     cluster = await borrowCluster('real', 'east');
     client = api(cluster);
-    for (const crd of [linkCrd as unknown as ObjectRef, ...meshCrds]) await installCrd(cluster, crd);
+    for (const crd of [linkCrd as unknown as ObjectRef, failoverCrd as unknown as ObjectRef, ...meshCrds])
+      await installCrd(cluster, crd);
     for (const name of ['shop', 'linkerd', 'linkerd-multicluster']) await client.apply(namespace(name));
   });
   afterAll(async () => {

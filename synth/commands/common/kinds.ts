@@ -1,5 +1,5 @@
 /** The kinds that commands read and write, with their place in the API. */
-import { LinkApi } from '../../../crds/wire.ts';
+import { FailoverApi, LinkApi } from '../../../crds/wire.ts';
 import {
   apiVersionOf,
   ENDPOINT_SLICES,
@@ -41,6 +41,7 @@ export const SELF_ACCESS_REVIEWS = kind(
 );
 export const ACCESS_REVIEWS = kind('authorization.k8s.io/v1', 'subjectaccessreviews', 'SubjectAccessReview', 'cluster');
 export const LINKS = kind(`${LinkApi.group}/${LinkApi.version}`, LinkApi.plural, LinkApi.kind);
+export const SERVICE_FAILOVERS = kind(FailoverApi.apiVersion, FailoverApi.plural, FailoverApi.kind);
 /** Linkerd's policy: who may call what. */
 export const LINKERD_SERVERS = kind('policy.linkerd.io/v1beta3', 'servers', 'Server');
 export const AUTHORIZATION_POLICIES = kind(
@@ -79,6 +80,7 @@ const KINDS: readonly Resource[] = [
   CLUSTER_ROLE_BINDINGS,
   CRDS,
   LINKS,
+  SERVICE_FAILOVERS,
   LINKERD_SERVERS,
   AUTHORIZATION_POLICIES,
   MESH_TLS_AUTHENTICATIONS,

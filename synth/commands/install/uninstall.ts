@@ -17,7 +17,7 @@ import { keyOf, type KubeObject, LEASES, NAMESPACES, type Resource, SERVICES } f
 import { deleteAll, type Found, refOf } from '../common/apply.ts';
 import { type Cluster, COMMAND_LINE, withCluster } from '../common/cluster.ts';
 import { type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
-import { CRDS, DEPLOYMENTS, LINKS, PODS, resourceOf, SERVICE_ACCOUNTS } from '../common/kinds.ts';
+import { CRDS, DEPLOYMENTS, LINKS, PODS, resourceOf, SERVICE_ACCOUNTS, SERVICE_FAILOVERS } from '../common/kinds.ts';
 import { manifestsText, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { note, print } from '../../print.ts';
@@ -131,7 +131,7 @@ const plan = async (cluster: Cluster, namespace: string): Promise<Plan> => {
   const found = await findOurs(cluster, namespace);
   const notes: string[] = [];
   const isKept = async ({ of: kind, object }: Found): Promise<boolean> => {
-    const reason = await reasonToKeep(cluster, namespace, kind);
+    const reason = await reasonToKeep(cluster, namespace, { of: kind, object });
     if (reason !== undefined) notes.push(`${cluster.title(kind.kind, object.metadata)} stays: ${reason}`);
     return reason !== undefined;
   };
@@ -143,17 +143,19 @@ const plan = async (cluster: Cluster, namespace: string): Promise<Plan> => {
   return { objects: [...objects.filter((each) => !isLast(each)), ...leases, ...objects.filter(isLast)], notes };
 };
 
-/** Why the CRD or the namespace cannot go: others use it. */
-const reasonToKeep = async (cluster: Cluster, namespace: string, kind: Resource): Promise<string | undefined> => {
-  const users = await usersOf(cluster, namespace, kind);
+/** Why a CRD or the namespace cannot go: others use it. */
+const reasonToKeep = async (cluster: Cluster, namespace: string, found: Found): Promise<string | undefined> => {
+  const users = await usersOf(cluster, namespace, found);
   if (users.length === 0) return undefined;
   const names = users.slice(0, NAMED).map(({ of: used, object }) => `${used.kind} ${keyOf(object)}`);
   return `it has ${names.join(', ')}${users.length > NAMED ? `, and ${users.length - NAMED} others` : ''}`;
 };
 
-const usersOf = async (cluster: Cluster, namespace: string, kind: Resource): Promise<readonly Found[]> => {
-  if (kind === CRDS) return (await cluster.list(LINKS, {})).map((object) => ({ of: LINKS, object }));
-  return kind === NAMESPACES ? othersIn(cluster, namespace) : [];
+const usersOf = async (cluster: Cluster, namespace: string, { of: kind, object }: Found): Promise<readonly Found[]> => {
+  if (kind === NAMESPACES) return othersIn(cluster, namespace);
+  if (kind !== CRDS) return [];
+  const defined = [LINKS, SERVICE_FAILOVERS].find(({ plural, group }) => object.metadata.name === `${plural}.${group}`);
+  return defined === undefined ? [] : (await cluster.list(defined, {})).map((each) => ({ of: defined, object: each }));
 };
 
 /** How many objects a note names. */

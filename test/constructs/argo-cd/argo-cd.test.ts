@@ -189,7 +189,10 @@ describe('the health of Links', () => {
   const KEY = 'resource.customizations.health.multicluster.linkerd.io_Link';
 
   test('is there as data, for whoever has the ConfigMap of Argo CD', () => {
-    expect(Object.keys(ArgoCd.customizations)).toEqual([KEY]);
+    expect(Object.keys(ArgoCd.customizations)).toEqual([
+      KEY,
+      'resource.customizations.health.linkspan.dev_ServiceFailover',
+    ]);
     expect(argoCd().configMap).toBeUndefined();
   });
 

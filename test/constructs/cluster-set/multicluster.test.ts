@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { Gateway } from '../../../constructs/gateway/gateway.ts';
 import { GatewayPolicy } from '../../../constructs/gateway/gateway-policy.ts';
+import { ServiceFailoverCrd } from '../../../constructs/services/service-failover-crd.ts';
 import { LinkCrd } from '../../../constructs/link/link-crd.ts';
 import { Link } from '../../../constructs/link/link.ts';
 import type { LinkProps } from '../../../constructs/link/props.ts';
@@ -56,6 +57,7 @@ describe("a cluster's side of multi-cluster", () => {
       new RemoteAccess(chart, 'c', { namespace: 'mesh', sourceCluster: 'west' });
       new RemoteAccess(chart, 'd', { namespace: 'mesh', sourceCluster: 'north', flat: true, token: 'none' });
       new LinkCrd(chart, 'e');
+      new ServiceFailoverCrd(chart, 'ee');
       new MirrorOperator(chart, 'f', {
         ...common,
         image: 'linkspan:1',
@@ -149,6 +151,7 @@ describe("a cluster's side of multi-cluster", () => {
     expect(made.operator?.namespace).toBe('mesh');
     expect(made.links.map(({ namespace }) => namespace)).toEqual(['mesh']);
     expect(made.crd).toBeDefined();
+    expect(made.failoverCrd?.crd.metadata.name).toBe('servicefailovers.linkspan.dev');
   });
 });
 

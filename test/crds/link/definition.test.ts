@@ -2,19 +2,9 @@ import { describe, expect, it } from 'vitest';
 
 import { linkCrd } from '../../../crds/link/definition.ts';
 import { LINK_SPEC_SCHEMA } from '../../../crds/link/schema.ts';
+import { schemasIn } from '../schemas-in.ts';
 
-type Node = Readonly<Record<string, unknown>>;
-
-/** Each schema in a schema, with its path. */
-const schemas = (schema: Node, path = ''): readonly (readonly [string, Node])[] => [
-  [path, schema],
-  ...Object.entries((schema.properties ?? {}) as Readonly<Record<string, Node>>).flatMap(([name, field]) =>
-    schemas(field, `${path}.${name}`),
-  ),
-  ...(schema.items === undefined ? [] : schemas(schema.items as Node, `${path}[]`)),
-];
-
-const all = linkCrd.spec.versions.flatMap((version) => schemas(version.schema.openAPIV3Schema, version.name));
+const all = linkCrd.spec.versions.flatMap((version) => schemasIn(version.schema.openAPIV3Schema, version.name));
 
 describe('the CustomResourceDefinition of the Link', () => {
   it("has Linkerd's name, group, scope and versions, and stores v1alpha3", () => {
@@ -74,7 +64,7 @@ describe('the CustomResourceDefinition of the Link', () => {
   });
 
   it("defaults what Linkerd's defaults, and nothing else in the spec", () => {
-    const defaults = schemas(LINK_SPEC_SCHEMA).flatMap(([path, schema]) =>
+    const defaults = schemasIn(LINK_SPEC_SCHEMA).flatMap(([path, schema]) =>
       schema.default === undefined ? [] : [[path, schema.default]],
     );
     expect(defaults).toEqual([

@@ -28,6 +28,8 @@ import {
   Monitoring,
   Multicluster,
   RemoteAccess,
+  ServiceFailover,
+  ServiceFailoverCrd,
   ServiceRoute,
   TrafficSplit,
 } from '../../../constructs/index.ts';
@@ -98,6 +100,11 @@ export const mirrorOperator = (chart: Chart): void => {
 /** Renders the CRD of Links, as `linkspan crds` prints it. It is a superset of Linkerd's. This page leaves out its schemas. */
 export const linkCrd = (chart: Chart): void => {
   new LinkCrd(chart, 'Crd');
+};
+
+/** Renders the CRD of ServiceFailovers, as `linkspan crds` prints it. This page leaves out its schemas. */
+export const serviceFailoverCrd = (chart: Chart): void => {
+  new ServiceFailoverCrd(chart, 'FailoverCrd');
 };
 
 /** Renders a Link: which cluster is mirrored from, how its gateway is reached, and what is mirrored. */
@@ -172,6 +179,19 @@ export const serviceRoute = (chart: Chart): void => {
       { service: 'podinfo', targetCluster: 'east', weight: 50 },
     ],
     failover: [{ service: 'podinfo' }, { service: 'podinfo', targetCluster: 'east' }],
+  });
+};
+
+/** Sends the requests to a Service to the first backend that is ready: here the pods of this cluster while half of them are ready, else those of east. The operator makes the routes, and changes their weights. */
+export const serviceFailover = (chart: Chart): void => {
+  new ServiceFailover(chart, 'Failover', {
+    service: 'podinfo',
+    namespace: 'test',
+    backends: [
+      { service: 'podinfo', minReady: '50%' },
+      { service: 'podinfo', targetCluster: 'east' },
+    ],
+    holdDown: '1m',
   });
 };
 

@@ -44,7 +44,10 @@ export const CONSTRUCT_GROUPS: readonly ConstructGroup[] = [
   {
     heading: 'The source: using other clusters',
     purposes: [
-      { want: 'the operator, which mirrors what is exported', constructs: ['MirrorOperator', 'LinkCrd'] },
+      {
+        want: 'the operator, which mirrors what is exported',
+        constructs: ['MirrorOperator', 'LinkCrd', 'ServiceFailoverCrd'],
+      },
       { want: 'to mirror from a target cluster', constructs: ['Link'] },
       {
         want: 'to give the operator the credentials of that target',
@@ -55,6 +58,11 @@ export const CONSTRUCT_GROUPS: readonly ConstructGroup[] = [
         want: 'to divide requests between a Service and its mirrors',
         constructs: ['ServiceRoute', 'TrafficSplit'],
         note: '`ServiceRoute` needs the Gateway API, `TrafficSplit` the SMI extension of Linkerd.',
+      },
+      {
+        want: 'requests to go elsewhere while a Service is not ready',
+        constructs: ['ServiceFailover'],
+        note: 'The operator makes the routes. They need the Gateway API.',
       },
     ],
   },

@@ -12,7 +12,7 @@ import {
 } from '../../../constructs/monitoring/schema.ts';
 import { SERVICE_ROUTE_PROPS } from '../../../constructs/mirror/route-schema.ts';
 import { MIRROR_OPERATOR_PROPS } from '../../../constructs/operator/schema.ts';
-import { TRAFFIC_SPLIT_PROPS } from '../../../constructs/services/schema.ts';
+import { SERVICE_FAILOVER_PROPS, TRAFFIC_SPLIT_PROPS } from '../../../constructs/services/schema.ts';
 import { meaningAndDefault } from './cluster-file.ts';
 import { propsReference } from './props.ts';
 
@@ -30,6 +30,7 @@ const SCHEMAS = {
   Monitoring: MONITORING_PROPS,
   Multicluster: MULTICLUSTER_PROPS,
   RemoteAccess: REMOTE_ACCESS_PROPS,
+  ServiceFailover: SERVICE_FAILOVER_PROPS,
   ServiceRoute: SERVICE_ROUTE_PROPS,
   TrafficSplit: TRAFFIC_SPLIT_PROPS,
 };

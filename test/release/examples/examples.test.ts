@@ -263,13 +263,16 @@ test('podinfo renders both clusters, each with half of its requests for the othe
         - group: core
           kind: Service
           name: podinfo
+          namespace: test
           port: 9898
       rules:
         - backendRefs:
             - name: podinfo
+              namespace: test
               port: 9898
               weight: 50
             - name: podinfo-west
+              namespace: test
               port: 9898
               weight: 50
     # west.k8s.yaml

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { Yaml } from 'cdk8s';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CLUSTER_SET_SCHEMA } from '../../../synth/cluster-file/schema.ts';
+import { failoverCrd } from '../../../crds/failover/definition.ts';
 import { linkCrd } from '../../../crds/link/definition.ts';
 import { output, pack, type Packed, ROOT, run } from './packed.ts';
 
@@ -182,11 +183,11 @@ describe('the package', () => {
     expect(await output(app, process.execPath, 'main.ts')).toBe(LINK_YAML);
   });
 
-  test('has a command that prints its version and the CRD', async () => {
+  test('has a command that prints its version and the CRDs', async () => {
     expect(await output(app, 'npx', '--no', '--', 'linkspan', '--version')).toBe(`${manifest.version}\n`);
     const crd = join(directory, 'crd.yaml');
     await writeFile(crd, await output(app, 'npx', '--no', '--', 'linkspan', 'crds'));
-    expect(Yaml.load(crd)).toEqual([linkCrd]);
+    expect(Yaml.load(crd)).toEqual([linkCrd, failoverCrd]);
   });
 
   test('is all that the example gitops needs: its folders are in step, its editor hint leads to the schema', async () => {

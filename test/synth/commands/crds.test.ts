@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Yaml } from 'cdk8s';
 import { describe, expect, it } from 'vitest';
 
+import { failoverCrd } from '../../../crds/failover/definition.ts';
 import { linkCrd } from '../../../crds/link/definition.ts';
 
 const ROOT = new URL('../../../', import.meta.url).pathname;
@@ -27,7 +28,7 @@ const linkspan = (args: readonly string[], { closeStdout = false } = {}): Promis
   });
 
 describe('linkspan', () => {
-  it('prints the CRD of the Link as YAML, whole, and without anchors', async () => {
+  it('prints the CRDs as YAML, whole, and without anchors', async () => {
     const { code, stdout, stderr } = await linkspan(['crds']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).not.toMatch(/[&*]a\d+/);
@@ -36,7 +37,7 @@ describe('linkspan', () => {
     try {
       const file = join(directory, 'crd.yaml');
       await writeFile(file, stdout);
-      expect(Yaml.load(file)).toEqual([linkCrd]);
+      expect(Yaml.load(file)).toEqual([linkCrd, failoverCrd]);
     } finally {
       await rm(directory, { recursive: true });
     }

@@ -126,7 +126,7 @@ onEachBacking('linkspan install', (backing) => {
       const first = await run(east, IMAGE, '--ha', '--apply');
       expect(first.code, first.stderr).toBe(0);
       const lines = first.stdout.trimEnd().split('\n');
-      expect(lines).toHaveLength(23);
+      expect(lines).toHaveLength(24);
       expect(lines.filter((line) => !line.endsWith(' created in east'))).toEqual([]);
       expect(first.stderr).toBe('Linkspan 0.1.0 is installed in east; linkspan link gives it a target\n');
 

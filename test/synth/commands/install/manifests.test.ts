@@ -22,10 +22,10 @@ const problemsOf = (settings: Partial<Settings>, namespace?: string): readonly s
   }
 };
 
-test('CRD and namespace come first, then what was chosen, then rights, then what uses them', () => {
+test('CRDs and namespace come first, then what was chosen, then rights, then what uses them', () => {
   const objects = render();
   expect(objects.map(({ kind }) => kind)).toEqual([
-    ...['Namespace', 'ConfigMap', 'CustomResourceDefinition'],
+    ...['Namespace', 'ConfigMap', 'CustomResourceDefinition', 'CustomResourceDefinition'],
     ...['ServiceAccount', 'ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
     ...['Deployment', 'Service', 'PodDisruptionBudget'],
     ...['Server', 'AuthorizationPolicy', 'MeshTLSAuthentication', 'NetworkAuthentication'],

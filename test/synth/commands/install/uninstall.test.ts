@@ -50,7 +50,7 @@ onEachBacking('linkspan uninstall', (backing) => {
         readonly clusters: readonly { readonly objects: readonly KubeObject[] }[];
       };
       const kinds = clusters[0]?.objects.map(({ kind }) => kind) ?? [];
-      expect(kinds).toHaveLength(23);
+      expect(kinds).toHaveLength(24);
       expect([kinds.slice(0, 2), kinds.slice(-2)]).toEqual([
         ['Deployment', 'Deployment'],
         ['CustomResourceDefinition', 'Namespace'],
@@ -95,19 +95,24 @@ onEachBacking('linkspan uninstall', (backing) => {
     });
 
     test(
-      'keeps the CRD and the namespace while others use them, and removes them later',
+      'keeps the CRDs and the namespace while others use them, and removes them later',
       { timeout: 60_000 },
       async () => {
         const others = [
           namespace('other'),
           ref('v1', 'ServiceAccount', 'theirs'),
           link('north', {}, { namespace: 'other' }),
+          {
+            ...ref('linkspan.dev/v1alpha1', 'ServiceFailover', 'web', 'other'),
+            spec: { service: 'web', backends: [{ service: 'web' }] },
+          } as ObjectRef,
         ];
         for (const each of others) await east.client.apply(each);
         const first = await run('uninstall', '--apply');
         expect(first.code, first.stderr).toBe(0);
         expect(first.stderr.split('\n')).toEqual([
           'note: CustomResourceDefinition links.multicluster.linkerd.io of east stays: it has Link other/north',
+          'note: CustomResourceDefinition servicefailovers.linkspan.dev of east stays: it has ServiceFailover other/web',
           'note: Namespace linkerd-multicluster of east stays: it has ServiceAccount linkerd-multicluster/theirs',
           '',
         ]);
@@ -118,6 +123,7 @@ onEachBacking('linkspan uninstall', (backing) => {
         const again = await run('uninstall', '--apply');
         expect(again.stdout.split('\n')).toEqual([
           'customresourcedefinition/links.multicluster.linkerd.io deleted in east',
+          'customresourcedefinition/servicefailovers.linkspan.dev deleted in east',
           'namespace/linkerd-multicluster deleted in east',
           '',
         ]);
@@ -138,7 +144,7 @@ onEachBacking('linkspan uninstall', (backing) => {
       kubectl.child.stdin?.end(stdout);
       await kubectl;
       const shown = await run('upgrade');
-      expect(shown).toMatchObject({ code: 0, stdout: '# 23 objects would not change\n' });
+      expect(shown).toMatchObject({ code: 0, stdout: '# 24 objects would not change\n' });
       const { code, stderr } = await run('uninstall', '--apply');
       expect(code, stderr).toBe(0);
       expect(stderr).not.toContain('stays');

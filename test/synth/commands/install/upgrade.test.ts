@@ -53,7 +53,7 @@ onEachBacking('linkspan upgrade', (backing) => {
 
     test('stays as it was chosen without flags', async () => {
       const shown = await run('upgrade');
-      expect(shown).toMatchObject({ code: 0, stdout: '# 23 objects would not change\n' });
+      expect(shown).toMatchObject({ code: 0, stdout: '# 24 objects would not change\n' });
       const { code, stdout } = await run('upgrade', '--apply', '--output=json');
       expect(code).toBe(0);
       const { results } = JSON.parse(stdout) as { readonly results: readonly { readonly outcome: string }[] };
@@ -68,7 +68,7 @@ onEachBacking('linkspan upgrade', (backing) => {
       expect(stdout).toContain(`-          image: ${IMAGE}\n`);
       expect(stdout).toContain(`+          image: ${NEXT}\n`);
       expect(stdout).toContain('-          requiredDuringSchedulingIgnoredDuringExecution:');
-      expect(stdout).toMatch(/# 20 objects would not change\n$/);
+      expect(stdout).toMatch(/# 21 objects would not change\n$/);
       expect(stdout).not.toMatch(/managedFields|resourceVersion/);
 
       const { stdout: json } = await run('upgrade', `--image=${NEXT}`, '--output=json');
