@@ -137,6 +137,7 @@ const side = (
     operator,
     monitoring,
     flat = false,
+    federation = flat ? 'flat' : 'gateway',
     linkerdController,
     scrapers,
     namespace = Default.multiclusterNamespace,
@@ -158,14 +159,17 @@ const side = (
     linkerdController: member.exportNamespaces === undefined ? linkerdController : false,
   })),
   ...(targets.length > 0 && { operator, monitoring }),
-  links: targets.map((target) => linkTo(target, flat, namespace, linkerdNamespace)),
+  links: targets.map((target) => linkTo(target, { flat, federation, namespace, linkerdNamespace })),
 });
 
 const linkTo = (
   target: ClusterSetMember,
-  flat: boolean,
-  namespace: string,
-  linkerdNamespace: string = Default.controlPlaneNamespace,
+  {
+    flat,
+    federation,
+    namespace,
+    linkerdNamespace = Default.controlPlaneNamespace,
+  }: Pick<ClusterSetProps, 'flat' | 'federation' | 'linkerdNamespace'> & { readonly namespace: string },
 ): LinkProps => {
   const { service = {}, probePath, probePeriod } = target.gateway ?? {};
   const onNodes = service.type === 'NodePort';
@@ -184,7 +188,8 @@ const linkTo = (
         period: probePeriod,
       },
     }),
-    ...(!flat && { remoteDiscoverySelector: {}, federatedServiceSelector: {} }),
+    ...(flat !== true && { remoteDiscoverySelector: {} }),
+    ...(federation === 'gateway' && { federation }),
   };
 };
 

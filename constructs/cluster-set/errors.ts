@@ -21,6 +21,7 @@ export const setErrors = ({
   members,
   credentials,
   flat,
+  federation,
   namespace,
   linkerdNamespace,
   labels,
@@ -42,6 +43,9 @@ export const setErrors = ({
           namespace,
           'must differ from linkerdNamespace: both have a credentials Secret of the same name',
         )
+      : undefined,
+    federation === 'flat' && flat !== true
+      ? fieldError('federation', federation, 'requires flat to be true: pods connect to pods of other clusters')
       : undefined,
     ...labelsErrors('labels', labels),
     ...sharedAddressErrors(members),
@@ -79,13 +83,17 @@ export const memberErrors = (
     exportNamespaces,
     networks,
   }: ClusterSetMember,
-  { flat, credentials = { type: 'left-out' } }: ClusterSetProps,
+  { flat, federation, credentials = { type: 'left-out' } }: ClusterSetProps,
   isTarget: boolean,
 ): readonly (FieldError | undefined)[] => [
   targetClusterName(`${path}.name`, name),
   clusterDomain === undefined ? undefined : dnsSubdomain(`${path}.clusterDomain`, clusterDomain),
   trustDomain === undefined ? undefined : dnsSubdomain(`${path}.trustDomain`, trustDomain),
-  ...addressErrors(`${path}.gatewayAddresses`, gatewayAddresses, isTarget && flat !== true),
+  ...addressErrors(
+    `${path}.gatewayAddresses`,
+    gatewayAddresses,
+    isTarget && (flat !== true || federation === 'gateway'),
+  ),
   ...(gateway === undefined ? [] : gatewayErrors(`${path}.gateway`, gateway, gatewayAddresses !== undefined)),
   ...(apiServer === undefined
     ? [

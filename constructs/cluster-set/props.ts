@@ -105,12 +105,16 @@ export interface ClusterSetProps {
    */
   readonly credentials?: ClusterCredentials | undefined;
   /**
-   * Whether pods can connect to pods of other clusters, as flat and federated mode need. If true, accounts have the rights
-   * that Linkerd's destination controller needs, which gets a copy of the credentials; if false, Links select neither
-   * mode.
+   * Whether pods can connect to pods of other clusters, as flat mode needs. If true, accounts have the rights that Linkerd's
+   * destination controller needs, which gets a copy of the credentials; if false, Links select nothing in flat mode.
    * @default false
    */
   readonly flat?: boolean | undefined;
+  /**
+   * How the members of federated Services are reached: through gateways, or on a flat network.
+   * @default - flat if `flat` is true, else gateway
+   */
+  readonly federation?: 'gateway' | 'flat' | undefined;
   /**
    * ServiceAccounts, in each cluster, that may read the metrics of the gateway's proxy.
    * @default - `prometheus` in `linkerd-viz`

@@ -125,7 +125,12 @@ export const CLUSTER_SET_PROPS = object(
     linkerdController: flag(
       "Whether Linkerd's own controller and linkerd multicluster check can use the accounts of source clusters too; default true",
     ),
-    flat: flag('Whether pods can connect to pods of other clusters, as flat and federated mode need; default false'),
+    flat: flag('Whether pods can connect to pods of other clusters, as flat mode needs; default false'),
+    federation: choice(
+      'How the members of federated Services are reached: through gateways, or on a flat network; default flat if flat is true, else gateway',
+      'gateway',
+      'flat',
+    ),
     namespace: NAMESPACE,
     podSecurity: POD_SECURITY,
     linkerdNamespace: LINKERD_NAMESPACE,

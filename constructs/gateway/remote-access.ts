@@ -29,7 +29,7 @@ export interface RemoteAccessProps {
    */
   readonly namespace?: string | undefined;
   /**
-   * Whether to grant the rights that flat and federated mode need. Linkerd's destination controller fails without them.
+   * Whether to grant the rights that mirrors and federated Services on a flat network need. Linkerd's destination controller fails without them.
    * @default false
    */
   readonly flat?: boolean | undefined;

@@ -58,7 +58,7 @@ export const REMOTE_ACCESS_PROPS = object(
       'Name of the ServiceAccount and its roles; default linkerd-service-mirror-remote-access-<source cluster>',
     ),
     namespace: NAMESPACE,
-    flat: flag('Whether to grant the rights that flat and federated mode need; default false'),
+    flat: flag('Whether to grant the rights that mirrors and federated Services on a flat network need; default false'),
     exportNamespaces: texts('The only namespaces that the source cluster may read; default all'),
     linkerdController: flag(
       "Whether to grant the rights that Linkerd's own controller and linkerd multicluster check need; default true, or false with exportNamespaces",

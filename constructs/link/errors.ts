@@ -30,7 +30,7 @@ export const linkErrors = (props: LinkProps, namespace: string): readonly (Field
   ].filter((error) => error !== undefined);
   // Through JSON, as the operator reads it: undefined fields are absent.
   const read = readLink(JSON.parse(JSON.stringify({ metadata: { name, namespace }, spec: linkSpec(props) })));
-  const inSpec = read.ok ? selectorErrors(read.value) : read.errors.map((error) => byProp(error, props));
+  const inSpec = read.ok ? withoutGatewayErrors(read.value) : read.errors.map((error) => byProp(error, props));
   return [...own, ...beside(own, inSpec)];
 };
 
@@ -50,18 +50,18 @@ const gatewayErrors = ({ gatewayAddresses, ...props }: LinkProps): readonly (Fie
   );
 };
 
-/** A selector without a gateway. The operator serves such a Link, as Linkerd does, but declaring it is a mistake. */
-const selectorErrors = ({ selector, gateway }: LinkSettings): readonly FieldError[] =>
-  selector === undefined || gateway !== undefined
-    ? []
-    : [
-        fieldError(
-          'gatewayAddresses',
-          undefined,
-          'is required: selector mirrors Services through the gateway',
-          "write the gateway's addresses, or select with remoteDiscoverySelector instead",
-        ),
-      ];
+/** What requires a gateway. The operator serves such a Link, as Linkerd does, but declaring it is a mistake. */
+const withoutGatewayErrors = ({ selector, federation, gateway }: LinkSettings): readonly FieldError[] => {
+  if (gateway !== undefined) return [];
+  const required = (why: string, remedy: string): FieldError =>
+    fieldError('gatewayAddresses', undefined, `is required: ${why}`, `write the gateway's addresses, or ${remedy}`);
+  if (selector !== undefined) {
+    return [required('selector mirrors Services through the gateway', 'select with remoteDiscoverySelector instead')];
+  }
+  return federation === 'gateway'
+    ? [required('federation is gateway', 'set federation to flat, which needs a flat network')]
+    : [];
+};
 
 /** An error of a field of the spec as an error of its prop, with the prop's value. */
 const byProp = (error: FieldError, props: LinkProps): FieldError => {

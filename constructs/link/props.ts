@@ -83,7 +83,7 @@ export interface LinkProps {
   readonly targetNamespaces?: readonly string[] | undefined;
   /**
    * IP addresses and host names of the target's gateway.
-   * @default - no gateway, for flat and federated mode only
+   * @default - no gateway, for a flat network only
    */
   readonly gatewayAddresses?: readonly string[] | undefined;
   /**
@@ -112,11 +112,17 @@ export interface LinkProps {
    */
   readonly remoteDiscoverySelector?: LabelSelector | undefined;
   /**
-   * Services that join the federated Service of their name; `{}` selects none. For Linkerd's controller:
-   * the operator of Linkspan does not create federated Services yet.
+   * Services that join the federated Service of their name; `{}` selects none.
    * @default - those labelled `mirror.linkerd.io/federated: member`
    */
   readonly federatedServiceSelector?: LabelSelector | undefined;
+  /**
+   * How the members of federated Services are reached: through the gateway of the target, or on a flat network, where pods
+   * connect to its pods. If any member of a federated Service is reached through a gateway, all are. Linkerd's controller
+   * knows flat networks only.
+   * @default flat
+   */
+  readonly federation?: 'gateway' | 'flat' | undefined;
   /**
    * Labels that are not copied to mirrors, beside those that never are: exact keys, or `prefix/*`.
    * @default - none

@@ -17,7 +17,7 @@ export const LINK_PROPS = object(
     ),
     targetNamespaces: texts('The only namespaces of the target that are read; default all'),
     gatewayAddresses: texts(
-      "IP addresses and host names of the target's gateway; default no gateway, for flat and federated mode only",
+      "IP addresses and host names of the target's gateway; default no gateway, for a flat network only",
     ),
     gatewayPort: integer('Port of the gateway; default 4143'),
     gatewayIdentity: text('TLS identity of the gateway; default that of linkerd-gateway in linkerd-multicluster'),
@@ -36,6 +36,11 @@ export const LINK_PROPS = object(
     ),
     federatedServiceSelector: labelSelector(
       'Services that join the federated Service of their name; {} selects none; default those labelled mirror.linkerd.io/federated: member',
+    ),
+    federation: choice(
+      'How the members of federated Services are reached: through the gateway of the target, or on a flat network; default flat',
+      'gateway',
+      'flat',
     ),
     excludedLabels: texts('Labels that are not copied to mirrors, exact keys or prefix/*; default none'),
     excludedAnnotations: texts('Annotations that are not copied to mirrors, exact keys or prefix/*; default none'),

@@ -32,6 +32,7 @@ export const linkSpec = (props: LinkProps): Spec => {
     federatedServiceSelector: props.federatedServiceSelector ?? {
       matchLabels: { [Label.federated]: Value.federatedMember },
     },
+    federation: props.federation,
     excludedLabels: props.excludedLabels && [...props.excludedLabels],
     excludedAnnotations: props.excludedAnnotations && [...props.excludedAnnotations],
     enableHeadlessServices: props.enableHeadlessServices,

@@ -32,7 +32,7 @@ export const addMintFlags = (command: Command): Command =>
   addApplyFlags(
     addPairFlags(command.requiredOption('--to-context <name>', 'context of the target, which is read'))
       .option('--api-server-address <url>', 'where the source reaches the API server of the target')
-      .addOption(trueOrFalse('--flat', 'whether Linkerd may read the target too, which flat and federated mode need'))
+      .addOption(trueOrFalse('--flat', 'whether Linkerd may read the target too, which a flat network needs'))
       .addOption(timeoutOption('how long to wait for the token')),
     'print the manifests for both clusters',
   );

@@ -1,5 +1,5 @@
 /** The options of `linkspan link` and `linkspan unlink`. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import {
   addApplyFlags,
   addNamespaceFlags,
@@ -32,6 +32,7 @@ export interface LinkFlags extends PairFlags {
   readonly gatewayAddresses?: readonly string[];
   readonly gatewayPort?: number;
   readonly flat: boolean;
+  readonly federation?: Federation | undefined;
   readonly enableHeadlessServices?: true;
   readonly enableNamespaceCreation?: true;
   readonly excludedAnnotations?: readonly string[];
@@ -55,6 +56,16 @@ export const addPairFlags = (command: Command): Command =>
       .option('--source-name <cluster>', 'name of the source cluster (default: its context)'),
   );
 
+/** How the members of federated Services are reached: through the gateway of the target, or on a flat network. */
+export type Federation = 'gateway' | 'flat';
+
+/** The flag that says so. */
+export const federationOption = (fallback: string): Option =>
+  new Option(
+    '--federation <mode>',
+    `how members of federated Services are reached: by the gateway, or on a flat network (default: ${fallback})`,
+  ).choices(['gateway', 'flat']);
+
 /** Adds the flags of `linkspan link`. */
 export const addLinkFlags = (command: Command): Command =>
   addApplyFlags(
@@ -67,7 +78,8 @@ export const addLinkFlags = (command: Command): Command =>
       .option('--gateway-namespace <name>', "namespace of the gateway's Service (default: that of the extension)")
       .option('--gateway-addresses <addresses>', "addresses of the gateway, instead of its Service's", listOf)
       .option('--gateway-port <port>', "port of the gateway, instead of its Service's", portOf)
-      .addOption(trueOrFalse('--flat', 'whether Linkerd may read the target too, which flat and federated mode need'))
+      .addOption(trueOrFalse('--flat', 'whether Linkerd may read the target too, which a flat network needs'))
+      .addOption(federationOption('flat, or gateway with --flat=false'))
       .option('--enable-headless-services', 'mirror headless Services pod by pod')
       .option('--enable-namespace-creation', 'create the namespaces that mirrors need')
       .option('--excluded-annotations <keys>', 'annotations that mirrors do not get', listOf)

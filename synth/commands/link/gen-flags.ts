@@ -5,6 +5,7 @@
 import { type Command, Option } from 'commander';
 import { Label, Value } from '../../../crds/wire.ts';
 import { addClusterFlags, addNotTaken, type ClusterFlags, listOf, portOf, trueOrFalse } from '../common/flags.ts';
+import { type Federation, federationOption } from './flags.ts';
 
 /** Flags of `linkspan allow`. */
 export interface AllowFlags extends ClusterFlags {
@@ -24,6 +25,7 @@ export interface LinkGenFlags extends ClusterFlags {
   readonly selector: string;
   readonly remoteDiscoverySelector: string;
   readonly federatedServiceSelector: string;
+  readonly federation?: Federation | undefined;
   readonly gatewayAddresses?: readonly string[];
   readonly gatewayPort?: number;
   readonly excludedAnnotations?: readonly string[];
@@ -76,6 +78,7 @@ export const addLinkGenFlags = (command: Command): Command =>
         'labels of the members of federated Services',
         `${Label.federated}=${Value.federatedMember}`,
       )
+      .addOption(federationOption('flat'))
       .option('--excluded-annotations <keys>', 'annotations that mirrors do not get', listOf)
       .option('--excluded-labels <keys>', 'labels that mirrors do not get', listOf)
       .addOption(outputOption()),

@@ -9,6 +9,7 @@ import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { documentsText } from '../common/output.ts';
 import { print } from '../../print.ts';
 import { apiServerOf } from './api-server.ts';
+import { federationProblems } from './federation.ts';
 import type { LinkGenFlags } from './gen-flags.ts';
 import type { GatewayRead } from './gateway.ts';
 import { readLabelQuery } from './label-query.ts';
@@ -23,7 +24,11 @@ export const linkGen = (flags: LinkGenFlags): Promise<void> =>
   reportingProblems(
     async () => {
       const selectors = selectorsOf(flags);
-      refuseProblems(clusterNameProblems('--cluster-name', flags.clusterName, ''), ExitCode.usage);
+      const problems = [
+        ...clusterNameProblems('--cluster-name', flags.clusterName, ''),
+        ...federationProblems({ ...flags, flat: true }),
+      ];
+      refuseProblems(problems, ExitCode.usage);
       await withCluster(flags, (target) => generate(target, flags, selectors));
     },
     { ...FLAG_OF_PROP, targetCluster: '--cluster-name' },

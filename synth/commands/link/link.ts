@@ -11,6 +11,7 @@ import { conditionOf } from '../common/link-status.ts';
 import { type ClusterObjects, manifestsText, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { print, printLine } from '../../print.ts';
+import { federationOf, federationProblems } from './federation.ts';
 import type { LinkFlags } from './flags.ts';
 import { previewAccess, writeAccess } from './access.ts';
 import { FLAG_OF_PROP, linkManifests } from './manifests.ts';
@@ -21,7 +22,7 @@ import { type Given, survey, type Way } from './survey.ts';
 export const link = (flags: LinkFlags): Promise<void> =>
   reportingProblems(async () => {
     refuseProblems(flagProblems(flags), ExitCode.usage);
-    await withPair(flags, (pair) => linkPair(pair, flags));
+    await withPair(flags, (pair) => linkPair(pair, { ...flags, federation: federationOf(flags) }));
   }, FLAG_OF_PROP);
 
 const linkPair = async (pair: Pair, flags: LinkFlags): Promise<void> => {
@@ -54,6 +55,7 @@ const flagProblems = (flags: LinkFlags): readonly Problem[] => {
       ...(both ? [refusal(flag, 'must not be used with --both: it is of one gateway', 'link each way by itself')] : []),
       ...(flags.gateway ? [] : [refusal(flag, 'must not be used with --gateway=false', 'remove one of them')]),
     ]),
+    ...federationProblems(flags),
   ];
 };
 

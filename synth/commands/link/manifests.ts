@@ -5,6 +5,7 @@ import { syncWave } from '../../../constructs/argo-cd/sync-waves.ts';
 import type { LabelSelector } from '../../../crds/link/types.gen.ts';
 import { SECRETS } from '../../../operator/kube/objects.ts';
 import type { ApiServer } from './api-server.ts';
+import type { Federation } from './flags.ts';
 import type { GatewayFacts } from './gateway.ts';
 import type { Domains } from '../common/linkerd.ts';
 import type { Account, Token } from './token.ts';
@@ -37,7 +38,7 @@ const inOrder = (objects: readonly ApiJson[]): readonly ApiJson[] =>
 
 /** What the account may do, and where its token is. */
 export interface AccessSettings {
-  /** Whether Linkerd may read the target with it, which flat and federated mode need. */
+  /** Whether Linkerd may read the target with it, which mirrors and federated Services on a flat network need. */
   readonly flat: boolean;
   /** Name of the Secret that Kubernetes stores the token in. */
   readonly tokenSecret: string;
@@ -98,6 +99,8 @@ export interface LinkContents {
   readonly enableNamespaceCreation?: true;
   readonly excludedAnnotations?: readonly string[];
   readonly excludedLabels?: readonly string[];
+  /** @default - on a flat network */
+  readonly federation?: Federation | undefined;
   /** @default - those that Linkerd's labels select */
   readonly selectors?: {
     /** Undefined without a gateway. */
@@ -126,6 +129,7 @@ export const linkManifests = (
         probe: gateway.probe,
       }),
       ...selectors,
+      federation: contents.federation,
       enableHeadlessServices: contents.enableHeadlessServices,
       enableNamespaceCreation: contents.enableNamespaceCreation,
       excludedAnnotations: contents.excludedAnnotations,

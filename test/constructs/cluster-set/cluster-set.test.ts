@@ -115,7 +115,8 @@ describe('a set of clusters', () => {
         probeSpec: { path: '/health', port: '30091', period: '5s' },
         // Nothing reads credentials beside the control plane, so no Service may need them.
         remoteDiscoverySelector: {},
-        federatedServiceSelector: {},
+        federatedServiceSelector: { matchLabels: { 'mirror.linkerd.io/federated': 'member' } },
+        federation: 'gateway',
       },
     });
   });
@@ -140,6 +141,7 @@ describe('a set of clusters', () => {
     const [link] = ofKind(made, 'Link') as [ApiJson & { readonly spec: object }];
     expect(link.spec).not.toHaveProperty('gatewayAddress');
     expect(link).toMatchObject({ spec: { remoteDiscoverySelector: { matchLabels: {} } } });
+    expect(link.spec).not.toHaveProperty('federation');
     expect(set.clusters[0]!.multicluster.gateway).toBeUndefined();
     expect(JSON.stringify(ofKind(made, 'ClusterRole'))).toContain('replicasets');
     const copies = ofKind(made, 'Secret').filter(({ metadata }) => metadata.name === 'cluster-credentials-east');
@@ -231,6 +233,16 @@ describe('what a set cannot be is refused', () => {
       'members[0].exportNamespaces: ["shop"] must not be set together with flat: Linkerd\'s destination controller reads whole clusters',
       'members[1].exportNamespaces: [] must not be empty',
       "members[1].exportNamespaces: [] must not be set together with flat: Linkerd's destination controller reads whole clusters",
+    ]);
+  });
+
+  test('if it federates Services on a flat network that there is not, or through gateways that there are not', () => {
+    const { gatewayAddresses: _, ...east } = member('east');
+    expect(errorsOf(() => clusterSet({ federation: 'flat' }))).toEqual([
+      'federation: "flat" requires flat to be true: pods connect to pods of other clusters',
+    ]);
+    expect(errorsOf(() => clusterSet({ members: [east, member('west')], flat: true, federation: 'gateway' }))).toEqual([
+      'members[0].gatewayAddresses: is required: other clusters connect to the gateway',
     ]);
   });
 

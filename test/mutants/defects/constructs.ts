@@ -25,6 +25,14 @@ export const CONSTRUCTS: readonly Defect[] = [
     replace: '',
   },
   {
+    name: 'clusters without a flat network federate on one',
+    file: 'constructs/cluster-set/cluster-set.ts',
+    rule: 'I5',
+    find: "...(federation === 'gateway' && { federation }),",
+    replace: '',
+    tests: ['test/constructs/cluster-set/cluster-set.test.ts'],
+  },
+  {
     name: 'the namespace admits no pod that sets up its network',
     file: 'constructs/cluster-set/multicluster.ts',
     find: ', [Label.podSecurity]: podSecurity',

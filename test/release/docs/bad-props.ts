@@ -82,6 +82,7 @@ export const TYPED: readonly BadInput[] = [
   made('Link', "{ targetCluster: 'west', gatewayIdentity: 'gw' }", 'gatewayIdentity: "gw" must not be set without'),
   made('Link', "{ targetCluster: 'west', probe: {} }", 'probe: {} must not be set without gatewayAddresses'),
   made('Link', "{ targetCluster: 'west', selector: { matchLabels: { a: 'b' } } }", 'gatewayAddresses: is required'),
+  made('Link', "{ targetCluster: 'west', federation: 'gateway' }", 'is required: federation is gateway'),
   made('Link', "{ targetCluster: 'west', gatewayAddresses: [] }", 'gatewayAddresses: [] must not be empty'),
   made('Link', "{ targetCluster: 'west', gatewayAddresses: ['https://gw'] }", 'without scheme and port'),
   made('Link', "{ targetCluster: 'west', gatewayAddresses: ['1.2.3.4,5.6.7.8'] }", 'gatewayAddresses[0]: "1.2.3.4,5'),

@@ -103,7 +103,7 @@ onEachBacking('linkspan uninstall', (backing) => {
           ref('v1', 'ServiceAccount', 'theirs'),
           link('north', {}, { namespace: 'other' }),
           {
-            ...ref('linkspan.dev/v1alpha1', 'ServiceFailover', 'web', 'other'),
+            ...objectRef('linkspan.dev/v1alpha1', 'ServiceFailover', 'web', 'other'),
             spec: { service: 'web', backends: [{ service: 'web' }] },
           } as ObjectRef,
         ];
