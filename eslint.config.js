@@ -152,8 +152,8 @@ export default tseslint.config(
   arrows(
     ['synth/**/*.ts'],
     [
-      '^(\\.\\./)+operator/(?!kube/|mirror/|main|config/|forecast/|index)',
-      'synth reaches a cluster through operator/kube, explains by operator/mirror, forecasts by operator/forecast, and starts the operator by operator/main.',
+      '^(\\.\\./)+operator/(?!kube/|mirror/|federation/|main|config/|forecast/|index)',
+      'synth reaches a cluster through operator/kube, explains by operator/mirror and operator/federation, forecasts by operator/forecast, and starts the operator by operator/main.',
     ],
     CLUSTER,
     TEST,

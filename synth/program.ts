@@ -119,7 +119,7 @@ command('explain', addExplainFlags)
 
 command('status', addStatusFlags)
   .argument('[link]', 'the only Link to show')
-  .description('show how the Links are doing, and which Services are not mirrored, and why')
+  .description('show how the Links are doing, which Services are not mirrored or federated, and why')
   .action(async (link: string | undefined, flags: StatusFlags) =>
     (await import('./commands/status/status.ts')).status(link, flags),
   );

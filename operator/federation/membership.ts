@@ -15,7 +15,11 @@ export interface Membership {
 }
 
 /** Returns the members that there are; of a Service that is not ours, none. */
-export function membershipOf({ name, live, slices }: ObservedFederation): Membership | undefined {
+export function membershipOf({
+  name,
+  live,
+  slices,
+}: Pick<ObservedFederation, 'name' | 'live' | 'slices'>): Membership | undefined {
   if (live === undefined || !isFederated(live)) return undefined;
   const { annotations = {} } = live.metadata;
   // Either annotation hides the slices from Linkerd.

@@ -22,7 +22,7 @@ export interface LinkCondition {
 export interface ServiceReport {
   readonly namespace: string;
   readonly name: string;
-  /** Name of the mirror. */
+  /** Name of the mirror, or of the federated Service. */
   readonly mirror: string;
   readonly isMirrored: boolean;
   readonly reason: string;
@@ -45,6 +45,8 @@ export interface LinkReport {
   /** How many Services are mirrored; undefined until it is known. */
   readonly mirrors: { readonly total: number; readonly ready: number; readonly failed: number } | undefined;
   readonly services: readonly ServiceReport[];
+  /** Members of federated Services. */
+  readonly members: readonly ServiceReport[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -105,6 +107,7 @@ export const reportOf = (link: StoredLink): LinkReport => {
       failed: countOf(mirrors['failed']),
     },
     services: listOf(status['mirrorServices']).map(serviceOf),
+    members: listOf(status['federatedServices']).map(serviceOf),
   };
 };
 

@@ -1,4 +1,5 @@
 /** What `linkspan status` prints of Links, for people and for programs. Pure. */
+import type { FederatedService } from '../common/federated.ts';
 import type { LinkCondition, LinkReport, ServiceReport } from '../common/link-status.ts';
 import type { ReportFormat } from '../common/flags.ts';
 import { reportText } from '../common/output.ts';
@@ -21,31 +22,51 @@ export const readyOf = ({ report, unserved }: LinkState): LinkCondition =>
 export const isAllReady = (links: readonly LinkState[]): boolean =>
   links.every((link) => readyOf(link).status === 'True');
 
-/** A Service that is not mirrored. */
+/** A Service that is not mirrored, or that does not join its federated Service. */
 interface Left extends ServiceReport {
   readonly link: string;
 }
 
-const leftOf = (links: readonly LinkState[]): readonly Left[] =>
+const leftOf = (links: readonly LinkState[], of: 'services' | 'members'): readonly Left[] =>
   links.flatMap(({ report }) =>
-    report.services.filter(({ isMirrored }) => !isMirrored).map((service) => ({ ...service, link: report.name })),
+    report[of].filter(({ isMirrored }) => !isMirrored).map((service) => ({ ...service, link: report.name })),
   );
 
-/** The report. */
-export const statusText = (links: readonly LinkState[], format: ReportFormat): string => {
-  if (format === 'json' || format === 'yaml') return reportText({ links: links.map(valueOf) }, format);
-  const left = leftOf(links);
-  const findings = links.flatMap(findingsOf);
+/**
+ * The report.
+ * @param federated the federated Services; undefined: they are not read
+ */
+export const statusText = (
+  links: readonly LinkState[],
+  format: ReportFormat,
+  federated?: readonly FederatedService[],
+): string => {
+  if (format === 'json' || format === 'yaml') {
+    const federatedServices = federated?.map(federatedValue);
+    return reportText({ links: links.map(valueOf), ...(federatedServices && { federatedServices }) }, format);
+  }
+  const isFederating = links.some(({ report }) => report.members.length > 0);
   return [
-    tableText(links, LINK_COLUMNS, format),
-    ...(findings.length === 0 ? [] : [tableText(findings, FINDING_COLUMNS, format)]),
-    ...(left.length === 0 ? [] : [tableText(left, LEFT_COLUMNS, format)]),
+    tableText(links, isFederating ? [...LINK_COLUMNS, ...WITH_MEMBERS] : LINK_COLUMNS, format),
+    ...parts(links.flatMap(findingsOf), FINDING_COLUMNS, format),
+    ...parts(leftOf(links, 'services'), leftColumns('NOT MIRRORED'), format),
+    ...parts(leftOf(links, 'members'), leftColumns('NOT FEDERATED'), format),
+    ...parts(federated ?? [], FEDERATED_COLUMNS, format),
   ].join('\n');
 };
 
+/** A table, unless it would be empty. */
+const parts = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], format: 'table' | 'wide') =>
+  rows.length === 0 ? [] : [tableText(rows, columns, format)];
+
 const valueOf = (link: LinkState): object => {
   const { name, namespace, cluster, conditions, gateway, gatewayAlive, gatewayAddresses, mirrors } = link.report;
-  const notMirrored = leftOf([link]).map(({ link: _, isMirrored: __, ...service }) => service);
+  const { members } = link.report;
+  const left = (of: 'services' | 'members') =>
+    leftOf([link], of).map(({ link: _, isMirrored: __, mirror, ...service }) => ({
+      ...service,
+      [of === 'services' ? 'mirror' : 'federatedService']: mirror,
+    }));
   return {
     name,
     namespace,
@@ -54,11 +75,23 @@ const valueOf = (link: LinkState): object => {
     conditions: conditions.map(shown),
     ...(gateway && { gateway: { ...gateway, addresses: gatewayAddresses, alive: gatewayAlive ?? null } }),
     ...(mirrors && { mirrors }),
-    notMirrored,
+    notMirrored: left('services'),
+    ...(members.length > 0 && { members: joinedOf(members), notFederated: left('members') }),
   };
 };
 
 const shown = ({ observedGeneration: _, ...condition }: LinkCondition): object => condition;
+
+/** How many members join their federated Services. */
+const joinedOf = (members: readonly ServiceReport[]): { readonly total: number; readonly joined: number } => ({
+  total: members.length,
+  joined: members.filter(({ isMirrored }) => isMirrored).length,
+});
+
+const federatedText = (members: readonly ServiceReport[]): string => {
+  const { total, joined } = joinedOf(members);
+  return total === 0 ? '' : `${joined}/${total}`;
+};
 
 const gatewayText = ({ gateway, gatewayAlive }: LinkReport): string => {
   if (gateway === undefined) return 'none';
@@ -75,6 +108,11 @@ const LINK_COLUMNS: readonly Column<LinkState>[] = [
   { heading: 'SINCE', isWide: true, value: (link) => readyOf(link).since },
   { heading: 'ADDRESSES', isWide: true, value: ({ report }) => report.gatewayAddresses.join(',') },
   { heading: 'CREATED', isWide: true, value: ({ report }) => report.createdAt },
+];
+
+/** Shown if any Link has members. */
+const WITH_MEMBERS: readonly Column<LinkState>[] = [
+  { heading: 'FEDERATED', value: ({ report: { members } }) => federatedText(members) },
 ];
 
 /** A condition that is not as it should be. */
@@ -102,9 +140,32 @@ const FINDING_COLUMNS: readonly Column<FindingRow>[] = [
   { heading: 'MESSAGE', value: ({ message }) => message },
 ];
 
-const LEFT_COLUMNS: readonly Column<Left>[] = [
+const leftColumns = (heading: string): readonly Column<Left>[] => [
   { heading: 'LINK', value: ({ link }) => link },
-  { heading: 'NOT MIRRORED', value: ({ namespace, name }) => `${namespace}/${name}` },
+  { heading, value: ({ namespace, name }) => `${namespace}/${name}` },
   { heading: 'REASON', value: ({ reason }) => reason },
   { heading: 'MESSAGE', value: ({ message }) => message },
+];
+
+/** Clusters, sorted; the local one has no name. */
+const clustersOf = ({ membership: { clusters, local } }: FederatedService): readonly string[] => [
+  ...(local ? ['(local)'] : []),
+  ...[...clusters].toSorted(),
+];
+
+const shapeOf = ({ membership: { mode } }: FederatedService): 'gateway' | 'flat' =>
+  mode === 'gateway' ? 'gateway' : 'flat';
+
+const federatedValue = (federated: FederatedService): object => ({
+  namespace: federated.service.metadata.namespace,
+  name: federated.service.metadata.name,
+  federation: shapeOf(federated),
+  local: federated.membership.local,
+  clusters: [...federated.membership.clusters].toSorted(),
+});
+
+const FEDERATED_COLUMNS: readonly Column<FederatedService>[] = [
+  { heading: 'FEDERATED SERVICE', value: ({ service: { metadata } }) => `${metadata.namespace}/${metadata.name}` },
+  { heading: 'FEDERATION', value: shapeOf },
+  { heading: 'MEMBERS IN', value: (federated) => clustersOf(federated).join(',') },
 ];

@@ -6,6 +6,7 @@ import { writeLeaseName } from '../../../crds/wire.ts';
 import { type Lease, LEASES } from '../../../operator/kube/objects.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { CommandError, ExitCode, reportingProblems } from '../common/command-error.ts';
+import { type FederatedService, readFederated } from '../common/federated.ts';
 import { LINKS } from '../common/kinds.ts';
 import { unserved } from '../common/lease.ts';
 import { reportOf } from '../common/link-status.ts';
@@ -24,13 +25,13 @@ export const status = (link: string | undefined, flags: StatusFlags): Promise<vo
     withCluster(flags, async (source) => {
       const { output } = flags;
       let shown: string | undefined;
-      let noted: string | undefined;
+      let noted: readonly string[] = [];
       const show = async (): Promise<void> => {
-        const { links, unread } = await statesOf(source, link, flags);
-        if (unread !== undefined && unread !== noted) note(unread);
+        const { links, federated, unread } = await statesOf(source, link, flags);
+        for (const each of unread) if (!noted.includes(each)) note(each);
         noted = unread;
         process.exitCode = isAllReady(links) ? 0 : ExitCode.failed;
-        const text = statusText(links, output);
+        const text = statusText(links, output, federated);
         if (text === shown) return;
         const between = shown === undefined || output === 'json' ? '' : output === 'yaml' ? '---\n' : '\n';
         if (shown === undefined) noteEmpty(links, source, flags);
@@ -64,21 +65,35 @@ const watch = async (source: Cluster, { namespace }: StatusFlags, show: () => Pr
 
 interface States {
   readonly links: readonly LinkState[];
+  /** Undefined: they are not read, since they are not shown. */
+  readonly federated: readonly FederatedService[] | undefined;
   /** What could not be read. */
-  readonly unread: string | undefined;
+  readonly unread: readonly string[];
 }
 
-const statesOf = async (source: Cluster, link: string | undefined, { namespace }: StatusFlags): Promise<States> => {
-  const links = (await linksOf(source, namespace, link)).map(reportOf);
-  const leases = await ifAllowed(() => source.list<Lease>(LEASES, { namespace }));
-  if ('obstacle' in leases) {
-    const unread = `whether an operator serves the Links is not known: ${leases.obstacle}`;
-    return { links: links.map((report) => ({ report, unserved: undefined })), unread };
-  }
-  const byName = new Map(leases.found.map((lease) => [lease.metadata.name, lease]));
+const statesOf = async (
+  source: Cluster,
+  link: string | undefined,
+  { namespace, output }: StatusFlags,
+): Promise<States> => {
+  const [links, leases, federated] = await Promise.all([
+    linksOf(source, namespace, link),
+    ifAllowed(() => source.list<Lease>(LEASES, { namespace })),
+    output === 'table' ? undefined : ifAllowed(() => readFederated(source)),
+  ]);
+  const byName = 'found' in leases ? new Map(leases.found.map((lease) => [lease.metadata.name, lease])) : undefined;
   const nowMs = Date.now();
   return {
-    links: links.map((report) => ({ report, unserved: unserved(byName.get(writeLeaseName(report.name)), nowMs) })),
-    unread: undefined,
+    links: links.map((each) => ({
+      report: reportOf(each),
+      unserved: byName && unserved(byName.get(writeLeaseName(each.metadata.name)), nowMs),
+    })),
+    federated: federated && 'found' in federated ? federated.found : undefined,
+    unread: [
+      ...('obstacle' in leases ? [`whether an operator serves the Links is not known: ${leases.obstacle}`] : []),
+      ...(federated && 'obstacle' in federated
+        ? [`the members of federated Services are not known: ${federated.obstacle}`]
+        : []),
+    ],
   };
 };

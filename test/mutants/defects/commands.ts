@@ -254,6 +254,14 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/synth/commands/status/status.test.ts'],
   },
   {
+    name: 'members that do not join are not shown',
+    file: 'synth/commands/status/report.ts',
+    rule: 'I8',
+    find: "...parts(leftOf(links, 'members'), leftColumns('NOT FEDERATED'), format),",
+    replace: '',
+    tests: ['test/synth/commands/status/report.test.ts'],
+  },
+  {
     name: 'conditions that are no list end the command',
     file: 'synth/commands/common/link-status.ts',
     find: "listOf(fieldsOf(status)['conditions'])",

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { EndpointSlice, Service } from '../../../../operator/kube/objects.ts';
+import { federatedAmong, type FederatedService } from '../../../../synth/commands/common/federated.ts';
+import type { ReportFormat } from '../../../../synth/commands/common/flags.ts';
 import { reportOf } from '../../../../synth/commands/common/link-status.ts';
 import { isAllReady, type LinkState, statusText } from '../../../../synth/commands/status/report.ts';
 
@@ -23,10 +26,32 @@ const state = (conditions: readonly object[], rest: object = {}, unservedSince?:
   unserved: unservedSince,
 });
 const READY = condition('Ready', 'True', 'Ready', 'the mirrors follow the target');
-const lines = (links: readonly LinkState[]): readonly string[] =>
-  statusText(links, 'table')
+const lines = (
+  links: readonly LinkState[],
+  format: ReportFormat = 'table',
+  federated?: readonly FederatedService[],
+): readonly string[] =>
+  statusText(links, format, federated)
     .split('\n')
     .map((line) => line.replaceAll(/ {2,}/g, ' | '));
+
+const MIRRORED = { 'mirror.linkerd.io/mirrored-service': 'true' };
+const federatedService = (of: string, annotations: object, labels: object = {}): Service => ({
+  metadata: {
+    name: `${of}-federated`,
+    namespace: 'shop',
+    labels: { ...MIRRORED, ...labels },
+    annotations: { ...annotations },
+  },
+});
+const federatedSlice = (of: string, labels: object): EndpointSlice => ({
+  metadata: {
+    name: `${of}-federated.x`,
+    namespace: 'shop',
+    labels: { 'kubernetes.io/service-name': `${of}-federated`, 'linkspan.dev/federation': 'gateway', ...labels },
+  },
+  addressType: 'IPv4',
+});
 
 describe('the status of Links', () => {
   it('is one line for a Link that is well', () => {
@@ -93,5 +118,50 @@ describe('the status of Links', () => {
       'west | Ready=Unknown | NotServed | no operator holds its Lease',
     ]);
     expect(isAllReady([found])).toBe(false);
+  });
+
+  it('counts the members of federated Services, names those that do not join, and lists who has joined (rule I8)', () => {
+    const found = state([READY], {
+      mirrors: { total: 0, ready: 0, failed: 0 },
+      federatedServices: [
+        entry('a', 'False', 'PortMismatch', 'it lacks ports of the federated Service'),
+        entry('b', 'True', 'Mirrored', ''),
+      ].map(({ remoteRef, conditions: [each] }) => ({
+        remoteRef,
+        conditions: [{ ...each, localRef: { name: `${remoteRef.name}-federated`, namespace: 'shop' } }],
+      })),
+    });
+    const federated = federatedAmong(
+      [
+        federatedService('c', { 'multicluster.linkerd.io/remote-discovery': 'c@west,c@north' }),
+        federatedService('b', {}, { 'linkspan.dev/federation': 'gateway' }),
+        { metadata: { name: 'web-west', namespace: 'shop', labels: { 'mirror.linkerd.io/mirrored-service': 'true' } } },
+      ],
+      [federatedSlice('b', { 'linkspan.dev/federation-member': 'west' }), federatedSlice('b', {})],
+    );
+    expect(lines([found], 'wide', federated)).toEqual([
+      'LINK | CLUSTER | READY | REASON | GATEWAY | MIRRORED | SINCE | ADDRESSES | CREATED | FEDERATED',
+      'west | west | True | Ready | unknown | 0/0 | <none> | <none> | <none> | 1/2',
+      '',
+      'LINK | NOT FEDERATED | REASON | MESSAGE',
+      'west | shop/a | PortMismatch | it lacks ports of the federated Service',
+      '',
+      'FEDERATED SERVICE | FEDERATION | MEMBERS IN',
+      'shop/b-federated | gateway | (local),west',
+      'shop/c-federated | flat | north,west',
+      '',
+    ]);
+    expect(JSON.parse(statusText([found], 'json', federated))).toMatchObject({
+      links: [
+        {
+          members: { total: 2, joined: 1 },
+          notFederated: [{ namespace: 'shop', name: 'a', federatedService: 'a-federated', reason: 'PortMismatch' }],
+        },
+      ],
+      federatedServices: [
+        { namespace: 'shop', name: 'b-federated', federation: 'gateway', local: true, clusters: ['west'] },
+        { namespace: 'shop', name: 'c-federated', federation: 'flat', local: false, clusters: ['north', 'west'] },
+      ],
+    });
   });
 });
