@@ -8,7 +8,8 @@ import { LINK_SOURCE, linkToWest } from './link.ts';
 import { NGINX } from './nginx.ts';
 import { OPERATOR_COMMAND } from '../support/operator-process.ts';
 import { LINKS_NAMESPACE, type Stage } from './stage.ts';
-import type { Row } from './table.ts';
+import { stopwatch } from './stopwatch.ts';
+import { isJust, isSame, names, type Row } from './table.ts';
 
 const SERVICE = 'nginx-svc';
 const STATEFUL_SET = 'nginx-set';
@@ -167,12 +168,6 @@ const mirrors = (count: number): readonly string[] => [
   ...(count === 0 ? [] : [MIRROR]),
 ];
 
-const names = (rows: readonly Row[]): readonly string[] => rows.map(({ NAME }) => NAME ?? '');
-
-const isSame = (some: readonly string[], others: readonly string[]): boolean => some.join() === others.join();
-
-const isJust = (rows: readonly Row[], wanted: readonly string[]): boolean => isSame(names(rows), wanted);
-
 /** Whether no Service that is in both has another ClusterIP than before. */
 const keepsAddresses = (before: readonly Row[], after: readonly Row[]): boolean =>
   after.every((row) => {
@@ -188,12 +183,3 @@ const isGatewayReady = ({ subsets: [subset] = [] }: Endpoints): boolean =>
 
 const isGatewayNotReady = ({ subsets: [subset] = [] }: Endpoints): boolean =>
   subset?.notReadyAddresses?.length === 1 && subset.addresses === undefined;
-
-/** Tells, for people, how long ago it was made. */
-const stopwatch = (): (() => string) => {
-  const start = performance.now();
-  return () => {
-    const ms = performance.now() - start;
-    return ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`;
-  };
-};

@@ -42,3 +42,12 @@ export const layOut = (rows: readonly Row[]): readonly string[] => {
         cells.map((cell, index) => (index === cells.length - 1 ? cell : cell.padEnd(widths[index]!))).join(''),
       );
 };
+
+/** What stands under NAME. */
+export const names = (rows: readonly Row[]): readonly string[] => rows.map(({ NAME }) => NAME ?? '');
+
+/** Whether two lists have the same entries in the same order. */
+export const isSame = (some: readonly string[], others: readonly string[]): boolean => some.join() === others.join();
+
+/** Whether the rows have these names, in this order, and there are no others. */
+export const isJust = (rows: readonly Row[], wanted: readonly string[]): boolean => isSame(names(rows), wanted);
