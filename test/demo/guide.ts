@@ -16,8 +16,10 @@ const STATEFUL_SET = 'nginx-set';
 const WEST = 'west';
 const MIRROR = mirrorName(SERVICE, WEST);
 
+type GuideStage = Stage<typeof WEST>;
+
 /** Plays the guide to its end. */
-export async function playGuide(stage: Stage): Promise<void> {
+export async function playGuide(stage: GuideStage): Promise<void> {
   await deploy(stage);
   await runOperator(stage);
   await link(stage);
@@ -28,7 +30,7 @@ export async function playGuide(stage: Stage): Promise<void> {
   await unexport(stage);
 }
 
-async function deploy({ terminal, west }: Stage): Promise<void> {
+async function deploy({ terminal, kubectl: { west } }: GuideStage): Promise<void> {
   terminal.step('west runs nginx, a StatefulSet behind a headless Service');
   await west.apply({ file: 'nginx.yaml' }, NGINX);
   await west.get('pods', {
@@ -38,10 +40,10 @@ async function deploy({ terminal, west }: Stage): Promise<void> {
   await west.get('services', { what: 'nginx-svc is there', holds: (rows) => names(rows).includes(SERVICE) });
 }
 
-async function runOperator(stage: Stage): Promise<void> {
-  const { terminal, gateway, kubeconfigFile } = stage;
+async function runOperator(stage: GuideStage): Promise<void> {
+  const { terminal, gateways, kubeconfigFile } = stage;
   terminal.step('east runs the operator');
-  const { host, port } = gateway.address;
+  const { host, port } = gateways.west.address;
   const flags = [
     `--kubeconfig=${kubeconfigFile}`,
     '--context=east',
@@ -59,7 +61,7 @@ async function runOperator(stage: Stage): Promise<void> {
   );
 }
 
-async function link({ terminal, east, clusters }: Stage): Promise<void> {
+async function link({ terminal, kubectl: { east }, clusters }: GuideStage): Promise<void> {
   terminal.step('east is linked to west, by two constructs');
   const { server, caData, adminToken } = clusters.west;
   terminal.print('', ...LINK_SOURCE);
@@ -72,7 +74,7 @@ async function link({ terminal, east, clusters }: Stage): Promise<void> {
   terminal.note('mirrors are constructs too: the operator renders them, then applies them');
 }
 
-async function exportService({ terminal, east, west }: Stage): Promise<readonly Row[]> {
+async function exportService({ terminal, kubectl: { east, west } }: GuideStage): Promise<readonly Row[]> {
   terminal.step('west exports the Service');
   await west.label(SERVICE, Label.exported, 'true');
   const took = stopwatch();
@@ -84,7 +86,7 @@ async function exportService({ terminal, east, west }: Stage): Promise<readonly 
   return rows;
 }
 
-async function lookCloser({ terminal, east }: Stage): Promise<void> {
+async function lookCloser({ terminal, kubectl: { east } }: GuideStage): Promise<void> {
   terminal.step('A pod of west has a name in east');
   await east.getSubsets(MIRROR, {
     what: 'the Endpoints of nginx-svc-west have the names of three pods',
@@ -106,7 +108,7 @@ async function lookCloser({ terminal, east }: Stage): Promise<void> {
   });
 }
 
-async function scale({ terminal, east, west }: Stage, before: readonly Row[]): Promise<void> {
+async function scale({ terminal, kubectl: { east, west } }: GuideStage, before: readonly Row[]): Promise<void> {
   terminal.step('The StatefulSet is scaled up, and down');
   for (const replicas of [4, 2]) {
     await west.scale(STATEFUL_SET, replicas);
@@ -118,7 +120,7 @@ async function scale({ terminal, east, west }: Stage, before: readonly Row[]): P
   terminal.note('a pod that stays keeps its ClusterIP');
 }
 
-async function loseGateway({ terminal, east, gateway }: Stage): Promise<void> {
+async function loseGateway({ terminal, kubectl: { east }, gateways: { west } }: GuideStage): Promise<void> {
   const readiness = (ready: 'True' | 'False'): Parameters<typeof east.get>[1] => ({
     namespace: LINKS_NAMESPACE,
     what: `the Link has READY and GATEWAY ${ready}`,
@@ -127,7 +129,7 @@ async function loseGateway({ terminal, east, gateway }: Stage): Promise<void> {
   const endpointMirror = mirrorName(pods(1)[0]!, WEST);
 
   terminal.step('The gateway of west dies');
-  await gateway.die();
+  await west.die();
   const took = stopwatch();
   terminal.note('its probe port refuses connections');
   await east.get('links', readiness('False'));
@@ -139,7 +141,7 @@ async function loseGateway({ terminal, east, gateway }: Stage): Promise<void> {
   terminal.note('nothing is deleted: the mirrors have no ready address, so traffic can fail over');
 
   terminal.step('The gateway of west comes back');
-  await gateway.revive();
+  await west.revive();
   await east.get('links', readiness('True'));
   await east.getSubsets(endpointMirror, {
     what: 'the Endpoints of nginx-set-0-west are the gateway, ready again',
@@ -147,7 +149,7 @@ async function loseGateway({ terminal, east, gateway }: Stage): Promise<void> {
   });
 }
 
-async function unexport({ terminal, east, west }: Stage): Promise<void> {
+async function unexport({ terminal, kubectl: { east, west } }: GuideStage): Promise<void> {
   terminal.step('west exports the Service no longer');
   await west.label(SERVICE, Label.exported, null);
   await east.get('services', { what: 'no mirror is left', holds: (rows) => isJust(rows, mirrors(0)) });

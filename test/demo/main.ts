@@ -35,7 +35,12 @@ const play = async ({ real = false, keep = false }: Options): Promise<void> => {
   if (real) await buildMissing((line) => terminal.note(line));
   const interrupted = interruption();
   terminal.title(`Linkspan plays the StatefulSet guide, on ${real ? 'real' : 'simulated'} API servers`);
-  await using stage = await Stage.set({ backing: real ? 'real' : 'simulated', terminal, signal: interrupted });
+  await using stage = await Stage.set({
+    backing: real ? 'real' : 'simulated',
+    targets: ['west'],
+    terminal,
+    signal: interrupted,
+  });
   const { east, west } = stage.clusters;
   terminal.note(`east: ${east.server}, the source: clients, the Link, the operator`);
   terminal.note(`west: ${west.server}, the target: nginx, and its gateway`);
@@ -54,7 +59,7 @@ const play = async ({ real = false, keep = false }: Options): Promise<void> => {
 };
 
 /** Leaves all as it is until Ctrl-C, which then is the regular end. */
-const keepRunning = async (stage: Stage, interrupted: AbortSignal): Promise<void> => {
+const keepRunning = async (stage: Stage<string>, interrupted: AbortSignal): Promise<void> => {
   const { terminal, kubeconfigFile, operatorLogFile, signal } = stage;
   terminal.step('Now you: all keeps running until Ctrl-C. In another terminal:');
   terminal.print(

@@ -1,6 +1,6 @@
 /**
- * What the guide is played on: clusters east and west, a node that runs pods in each, the gateway of west, and the
- * operator. Disposing of it leaves no process and no file, however far it came.
+ * What a play is played on: the source cluster east and its targets, a node that runs pods in each, the gateways of the
+ * targets, and the operator. Disposing of it leaves no process and no file, however far it came.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,20 +27,27 @@ const CONTROLLERS = [
   'garbage-collector-controller',
 ];
 
-export interface StageOptions {
+/** The cluster with the Links and the operator. */
+export const SOURCE = 'east';
+
+/** Clusters of a play, by name. */
+export type Clusters<Target extends string, Value> = Readonly<Record<typeof SOURCE | Target, Value>>;
+
+export interface StageOptions<Target extends string> {
   readonly backing: Backing;
+  /** Names of the target clusters; each has a gateway. */
+  readonly targets: readonly Target[];
   readonly terminal: Terminal;
   /** Ends every wait. */
   readonly signal: AbortSignal;
 }
 
-export class Stage implements AsyncDisposable {
+export class Stage<Target extends string> implements AsyncDisposable {
   readonly terminal: Terminal;
-  readonly clusters: { readonly east: TestCluster; readonly west: TestCluster };
-  readonly east: Kubectl;
-  readonly west: Kubectl;
-  readonly gateway: TestGateway;
-  /** A file with contexts east and west. */
+  readonly clusters: Clusters<Target, TestCluster>;
+  readonly kubectl: Clusters<Target, Kubectl>;
+  readonly gateways: Readonly<Record<Target, TestGateway>>;
+  /** A file with a context for each cluster. */
   readonly kubeconfigFile: string;
   readonly #stack: AsyncDisposableStack;
   readonly #signal: AbortSignal;
@@ -48,48 +55,47 @@ export class Stage implements AsyncDisposable {
   #operator: OperatorProcess | undefined;
 
   private constructor(
-    { terminal, signal }: StageOptions,
-    clusters: Stage['clusters'],
-    gateway: TestGateway,
+    { terminal, signal }: StageOptions<Target>,
+    clusters: Clusters<Target, TestCluster>,
+    gateways: Stage<Target>['gateways'],
     processes: Processes,
     stack: AsyncDisposableStack,
   ) {
     this.terminal = terminal;
     this.clusters = clusters;
-    this.gateway = gateway;
+    this.gateways = gateways;
     this.kubeconfigFile = join(processes.dir, 'kubeconfig');
     this.#stack = stack;
     this.#operatorDied = new AbortController();
     this.#signal = AbortSignal.any([signal, this.#operatorDied.signal]);
-    const kubectl = (cluster: TestCluster): Kubectl => {
+    this.kubectl = mapValues(clusters, (cluster) => {
       const client = new Kubectl(cluster, terminal, this.#signal);
       stack.defer(() => client.close());
       return client;
-    };
-    this.east = kubectl(clusters.east);
-    this.west = kubectl(clusters.west);
+    });
   }
 
-  /** Both clusters up, east knowing the Link, the gateway alive; no operator yet. */
-  static async set(options: StageOptions): Promise<Stage> {
+  /** All clusters up, east knowing the Link, the gateways alive; no operator yet. */
+  static async set<Target extends string>(options: StageOptions<Target>): Promise<Stage<Target>> {
     await using stack = new AsyncDisposableStack();
     const processes = new Processes('demo');
     stack.defer(() => processes.close());
-    const [east, west] = await all(
-      ['east', 'west'].map(async (name, index) => {
-        const cluster = await startCluster({ backing: options.backing, name, controllers: CONTROLLERS, audit: false });
-        stack.defer(() => cluster.stop());
-        const kubelet = await startKubelet(cluster, { podCidr: `10.${42 + index}.0.0/16` });
-        stack.defer(() => kubelet.stop());
-        return cluster;
-      }),
-    );
-    const gateway = new TestGateway();
-    await gateway.revive();
-    stack.defer(() => gateway.die());
-    await prepareSource(east!);
-    const stage = new Stage(options, { east: east!, west: west! }, gateway, processes, stack.move());
-    await writeFile(stage.kubeconfigFile, mergedKubeconfig([east!, west!]), { mode: 0o600 });
+    const clusters = await byName([SOURCE, ...options.targets], async (name, index) => {
+      const cluster = await startCluster({ backing: options.backing, name, controllers: CONTROLLERS, audit: false });
+      stack.defer(() => cluster.stop());
+      const kubelet = await startKubelet(cluster, { podCidr: `10.${42 + index}.0.0/16` });
+      stack.defer(() => kubelet.stop());
+      return cluster;
+    });
+    const gateways = await byName(options.targets, async () => {
+      const gateway = new TestGateway();
+      await gateway.revive();
+      stack.defer(() => gateway.die());
+      return gateway;
+    });
+    await prepareSource(clusters[SOURCE]);
+    const stage = new Stage(options, clusters, gateways, processes, stack.move());
+    await writeFile(stage.kubeconfigFile, mergedKubeconfig(Object.values(clusters)), { mode: 0o600 });
     return stage;
   }
 
@@ -142,7 +148,17 @@ const prepareSource = async (east: TestCluster): Promise<void> => {
 };
 
 /** Waits until all have settled before it reports a failure, so that everything that has started is known. */
-const all = async <T>(promises: readonly Promise<T>[]): Promise<readonly T[]> => {
-  await Promise.allSettled(promises);
-  return Promise.all(promises);
+const byName = async <Name extends string, Value>(
+  names: readonly Name[],
+  make: (name: Name, index: number) => Promise<Value>,
+): Promise<Readonly<Record<Name, Value>>> => {
+  const making = names.map(async (name, index) => [name, await make(name, index)] as const);
+  await Promise.allSettled(making);
+  return Object.fromEntries(await Promise.all(making)) as Record<Name, Value>;
 };
+
+const mapValues = <Name extends string, From, To>(
+  record: Readonly<Record<Name, From>>,
+  map: (value: From) => To,
+): Readonly<Record<Name, To>> =>
+  Object.fromEntries(Object.entries<From>(record).map(([name, value]) => [name, map(value)])) as Record<Name, To>;
