@@ -2,11 +2,11 @@
  * The walk-through of Linkerd's guide "Multi-cluster communication with StatefulSets", step by step: each step is a
  * command that a user would type, and what the API server answers. A step that does not come true ends it.
  */
-import { Default, Label, mirrorName, probeName } from '../../crds/wire.ts';
+import { Default, Label, mirrorName } from '../../crds/wire.ts';
 import type { Endpoints } from './kubectl.ts';
 import { LINK_SOURCE, linkToWest } from './link.ts';
 import { NGINX } from './nginx.ts';
-import { OPERATOR_COMMAND } from '../support/operator-process.ts';
+import type { Play } from './play.ts';
 import { LINKS_NAMESPACE, type Stage } from './stage.ts';
 import { stopwatch } from './stopwatch.ts';
 import { isJust, isSame, names, type Row } from './table.ts';
@@ -18,8 +18,27 @@ const MIRROR = mirrorName(SERVICE, WEST);
 
 type GuideStage = Stage<typeof WEST>;
 
-/** Plays the guide to its end. */
-export async function playGuide(stage: GuideStage): Promise<void> {
+/** The guide, with one target. */
+export const GUIDE: Play<typeof WEST> = {
+  title: 'the StatefulSet guide',
+  targets: [WEST],
+  roles: {
+    east: 'the source: clients, the Link, the operator',
+    west: 'the target: nginx, and its gateway',
+  },
+  perform: playGuide,
+  end: 'that was the guide',
+  commands: [
+    'kubectl --context=west label service nginx-svc mirror.linkerd.io/exported=true',
+    'kubectl --context=east get services',
+    'kubectl --context=west scale statefulset nginx-set --replicas=5',
+    'kubectl --context=east describe service nginx-svc-west',
+    'kubectl --context=east delete service nginx-set-0-west  # it comes back',
+    'kubectl --context=east describe links -n linkerd-multicluster',
+  ],
+};
+
+async function playGuide(stage: GuideStage): Promise<void> {
   await deploy(stage);
   await runOperator(stage);
   await link(stage);
@@ -41,19 +60,9 @@ async function deploy({ terminal, kubectl: { west } }: GuideStage): Promise<void
 }
 
 async function runOperator(stage: GuideStage): Promise<void> {
-  const { terminal, gateways, kubeconfigFile } = stage;
+  const { terminal } = stage;
   terminal.step('east runs the operator');
-  const { host, port } = gateways.west.address;
-  const flags = [
-    `--kubeconfig=${kubeconfigFile}`,
-    '--context=east',
-    '--enable-headless-services',
-    '--endpoint-mirror-grace=1s',
-    `--probe-connect-to=${probeName(WEST)}.${LINKS_NAMESPACE}.svc=${host}:${port}`,
-    '--admin-address=127.0.0.1:0',
-  ];
-  terminal.command(OPERATOR_COMMAND, ...flags);
-  const admin = await stage.runOperator(flags);
+  const admin = await stage.runOperator(['--enable-headless-services', '--endpoint-mirror-grace=1s']);
   terminal.note(
     'no proxies here: --probe-connect-to leads probes to the gateway of west',
     'a pod that is gone keeps its mirror for a minute, in case it is made anew; here for a second',

@@ -1,11 +1,13 @@
 /**
- * `npm run demo`: the StatefulSet guide on two clusters, with nothing to install. It exits 0 when every step came true,
+ * `npm run demo`: a play on two clusters or more, with nothing to install. It exits 0 when every step came true,
  * 1 with the operator's log when one did not, 2 for a usage error, 130 when interrupted; and it cleans up in all cases.
  */
 import { Command, CommanderError } from 'commander';
 import { once } from 'node:events';
+import type { TestCluster } from '../cluster/index.ts';
 import { buildMissing } from '../cluster/real/build.ts';
-import { playGuide } from './guide.ts';
+import { GUIDE } from './guide.ts';
+import type { Play } from './play.ts';
 import { Stage } from './stage.ts';
 import { Terminal } from './terminal.ts';
 
@@ -30,24 +32,23 @@ const interruption = (): AbortSignal => {
   return interrupted.signal;
 };
 
-const play = async ({ real = false, keep = false }: Options): Promise<void> => {
+const play = async <Target extends string>(
+  { title, targets, roles, perform, end, commands }: Play<Target>,
+  { real = false, keep = false }: Options,
+): Promise<void> => {
   const terminal = new Terminal();
   if (real) await buildMissing((line) => terminal.note(line));
   const interrupted = interruption();
-  terminal.title(`Linkspan plays the StatefulSet guide, on ${real ? 'real' : 'simulated'} API servers`);
-  await using stage = await Stage.set({
-    backing: real ? 'real' : 'simulated',
-    targets: ['west'],
-    terminal,
-    signal: interrupted,
-  });
-  const { east, west } = stage.clusters;
-  terminal.note(`east: ${east.server}, the source: clients, the Link, the operator`);
-  terminal.note(`west: ${west.server}, the target: nginx, and its gateway`);
+  const backing = real ? 'real' : 'simulated';
+  terminal.title(`Linkspan plays ${title}, on ${backing} API servers`);
+  await using stage = await Stage.set({ backing, targets, terminal, signal: interrupted });
+  for (const { name, server } of Object.values<TestCluster>(stage.clusters)) {
+    terminal.note(`${name}: ${server}, ${roles[name as Target]}`);
+  }
   try {
-    await playGuide(stage);
-    if (keep) await keepRunning(stage, interrupted);
-    else terminal.note('', 'that was the guide; --keep leaves it all running, for a kubectl of your own');
+    await perform(stage);
+    if (keep) await keepRunning(stage, commands, interrupted);
+    else terminal.note('', `${end}; --keep leaves it all running, for a kubectl of your own`);
   } catch (error) {
     if (!(error instanceof InterruptedError)) {
       process.stderr.write(
@@ -59,20 +60,13 @@ const play = async ({ real = false, keep = false }: Options): Promise<void> => {
 };
 
 /** Leaves all as it is until Ctrl-C, which then is the regular end. */
-const keepRunning = async (stage: Stage<string>, interrupted: AbortSignal): Promise<void> => {
-  const { terminal, kubeconfigFile, operatorLogFile, signal } = stage;
+const keepRunning = async <Target extends string>(
+  { terminal, kubeconfigFile, operatorLogFile, signal }: Stage<Target>,
+  commands: readonly string[],
+  interrupted: AbortSignal,
+): Promise<void> => {
   terminal.step('Now you: all keeps running until Ctrl-C. In another terminal:');
-  terminal.print(
-    '',
-    `export KUBECONFIG=${kubeconfigFile}`,
-    'kubectl --context=west label service nginx-svc mirror.linkerd.io/exported=true',
-    'kubectl --context=east get services',
-    'kubectl --context=west scale statefulset nginx-set --replicas=5',
-    'kubectl --context=east describe service nginx-svc-west',
-    'kubectl --context=east delete service nginx-set-0-west  # it comes back',
-    'kubectl --context=east describe links -n linkerd-multicluster',
-    `tail -f ${operatorLogFile ?? ''}`,
-  );
+  terminal.print('', `export KUBECONFIG=${kubeconfigFile}`, ...commands, `tail -f ${operatorLogFile ?? ''}`);
   if (!signal.aborted) await once(signal, 'abort');
   if (!interrupted.aborted) throw signal.reason;
   terminal.note('stopping');
@@ -84,7 +78,7 @@ const program = new Command('npm run demo --')
   .option('--keep', 'leave the clusters and the operator running, for kubectl, until Ctrl-C')
   .allowExcessArguments(false)
   .exitOverride()
-  .action(play);
+  .action((options: Options) => play(GUIDE, options));
 
 try {
   await program.parseAsync();

@@ -5,11 +5,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { linkCrd } from '../../crds/index.ts';
+import { probeName } from '../../crds/wire.ts';
 import { type Backing, startCluster, type TestCluster } from '../cluster/index.ts';
 import { Processes } from '../cluster/real/processes.ts';
 import { api, installCrd, startKubelet } from '../cluster/workload/index.ts';
 import { TestGateway } from '../support/gateway.ts';
-import { OperatorProcess } from '../support/operator-process.ts';
+import { OPERATOR_COMMAND, OperatorProcess } from '../support/operator-process.ts';
 import { mergedKubeconfig } from './kubeconfig.ts';
 import { Kubectl } from './kubectl.ts';
 import type { Terminal } from './terminal.ts';
@@ -115,10 +116,21 @@ export class Stage<Target extends string> implements AsyncDisposable {
   }
 
   /**
-   * Starts the operator.
+   * Starts the operator, as a user would type it, with further flags of the play.
    * @returns where its admin port is
    */
-  async runOperator(flags: readonly string[]): Promise<string> {
+  async runOperator(further: readonly string[]): Promise<string> {
+    const flags = [
+      `--kubeconfig=${this.kubeconfigFile}`,
+      `--context=${SOURCE}`,
+      ...further,
+      ...Object.entries<TestGateway>(this.gateways).map(
+        ([target, { address }]) =>
+          `--probe-connect-to=${probeName(target)}.${LINKS_NAMESPACE}.svc=${address.host}:${address.port}`,
+      ),
+      '--admin-address=127.0.0.1:0',
+    ];
+    this.terminal.command(OPERATOR_COMMAND, ...flags);
     const operator = new OperatorProcess({ flags });
     void operator.died().then(() => this.#operatorDied.abort(new Error('the operator has ended by itself')));
     this.#operator = operator;

@@ -1,0 +1,17 @@
+/** What the demo can play: steps on a stage, and what surrounds them. */
+import type { Clusters, Stage } from './stage.ts';
+
+/** A play, by the names of its target clusters. */
+export interface Play<Target extends string> {
+  /** Names it in the first line. */
+  readonly title: string;
+  readonly targets: readonly Target[];
+  /** What each cluster is there for. */
+  readonly roles: Clusters<Target, string>;
+  /** Plays it to its end. @throws Error for a step that does not come true */
+  readonly perform: (stage: Stage<Target>) => Promise<void>;
+  /** Names it in the last line. */
+  readonly end: string;
+  /** What a user may type when all keeps running. */
+  readonly commands: readonly string[];
+}
