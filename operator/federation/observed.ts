@@ -10,7 +10,8 @@ import type { Seniority } from '../mirror/names.ts';
 /**
  * What is known of a cluster's membership.
  * - `known`: whether it has a Service that joins;
- * - `unknown`: it has not been read since the operator started, or the deletion of its Service is held (rules I6, E6);
+ * - `unknown`: it has not been read since the operator started, the deletion of its Service is held, or the target has yet
+ *   to confirm that it is gone (rules I6, E6, A2);
  * - `anothers`: somebody else holds its Lease, and its membership is theirs (rule I7).
  *
  * The membership of a cluster that is not `known` stays as it is.

@@ -179,12 +179,23 @@ export class Exports {
     this.#target?.ask(key);
   }
 
+  /**
+   * Reports whether the target, asked for the one Service, has answered that it is no member of a federated Service. If
+   * not, it is asked.
+   */
+  confirmsNoMember(key: string): boolean {
+    const target = this.#target;
+    if (target?.confirmsNoMember(key) === true) return true;
+    target?.askForMember(key);
+    return false;
+  }
+
   /** Forgets what the target answered: an answer is good for one attempt. */
   forgetAnswer(key: string): void {
     this.#target?.forgetAnswer(key);
   }
 
-  /** Asks the target again for every Service that it was asked for: another operator may have made mirrors meanwhile. */
+  /** Forgets what the target answered: another operator may have made mirrors meanwhile. */
   askAnew(): void {
     this.#target?.askAnew();
   }
@@ -255,6 +266,9 @@ export class Exports {
       onAnswer: (key) => {
         if (isCurrent()) this.#answered(target, key);
       },
+      onMemberAnswer: (key) => {
+        if (isCurrent()) this.#options.members.changed([key]);
+      },
       onUnanswered: (key, error) => this.#reportUnanswered(key, error),
     });
     return target;
@@ -263,7 +277,7 @@ export class Exports {
   #reportUnanswered(key: string, error: unknown): void {
     this.#options.env.log.warn(
       { link: this.#settings.name, service: key, error: describe(error) },
-      'the target does not answer whether it still exports the Service; its mirror is not deleted before',
+      'the target does not answer whether it still exports the Service; nothing of it is deleted before',
     );
   }
 

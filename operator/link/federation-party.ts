@@ -20,7 +20,7 @@ export interface SessionPartyOptions {
   readonly report: LinkReport;
   readonly lease: Pick<WriteLease, 'isHeld' | 'mayWrite'>;
   readonly budget: NamespaceBudget;
-  readonly members: Pick<Exports, 'memberKeys' | 'observeMember'>;
+  readonly members: Pick<Exports, 'memberKeys' | 'observeMember' | 'confirmsNoMember'>;
   /** What the Link says now, and its gateway as it is now. */
   readonly link: () => {
     readonly settings: LinkSettings;
@@ -82,6 +82,10 @@ export class SessionParty implements FederationParty, MemberListener {
       gateway,
       anyReady,
     };
+  }
+
+  confirmsNoMember(key: string): boolean {
+    return this.#options.members.confirmsNoMember(key);
   }
 
   readonly mayWrite = (): boolean => !this.#options.lease.isHeld || this.#options.lease.mayWrite;
@@ -178,6 +182,7 @@ export const formerParty = (
     isAdmitted: true,
     anyReady: undefined,
   }),
+  confirmsNoMember: () => true,
   mayWrite: () => !lease.isHeld || lease.mayWrite,
   report: () => undefined,
 });

@@ -150,18 +150,22 @@ export class Federations implements Federation {
   #observe(key: string): ObservedFederation {
     const { env, local, mayHaveLink } = this.#options;
     const { namespace, name } = splitKey(key);
-    const observed: ObservedFederation = {
+    const federation = env.source.federation(key);
+    const clusters = membershipOf({ name, ...federation })?.clusters ?? new Set();
+    const parties = [...this.#parties.values()].map((party): TargetParty => {
+      const target = party.observe(key);
+      const isLeaving = target.knowledge === 'known' && target.service === undefined && clusters.has(party.cluster);
+      return isLeaving && !party.confirmsNoMember(key) ? { ...target, knowledge: 'unknown' } : target;
+    });
+    const silent = [...clusters].filter((cluster) => !this.#parties.has(cluster) && mayHaveLink(cluster));
+    return {
       namespace,
       name,
       namespaceState: namespaceStateOf(namespace, env),
       local: local.observe(key),
-      targets: [...this.#parties.values()].map((party) => party.observe(key)),
-      ...env.source.federation(key),
+      targets: [...parties, ...silent.map(unknownParty)],
+      ...federation,
     };
-    const silent = [...(membershipOf(observed)?.clusters ?? [])].filter(
-      (cluster) => !this.#parties.has(cluster) && mayHaveLink(cluster),
-    );
-    return { ...observed, targets: [...observed.targets, ...silent.map(unknownParty)] };
   }
 
   #report(

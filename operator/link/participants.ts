@@ -18,6 +18,11 @@ export interface Participant<P extends TargetParty | LocalParty> {
 /** The session of a Link. */
 export interface FederationParty extends Participant<TargetParty> {
   readonly cluster: string;
+  /**
+   * Reports whether it is certain that the cluster's Service of a key is no member, so that its membership may go. If not,
+   * the cluster is asked, and the key is reconciled again when it has answered.
+   */
+  confirmsNoMember(key: string): boolean;
 }
 
 /** The federated Services, as those who take part see them. */

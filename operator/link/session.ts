@@ -80,6 +80,7 @@ export class Session {
       members: {
         memberKeys: () => this.#exports.memberKeys(),
         observeMember: (key) => this.#exports.observeMember(key),
+        confirmsNoMember: (key) => this.#exports.confirmsNoMember(key),
       },
       link: () => ({ settings: this.#settings, view: this.#view, gateway: this.#gateway.view }),
     });

@@ -39,6 +39,8 @@ export interface ExportWatchOptions extends WatchSettings {
   readonly onSlicesRelisted: () => void;
   /** Called with the key of a Service that was asked for, when the target has answered. */
   readonly onAnswer: (key: string) => void;
+  /** Called with the key of a Service that was asked for as a member, when the target has answered. */
+  readonly onMemberAnswer?: ((key: string) => void) | undefined;
   /** Called with the key of a Service that was asked for, when the target does not answer at first. */
   readonly onUnanswered: (key: string, error: unknown) => void;
 }
@@ -53,12 +55,15 @@ export class ExportWatch {
   #flat: SelectedServices | undefined;
   #members: SelectedServices | undefined;
   readonly #rereads: Rereads;
+  readonly #memberRereads: Rereads;
   readonly #stopped = new AbortController();
 
   constructor(options: ExportWatchOptions) {
     this.#options = options;
-    const { onAnswer, onUnanswered, timings } = options;
-    this.#rereads = new Rereads({ onAnswer, onUnanswered, backoff: timings?.backoff ?? DEFAULT_TIMINGS.backoff });
+    const { onAnswer, onMemberAnswer, onUnanswered, timings } = options;
+    const backoff = timings?.backoff ?? DEFAULT_TIMINGS.backoff;
+    this.#rereads = new Rereads({ onAnswer, onUnanswered, backoff });
+    this.#memberRereads = new Rereads({ onAnswer: (key) => onMemberAnswer?.(key), onUnanswered, backoff });
   }
 
   /** Whether every exported Service and every member is known: only then is one that is not there known to be gone. */
@@ -103,9 +108,23 @@ export class ExportWatch {
     this.#rereads.forget(key);
   }
 
-  /** Asks the target again for every Service that it was asked for. */
+  /** Asks the target for one Service as a member, unless it has been asked. */
+  askForMember(key: string): void {
+    this.#memberRereads.ask(key);
+  }
+
+  /** Whether the target, asked for the one Service, has answered that it is no member. */
+  confirmsNoMember(key: string): boolean {
+    const { members } = this.#options.selectors;
+    if (members === undefined) return true;
+    const answer = this.#memberRereads.answer(key);
+    return answer !== undefined && (answer.service === undefined || !members.matches(answer.service.metadata.labels));
+  }
+
+  /** Forgets what the target answered, and asks it again where that settled nothing. */
   askAnew(): void {
-    this.#rereads.askAnew();
+    this.#rereads.askAnew((key) => this.confirms(key));
+    this.#memberRereads.askAnew((key) => this.confirmsNoMember(key));
   }
 
   /** Number of exported Services; one that is exported in both modes counts twice. */
@@ -140,7 +159,8 @@ export class ExportWatch {
   /** Starts watching. */
   run(client: KubeClient, signal: AbortSignal): void {
     this.#isRunning = true;
-    this.#rereads.run(client, AbortSignal.any([signal, this.#stopped.signal]));
+    const either = AbortSignal.any([signal, this.#stopped.signal]);
+    for (const rereads of [this.#rereads, this.#memberRereads]) rereads.run(client, either);
     const { onChange, onMember, selectors } = this.#options;
     const { gateway, flat, members, readsMemberSlices = false } = selectors;
     const onService = (key: string): void => this.#changed(key);
@@ -150,9 +170,13 @@ export class ExportWatch {
     }
     if (flat !== undefined) this.#flat = watch({ selector: flat, prefix: 'flat ', readsSlices: false, onService });
     if (members !== undefined) {
-      const notify = (key: string): void => onMember?.(key);
-      const common = { prefix: 'member ', readsSlices: readsMemberSlices };
-      this.#members = watch({ ...common, selector: members, onService: notify, onSlices: notify });
+      const onSlices = (key: string): void => onMember?.(key);
+      const onMemberService = (key: string): void => {
+        this.#memberRereads.forget(key);
+        onSlices(key);
+      };
+      const common = { prefix: 'member ', onSlices, readsSlices: readsMemberSlices };
+      this.#members = watch({ ...common, selector: members, onService: onMemberService });
     }
     // Nothing is selected: that is known without a request.
     if (this.#all.length === 0) this.#options.onRelisted(false);
@@ -203,7 +227,7 @@ export class ExportWatch {
       client,
       signal,
       onRelisted: (lost) => {
-        this.#rereads.askAnew();
+        this.askAnew();
         if (this.synced) onRelisted(lost);
       },
       onSlicesRelisted: () => {

@@ -1,5 +1,5 @@
 /**
- * Services that are read once more before their mirrors are deleted. Watches and lists differ in age: a Service may have
+ * Services that are read once more before what is made from them is deleted. Watches and lists differ in age: a Service may have
  * left one watch before it enters another, and a list may be older than what another watch has shown. So the target is
  * asked for the one Service, and its answer is compared with what is shown.
  *
@@ -67,9 +67,12 @@ export class Rereads {
     this.#answers.delete(key);
   }
 
-  /** Asks again for every Service that has been asked for and is not forgotten. */
-  askAnew(): void {
-    const keys = [...this.#asked.keys(), ...this.#answers.keys()];
+  /**
+   * Forgets all answers, and asks again for every Service that is still asked for, or whose answer settled nothing.
+   * @param isSettled whether an answer agrees with what is shown
+   */
+  askAnew(isSettled: (key: string) => boolean): void {
+    const keys = [...this.#asked.keys(), ...[...this.#answers.keys()].filter((key) => !isSettled(key))];
     this.#asked.clear();
     this.#answers.clear();
     for (const key of keys) this.ask(key);

@@ -97,7 +97,17 @@ export class Target {
     this.#watchOf(key)?.forgetAnswer(key);
   }
 
-  /** Asks the target again for every Service that it was asked for. */
+  /** Whether the target, asked for the one Service, has answered that it is no member. */
+  confirmsNoMember(key: string): boolean {
+    return this.#watchOf(key)?.confirmsNoMember(key) ?? true;
+  }
+
+  /** Asks the target for one Service as a member, unless it has been asked. */
+  askForMember(key: string): void {
+    this.#watchOf(key)?.askForMember(key);
+  }
+
+  /** Forgets what the target answered, and asks it again where that settled nothing. */
   askAnew(): void {
     for (const watch of this.#watches.values()) watch.askAnew();
   }
@@ -166,7 +176,7 @@ export class Target {
   #exportWatch(namespace: string): ExportWatch {
     const { selectors, timings, labelCopyMs, readSlice, onChange, onMember, onHeard, onMalformed, ...rest } =
       this.#options;
-    const { onAnswer, onUnanswered } = rest;
+    const { onAnswer, onMemberAnswer, onUnanswered } = rest;
     return new ExportWatch({
       selectors,
       timings,
@@ -177,6 +187,7 @@ export class Target {
       onHeard,
       onMalformed,
       onAnswer,
+      onMemberAnswer,
       onUnanswered,
       namespace: namespace === WHOLE ? undefined : namespace,
       onRelisted: (lost) => {

@@ -325,6 +325,7 @@ export const FEDERATION: readonly Defect[] = [
   },
   {
     ...PARTY,
+    tests: ['test/operator/link/federation-party.test.ts'],
     name: 'a target that has not been listed has no members (I6)',
     rule: 'I6',
     find: "isKnown ? 'known' : 'unknown'",
@@ -359,6 +360,20 @@ export const FEDERATION: readonly Defect[] = [
     rule: 'A3',
     file: 'operator/link/manager.ts',
     find: 'federations.namespaceChanged(name, state);',
+    replace: '',
+  },
+  {
+    ...FEDERATIONS,
+    name: 'a membership goes before the target has confirmed that it has no member',
+    rule: 'I6',
+    find: 'return isLeaving && !party.confirmsNoMember(key) ?',
+    replace: 'return isLeaving && !party.cluster ?',
+  },
+  {
+    ...EXPORTS,
+    name: 'the target is not asked whether a member is gone',
+    rule: 'I6',
+    find: 'target?.askForMember(key);',
     replace: '',
   },
 ];

@@ -104,6 +104,7 @@ describe("beside Linkerd's controllers (I7)", () => {
         cluster,
         keys: () => ['shop/web'],
         observe: (key) => (key === 'shop/web' ? party(cluster) : { ...party(cluster), service: undefined }),
+        confirmsNoMember: () => true,
         mayWrite: () => true,
         report: (key, status) => key === 'shop/web' && reasons.set(cluster, status?.reason),
       });

@@ -187,7 +187,7 @@ describe('the exports of a target', () => {
     answer();
     await eventually('its claims are withdrawn', async () => withdrawn.length > 0);
     expect(lines).toEqual([
-      'warn the target does not answer whether it still exports the Service; its mirror is not deleted before',
+      'warn the target does not answer whether it still exports the Service; nothing of it is deleted before',
     ]);
   });
 
@@ -250,7 +250,10 @@ describe('the members of federated Services', () => {
     cluster.store.delete('v1', 'Service', 'shop', 'web');
     await eventually('it is gone', async () => members.includes('shop/web'));
     expect(exports.observeMember('shop/web')).toMatchObject({ service: undefined, isKnown: true });
-    expect(added).toEqual([]);
+    members.length = 0;
+    expect(exports.confirmsNoMember('shop/web')).toBe(false);
+    await eventually('the target has answered', async () => members.includes('shop/web'));
+    expect([exports.confirmsNoMember('shop/web'), added]).toEqual([true, []]);
   });
 
   it('have ready endpoints or not, which only a gateway needs to know (I5)', async () => {

@@ -27,6 +27,8 @@ describe('the controller of federated Services', () => {
   let linked: Set<string>;
   /** Clusters whose Lease has certainly not expired. */
   let mayWrite: boolean;
+  /** Whether targets have confirmed that what they show no more is no member. */
+  let confirmsNoMember: boolean;
   let stop: AbortController;
   let running: Promise<void>;
 
@@ -36,6 +38,7 @@ describe('the controller of federated Services', () => {
     reports = new Map();
     linked = new Set();
     mayWrite = true;
+    confirmsNoMember = true;
     stop = new AbortController();
     running = Promise.resolve();
   });
@@ -51,6 +54,7 @@ describe('the controller of federated Services', () => {
     cluster: observed.link.cluster,
     keys: () => (observed.service === undefined ? [] : ['shop/web']),
     observe: () => observed,
+    confirmsNoMember: () => confirmsNoMember,
     mayWrite: () => mayWrite,
     report: report(observed.link.cluster),
   });
@@ -146,6 +150,17 @@ describe('the controller of federated Services', () => {
     federations.leave('b');
     await federations.idle();
     expect(live()).toBeUndefined();
+  });
+
+  it('keeps a membership until the target has confirmed that it has no member any more (I6, L65)', async () => {
+    await start(target('a'), target('b'));
+    confirmsNoMember = false;
+    await change(target('b', { service: undefined }));
+    expect(entries()).toBe('web@a,web@b');
+    confirmsNoMember = true;
+    federations.add('shop/web');
+    await federations.idle();
+    expect(entries()).toBe('web@a');
   });
 
   it('writes nothing while a Lease may have expired (H1)', async () => {

@@ -58,6 +58,7 @@ describe('the local member of federated Services', () => {
         cluster: party.link.cluster,
         keys: () => ['shop/web'],
         observe: (key) => (key === 'shop/web' ? party : { ...party, service: undefined }),
+        confirmsNoMember: () => true,
         mayWrite: () => true,
         report: () => undefined,
       });

@@ -10,6 +10,7 @@ afterEach(() => void vi.useRealTimers());
 
 const GATEWAY = 'exported=true';
 const FLAT = 'exported=flat';
+const MEMBER = 'federated=member';
 
 const service = (name: string, resourceVersion = '1', labels: Readonly<Record<string, string>> = {}): Service => ({
   metadata: { namespace: 'shop', name, uid: `uid-${name}`, resourceVersion, labels },
@@ -78,12 +79,21 @@ const selectorOf = (query: string | undefined) => {
 };
 
 /** What is exported by the queries, once it has been listed, and what was reported of it. */
-async function watching(target: FakeTarget, queries: { readonly gateway?: string; readonly flat?: string }) {
+async function watching(
+  target: FakeTarget,
+  queries: { readonly gateway?: string; readonly flat?: string; readonly members?: string },
+) {
   const changed: string[] = [];
   const lists: boolean[] = [];
   const answers: string[] = [];
   const watch: ExportWatch = new ExportWatch({
-    selectors: { gateway: selectorOf(queries.gateway), flat: selectorOf(queries.flat) },
+    selectors: {
+      gateway: selectorOf(queries.gateway),
+      flat: selectorOf(queries.flat),
+      members: selectorOf(queries.members),
+    },
+    onMember: (key) => changed.push(`member ${key}`),
+    onMemberAnswer: (key) => changed.push(`member answer ${key}`),
     onChange: (key) => changed.push(`${key} ${watch.get(key)?.mode ?? 'gone'}`),
     onRelisted: (lost) => lists.push(lost),
     onSlicesRelisted: () => undefined,
@@ -231,7 +241,41 @@ describe('a Service that the target is asked for', () => {
     target.stored.set('web', [service('web', '4', EXPORTED)]);
     watch.relist();
     await pass(0);
-    expect(answers).toEqual(['shop/web confirmed', 'shop/web confirmed', 'shop/web not confirmed']);
+    // Nothing has called for another answer yet.
+    expect([answers.length, watch.confirms('shop/web')]).toEqual([2, false]);
+    watch.ask('shop/web');
+    await pass(0);
+    expect(answers.at(-1)).toBe('shop/web not confirmed');
+    // That settled nothing.
+    watch.relist();
+    await pass(0);
+    expect(answers).toHaveLength(4);
+  });
+
+  it('is certainly no member if it is not there, or is not selected as one, and where none is (I6)', async () => {
+    const target = new FakeTarget();
+    target.services.set(MEMBER, [service('web')]);
+    const { watch, changed } = await watching(target, { members: MEMBER });
+    target.tell(MEMBER, { type: 'DELETED', object: service('web', '2') });
+    await pass(0);
+    expect([changed, watch.confirmsNoMember('shop/web')]).toEqual([['member shop/web'], false]);
+    for (const [listed, confirms] of [
+      [[service('web', '3', { federated: 'member' })], false],
+      [[service('web', '4')], true],
+      [[], true],
+    ] as const) {
+      target.stored.set('web', listed);
+      watch.askForMember('shop/web');
+      await pass(0);
+      expect([changed.at(-1), watch.confirmsNoMember('shop/web')]).toEqual(['member answer shop/web', confirms]);
+      // It comes and goes.
+      target.tell(MEMBER, { type: 'ADDED', object: service('web', '5') });
+      target.tell(MEMBER, { type: 'DELETED', object: service('web', '6') });
+      await pass(0);
+      expect(watch.confirmsNoMember('shop/web')).toBe(false);
+    }
+    const none = await watching(target, { gateway: GATEWAY });
+    expect(none.watch.confirmsNoMember('shop/web')).toBe(true);
   });
 
   it('is certainly not exported where nothing is selected', async () => {
