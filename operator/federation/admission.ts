@@ -91,13 +91,19 @@ function standingOf(
 
 /**
  * Through gateways if any member's Link wants that (rule I5). A membership that stays as it is cannot change its shape, so
- * the shape stays too; and so it does while another may write local memberships (rule I7).
+ * the shape stays too; and so it does while another may write local memberships (rule I7), unless nobody is left who could
+ * be reached through a gateway.
  */
 function modeOf(members: readonly Member[], before: Membership | undefined, isHeld: boolean): MirrorMode {
-  if (!isHeld) return before?.mode ?? 'remote-discovery';
+  if (!isHeld)
+    return before?.mode === 'gateway' && members.some(mayLeadThroughGateways) ? 'gateway' : 'remote-discovery';
   if (before !== undefined && members.some(({ service }) => service === undefined)) return before.mode;
   return members.some(wantsGateways) ? 'gateway' : 'remote-discovery';
 }
+
+/** Reports whether a member stays in whatever shape there is, or can be reached through a gateway. */
+const mayLeadThroughGateways = (member: Member): boolean =>
+  member.service === undefined || unfit(member, { mode: 'gateway', isHeld: false, before: undefined }) === undefined;
 
 /** Reports whether a member is to be reached through its gateway, and can be. */
 const wantsGateways = ({ target, service }: Member): boolean =>

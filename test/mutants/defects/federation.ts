@@ -84,8 +84,8 @@ export const FEDERATION: readonly Defect[] = [
     ...ADMISSION,
     name: 'a cluster of which the control plane has no credentials is listed',
     rule: 'I4',
-    find: 'if (!target.isDiscoverable)',
-    replace: 'if (false)',
+    find: 'if (target.isDiscoverable === false)',
+    replace: "if (cluster === '')",
   },
   {
     ...ADMISSION,
@@ -255,8 +255,8 @@ export const FEDERATION: readonly Defect[] = [
     ...HELD,
     name: 'a membership that is held goes all the same',
     rule: 'E6',
-    find: 'return target.decidesMember(key) && !(',
-    replace: "return target.decidesMember(key) || key === '' && !(",
+    find: 'target.decidesMember(key) && !(target.member(key) === undefined && this.#losses',
+    replace: "target.decidesMember(key) && !(key === '' && this.#losses",
   },
   {
     ...HELD,

@@ -308,8 +308,8 @@ export const LINK: readonly Defect[] = [
     ...SESSION,
     name: 'Synced is true before the addresses of the new gateway are known',
     rule: 'G1',
-    find: 'progress.isCaughtUp && this.#gateway.isKnown;',
-    replace: 'progress.isCaughtUp;',
+    find: 'this.#party.isCaughtUp && this.#gateway.isKnown;',
+    replace: 'this.#party.isCaughtUp;',
     tests: ['test/operator/link/session.test.ts'],
   },
   {
@@ -1157,8 +1157,8 @@ export const LINK: readonly Defect[] = [
     ...SESSION,
     name: 'a session that has ended still listens',
     rule: 'E9',
-    find: 'this.#unsubscribe(); this.#stopped',
-    replace: 'this.#stopped',
+    find: 'this.#unsubscribe(); federations.leave(cluster);',
+    replace: 'federations.leave(cluster);',
   },
   {
     ...SESSION,

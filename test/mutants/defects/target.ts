@@ -103,8 +103,8 @@ export const TARGET: readonly Defect[] = [
     ...LOSSES,
     name: 'pods that stay let Services go unheld',
     rule: 'E6',
-    find: '[all.filter((key) => !isPod(key)), all.filter(isPod)].flatMap(',
-    replace: '[all].flatMap(',
+    find: 'KINDS.flatMap((isOfKind) => { const ofKind = all.filter(isOfKind);',
+    replace: '[all].flatMap((ofKind) => {',
   },
   {
     ...LOSSES,

@@ -124,14 +124,16 @@ export function brokenRules(
       target?.mode === 'gateway' && target.gateway !== undefined && (party.service?.spec?.ports ?? []).some(isTcp),
   );
   const mayChange = isHeld && (stays.length === 0 || before === undefined);
-  const isFlat = mayChange ? !wants : (before?.isFlat ?? true);
+  // A shape that nobody can be in is no reason to be without members.
+  const isUsable = stays.length > 0 || asks.some((each) => couldLead(each));
+  const isFlat = mayChange ? !wants : (before?.isFlat ?? true) || !isUsable;
   if (after.live !== undefined) must(now.isFlat === isFlat, 'I5: through gateways if, and only if, a member wants it');
   if (now.isFlat) must(after.slices.length === 0, 'I4: no endpoints on a flat network');
 
   // Who is the first, and what the others need.
   const couldBeIn = ({ target, party }: Cluster): boolean => {
     if (isFlat) return target === undefined || (target.mode !== 'gateway' && isFound(target, before));
-    return (target === undefined || target.gateway !== undefined) && (party.service?.spec?.ports ?? []).some(isTcp);
+    return couldLead({ target, party });
   };
   const [first] = clusters.filter((each) => stays.includes(each) || (asks.includes(each) && couldBeIn(each)));
   if (first === undefined) {
@@ -227,6 +229,10 @@ function brokenSlices(
 const ownerOf = ({ live }: Pick<Standing, 'live'>): string | undefined => live?.metadata.labels?.owner;
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** Whether a cluster's member can be reached through a gateway, or is in the cluster itself. */
+const couldLead = ({ target, party }: Pick<Cluster, 'target' | 'party'>): boolean =>
+  (target === undefined || target.gateway !== undefined) && (party.service?.spec?.ports ?? []).some(isTcp);
 
 /** Whether a cluster's gateway has a name that was not resolved yet: it has no slices then, unless it had some. */
 const isUnresolved = ({ target }: Cluster): boolean => target?.gateway?.addresses.length === 0;
