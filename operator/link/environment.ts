@@ -13,8 +13,8 @@ import type { SourceCluster } from '../source/source.ts';
 import type { DiscoveredClusters, Federation } from './participants.ts';
 import type { LinkPresence } from './presence.ts';
 
-/** What all Links share. */
-export interface Environment {
+/** What all work in the source cluster shares. */
+export interface SharedEnvironment {
   readonly config: OperatorConfig;
   readonly tuning: Tuning;
   /** The source cluster. */
@@ -26,8 +26,6 @@ export interface Environment {
   readonly presence: Pick<LinkPresence, 'holdMs'>;
   readonly families: ReadonlySet<IpFamily>;
   readonly claims: NameClaims;
-  readonly federations: Federation;
-  readonly discovery: DiscoveredClusters;
   readonly metrics: Metrics;
   readonly log: Logger;
   /** Whether this replica certainly leads. */
@@ -36,6 +34,12 @@ export interface Environment {
   readonly hasCeased: (identity: string) => boolean;
   /** Of the source cluster. */
   readonly interruptions: Interruptions;
+}
+
+/** What all Links share. */
+export interface Environment extends SharedEnvironment {
+  readonly federations: Federation;
+  readonly discovery: DiscoveredClusters;
 }
 
 /** Receives the reports of the work for a Link. */

@@ -122,6 +122,11 @@ export class SessionParty implements FederationParty, MemberListener {
     else this.#begin();
   }
 
+  /** Handles that the Lease was lost, or is given up. */
+  lost(): void {
+    this.#options.env.federations.interrupt();
+  }
+
   #begin(): void {
     const keys = this.keys();
     this.#unseen = new Map([...keys].map((key) => [key, false]));

@@ -16,7 +16,7 @@ import { Applier } from '../runtime/applier.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { federationOf, isFederated } from '../source/owner.ts';
-import type { Environment } from './environment.ts';
+import type { SharedEnvironment } from './environment.ts';
 import { namespaceStateOf } from './namespaces.ts';
 import type { Federation, FederationParty, Participant } from './participants.ts';
 
@@ -27,7 +27,7 @@ const CONFLICT_RETRY_MS = 30_000;
 const TURN = '!federation';
 
 export interface FederationsOptions {
-  readonly env: Omit<Environment, 'federations' | 'discovery'>;
+  readonly env: SharedEnvironment;
   readonly local: Participant<LocalParty>;
   /**
    * Whether a Link names a cluster, or it is not known yet that none does. The memberships of such a cluster stay while no
@@ -74,11 +74,7 @@ export class Federations implements Federation {
   }
 
   leave(cluster: string): void {
-    const party = this.#parties.get(cluster);
-    if (party === undefined) return;
-    const keys = [...party.keys()];
-    this.#parties.delete(cluster);
-    for (const key of keys) this.add(key);
+    if (this.#parties.delete(cluster)) this.interrupt();
   }
 
   add(key: string): void {
@@ -104,10 +100,6 @@ export class Federations implements Federation {
     for (const key of this.#keys()) if (state === 'missing' || splitKey(key).namespace === namespace) this.add(key);
   }
 
-  /**
-   * Ends the reconciles under way before their next write, and begins all anew: a Lease was acquired or lost, so that
-   * what they have decided may be another's to decide (rule I7).
-   */
   interrupt(): void {
     const before = this.#standing;
     this.#standing = new AbortController();

@@ -5,17 +5,17 @@
 import { LOCAL_WRITE_LEASE } from '../../crds/wire.ts';
 import { LeaseLock } from '../runtime/lease.ts';
 import { leaseRemedy } from '../source/advice.ts';
-import type { Environment } from './environment.ts';
+import type { SharedEnvironment } from './environment.ts';
 import { sharedLease } from './write-lease.ts';
 
 export class LocalLease {
-  readonly #env: Environment;
+  readonly #env: SharedEnvironment;
   readonly #lock: LeaseLock;
   readonly #stopped = new AbortController();
   #isHeld = false;
   #locked: Promise<void> = Promise.resolve();
 
-  constructor(env: Environment) {
+  constructor(env: SharedEnvironment) {
     this.#env = env;
     this.#lock = new LeaseLock(sharedLease(LOCAL_WRITE_LEASE, env));
   }

@@ -13,14 +13,14 @@ import type { EventRecorder } from '../runtime/events.ts';
 import { sourceProblem } from '../source/advice.ts';
 import { readLocalSlice } from '../target/objects.ts';
 import { Target, type TargetObstacle } from '../target/target.ts';
-import type { Environment } from './environment.ts';
+import type { SharedEnvironment } from './environment.ts';
 import type { Federations } from './federations.ts';
 import { LocalLease } from './local-lease.ts';
 import { LocalReport } from './local-report.ts';
 import type { Participant } from './participants.ts';
 
 export interface LocalMemberOptions {
-  readonly env: Environment;
+  readonly env: SharedEnvironment;
   readonly events: Pick<EventRecorder, 'record'>;
 }
 
@@ -28,7 +28,7 @@ export interface LocalMemberOptions {
 const NOTHING: LocalParty = { knowledge: 'known', isHeld: false, slices: undefined };
 
 export class LocalMember implements Participant<LocalParty> {
-  readonly #env: Environment;
+  readonly #env: SharedEnvironment;
   readonly #report: LocalReport;
   readonly #selector: Selector | undefined;
   readonly #lease: LocalLease;
@@ -117,7 +117,7 @@ export class LocalMember implements Participant<LocalParty> {
 }
 
 /** The selector was checked when the configuration was read. */
-function selectorOf({ config }: Environment): Selector | undefined {
+function selectorOf({ config }: SharedEnvironment): Selector | undefined {
   const parsed = parseSelectorText(config.federatedSelector);
   return parsed.ok ? parsed.value : undefined;
 }

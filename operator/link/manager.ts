@@ -27,7 +27,7 @@ import { Clusters } from './clusters.ts';
 import { Federations } from './federations.ts';
 import { Link, LINKS } from './link.ts';
 import { type LinkRead, readLinkObject, type Served } from './links.ts';
-import { NO_LOCAL_MEMBER } from './participants.ts';
+import { LocalMember } from './local-member.ts';
 import { LinkPresence } from './presence.ts';
 import { servedClusters } from './records.ts';
 import type { LinkObject } from './status-writer.ts';
@@ -110,7 +110,7 @@ export class Manager {
     const running = [this.#source.run(signal), ...this.#watch(signal)];
     await Promise.all([this.#source, this.#objects, this.#secrets].map((each) => each.whenSynced(signal)));
     if (!signal.aborted) {
-      const { clusters, federations, discovery } = await this.#makeWork(signal);
+      const { clusters, federations, discovery, local } = await this.#makeWork(signal);
       this.#clusters = clusters;
       this.#federations = federations;
       this.#source.problems.onOver = () => void this.#recall(clusters, signal);
@@ -118,7 +118,9 @@ export class Manager {
         clusters.namespaceChanged(name, state);
         federations.namespaceChanged(name, state);
       });
+      local.start(federations);
       await Promise.all([clusters.run(signal), federations.run(signal), discovery.run(signal)]);
+      await local.stop();
     }
     await Promise.all(running);
   }
@@ -152,7 +154,7 @@ export class Manager {
   }
 
   async #makeWork(signal: AbortSignal) {
-    const { client, config, tuning, metrics, log, mayWrite, hasCeased, interruptions } = this.#options;
+    const { client, config, tuning, metrics, events, log, mayWrite, hasCeased, interruptions } = this.#options;
     const families = await sourceFamilies(client, process.env, signal, log);
     const served = (await this.#findServed(signal)) ?? new Map<string, string>();
     // Whether the last one was deleted, or all vanished, is not known.
@@ -172,9 +174,10 @@ export class Manager {
       claims: new NameClaims(),
       writes: new FairSemaphore(client.connections),
     };
+    const local = new LocalMember({ env: shared, events });
     const federations: Federations = new Federations({
       env: shared,
-      local: NO_LOCAL_MEMBER,
+      local,
       mayHaveLink: (cluster) => clusters.mayHaveLink(cluster),
     });
     const discovery = new Discovery({
@@ -193,7 +196,7 @@ export class Manager {
       makeLink: (name) => this.#makeLink(name),
       secretOf: (name) => this.#secrets.get(`${config.namespace}/${name}`),
     });
-    return { clusters, federations, discovery };
+    return { clusters, federations, discovery, local };
   }
 
   /** A source cluster that was away may have been restored from a backup, and have again what deleted Links left. */

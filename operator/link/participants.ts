@@ -36,6 +36,11 @@ export interface Federation {
   leave(cluster: string): void;
   /** Reconciles a key: a Service that is a member, or could be one, has changed. */
   add(key: string): void;
+  /**
+   * Ends the reconciles under way before their next write, and begins all anew: a Lease was acquired or lost, so that
+   * what they have decided may be another's to decide (rule I7).
+   */
+  interrupt(): void;
 }
 
 /** Which clusters Linkerd's control plane finds pods of on a flat network. */
@@ -43,11 +48,3 @@ export interface DiscoveredClusters {
   /** Undefined: that is not known, or may not be known. */
   has(cluster: string): boolean | undefined;
 }
-
-/** A source cluster whose own memberships are another's to write. */
-export const NO_LOCAL_MEMBER: Participant<LocalParty> = {
-  keys: () => [],
-  observe: () => ({ knowledge: 'anothers', isHeld: true, slices: undefined }),
-  mayWrite: () => true,
-  report: () => undefined,
-};

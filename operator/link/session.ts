@@ -219,8 +219,9 @@ export class Session {
     // Keys that were queued when the Lease was lost have left the queue.
     this.#enqueueAll();
     this.#party.taken();
+    // The Lease says so itself only then.
+    until.addEventListener('abort', () => queueMicrotask(() => this.#party.lost()), { once: true });
     await this.#mirrors.run(until);
-    this.#party.changedAll();
   }
 
   #synced(): Verdict | undefined {

@@ -6,7 +6,7 @@ import { Annotation, writeLeaseName } from '../../crds/wire.ts';
 import { isForbidden, isInvalid, isNotFound } from '../kube/errors.ts';
 import { LeaseLock, type LeaseLockOptions } from '../runtime/lease.ts';
 import { leaseRemedy } from '../source/advice.ts';
-import type { Environment, LinkReport } from './environment.ts';
+import type { Environment, LinkReport, SharedEnvironment } from './environment.ts';
 
 export class WriteLease {
   readonly #link: string;
@@ -160,7 +160,7 @@ export class WriteLease {
 }
 
 /** Returns the options of a Lease that Linkerd's controllers take too: it is renewed every third of its duration. */
-export function sharedLease(name: string, env: Environment): LeaseLockOptions {
+export function sharedLease(name: string, env: SharedEnvironment): LeaseLockOptions {
   const { config, client, hasCeased, interruptions } = env;
   const { namespace, identity, leaseDurationMs, renewDeadlineMs, retryPeriodMs } = config;
   return {

@@ -164,7 +164,7 @@ class World {
       client: this.leases.client,
       writes: new FairSemaphore(32),
       source,
-      federations: { join: () => undefined, leave: () => undefined, add: () => undefined },
+      federations: { join: () => undefined, leave: () => undefined, add: () => undefined, interrupt: () => undefined },
       discovery: { has: () => true },
       presence: { holdMs: () => Promise.resolve(this.holdMs) },
       families: new Set(['IPv4']),

@@ -2,10 +2,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { Federations } from '../../../operator/link/federations.ts';
 import { Removal, type RemovalResult } from '../../../operator/link/leftovers.ts';
-import { NO_LOCAL_MEMBER } from '../../../operator/link/participants.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { LINKS_NAMESPACE, service } from '../../support/builders.ts';
-import { linkerds } from '../federation/observed.ts';
+import { linkerds, local } from '../federation/observed.ts';
 import { RecordedReport } from './recorded.ts';
 import { Stage, type StageOptions } from './stage.ts';
 
@@ -64,6 +63,7 @@ describe('the removal of what a Link left (E5)', () => {
   it('takes its memberships of federated Services, and keeps the Lease until they are gone (E5, I6)', async () => {
     const stop = new AbortController();
     let running: Promise<void> | undefined;
+    const nobody = { keys: () => [], observe: () => local(), mayWrite: () => true, report: () => undefined };
     const accept = { now: (): void => undefined };
     await start(
       () => {
@@ -76,7 +76,7 @@ describe('the removal of what a Link left (E5)', () => {
       },
       {},
       () => {
-        const federations = new Federations({ env, local: NO_LOCAL_MEMBER, mayHaveLink: () => true });
+        const federations = new Federations({ env, local: nobody, mayHaveLink: () => true });
         running = federations.run(stop.signal);
         env = { ...env, federations };
       },

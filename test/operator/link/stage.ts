@@ -93,7 +93,7 @@ export class Stage {
     const interruptions = new Interruptions();
     const { hasCeased } = this;
     const nothing = (): void => undefined;
-    const federations = { join: nothing, leave: nothing, add: nothing };
+    const federations = { join: nothing, leave: nothing, add: nothing, interrupt: nothing };
     const discovery = { has: () => true };
     return {
       federations,
