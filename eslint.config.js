@@ -57,7 +57,7 @@ const OPERATOR_FLOORS = [
   ['runtime'],
   ['mirror'],
   ['source', 'target', 'gateway'],
-  ['federation'],
+  ['federation', 'failover'],
   ['link'],
   ['forecast'],
 ];

@@ -1,6 +1,6 @@
 /**
- * Whether two objects are equivalent: the fields that we write of a Service, Endpoints or EndpointSlice are reduced to
- * one plain value, with the API server's defaults filled in and irrelevant orders removed. Objects are equivalent if
+ * Whether two objects are equivalent: the fields that we write of a Service, Endpoints or EndpointSlice, and the spec of a
+ * route, are reduced to one plain value, with the API server's defaults filled in and irrelevant orders removed. Objects are equivalent if
  * these values are equal, no matter which field manager wrote them; if they differ, an apply is needed.
  */
 import { hash } from 'node:crypto';
@@ -78,6 +78,10 @@ function body(of: Resource, object: KubeObject): unknown {
       return endpointsBody(object);
     case 'EndpointSlice':
       return sliceBody(object as EndpointSlice);
+    case 'HTTPRoute':
+    case 'GRPCRoute':
+    case 'TCPRoute':
+      return routeBody(of.kind, object);
     default:
       // Objects of other kinds are created and never changed.
       return undefined;
@@ -133,6 +137,33 @@ function sliceBody(object: EndpointSlice): unknown {
     ),
     sorted((object.ports ?? []).map(endpointPort)),
   ];
+}
+
+/** A route of the Gateway API, with the fields that have defaults. */
+interface RouteObject extends KubeObject {
+  readonly spec?: {
+    readonly parentRefs?: readonly object[];
+    readonly rules?: readonly { readonly backendRefs?: readonly object[]; readonly matches?: unknown }[];
+  };
+}
+
+/** Without a match, an HTTPRoute gets one for every path. */
+const EVERY_PATH = [{ path: { type: 'PathPrefix', value: '/' } }];
+
+function routeBody(kind: string, { spec = {} }: RouteObject): unknown {
+  return {
+    ...spec,
+    parentRefs: (spec.parentRefs ?? []).map((each) => ({
+      group: 'gateway.networking.k8s.io',
+      kind: 'Gateway',
+      ...each,
+    })),
+    rules: (spec.rules ?? []).map((rule) => ({
+      ...rule,
+      ...(kind === 'HTTPRoute' && { matches: rule.matches ?? EVERY_PATH }),
+      backendRefs: (rule.backendRefs ?? []).map((each) => ({ group: '', kind: 'Service', weight: 1, ...each })),
+    })),
+  };
 }
 
 const address = (of: EndpointAddress): unknown => [of.ip, of.hostname ?? '', of.nodeName ?? '', of.targetRef ?? null];

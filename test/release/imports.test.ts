@@ -122,7 +122,7 @@ describe('imports', () => {
     ['runtime'],
     ['mirror'],
     ['source', 'target', 'gateway'],
-    ['federation'],
+    ['federation', 'failover'],
     ['link'],
     ['forecast'],
   ]);

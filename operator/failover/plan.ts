@@ -1,0 +1,187 @@
+/** One ServiceFailover decided: what is observed in, the routes and the findings for its status out. Pure. */
+import type { RouteKind } from '../../constructs/mirror/index.ts';
+import { keyOf, type Service } from '../kube/objects.ts';
+import type { Desired } from '../runtime/plan.ts';
+import { type Candidate, type Readiness, readinessOf, sharesOf } from './decide.ts';
+import type { ObservedFailover, Route } from './observed.ts';
+import { conflictOf, hasPort, renderRoute, routedPorts, routeNameOf, ROUTES, weightsIn } from './routes.ts';
+
+/** Something that keeps a ServiceFailover from working, or from working in full. */
+export interface Finding {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface Decision {
+  /** The routes that must be there. */
+  readonly routes: readonly Desired[];
+  /** Routes of ours that are not among them, and stay. */
+  readonly kept: readonly Route[];
+  /** In the order of the settings. */
+  readonly readiness: readonly Readiness[];
+  /** The weight of each backend in the first route that has it, in the order of the settings. */
+  readonly weights: readonly (number | undefined)[];
+  /** What is wrong with backends. */
+  readonly ofBackends: Finding | undefined;
+  /** What keeps routes from being there, or from having effect. */
+  readonly ofRoutes: Finding | undefined;
+  /** Time until a hold-down ends, in milliseconds. */
+  readonly requeueAfterMs: number | undefined;
+}
+
+/** Decides about one ServiceFailover. */
+export function decideFailover(observed: ObservedFailover, nowMs: number): Decision {
+  const { settings, apex, backends, owned, before } = observed;
+  const current = owned.map(weightsIn);
+  const readiness = settings.backends.map(({ service, minReady }, at) => {
+    const { live, endpoints } = backends[at] ?? { live: undefined, endpoints: undefined };
+    const isActive = current.some((weights) => (weights?.get(service) ?? 0) > 0);
+    return readinessOf({ exists: live !== undefined, endpoints, isActive }, minReady, before.get(service), nowMs);
+  });
+  const all = settings.backends.flatMap(({ service, weight }, at) => {
+    const live = backends[at]?.live;
+    const state = readiness[at];
+    return live === undefined || state === undefined ? [] : [{ candidate: { service, weight, ...state }, live }];
+  });
+  const ports = apex === undefined || !canBeParent(apex) ? [] : routedPorts(apex, settings.routeKind);
+  const plans = ports.map(({ port, kind }) => {
+    const candidates = all.filter(({ live }) => hasPort(live, port)).map(({ candidate }) => candidate);
+    return planPort(observed, port, kind, candidates, nowMs);
+  });
+  const weights = settings.backends.map(({ service }) =>
+    plans.map((each) => each.weights?.get(service)).find((weight) => weight !== undefined),
+  );
+  const due = plans.flatMap(({ dueMs }) => (dueMs === undefined ? [] : [dueMs]));
+  return {
+    routes: plans.flatMap(({ desired }) => (desired === undefined ? [] : [desired])),
+    kept: owned.filter((each) => isKept(observed, each, plans)),
+    readiness,
+    weights,
+    ofBackends: backendFinding(observed, ports),
+    ofRoutes: routeFinding(observed, ports, plans),
+    requeueAfterMs: due.length === 0 ? undefined : Math.max(1, Math.min(...due) - nowMs),
+  };
+}
+
+interface PortPlan {
+  readonly port: number;
+  readonly kind: RouteKind;
+  readonly desired: Desired | undefined;
+  readonly weights: ReadonlyMap<string, number> | undefined;
+  readonly dueMs: number | undefined;
+  readonly conflict: Route | undefined;
+}
+
+function planPort(
+  observed: ObservedFailover,
+  port: number,
+  kind: RouteKind,
+  candidates: readonly Candidate[],
+  nowMs: number,
+): PortPlan {
+  const { settings, owned, kinds } = observed;
+  const name = routeNameOf(settings.name, port);
+  const ofPort = owned.filter(({ metadata }) => metadata.name === name);
+  const own = ofPort.find((each) => each.kind === kind);
+  const conflict = conflictOf(observed, port, kind, own);
+  const nothing = { port, kind, desired: undefined, weights: undefined, dueMs: undefined, conflict };
+  const isPossible =
+    kinds[kind] === 'readable' && candidates.length > 0 && (conflict === undefined || own !== undefined);
+  if (!isPossible) return nothing;
+  // Where the kind changes, the new route goes on from where the old one sends requests.
+  const from = own ?? ofPort[0];
+  const { weights, dueMs } = sharesOf(candidates, from && weightsIn(from), settings.holdDownMs, nowMs);
+  const listed = candidates.map(({ service }, at) => ({ service, weight: weights[at] ?? 0 }));
+  const object = renderRoute(observed, port, kind, listed);
+  return {
+    ...nothing,
+    desired: { of: ROUTES[kind], object, comparison: { extraMetadata: 'ignored' } },
+    weights: new Map(listed.map(({ service, weight }) => [service, weight])),
+    dueMs,
+  };
+}
+
+/** Linkerd takes no Service without a ClusterIP for the parent of a route. */
+const canBeParent = ({ spec }: Service): boolean => spec?.type !== 'ExternalName' && spec?.clusterIP !== 'None';
+
+/**
+ * Reports whether a route of ours stays although it is not desired: nothing says that it must go while the Service or all
+ * its backends are missing, or the route that replaces it cannot be there yet.
+ */
+function isKept({ apex }: ObservedFailover, { kind, metadata }: Route, plans: readonly PortPlan[]): boolean {
+  if (apex === undefined) return true;
+  const plan = plans.find(({ port }) => metadata.name.endsWith(`-${port}`));
+  if (plan === undefined) return false;
+  return plan.desired === undefined || (plan.kind === kind && plan.desired.object.metadata.name === metadata.name);
+}
+
+function backendFinding(
+  { settings, backends }: ObservedFailover,
+  ports: readonly { readonly port: number }[],
+): Finding | undefined {
+  const missing = settings.backends.filter((_, at) => backends[at]?.live === undefined).map(({ service }) => service);
+  if (missing.length > 0) {
+    const plural = missing.length === 1 ? 'Service' : 'Services';
+    return {
+      reason: 'BackendNotFound',
+      message: `${plural} ${missing.join(', ')} not found in namespace ${settings.namespace}; requests never go there`,
+    };
+  }
+  const lacking = settings.backends.flatMap(({ service }, at) => {
+    const live = backends[at]?.live;
+    const lacks = live === undefined ? [] : ports.filter(({ port }) => !hasPort(live, port)).map(({ port }) => port);
+    return lacks.length === 0 ? [] : [`Service ${service} has no TCP port ${lacks.join(', ')}`];
+  });
+  if (lacking.length === 0) return undefined;
+  return { reason: 'PortMismatch', message: `${lacking.join('; ')}; requests to these ports never go there` };
+}
+
+function routeFinding(
+  { settings, apex, kinds, hasProfile }: ObservedFailover,
+  ports: readonly unknown[],
+  plans: readonly PortPlan[],
+): Finding | undefined {
+  const { service, namespace } = settings;
+  if (apex === undefined) {
+    return { reason: 'ServiceNotFound', message: `Service ${service} not found in namespace ${namespace}` };
+  }
+  if (!canBeParent(apex)) {
+    const what = apex.spec?.type === 'ExternalName' ? 'is of type ExternalName' : 'is headless';
+    return {
+      reason: 'ServiceHasNoClusterIP',
+      message: `Service ${service} ${what}: no route can have it as its parent`,
+    };
+  }
+  if (ports.length === 0) return { reason: 'NoPorts', message: `Service ${service} has no TCP port` };
+  for (const { port, kind, conflict } of plans) {
+    const of = ROUTES[kind];
+    switch (kinds[kind]) {
+      case 'missing':
+        return {
+          reason: 'RouteKindMissing',
+          message: `the CRD ${of.plural}.${of.group} is not installed, and port ${port} needs a ${kind}: install the Gateway API, then restart Linkerd's policy controller`,
+        };
+      case 'forbidden':
+        return {
+          reason: 'Forbidden',
+          message: `the operator has no right to list and watch ${of.plural}: apply the roles that it is deployed with`,
+        };
+      case 'unknown':
+        return { reason: 'Pending', message: `${of.plural} have not been read yet` };
+      case 'readable':
+    }
+    if (conflict !== undefined) {
+      return {
+        reason: 'RouteConflict',
+        message: `${conflict.kind} ${keyOf(conflict)} has Service ${service} as its parent too, and Linkerd prefers it for port ${port}: delete it, or this ServiceFailover`,
+      };
+    }
+  }
+  if (hasProfile) {
+    return {
+      reason: 'ServiceProfileExists',
+      message: `Service ${service} has a ServiceProfile, for which Linkerd's proxies ignore routes: delete it`,
+    };
+  }
+  return undefined;
+}

@@ -1,0 +1,84 @@
+/**
+ * How many endpoints of a Service can be reached, and whether they are enough (rule J3). Slices may come from a target
+ * and are not trusted. Pure.
+ */
+import type { MinReady } from '../../crds/failover/settings.ts';
+import type { MirrorMode } from '../../constructs/mirror/index.ts';
+import type { EndpointSlice } from '../kube/objects.ts';
+
+/** Endpoints of a Service. */
+export interface EndpointCounts {
+  readonly ready: number;
+  /** All of them, without those that terminate. */
+  readonly total: number;
+}
+
+/** Endpoints of one address family. */
+export interface FamilyCounts extends EndpointCounts {
+  readonly family: string;
+}
+
+/** Counts the endpoints of a slice. */
+export function countSlice({ addressType, endpoints }: EndpointSlice): FamilyCounts {
+  let ready = 0;
+  let total = 0;
+  for (const { conditions } of endpoints ?? []) {
+    if (conditions?.terminating === true) continue;
+    total += 1;
+    // The API defines an absent `ready` as ready.
+    if (conditions?.ready ?? true) ready += 1;
+  }
+  return { family: addressType, ready, total };
+}
+
+/**
+ * Adds up the slices of one Service. The pods of a Service of both families are in slices of each: the family that has
+ * more of them counts.
+ */
+export function sumCounts(slices: Iterable<FamilyCounts>): EndpointCounts {
+  const byFamily = new Map<string, EndpointCounts>();
+  for (const { family, ready, total } of slices) {
+    const sum = byFamily.get(family);
+    byFamily.set(family, { ready: ready + (sum?.ready ?? 0), total: total + (sum?.total ?? 0) });
+  }
+  return [...byFamily.values()].reduce(
+    (a, b) => (b.ready > a.ready || (b.ready === a.ready && b.total > a.total) ? b : a),
+    {
+      ready: 0,
+      total: 0,
+    },
+  );
+}
+
+/** What is known first hand of a Service in a target cluster. */
+export interface TargetKnowledge {
+  /** Whether the Service is exported, and how; undefined while that is not known. */
+  readonly exported: MirrorMode | 'not' | undefined;
+  /** Undefined while they are not known. */
+  readonly slices: readonly EndpointSlice[] | undefined;
+  /** Undefined while it is not known; false without a gateway. */
+  readonly isGatewayAlive: boolean | undefined;
+}
+
+/** What is known of a target that has a Link and is not being read. */
+export const NOTHING_KNOWN: TargetKnowledge = { exported: undefined, slices: undefined, isGatewayAlive: undefined };
+
+/**
+ * Returns how many endpoints in a target can be reached; undefined while that is not known.
+ * @param mirrored mode of the mirror that there is
+ */
+export function reachable(
+  { exported, slices, isGatewayAlive }: TargetKnowledge,
+  mirrored: MirrorMode,
+): EndpointCounts | undefined {
+  const mode = exported ?? mirrored;
+  if (mode === 'not') return { ready: 0, total: 0 };
+  const counts = slices && sumCounts(slices.map(countSlice));
+  // A gateway that is dead lets nothing through, whatever is behind it; before the first verdict nothing is known.
+  if (mode === 'remote-discovery' || isGatewayAlive === true) return counts;
+  return isGatewayAlive === false ? { ready: 0, total: counts?.total ?? 0 } : undefined;
+}
+
+/** Reports whether enough endpoints are ready: at least one, whatever the threshold. */
+export const isEnough = ({ ready, total }: EndpointCounts, minReady: MinReady): boolean =>
+  ready > 0 && ('count' in minReady ? ready >= minReady.count : ready * 100 >= minReady.percent * total);

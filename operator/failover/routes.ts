@@ -1,0 +1,132 @@
+/** The routes of one ServiceFailover: which ports have one, of which kind, whose they are, and what is in their way. Pure. */
+import { type ApiJson, renderOf, type RouteKind, ServiceRoute } from '../../constructs/mirror/index.ts';
+import { Annotation, Label, RouteApi } from '../../crds/wire.ts';
+import type { KubeObject, Resource, Service, ServicePort } from '../kube/objects.ts';
+import type { ObservedFailover, Route } from './observed.ts';
+
+const route = (kind: RouteKind, plural: string): Resource => ({
+  group: RouteApi.group,
+  version: RouteApi[kind].slice(RouteApi.group.length + 1),
+  plural,
+  kind,
+  namespaced: true,
+});
+
+/** The kinds of routes, in the order in which Linkerd prefers them on one parent. */
+export const ROUTES: Readonly<Record<RouteKind, Resource>> = {
+  GRPCRoute: route('GRPCRoute', 'grpcroutes'),
+  HTTPRoute: route('HTTPRoute', 'httproutes'),
+  TCPRoute: route('TCPRoute', 'tcproutes'),
+};
+
+export const ROUTE_KINDS = Object.keys(ROUTES) as readonly RouteKind[];
+
+/** Name of the route of one port. */
+export const routeNameOf = (failover: string, port: number): string => `${failover}-${port}`;
+
+/** Returns the ServiceFailover that a route is made for, in its namespace; undefined: the route is not ours. */
+export function failoverOf({ metadata: { name, labels } }: KubeObject): string | undefined {
+  const failover = labels?.[Label.serviceFailover];
+  if (failover === undefined || !name.startsWith(`${failover}-`)) return undefined;
+  return /^[1-9][0-9]{0,4}$/.test(name.slice(failover.length + 1)) ? failover : undefined;
+}
+
+/** Reports whether one of the parents of a route is a Service of the route's namespace, by name. */
+export const parentsOf = ({ metadata, spec }: Route): readonly { readonly name: string; readonly port?: number }[] =>
+  asArray(spec?.parentRefs).flatMap(({ group, kind, namespace = metadata.namespace, name, port }) => {
+    const isService = kind === 'Service' && (group === '' || group === RouteApi.coreGroup);
+    if (!isService || namespace !== metadata.namespace || typeof name !== 'string') return [];
+    return [{ name, ...(typeof port === 'number' && { port }) }];
+  });
+
+/** Returns the weights of a route, by backend; undefined if it has no backend. */
+export function weightsIn({ spec }: Route): ReadonlyMap<string, number> | undefined {
+  const refs = asArray(spec?.rules).flatMap((rule) => asArray(rule.backendRefs));
+  if (refs.length === 0) return undefined;
+  return new Map(
+    refs.flatMap(({ name, weight }) =>
+      typeof name === 'string' ? [[name, typeof weight === 'number' ? weight : 1] as const] : [],
+    ),
+  );
+}
+
+/** Ports that Linkerd takes for opaque where a Service does not name its own. */
+const OPAQUE_PORTS = '25,587,3306,4444,5432,6379,9300,11211';
+
+/** Application protocols whose requests Linkerd's proxies read; without one they find out. */
+const HTTP_PROTOCOLS: ReadonlySet<string> = new Set(['http', 'kubernetes.io/h2c']);
+
+/** Returns the ports of the Service that routes can be for, each with the kind of its route. */
+export function routedPorts(
+  apex: Service,
+  wanted: RouteKind | undefined,
+): readonly { readonly port: number; readonly kind: RouteKind }[] {
+  const opaque = apex.metadata.annotations?.[Annotation.opaquePorts] ?? OPAQUE_PORTS;
+  return (apex.spec?.ports ?? [])
+    .filter(({ protocol = 'TCP' }) => protocol === 'TCP')
+    .map((port) => ({ port: port.port, kind: wanted ?? (isOpaque(port, opaque) ? 'TCPRoute' : 'HTTPRoute') }));
+}
+
+const isOpaque = ({ port, name, appProtocol }: ServicePort, ports: string): boolean =>
+  (appProtocol !== undefined && !HTTP_PROTOCOLS.has(appProtocol.toLowerCase())) ||
+  ports.split(',').some((each) => {
+    const [first = '', last = first] = each.trim().split('-');
+    return each.trim() === name || (Number(first) <= port && port <= Number(last));
+  });
+
+/** Reports whether a Service has a TCP port of this number. */
+export const hasPort = (service: Service, port: number): boolean =>
+  (service.spec?.ports ?? []).some((each) => each.port === port && (each.protocol ?? 'TCP') === 'TCP');
+
+/**
+ * Returns the route of somebody else that keeps ours for a port from having effect: one that is older, or of a kind that
+ * Linkerd prefers. A route that is not there yet is younger than any other.
+ */
+export function conflictOf(
+  { settings, others }: Pick<ObservedFailover, 'settings' | 'others'>,
+  port: number,
+  kind: RouteKind,
+  own: Route | undefined,
+): Route | undefined {
+  const rank = (of: RouteKind): number => ROUTE_KINDS.indexOf(of);
+  return others.find((other) => {
+    const isForPort = parentsOf(other).some(
+      (parent) => parent.name === settings.service && (parent.port === undefined || parent.port === port),
+    );
+    if (!isForPort || rank(other.kind) > rank(kind)) return false;
+    return rank(other.kind) < rank(kind) || own === undefined || isOlder(other, own);
+  });
+}
+
+/** By creation, then by name, as Linkerd orders routes. */
+const isOlder = ({ metadata: a }: KubeObject, { metadata: b }: KubeObject): boolean => {
+  const [createdA = '', createdB = ''] = [a.creationTimestamp, b.creationTimestamp];
+  return createdA === createdB ? a.name < b.name : createdA < createdB;
+};
+
+/** Renders the route of one port. */
+export function renderRoute(
+  { settings }: Pick<ObservedFailover, 'settings'>,
+  port: number,
+  kind: RouteKind,
+  backends: readonly { readonly service: string; readonly weight: number }[],
+): ApiJson {
+  const { name, namespace, service } = settings;
+  const [rendered] = renderOf(ServiceRoute, {
+    name: routeNameOf(name, port),
+    namespace,
+    service,
+    port,
+    kind,
+    labels: { [Label.serviceFailover]: name },
+    backends,
+  });
+  if (rendered === undefined) throw new TypeError('a route must be rendered');
+  return rendered;
+}
+
+/** What should be a list of objects, and may be anything. */
+const asArray = <T>(value: readonly T[] | null | undefined): readonly T[] =>
+  Array.isArray(value)
+    ? (value as readonly T[]).filter((each: unknown) => typeof each === 'object' && each !== null)
+    : [];

@@ -1,0 +1,156 @@
+/** The status of a ServiceFailover as a value, and how it is read back: it is foreign data by then. Pure. */
+import type { FailoverStatus } from '../../crds/failover/types.gen.ts';
+import { type FieldError, formatFieldErrors } from '../../crds/field-error.ts';
+import { type Condition, isReason, setCondition, toTime, type Verdict, verdict } from '../kube/conditions.ts';
+import type { Readiness } from './decide.ts';
+import type { ObservedFailover } from './observed.ts';
+import type { Decision, Finding } from './plan.ts';
+import type { EndpointCounts } from './readiness.ts';
+
+/** What a reconcile came to. */
+export interface FailoverFindings {
+  readonly generation: number;
+  /** Set if the spec is invalid. */
+  readonly invalid?: readonly FieldError[];
+  readonly observed?: ObservedFailover;
+  readonly decision?: Decision;
+  /** Why a route could not be written. */
+  readonly failure?: Finding | undefined;
+}
+
+/** The part of a status that is read back. */
+export interface StatusBefore {
+  readonly conditions: readonly Condition[];
+  readonly readiness: ReadonlyMap<string, Readiness>;
+  /** Backends that requests went to. */
+  readonly active: string | undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+
+const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
+
+/** Reads a status back; no form of it makes this throw. */
+export function readStatus(status: unknown): StatusBefore {
+  const { conditions, backends, active } = fieldsOf(status);
+  const readiness = listOf(backends).flatMap(({ service, ready, lastTransitionTime }) => {
+    const sinceMs = typeof lastTransitionTime === 'string' ? Date.parse(lastTransitionTime) : NaN;
+    if (typeof service !== 'string' || typeof ready !== 'boolean' || Number.isNaN(sinceMs)) return [];
+    return [[service, { ready, sinceMs }] as const];
+  });
+  return {
+    conditions: listOf(conditions).flatMap(readCondition),
+    readiness: new Map(readiness),
+    active: typeof active === 'string' ? active : undefined,
+  };
+}
+
+function readCondition({
+  type,
+  status,
+  reason,
+  message,
+  observedGeneration,
+  lastTransitionTime,
+}: Fields): readonly Condition[] {
+  if (typeof type !== 'string' || typeof reason !== 'string' || !isReason(reason)) return [];
+  if (status !== 'True' && status !== 'False' && status !== 'Unknown') return [];
+  if (typeof lastTransitionTime !== 'string' || Number.isNaN(Date.parse(lastTransitionTime))) return [];
+  return [
+    {
+      type,
+      status,
+      reason,
+      message: typeof message === 'string' ? message : '',
+      observedGeneration: typeof observedGeneration === 'number' ? observedGeneration : 0,
+      lastTransitionTime,
+    },
+  ];
+}
+
+/** Returns the status. What is not known of an invalid ServiceFailover stays as it was. */
+export function failoverStatus(findings: FailoverFindings, before: unknown, now: Date): FailoverStatus {
+  const { generation, invalid, observed, decision } = findings;
+  const verdicts = invalid ? invalidVerdicts(invalid) : verdictsOf(findings);
+  let { conditions } = readStatus(before);
+  for (const [type, each] of Object.entries(verdicts)) {
+    conditions = setCondition(conditions, { type, ...each, observedGeneration: generation }, now);
+  }
+  const { backends, active } = fieldsOf(before) as FailoverStatus;
+  const stays = { ...(backends !== undefined && { backends }), ...(active !== undefined && { active }) };
+  return {
+    observedGeneration: generation,
+    conditions,
+    ...(observed === undefined || decision === undefined ? stays : backendsOf(observed, decision, before)),
+  };
+}
+
+/** @param before the status that was written last: counts that are not known stay as they were */
+function backendsOf(
+  { settings, backends }: ObservedFailover,
+  { readiness, weights }: Decision,
+  before: unknown,
+): FailoverStatus {
+  const counted = new Map(listOf(fieldsOf(before)['backends']).map((each) => [each['service'], each]));
+  return {
+    active: activeOf(settings.backends, weights),
+    backends: settings.backends.map(({ service }, at) => {
+      const { ready = false, sinceMs = 0 } = readiness[at] ?? {};
+      const { readyEndpoints, endpoints } = countsOf(backends[at]?.endpoints) ?? counted.get(service) ?? {};
+      const weight = weights[at];
+      return {
+        service,
+        ready,
+        lastTransitionTime: toTime(new Date(sinceMs)),
+        ...(weight !== undefined && { weight }),
+        ...(isCount(readyEndpoints) && { readyEndpoints }),
+        ...(isCount(endpoints) && { endpoints }),
+      };
+    }),
+  };
+}
+
+const countsOf = (endpoints: EndpointCounts | undefined): Fields | undefined =>
+  endpoints && { readyEndpoints: endpoints.ready, endpoints: endpoints.total };
+
+const isCount = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 0;
+
+/** Names of the backends that requests go to, joined by commas. */
+export const activeOf = (
+  backends: readonly { readonly service: string }[],
+  weights: readonly (number | undefined)[],
+): string =>
+  backends
+    .filter((_, at) => (weights[at] ?? 0) > 0)
+    .map(({ service }) => service)
+    .join(',');
+
+const yes = (reason: string, message = ''): Verdict => verdict('True', reason, message);
+const no = ({ reason, message }: Finding): Verdict => verdict('False', reason, message);
+
+function invalidVerdicts(errors: readonly FieldError[]): Readonly<Record<string, Verdict>> {
+  const accepted = verdict('False', 'Invalid', formatFieldErrors(errors));
+  return { Ready: accepted, Accepted: accepted };
+}
+
+function verdictsOf({ observed, decision, failure }: FailoverFindings): Readonly<Record<string, Verdict>> {
+  if (observed === undefined || decision === undefined) throw new TypeError('a valid ServiceFailover must be decided');
+  const ofRoutes = failure ?? decision.ofRoutes;
+  const parts = {
+    Accepted: yes('Accepted'),
+    RoutesApplied: ofRoutes === undefined ? yes('Applied') : pendingOr(ofRoutes),
+    BackendsFound: decision.ofBackends === undefined ? yes('Found') : no(decision.ofBackends),
+    BackendReady: decision.readiness.some(({ ready }) => ready)
+      ? yes('BackendReady')
+      : verdict('False', 'NoBackendReady', 'no backend is ready: requests go where they went'),
+  };
+  const first = Object.values(parts).find(({ status }) => status !== 'True');
+  const active = activeOf(observed.settings.backends, decision.weights);
+  return { Ready: first ?? yes('Ready', `requests go to ${active}`), ...parts };
+}
+
+const pendingOr = (finding: Finding): Verdict =>
+  finding.reason === 'Pending' ? verdict('Unknown', finding.reason, finding.message) : no(finding);
