@@ -3,6 +3,7 @@
  * stops, and what to do. The exit code is 0 if a ready address is reached, 1 otherwise.
  */
 import { isDnsLabel } from '../../../crds/names.ts';
+import { federatedName } from '../../../crds/wire.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { CommandError, ExitCode, reportingProblems } from '../common/command-error.ts';
 import type { LinkObject } from '../common/link-object.ts';
@@ -10,6 +11,7 @@ import { linksOf } from '../common/links.ts';
 import { reportText } from '../common/output.ts';
 import { print } from '../../print.ts';
 import { type Facts, factsOf, type ServiceRef } from './facts.ts';
+import { explainFederated, type FederationFacts, federationFactsOf } from './federated.ts';
 import type { ExplainFlags } from './flags.ts';
 import type { State } from './step.ts';
 import { explain as explanationOf, type Explanation } from './steps.ts';
@@ -42,14 +44,46 @@ const explainFrom = async (
   const links = await linksOf(source, namespace);
   const chosen = name === undefined ? links : links.filter(({ spec }) => spec?.targetClusterName === name);
   if (chosen.length === 0) throw new CommandError([noLink(source, links, namespace, name)]);
-  const all = await Promise.all(chosen.map((link) => factsOf(source, target, link, ref, linkerdNamespace)));
-  // Without a target, only a Link that knows the Service can explain anything.
-  const known = target === undefined && all.some(knows) ? all.filter(knows) : all;
-  const explained = known.map((facts) => ({ facts, explanation: explanationOf(facts) }));
+  const [all, federation] = await Promise.all([
+    Promise.all(chosen.map((link) => factsOf(source, target, link, ref, linkerdNamespace))),
+    federationFactsOf(source, links, ref),
+  ]);
+  // Without a target, only a Link that knows the Service can explain anything; a member need not be mirrored.
+  const isNarrowed = federation !== undefined || (target === undefined && all.some(knows));
+  const explained = [
+    ...(isNarrowed ? all.filter(knows) : all).map(mirrorOf),
+    ...(federation === undefined ? [] : [federatedServiceOf(federation)]),
+  ];
   process.exitCode = explained.some(({ explanation }) => explanation.reached.length > 0) ? 0 : ExitCode.failed;
-  const text = explained.map(({ facts, explanation }) => textOf(facts, explanation)).join('\n');
-  const values = explained.map(({ facts, explanation }) => valueOf(facts, explanation));
-  await print(output === 'table' ? text : reportText({ explanations: values }, output));
+  const values = explained.map(({ value, explanation }) => ({ ...value, ...explanation }));
+  await print(output === 'table' ? explained.map(textOf).join('\n') : reportText({ explanations: values }, output));
+};
+
+/** What is explained. */
+interface Explained {
+  readonly title: string;
+  /** What it is about, for programs. */
+  readonly value: object;
+  readonly explanation: Explanation;
+}
+
+const mirrorOf = (facts: Facts): Explained => {
+  const { ref, report, source } = facts;
+  return {
+    title: `Service ${ref.namespace}/${ref.name} of ${report.cluster}, by Link ${report.name} of ${source}`,
+    value: { ...ref, link: report.name, cluster: report.cluster },
+    explanation: explanationOf(facts),
+  };
+};
+
+const federatedServiceOf = (facts: FederationFacts): Explained => {
+  const { namespace, name } = facts.member;
+  const federatedService = federatedName(name);
+  return {
+    title: `Federated Service ${namespace}/${federatedService} of ${facts.source}`,
+    value: { namespace, name, federatedService },
+    explanation: explainFederated(facts),
+  };
 };
 
 const noLink = (source: Cluster, links: readonly LinkObject[], namespace: string, cluster: string | undefined) => {
@@ -67,7 +101,7 @@ const knows = ({ report, ref, local, foreign }: Facts): boolean =>
 
 const SIGNS: Readonly<Record<State, string>> = { ok: '√', warning: '‼', stop: '×' };
 
-const textOf = ({ ref, report, source }: Facts, { steps, reached }: Explanation): string => {
+const textOf = ({ title, explanation: { steps, reached } }: Explained): string => {
   const width = Math.max(...steps.map(({ step }) => step.length));
   const lines = steps.flatMap(({ step, state, message, remedy }) => [
     `${SIGNS[state]} ${step.padEnd(width)}  ${message}`,
@@ -77,14 +111,5 @@ const textOf = ({ ref, report, source }: Facts, { steps, reached }: Explanation)
     reached.length > 0
       ? `clients reach ${reached.join(', ')}`
       : `clients reach nothing: it stops at ${steps.at(-1)?.step ?? 'nothing'}`;
-  const title = `Service ${ref.namespace}/${ref.name} of ${report.cluster}, by Link ${report.name} of ${source}`;
   return [title, ...lines, end, ''].join('\n');
 };
-
-const valueOf = ({ ref, report }: Facts, { steps, reached }: Explanation): object => ({
-  ...ref,
-  link: report.name,
-  cluster: report.cluster,
-  reached,
-  steps,
-});

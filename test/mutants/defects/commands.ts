@@ -262,6 +262,14 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/synth/commands/status/report.test.ts'],
   },
   {
+    name: 'a member without a ready address is reached all the same',
+    file: 'synth/commands/explain/federated.ts',
+    rule: 'I5',
+    find: 'if (ready.length > 0) return',
+    replace: 'if (own.length > 0) return',
+    tests: ['test/synth/commands/explain/federated.test.ts'],
+  },
+  {
     name: 'conditions that are no list end the command',
     file: 'synth/commands/common/link-status.ts',
     find: "listOf(fieldsOf(status)['conditions'])",
