@@ -27,6 +27,9 @@ export interface LocalMemberOptions {
 /** What is not selected, and never will be. */
 const NOTHING: LocalParty = { knowledge: 'known', isHeld: false, slices: undefined };
 
+/** Nothing is exported to the cluster itself. */
+const NEVER = (): void => undefined;
+
 export class LocalMember implements Participant<LocalParty> {
   readonly #env: SharedEnvironment;
   readonly #report: LocalReport;
@@ -44,14 +47,14 @@ export class LocalMember implements Participant<LocalParty> {
   }
 
   keys(): Iterable<string> {
-    return [...(this.#target?.keys() ?? [])].filter((key) => this.#service(key) !== undefined);
+    return [...(this.#target?.memberKeys() ?? [])].filter((key) => this.#service(key) !== undefined);
   }
 
   observe(key: string): LocalParty {
     if (this.#selector === undefined) return NOTHING;
     const { isHeld } = this.#lease;
-    if (this.#target?.decides(key) !== true) return { knowledge: 'unknown', isHeld, slices: undefined };
-    return { knowledge: 'known', isHeld, service: this.#service(key), slices: this.#target.slicesOf(key) };
+    if (this.#target?.decidesMember(key) !== true) return { knowledge: 'unknown', isHeld, slices: undefined };
+    return { knowledge: 'known', isHeld, service: this.#service(key), slices: this.#target.memberSlicesOf(key) };
   }
 
   /** Whether local memberships are not ours to write, or certainly are at this moment. */
@@ -80,7 +83,7 @@ export class LocalMember implements Participant<LocalParty> {
 
   /** A Service that is selected. Mirrors and federated Services have the label from what they were made of. */
   #service(key: string): Service | undefined {
-    const service = this.#target?.get(key)?.service;
+    const service = this.#target?.member(key);
     return service === undefined || isMirrorItself(service) ? undefined : service;
   }
 
@@ -88,21 +91,21 @@ export class LocalMember implements Participant<LocalParty> {
     const { config, tuning, log } = this.#env;
     let isFirst = true;
     const target: Target = new Target({
-      selectors: { gateway: selector, flat: undefined },
+      selectors: { gateway: undefined, flat: undefined, members: selector, readsMemberSlices: true },
       namespaces: config.mirrorNamespaces,
       timings: tuning.sourceTimings,
       labelCopyMs: tuning.labelCopyMs,
       readSlice: readLocalSlice,
-      onChange: (key) => federations.add(key),
+      onMember: (key) => federations.add(key),
+      onChange: NEVER,
+      onAnswer: NEVER,
+      onUnanswered: NEVER,
       onRelisted: () => {
-        if (isFirst) this.#report.listed(target.keys());
+        if (isFirst) this.#report.listed(target.memberKeys());
         isFirst = false;
         federations.addAll();
       },
       onReachable: (obstacle) => this.#reachable(obstacle),
-      // Services are asked for before their mirrors are deleted. These have none.
-      onAnswer: () => undefined,
-      onUnanswered: () => undefined,
       onMalformed: (object) => log.warn({ object }, 'an object that the API does not allow is ignored'),
     });
     return target;

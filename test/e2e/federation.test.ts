@@ -123,13 +123,17 @@ onEachBacking('federated Services in a full mesh', (backing) => {
   test('I5 through gateways there is a slice for each cluster, out at once when its gateway dies', async () => {
     await apply('west', 'routed');
     await apply('north', 'routed');
-    await untilMembers('east', 'routed', 'routed@north,routed@west');
+    await apply('east', 'routed');
+    await untilMembers('east', 'routed', '(local),routed@north,routed@west');
     const { uid } = (await mesh.federated('east', 'routed'))!.metadata;
     const probeSpec = { path: '/ready', port: '4191', period: '100ms', timeout: '1s', failureThreshold: '1' };
     await mesh.link('east', 'west', { federation: 'gateway', probeSpec });
     await mesh.link('east', 'north', { gatewayAddress: '203.0.113.20' });
     const listed = async (of: string): Promise<string | undefined> =>
       (await mesh.slices('east', 'routed'))[`routed-federated.${of}-ipv4`]?.join();
+    const here = async (): Promise<string | undefined> =>
+      (await mesh.slices('east', 'routed'))['routed-federated.local.routed-abcde']?.join();
+    await eventually('the pods here are listed', async () => (await here()) === '10.244.0.1');
     await eventually('west is listed by its gateway', async () => (await listed('west')) === GATEWAY);
     await eventually('north is listed by its own', async () => (await listed('north')) === '203.0.113.20');
     await untilMembers('east', 'routed', '');
@@ -142,7 +146,7 @@ onEachBacking('federated Services in a full mesh', (backing) => {
     await eventually('without pods it is out', async () => (await listed('west')) === '');
     await mesh.link('east', 'west');
     await mesh.link('east', 'north');
-    await untilMembers('east', 'routed', 'routed@north,routed@west');
+    await untilMembers('east', 'routed', '(local),routed@north,routed@west');
     await eventually('no slice is left', async () => Object.keys(await mesh.slices('east', 'routed')).length === 0);
     expect((await mesh.federated('east', 'routed'))?.metadata.uid).toBe(uid);
   });
