@@ -1,6 +1,14 @@
 /** Everything that checks judge: the source cluster, and each target through the credentials of its Link. Plain values. */
 import { type FieldError, type LinkSettings, readLink } from '../../../crds/index.ts';
-import { credentialsName, Label, LinkApi, OPERATOR_NAME, OPERATOR_LEASE, writeLeaseName } from '../../../crds/wire.ts';
+import {
+  credentialsName,
+  Label,
+  LinkApi,
+  LOCAL_WRITE_LEASE,
+  OPERATOR_NAME,
+  OPERATOR_LEASE,
+  writeLeaseName,
+} from '../../../crds/wire.ts';
 import {
   ENDPOINT_SLICES,
   type Endpoints,
@@ -145,7 +153,8 @@ export const isOperator = ({ metadata }: Deployment): boolean => metadata.name =
 const isOfLinks =
   (links: readonly LinkObject[]) =>
   ({ metadata }: Lease): boolean =>
-    metadata.name === OPERATOR_LEASE || links.some((link) => writeLeaseName(link.metadata.name) === metadata.name);
+    [OPERATOR_LEASE, LOCAL_WRITE_LEASE].includes(metadata.name) ||
+    links.some((link) => writeLeaseName(link.metadata.name) === metadata.name);
 
 /** The Links of all namespaces; those of the extension's where no more may be read. */
 const listLinks = async (reader: Reader, namespace: string): Promise<Read<readonly LinkObject[]>> => {

@@ -270,6 +270,22 @@ export const COMMANDS: readonly Defect[] = [
     tests: ['test/synth/commands/explain/federated.test.ts'],
   },
   {
+    name: 'nobody learns that another decides about local members',
+    file: 'synth/commands/check/checks/federation.ts',
+    rule: 'I7',
+    find: '!beat.isAlive || beat.holder === leader) return [];',
+    replace: 'beat.isAlive || beat.holder === leader) return [];',
+    tests: JUDGEMENTS,
+  },
+  {
+    name: 'a member that no status is about is no fault',
+    file: 'synth/commands/check/checks/federation.ts',
+    rule: 'I8',
+    find: '.filter((key) => !reported.has(key))',
+    replace: '.filter((key) => reported.has(`${key}!`))',
+    tests: JUDGEMENTS,
+  },
+  {
     name: 'conditions that are no list end the command',
     file: 'synth/commands/common/link-status.ts',
     find: "listOf(fieldsOf(status)['conditions'])",

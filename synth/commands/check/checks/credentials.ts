@@ -121,7 +121,7 @@ const inUse = (link: LinkFacts, type: string): readonly Finding[] | NotJudged =>
 const isSelectedFlat = (link: LinkFacts, { mirrors }: Survey): boolean =>
   (mirrors.ok && mirrors.value.some(({ metadata }) => metadata.labels?.[Label.remoteDiscovery] === link.cluster)) ||
   (link.target?.exports.ok === true && link.target.exports.value.some(({ mode }) => mode === 'flat')) ||
-  (link.target?.members.ok === true && link.target.members.value.length > 0);
+  (link.settings?.federation === 'flat' && link.target?.members.ok === true && link.target.members.value.length > 0);
 
 const destinationFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | NotJudged => {
   const { destination, settings, cluster } = link;
@@ -130,8 +130,8 @@ const destinationFindings = (link: LinkFacts, survey: Survey): readonly Finding[
   const object = `Secret ${survey.linkerdNamespace}/${credentialsName(cluster)}`;
   const remedy = 'link the cluster again with linkspan link';
   if (destination.value === undefined) {
-    if (!isSelectedFlat(link, survey)) return notJudged('no Service is mirrored in flat mode');
-    const reason = "not found: Linkerd's destination controller cannot look up the pods behind flat mirrors";
+    if (!isSelectedFlat(link, survey)) return notJudged('no Service is mirrored or federated on a flat network');
+    const reason = "not found: Linkerd's destination controller cannot find pods on a flat network";
     return [error(object, reason, remedy)];
   }
   const credentials = readCredentials(destination.value);
@@ -248,7 +248,7 @@ export const CREDENTIALS_CHECKS: readonly Check<Survey>[] = [
     category: CATEGORY,
     title: "Linkerd's destination controller has its copy of the credentials",
     means:
-      'Flat mirrors have no endpoints: without this copy, Linkerd cannot find the pods behind them. It ignores one without its label and annotations. A Link without Services in flat mode needs none.',
+      'Mirrors in flat mode, and federated Services on a flat network, have no endpoints: without this copy, Linkerd cannot find the pods behind them. It ignores one without its label and annotations. A Link without such Services needs none.',
     remedy: 'Link the cluster again with `linkspan link`, which writes the copy unless `--flat=false` is given.',
     judge: (survey) => eachLink(survey, (link) => destinationFindings(link, survey)),
   },

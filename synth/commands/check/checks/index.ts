@@ -3,6 +3,7 @@ import type { Check } from '../check-type.ts';
 import type { Survey } from '../survey.ts';
 import { CLUSTER_CHECKS } from './cluster.ts';
 import { CREDENTIALS_CHECKS } from './credentials.ts';
+import { FEDERATION_CHECKS } from './federation.ts';
 import { GATEWAY_CHECKS } from './gateways.ts';
 import { IDENTITY_CHECKS } from './identity.ts';
 import { LINK_CHECKS } from './links.ts';
@@ -17,4 +18,5 @@ export const CHECKS: readonly Check<Survey>[] = [
   ...IDENTITY_CHECKS,
   ...GATEWAY_CHECKS,
   ...MIRROR_CHECKS,
+  ...FEDERATION_CHECKS,
 ];

@@ -2,7 +2,7 @@
 import { Label, mirrorName } from '../../../../crds/wire.ts';
 import type { Service } from '../../../../operator/kube/objects.ts';
 import { reportOf } from '../../common/link-status.ts';
-import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
+import { type Check, error, type Finding, judged, skipped } from '../check-type.ts';
 import { servesLinks } from '../crd-fields.ts';
 import { eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
 import type { LinkFacts, Survey } from '../survey.ts';
@@ -218,28 +218,5 @@ export const MIRROR_CHECKS: readonly Check<Survey>[] = [
         refusedFindings(link, (reason) => !known.includes(reason), 'see the log of the operator'),
       );
     },
-  },
-  {
-    id: 'federated-members',
-    category: CATEGORY,
-    title: 'no Service waits for federation',
-    means:
-      'The target marks Services as members of federated ones. The operator does not build federated Services yet.',
-    remedy: "Leave federated Services to Linkerd's controllers, or take the label away.",
-    judge: (survey) =>
-      eachLink(survey, ({ target, cluster }) => {
-        if (target?.members.ok !== true) return NO_EXPORTS;
-        const { value } = target.members;
-        const reason = `${value.slice(0, 5).join(', ')}${value.length > 5 ? ` and ${value.length - 5} more` : ''} are to join federated Services, which the operator does not build`;
-        return value.length === 0
-          ? []
-          : [
-              warning(
-                `Services of ${cluster}`,
-                reason,
-                `take label ${Label.federated} away, or leave it to Linkerd's controllers`,
-              ),
-            ];
-      }),
   },
 ];

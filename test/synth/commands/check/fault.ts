@@ -28,6 +28,7 @@ export interface Fault {
 export const WEST = secretRef('cluster-credentials-west');
 export const COPY = secretRef('cluster-credentials-west', 'linkerd');
 export const LINK = link('west');
+export const LOCAL_LEASE = objectRef('coordination.k8s.io/v1', 'Lease', 'local-service-mirror-write', LINKS_NAMESPACE);
 const RBAC = 'rbac.authorization.k8s.io/v1';
 export const REMOTE_ROLE = objectRef(RBAC, 'ClusterRole', 'linkerd-service-mirror-remote-access-east');
 export const OPERATOR_ROLE = objectRef(RBAC, 'ClusterRole', 'linkspan-operator');
@@ -116,6 +117,10 @@ export const exported =
     await site.west.apply(object);
     return () => site.west.delete(object);
   };
+
+/** A Service of west that is to join a federated one. */
+export const federating = (name: string, more: object = {}) =>
+  exported(name, 'shop', { labels: { 'mirror.linkerd.io/federated': 'member' }, ...more });
 
 export const both =
   (...all: readonly Fault['inject'][]) =>

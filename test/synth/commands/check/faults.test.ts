@@ -35,6 +35,8 @@ import {
   kubeconfig,
   spec,
   exported,
+  federating,
+  LOCAL_LEASE,
   both,
   image,
   stopped,
@@ -254,14 +256,36 @@ const FAULTS: readonly Fault[] = [
     finds: [/^mirror-orphans error Service shop\/old-south: mirrors cluster south, to which there is no Link/],
   },
   {
-    name: 'a Service is to join a federated one',
-    inject: patched(
-      'west',
-      service('web'),
-      { metadata: { labels: { 'mirror.linkerd.io/federated': 'member' } } },
-      { metadata: { labels: { 'mirror.linkerd.io/federated': null } } },
-    ),
-    finds: [/^federated-members warning Services of west: shop\/web are to join federated Services/],
+    name: 'a headless Service is to join a federated one',
+    inject: federating('pods', { headless: true }),
+    finds: [
+      /^federated-members error Service shop\/pods of west: does not join pods-federated, InvalidService: .*headless/,
+    ],
+  },
+  {
+    name: 'somebody has the name of a federated Service',
+    inject: both(created('east', service('shared-federated')), federating('shared')),
+    finds: [/^federated-conflicts error Service shop\/shared of west: does not join shared-federated, NameConflict: /],
+  },
+  {
+    name: "Linkerd's control plane cannot find the members of a federated Service",
+    inject: both(deleted('east', COPY), federating('lost')),
+    finds: [
+      /^destination-secret error Secret linkerd\/cluster-credentials-west: not found/,
+      /^federated-discovery error Service shop\/lost of west: does not join lost-federated, WaitingForCredentials: /,
+    ],
+  },
+  {
+    name: "Linkerd's local mirror decides about local members",
+    inject: async (site) => {
+      const renewTime = new Date().toISOString().replace('Z', '000Z');
+      const spec = { holderIdentity: 'linkerd-local-service-mirror-7', leaseDurationSeconds: 3600, renewTime };
+      await site.east.apply({ ...LOCAL_LEASE, spec } as ObjectRef);
+      return () => site.east.delete(LOCAL_LEASE);
+    },
+    finds: [
+      /^federated-lease warning Lease linkerd-multicluster\/local-service-mirror-write: linkerd-local-service-mirror-7 holds/,
+    ],
   },
   {
     name: 'the operator may not write Endpoints',

@@ -316,6 +316,56 @@ describe('the Lease of a Link', () => {
   });
 });
 
+describe('federated Services', () => {
+  const entry = (name: string, reason: string) => ({
+    remoteRef: { namespace: 'shop', name },
+    conditions: [{ type: 'Mirrored', status: reason === 'Mirrored' ? 'True' : 'False', reason, message: 'why' }],
+  });
+  const reporting = (members: readonly string[], ...federatedServices: readonly object[]) => {
+    const { object, settings } = linkFacts();
+    const changed = {
+      object: { ...object, status: { federatedServices } },
+      settings: settings && { ...settings, federation: 'gateway' as const },
+      target: target({ members: read(members) }),
+    };
+    return facts({}, linkFacts(changed));
+  };
+
+  test('have the members that are selected', () => {
+    expect(found(reporting(['shop/web'], entry('web', 'Mirrored')))).toEqual([]);
+    expect(found(reporting(['shop/web']))).toEqual([
+      'federated-members error Service shop/web of west: is to join a federated Service, and the operator does not report on it',
+    ]);
+  });
+
+  test.each([
+    ['WaitingForCredentials', 'federated-discovery'],
+    ['PortMismatch', 'federated-ports'],
+    ['NameConflict', 'federated-conflicts'],
+    ['WaitingForLease', 'federated-members'],
+    ['InvalidService', 'federated-members'],
+  ])('lack a member for reason %s', (reason, id) => {
+    expect(found(reporting(['shop/web'], entry('web', reason)))).toEqual([
+      `${id} error Service shop/web of west: does not join web-federated, ${reason}: why`,
+    ]);
+  });
+
+  const LOCAL = 'federated-lease warning Lease linkerd-multicluster/local-service-mirror-write';
+  test.each([
+    ['linkspan-operator-a', true, []],
+    ['linkerd-local-service-mirror-7', true, [LOCAL]],
+    ['linkerd-local-service-mirror-7', false, []],
+  ])('have local members by %s, which renews the Lease: %s', (holder, isAlive, expected) => {
+    const beats = [
+      heartbeat('linkspan-operator', 'linkspan-operator-a'),
+      heartbeat('service-mirror-write-west', 'linkspan-operator-a'),
+      heartbeat('local-service-mirror-write', holder, isAlive),
+    ];
+    const survey = facts({ heartbeats: read(new Map(beats.map((beat) => [beat.lease.metadata.name, beat]))) });
+    expect(found(survey).map((each) => each.split(':')[0])).toEqual(expected);
+  });
+});
+
 test('the rights of an installation are those to create and to change what it writes, each once', () => {
   const rights = installRights('mesh', 'linkerd').map(
     ({ verb, resource, namespace }) => `${verb} ${resource} ${namespace ?? '*'}`,

@@ -1,0 +1,126 @@
+/** Checks of federated Services: each member has joined, and the operator writes the local ones. */
+import { federatedName, LOCAL_WRITE_LEASE, OPERATOR_LEASE } from '../../../../crds/wire.ts';
+import { reportOf } from '../../common/link-status.ts';
+import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
+import { eachLink, isHeldByAnother, notJudged, type NotJudged } from '../link-judgement.ts';
+import type { LinkFacts, Survey } from '../survey.ts';
+
+const CATEGORY = 'federated Services';
+
+/** A check of members that do not join, for reasons that the status of their Link has. */
+interface Refusals extends Pick<Check<Survey>, 'id' | 'title' | 'means' | 'remedy'> {
+  readonly reasons: readonly string[];
+  /** The remedy of a finding. */
+  readonly advice: string;
+}
+
+const REFUSALS: readonly Refusals[] = [
+  {
+    id: 'federated-discovery',
+    reasons: ['WaitingForCredentials'],
+    title: "Linkerd's control plane can find the members on a flat network",
+    means:
+      "A Service is to join a federated Service on a flat network, and Linkerd's control plane has no credentials of its cluster: it could not find the pods.",
+    remedy:
+      "Make the copy of the credentials in the namespace of Linkerd's control plane, as `linkspan link` does, or have federated Services lead through the gateway: `federation: gateway` of the Link.",
+    advice: 'link the cluster again with linkspan link --flat, or set spec.federation of the Link to gateway',
+  },
+  {
+    id: 'federated-ports',
+    reasons: ['PortMismatch'],
+    title: 'the members of a federated Service have its ports',
+    means:
+      'A Service lacks a port of the federated Service, which has those of its first member: the local one, or that of the oldest Link. Requests to that port would fail, so the Service does not join.',
+    remedy: 'Give all Services of that name the same ports.',
+    advice: 'give the Services of this name the same ports in all clusters',
+  },
+  {
+    id: 'federated-conflicts',
+    reasons: ['NameConflict'],
+    title: 'nobody else has the names of federated Services',
+    means: 'A Service that is no federated one has the name of a federated Service. It is left alone.',
+    remedy: 'Rename or delete the Service that is named.',
+    advice: 'rename or delete the Service that has the name',
+  },
+];
+
+const KNOWN: ReadonlySet<string> = new Set(REFUSALS.flatMap(({ reasons }) => reasons));
+
+const refusedFindings = (link: LinkFacts, isWanted: (reason: string) => boolean, remedy: string): readonly Finding[] =>
+  reportOf(link.object)
+    .members.filter(({ isMirrored, reason }) => !isMirrored && reason !== '' && isWanted(reason))
+    .map(({ namespace, name, reason, message }) =>
+      error(
+        `Service ${namespace}/${name} of ${link.cluster}`,
+        `does not join ${federatedName(name)}, ${reason}: ${message}`,
+        remedy,
+      ),
+    );
+
+const refused = ({ id, reasons, title, means, remedy, advice }: Refusals): Check<Survey> => ({
+  id,
+  category: CATEGORY,
+  title,
+  means,
+  remedy,
+  judge: (survey) => eachLink(survey, (link) => refusedFindings(link, (reason) => reasons.includes(reason), advice)),
+});
+
+/** Services that are selected, and that no status is about. Of many, not all are reported. */
+const silentFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
+  const { target, cluster, object } = link;
+  if (target?.members.ok !== true) return notJudged('the Services of the target cannot be read');
+  const { members } = reportOf(object);
+  const reported = new Set(members.map(({ namespace, name }) => `${namespace}/${name}`));
+  if (reported.size >= MAX_ENTRIES || isHeldByAnother(link)) return [];
+  return target.members.value
+    .filter((key) => !reported.has(key))
+    .map((key) =>
+      error(
+        `Service ${key} of ${cluster}`,
+        'is to join a federated Service, and the operator does not report on it',
+        'see the checks of the operator, and its log',
+      ),
+    );
+};
+
+/** Most Services that a Link reports on. */
+const MAX_ENTRIES = 500;
+
+const leaseFindings = ({ heartbeats, namespace }: Survey): readonly Finding[] | NotJudged => {
+  if (!heartbeats.ok) return notJudged('Leases cannot be read');
+  const leader = heartbeats.value.get(OPERATOR_LEASE)?.holder ?? '';
+  const beat = heartbeats.value.get(LOCAL_WRITE_LEASE);
+  if (leader === '' || beat === undefined || !beat.isAlive || beat.holder === leader) return [];
+  const reason = `${beat.holder} holds it: the operator leaves the Services of this cluster to it, and begins no federated Service that leads through gateways`;
+  const remedy = `to hand over, scale Deployment linkerd-local-service-mirror to 0: kubectl --namespace ${namespace} scale deployment linkerd-local-service-mirror --replicas=0`;
+  return [warning(`Lease ${namespace}/${LOCAL_WRITE_LEASE}`, reason, remedy)];
+};
+
+export const FEDERATION_CHECKS: readonly Check<Survey>[] = [
+  {
+    id: 'federated-members',
+    category: CATEGORY,
+    title: 'the Services that are to join federated ones have joined',
+    means: 'A Service of the target is selected as a member of a federated Service, and has not joined it.',
+    remedy: 'See the reason. `linkspan explain` shows the federated Service with all its members.',
+    judge: (survey) =>
+      eachLink(survey, (link) => {
+        const silent = silentFindings(link);
+        const refused = refusedFindings(link, (reason) => !KNOWN.has(reason), 'see the reason');
+        return 'why' in silent && refused.length === 0 ? silent : [...('why' in silent ? [] : silent), ...refused];
+      }),
+  },
+  ...REFUSALS.map(refused),
+  {
+    id: 'federated-lease',
+    category: CATEGORY,
+    title: 'the operator decides about the local members of federated Services',
+    means: `Another holds Lease \`${LOCAL_WRITE_LEASE}\`, as Linkerd's local service mirror does while it runs. It writes which Services of this cluster are members, and the operator leaves that to it.`,
+    remedy: 'Scale Deployment `linkerd-local-service-mirror` to 0, unless it is to go on.',
+    judge: (survey) => {
+      const found = leaseFindings(survey);
+      return 'why' in found ? skipped(found.why) : judged(found);
+    },
+  },
+];
