@@ -1,7 +1,7 @@
 /**
  * Makes Services members of the federated Service of their name, in the clusters that link to this one, by the label
- * that Links select. Independent of `Exported`: a Service may be exported, federated, or both. Linkerd's controller
- * creates the federated Service; the operator of Linkspan does not yet.
+ * that Links select, and in its own cluster. Independent of `Exported`: a Service may be exported, federated, or both.
+ * Each operator creates the federated Service `<service>-federated` in its cluster.
  *
  * Like `Exported`, it adds labels when cdk8s validates the tree, also to Services that were added later.
  */

@@ -261,14 +261,16 @@ export const CHART_VALUES: readonly ChartValue[] = [
     (variables) => operator({ env: Object.fromEntries(variables.map(({ name, value }) => [name, value])) }),
     { problem: variablesProblem },
   ),
-  ofLink(
-    'localServiceMirror.federatedServiceSelector',
-    { federatedServiceSelector: { matchLabels: { federated: 'yes' } } },
-    'written to the Link for Linkerd; Linkspan does not serve federated Services yet',
+  taken('localServiceMirror.federatedServiceSelector', 'federated=yes', (federatedSelector) =>
+    operator({ federatedSelector }),
   ),
   {
+    value: 'localServiceMirror.excludedLabels, localServiceMirror.excludedAnnotations',
+    note: 'none: what identifies a Service to other tools is never copied, and the rest always is',
+  },
+  {
     value: 'localServiceMirror.*',
-    note: "none: Linkspan does not serve federated Services yet. Keep Linkerd's local service mirror where you have any",
+    note: 'needless: the operator federates the Services of its own cluster too; see `controllerDefaults`',
   },
 ];
 

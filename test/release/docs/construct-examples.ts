@@ -147,7 +147,7 @@ export const exported = (chart: Chart): void => {
   Exported.of(service);
 };
 
-/** Makes a Service, or every Service of a construct tree, a member of the federated Service of its name. The operator does not mirror federated Services yet; Linkerd's controller does. */
+/** Makes a Service, or every Service of a construct tree, a member of the federated Service of its name, `<service>-federated`, in its own cluster and in those that link to it. */
 export const federated = (chart: Chart): void => {
   const service = new Service(chart, 'Service', {
     metadata: { name: 'podinfo', namespace: 'test' },
@@ -243,7 +243,7 @@ export const gatewayProbe = (chart: Chart): void => {
   });
 };
 
-/** Renders the Service that joins the Services of one name in several clusters, on a flat network. The operator does not write federated Services yet. */
+/** Renders the Service that joins the Services of one name in several clusters, on a flat network. The operator makes them of the Services that are members. */
 export const federatedService = (chart: Chart): void => {
   new FederatedService(chart, 'FederatedService', {
     service: 'web',

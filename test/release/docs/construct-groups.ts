@@ -37,7 +37,7 @@ export const CONSTRUCT_GROUPS: readonly ConstructGroup[] = [
       {
         want: 'to export a Service',
         constructs: ['Exported', 'Federated'],
-        note: 'The operator does not mirror federated Services yet.',
+        note: '[federation.md](federation.md) shows federated Services.',
       },
     ],
   },

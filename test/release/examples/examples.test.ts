@@ -647,3 +647,17 @@ test('reuse renders a namespace for each team, with all their Services exported'
     "
   `);
 });
+
+test('federated renders both clusters, each with a member of one federated Service', async () => {
+  const files = await synthesize('federated');
+  expect(files.map(({ file }) => file)).toEqual(['east.k8s.yaml', 'west.k8s.yaml']);
+  for (const { objects } of files) {
+    expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+      'Namespace greetings',
+      'Deployment podinfo',
+      'Service podinfo',
+      'Deployment frontend',
+    ]);
+    expect(objects[2]?.metadata.labels).toEqual({ 'mirror.linkerd.io/federated': 'member' });
+  }
+});

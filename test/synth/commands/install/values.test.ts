@@ -98,7 +98,7 @@ test('what has no meaning here is named, with the reason and what to do instead'
     'controllers[0].link.ref.name is ignored: one operator serves every Link of its namespace',
     'controllers[0].logLevel is ignored: one operator serves all Links: props of operator, for all of them',
     'controllers[0].gateway.enabled is ignored: it is a setting of a Link, which linkspan link makes',
-    "localServiceMirror.logLevel is ignored: none: Linkspan does not serve federated Services yet. Keep Linkerd's local service mirror where you have any",
+    'localServiceMirror.logLevel is ignored: needless: the operator federates the Services of its own cluster too; see controllerDefaults',
   ]);
 });
 
