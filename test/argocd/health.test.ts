@@ -2,22 +2,13 @@
  * The health of a Link in every state that the operator writes, as Argo CD itself sees it: its own program evaluates our
  * Lua on statuses that come from the operator's own function.
  */
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { Yaml } from 'cdk8s';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ArgoCd } from '../../constructs/argo-cd/argo-cd.ts';
 import { mirrored, notMirrored, type MirrorStatus } from '../../operator/mirror/status.ts';
 import { verdict } from '../../operator/kube/conditions.ts';
 import { type LinkFindings, linkStatus } from '../../operator/link/status.ts';
 import { link } from '../support/builders.ts';
 import { onArgoCd } from './available.ts';
-import { argoCdTools } from './tools.ts';
-
-const run = promisify(execFile);
+import { HealthOf } from './health-of.ts';
 
 const NOW = new Date('2026-01-02T03:04:05Z');
 const yes = verdict('True', 'Fine', '');
@@ -165,28 +156,14 @@ const STATES: readonly State[] = [
 ];
 
 onArgoCd('The health of a Link', () => {
-  let dir: string;
+  let health: HealthOf;
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'linkspan-health-'));
-    const metadata = { name: 'argocd-cm', labels: { 'app.kubernetes.io/part-of': 'argocd' } };
-    const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: ArgoCd.customizations };
-    await writeFile(join(dir, 'argocd-cm.yaml'), Yaml.stringify(configMap));
+    health = await HealthOf.start();
   });
-  afterAll(() => rm(dir, { recursive: true }));
+  afterAll(() => health.stop());
 
-  const healthOf = async (object: object): Promise<string> => {
-    const file = join(dir, 'link.yaml');
-    await writeFile(file, Yaml.stringify(object));
-    const { stdout } = await run(
-      argoCdTools.require('argocd'),
-      ['admin', 'settings', 'resource-overrides', 'health', file, '--argocd-cm-path', join(dir, 'argocd-cm.yaml')],
-      { env: { ...process.env, HOME: dir, ARGOCD_BINARY_NAME: 'argocd' } },
-    );
-    return stdout.trim();
-  };
-
-  test.each(STATES)('is $health when it $is', async ({ status, generation = 1, health, message }) => {
+  test.each(STATES)('is $health when it $is', async ({ status, generation = 1, health: wanted, message }) => {
     const object = { ...link('west', {}, { generation }), ...(status !== undefined && { status }) };
-    expect(await healthOf(object)).toBe(`STATUS: ${health}\nMESSAGE: ${message}`);
+    expect(await health.print(object)).toBe(`STATUS: ${wanted}\nMESSAGE: ${message}`);
   });
 });
