@@ -10,7 +10,7 @@ const partyOf = (isKnown: boolean, isHeld: boolean): SessionParty =>
     env: {} as Environment,
     report: new RecordedReport(),
     lease: { isHeld, mayWrite: isHeld },
-    budget: {} as SessionPartyOptions['budget'],
+    budget: {} as unknown as SessionPartyOptions['budget'],
     members: {
       memberKeys: () => new Set(),
       observeMember: () => ({ service: undefined, isKnown, isAdmitted: true, anyReady: undefined }),
