@@ -162,6 +162,7 @@ export class Multicluster extends Construct {
             linkerdNamespace,
             targetClusters,
             credentialsSecrets,
+            flat: operator.flat ?? links.some(joinsOnFlatNetwork),
           }),
       );
     }
@@ -209,5 +210,9 @@ const secretsOf = (
   const all = new Set([...given, ...names.filter(isDnsSubdomain)]);
   return all.size > 0 ? [...all] : 'any';
 };
+
+/** Whether members of federated Services are reached on a flat network by a Link. */
+const joinsOnFlatNetwork = ({ federation = 'flat', federatedServiceSelector }: Omit<LinkProps, Common>): boolean =>
+  federation === 'flat' && (federatedServiceSelector === undefined || Object.keys(federatedServiceSelector).length > 0);
 
 const COMMON_PROPS: ReadonlySet<string> = new Set<Common>(['namespace', 'linkerdNamespace', 'trustDomain']);

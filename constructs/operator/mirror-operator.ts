@@ -19,7 +19,15 @@ import { container } from './container.ts';
 import { mirrorOperatorErrors } from './errors.ts';
 import { foundByLinkerd, LABELS, PODS } from './pods.ts';
 import type { MirrorOperatorProps } from './props.ts';
-import { mirrorRules, namespaceRules, ownRules, readRules, watchNamespacesRules } from './rights.ts';
+import {
+  discoveryRules,
+  federationRules,
+  mirrorRules,
+  namespaceRules,
+  ownRules,
+  readRules,
+  watchNamespacesRules,
+} from './rights.ts';
 import { MIRROR_OPERATOR_PROPS } from './schema.ts';
 import { listedSecrets } from './settings.ts';
 
@@ -115,23 +123,27 @@ export class MirrorOperator extends Construct {
     this.scrapePolicy = meshed
       ? new ScrapePolicy(this, 'ScrapePolicy', { metadata, pods: PODS, port: OperatorPort.name, scrapers })
       : undefined;
-    this.grants = this.#grants(props);
+    this.grants = this.#grants(props, linkerdNamespace);
   }
 
-  #grants(props: MirrorOperatorProps) {
-    const { mirrorNamespaces, endpoints = 'endpoints', enableNamespaceCreation } = props;
+  #grants(props: MirrorOperatorProps, linkerdNamespace: string) {
+    const { mirrorNamespaces, endpoints = 'endpoints', enableNamespaceCreation, flat = false } = props;
     const grant = (id: string, rules: readonly PolicyRule[], namespace?: string) =>
       new Grant(this, id, { to: this.serviceAccount, rules, namespace, labels: LABELS });
     const mirrors = [...readRules, ...mirrorRules(endpoints)];
-    const own = ownRules(listedSecrets(props));
+    const services = [...mirrors, ...federationRules(endpoints)];
+    const secrets = listedSecrets(props);
+    const own = ownRules(secrets);
+    const discovery = flat ? [grant('Discovery', discoveryRules(secrets), linkerdNamespace)] : [];
     if (mirrorNamespaces === undefined) {
       const namespaces = [...watchNamespacesRules, ...(enableNamespaceCreation ? namespaceRules : [])];
-      return [grant('Cluster', [...mirrors, ...namespaces]), grant('Own', own, this.namespace)];
+      return [grant('Cluster', [...services, ...namespaces]), grant('Own', own, this.namespace), ...discovery];
     }
     return [
       // Probe Services are in the operator's namespace.
       grant('Own', [...own, ...mirrors], this.namespace),
-      ...mirrorNamespaces.map((namespace) => grant(`Mirrors-${namespace}`, mirrors, namespace)),
+      ...mirrorNamespaces.map((namespace) => grant(`Mirrors-${namespace}`, services, namespace)),
+      ...discovery,
     ];
   }
 }

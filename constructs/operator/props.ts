@@ -43,6 +43,13 @@ export interface MirrorOperatorProps extends PodProps, OperatorSettings {
    */
   readonly linkerdNamespace?: string | undefined;
   /**
+   * Whether federated Services may lead to pods of other clusters, on a flat network. If true, the operator may read the
+   * Secrets of the control plane's namespace, or those of `credentialsSecrets` there: only clusters of which the control plane
+   * has credentials can be members.
+   * @default - false; of Multicluster and ClusterSet, whether a Link has federation `flat`
+   */
+  readonly flat?: boolean | undefined;
+  /**
    * Target clusters of the Links, first the one that `linkerd multicluster gateways` and `check` must find.
    * @default - none, and these commands do not find the operator
    */

@@ -10,6 +10,13 @@ const READ = ['list', 'watch'] as const;
 const WRITE = ['get', 'create', 'patch', 'delete'] as const;
 const SLICES = { group: 'discovery.k8s.io', resources: ['endpointslices'] } as const;
 
+const EVENTS: PolicyRule = {
+  group: '',
+  resources: ['events'],
+  verbs: ['get', 'create', 'patch'],
+  why: 'reports on Links, and on Services that are to join federated Services; counts a repeated report in the existing Event',
+};
+
 /** Rights to read the mirrors of all Links by label, wherever mirrors may be. */
 export const readRules: readonly PolicyRule[] = [
   {
@@ -32,7 +39,7 @@ export const watchNamespacesRules: readonly PolicyRule[] = [
 ];
 
 /**
- * Rights to write Services and their endpoints, and to remove endpoints of the other kind, wherever mirrors may be. They
+ * Rights to write Services, their endpoints and Events, and to remove endpoints of the other kind, wherever mirrors may be. They
  * always include `get` on Endpoints: the API server would delete foreign Endpoints that have the name of a new Service.
  */
 export const mirrorRules = (endpoints: EndpointsKind): readonly PolicyRule[] => [
@@ -59,9 +66,37 @@ export const mirrorRules = (endpoints: EndpointsKind): readonly PolicyRule[] => 
     ? {
         ...SLICES,
         verbs: WRITE,
-        why: 'writes the endpoints of mirrors; `get` finds foreign ones, which are left alone',
+        why: 'writes the endpoints of mirrors and of federated Services that lead through gateways; `get` finds foreign ones, which are left alone',
       }
-    : { ...SLICES, verbs: ['delete'], why: 'deletes those that it wrote before it wrote Endpoints' },
+    : {
+        ...SLICES,
+        verbs: ['delete'],
+        why: 'deletes those that it wrote before it wrote Endpoints, or for federated Services',
+      },
+  EVENTS,
+];
+
+/** Rights beyond these to write federated Services, which have slices, wherever they may be. */
+export const federationRules = (endpoints: EndpointsKind): readonly PolicyRule[] =>
+  endpoints === 'slices'
+    ? []
+    : [
+        {
+          ...SLICES,
+          verbs: ['get', 'create', 'patch'],
+          why: 'writes the endpoints of federated Services that lead through gateways; `get` finds foreign ones, which are left alone',
+        },
+      ];
+
+/** The right to see of which clusters Linkerd's control plane has credentials, in its namespace. */
+export const discoveryRules = (secrets: readonly string[] | undefined): readonly PolicyRule[] => [
+  {
+    group: '',
+    resources: ['secrets'],
+    resourceNames: secrets,
+    verbs: READ,
+    why: "sees for which clusters Linkerd's control plane has credentials: only those are members of federated Services on a flat network",
+  },
 ];
 
 /** Rights to create namespaces for mirrors. */
@@ -75,7 +110,7 @@ export const namespaceRules: readonly PolicyRule[] = [
 ];
 
 /**
- * Rights in the operator's namespace: to Links and their status, credentials, Leases and Events.
+ * Rights in the operator's namespace: to Links and their status, credentials and Leases.
  * @param secrets names of the Secrets with the credentials of Links; undefined for all in the namespace
  */
 export const ownRules = (secrets: readonly string[] | undefined): readonly PolicyRule[] => [
@@ -92,12 +127,6 @@ export const ownRules = (secrets: readonly string[] | undefined): readonly Polic
     resourceNames: secrets,
     verbs: READ,
     why: 'reads the credentials of targets, and follows their rotation',
-  },
-  {
-    group: '',
-    resources: ['events'],
-    verbs: ['get', 'create', 'patch'],
-    why: 'reports on Links; counts a repeated report in the existing Event',
   },
   {
     group: 'coordination.k8s.io',

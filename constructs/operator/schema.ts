@@ -63,6 +63,9 @@ export const MIRROR_OPERATOR_PROPS = object(
     imagePullPolicy: PULL_POLICY,
     namespace: text('Namespace of the operator, the Links and their credentials; default linkerd-multicluster'),
     linkerdNamespace: text("Namespace of Linkerd's control plane; default linkerd"),
+    flat: flag(
+      "Whether federated Services may lead to pods of other clusters, for which the operator may read Secrets of the control plane's namespace; default whether a Link has federation flat",
+    ),
     targetClusters: texts(
       'Target clusters of the Links, first the one that linkerd multicluster gateways and check must find; default none, and these commands do not find the operator',
     ),

@@ -235,7 +235,7 @@ function unfit({ target, service }: Member, { mode, isHeld, before }: Fit): Refu
   if (target.isDiscoverable === undefined && before?.clusters.has(cluster) !== true)
     return refused(
       'WaitingForCredentials',
-      `it is not known whether Linkerd's control plane has credentials of cluster ${cluster}: let the operator list and watch the Secrets of the control plane's namespace`,
+      `it is not known whether Linkerd's control plane has credentials of cluster ${cluster}: set flat of MirrorOperator, which lets the operator list and watch the Secrets of the control plane's namespace`,
     );
   return undefined;
 }

@@ -227,7 +227,8 @@ onReal("over the objects of Linkerd's chart", () => {
       ['ClusterSet', clusterSet, { ...OF_GATEWAY, ...OF_POLICY, ...OF_LINK }],
     ])('%s is applied, and changes no more than this', async (_, ours, reasons) => {
       const [namespace, crd, ...rest] = linkerdChart;
-      await kubectl(apply, [namespace!, crd!]);
+      const ofControlPlane = { ...namespace!, metadata: { name: 'linkerd' } };
+      await kubectl(apply, [namespace!, ofControlPlane, crd!]);
       await eventually('Links are served', async () => (await client.request('GET', LINKS)).code === 200);
       await kubectl(apply, rest);
       const before = await live(linkerdChart);

@@ -25,7 +25,8 @@ import {
   statefulSlice,
 } from '../support/builders.ts';
 import { hostsOf } from '../support/exports.ts';
-import type { ServiceObject } from '../support/objects.ts';
+import type { LinkObject, ServiceObject } from '../support/objects.ts';
+import { discoveryCredentials } from '../support/full-mesh.ts';
 import { renderedOperator, serviceAccountUser } from '../support/rendered-operator.ts';
 import { LASTING_LEASE, type TestOperator } from '../support/operator.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
@@ -100,6 +101,9 @@ const remoteObjects = remoteAccess();
 /** Both sides limited to one namespace, and to the Secret of the one Link. */
 const LIMITED = { mirrorNamespaces: ['shop'], credentialsSecrets: ['cluster-credentials-west'] };
 const remoteLimited = remoteAccess(['shop']);
+
+/** The Service joins the federated Service of its name. */
+const MEMBER = { 'mirror.linkerd.io/federated': 'member' };
 
 const probe = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'probe-west', namespace: LINKS_NAMESPACE } };
 const probeEndpoints = { ...probe, kind: 'Endpoints' };
@@ -204,6 +208,9 @@ onReal('H6: the rights that the constructs render', () => {
     const labelSelector = 'mirror.linkerd.io/cluster-name';
     const left = await Promise.all([
       clusters.east.list({ apiVersion: 'v1', kind: 'Event', namespace: LINKS_NAMESPACE }),
+      clusters.east.list({ apiVersion: 'v1', kind: 'Event', namespace: 'shop' }),
+      clusters.east.list({ apiVersion: 'v1', kind: 'Service', labelSelector: 'mirror.linkerd.io/federated' }),
+      clusters.east.list({ apiVersion: 'v1', kind: 'Service', labelSelector: 'linkspan.dev/federation' }),
       clusters.east.list({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace: LINKS_NAMESPACE }),
       clusters.east.list({ apiVersion: 'v1', kind: 'Service', labelSelector }),
       clusters.east.list({ apiVersion: 'v1', kind: 'Endpoints', labelSelector }),
@@ -234,12 +241,18 @@ onReal('H6: the rights that the constructs render', () => {
 
   const linkWest = async (): Promise<void> => {
     await clusters.east.apply(credentials('west', clusters.westCluster.kubeconfigFor(await remoteToken())));
-    await clusters.east.apply(link('west', linkSpec));
+    const federated = { federation: 'gateway', federatedServiceSelector: { matchLabels: MEMBER } };
+    await clusters.east.apply(link('west', { ...federated, ...linkSpec }));
   };
 
   const exportService = async (name: string, within = 'shop'): Promise<void> => {
     await clusters.west.apply(service(name, { labels: EXPORTED, namespace: within }));
     await clusters.west.apply(slice(name, { namespace: within }));
+  };
+
+  const memberReason = async (name: string): Promise<string | undefined> => {
+    const found = await clusters.get<LinkObject>('Link', 'west', LINKS_NAMESPACE);
+    return found?.status?.federatedServices?.find(({ remoteRef }) => remoteRef.name === name)?.conditions[0]?.reason;
   };
 
   const isReady = async (name: string, within = 'shop'): Promise<boolean> =>
@@ -248,15 +261,13 @@ onReal('H6: the rights that the constructs render', () => {
   const isGone = async (name: string, within = 'shop'): Promise<boolean> =>
     (await clusters.get('Service', name, within)) === undefined;
 
-  /** Number of Events that were recorded more than once. */
-  const repeatedEvents = async (): Promise<number> => {
-    const events = await clusters.east.list<{ readonly count?: number }>({
-      apiVersion: 'v1',
-      kind: 'Event',
-      namespace: LINKS_NAMESPACE,
-    });
-    return events.filter(({ count = 1 }) => count > 1).length;
+  /** Numbers of the times that Events were recorded. */
+  const eventCounts = async (within: string): Promise<readonly number[]> => {
+    const events = { apiVersion: 'v1', kind: 'Event', namespace: within };
+    return (await clusters.east.list<{ readonly count?: number }>(events)).map(({ count = 1 }) => count);
   };
+
+  const isRepeated = async (within: string): Promise<boolean> => (await eventCounts(within)).some((count) => count > 1);
 
   const portOf = async (object: ObjectRef): Promise<number | undefined> =>
     (await clusters.east.get<ServiceObject>(object))?.spec.ports[0]?.port;
@@ -310,6 +321,27 @@ onReal('H6: the rights that the constructs render', () => {
         },
       },
       {
+        name: 'a federated Service leads through the gateway',
+        act: async () => {
+          await clusters.west.apply(service(`fed-${n}`, { labels: MEMBER }));
+          await clusters.west.apply(slice(`fed-${n}`, { labels: MEMBER }));
+        },
+        done: async () => (await clusters.get('EndpointSlice', `fed-${n}-federated.west-ipv4`)) !== undefined,
+      },
+      {
+        name: 'a slice that another has is left to them',
+        act: async () => {
+          await clusters.east.apply(slice('others', { name: `odd-${n}-federated.west-ipv4`, labels: {} }));
+          await clusters.west.apply(service(`odd-${n}`, { labels: { ...EXPORTED, ...MEMBER } }));
+        },
+        done: async () => (await memberReason(`odd-${n}`)) === 'NameConflict',
+      },
+      {
+        name: 'a local Service that cannot join is reported',
+        act: () => clusters.east.apply(service(`here-${n}`, { labels: MEMBER, headless: true })),
+        done: async () => (await eventCounts('shop')).length > 0,
+      },
+      {
         name: 'a port that another manager put in place of ours is put right',
         act: () => putPort(mirrorOf(`web-${n}`), 8443),
         done: async () => (await portOf(mirrorOf(`web-${n}`))) !== 8443,
@@ -343,7 +375,7 @@ onReal('H6: the rights that the constructs render', () => {
           await stopOperator();
           await startOperator(objects);
         },
-        done: async () => (await repeatedEvents()) > 0,
+        done: async () => (await isRepeated(LINKS_NAMESPACE)) && (await isRepeated('shop')),
       },
       {
         name: 'an unexport takes the mirror away',
@@ -357,6 +389,7 @@ onReal('H6: the rights that the constructs render', () => {
         act: () => clusters.east.delete(link('west')),
         done: async () =>
           (await isGone(`db-${n}-west`)) &&
+          (await isGone(`fed-${n}-federated`)) &&
           (await clusters.get('Lease', 'service-mirror-write-west', LINKS_NAMESPACE)) === undefined,
       },
     ];
@@ -441,6 +474,19 @@ onReal('H6: the rights that the constructs render', () => {
       },
     ];
   };
+
+  /** A member joins on a flat network, since the control plane has credentials of its cluster. */
+  const flatLife = (objects: readonly ApiJson[]): readonly Step[] => [
+    {
+      name: 'a member joins',
+      act: async () => {
+        await clusters.west.apply(service(`flat-${turn}`, { labels: MEMBER }));
+        await linkWest();
+        await startOperator(objects);
+      },
+      done: async () => (await memberReason(`flat-${turn}`)) === 'Mirrored',
+    },
+  ];
 
   const namespaceLife = (objects: readonly ApiJson[]): readonly Step[] => {
     const n = turn;
@@ -555,6 +601,24 @@ onReal('H6: the rights that the constructs render', () => {
       expect(await unused(beyondPlain(objects))).toEqual([]);
     });
 
+    test('to have members on a flat network', async () => {
+      const objects = operatorObjects({ flat: true });
+      await clusters.east.apply(namespace('linkerd'));
+      await clusters.east.apply(discoveryCredentials('west'));
+      await grant(clusters.east, OPERATOR, objects);
+      linkSpec = { federation: 'flat' };
+      await live(flatLife(objects));
+      expect(await unused(beyondPlain(objects))).toEqual([]);
+    });
+
+    test('to have members on a flat network, where it may read one Secret of the control plane', async () => {
+      const objects = operatorObjects({ ...LIMITED, flat: true });
+      await grant(clusters.east, OPERATOR, objects);
+      linkSpec = { federation: 'flat' };
+      await live(flatLife(objects));
+      expect(await unused(rightsOf(objects).filter(({ role }) => role.metadata.namespace === 'linkerd'))).toEqual([]);
+    });
+
     test('to make namespaces', async () => {
       const objects = operatorObjects({ enableNamespaceCreation: true });
       await grant(clusters.east, OPERATOR, objects);
@@ -576,6 +640,7 @@ onReal('H6: the rights that the constructs render', () => {
     test.each([
       ['of the operator', plain],
       ['of the operator that writes EndpointSlices', operatorObjects({ endpoints: 'slices' })],
+      ['of the operator on a flat network', operatorObjects({ flat: true })],
       ['of the operator that makes namespaces', operatorObjects({ enableNamespaceCreation: true })],
       ['of the operator that is limited to namespaces', operatorObjects(LIMITED)],
       ['in the target', remoteObjects],

@@ -1,6 +1,7 @@
 /** The rights that the operator needs with the arguments of its Deployment, and whether its account has them. */
 import type { PolicyRule } from '../../../constructs/common/grant.ts';
 import {
+  federationRules,
   mirrorRules,
   namespaceRules,
   ownRules,
@@ -52,14 +53,15 @@ export const rightsOf = (
 ): readonly Right[] => {
   const { namespace, mirrorNamespaces, endpoints, enableNamespaceCreation, credentialsSecrets } = config;
   const mirrors = [...readRules, ...mirrorRules(endpoints)];
+  const services = [...mirrors, ...federationRules(endpoints)];
   const own = rights(ownRules(credentialsSecrets), namespace);
   if (mirrorNamespaces === undefined) {
     return [
       ...own,
-      ...rights([...mirrors, ...watchNamespacesRules, ...(enableNamespaceCreation ? namespaceRules : [])]),
+      ...rights([...services, ...watchNamespacesRules, ...(enableNamespaceCreation ? namespaceRules : [])]),
     ];
   }
-  return [...own, ...[namespace, ...mirrorNamespaces].flatMap((within) => rights(mirrors, within))];
+  return [...own, ...rights(mirrors, namespace), ...mirrorNamespaces.flatMap((within) => rights(services, within))];
 };
 
 const rights = (rules: readonly PolicyRule[], namespace?: string): readonly Right[] =>

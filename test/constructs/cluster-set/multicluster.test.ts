@@ -64,6 +64,7 @@ describe("a cluster's side of multi-cluster", () => {
         enableHeadlessServices: true,
         targetClusters: ['west', 'north'],
         credentialsSecrets: ['cluster-credentials-west', 'cluster-credentials-north'],
+        flat: true,
       });
       new Link(chart, 'g', { ...west, namespace: 'mesh' });
       new Link(chart, 'h', { ...north, namespace: 'mesh' });
@@ -93,6 +94,16 @@ describe("a cluster's side of multi-cluster", () => {
     expect(secrets([west], ['later', 'cluster-credentials-west'])).toEqual(['later', 'cluster-credentials-west']);
     expect(secrets([west], 'any')).toBeUndefined();
     expect(secrets([])).toBeUndefined();
+  });
+
+  test('H6: lets the operator see the credentials of the control plane if a Link joins Services on a flat network', () => {
+    const sees = (...links: readonly LinkProps[]) =>
+      multicluster({ operator: { image: 'linkspan' }, links }).some(({ metadata }) => metadata.namespace === 'linkerd');
+    const gatewayAddresses = ['203.0.113.7'];
+    expect(sees({ targetCluster: 'west' })).toBe(true);
+    expect(sees({ targetCluster: 'west', federatedServiceSelector: {} })).toBe(false);
+    expect(sees({ targetCluster: 'west', federation: 'gateway', gatewayAddresses })).toBe(false);
+    expect(sees()).toBe(false);
   });
 
   test('lists what others need before those others', () => {

@@ -54,13 +54,16 @@ const MIRROR_RULES = [
   { apiGroups: [''], resources: ['services'], verbs: WRITE },
   { apiGroups: [''], resources: ['endpoints'], verbs: WRITE },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['delete'] },
+  { apiGroups: [''], resources: ['events'], verbs: ['get', 'create', 'patch'] },
+];
+const FEDERATION_RULES = [
+  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'create', 'patch'] },
 ];
 const NAMESPACE_RULES = [{ apiGroups: [''], resources: ['namespaces'], verbs: READ }];
 const OWN_RULES = [
   { apiGroups: ['multicluster.linkerd.io'], resources: ['links'], verbs: READ },
   { apiGroups: ['multicluster.linkerd.io'], resources: ['links/status'], verbs: ['patch'] },
   { apiGroups: [''], resources: ['secrets'], verbs: READ },
-  { apiGroups: [''], resources: ['events'], verbs: ['get', 'create', 'patch'] },
   {
     apiGroups: ['coordination.k8s.io'],
     resources: ['leases'],
@@ -200,7 +203,7 @@ describe('an operator', () => {
           accessPolicy: 'all-unauthenticated',
         },
       },
-      ...granted('ClusterRole', [...READ_RULES, ...MIRROR_RULES, ...NAMESPACE_RULES]),
+      ...granted('ClusterRole', [...READ_RULES, ...MIRROR_RULES, ...FEDERATION_RULES, ...NAMESPACE_RULES]),
       ...granted('Role', OWN_RULES, 'linkerd-multicluster'),
     ]);
   });
@@ -239,8 +242,8 @@ describe('an operator', () => {
 
     expect(objects.filter(({ apiVersion }) => apiVersion.startsWith(RBAC))).toEqual([
       ...granted('Role', [...OWN_RULES, ...READ_RULES, ...MIRROR_RULES], 'linkerd-multicluster'),
-      ...granted('Role', [...READ_RULES, ...MIRROR_RULES], 'shop'),
-      ...granted('Role', [...READ_RULES, ...MIRROR_RULES], 'bank'),
+      ...granted('Role', [...READ_RULES, ...MIRROR_RULES, ...FEDERATION_RULES], 'shop'),
+      ...granted('Role', [...READ_RULES, ...MIRROR_RULES, ...FEDERATION_RULES], 'bank'),
     ]);
     expect(configOf(objects)).toMatchObject({ mirrorNamespaces: ['shop', 'bank'] });
   });
@@ -260,6 +263,18 @@ describe('an operator', () => {
     expect(the('Role', operator({ credentialsSecrets: 'any' }))).toHaveProperty('rules', OWN_RULES);
   });
 
+  test("H6: may read Secrets of the control plane's namespace only on a flat network, and those that it is given alone", () => {
+    const inControlPlane = (props: Partial<MirrorOperatorProps>) =>
+      operator(props).filter(({ metadata }) => metadata.namespace === 'l5d');
+    expect(inControlPlane({ linkerdNamespace: 'l5d' })).toEqual([]);
+    expect(inControlPlane({ linkerdNamespace: 'l5d', flat: true })).toEqual(
+      granted('Role', [{ apiGroups: [''], resources: ['secrets'], verbs: READ }], 'l5d'),
+    );
+    expect(inControlPlane({ linkerdNamespace: 'l5d', flat: true, credentialsSecrets: ['west'] })).toEqual(
+      granted('Role', [{ apiGroups: [''], resources: ['secrets'], resourceNames: ['west'], verbs: READ }], 'l5d'),
+    );
+  });
+
   test('says of every right what it is for', () => {
     const chart = new Chart(new App(), 'chart');
     const { grants } = new MirrorOperator(chart, 'operator', { image: 'linkspan', enableNamespaceCreation: true });
@@ -274,6 +289,7 @@ describe('an operator', () => {
       { apiGroups: [''], resources: ['services'], verbs: WRITE },
       { apiGroups: [''], resources: ['endpoints'], verbs: ['get', 'delete'] },
       { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: WRITE },
+      { apiGroups: [''], resources: ['events'], verbs: ['get', 'create', 'patch'] },
       ...NAMESPACE_RULES,
       { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'create', 'patch'] },
     ]);

@@ -48,6 +48,11 @@ export const rightsTables = (): readonly Table[] => [
     grants: beyond(operator({ endpoints: 'slices' }), operator()),
   },
   {
+    heading: 'The operator, on a flat network',
+    text: 'With `flat: true`, in addition to those above; with `credentialsSecrets`, for these Secrets alone. `Multicluster` and `ClusterSet` set it where a Link has federation `flat`:',
+    grants: beyond(operator({ flat: true }), operator()),
+  },
+  {
     heading: 'The operator, with namespace creation',
     text: 'With `enableNamespaceCreation: true`, in addition to those above:',
     grants: beyond(operator({ enableNamespaceCreation: true }), operator()),
