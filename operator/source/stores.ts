@@ -60,6 +60,7 @@ export class SourceStores {
   readonly #within: ReadonlySet<string> | undefined;
   readonly #listeners = new Map<string, SourceListener>();
   #federations: ((key: string) => void) | undefined;
+  #ofServices: ((key: string) => void) | undefined;
 
   constructor({ namespace, mirrorNamespaces }: SourceStoresOptions) {
     this.#namespace = namespace;
@@ -105,6 +106,15 @@ export class SourceStores {
     if (this.#federations !== undefined) throw new Error('the federated Services already have a listener');
     this.#federations = listener;
     return () => void (this.#federations = undefined);
+  }
+
+  /**
+   * Reports the changes of all Services: `namespace/name`.
+   * @returns ends the subscription
+   */
+  subscribeServices(listener: (key: string) => void): () => void {
+    this.#ofServices = listener;
+    return () => void (this.#ofServices = undefined);
   }
 
   /** The Service that has the name of a federated one, whoever's it is, and the slices that are marked as its own. */
@@ -200,7 +210,8 @@ export class SourceStores {
     });
   }
 
-  #changed({ before, after }: Change<Service | Endpoints | EndpointSlice>, by: 'endpoints' | 'service'): void {
+  #changed({ key, before, after }: Change<Service | Endpoints | EndpointSlice>, by: 'endpoints' | 'service'): void {
+    if (by === 'service') this.#ofServices?.(key);
     const federation = [before, after].map((each) => each && federationOf(each)).find((key) => key !== undefined);
     if (federation !== undefined) this.#federations?.(federation);
     const was = before && this.ownerOf(before);

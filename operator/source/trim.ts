@@ -1,5 +1,5 @@
 /** Objects of the source cluster, cut to the fields that are read or compared: there may be thousands. */
-import { Label, Value } from '../../crds/wire.ts';
+import { Annotation, Label, Value } from '../../crds/wire.ts';
 import type { Endpoints, EndpointSlice, KubeObject, Namespace, Service } from '../kube/objects.ts';
 
 export function trimService(object: Service): Service {
@@ -22,10 +22,26 @@ export function trimService(object: Service): Service {
   } as Service;
 }
 
-/** A Service that is not ours: all that matters is that its name is taken. */
-export function trimForeignService({ metadata }: Service): Service {
-  const { name, namespace, uid, resourceVersion } = metadata;
-  return { metadata: { name, namespace, uid, resourceVersion } } as Service;
+/** A Service that is not ours: what matters is that its name is taken, and which routes it can have and take. */
+export function trimForeignService({ metadata, spec }: Service): Service {
+  const { name, namespace, uid, resourceVersion, annotations } = metadata;
+  const opaque = annotations?.[Annotation.opaquePorts];
+  const { type, clusterIP, ports } = spec ?? {};
+  return {
+    metadata: {
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+      ...(opaque !== undefined && { annotations: { [Annotation.opaquePorts]: opaque } }),
+    },
+    spec: {
+      type,
+      // Only that there is none matters.
+      ...(clusterIP === 'None' && { clusterIP }),
+      ports: ports?.map(({ name, port, protocol, appProtocol }) => ({ name, port, protocol, appProtocol })),
+    },
+  } as Service;
 }
 
 export const trimEndpoints = (object: Endpoints): Endpoints =>

@@ -45,12 +45,11 @@ const observed = (given: Partial<ObservedFailover> = {}): ObservedFailover => ({
 
 const decide = (given: Partial<ObservedFailover> = {}): Decision => decideFailover(observed(given), NOW);
 
-const foreign = (kind: RouteKind, name: string, parent: object = {}, createdAt = '2026-01-01T00:00:00Z'): Route =>
-  ({
-    kind,
-    metadata: { name, namespace: 'shop', creationTimestamp: createdAt },
-    spec: { parentRefs: [{ group: 'core', kind: 'Service', name: 'web', ...parent }] },
-  });
+const foreign = (kind: RouteKind, name: string, parent: object = {}, createdAt = '2026-01-01T00:00:00Z'): Route => ({
+  kind,
+  metadata: { name, namespace: 'shop', creationTimestamp: createdAt },
+  spec: { parentRefs: [{ group: 'core', kind: 'Service', name: 'web', ...parent }] },
+});
 
 /** A route of ours as the API server has it. */
 const applied = (decision: Decision, createdAt = '2026-01-01T12:00:00Z'): readonly Route[] =>

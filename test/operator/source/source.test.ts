@@ -91,6 +91,7 @@ describe('the source cluster', () => {
         uid: expect.any(String) as string,
         resourceVersion: expect.any(String) as string,
       },
+      spec: { type: 'ClusterIP', ports: [{ name: 'http', port: 80, protocol: 'TCP' }] },
     });
     // What changes nothing about the name is reported to nobody.
     put(service('db-west', { annotations: { a: 'b' } }));

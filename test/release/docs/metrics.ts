@@ -53,8 +53,13 @@ const PARTS: readonly { readonly heading: string; readonly text: string; readonl
     of: /^gateway_/,
   },
   {
+    heading: 'Failover',
+    text: '`failover` is namespace and name of a ServiceFailover, `backend` the name of a Service.',
+    of: /^linkspan_failover_/,
+  },
+  {
     heading: 'Reconciles and workqueues',
-    text: 'These have the names that dashboards for controller-runtime read. `controller`, or `name`, is `link/` and the name of a Link for the reconciles of its mirrors, and `links` for those of the Links themselves.',
+    text: 'These have the names that dashboards for controller-runtime read. `controller`, or `name`, is `link/` and the name of a Link for the reconciles of its mirrors, `links` for those of the Links themselves, and `failover` for those of ServiceFailovers.',
     of: /^(controller_runtime|workqueue)_/,
   },
   {

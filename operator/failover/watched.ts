@@ -1,0 +1,295 @@
+/**
+ * What the operator watches for failover besides Services: ServiceFailovers, routes, ServiceProfiles and, once there is
+ * anything to fail over, EndpointSlices. None of their CRDs need be installed: a kind that cannot be read is not known,
+ * and nothing is deleted because of it. It is looked at again for ever.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { RouteKind } from '../../constructs/mirror/index.ts';
+import { readFailover, type FailoverSettings } from '../../crds/failover/settings.ts';
+import type { Checked } from '../../crds/field-error.ts';
+import { FailoverApi, Label } from '../../crds/wire.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { describe, isForbidden, isNotFound } from '../kube/errors.ts';
+import { ENDPOINT_SLICES, type EndpointSlice, type KubeObject, type Resource } from '../kube/objects.ts';
+import type { Interruptions } from '../runtime/interruptions.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { Reflector, type ReflectorState, type ReflectorTimings } from '../runtime/reflector.ts';
+import { type Change, Store, type StoreOptions } from '../runtime/store.ts';
+import type { KindState, Route } from './observed.ts';
+import { type FamilyCounts, countSlice } from './readiness.ts';
+import { failoverOf, parentsOf, ROUTE_KINDS, ROUTES } from './routes.ts';
+
+export const SERVICE_FAILOVERS: Resource = {
+  group: FailoverApi.group,
+  version: FailoverApi.version,
+  plural: FailoverApi.plural,
+  kind: FailoverApi.kind,
+  namespaced: true,
+};
+
+export const SERVICE_PROFILES: Resource = {
+  group: 'linkerd.io',
+  version: 'v1alpha2',
+  plural: 'serviceprofiles',
+  kind: 'ServiceProfile',
+  namespaced: true,
+};
+
+/** A ServiceFailover, read. */
+export interface FailoverObject extends KubeObject {
+  readonly spec?: unknown;
+  /** Foreign data. */
+  readonly status?: unknown;
+  readonly read: Checked<FailoverSettings>;
+}
+
+/** A slice, counted: there may be thousands. */
+export interface CountedSlice extends KubeObject {
+  readonly counts: FamilyCounts;
+}
+
+export interface WatchOptions {
+  readonly client: KubeClient;
+  /** The namespaces that are read; `[undefined]`: all. */
+  readonly partitions: readonly (string | undefined)[];
+  readonly timings?: Partial<ReflectorTimings> | undefined;
+  readonly interruptions?: Interruptions | undefined;
+  readonly log: Logger;
+}
+
+/** One kind that may not be there. */
+export class OptionalKind<T extends KubeObject> {
+  readonly store: Store<T>;
+  readonly #of: Resource;
+  readonly #options: WatchOptions;
+  readonly #onState: () => void;
+  readonly #states = new Map<string | undefined, KindState>();
+  #running = false;
+
+  /** @param onState called when {@link state} may have changed */
+  constructor(of: Resource, options: WatchOptions, store: StoreOptions<T>, onState: () => void) {
+    this.#of = of;
+    this.#options = options;
+    this.#onState = onState;
+    const names = options.partitions.filter((name) => name !== undefined);
+    this.store = new Store<T>({
+      ...store,
+      ...(names.length > 0 && { partitions: names }),
+      onRelisted: () => onState(),
+    });
+  }
+
+  /** Whether it can be read, and has been. */
+  get state(): KindState {
+    const states = [...this.#states.values()];
+    const obstacle = (['missing', 'forbidden'] as const).find((each) => states.includes(each));
+    return obstacle ?? (this.store.synced ? 'readable' : 'unknown');
+  }
+
+  /** Watches until the signal aborts; once, however often it is called. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    const { client, partitions, timings, interruptions } = this.#options;
+    await Promise.all(
+      partitions.map((namespace) =>
+        new Reflector<T>({
+          client: () => client,
+          resource: this.#of,
+          select: { namespace },
+          sink: this.store.sink(namespace),
+          interruptions,
+          ...(timings === undefined ? {} : { timings }),
+          onState: (state) => this.#reflected(namespace, state),
+        }).run(signal),
+      ),
+    );
+  }
+
+  #reflected(namespace: string | undefined, state: ReflectorState): void {
+    const before = this.#states.get(namespace);
+    const now = stateOf(state) ?? before ?? 'unknown';
+    if (now === before) return;
+    this.#states.set(namespace, now);
+    const { plural, group } = this.#of;
+    const fields = { resource: `${plural}.${group}`, ...(namespace !== undefined && { namespace }) };
+    const { log } = this.#options;
+    if (state.connected) log.debug(fields, 'it can be read');
+    else {
+      // Nobody need have the CRD.
+      const level = now === 'missing' ? 'debug' : 'warn';
+      log[level]({ ...fields, error: describe(state.error) }, 'it cannot be read; trying again');
+    }
+    this.#onState();
+  }
+}
+
+/** What the state of a watch says of its kind; undefined: nothing new. */
+function stateOf(state: ReflectorState): KindState | undefined {
+  if (state.connected) return 'readable';
+  if (isNotFound(state.error)) return 'missing';
+  return isForbidden(state.error) ? 'forbidden' : undefined;
+}
+
+/** What is reported of a change. */
+export interface WatchListener {
+  /** A ServiceFailover, by key. */
+  failover(key: string): void;
+  /** What concerns one Service: `namespace/name`. */
+  service(key: string): void;
+  /** What can be read has changed. */
+  all(): void;
+}
+
+export class Watched {
+  readonly failovers: OptionalKind<FailoverObject>;
+  readonly routes: Readonly<Record<RouteKind, OptionalKind<Route>>>;
+  readonly profiles: OptionalKind<KubeObject>;
+  readonly slices: OptionalKind<CountedSlice>;
+
+  constructor(options: WatchOptions, listener: WatchListener) {
+    const all = (): void => listener.all();
+    this.failovers = new OptionalKind<FailoverObject>(
+      SERVICE_FAILOVERS,
+      options,
+      {
+        trim: trimFailover,
+        indexes: { service: servicesOf },
+        onChange: ({ key, before, after }) => {
+          // Our own status writes concern nobody.
+          if (!isSame(before, after)) listener.failover(key);
+        },
+      },
+      all,
+    );
+    const route = (kind: RouteKind): OptionalKind<Route> =>
+      new OptionalKind<Route>(
+        ROUTES[kind],
+        options,
+        {
+          trim: (object) => trimRoute(object, kind),
+          indexes: { failover: (object) => ownersOf(object), parent: parentKeysOf },
+          onChange: (change) => routeChanged(change, listener),
+        },
+        all,
+      );
+    this.routes = { GRPCRoute: route('GRPCRoute'), HTTPRoute: route('HTTPRoute'), TCPRoute: route('TCPRoute') };
+    this.profiles = new OptionalKind(
+      SERVICE_PROFILES,
+      options,
+      {
+        trim: ({ metadata: { name, namespace, uid, resourceVersion } }) =>
+          ({ metadata: { name, namespace, uid, resourceVersion } }) as KubeObject,
+        indexes: { service: profiledOf },
+        onChange: ({ before, after }) =>
+          [before, after].flatMap((each) => (each ? profiledOf(each) : [])).forEach((key) => listener.service(key)),
+      },
+      all,
+    );
+    this.slices = new OptionalKind<CountedSlice>(
+      ENDPOINT_SLICES,
+      options,
+      {
+        trim: (object) => trimSlice(object as unknown as EndpointSlice),
+        indexes: { service: sliceOwners },
+        onChange: ({ before, after }) => {
+          for (const key of new Set([before, after].flatMap((each) => (each ? sliceOwners(each) : []))))
+            listener.service(key);
+        },
+      },
+      all,
+    );
+  }
+
+  /** Watches ServiceFailovers and routes until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const kinds = [this.failovers, ...ROUTE_KINDS.map((kind) => this.routes[kind])];
+    await Promise.all(kinds.map((each) => each.run(signal)));
+  }
+
+  /** Watches what is needed once there is a ServiceFailover, until the signal aborts; once, however often it is called. */
+  async runRest(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.profiles, this.slices].map((each) => each.run(signal)));
+  }
+
+  /** The routes that are ours for one ServiceFailover. */
+  ownedBy(failover: string): readonly Route[] {
+    return ROUTE_KINDS.flatMap((kind) => this.routes[kind].store.by('failover', failover));
+  }
+
+  /** The routes of others whose parent is a Service. */
+  othersFor(service: string): readonly Route[] {
+    return ROUTE_KINDS.flatMap((kind) => this.routes[kind].store.by('parent', service)).filter(
+      (each) => failoverOf(each) === undefined,
+    );
+  }
+}
+
+/** After a restore from a backup, one generation may stand for two specs. */
+const isSame = (before: FailoverObject | undefined, after: FailoverObject | undefined): boolean =>
+  before?.metadata.uid === after?.metadata.uid &&
+  before?.metadata.generation === after?.metadata.generation &&
+  isDeepStrictEqual(before?.read, after?.read);
+
+/** The Services that a ServiceFailover names. */
+function servicesOf({ read }: FailoverObject): readonly string[] {
+  if (!read.ok) return [];
+  const { namespace, service, backends } = read.value;
+  return [...new Set([service, ...backends.map((each) => each.service)])].map((name) => `${namespace}/${name}`);
+}
+
+const ownersOf = (object: Route): readonly string[] => {
+  const failover = failoverOf(object);
+  return failover === undefined ? [] : [`${object.metadata.namespace}/${failover}`];
+};
+
+const parentKeysOf = (object: Route): readonly string[] => [
+  ...new Set(parentsOf(object).map(({ name }) => `${object.metadata.namespace}/${name}`)),
+];
+
+function routeChanged({ before, after }: Change<Route>, listener: WatchListener): void {
+  const both = [before, after].filter((each) => each !== undefined);
+  for (const key of new Set(both.flatMap(ownersOf))) listener.failover(key);
+  for (const key of new Set(both.flatMap(parentKeysOf))) listener.service(key);
+}
+
+/** The Service that a ServiceProfile is named after: `<service>.<namespace>.svc.<domain>`. */
+function profiledOf({ metadata: { name, namespace } }: KubeObject): readonly string[] {
+  const [service, within, svc] = name.split('.');
+  return svc === 'svc' && within === namespace ? [`${within}/${service}`] : [];
+}
+
+const sliceOwners = ({ metadata: { namespace, labels } }: KubeObject): readonly string[] => {
+  const service = labels?.[Label.serviceName];
+  return service === undefined ? [] : [`${namespace}/${service}`];
+};
+
+function trimFailover(object: FailoverObject): FailoverObject {
+  const { name, namespace, uid, resourceVersion, generation } = object.metadata;
+  return {
+    metadata: { name, namespace, uid, resourceVersion, generation },
+    status: object.status,
+    read: readFailover(object),
+  } as FailoverObject;
+}
+
+/** Of others, only whose children they are counts. */
+function trimRoute(object: Route, kind: RouteKind): Route {
+  const { name, namespace, uid, resourceVersion, creationTimestamp, labels, annotations } = object.metadata;
+  const isOurs = failoverOf(object) !== undefined;
+  return {
+    kind,
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp, ...(isOurs && { labels, annotations }) },
+    spec: isOurs ? object.spec : { parentRefs: object.spec?.parentRefs },
+  } as Route;
+}
+
+function trimSlice(object: EndpointSlice): CountedSlice | undefined {
+  const { name, namespace, uid, resourceVersion, labels } = object.metadata;
+  const service = labels?.[Label.serviceName];
+  if (service === undefined) return undefined;
+  return {
+    metadata: { name, namespace, uid, resourceVersion, labels: { [Label.serviceName]: service } },
+    counts: countSlice(object),
+  } as CountedSlice;
+}
