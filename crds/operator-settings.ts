@@ -96,6 +96,13 @@ export const OPERATOR_SETTINGS = {
     default: 'false',
     prop: true,
   },
+  failover: {
+    type: 'switch',
+    negatable: true,
+    prop: true,
+    text: 'serve ServiceFailovers, by routes of the Gateway API',
+    default: 'true',
+  },
   endpointMirrorGrace: {
     type: 'duration',
     leastMs: 0,

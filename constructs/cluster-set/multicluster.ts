@@ -149,7 +149,8 @@ export class Multicluster extends Construct {
     });
     if (props.crd ?? (props.operator !== undefined || links.length > 0)) this.crd = new LinkCrd(this, 'Crd');
     const { operator } = props;
-    if (operator !== undefined && props.crd !== false) this.failoverCrd = new ServiceFailoverCrd(this, 'FailoverCrd');
+    if (operator !== undefined && operator.failover !== false && props.crd !== false)
+      this.failoverCrd = new ServiceFailoverCrd(this, 'FailoverCrd');
     if (operator !== undefined) {
       const targetClusters = operator.targetClusters ?? links.map(({ targetCluster }) => targetCluster);
       const credentialsSecrets = secretsOf(links, operator.credentialsSecrets);

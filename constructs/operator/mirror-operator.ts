@@ -21,6 +21,7 @@ import { foundByLinkerd, LABELS, PODS } from './pods.ts';
 import type { MirrorOperatorProps } from './props.ts';
 import {
   discoveryRules,
+  failoverRules,
   federationRules,
   mirrorRules,
   namespaceRules,
@@ -127,11 +128,11 @@ export class MirrorOperator extends Construct {
   }
 
   #grants(props: MirrorOperatorProps, linkerdNamespace: string) {
-    const { mirrorNamespaces, endpoints = 'endpoints', enableNamespaceCreation, flat = false } = props;
+    const { mirrorNamespaces, endpoints = 'endpoints', enableNamespaceCreation, flat = false, failover = true } = props;
     const grant = (id: string, rules: readonly PolicyRule[], namespace?: string) =>
       new Grant(this, id, { to: this.serviceAccount, rules, namespace, labels: LABELS });
     const mirrors = [...readRules, ...mirrorRules(endpoints)];
-    const services = [...mirrors, ...federationRules(endpoints)];
+    const services = [...mirrors, ...federationRules(endpoints), ...(failover ? failoverRules : [])];
     const secrets = listedSecrets(props);
     const own = ownRules(secrets);
     const discovery = flat ? [grant('Discovery', discoveryRules(secrets), linkerdNamespace)] : [];

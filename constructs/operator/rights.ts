@@ -2,7 +2,7 @@
  * Rights of the operator in its own cluster, each for a request that it makes (rule H6). Server-side apply writes
  * mirrors, which takes `patch`, and `create` for a new object. `get` reads an object that has the name of a mirror.
  */
-import { LinkApi } from '../../crds/wire.ts';
+import { FailoverApi, LinkApi, RouteApi } from '../../crds/wire.ts';
 import type { PolicyRule } from '../common/grant.ts';
 import type { EndpointsKind } from '../mirror/index.ts';
 
@@ -14,7 +14,7 @@ const EVENTS: PolicyRule = {
   group: '',
   resources: ['events'],
   verbs: ['get', 'create', 'patch'],
-  why: 'reports on Links, and on Services that are to join federated Services; counts a repeated report in the existing Event',
+  why: 'reports on Links, on ServiceFailovers, and on Services that are to join federated Services; counts a repeated report in the existing Event',
 };
 
 /** Rights to read the mirrors of all Links by label, wherever mirrors may be. */
@@ -106,6 +106,29 @@ export const namespaceRules: readonly PolicyRule[] = [
     resources: ['namespaces'],
     verbs: ['get', 'create', 'patch'],
     why: 'creates namespaces that mirrors need; `get` finds one that is being deleted',
+  },
+];
+
+/** Rights to serve ServiceFailovers, wherever they may be. */
+export const failoverRules: readonly PolicyRule[] = [
+  { group: FailoverApi.group, resources: [FailoverApi.plural], verbs: READ, why: 'reads where requests are to go' },
+  {
+    group: FailoverApi.group,
+    resources: [`${FailoverApi.plural}/status`],
+    verbs: ['patch'],
+    why: 'reports the state of each ServiceFailover',
+  },
+  {
+    group: RouteApi.group,
+    resources: ['httproutes', 'grpcroutes', 'tcproutes'],
+    verbs: [...READ, ...WRITE],
+    why: 'writes the routes of ServiceFailovers; reads those of others, which may be in their way; `get` tells its own from a foreign route of the same name',
+  },
+  {
+    group: 'linkerd.io',
+    resources: ['serviceprofiles'],
+    verbs: READ,
+    why: 'reports a ServiceProfile for which routes are ignored',
   },
 ];
 

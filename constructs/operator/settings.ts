@@ -30,6 +30,11 @@ export interface OperatorSettings {
    */
   readonly enableNamespaceCreation?: boolean | undefined;
   /**
+   * Whether to serve ServiceFailovers, by routes of the Gateway API. Grants the operator the rights to do so.
+   * @default true
+   */
+  readonly failover?: boolean | undefined;
+  /**
    * Time that a pod of a headless Service may be gone before its endpoint mirror is deleted.
    * @default 60s
    */
@@ -116,8 +121,9 @@ export interface OperatorSettings {
 
 /** Arguments for the settings that are given; `=` joins each to its value, and a switch has none. */
 export const operatorArgs = (settings: OperatorSettings): readonly string[] =>
-  propSettings.flatMap(([name, { type }]) => {
+  propSettings.flatMap(([name, { type, negatable }]) => {
     const text = textOf(settings, name);
+    if (type === 'switch' && negatable) return text === 'false' ? [flagOf(name).replace('--', '--no-')] : [];
     if (type === 'switch') return text === 'true' ? [flagOf(name)] : [];
     return text === undefined ? [] : [`${flagOf(name)}=${text}`];
   });

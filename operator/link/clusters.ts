@@ -4,6 +4,7 @@
  * there must be.
  */
 import type { LinkSettings } from '../../crds/index.ts';
+import { NOTHING_KNOWN, type TargetKnowledge } from '../failover/readiness.ts';
 import type { Secret } from '../kube/objects.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
@@ -99,6 +100,14 @@ export class Clusters {
     const { reads } = this.#options;
     const isNamed = [...reads.values()].some(({ named }) => named === cluster);
     return reads.size === 0 || isNamed || [...this.#records.served.values()].includes(cluster);
+  }
+
+  /** Returns what is known first hand of a target Service; undefined if no Link names the cluster. */
+  knowledge(cluster: string, key: string): TargetKnowledge | undefined {
+    const session = this.#sessions.get(cluster);
+    if (session instanceof Session) return session.knowledge(key);
+    const hasLink = [...this.#options.reads.values()].some(({ named }) => named === cluster);
+    return hasLink || session instanceof Keeping ? NOTHING_KNOWN : undefined;
   }
 
   /** Handles that Links were listed anew. */

@@ -26,6 +26,8 @@ export interface SharedEnvironment {
   readonly presence: Pick<LinkPresence, 'holdMs'>;
   readonly families: ReadonlySet<IpFamily>;
   readonly claims: NameClaims;
+  /** Takes notice that what is known of a target Service has changed, or that its mirror has: `namespace/name` of the mirror. */
+  readonly mirrorChanged?: ((key: string) => void) | undefined;
   readonly metrics: Metrics;
   readonly log: Logger;
   /** Whether this replica certainly leads. */

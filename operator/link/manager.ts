@@ -11,6 +11,7 @@ import { FairSemaphore } from '../kube/semaphore.ts';
 import type { Metrics } from '../metrics.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import type { Tuning } from '../config/tuning.ts';
+import { Failovers } from '../failover/failovers.ts';
 import { NameClaims } from '../mirror/names.ts';
 import type { ReadyCheck } from '../runtime/admin.ts';
 import type { EventRecorder } from '../runtime/events.ts';
@@ -31,6 +32,9 @@ import { LocalMember } from './local-member.ts';
 import { LinkPresence } from './presence.ts';
 import { servedClusters } from './records.ts';
 import type { LinkObject } from './status-writer.ts';
+
+/** The writes of routes take turns with those of the mirrors of each cluster, under a name of no cluster. */
+const FAILOVER_TURN = '!failover';
 
 export interface ManagerOptions {
   readonly config: OperatorConfig;
@@ -55,6 +59,9 @@ export class Manager {
   readonly #objects: Store<LinkObject>;
   readonly #secrets: Store<Secret>;
   readonly #reads = new Map<string, LinkRead>();
+  readonly #writes: FairSemaphore;
+  /** Undefined if failover is switched off. */
+  readonly #failovers: Failovers | undefined;
   /** Undefined until everything has been listed. */
   #clusters: Clusters | undefined;
   /** Undefined until everything has been listed. */
@@ -82,6 +89,8 @@ export class Manager {
       interruptions,
       log,
     });
+    this.#writes = new FairSemaphore(client.connections);
+    this.#failovers = config.failover ? this.#makeFailovers() : undefined;
     const { namespaces } = this.#source;
     const { returnGraceMs } = tuning;
     this.#presence = new LinkPresence({
@@ -119,7 +128,12 @@ export class Manager {
         federations.namespaceChanged(name, state);
       });
       local.start(federations);
-      await Promise.all([clusters.run(signal), federations.run(signal), discovery.run(signal)]);
+      await Promise.all([
+        clusters.run(signal),
+        federations.run(signal),
+        discovery.run(signal),
+        this.#failovers?.run(signal),
+      ]);
       await local.stop();
     }
     await Promise.all(running);
@@ -172,7 +186,7 @@ export class Manager {
       presence: this.#presence,
       source: this.#source,
       claims: new NameClaims(),
-      writes: new FairSemaphore(client.connections),
+      writes: this.#writes,
     };
     const local = new LocalMember({ env: shared, events });
     const federations: Federations = new Federations({
@@ -190,13 +204,30 @@ export class Manager {
       onChange: () => federations.addAll(),
     });
     const clusters: Clusters = new Clusters({
-      env: { ...shared, federations, discovery },
+      env: { ...shared, federations, discovery, mirrorChanged: (key) => this.#failovers?.mirrorChanged(key) },
       reads: this.#reads,
       served,
       makeLink: (name) => this.#makeLink(name),
       secretOf: (name) => this.#secrets.get(`${config.namespace}/${name}`),
     });
     return { clusters, federations, discovery, local };
+  }
+
+  #makeFailovers(): Failovers {
+    const { config, tuning } = this.#options;
+    return new Failovers({
+      ...this.#options,
+      source: this.#source,
+      namespace: config.namespace,
+      namespaces: config.mirrorNamespaces,
+      concurrency: config.concurrency,
+      timings: tuning.sourceTimings,
+      backoff: tuning.retryBackoff,
+      statusPeriodMs: tuning.statusPeriodMs,
+      returnGraceMs: tuning.returnGraceMs,
+      turn: (signal, execute) => this.#writes.run(FAILOVER_TURN, signal, execute),
+      knowledge: (cluster, key) => this.#clusters?.knowledge(cluster, key),
+    });
   }
 
   /** A source cluster that was away may have been restored from a backup, and have again what deleted Links left. */

@@ -2,9 +2,10 @@
  * The mirror controller of one target cluster: reconciles the mirrors of each target Service, and the probe Service.
  * Its owner supplies what is observed, as a value. The result for each key is kept here, for the status.
  */
-import { probeName } from '../../crds/wire.ts';
+import { mirrorName, probeName } from '../../crds/wire.ts';
 import { RETRY_BACKOFF } from '../kube/backoff.ts';
 import { isConflict, isForbidden, isInvalid } from '../kube/errors.ts';
+import { SERVICES, splitKey } from '../kube/objects.ts';
 import { claimAnew, decide, refusalOf, statusOf } from '../mirror/decide.ts';
 import type { Manifests } from '../mirror/desired.ts';
 import type { Observed, OwnedObjects } from '../mirror/observed.ts';
@@ -88,6 +89,7 @@ export class Mirrors {
 
   add(key: string): void {
     this.#controller.add(key);
+    this.#changed(key);
   }
 
   /** Reconciles until the signal aborts and the reconciles under way have ended. */
@@ -155,6 +157,7 @@ export class Mirrors {
       refusal,
     });
     countPass(metrics.target, cluster, pass.done);
+    if (pass.done.some(({ of }) => of === SERVICES)) this.#changed(key);
     if (pass.namespaceInDoubt) source.recheck(observed.namespace);
     // Between two passes, and while nothing can be decided, the last status is kept.
     const isFinal = !signal.aborted && !pass.again && shape.kind !== 'undecided' && !pass.errors.some(isConflict);
@@ -176,6 +179,12 @@ export class Mirrors {
       report.event('Warning', 'NameConflict', message);
     }
     return pass;
+  }
+
+  #changed(key: string): void {
+    const { cluster, env } = this.#options;
+    const { namespace, name } = splitKey(key);
+    if (key !== PROBE_KEY) env.mirrorChanged?.(`${namespace}/${mirrorName(name, cluster)}`);
   }
 
   #execute(manifests: Manifests, owned: OwnedObjects, retain: Retain, signal: AbortSignal): Promise<Pass> {

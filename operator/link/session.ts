@@ -6,6 +6,7 @@
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { type LinkSettings, probeName } from '../../crds/index.ts';
+import type { TargetKnowledge } from '../failover/readiness.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import { describe } from '../kube/errors.ts';
@@ -142,6 +143,17 @@ export class Session {
       // The last report is kept until the target has been read.
       mirrors: this.lease.isHeld && progress.hasSeenAll ? statuses : undefined,
       federated: this.#party.statuses,
+    };
+  }
+
+  /** Returns what is known first hand of a target Service (rule J3). */
+  knowledge(key: string): TargetKnowledge {
+    const { target, slices, decidable } = this.#exports.observe(key);
+    const gateway = this.#gateway.view;
+    return {
+      exported: target?.mode ?? (decidable ? 'not' : undefined),
+      slices,
+      isGatewayAlive: gateway === undefined ? false : gateway.alive,
     };
   }
 

@@ -9,11 +9,12 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MirrorOperator } from '../../constructs/operator/mirror-operator.ts';
 import type { MirrorOperatorProps } from '../../constructs/operator/props.ts';
+import { failoverCrd } from '../../crds/index.ts';
 import { RemoteAccess } from '../../constructs/gateway/remote-access.ts';
 import { type ApiJson, render } from '../../constructs/mirror/render.ts';
 import type { AuditEntry, TestCluster } from '../cluster/index.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
-import { type Api, eventually, type ObjectRef } from '../cluster/workload/index.ts';
+import { type Api, eventually, installCrd, type ObjectRef } from '../cluster/workload/index.ts';
 import {
   credentials,
   EXPORTED,
@@ -29,6 +30,7 @@ import type { LinkObject, ServiceObject } from '../support/objects.ts';
 import { discoveryCredentials } from '../support/full-mesh.ts';
 import { renderedOperator, serviceAccountUser } from '../support/rendered-operator.ts';
 import { LASTING_LEASE, type TestOperator } from '../support/operator.ts';
+import { httpRouteCrds, tcpRouteCrd } from '../support/route-crds.ts';
 import { TwoClusters } from '../support/two-clusters.ts';
 
 const DEADLINE_MS = 60_000;
@@ -86,6 +88,7 @@ const operatorObjects = (props: Partial<MirrorOperatorProps> = {}): readonly Api
     new MirrorOperator(chart, 'operator', {
       image: 'linkspan:test',
       enableHeadlessServices: true,
+      failover: false,
       ...LASTING_LEASE,
       ...props,
     });
@@ -104,6 +107,19 @@ const remoteLimited = remoteAccess(['shop']);
 
 /** The Service joins the federated Service of its name. */
 const MEMBER = { 'mirror.linkerd.io/federated': 'member' };
+
+/** A CRD of which only the existence counts. */
+const stubCrd = (group: string, version: string, kind: string, plural: string): ObjectRef => {
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  const spec = {
+    group,
+    scope: 'Namespaced',
+    names: { kind, plural, singular: kind.toLowerCase() },
+    versions: [{ name: version, served: true, storage: true, schema }],
+  };
+  const metadata = { name: `${plural}.${group}` };
+  return { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', metadata, spec } as ObjectRef;
+};
 
 const probe = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'probe-west', namespace: LINKS_NAMESPACE } };
 const probeEndpoints = { ...probe, kind: 'Endpoints' };
@@ -514,6 +530,89 @@ onReal('H6: the rights that the constructs render', () => {
     ];
   };
 
+  /** What differs with ServiceFailovers. */
+  const failoverLife = (objects: readonly ApiJson[]): readonly Step[] => {
+    const n = turn;
+    const ofKinds = [
+      { kind: 'HTTPRoute', version: 'v1', name: `web-${n}` },
+      { kind: 'GRPCRoute', version: 'v1', name: `rpc-${n}` },
+      { kind: 'TCPRoute', version: 'v1alpha2', name: `db-${n}` },
+    ];
+    const routeOf = ({ kind, version, name }: (typeof ofKinds)[number]): ObjectRef => ({
+      apiVersion: `gateway.networking.k8s.io/${version}`,
+      kind,
+      metadata: { name: `${name}-80`, namespace: 'shop' },
+    });
+    const failoverOf = ({ kind, name }: (typeof ofKinds)[number]): ObjectRef & { readonly spec: object } => ({
+      apiVersion: 'linkspan.dev/v1alpha1',
+      kind: 'ServiceFailover',
+      metadata: { name, namespace: 'shop' },
+      spec: { service: name, backends: [{ service: name }, { service: 'spare' }], holdDown: '0', routeKind: kind },
+    });
+    const forEach = (act: (of: (typeof ofKinds)[number]) => Promise<unknown>): Promise<unknown> =>
+      Promise.all(ofKinds.map(act));
+    const areAll = async (is: (of: (typeof ofKinds)[number]) => Promise<boolean>): Promise<boolean> =>
+      (await Promise.all(ofKinds.map(is))).every(Boolean);
+    const activeOf = async (of: (typeof ofKinds)[number]): Promise<string | undefined> =>
+      (await clusters.east.get<{ readonly status?: { readonly active?: string } }>(failoverOf(of)))?.status?.active;
+    const pods = (ready: boolean) =>
+      forEach(({ name }) => clusters.east.apply(slice(name, { labels: {}, endpoints: [{ ready }] })));
+    return [
+      {
+        name: 'routes of others with the names of ours are left to them',
+        act: async () => {
+          await clusters.east.apply(service('spare'));
+          await clusters.east.apply(slice('spare', { labels: {} }));
+          await forEach(async (of) => {
+            await clusters.east.apply(service(of.name));
+            await clusters.east.apply({
+              ...routeOf(of),
+              spec: { rules: [{ backendRefs: [{ name: 'spare', port: 80 }] }] },
+            } as ObjectRef);
+            await clusters.east.apply(failoverOf(of));
+          });
+          await pods(true);
+          await startOperator(objects);
+        },
+        done: () =>
+          areAll(async (of) => {
+            const found = await clusters.east.get<{
+              readonly status?: { readonly conditions?: readonly { readonly reason: string }[] };
+            }>(failoverOf(of));
+            return found?.status?.conditions?.[0]?.reason === 'NameConflict';
+          }),
+      },
+      {
+        name: 'and made when they are free',
+        act: () => forEach((of) => clusters.east.delete(routeOf(of))),
+        done: () =>
+          areAll(
+            async (of) => (await clusters.east.get(routeOf(of))) !== undefined && (await activeOf(of)) === of.name,
+          ),
+      },
+      {
+        name: 'requests go to another backend',
+        act: () => pods(false),
+        done: () => areAll(async (of) => (await activeOf(of)) === 'spare'),
+      },
+      { name: 'and back', act: () => pods(true), done: () => areAll(async (of) => (await activeOf(of)) === of.name) },
+      {
+        name: 'and again, which an Event from before a restart counts',
+        act: async () => {
+          await stopOperator();
+          await startOperator(objects);
+          await pods(false);
+        },
+        done: () => isRepeated('shop'),
+      },
+      {
+        name: 'routes go with their ServiceFailovers',
+        act: () => forEach((of) => clusters.east.delete(failoverOf(of))),
+        done: () => areAll(async (of) => (await clusters.east.get(routeOf(of))) === undefined),
+      },
+    ];
+  };
+
   /** The whole of a life, with nothing refused on the way. */
   const live = async (steps: readonly Step[]): Promise<void> => {
     await Promise.all([clusters.eastCluster.clearAudit(), clusters.westCluster.clearAudit()]);
@@ -617,6 +716,16 @@ onReal('H6: the rights that the constructs render', () => {
       linkSpec = { federation: 'flat' };
       await live(flatLife(objects));
       expect(await unused(rightsOf(objects).filter(({ role }) => role.metadata.namespace === 'linkerd'))).toEqual([]);
+    });
+
+    test('to serve ServiceFailovers', async () => {
+      const serviceProfile = stubCrd('linkerd.io', 'v1alpha2', 'ServiceProfile', 'serviceprofiles');
+      const crds = [failoverCrd as unknown as ObjectRef, serviceProfile, ...httpRouteCrds(), tcpRouteCrd()];
+      for (const crd of crds) await installCrd(clusters.eastCluster, crd);
+      const objects = operatorObjects({ failover: true });
+      await grant(clusters.east, OPERATOR, objects);
+      await live(failoverLife(objects));
+      expect(await unused(beyondPlain(objects))).toEqual([]);
     });
 
     test('to make namespaces', async () => {

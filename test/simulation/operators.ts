@@ -104,6 +104,8 @@ export class Operators {
         // The oracle has no memory of pods that were: at rest the grace period is over.
         endpointMirrorGrace: `${history.graceSeconds ?? 0}s`,
         endpoints: history.endpoints,
+        // Histories have none.
+        failover: false,
         probeConnectTo,
       },
       {},

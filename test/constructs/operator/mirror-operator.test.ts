@@ -71,6 +71,17 @@ const OWN_RULES = [
   },
 ];
 
+const FAILOVER_RULES = [
+  { apiGroups: ['linkspan.dev'], resources: ['servicefailovers'], verbs: READ },
+  { apiGroups: ['linkspan.dev'], resources: ['servicefailovers/status'], verbs: ['patch'] },
+  ...['httproutes', 'grpcroutes', 'tcproutes'].map((plural) => ({
+    apiGroups: ['gateway.networking.k8s.io'],
+    resources: [plural],
+    verbs: [...READ, ...WRITE],
+  })),
+  { apiGroups: ['linkerd.io'], resources: ['serviceprofiles'], verbs: READ },
+];
+
 const granted = (kind: 'ClusterRole' | 'Role', rules: readonly object[], namespace?: string) => [
   {
     apiVersion: `${RBAC}/v1`,
@@ -203,7 +214,13 @@ describe('an operator', () => {
           accessPolicy: 'all-unauthenticated',
         },
       },
-      ...granted('ClusterRole', [...READ_RULES, ...MIRROR_RULES, ...FEDERATION_RULES, ...NAMESPACE_RULES]),
+      ...granted('ClusterRole', [
+        ...READ_RULES,
+        ...MIRROR_RULES,
+        ...FEDERATION_RULES,
+        ...FAILOVER_RULES,
+        ...NAMESPACE_RULES,
+      ]),
       ...granted('Role', OWN_RULES, 'linkerd-multicluster'),
     ]);
   });
@@ -242,8 +259,8 @@ describe('an operator', () => {
 
     expect(objects.filter(({ apiVersion }) => apiVersion.startsWith(RBAC))).toEqual([
       ...granted('Role', [...OWN_RULES, ...READ_RULES, ...MIRROR_RULES], 'linkerd-multicluster'),
-      ...granted('Role', [...READ_RULES, ...MIRROR_RULES, ...FEDERATION_RULES], 'shop'),
-      ...granted('Role', [...READ_RULES, ...MIRROR_RULES, ...FEDERATION_RULES], 'bank'),
+      ...granted('Role', [...READ_RULES, ...MIRROR_RULES, ...FEDERATION_RULES, ...FAILOVER_RULES], 'shop'),
+      ...granted('Role', [...READ_RULES, ...MIRROR_RULES, ...FEDERATION_RULES, ...FAILOVER_RULES], 'bank'),
     ]);
     expect(configOf(objects)).toMatchObject({ mirrorNamespaces: ['shop', 'bank'] });
   });
@@ -290,9 +307,23 @@ describe('an operator', () => {
       { apiGroups: [''], resources: ['endpoints'], verbs: ['get', 'delete'] },
       { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: WRITE },
       { apiGroups: [''], resources: ['events'], verbs: ['get', 'create', 'patch'] },
+      ...FAILOVER_RULES,
       ...NAMESPACE_RULES,
       { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'create', 'patch'] },
     ]);
+  });
+
+  test('H6: has no right to routes where it serves no ServiceFailovers', () => {
+    const objects = operator({ failover: false });
+
+    expect(the('ClusterRole', objects)).toHaveProperty('rules', [
+      ...READ_RULES,
+      ...MIRROR_RULES,
+      ...FEDERATION_RULES,
+      ...NAMESPACE_RULES,
+    ]);
+    expect(configOf(objects)).toMatchObject({ failover: false });
+    expect(configOf(operator())).toMatchObject({ failover: true });
   });
 
   test('is told by its props what its flags say', () => {
@@ -335,7 +366,7 @@ describe('an operator', () => {
   });
 
   test('has a prop for each flag but those for tests and for running outside of a cluster', () => {
-    const without = ['--kubeconfig', '--context', '--identity', '--probe-connect-to', '--leader-elect'];
+    const without = ['--kubeconfig', '--context', '--identity', '--probe-connect-to', '--leader-elect', '--failover'];
     const rendered = operator({
       enableHeadlessServices: true,
       enableNamespaceCreation: true,

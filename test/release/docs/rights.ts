@@ -39,8 +39,13 @@ const beyond = (grants: readonly ShownGrant[], others: readonly ShownGrant[]): r
 export const rightsTables = (): readonly Table[] => [
   {
     heading: 'The operator, in a whole cluster',
-    text: '`MirrorOperator` by itself. It may read only the Secrets of its own namespace.',
-    grants: operator(),
+    text: '`MirrorOperator` with `failover: false`. It may read only the Secrets of its own namespace.',
+    grants: operator({ failover: false }),
+  },
+  {
+    heading: 'The operator, with failover',
+    text: 'By default, in addition to those above; the right to Events in its own namespace becomes one in the whole cluster:',
+    grants: beyond(operator(), operator({ failover: false })),
   },
   {
     heading: 'The operator, with EndpointSlices',
