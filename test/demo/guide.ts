@@ -91,7 +91,7 @@ async function exportService({ terminal, kubectl: { east, west } }: GuideStage):
     what: 'nginx-svc-west and the mirrors of three pods are there',
     holds: (seen) => isJust(seen, mirrors(3)),
   });
-  terminal.note(`${took()} later: a headless mirror, and a ClusterIP for each pod of west`);
+  terminal.note(`${took.text()} later: a headless mirror, and a ClusterIP for each pod of west`);
   return rows;
 }
 
@@ -142,7 +142,7 @@ async function loseGateway({ terminal, kubectl: { east }, gateways: { west } }: 
   const took = stopwatch();
   terminal.note('its probe port refuses connections');
   await east.get('links', readiness('False'));
-  terminal.note(`${took()} later, after three probes in vain`);
+  terminal.note(`${took.text()} later, after three probes in vain`);
   await east.getSubsets(endpointMirror, {
     what: 'the Endpoints of nginx-set-0-west are the gateway, not ready',
     holds: isGatewayNotReady,

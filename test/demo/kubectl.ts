@@ -4,6 +4,7 @@
  */
 import { dumpYaml } from '@kubernetes/client-node';
 import { Agent, request } from 'undici';
+import { FailoverApi, RouteApi } from '../../crds/wire.ts';
 import type { TestCluster } from '../cluster/index.ts';
 import {
   type Api,
@@ -23,6 +24,8 @@ const RESOURCES = {
   endpoints: { apiVersion: 'v1', kind: 'Endpoints' },
   endpointslices: { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice' },
   links: { apiVersion: 'multicluster.linkerd.io/v1alpha3', kind: 'Link' },
+  servicefailovers: { apiVersion: FailoverApi.apiVersion, kind: FailoverApi.kind },
+  httproute: { apiVersion: RouteApi.HTTPRoute, kind: 'HTTPRoute' },
 } as const;
 
 export type ResourceName = keyof typeof RESOURCES;
@@ -80,30 +83,47 @@ export class Kubectl {
   }
 
   /** `get endpoints NAME -o yaml`; only the subsets are printed. */
-  async getSubsets(name: string, { namespace = NAMESPACE, what, holds }: GetOptions<Endpoints>): Promise<void> {
-    const show = (endpoints: Endpoints | undefined): string => {
-      if (endpoints === undefined) return `Endpoints ${name} not found`;
-      const yaml = dumpYaml(endpoints, { seqNoIndent: true });
-      return yaml.slice(yaml.indexOf('\nsubsets:') + 1).trimEnd();
-    };
-    this.#typed(`${inNamespace(namespace)}get endpoints ${name} -o yaml`);
-    const endpoints = await until({
+  async getSubsets(name: string, options: GetOptions<Endpoints>): Promise<void> {
+    await this.#getYaml('endpoints', name, 'subsets', options);
+  }
+
+  /** `get httproute NAME -o yaml`; only the spec is printed. */
+  async getRoute(name: string, options: GetOptions<HttpRoute>): Promise<void> {
+    await this.#getYaml('httproute', name, 'spec', options);
+  }
+
+  /** `get RESOURCE NAME -o custom-columns=…`, by heading and path, as in `.spec.rules[0].backendRefs[*].name`. */
+  async getColumns(
+    resource: ResourceName,
+    name: string,
+    columns: Readonly<Record<string, string>>,
+    { namespace = NAMESPACE, what, holds }: GetOptions<Row>,
+  ): Promise<void> {
+    const spec = Object.entries(columns).map(([heading, path]) => `${heading}:${path}`);
+    this.#typed(`${inNamespace(namespace)}get ${resource} ${name} -o custom-columns='${spec.join()}'`);
+    const row = await until({
       what,
-      read: () => this.#api.get<Endpoints>({ ...RESOURCES.endpoints, metadata: { name, namespace } }),
-      holds: (seen) => seen !== undefined && holds(seen),
-      show,
+      read: async () => {
+        const object = await this.#api.get({ ...RESOURCES[resource], metadata: { name, namespace } });
+        return Object.fromEntries(Object.entries(columns).map(([heading, path]) => [heading, textAt(object, path)]));
+      },
+      holds,
+      show: (seen) => layOut([seen]).join('\n'),
       signal: this.#signal,
     });
-    this.#terminal.print('...', show(endpoints));
+    this.#terminal.print(...layOut([row]));
   }
 
   /** `apply --server-side -f`, from a file or from what another command prints. */
   async apply(source: { readonly file: string } | { readonly command: string }, objects: readonly ObjectRef[]) {
     const apply = `kubectl --context=${this.context} apply --server-side -f`;
     this.#terminal.command('file' in source ? `${apply} ${source.file}` : `${source.command} | ${apply} -`);
-    for (const object of objects) {
-      await this.#api.apply(object, { fieldManager: 'kubectl' });
-      this.#terminal.print(`${printedName(object)} serverside-applied`);
+    for (const { metadata, ...object } of objects) {
+      await this.#api.apply(
+        { ...object, metadata: { namespace: NAMESPACE, ...metadata } },
+        { fieldManager: 'kubectl' },
+      );
+      this.#terminal.print(`${printedName({ ...object, metadata })} serverside-applied`);
     }
   }
 
@@ -125,6 +145,28 @@ export class Kubectl {
 
   async close(): Promise<void> {
     await Promise.all([this.#api.close(), this.#agent.destroy()]);
+  }
+
+  /** `get RESOURCE NAME -o yaml`; only one field is printed. */
+  async #getYaml<T extends KubeObject>(
+    resource: ResourceName,
+    name: string,
+    field: keyof T & string,
+    { namespace = NAMESPACE, what, holds }: GetOptions<T>,
+  ): Promise<void> {
+    const show = (object: T | undefined): string =>
+      object === undefined
+        ? `${RESOURCES[resource].kind} ${name} not found`
+        : dumpYaml({ [field]: object[field] }, { seqNoIndent: true }).trimEnd();
+    this.#typed(`${inNamespace(namespace)}get ${resource} ${name} -o yaml`);
+    const object = await until({
+      what,
+      read: () => this.#api.get<T>({ ...RESOURCES[resource], metadata: { name, namespace } }),
+      holds: (seen) => seen !== undefined && holds(seen),
+      show,
+      signal: this.#signal,
+    });
+    this.#terminal.print('...', show(object));
   }
 
   #typed(line: string): void {
@@ -151,6 +193,30 @@ export interface Endpoints extends KubeObject {
     readonly addresses?: readonly { readonly hostname?: string; readonly ip: string }[];
     readonly notReadyAddresses?: readonly { readonly ip: string }[];
   }[];
+}
+
+/** What is at a path, joined by commas, as custom columns show it. */
+const textAt = (object: unknown, path: string): string => {
+  const values = (path.match(/[^.[\]]+/g) ?? []).reduce<readonly unknown[]>(
+    (found, step) =>
+      found.flatMap((value) => {
+        if (typeof value !== 'object' || value === null) return [];
+        if (step === '*') return Object.values(value) as unknown[];
+        const inner = (value as Readonly<Record<string, unknown>>)[step];
+        return inner === undefined ? [] : [inner];
+      }),
+    [object],
+  );
+  return values.length === 0 ? '<none>' : values.map(String).join();
+};
+
+/** An HTTPRoute. */
+export interface HttpRoute extends KubeObject {
+  readonly spec: {
+    readonly rules: readonly {
+      readonly backendRefs: readonly { readonly name: string; readonly weight: number }[];
+    }[];
+  };
 }
 
 const inNamespace = (namespace: string): string => (namespace === NAMESPACE ? '' : `-n ${namespace} `);

@@ -4,6 +4,7 @@
  */
 import type { Chart } from 'cdk8s';
 import { type ApiJson, Link, LinkCredentials, render } from '../../constructs/index.ts';
+import { bodyOf } from './source.ts';
 
 /** How west is reached. */
 interface Target {
@@ -27,11 +28,7 @@ const compose = (chart: Chart, west: Target): void => {
 };
 
 /** The body of that function. */
-export const LINK_SOURCE: readonly string[] = compose
-  .toString()
-  .split('\n')
-  .slice(1, -1)
-  .map((line) => line.slice(2));
+export const LINK_SOURCE = bodyOf(compose);
 
 /** What the constructs render: a Secret and a Link. */
 export const linkToWest = (west: Target): readonly ApiJson[] => render((chart) => compose(chart, west));

@@ -8,7 +8,7 @@ import { linkCrd } from '../../crds/index.ts';
 import { probeName } from '../../crds/wire.ts';
 import { type Backing, startCluster, type TestCluster } from '../cluster/index.ts';
 import { Processes } from '../cluster/real/processes.ts';
-import { api, installCrd, startKubelet } from '../cluster/workload/index.ts';
+import { api, installCrd, type ObjectRef, startKubelet } from '../cluster/workload/index.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { OPERATOR_COMMAND, OperatorProcess } from '../support/operator-process.ts';
 import { mergedKubeconfig } from './kubeconfig.ts';
@@ -38,6 +38,8 @@ export interface StageOptions<Target extends string> {
   readonly backing: Backing;
   /** Names of the target clusters; each has a gateway. */
   readonly targets: readonly Target[];
+  /** Definitions that the source has beside the Link's. @default none */
+  readonly crds?: readonly ObjectRef[] | undefined;
   readonly terminal: Terminal;
   /** Ends every wait. */
   readonly signal: AbortSignal;
@@ -94,7 +96,7 @@ export class Stage<Target extends string> implements AsyncDisposable {
       stack.defer(() => gateway.die());
       return gateway;
     });
-    await prepareSource(clusters[SOURCE]);
+    await prepareSource(clusters[SOURCE], [linkCrd, ...(options.crds ?? [])]);
     const stage = new Stage(options, clusters, gateways, processes, stack.move());
     await writeFile(stage.kubeconfigFile, mergedKubeconfig(Object.values(clusters)), { mode: 0o600 });
     return stage;
@@ -149,10 +151,10 @@ export class Stage<Target extends string> implements AsyncDisposable {
   }
 }
 
-const prepareSource = async (east: TestCluster): Promise<void> => {
+const prepareSource = async (east: TestCluster, crds: readonly ObjectRef[]): Promise<void> => {
   const client = api(east);
   try {
-    await installCrd(east, linkCrd);
+    for (const crd of crds) await installCrd(east, crd);
     await client.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: LINKS_NAMESPACE } });
   } finally {
     await client.close();

@@ -1,10 +1,16 @@
 /** Time for people to read. */
 
-/** Starts a stopwatch; the function that it returns reads it, as in `207 ms` or `1.2 s`. */
-export const stopwatch = (): (() => string) => {
+/** Time since its start. */
+export interface Stopwatch {
+  readonly ms: () => number;
+  /** As in `207 ms` or `1.2 s`. */
+  readonly text: () => string;
+}
+
+/** Starts one. */
+export const stopwatch = (): Stopwatch => {
   const start = performance.now();
-  return () => {
-    const ms = performance.now() - start;
-    return ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`;
-  };
+  const ms = (): number => performance.now() - start;
+  const text = (): string => (ms() < 1000 ? `${ms().toFixed(0)} ms` : `${(ms() / 1000).toFixed(1)} s`);
+  return { ms, text };
 };
