@@ -277,8 +277,8 @@ export const FEDERATION: readonly Defect[] = [
     ...EXPORTS,
     name: 'another selector of members is not read',
     rule: 'E5',
-    find: 'a.federatedServiceSelector?.query === b.federatedServiceSelector?.query && (a.federatedServiceSelector === undefined ||',
-    replace: '(a.name !== b.name ||',
+    find: 'a.federatedServiceSelector?.query === b.federatedServiceSelector?.query &&',
+    replace: '',
   },
   {
     ...EXPORTS,

@@ -270,6 +270,16 @@ describe('the members of federated Services', () => {
     await eventually('it is not', async () => exports.observeMember('shop/web').anyReady === false);
   });
 
+  it('are those of another selector at once when the Link has another (E5)', async () => {
+    putAll(['web'], MEMBER);
+    putAll(['db'], { team: 'a' });
+    const { exports, members } = reading([], OF_MEMBERS);
+    await eventually('they are listed', async () => members.includes('listed'));
+    exports.update({ ...OF_MEMBERS, federatedServiceSelector: selectorOf({ team: 'a' }) });
+    await eventually('the others are', async () => exports.observeMember('shop/db').service !== undefined);
+    expect(exports.observeMember('shop/web')).toMatchObject({ service: undefined, isKnown: true });
+  });
+
   it('are held if a list takes too many away, and released by the count (E6, I6)', async () => {
     const { exports, members, report } = reading([], OF_MEMBERS, [], undefined, 40, keysOf(numbered(12)));
     await eventually('they are listed', async () => members.includes('listed'));
