@@ -67,8 +67,8 @@ export const COMMANDS: readonly Defect[] = [
   {
     name: "the CRD is deleted with another namespace's Links",
     file: 'synth/commands/install/uninstall.ts',
-    find: 'if (kind === CRDS) return (await cluster.list(LINKS, {})).map((object) => ({ of: LINKS, object }));',
-    replace: 'if (kind === CRDS) return [];',
+    find: 'const defined = [LINKS, SERVICE_FAILOVERS].find(',
+    replace: 'const defined = [SERVICE_FAILOVERS].find(',
     tests: UNINSTALL,
   },
   {
