@@ -210,7 +210,7 @@ export const FEDERATION: readonly Defect[] = [
   },
   {
     ...STORES,
-    name: 'a federated Service that somebody changed is not looked at',
+    name: 'a federated Service that somebody changed is not looked at (N2)',
     rule: 'C3',
     find: 'this.#federations?.(federation);',
     replace: 'void federation;',
@@ -275,7 +275,7 @@ export const FEDERATION: readonly Defect[] = [
   },
   {
     ...EXPORTS,
-    name: 'another selector of members is not read',
+    name: 'another selector of members is not read (N10)',
     rule: 'E5',
     find: 'a.federatedServiceSelector?.query === b.federatedServiceSelector?.query &&',
     replace: '',
@@ -375,5 +375,19 @@ export const FEDERATION: readonly Defect[] = [
     rule: 'I6',
     find: 'target?.askForMember(key);',
     replace: '',
+  },
+  {
+    ...DESIRED,
+    name: 'labels stay those of a member that has left (N4)',
+    rule: 'I3',
+    find: 'const metadata = (first?.service ?? live)?.metadata;',
+    replace: 'const metadata = (live ?? first?.service)?.metadata;',
+  },
+  {
+    ...FEDERATIONS,
+    name: "a Service that another created first is nobody's, and its members wait (N1)",
+    rule: 'I2',
+    find: "'addressType' in object ? federationOf(object) !== undefined : isFederated(object);",
+    replace: "object.metadata.name === '';",
   },
 ];

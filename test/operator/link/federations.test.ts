@@ -104,6 +104,20 @@ describe('the controller of federated Services', () => {
     expect(await writes()).toEqual(['patch']);
   });
 
+  it('joins what another has created a moment before, which no watch has shown yet (I2, N1)', async () => {
+    linked.add('b');
+    await start();
+    stage.east.faults.silenceWatches();
+    stage.put({ ...linkerds('web@b'), apiVersion: 'v1', kind: 'Service' });
+    federations.join(party(target('a')));
+    const collisions = async () => (await stage.east.audit()).filter(({ code }) => code === 409).length;
+    await eventually('it has been tried', async () => (await collisions()) > 1);
+    expect([entries(), reasons()]).toEqual(['web@b', {}]);
+    stage.east.faults.dropWatches();
+    await eventually('both are members', async () => entries() === 'web@a,web@b');
+    await eventually('that is reported', async () => reasons().a === 'Mirrored');
+  });
+
   it('writes nothing when it starts beside what is right (C5)', async () => {
     await start(target('a'), throughGateway('b'));
     const before = live();
