@@ -95,4 +95,21 @@ export const LOCAL_MEMBER: readonly Defect[] = [
     find: 'if (before !== undefined) this.#counts[before] -= 1;',
     replace: '',
   },
+  {
+    ...MEMBER,
+    file: 'operator/link/local-lease.ts',
+    name: 'what is wrong with local memberships is not put right when their Lease is taken',
+    rule: 'I7',
+    find: 'this.#isHeld = isHeld; onChange();',
+    replace: 'this.#isHeld = isHeld;',
+    tests: ['test/operator/link/beside-linkerd.test.ts'],
+  },
+  {
+    file: 'operator/federation/admission.ts',
+    name: "the entry that Linkerd's controller has taken away is written again",
+    rule: 'I7',
+    find: "if (knowledge !== 'known') {",
+    replace: "if (knowledge === 'unknown') {",
+    tests: ['test/operator/link/beside-linkerd.test.ts'],
+  },
 ];

@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TargetParty } from '../../../operator/federation/observed.ts';
+import type { Environment } from '../../../operator/link/environment.ts';
 import { Federations } from '../../../operator/link/federations.ts';
 import { LocalMember } from '../../../operator/link/local-member.ts';
 import type { Service } from '../../../operator/kube/objects.ts';
@@ -13,6 +14,7 @@ import type { ObjectRef } from '../../cluster/workload/index.ts';
 import { LINKS_NAMESPACE, service, slice } from '../../support/builders.ts';
 import type { OpenCluster } from '../../simulation/linkerd-lease.ts';
 import { LinkerdFederation } from '../../simulation/linkerd-federation.ts';
+import { randomOf } from '../../simulation/world/random.ts';
 import { member, target, throughGateway } from '../federation/observed.ts';
 import { Stage } from './stage.ts';
 
@@ -40,8 +42,12 @@ const linkObject = (name: string) => ({
   metadata: { name, namespace: LINKS_NAMESPACE, creationTimestamp: bornAt(name) },
 });
 
+const isMember = (service: Pick<KubeObject, 'metadata'> | Service | undefined): boolean =>
+  service?.metadata.labels?.['mirror.linkerd.io/federated'] === 'member';
+
 describe("beside Linkerd's controllers (I7)", () => {
   let stage: Stage;
+  let env: Environment;
   let local: LocalMember;
   let federations: Federations;
   let stop: AbortController | undefined;
@@ -92,11 +98,12 @@ describe("beside Linkerd's controllers (I7)", () => {
   const party = (cluster: Cluster): TargetParty => {
     const knowledge = isTheirs(cluster) ? 'anothers' : 'known';
     const seniority = { createdAt: bornAt(cluster), name: cluster };
-    const options = { service: there.get(cluster), knowledge, seniority } as const;
+    const service = isMember(there.get(cluster)) ? there.get(cluster) : undefined;
+    const options = { service, knowledge, seniority } as const;
     return gateways ? throughGateway(cluster, options) : target(cluster, options);
   };
   const start = async (): Promise<void> => {
-    const env = await stage.environment();
+    env = await stage.environment();
     local = new LocalMember({ env, events: { record: () => undefined } });
     federations = new Federations({ env, local, mayHaveLink: () => true });
     for (const cluster of CLUSTERS) {
@@ -129,10 +136,21 @@ describe("beside Linkerd's controllers (I7)", () => {
   };
   const shows = (remote: string | undefined, here: string | undefined) =>
     eventually(`${remote} and ${here} are shown`, async () => entries().join() === [remote, here].join());
+  /** Whether the operator has heard of all that there is in its cluster. */
+  const isSeen = (): boolean => {
+    const web = stage.east.store.get('v1', 'Service', 'shop', 'web') as Live | undefined;
+    const seen = local.observe('shop/web').service?.metadata.resourceVersion;
+    return (
+      seen === (isMember(web) ? web?.metadata.resourceVersion : undefined) &&
+      env.source.federation('shop/web').live?.metadata.resourceVersion === live()?.metadata.resourceVersion &&
+      local.observe('shop/web').isHeld === (holder(LEASE) === 'linkspan-0')
+    );
+  };
   /** Everybody has looked at everything, and nobody has found anything to do. */
   const isAtRest = async (): Promise<void> => {
     await eventually('nobody writes', async () => {
       const before = live()?.metadata.resourceVersion;
+      if (!isSeen()) return false;
       for (const each of Object.values(linkerds)) each.act();
       federations.addAll();
       await federations.idle();
@@ -238,5 +256,74 @@ describe("beside Linkerd's controllers (I7)", () => {
     await eventually('it is made', async () => live() !== undefined);
     expect(act('local')).toEqual([false]);
     await eventually('all are in', async () => CLUSTERS.every((each) => reasons.get(each) === 'Mirrored'));
+  });
+
+  /** What is wrong with the federated Service while nobody has anything to do. */
+  const wrong = (): readonly string[] => {
+    const broken: string[] = [];
+    const must = (holds: boolean, what: string): void => {
+      if (!holds) broken.push(what);
+    };
+    const [remote, here] = entries();
+    const listed = new Set((remote ?? '').split(',').filter((each) => each !== ''));
+    const numbers = new Set((live() as { spec?: Service['spec'] } | undefined)?.spec?.ports?.map(({ port }) => port));
+    for (const cluster of CLUSTERS) {
+      const service = there.get(cluster);
+      const wants = isMember(service);
+      const own = new Set(service?.spec?.ports?.map(({ port }) => port));
+      const isIn = listed.delete(`web@${cluster}`);
+      if (isTheirs(cluster)) must(!wants || isIn, `Linkerd has lost ${cluster}`);
+      else
+        must(isIn === (wants && [...numbers].every((port) => own.has(port))), `${cluster} is ${isIn ? '' : 'not '}in`);
+    }
+    must(listed.size === 0, `nobody is ${[...listed].join()}`);
+    const web = stage.east.store.get('v1', 'Service', 'shop', 'web') as Live | undefined;
+    const wants = isMember(web);
+    // What vanished before their local mirror was there stays (N5).
+    const isOver = web === undefined && holder(LEASE) !== 'linkspan-0';
+    must(isOver || here === (wants ? 'web' : undefined), `the local Service is ${here === undefined ? 'not ' : ''}in`);
+    if (wants) must(live()?.metadata.labels.owner === 'here', 'labels are not those of the local Service');
+    must(live() === undefined || remote !== undefined || here !== undefined, 'it has no member');
+    return broken;
+  };
+
+  it.each([1, 2, 3])('whatever users do, and whoever holds which Lease, history %i', async (seed) => {
+    const random = randomOf(seed);
+    const one = <T>(...all: readonly [T, ...T[]]): T => all[Math.floor(random() * all.length)] ?? all[0];
+    const ports = () => one([80], [80, 81]).map((port) => ({ name: `p${port}`, port, protocol: 'TCP' }) as const);
+    const membership = () => one<Partial<typeof MEMBER>>(MEMBER, MEMBER, {});
+    const acts: readonly (() => unknown)[] = [
+      () => stage.put(service('web', { labels: { owner: 'here', ...membership() }, ports: ports() })),
+      () => stage.east.store.delete('v1', 'Service', 'shop', 'web'),
+      ...CLUSTERS.flatMap((cluster) => [
+        () => there.set(cluster, member(cluster, { ports: ports() }, { labels: { owner: cluster, ...membership() } })),
+        () => {
+          if (isTheirs(cluster)) stage.lease(cluster, '');
+          else stage.lease(cluster, one('', 'linkspan-0'));
+        },
+        () => {
+          linkerds[cluster].stop();
+          stage.lease(cluster, 'linkspan-0');
+        },
+      ]),
+      () => linkerds.local.stop(),
+      () => linkerds.local.stop(),
+      () => stage.lease('', 'linkerd-local-mirror', undefined, LEASE),
+      () => stage.east.store.delete('v1', 'Service', 'shop', 'web-federated'),
+      async () => {
+        await end();
+        act(...one<readonly (Cluster | 'local')[]>([], ['local'], ['a', 'b']));
+        await start();
+      },
+    ];
+    await start();
+    for (let step = 0; step < 40; step += 1) {
+      await one(acts[0]!, ...acts.slice(1))();
+      if (random() < 0.3) continue;
+      federations.addAll();
+      await eventually('somebody holds the Lease', async () => holder(LEASE) !== '');
+      await isAtRest();
+      expect(wrong(), `step ${step}`).toEqual([]);
+    }
   });
 });
