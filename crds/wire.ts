@@ -52,6 +52,8 @@ export const Label = {
   federationMember: 'linkspan.dev/federation-member',
   /** Ours, on a route: the ServiceFailover of its namespace that it is made for (rule J1). */
   serviceFailover: 'linkspan.dev/service-failover',
+  /** linkerd-failover's, on a TrafficSplit: whoever changes its weights. */
+  controlledBy: 'failover.linkerd.io/controlled-by',
 } as const;
 
 /** Annotations on mirrors, their Endpoints, credentials and the gateway. */
@@ -98,6 +100,8 @@ export const Annotation = {
   helmRelease: 'meta.helm.sh/release-name',
   /** Ours, on the gateway's NetworkAuthentication: `any` if it was given no source clusters' CIDRs. */
   sourceNetworks: 'linkspan.dev/source-networks',
+  /** linkerd-failover's, on a TrafficSplit: the backend that takes all requests while it is ready. */
+  primaryService: 'failover.linkerd.io/primary-service',
   /** Ours, on a TrafficSplit or an HTTPRoute: its backends in the order in which to fall back on them. */
   failover: 'linkspan.dev/failover',
   /** Ours, on a Link: `"<count>"` lets a held mass deletion go ahead (rule E6). */

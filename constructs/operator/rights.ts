@@ -130,6 +130,12 @@ export const failoverRules: readonly PolicyRule[] = [
     verbs: READ,
     why: 'reports a ServiceProfile for which routes are ignored',
   },
+  {
+    group: 'split.smi-spec.io',
+    resources: ['trafficsplits'],
+    verbs: [...READ, 'patch'],
+    why: 'serves the TrafficSplits of users of linkerd-failover',
+  },
 ];
 
 /**

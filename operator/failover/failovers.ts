@@ -26,6 +26,7 @@ import { type Decision, decideFailover, type Finding } from './plan.ts';
 import { type EndpointCounts, reachable, sumCounts, type TargetKnowledge } from './readiness.ts';
 import { failoverOf, ROUTE_KINDS, ROUTES } from './routes.ts';
 import { failoverStatus, type FailoverFindings, readStatus } from './status.ts';
+import { Splits } from './splits.ts';
 import { type FailoverObject, SERVICE_FAILOVERS, Watched, type WatchOptions } from './watched.ts';
 
 export interface FailoversOptions extends Pick<WatchOptions, 'timings' | 'interruptions'> {
@@ -63,6 +64,7 @@ export class Failovers {
   readonly #options: FailoversOptions;
   readonly #watched: Watched;
   readonly #controller: Controller;
+  readonly #splits: Splits;
   readonly #applier: Applier;
   /** Readiness as it was last decided: the status may be written later. */
   readonly #readiness = new Map<string, ReadonlyMap<string, Readiness>>();
@@ -79,6 +81,7 @@ export class Failovers {
       { ...options, partitions: options.namespaces ?? [undefined] },
       {
         failover: (key) => this.#failoverChanged(key),
+        split: (key) => this.#splitChanged(key),
         service: (key) => this.#serviceChanged(key),
         all: () => this.addAll(),
       },
@@ -90,6 +93,12 @@ export class Failovers {
       metrics,
       log,
       backoff: options.backoff ?? RETRY_BACKOFF,
+    });
+    this.#splits = new Splits({
+      ...options,
+      store: this.#watched.splits.store,
+      isReady: (key) => this.#isReady(key),
+      isKnown: () => this.#watched.slices.state === 'readable',
     });
     const stores = ROUTE_KINDS.map((kind) => [ROUTES[kind].plural, this.#watched.routes[kind].store] as const);
     this.#applier = new Applier({
@@ -106,7 +115,7 @@ export class Failovers {
     this.#signal = signal;
     const unsubscribe = this.#options.source.subscribeServices((key) => this.#serviceChanged(key));
     this.addAll();
-    await Promise.all([this.#watched.run(signal), this.#controller.run(signal)]);
+    await Promise.all([this.#watched.run(signal), this.#controller.run(signal), this.#splits.run(signal)]);
     unsubscribe();
     await this.#controller.forget();
   }
@@ -116,6 +125,7 @@ export class Failovers {
     const { failovers, routes } = this.#watched;
     if (failovers.state === 'missing') this.#absentMs = performance.now();
     for (const object of failovers.store.values()) this.#failoverChanged(keyOf(object));
+    for (const object of this.#watched.splits.store.values()) this.#splitChanged(keyOf(object));
     for (const kind of ROUTE_KINDS) for (const key of routes[kind].store.indexed('failover')) this.#controller.add(key);
   }
 
@@ -134,8 +144,14 @@ export class Failovers {
     this.#controller.add(key);
   }
 
+  #splitChanged(key: string): void {
+    if (this.#signal !== undefined) void this.#watched.runRest(this.#signal);
+    this.#splits.add(key);
+  }
+
   #serviceChanged(key: string): void {
     for (const object of this.#watched.failovers.store.by('service', key)) this.#controller.add(keyOf(object));
+    for (const object of this.#watched.splits.store.by('service', key)) this.#splits.add(keyOf(object));
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
@@ -183,6 +199,14 @@ export class Failovers {
       hasProfile: this.#watched.profiles.store.by('service', service).length > 0,
       before: this.#readiness.get(key) ?? readStatus(object.status).readiness,
     };
+  }
+
+  /** Whether any endpoint of a Service is ready; undefined while that is not known. */
+  #isReady(key: string): boolean | undefined {
+    const live = this.#options.source.services.get(key);
+    if (live === undefined) return false;
+    const counts = this.#endpointsOf(live);
+    return counts && counts.ready > 0;
   }
 
   /** What is known of the endpoints of a Service: of a mirror at first hand, of others by its slices in this cluster. */

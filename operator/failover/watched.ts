@@ -1,5 +1,5 @@
 /**
- * What the operator watches for failover besides Services: ServiceFailovers, routes, ServiceProfiles and, once there is
+ * What the operator watches for failover besides Services: ServiceFailovers, TrafficSplits, routes, ServiceProfiles and, once there is
  * anything to fail over, EndpointSlices. None of their CRDs need be installed: a kind that cannot be read is not known,
  * and nothing is deleted because of it. It is looked at again for ever.
  */
@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RouteKind } from '../../constructs/mirror/index.ts';
 import { readFailover, type FailoverSettings } from '../../crds/failover/settings.ts';
 import type { Checked } from '../../crds/field-error.ts';
-import { FailoverApi, Label } from '../../crds/wire.ts';
+import { Annotation, FailoverApi, Label } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { describe, isForbidden, isNotFound } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, type KubeObject, type Resource } from '../kube/objects.ts';
@@ -18,6 +18,7 @@ import { type Change, Store, type StoreOptions } from '../runtime/store.ts';
 import type { KindState, Route } from './observed.ts';
 import { type FamilyCounts, countSlice } from './readiness.ts';
 import { failoverOf, parentsOf, ROUTE_KINDS, ROUTES } from './routes.ts';
+import { CONTROLLED_SPLITS, servicesOf as servicesOfSplit, TRAFFIC_SPLITS, type TrafficSplit } from './splits.ts';
 
 export const SERVICE_FAILOVERS: Resource = {
   group: FailoverApi.group,
@@ -63,12 +64,20 @@ export class OptionalKind<T extends KubeObject> {
   readonly #of: Resource;
   readonly #options: WatchOptions;
   readonly #onState: () => void;
+  readonly #labelSelector: string | undefined;
   readonly #states = new Map<string | undefined, KindState>();
   #running = false;
 
   /** @param onState called when {@link state} may have changed */
-  constructor(of: Resource, options: WatchOptions, store: StoreOptions<T>, onState: () => void) {
+  constructor(
+    of: Resource,
+    options: WatchOptions,
+    store: StoreOptions<T>,
+    onState: () => void,
+    labelSelector?: string,
+  ) {
     this.#of = of;
+    this.#labelSelector = labelSelector;
     this.#options = options;
     this.#onState = onState;
     const names = options.partitions.filter((name) => name !== undefined);
@@ -96,7 +105,7 @@ export class OptionalKind<T extends KubeObject> {
         new Reflector<T>({
           client: () => client,
           resource: this.#of,
-          select: { namespace },
+          select: { namespace, labelSelector: this.#labelSelector },
           sink: this.store.sink(namespace),
           interruptions,
           ...(timings === undefined ? {} : { timings }),
@@ -135,6 +144,8 @@ function stateOf(state: ReflectorState): KindState | undefined {
 export interface WatchListener {
   /** A ServiceFailover, by key. */
   failover(key: string): void;
+  /** A TrafficSplit that is to be served, by key. */
+  split(key: string): void;
   /** What concerns one Service: `namespace/name`. */
   service(key: string): void;
   /** What can be read has changed. */
@@ -146,6 +157,7 @@ export class Watched {
   readonly routes: Readonly<Record<RouteKind, OptionalKind<Route>>>;
   readonly profiles: OptionalKind<KubeObject>;
   readonly slices: OptionalKind<CountedSlice>;
+  readonly splits: OptionalKind<TrafficSplit>;
 
   constructor(options: WatchOptions, listener: WatchListener) {
     const all = (): void => listener.all();
@@ -186,6 +198,17 @@ export class Watched {
       },
       all,
     );
+    this.splits = new OptionalKind<TrafficSplit>(
+      TRAFFIC_SPLITS,
+      options,
+      {
+        trim: trimSplit,
+        indexes: { service: servicesOfSplit },
+        onChange: ({ key }) => listener.split(key),
+      },
+      all,
+      CONTROLLED_SPLITS,
+    );
     this.slices = new OptionalKind<CountedSlice>(
       ENDPOINT_SLICES,
       options,
@@ -201,13 +224,13 @@ export class Watched {
     );
   }
 
-  /** Watches ServiceFailovers and routes until the signal aborts. */
+  /** Watches ServiceFailovers, TrafficSplits and routes until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const kinds = [this.failovers, ...ROUTE_KINDS.map((kind) => this.routes[kind])];
+    const kinds = [this.failovers, this.splits, ...ROUTE_KINDS.map((kind) => this.routes[kind])];
     await Promise.all(kinds.map((each) => each.run(signal)));
   }
 
-  /** Watches what is needed once there is a ServiceFailover, until the signal aborts; once, however often it is called. */
+  /** Watches what is needed once there is a ServiceFailover or a TrafficSplit, until the signal aborts; once, however often it is called. */
   async runRest(signal: AbortSignal): Promise<void> {
     await Promise.all([this.profiles, this.slices].map((each) => each.run(signal)));
   }
@@ -282,6 +305,21 @@ function trimRoute(object: Route, kind: RouteKind): Route {
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp, ...(isOurs && { labels, annotations }) },
     spec: isOurs ? object.spec : { parentRefs: object.spec?.parentRefs },
   } as Route;
+}
+
+function trimSplit({ metadata, spec }: TrafficSplit): TrafficSplit {
+  const { name, namespace, uid, resourceVersion, annotations } = metadata;
+  const primary = annotations?.[Annotation.primaryService];
+  return {
+    metadata: {
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+      ...(primary !== undefined && { annotations: { [Annotation.primaryService]: primary } }),
+    },
+    spec: { backends: spec?.backends },
+  } as TrafficSplit;
 }
 
 function trimSlice(object: EndpointSlice): CountedSlice | undefined {

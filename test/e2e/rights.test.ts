@@ -108,6 +108,12 @@ const remoteLimited = remoteAccess(['shop']);
 /** The Service joins the federated Service of its name. */
 const MEMBER = { 'mirror.linkerd.io/federated': 'member' };
 
+const splitRef = (n: number): ObjectRef => ({
+  apiVersion: 'split.smi-spec.io/v1alpha2',
+  kind: 'TrafficSplit',
+  metadata: { name: `web-${n}`, namespace: 'shop' },
+});
+
 /** A CRD of which only the existence counts. */
 const stubCrd = (group: string, version: string, kind: string, plural: string): ObjectRef => {
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
@@ -606,6 +612,27 @@ onReal('H6: the rights that the constructs render', () => {
         done: () => isRepeated('shop'),
       },
       {
+        name: 'a TrafficSplit of a user of linkerd-failover follows',
+        act: () =>
+          clusters.east.apply({
+            ...splitRef(n),
+            metadata: { ...splitRef(n).metadata, labels: { 'failover.linkerd.io/controlled-by': 'linkerd-failover' } },
+            spec: {
+              service: `web-${n}`,
+              backends: [
+                { service: `web-${n}`, weight: 1 },
+                { service: 'spare', weight: 0 },
+              ],
+            },
+          } as ObjectRef),
+        done: async () => {
+          const found = await clusters.east.get<{
+            readonly spec: { readonly backends: readonly { readonly weight: number }[] };
+          }>(splitRef(n));
+          return found?.spec.backends.map(({ weight }) => weight).join() === '0,1';
+        },
+      },
+      {
         name: 'routes go with their ServiceFailovers',
         act: () => forEach((of) => clusters.east.delete(failoverOf(of))),
         done: () => areAll(async (of) => (await clusters.east.get(routeOf(of))) === undefined),
@@ -720,7 +747,14 @@ onReal('H6: the rights that the constructs render', () => {
 
     test('to serve ServiceFailovers', async () => {
       const serviceProfile = stubCrd('linkerd.io', 'v1alpha2', 'ServiceProfile', 'serviceprofiles');
-      const crds = [failoverCrd as unknown as ObjectRef, serviceProfile, ...httpRouteCrds(), tcpRouteCrd()];
+      const trafficSplit = stubCrd('split.smi-spec.io', 'v1alpha2', 'TrafficSplit', 'trafficsplits');
+      const crds = [
+        failoverCrd as unknown as ObjectRef,
+        serviceProfile,
+        trafficSplit,
+        ...httpRouteCrds(),
+        tcpRouteCrd(),
+      ];
       for (const crd of crds) await installCrd(clusters.eastCluster, crd);
       const objects = operatorObjects({ failover: true });
       await grant(clusters.east, OPERATOR, objects);

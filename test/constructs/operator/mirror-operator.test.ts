@@ -80,6 +80,7 @@ const FAILOVER_RULES = [
     verbs: [...READ, ...WRITE],
   })),
   { apiGroups: ['linkerd.io'], resources: ['serviceprofiles'], verbs: READ },
+  { apiGroups: ['split.smi-spec.io'], resources: ['trafficsplits'], verbs: [...READ, 'patch'] },
 ];
 
 const granted = (kind: 'ClusterRole' | 'Role', rules: readonly object[], namespace?: string) => [
