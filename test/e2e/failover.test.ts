@@ -209,4 +209,14 @@ onEachBacking('failover', (backing) => {
     const found = await clusters.east.get<RouteObject>(routeRef('db-3306', 'TCPRoute', 'v1alpha2'));
     expect(found?.spec.rules[0]?.backendRefs).toMatchObject([{ name: 'db', port: 3306, weight: 1 }]);
   });
+
+  test('J4: ServiceFailovers that vanish with their CRD leave their routes', async () => {
+    await both('kept');
+    const crd = failoverCrd as unknown as ObjectRef;
+    await clusters.east.delete(crd);
+    await eventually('the CRD is gone', async () => (await clusters.east.get(crd)) === undefined);
+    await operator?.settled();
+    expect(await weights('kept-80')).toBe('kept 1, kept-west 0');
+    await installCrd(clusters.eastCluster, crd);
+  });
 });

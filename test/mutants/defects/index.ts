@@ -5,6 +5,7 @@
 import type { Defect } from '../defect.ts';
 import { COMMANDS } from './commands.ts';
 import { CONSTRUCTS } from './constructs.ts';
+import { FAILOVER } from './failover.ts';
 import { FEDERATION } from './federation.ts';
 import { GATEWAY } from './gateway.ts';
 import { KUBE } from './kube.ts';
@@ -26,6 +27,7 @@ export const DEFECTS: readonly Defect[] = [
   ...GATEWAY,
   ...FEDERATION,
   ...LOCAL_MEMBER,
+  ...FAILOVER,
   ...PROCESS,
   ...CONSTRUCTS,
   ...COMMANDS,

@@ -1,0 +1,97 @@
+import type { Defect } from '../defect.ts';
+
+const DECIDE = { file: 'operator/failover/decide.ts', tests: ['test/operator/failover/decide.test.ts'] };
+const PLAN = { file: 'operator/failover/plan.ts', tests: ['test/operator/failover/plan.test.ts'] };
+const ROUTES = { ...PLAN, file: 'operator/failover/routes.ts' };
+const STATUS = { ...PLAN, file: 'operator/failover/status.ts' };
+const SPLITS = { file: 'operator/failover/splits.ts', tests: ['test/operator/failover/splits.test.ts'] };
+const E2E = ['test/e2e/failover.test.ts'];
+
+export const FAILOVER: readonly Defect[] = [
+  {
+    ...DECIDE,
+    name: 'requests go back before the hold-down is over',
+    rule: 'J2',
+    find: 'nowMs < each.sinceMs + holdDownMs',
+    replace: 'false',
+  },
+  {
+    ...DECIDE,
+    name: 'requests go nowhere while all that is ready must prove itself',
+    rule: 'J2',
+    find: 'const chosen = free.length > 0 ? free : ready;',
+    replace: 'const chosen = free;',
+  },
+  {
+    ...DECIDE,
+    name: 'all weights are 0 while no backend is ready',
+    rule: 'J2',
+    find: 'if (weights.some((weight) => weight > 0)) return weights;',
+    replace: 'return weights;',
+  },
+  {
+    ...DECIDE,
+    name: 'a backend of which nothing is known counts as not ready',
+    rule: 'J3',
+    find: '(before?.ready ?? isActive)',
+    replace: 'false',
+  },
+  {
+    ...DECIDE,
+    name: 'a hold-down begins anew with each reconcile',
+    rule: 'J2',
+    find: 'before?.ready === ready ? Math.min(before.sinceMs, changedMs) : changedMs',
+    replace: 'changedMs',
+  },
+  {
+    ...PLAN,
+    name: 'a backend that does not exist is listed',
+    rule: 'J4',
+    find: 'return live === undefined || state === undefined ? [] : [{ candidate: { service, weight, ...state }, live }];',
+    replace: 'return state === undefined ? [] : [{ candidate: { service, weight, ...state }, live: live ?? apex! }];',
+  },
+  {
+    ...PLAN,
+    name: 'a route is deleted since the CRD of its kind cannot be read',
+    rule: 'J4',
+    find: 'return plan.desired === undefined || (',
+    replace: 'return (',
+  },
+  {
+    ...ROUTES,
+    name: "somebody else's older route is not noticed",
+    rule: 'J4',
+    find: 'own === undefined || isOlder(other, own)',
+    replace: 'false',
+  },
+  {
+    ...ROUTES,
+    name: 'a route that somebody has copied is ours',
+    rule: 'J1',
+    find: 'if (failover === undefined || !name.startsWith(`${failover}-`)) return undefined;',
+    replace: 'if (failover === undefined) return undefined; if (true) return failover;',
+  },
+  {
+    ...STATUS,
+    name: 'a restart writes the status, since counts are not known yet',
+    rule: 'C5',
+    find: '?? counted.get(service)',
+    replace: '',
+  },
+  {
+    ...SPLITS,
+    name: 'all weights of a TrafficSplit are 0 while no backend is ready',
+    rule: 'J5',
+    find: 'ready.includes(true) ? ready.map((each) => (each ? 1 : 0)) : undefined',
+    replace: 'ready.map((each) => (each ? 1 : 0))',
+  },
+  {
+    file: 'operator/link/mirrors.ts',
+    tests: E2E,
+    name: 'the verdict on a gateway waits for somebody else to turn the routes',
+    rule: 'J3',
+    find: `    this.#controller.add(key);
+    this.#changed(key);`,
+    replace: '    this.#controller.add(key);',
+  },
+];
