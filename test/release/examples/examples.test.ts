@@ -98,6 +98,24 @@ test('statefulset renders an nginx StatefulSet and its headless Service, exporte
   `);
 });
 
+test('failover renders, in each cluster, which cluster takes over for it', async () => {
+  const failovers = (await synthesize('failover')).flatMap(({ objects }) =>
+    objects
+      .filter(({ kind }) => kind === 'ServiceFailover')
+      .map((object) => [object.metadata.namespace, object['spec']]),
+  );
+  expect(failovers).toEqual(
+    ['west', 'east'].map((other) => [
+      'test',
+      {
+        service: 'podinfo',
+        backends: [{ service: 'podinfo', minReady: '50%' }, { service: `podinfo-${other}` }],
+        holdDown: '60s',
+      },
+    ]),
+  );
+});
+
 test('podinfo renders both clusters, each with half of its requests for the other', async () => {
   expect(await yamlOf('podinfo')).toMatchInlineSnapshot(`
     "# east.k8s.yaml
