@@ -3,21 +3,19 @@
  * Services that are members. Clients reach the pods of both, and of the other cluster alone when one fails.
  */
 import { App, Chart } from 'cdk8s';
-import { Deployment, Namespace, Service } from 'cdk8s-plus-27';
+import { Deployment, Service } from 'cdk8s-plus-27';
 import { Federated } from 'linkspan';
 
 const PORT = 9898;
-const NAMESPACE = 'greetings';
+const MESHED = { annotations: { 'linkerd.io/inject': 'enabled' } };
 
 const app = new App();
 
 for (const cluster of ['west', 'east']) {
-  const chart = new Chart(app, cluster, { namespace: NAMESPACE });
-  new Namespace(chart, 'Namespace', {
-    metadata: { name: NAMESPACE, annotations: { 'linkerd.io/inject': 'enabled' } },
-  });
+  const chart = new Chart(app, cluster, { namespace: 'greetings' });
   const podinfo = new Deployment(chart, 'Podinfo', {
     metadata: { name: 'podinfo' },
+    podMetadata: MESHED,
     replicas: 2,
     containers: [
       {
@@ -39,6 +37,7 @@ for (const cluster of ['west', 'east']) {
   // A client in the mesh: it waits, and requests are made from it by hand.
   new Deployment(chart, 'Frontend', {
     metadata: { name: 'frontend' },
+    podMetadata: MESHED,
     replicas: 1,
     containers: [
       {

@@ -671,11 +671,10 @@ test('federated renders both clusters, each with a member of one federated Servi
   expect(files.map(({ file }) => file)).toEqual(['east.k8s.yaml', 'west.k8s.yaml']);
   for (const { objects } of files) {
     expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
-      'Namespace greetings',
       'Deployment podinfo',
       'Service podinfo',
       'Deployment frontend',
     ]);
-    expect(objects[2]?.metadata.labels).toEqual({ 'mirror.linkerd.io/federated': 'member' });
+    expect(objects[1]?.metadata.labels).toEqual({ 'mirror.linkerd.io/federated': 'member' });
   }
 });

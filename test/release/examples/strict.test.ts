@@ -18,7 +18,7 @@ onReal('what the examples render', () => {
     cluster = await borrowCluster('real', 'east');
     client = api(cluster);
     for (const crd of meshCrds) await installCrd(cluster, crd);
-    await client.apply(namespace('test'));
+    for (const name of ['test', 'greetings']) await client.apply(namespace(name));
   });
   afterAll(async () => {
     await client.close();
