@@ -1,14 +1,18 @@
-/** What a target exports, read once from lists. Pure: another list is another value. */
+/** What a target exports and what of it is federated, read once from lists. Pure: another list is another value. */
 import type { Selector } from '../../crds/selector.ts';
 import { type EndpointSlice, keyOf, type KubeObject, type Service } from '../kube/objects.ts';
 import { type Exported, exportedAs, needsByName, slicesBehind } from '../target/exported.ts';
 import { type Read, readService, readSlice, serviceKeys } from '../target/objects.ts';
-import type { TargetView } from '../target/target.ts';
+import type { MembersView, TargetView } from '../target/target.ts';
 
-/** What selects the exports of a Link. */
+/** What selects the exports of a Link, and the members of federated Services. */
 export interface Selectors {
   readonly gateway: Selector | undefined;
   readonly flat: Selector | undefined;
+  /** @default - none */
+  readonly members?: Selector | undefined;
+  /** Whether the slices behind members are listed, which only a gateway needs. @default false */
+  readonly readsMemberSlices?: boolean;
 }
 
 /** What was listed. More than the selectors select may be in it. */
@@ -19,43 +23,89 @@ export interface TargetLists {
   readonly namespaces: readonly string[] | undefined;
 }
 
-export class ListedTarget implements TargetView {
-  readonly #gateway: ReadonlyMap<string, Service>;
-  readonly #flat: ReadonlyMap<string, Service>;
+/** How objects are read. Those that are not what the API allows are left out. */
+interface Reading {
+  readonly services: <T extends Service>(objects: readonly T[]) => readonly Service[];
+  readonly slices: (objects: readonly EndpointSlice[]) => readonly EndpointSlice[];
+}
+
+/** The Services that one selector selects, and the slices behind them. */
+class Selected {
+  readonly services: ReadonlyMap<string, Service>;
   /** Slices by `namespace/name` of the Service. */
   readonly #slices = new Map<string, EndpointSlice[]>();
-  /** Names of the slices that carry the labels of exports, with their namespace. */
+  /** Names of the slices that carry the labels of the Services, with their namespace. */
   readonly #labelled: ReadonlySet<string>;
+
+  /** @param slices none if those behind the Services are not read */
+  constructor(
+    selector: Selector | undefined,
+    services: readonly Service[],
+    slices: readonly EndpointSlice[],
+    reading: Reading,
+  ) {
+    const matching = services.filter(({ metadata }) => selector?.matches(metadata.labels) === true);
+    this.services = new Map(reading.services(matching).map((service) => [keyOf(service), service]));
+    // What is behind no Service that is selected is never read.
+    const behind = slices.filter((slice) => serviceKeys(slice).some((key) => this.services.has(key)));
+    this.#labelled = new Set(behind.filter(({ metadata }) => selector?.matches(metadata.labels)).map(keyOf));
+    for (const slice of reading.slices(behind)) {
+      for (const key of serviceKeys(slice)) this.#slices.set(key, [...(this.#slices.get(key) ?? []), slice]);
+    }
+  }
+
+  slicesOf(key: string): readonly EndpointSlice[] | undefined {
+    const service = this.services.get(key);
+    if (service === undefined) return [];
+    const all = this.#slices.get(key) ?? [];
+    return slicesBehind(
+      service,
+      all.filter((slice) => this.#labelled.has(keyOf(slice))),
+      all,
+    );
+  }
+}
+
+export class ListedTarget implements TargetView, MembersView {
+  readonly #gateway: Selected;
+  readonly #flat: Selected;
+  readonly #members: Selected;
+  readonly #readsMemberSlices: boolean;
   /** Objects that are not what the API allows; they are left out. */
   readonly malformed: readonly string[];
 
-  constructor({ services, slices, namespaces }: TargetLists, { gateway, flat }: Selectors) {
-    const malformed: string[] = [];
+  /** @param readAsSlice reads a slice, or refuses it */
+  constructor(
+    { services, slices, namespaces }: TargetLists,
+    { gateway, flat, members, readsMemberSlices = false }: Selectors,
+    readAsSlice: (object: EndpointSlice) => Read<EndpointSlice> = readSlice,
+  ) {
+    const malformed = new Set<string>();
     const isRead = ({ metadata }: KubeObject): boolean => namespaces?.includes(metadata.namespace ?? '') ?? true;
     const read = <T extends KubeObject>(objects: readonly T[], how: (object: T) => Read<T>): readonly T[] =>
       objects.filter(isRead).flatMap((object) => {
         const found = how(object);
         if ('object' in found) return [found.object];
-        malformed.push(found.malformed);
+        malformed.add(found.malformed);
         return [];
       });
-    const selected = (selector: Selector | undefined): ReadonlyMap<string, Service> => {
-      const matching = services.filter(({ metadata }) => selector?.matches(metadata.labels) === true);
-      return new Map(read(matching, readService).map((service) => [keyOf(service), service]));
+    const reading: Reading = {
+      services: (objects) => read<Service>(objects, readService),
+      slices: (objects) => read(objects, readAsSlice),
     };
-    this.#gateway = selected(gateway);
-    this.#flat = selected(flat);
-    // What is behind no Service in gateway mode is never read.
-    const behind = slices.filter((slice) => serviceKeys(slice).some((key) => this.#gateway.has(key)));
-    this.#labelled = new Set(behind.filter(({ metadata }) => gateway?.matches(metadata.labels)).map(keyOf));
-    for (const slice of read(behind, readSlice)) {
-      for (const key of serviceKeys(slice)) this.#slices.set(key, [...(this.#slices.get(key) ?? []), slice]);
-    }
-    this.malformed = malformed;
+    this.#gateway = new Selected(gateway, services, slices, reading);
+    this.#flat = new Selected(flat, services, [], reading);
+    this.#members = new Selected(members, services, readsMemberSlices ? slices : [], reading);
+    this.#readsMemberSlices = readsMemberSlices;
+    this.malformed = [...malformed];
   }
 
   get size(): number {
-    return this.#gateway.size + this.#flat.size;
+    return this.#gateway.services.size + this.#flat.services.size;
+  }
+
+  get memberCount(): number {
+    return this.#members.services.size;
   }
 
   /** All is known. */
@@ -63,13 +113,8 @@ export class ListedTarget implements TargetView {
     return true;
   }
 
-  /** Federated Services are not forecast. */
   decidesMember(): boolean {
-    return false;
-  }
-
-  member(): undefined {
-    return undefined;
+    return true;
   }
 
   /** The lists are all that is asked of the target. */
@@ -78,22 +123,27 @@ export class ListedTarget implements TargetView {
   }
 
   get(key: string): Exported | undefined {
-    return exportedAs(this.#gateway.get(key), this.#flat.get(key));
+    return exportedAs(this.#gateway.services.get(key), this.#flat.services.get(key));
+  }
+
+  member(key: string): Service | undefined {
+    return this.#members.services.get(key);
   }
 
   keys(): ReadonlySet<string> {
-    return new Set([...this.#gateway.keys(), ...this.#flat.keys()]);
+    return new Set([...this.#gateway.services.keys(), ...this.#flat.services.keys()]);
+  }
+
+  memberKeys(): ReadonlySet<string> {
+    return new Set(this.#members.services.keys());
   }
 
   slicesOf(key: string): readonly EndpointSlice[] | undefined {
-    const service = this.#gateway.get(key);
-    if (service === undefined) return [];
-    const all = this.#slices.get(key) ?? [];
-    return slicesBehind(
-      service,
-      all.filter((slice) => this.#labelled.has(keyOf(slice))),
-      all,
-    );
+    return this.#gateway.slicesOf(key);
+  }
+
+  memberSlicesOf(key: string): readonly EndpointSlice[] | undefined {
+    return this.#readsMemberSlices ? this.#members.slicesOf(key) : undefined;
   }
 }
 

@@ -55,7 +55,7 @@ class ModelStores extends SourceStores {
     if (this.watched !== undefined) fill(this.watched.store, namespaces, exist);
     fill(this.services, services, exist);
     fill(this.endpoints, endpoints.filter(isOfCluster), exist);
-    fill(this.slices, slices.filter(isOfCluster).filter(isWritten), exist);
+    fill(this.slices, slices.filter(isWritten), exist);
   }
 
   put(of: Resource, object: KubeObject): void {
@@ -131,6 +131,11 @@ export class ModelCluster implements WriteClient {
   /** What the operator knows of it. */
   get stores(): SourceStores {
     return this.#stores;
+  }
+
+  /** The Services that there were at first. */
+  get services(): readonly Service[] {
+    return this.#options.objects.services;
   }
 
   /** Number of writes and deletions so far. */

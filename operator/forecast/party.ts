@@ -1,12 +1,20 @@
 /** Who writes the mirrors of one cluster in a forecast: a Link that is served, or the removal of what one left. */
 import type { LinkSettings } from '../../crds/index.ts';
 import type { OperatorConfig } from '../config/config.ts';
-import { type KubeObject, type Resource, ENDPOINTS, SERVICES } from '../kube/objects.ts';
+import type { TargetParty } from '../federation/observed.ts';
+import { type KubeObject, type Resource, ENDPOINTS, SERVICES, splitKey } from '../kube/objects.ts';
 import type { LinkReport } from '../link/environment.ts';
 import { HeldDeletions } from '../link/held.ts';
 import { Limits } from '../link/limits.ts';
-import { NamespaceBudget } from '../link/namespaces.ts';
-import { linkViewOf, observeExport, observeLeft, observeServed, probeManifests } from '../link/observe.ts';
+import { NamespaceBudget, namespaceStateOf } from '../link/namespaces.ts';
+import {
+  linkViewOf,
+  observeExport,
+  observeLeft,
+  observeMember,
+  observeServed,
+  probeManifests,
+} from '../link/observe.ts';
 import { claimAnew, decide, refusalOf, statusOf } from '../mirror/decide.ts';
 import { type Manifests, NOTHING } from '../mirror/desired.ts';
 import type { NameClaims } from '../mirror/names.ts';
@@ -18,13 +26,13 @@ import { Applier } from '../runtime/applier.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { idOf } from '../runtime/plan.ts';
 import { ownerOf, PROBE_KEY } from '../source/owner.ts';
-import type { TargetView } from '../target/target.ts';
+import type { MembersView, TargetView } from '../target/target.ts';
 import type { ModelCluster } from './model.ts';
 
 /** A Link that is served. */
 export interface ServedLink {
   readonly settings: LinkSettings;
-  readonly target: TargetView;
+  readonly target: TargetView & MembersView;
   /** Undefined if the Link has no gateway. */
   readonly gateway: GatewayView | undefined;
 }
@@ -41,6 +49,8 @@ export interface LinkForecast {
   readonly cluster: string;
   /** Of each target Service that is exported. */
   readonly statuses: readonly MirrorStatus[];
+  /** Of each target Service that is selected as a member of a federated Service. */
+  readonly members: readonly MirrorStatus[];
   /** Number of deletions that would be held (rule E6), and some of them. */
   readonly held: number;
   readonly someHeld: readonly string[];
@@ -56,6 +66,8 @@ export interface Context {
   readonly config: OperatorConfig;
   readonly model: ModelCluster;
   readonly claims: NameClaims;
+  /** Whether Linkerd's control plane has credentials of a cluster; undefined: that is not known. */
+  readonly isDiscoverable: (cluster: string) => boolean | undefined;
 }
 
 /** What writes the mirrors of one cluster. */
@@ -201,6 +213,7 @@ export class Served extends Party {
       source,
       cluster,
       target: () => target,
+      members: () => target,
       onChange: () => undefined,
     });
     this.#budget = new NamespaceBudget(config.maxNamespaces, cluster, source.namespaces);
@@ -209,15 +222,48 @@ export class Served extends Party {
     this.#held.relisted(target, confirmPrune);
   }
 
-  outcome(): LinkForecast {
+  /** @param members statuses of its members */
+  outcome(members: Iterable<MirrorStatus>): LinkForecast {
     return {
       link: this.link,
       cluster: this.cluster,
       statuses: [...this.statuses.values()],
+      members: [...members],
       held: this.#held.count,
       someHeld: this.#held.some,
       excess: this.#limits.excess,
     };
+  }
+
+  memberKeys(): ReadonlySet<string> {
+    return this.#served.target.memberKeys();
+  }
+
+  /** Returns what is known of one of its Services as a member of a federated Service. */
+  member(key: string): TargetParty {
+    const { settings, target, gateway } = this.#served;
+    const { config, isDiscoverable } = this.context;
+    const { service, isKnown, isAdmitted, anyReady } = observeMember(key, target, this.#held, this.#limits);
+    const isFlat = settings.federation === 'flat';
+    const link = linkViewOf(settings, config);
+    return {
+      knowledge: isKnown ? 'known' : 'unknown',
+      service,
+      link: { ...link, createNamespaces: service !== undefined && link.createNamespaces && this.#mayCreate(key) },
+      seniority: { createdAt: settings.createdAt, name: settings.name },
+      mode: isFlat ? 'remote-discovery' : 'gateway',
+      isDiscoverable: isFlat && service !== undefined ? isDiscoverable(settings.cluster) : undefined,
+      isAdmitted,
+      gateway,
+      anyReady,
+    };
+  }
+
+  #mayCreate(key: string): boolean {
+    const { namespace } = splitKey(key);
+    const { config, model } = this.context;
+    const state = namespaceStateOf(namespace, { config, source: model.stores });
+    return state !== 'missing' || this.#budget.admits(namespace);
   }
 
   protected keys(): Iterable<string> {

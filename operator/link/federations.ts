@@ -62,7 +62,7 @@ export class Federations implements Federation {
       client: env.client,
       turn: (signal, execute) => env.writes.run(TURN, signal, execute),
       stores: { services: source.services, endpoints: source.endpoints, endpointslices: source.slices },
-      isOurs,
+      isOurs: isOfFederation,
       mayWrite: () => env.mayWrite() && [local, ...this.#parties.values()].every(({ mayWrite }) => mayWrite()),
     });
   }
@@ -189,11 +189,11 @@ export class Federations implements Federation {
 }
 
 /** Whether an object that prevents a creation is ours after all: the store was behind. */
-const isOurs = (object: KubeObject): boolean =>
+export const isOfFederation = (object: KubeObject): boolean =>
   'addressType' in object ? federationOf(object) !== undefined : isFederated(object);
 
 /** A cluster that has a Link, or may have one, and no session that takes part. */
-const unknownParty = (cluster: string): TargetParty => ({
+export const unknownParty = (cluster: string): TargetParty => ({
   knowledge: 'unknown',
   link: { cluster, clusterDomain: '', excludedLabels: [], excludedAnnotations: [], createNamespaces: false },
   // Before all others: labels and ports may be those of its member, and stay.
@@ -205,7 +205,7 @@ const unknownParty = (cluster: string): TargetParty => ({
 });
 
 /** The status of a member, if what it asks for could not be written. */
-function afterPass(status: MirrorStatus, { refusals, errors }: Pick<Pass, 'refusals' | 'errors'>): MirrorStatus {
+export function afterPass(status: MirrorStatus, { refusals, errors }: Pick<Pass, 'refusals' | 'errors'>): MirrorStatus {
   const [refusal] = refusals;
   if (refusal !== undefined) return { ...status, mirrored: false, ...refusal };
   if (errors.length === 0) return status;

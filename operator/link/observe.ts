@@ -11,7 +11,7 @@ import type { GatewayView, LinkView, NamespaceState, Observed } from '../mirror/
 import { readSlices } from '../mirror/target-endpoints.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
-import type { Target, TargetView } from '../target/target.ts';
+import type { MembersView, TargetView } from '../target/target.ts';
 import type { HeldDeletions } from './held.ts';
 import type { Limits } from './limits.ts';
 import { type NamespaceBudget, namespaceStateOf } from './namespaces.ts';
@@ -72,7 +72,7 @@ export interface ObservedMember {
 /** Returns what the target says about one Service as a member; undefined: the target is not being read. */
 export const observeMember = (
   key: string,
-  target: Target | undefined,
+  target: (TargetView & MembersView) | undefined,
   held: HeldDeletions,
   limits: Limits,
 ): ObservedMember => {

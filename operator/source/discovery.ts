@@ -37,7 +37,7 @@ export class Discovery {
     this.#options = options;
     this.#store = new Store<Secret>({
       trim: trimSecret,
-      indexes: { cluster: clustersOf },
+      indexes: { cluster: discoveredBy },
       ...(names !== undefined && { partitionBy: 'name' as const, partitions: names }),
       onRelisted: onChange,
       onChange,
@@ -81,7 +81,7 @@ export class Discovery {
 }
 
 /** The cluster that a Secret has the credentials of; none if Linkerd's controller ignores it. */
-function clustersOf({ metadata: { labels = {}, annotations = {} }, data }: Secret): readonly string[] {
+export function discoveredBy({ metadata: { labels = {}, annotations = {} }, data }: Secret): readonly string[] {
   const cluster = labels[Label.credentialsClusterName];
   const isComplete = [Annotation.trustDomain, Annotation.clusterDomain].every(
     (name) => annotations[name] !== undefined,

@@ -78,13 +78,16 @@ const shown = (object: KubeObject, { of }: ForecastChange): KubeObject => {
 };
 
 const reasonOf = (
-  { service, cluster, link, status, of }: ForecastChange,
+  { service, cluster, link, status, of, isFederated }: ForecastChange,
   action: Action,
   differences: readonly Difference[],
 ): string => {
   if (service === undefined) {
     return action === 'change' ? changed(differences) : `probe of the gateway of Link ${link}`;
   }
+  if (isFederated && action === 'create')
+    return of.namespaced ? `Services ${service} join it` : `Services ${service} are to be in it`;
+  if (isFederated && action === 'delete') return `it has no part in ${service} any more`;
   switch (action) {
     case 'create':
       return of.namespaced ? `${service} is exported by ${cluster}` : `${service} of ${cluster} is in it`;

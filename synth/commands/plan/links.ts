@@ -71,7 +71,11 @@ export const planLinks = async (
     });
     if (rival !== undefined) serve.push(rival);
   }
-  return { ...(await forecast({ config, model, serve, remove })), refused };
+  const isForecast = (cluster: string): boolean => serve.some(({ settings: each }) => each.cluster === cluster);
+  const named = new Set([...reads.values()].map((read) => read.settings?.cluster ?? read.named));
+  const mayHaveLink = (cluster: string): boolean => named.has(cluster) && !isForecast(cluster);
+  const federation = { ...source.federation, mayHaveLink };
+  return { ...(await forecast({ config, model, serve, remove, federation })), refused };
 };
 
 /** Links beside those that are planned whose mirrors can want the same names (rule A7). */

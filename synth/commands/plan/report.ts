@@ -1,4 +1,5 @@
 /** A plan as it is printed. Pure. */
+import type { MirrorStatus } from '../../../operator/mirror/status.ts';
 import type { ReportFormat } from '../common/flags.ts';
 import { reportText } from '../common/output.ts';
 import { type Column, tableText } from '../common/table.ts';
@@ -8,7 +9,7 @@ import type { Plan } from './links.ts';
 /** A plan as `-o json` and `-o yaml` have it. */
 export interface PlanReport {
   readonly changes: readonly PlannedChange[];
-  /** Target Services that are not mirrored, and Links that are not served. */
+  /** Target Services that are not mirrored or do not join federated ones, and Links that are not served. */
   readonly refused: readonly RefusedEntry[];
   /** Deletions that are held until they are confirmed (rule E6). */
   readonly held: readonly { readonly link: string; readonly count: number; readonly some: readonly string[] }[];
@@ -18,8 +19,10 @@ export interface RefusedEntry {
   readonly link: string;
   /** `namespace/name` of the target Service; undefined: the whole Link. */
   readonly service: string | undefined;
-  /** Name of the mirror that there would be. */
+  /** Name of the mirror, or of the federated Service, that there would be. */
   readonly mirror: string | undefined;
+  /** Set if it does not join a federated Service. */
+  readonly isMember?: true;
   readonly reason: string;
   readonly message: string;
 }
@@ -38,20 +41,24 @@ export const planReport = ({ changes, links, refused }: Plan): PlanReport => ({
     ),
   refused: [
     ...refused.map((each) => ({ ...each, service: undefined, mirror: undefined })),
-    ...links.flatMap(({ link, statuses }) =>
-      statuses
-        .filter(({ mirrored }) => !mirrored)
-        .map(({ remote, local, reason, message }) => ({
-          link,
-          service: `${remote.namespace}/${remote.name}`,
-          mirror: `${remote.namespace}/${local}`,
-          reason,
-          message,
-        })),
-    ),
+    ...links.flatMap(({ link, statuses, members }) => [
+      ...refusedOf(link, statuses),
+      ...refusedOf(link, members).map((each) => ({ ...each, isMember: true as const })),
+    ]),
   ],
   held: links.filter(({ held }) => held > 0).map(({ link, held, someHeld }) => ({ link, count: held, some: someHeld })),
 });
+
+const refusedOf = (link: string, statuses: readonly MirrorStatus[]): readonly RefusedEntry[] =>
+  statuses
+    .filter(({ mirrored }) => !mirrored)
+    .map(({ remote, local, reason, message }) => ({
+      link,
+      service: `${remote.namespace}/${remote.name}`,
+      mirror: `${remote.namespace}/${local}`,
+      reason,
+      message,
+    }));
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -111,8 +118,11 @@ export const planSummary = ({ changes, refused, held }: PlanReport): string => {
     .filter(([count]) => count > 0)
     .map(([count, what]) => `${count} ${what}`);
   const more = [
-    ...(refused.length > 0 ? [`${refused.length} not mirrored`] : []),
+    ...counted(refused.filter(({ isMember }) => !isMember).length, 'not mirrored'),
+    ...counted(refused.filter(({ isMember }) => isMember).length, 'not federated'),
     ...held.map(({ count, link }) => `${count} deletions of Link ${link} held`),
   ];
   return [counts.length === 0 ? 'no change' : counts.join(', '), ...more].join('; ');
 };
+
+const counted = (count: number, what: string): readonly string[] => (count > 0 ? [`${count} ${what}`] : []);

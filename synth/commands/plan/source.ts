@@ -1,5 +1,4 @@
 /** The source cluster as a forecast needs it, read once: its objects, its Links, and what their Leases record. */
-import type { Selector } from '../../../crds/selector.ts';
 import { PODS as PODS_OF_OPERATOR } from '../../../constructs/operator/pods.ts';
 import { ENDPOINT_SLICE_MANAGER, Label } from '../../../crds/wire.ts';
 import type { OperatorConfig } from '../../../operator/config/config.ts';
@@ -24,6 +23,7 @@ import type { LinkObject } from '../common/link-object.ts';
 import { operatorSettings } from '../common/operator-settings.ts';
 import type { ClusterReader } from '../common/reader.ts';
 import { fixedSelector } from '../common/selectors.ts';
+import { readFederation, type SourceFederation } from './federation.ts';
 
 /** What is read of the source cluster. */
 export interface Source {
@@ -43,6 +43,7 @@ export interface Source {
   readonly served: ReadonlyMap<string, string>;
   /** By name. */
   readonly leases: ReadonlyMap<string, Lease>;
+  readonly federation: SourceFederation;
 }
 
 /** Where the operator and the Links are. */
@@ -62,22 +63,25 @@ export const readSource = async (
 ): Promise<Source> => {
   const { config, isInstalled } = await operatorSettings(reader, namespaces);
   const { namespace } = config;
-  const found = await reader.select<LinkObject>(LINKS, { namespace });
+  const stored = await reader.select<LinkObject>(LINKS, { namespace });
   const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
-  const live = new Map(found.map((link) => [link.metadata.name, link]));
+  const live = new Map(stored.map((link) => [link.metadata.name, link]));
   const links = new Map([...live, ...given.map((link) => [link.metadata.name, overLive(link, live, now)] as const)]);
-  const leases = await reader.select<Lease>(LEASES, { namespace });
+  const found = await reader.select<Lease>(LEASES, { namespace });
+  const leases = new Map(found.map((lease) => [lease.metadata.name, lease]));
+  const model = await readModel(reader, config);
   return {
     reader,
     config,
     isInstalled,
-    model: await readModel(reader, config),
+    model,
     families: await readFamilies(reader, namespace),
     live,
     links,
     reads: new Map([...links].map(([name, link]) => [name, readLinkObject(link)])),
-    served: recordedClusters(leases),
-    leases: new Map(leases.map((lease) => [lease.metadata.name, lease])),
+    served: recordedClusters(found),
+    leases,
+    federation: await readFederation(reader, config, model.services, leases),
   };
 };
 
@@ -116,14 +120,7 @@ const readModel = async (reader: ClusterReader, config: OperatorConfig): Promise
 
 const OF_CLUSTER = [{ key: Label.clusterName, operator: 'Exists' }] as const;
 const OF_A_CLUSTER = fixedSelector({ matchExpressions: OF_CLUSTER });
-const WRITTEN_SLICES = fixedSelector({
-  matchLabels: { [Label.endpointSliceManagedBy]: ENDPOINT_SLICE_MANAGER },
-  matchExpressions: OF_CLUSTER,
-});
-
-/** Selects the slices of Services by their names. */
-export const slicesOfServices = (names: readonly string[]): Selector =>
-  fixedSelector({ matchExpressions: [{ key: Label.serviceName, operator: 'In', values: names }] });
+const WRITTEN_SLICES = fixedSelector({ matchLabels: { [Label.endpointSliceManagedBy]: ENDPOINT_SLICE_MANAGER } });
 
 interface Pod extends KubeObject {
   readonly status?: { readonly podIPs?: readonly { readonly ip: string }[] };

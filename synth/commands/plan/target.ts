@@ -1,5 +1,6 @@
 /** A target cluster as a forecast needs it, read once: what it exports to a Link, and its gateway. */
 import type { LinkSettings } from '../../../crds/index.ts';
+import type { Selector } from '../../../crds/selector.ts';
 import {
   type GatewayView,
   ListedTarget,
@@ -22,10 +23,8 @@ import { readCredentials } from '../common/credentials-secret.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { reportOf } from '../common/link-status.ts';
 import { type ClusterReader, liveReader } from '../common/reader.ts';
-import { slicesOfServices, type Source } from './source.ts';
-
-/** So many names fit into one query. */
-const MAX_NAMES = 100;
+import { slicesOfServices } from './slices.ts';
+import type { Source } from './source.ts';
 
 /** Reads what a Link's forecast is made from. */
 export const readServed = async (
@@ -34,12 +33,16 @@ export const readServed = async (
   target: ClusterReader,
   note: (text: string) => void,
 ): Promise<ServedLink> => {
-  const { selector: gateway, remoteDiscoverySelector: flat, targetNamespaces } = settings;
+  const { selector: gateway, remoteDiscoverySelector: flat, federatedServiceSelector: members } = settings;
+  const { targetNamespaces } = settings;
   const within = targetNamespaces ?? [undefined];
   const lists = await Promise.all(within.map((namespace) => readLists(target, settings, namespace)));
   const services = lists.flatMap((each) => each.services);
   const slices = lists.flatMap((each) => each.slices);
-  const listed = new ListedTarget({ services, slices, namespaces: targetNamespaces }, { gateway, flat });
+  const listed = new ListedTarget(
+    { services: unique(services), slices: unique(slices), namespaces: targetNamespaces },
+    { gateway, flat, members, readsMemberSlices: settings.gateway !== undefined },
+  );
   for (const object of listed.malformed) note(`${target.context}: ignored, as the operator would: ${object}`);
   return { settings, target: listed, gateway: await readGateway(source, settings, note) };
 };
@@ -49,28 +52,35 @@ interface Lists {
   readonly slices: readonly EndpointSlice[];
 }
 
-/** What the operator would list: Services by selector, and slices by their labels or else by the names of Services. */
+/** What the operator would list. */
 const readLists = async (
   target: ClusterReader,
-  { selector, remoteDiscoverySelector: flat }: LinkSettings,
+  { selector, remoteDiscoverySelector, federatedServiceSelector, gateway }: LinkSettings,
   namespace: string | undefined,
 ): Promise<Lists> => {
-  const flatServices = flat === undefined ? [] : await target.select<Service>(SERVICES, { namespace, selector: flat });
-  if (selector === undefined) return { services: flatServices, slices: [] };
+  const lists = await Promise.all([
+    readSelected(target, selector, namespace, true),
+    readSelected(target, remoteDiscoverySelector, namespace, false),
+    readSelected(target, federatedServiceSelector, namespace, gateway !== undefined),
+  ]);
+  return { services: lists.flatMap((each) => each.services), slices: lists.flatMap((each) => each.slices) };
+};
+
+/** The Services that a selector selects, and slices by the same labels or else by the names of Services. */
+const readSelected = async (
+  target: ClusterReader,
+  selector: Selector | undefined,
+  namespace: string | undefined,
+  readsSlices: boolean,
+): Promise<Lists> => {
+  if (selector === undefined) return { services: [], slices: [] };
   const [services, labelled] = await Promise.all([
     target.select<Service>(SERVICES, { namespace, selector }),
-    target.select<EndpointSlice>(ENDPOINT_SLICES, { namespace, selector }),
+    readsSlices ? target.select<EndpointSlice>(ENDPOINT_SLICES, { namespace, selector }) : [],
   ]);
-  const names = wantedByName(services, labelled);
-  const chunks = Array.from({ length: Math.ceil(names.length / MAX_NAMES) }, (_, at) =>
-    names.slice(at * MAX_NAMES, (at + 1) * MAX_NAMES),
-  );
-  const named = await Promise.all(
-    chunks.map((chunk) =>
-      target.select<EndpointSlice>(ENDPOINT_SLICES, { namespace, selector: slicesOfServices(chunk) }),
-    ),
-  );
-  return { services: unique([...services, ...flatServices]), slices: unique([...labelled, ...named.flat()]) };
+  if (!readsSlices) return { services, slices: [] };
+  const named = await slicesOfServices(target, wantedByName(services, labelled), namespace);
+  return { services, slices: [...labelled, ...named] };
 };
 
 /** Each object once: it may have been found in two ways. */

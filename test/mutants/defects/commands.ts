@@ -286,6 +286,14 @@ export const COMMANDS: readonly Defect[] = [
     tests: JUDGEMENTS,
   },
   {
+    name: 'a plan removes the members of Links that are not planned',
+    file: 'operator/forecast/federation.ts',
+    rule: 'I6',
+    find: ' && this.#facts.mayHaveLink(cluster),',
+    replace: ' && this.#facts.mayHaveLink(cluster) === undefined,',
+    tests: ['test/operator/forecast/forecast.test.ts'],
+  },
+  {
     name: 'conditions that are no list end the command',
     file: 'synth/commands/common/link-status.ts',
     find: "listOf(fieldsOf(status)['conditions'])",

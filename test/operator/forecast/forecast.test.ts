@@ -2,7 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import { readLink, type LinkSettings } from '../../../crds/index.ts';
 import { parseOperatorConfig } from '../../../operator/config/config.ts';
-import { forecast, ListedTarget, ModelCluster, type ServedLink } from '../../../operator/forecast/index.ts';
+import {
+  type FederationFacts,
+  forecast,
+  ListedTarget,
+  ModelCluster,
+  type ServedLink,
+} from '../../../operator/forecast/index.ts';
 import type { EndpointSlice, KubeObject, Service } from '../../../operator/kube/objects.ts';
 import type { ObjectRef } from '../../cluster/workload/index.ts';
 import { EXPORTED, link, namespace, service, slice, statefulSlice } from '../../support/builders.ts';
@@ -59,9 +65,21 @@ const mirrorOf = (name: string, cluster = 'west'): readonly ObjectRef[] => [
   linkerdEndpoints(cluster, { name, namespace: 'shop' }, PORTS, ['203.0.113.10']),
 ];
 
-const run = async (model: ModelCluster, serve: readonly ServedLink[], remove: readonly string[] = []) => {
+const NOT_FEDERATED: FederationFacts = {
+  localSlices: [],
+  isLocalHeld: false,
+  mayHaveLink: () => true,
+  isDiscoverable: () => undefined,
+};
+
+const run = async (
+  model: ModelCluster,
+  serve: readonly ServedLink[],
+  remove: readonly string[] = [],
+  federation: FederationFacts = NOT_FEDERATED,
+) => {
   const left = remove.map((cluster) => ({ cluster, link: cluster }));
-  const { changes, links } = await forecast({ config, model, serve, remove: left });
+  const { changes, links } = await forecast({ config, model, serve, remove: left, federation });
   const shown = changes.map(({ of: { kind }, before, after }) => {
     const what = before === undefined ? 'create' : after === undefined ? 'delete' : 'change';
     const isNew = before !== undefined && after !== undefined && before.metadata.uid !== after.metadata.uid;
@@ -123,5 +141,63 @@ describe('a forecast', () => {
     const second = modelOf(...(objects as unknown as ObjectRef[]));
     expect((await run(second, [west])).changes).toEqual([]);
     expect([writes, second.writes]).toEqual([2, 0]);
+  });
+});
+
+describe('a forecast of federated Services', () => {
+  const MEMBER = { 'mirror.linkerd.io/federated': 'member' };
+  const federating = (name: string, mode: 'gateway' | 'flat', ...members: readonly ObjectRef[]): ServedLink => {
+    const spec = { probeSpec: undefined, federation: mode, federatedServiceSelector: { matchLabels: MEMBER } };
+    const read = readLink(link(name, spec, { creationTimestamp: '2026-01-01T00:00:00Z' }));
+    if (!read.ok) throw new Error('the Link is invalid');
+    const target = new ListedTarget(
+      {
+        services: of(members, 'Service').map(stored<Service>),
+        slices: of(members, 'EndpointSlice').map(stored<EndpointSlice>),
+        namespaces: undefined,
+      },
+      { gateway: undefined, flat: undefined, members: read.value.federatedServiceSelector, readsMemberSlices: true },
+    );
+    return {
+      settings: read.value,
+      target,
+      gateway: { port: 4143, identity: 'gw', addresses: ['203.0.113.10'], alive: true },
+    };
+  };
+  const web = service('web', { labels: MEMBER });
+  const KNOWN = { ...NOT_FEDERATED, isLocalHeld: true, mayHaveLink: () => false, isDiscoverable: () => true };
+
+  test('joins the members of targets and the local one, on a flat network (I4)', async () => {
+    const { changes, links } = await run(modelOf(web), [federating('west', 'flat', web)], [], KNOWN);
+    expect(changes).toEqual(['create Service web-federated']);
+    expect(links[0]?.members).toMatchObject([{ mirrored: true, local: 'web-federated' }]);
+  });
+
+  test('leads through gateways, with slices of each member (I5)', async () => {
+    const { changes } = await run(
+      modelOf(),
+      [federating('west', 'gateway', web, slice('web', { labels: MEMBER }))],
+      [],
+      KNOWN,
+    );
+    expect(changes).toEqual(['create EndpointSlice web-federated.west-ipv4', 'create Service web-federated']);
+  });
+
+  test('says why a member does not join (I4)', async () => {
+    const unknown = { ...KNOWN, isDiscoverable: () => false };
+    const { changes, links } = await run(modelOf(), [federating('west', 'flat', web)], [], unknown);
+    expect(changes).toEqual([]);
+    expect(links[0]?.members).toMatchObject([{ mirrored: false, reason: 'WaitingForCredentials' }]);
+  });
+
+  test('leaves the members of Links that are not planned as they are, and removes those of clusters without a Link (I6)', async () => {
+    const federated = service('web-federated', {
+      labels: { 'mirror.linkerd.io/mirrored-service': 'true' },
+      annotations: { 'multicluster.linkerd.io/remote-discovery': 'web@north' },
+      selector: null,
+    });
+    const kept = await run(modelOf(federated), [], [], { ...KNOWN, mayHaveLink: () => true });
+    expect(kept.changes).toEqual([]);
+    expect((await run(modelOf(federated), [], [], KNOWN)).changes).toEqual(['delete Service web-federated']);
   });
 });

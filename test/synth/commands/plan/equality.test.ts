@@ -185,8 +185,9 @@ onEachBacking('a plan of random set-ups', (backing) => {
 
         const links = await linksOf();
         const refusals = links.flatMap(({ metadata, status }) =>
-          (status?.mirrorServices ?? []).flatMap(({ remoteRef: { namespace, name }, conditions: [condition] }) =>
-            condition?.status === 'True' ? [] : [`${metadata.name} ${namespace}/${name} ${condition?.reason ?? ''}`],
+          [...(status?.mirrorServices ?? []), ...(status?.federatedServices ?? [])].flatMap(
+            ({ remoteRef: { namespace, name }, conditions: [condition] }) =>
+              condition?.status === 'True' ? [] : [`${metadata.name} ${namespace}/${name} ${condition?.reason ?? ''}`],
           ),
         );
         const refused = report.refused.map(({ link, service, reason }) => `${link} ${service ?? ''} ${reason}`);

@@ -70,7 +70,7 @@ export const setUp = (id: number, seed: number): SetUp => {
   const rival = draw.chance(0.2) ? draw.rival() : undefined;
   const before: Step = {
     target: [...draw.namespaces, ...services.flatMap(({ edits }) => edits), ...crowd.flat(), ...(rival?.target ?? [])],
-    source: [namespace(home), ...(draw.chance(0.3) ? [namespace(draw.other)] : [])].map(put),
+    source: [...[namespace(home), ...(draw.chance(0.3) ? [namespace(draw.other)] : [])].map(put), ...draw.federation()],
     links: isServed ? [link(cluster, spec)] : [],
     unlinked: [],
   };
@@ -85,13 +85,19 @@ export const setUp = (id: number, seed: number): SetUp => {
     for (let at = 0; at < 11; at += 1) target.push(...draw.removal(`crowd-${at}`, home));
   }
   if (draw.chance(0.4)) target.push(...draw.service(draw.one(NAMES)).edits);
-  const source = draw.disorder(isServed);
+  const source = [...draw.disorder(isServed), ...(draw.chance(0.5) ? draw.federation() : [])];
   const isMoved = isServed && draw.chance(0.12);
   const isReplaced = isServed && !isMoved && draw.chance(0.1);
   const newer = draw.chance(0.5) ? spec : draw.spec(probe, draw.chance(0.8));
   const planned = isReplaced ? `r-${id}` : cluster;
   const links = [
-    link(planned, { ...newer, targetClusterName: isMoved ? `n${id}` : cluster, ...CREDENTIALS }),
+    link(planned, {
+      ...newer,
+      targetClusterName: isMoved ? `n${id}` : cluster,
+      // A federated Service that has lost its last member may be gone before the operator knows of the next.
+      ...(isMoved && { federatedServiceSelector: {} }),
+      ...CREDENTIALS,
+    }),
     ...(rival === undefined ? [] : [rival.link]),
   ];
   return {
@@ -100,6 +106,7 @@ export const setUp = (id: number, seed: number): SetUp => {
   };
 };
 
+const MEMBER: Labels = { 'mirror.linkerd.io/federated': 'member' };
 const CREDENTIALS = { clusterCredentialsSecret: 'cluster-credentials-west' };
 
 interface DrawnService {
@@ -148,6 +155,8 @@ class Draw {
       ...CREDENTIALS,
       selector: this.chance(0.05) ? {} : exported('true'),
       remoteDiscoverySelector: this.chance(0.1) ? {} : exported('remote-discovery'),
+      ...(this.chance(0.8) && { federatedServiceSelector: { matchLabels: { ...MEMBER, ...this.#own } } }),
+      ...(this.chance(0.5) && { federation: 'gateway' }),
       gatewayAddress: this.one([GATEWAY, GATEWAY, '203.0.113.11', '203.0.113.12,203.0.113.10']),
       gatewayPort: this.one(['4143', '4143', '30143']),
       probeSpec: probe === 'none' ? undefined : { path: '/ready', port: '4191', period: '300ms', timeout: '1s' },
@@ -166,6 +175,7 @@ class Draw {
       ...this.#own,
       ...(exported !== undefined && { 'mirror.linkerd.io/exported': exported }),
       ...(this.chance(0.4) && { team: this.one(['a', 'b']) }),
+      ...(this.chance(0.4) && MEMBER),
     };
     const headless = name === 'web' || name === 'db';
     const selector = this.chance(0.15) ? null : { app: name };
@@ -222,6 +232,28 @@ class Draw {
     };
   }
 
+  /** What decides in the source cluster about federated Services: local members, and credentials of the control plane. */
+  federation(): readonly Edit[] {
+    const { home: of, cluster } = this;
+    const edits: Edit[] = [];
+    if (this.chance(0.5)) {
+      const name = this.one(NAMES);
+      const labels = this.chance(0.8) ? MEMBER : {};
+      const endpoints = this.some([1, 2], 0.6).map(() => ({ ready: this.chance(0.8) }));
+      edits.push({ do: 'renew', object: service(name, { namespace: of, labels, ports: this.one(PORTS) }) });
+      edits.push({ do: 'renew', object: slice(name, { namespace: of, labels, endpoints }) });
+    }
+    if (this.chance(0.2)) edits.push(...this.removal(this.one(NAMES), of));
+    if (this.chance(0.2)) {
+      edits.push({
+        do: 'renew',
+        object: service(`${this.one(['db', 'foo-a', 'web-0'])}-federated`, { namespace: of }),
+      });
+    }
+    if (this.chance(0.6)) edits.push(put(namespace('linkerd')), put(controlPlaneCopy(cluster, this.chance(0.9))));
+    return edits;
+  }
+
   /** What others do in the source cluster. */
   disorder(isServed: boolean): readonly Edit[] {
     const { home: of, cluster } = this;
@@ -258,6 +290,29 @@ const foreignEndpoints = (name: string, within: string): ObjectRef => {
     kind: 'Endpoints',
     metadata: { name, namespace: within },
     subsets: [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ port: 1 }] }],
+  };
+  return manifest;
+};
+
+const DOMAINS: Labels = {
+  'multicluster.linkerd.io/trust-domain': 'cluster.local',
+  'multicluster.linkerd.io/cluster-domain': 'cluster.local',
+};
+
+/** The credentials by which Linkerd's control plane finds the pods of a cluster. */
+const controlPlaneCopy = (cluster: string, isComplete: boolean): ObjectRef => {
+  const manifest = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type: 'mirror.linkerd.io/remote-kubeconfig',
+    data: { kubeconfig: '' },
+    metadata: {
+      name: `cluster-credentials-${cluster}`,
+      namespace: 'linkerd',
+      labels: { 'multicluster.linkerd.io/cluster-name': cluster },
+      // Linkerd ignores one without.
+      ...(isComplete && { annotations: DOMAINS }),
+    },
   };
   return manifest;
 };
