@@ -92,26 +92,32 @@ export class Kubectl {
     await this.#getYaml('httproute', name, 'spec', options);
   }
 
-  /** `get RESOURCE NAME -o custom-columns=…`, by heading and path, as in `.spec.rules[0].backendRefs[*].name`. */
+  /**
+   * `get RESOURCE -o custom-columns=…`, by heading and path, as in `.spec.rules[0].backendRefs[*].name`: of one object by
+   * its name, else of those that the selector selects.
+   */
   async getColumns(
     resource: ResourceName,
-    name: string,
     columns: Readonly<Record<string, string>>,
-    { namespace = NAMESPACE, what, holds }: GetOptions<Row>,
+    { name, namespace = NAMESPACE, selector, what, holds }: GetOptions<readonly Row[]> & { readonly name?: string },
   ): Promise<void> {
     const spec = Object.entries(columns).map(([heading, path]) => `${heading}:${path}`);
-    this.#typed(`${inNamespace(namespace)}get ${resource} ${name} -o custom-columns='${spec.join()}'`);
-    const row = await until({
+    const which = `${name === undefined ? '' : ` ${name}`}${selector === undefined ? '' : ` -l ${selector}`}`;
+    this.#typed(`${inNamespace(namespace)}get ${resource}${which} -o custom-columns='${spec.join()}'`);
+    const rowOf = (object: KubeObject): Row =>
+      Object.fromEntries(Object.entries(columns).map(([heading, path]) => [heading, textAt(object, path)]));
+    const rows = await until({
       what,
       read: async () => {
-        const object = await this.#api.get({ ...RESOURCES[resource], metadata: { name, namespace } });
-        return Object.fromEntries(Object.entries(columns).map(([heading, path]) => [heading, textAt(object, path)]));
+        const labelSelector = selector !== undefined && { labelSelector: selector };
+        const found = await this.#api.list({ ...RESOURCES[resource], namespace, ...labelSelector });
+        return found.filter(({ metadata }) => name === undefined || metadata.name === name).map(rowOf);
       },
       holds,
-      show: (seen) => layOut([seen]).join('\n'),
+      show: (seen) => layOut(seen).join('\n'),
       signal: this.#signal,
     });
-    this.#terminal.print(...layOut([row]));
+    this.#terminal.print(...layOut(rows));
   }
 
   /** `apply --server-side -f`, from a file or from what another command prints. */
@@ -157,7 +163,7 @@ export class Kubectl {
     const show = (object: T | undefined): string =>
       object === undefined
         ? `${RESOURCES[resource].kind} ${name} not found`
-        : dumpYaml({ [field]: object[field] }, { seqNoIndent: true }).trimEnd();
+        : dumpYaml({ [field]: object[field] }, { seqNoIndent: true, sortKeys: true }).trimEnd();
     this.#typed(`${inNamespace(namespace)}get ${resource} ${name} -o yaml`);
     const object = await until({
       what,
