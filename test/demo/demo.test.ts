@@ -138,6 +138,32 @@ onBothBackings('the demo', (backing) => {
     await demo.leavesNothing();
   });
 
+  it('plays failover: weights move as pods and gateways come and go', { timeout: TIMEOUT_MS }, async () => {
+    demo = new Demo(['failover', ...FLAGS[backing]], temp);
+    expect(await demo.ended(), demo.stderr).toBe(0);
+
+    const { stdout } = demo;
+    const actives = outputsOf(stdout, 'kubectl --context=east get servicefailovers').map(
+      (block) => /^web +web +(\S+) /m.exec(block)?.[1],
+    );
+    expect(actives).toEqual(['web', 'web-west', 'web-north', 'web']);
+    const [route] = outputsOf(stdout, 'kubectl --context=east get httproute web-80 -o yaml');
+    expect(route).toContain('kind: Service\n    name: web\n    namespace: default\n    port: 80\n');
+    const history = stdout.slice(stdout.indexOf('\nAFTER ')).split('\n\n')[0]!;
+    const weights = history
+      .split('\n')
+      .flatMap((line) => /^[0-9.]+ m?s +(\d+) +(\d+) +(\d+)$/.exec(line)?.slice(1).join('') ?? []);
+    expect(weights).toEqual(['100', '010', '001', '010', '100']);
+    const columns = 'NAME:.metadata.name,ADDRESSES:.endpoints[*].addresses[*],READY:.endpoints[*].conditions.ready';
+    const slices = 'get endpointslices -l kubernetes.io/service-name=web-federated';
+    const members = outputsOf(stdout, `kubectl --context=east ${slices} -o custom-columns='${columns}'`);
+    expect(members.map((block) => /^web-federated.north-ipv4 +198.51.100.10 +(\w+)$/m.exec(block)?.[1])).toEqual([
+      'true',
+      'false',
+    ]);
+    await demo.leavesNothing();
+  });
+
   it.runIf(kubectlBinary !== undefined)(
     'keeps both clusters and the operator, for a stock kubectl, until Ctrl-C',
     { timeout: 2 * TIMEOUT_MS },
@@ -212,5 +238,6 @@ describe('the demo, when all does not go well', () => {
     expect(await demo.ended()).toBe(0);
     expect(demo.stdout).toContain('--real');
     expect(demo.stdout).toContain('--keep');
+    expect(demo.stdout).toContain('"guide", "failover"');
   });
 });

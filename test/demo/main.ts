@@ -2,10 +2,11 @@
  * `npm run demo`: a play on two clusters or more, with nothing to install. It exits 0 when every step came true,
  * 1 with the operator's log when one did not, 2 for a usage error, 130 when interrupted; and it cleans up in all cases.
  */
-import { Command, CommanderError } from 'commander';
+import { Argument, Command, CommanderError } from 'commander';
 import { once } from 'node:events';
 import type { TestCluster } from '../cluster/index.ts';
 import { buildMissing } from '../cluster/real/build.ts';
+import { FAILOVER } from './failover.ts';
 import { GUIDE } from './guide.ts';
 import type { Play } from './play.ts';
 import { Stage } from './stage.ts';
@@ -33,7 +34,7 @@ const interruption = (): AbortSignal => {
 };
 
 const play = async <Target extends string>(
-  { title, targets, roles, perform, end, commands }: Play<Target>,
+  { title, targets, crds, roles, perform, end, commands }: Play<Target>,
   { real = false, keep = false }: Options,
 ): Promise<void> => {
   const terminal = new Terminal();
@@ -41,7 +42,7 @@ const play = async <Target extends string>(
   const interrupted = interruption();
   const backing = real ? 'real' : 'simulated';
   terminal.title(`Linkspan plays ${title}, on ${backing} API servers`);
-  await using stage = await Stage.set({ backing, targets, terminal, signal: interrupted });
+  await using stage = await Stage.set({ backing, targets, crds: crds?.(backing), terminal, signal: interrupted });
   for (const { name, server } of Object.values<TestCluster>(stage.clusters)) {
     terminal.note(`${name}: ${server}, ${roles[name as Target]}`);
   }
@@ -73,12 +74,15 @@ const keepRunning = async <Target extends string>(
 };
 
 const program = new Command('npm run demo --')
-  .description('Plays the StatefulSet guide between two clusters, on simulated API servers')
+  .description('Plays the StatefulSet guide between two clusters, or failover between three, on simulated API servers')
+  .addArgument(new Argument('[play]', 'what to play').choices(['guide', 'failover']).default('guide'))
   .option('--real', "on real API servers, with Kubernetes' own controllers (built first, which needs Go)")
   .option('--keep', 'leave the clusters and the operator running, for kubectl, until Ctrl-C')
   .allowExcessArguments(false)
   .exitOverride()
-  .action((options: Options) => play(GUIDE, options));
+  .action((name: 'guide' | 'failover', options: Options) =>
+    name === 'failover' ? play(FAILOVER, options) : play(GUIDE, options),
+  );
 
 try {
   await program.parseAsync();

@@ -3,7 +3,7 @@
 /** Time since its start. */
 export interface Stopwatch {
   readonly ms: () => number;
-  /** As in `207 ms` or `1.2 s`. */
+  /** As {@link duration} has it. */
   readonly text: () => string;
 }
 
@@ -11,6 +11,8 @@ export interface Stopwatch {
 export const stopwatch = (): Stopwatch => {
   const start = performance.now();
   const ms = (): number => performance.now() - start;
-  const text = (): string => (ms() < 1000 ? `${ms().toFixed(0)} ms` : `${(ms() / 1000).toFixed(1)} s`);
-  return { ms, text };
+  return { ms, text: () => duration(ms()) };
 };
+
+/** A number of milliseconds, as in `207 ms` or `1.2 s`. */
+export const duration = (ms: number): string => (ms < 1000 ? `${ms.toFixed(0)} ms` : `${(ms / 1000).toFixed(1)} s`);
