@@ -3,23 +3,34 @@
 /** A structural schema, as `openAPIV3Schema` takes it. */
 export type StructuralSchema = Readonly<Record<string, unknown>>;
 
+/** How the values of maps are described. */
+export interface StructuralOptions {
+  /**
+   * `any`: an object whose fields are kept, which is what Linkerd's CRD makes of `matchLabels`. `typed`: as the schema
+   * has it.
+   * @default any
+   */
+  readonly maps?: 'any' | 'typed';
+}
+
 /**
- * A copy of a schema as the API server takes it: without the `title`s that only name types, without the two types of what
- * is `x-kubernetes-int-or-string`, and with a map of strings as an object whose fields are kept, which is what Linkerd's
- * CRD makes of `matchLabels`.
+ * A copy of a schema as the API server takes it: without the `title`s that only name types, and without the two types of
+ * what is `x-kubernetes-int-or-string`.
  */
-export const structural = (schema: object): StructuralSchema =>
+export const structural = (schema: object, { maps = 'any' }: StructuralOptions = {}): StructuralSchema =>
   Object.fromEntries(
     Object.entries(schema)
       .filter(([key, value]) => key !== 'title' && !(key === 'type' && Array.isArray(value)))
       .map(([key, value]: [string, unknown]) => {
         switch (key) {
           case 'additionalProperties':
-            return ['x-kubernetes-preserve-unknown-fields', true];
+            return maps === 'any'
+              ? ['x-kubernetes-preserve-unknown-fields', true]
+              : [key, structural(value as object, { maps })];
           case 'properties':
-            return [key, mapValues(value as Readonly<Record<string, object>>, structural)];
+            return [key, mapValues(value as Readonly<Record<string, object>>, (field) => structural(field, { maps }))];
           case 'items':
-            return [key, structural(value as object)];
+            return [key, structural(value as object, { maps })];
           default:
             return [key, structuredClone(value)];
         }

@@ -54,6 +54,10 @@ export const Label = {
   serviceFailover: 'linkspan.dev/service-failover',
   /** linkerd-failover's, on a TrafficSplit: whoever changes its weights. */
   controlledBy: 'failover.linkerd.io/controlled-by',
+  /** The MCS API's, on a slice: the ServiceImport that it belongs to (rule K3). */
+  importedService: 'multicluster.kubernetes.io/service-name',
+  /** The MCS API's, on a slice: the id of the cluster that its endpoints are of. */
+  sourceCluster: 'multicluster.kubernetes.io/source-cluster',
 } as const;
 
 /** Annotations on mirrors, their Endpoints, credentials and the gateway. */
@@ -143,6 +147,30 @@ export const FailoverApi = {
   apiVersion: 'linkspan.dev/v1alpha1',
   kind: 'ServiceFailover',
   plural: 'servicefailovers',
+} as const;
+
+/** The Multi-Cluster Services API (KEP-1645); every served version has one schema. */
+export const McsApi = {
+  group: 'multicluster.x-k8s.io',
+  version: 'v1beta1',
+  apiVersion: 'multicluster.x-k8s.io/v1beta1',
+  /** Served beside it: CoreDNS reads ServiceImports in this version. */
+  olderVersion: 'v1alpha1',
+  serviceExport: { kind: 'ServiceExport', plural: 'serviceexports' },
+  serviceImport: { kind: 'ServiceImport', plural: 'serviceimports' },
+} as const;
+
+/** The About API (KEP-2149): what a cluster is called in its set. */
+export const AboutApi = {
+  group: 'about.k8s.io',
+  version: 'v1beta1',
+  apiVersion: 'about.k8s.io/v1beta1',
+  olderVersion: 'v1alpha1',
+  clusterProperty: { kind: 'ClusterProperty', plural: 'clusterproperties' },
+  /** Name of the ClusterProperty that holds the id of the cluster. */
+  clusterId: 'cluster.clusterset.k8s.io',
+  /** Name of the ClusterProperty that holds the id of the cluster's set. */
+  clusterSet: 'clusterset.k8s.io',
 } as const;
 
 /** Linkerd's authorization policy; each kind at the version that Linkerd's own multicluster chart writes. */

@@ -1,5 +1,5 @@
 /**
- * Generates the types of Links and ServiceFailovers from their schemas, and the schema of cluster files as JSON, for editors: `node
+ * Generates the types of the kinds in crds/ from their schemas, and the schema of cluster files as JSON, for editors: `node
  * synth/generate.ts` writes them, `--check` exits 1 naming each file that is not what its schema says. Development only; not
  * part of the package.
  */
@@ -11,6 +11,9 @@ import { format, resolveConfig } from 'prettier';
 
 import { FAILOVER_SCHEMA } from '../crds/failover/schema.ts';
 import { LABEL_SELECTOR_SCHEMA, LINK_SCHEMA, OBJECT_REF_SCHEMA } from '../crds/link/schema.ts';
+import { CLUSTER_PROPERTY_SCHEMA } from '../crds/mcs/cluster-property/schema.ts';
+import { SERVICE_EXPORT_SCHEMA } from '../crds/mcs/service-export/schema.ts';
+import { SERVICE_IMPORT_SCHEMA } from '../crds/mcs/service-import/schema.ts';
 import { CLUSTER_SET_SCHEMA } from './cluster-file/schema.ts';
 
 /** A file that is generated. */
@@ -76,6 +79,9 @@ const clusterSetSchema = async (): Promise<Generated> => ({
 const generated = [
   await typesOf('link', LINK_SCHEMA, [LABEL_SELECTOR_SCHEMA, OBJECT_REF_SCHEMA]),
   await typesOf('failover', FAILOVER_SCHEMA),
+  await typesOf('mcs/service-export', SERVICE_EXPORT_SCHEMA),
+  await typesOf('mcs/service-import', SERVICE_IMPORT_SCHEMA),
+  await typesOf('mcs/cluster-property', CLUSTER_PROPERTY_SCHEMA),
   await clusterSetSchema(),
 ];
 for (const { file, from, text } of generated) {

@@ -12,6 +12,7 @@ import { addMintFlags, addRotateFlags, type MintFlags, type RotateFlags } from '
 import { addAllowFlags, addLinkGenFlags, type AllowFlags, type LinkGenFlags } from './commands/link/gen-flags.ts';
 import { addCheckFlags, type CheckFlags } from './commands/check/flags.ts';
 import { addCompletionArgument, type Shell } from './commands/completion/flags.ts';
+import type { CrdsFlags } from './commands/crds.ts';
 import { addInitFlags, type InitFlags } from './commands/init/flags.ts';
 import {
   addInstallFlags,
@@ -136,7 +137,8 @@ command('init', addInitFlags)
 
 command('crds')
   .description('print the CustomResourceDefinitions of Link and ServiceFailover as YAML')
-  .action(async () => (await import('./commands/crds.ts')).printCrds());
+  .option('--mcs', 'print those of ServiceExport, ServiceImport and ClusterProperty instead')
+  .action(async (flags: CrdsFlags) => (await import('./commands/crds.ts')).printCrds(flags));
 
 command('synth')
   .description('write the manifests of a set of clusters, one folder for each')

@@ -34,6 +34,7 @@ describe('synth/generate.ts', () => {
   it.each([
     ['crds/link/types.gen.ts', 'crds/link/schema.ts'],
     ['crds/failover/types.gen.ts', 'crds/failover/schema.ts'],
+    ['crds/mcs/service-import/types.gen.ts', 'crds/mcs/service-import/schema.ts'],
     ['synth/cluster-file/schema.gen.json', 'synth/cluster-file/schema.ts'],
   ])('names %s when it has drifted, and writes it anew', async (file, schema) => {
     await appendFile(join(copy, file), '// drift\n');

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 
 import { failoverCrd } from '../../../crds/failover/definition.ts';
 import { linkCrd } from '../../../crds/link/definition.ts';
+import { mcsCrds } from '../../../crds/mcs/definitions.ts';
 
 const ROOT = new URL('../../../', import.meta.url).pathname;
 
@@ -28,8 +29,11 @@ const linkspan = (args: readonly string[], { closeStdout = false } = {}): Promis
   });
 
 describe('linkspan', () => {
-  it('prints the CRDs as YAML, whole, and without anchors', async () => {
-    const { code, stdout, stderr } = await linkspan(['crds']);
+  it.each([
+    [['crds'], [linkCrd, failoverCrd]],
+    [['crds', '--mcs'], mcsCrds],
+  ])('prints the CRDs as YAML, whole, and without anchors: %j', async (args, crds) => {
+    const { code, stdout, stderr } = await linkspan(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).not.toMatch(/[&*]a\d+/);
 
@@ -37,7 +41,7 @@ describe('linkspan', () => {
     try {
       const file = join(directory, 'crd.yaml');
       await writeFile(file, stdout);
-      expect(Yaml.load(file)).toEqual([linkCrd, failoverCrd]);
+      expect(Yaml.load(file)).toEqual(crds);
     } finally {
       await rm(directory, { recursive: true });
     }
