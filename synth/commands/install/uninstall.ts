@@ -7,6 +7,7 @@ import {
   Default,
   FIELD_MANAGER,
   Label,
+  LOCAL_WRITE_LEASE,
   OPERATOR_LEASE,
   OPERATOR_NAME,
   remoteAccessName,
@@ -175,13 +176,21 @@ const takenOver = async (cluster: Cluster, namespace: string): Promise<readonly 
   return found.flat().map((title) => `${title} stays: linkspan install has not made it`);
 };
 
-/** The Lease of the operators, which Linkerd's controllers do not know. */
+/** The Leases that no Link has: that of the operators, and that of local members unless Linkerd's local mirror took it. */
 const ownLeases = async (cluster: Cluster, namespace: string): Promise<readonly Found[]> => {
-  const lease = await cluster.find(LEASES, { namespace, name: OPERATOR_LEASE });
   const operator = await cluster.find(DEPLOYMENTS, { namespace, name: OPERATOR_NAME });
-  const isShared = operator !== undefined && !isOurs(operator);
-  return lease !== undefined && isMadeBy(lease, FIELD_MANAGER) && !isShared ? [{ of: LEASES, object: lease }] : [];
+  if (operator !== undefined && !isOurs(operator)) return [];
+  const [ofOperators, ofLocalMembers] = await Promise.all(
+    [OPERATOR_LEASE, LOCAL_WRITE_LEASE].map((name) => cluster.find(LEASES, { namespace, name })),
+  );
+  const local = ofLocalMembers !== undefined && isUsedByOthers(ofLocalMembers) ? undefined : ofLocalMembers;
+  return [ofOperators, local].flatMap((object) =>
+    object !== undefined && isMadeBy(object, FIELD_MANAGER) ? [{ of: LEASES, object }] : [],
+  );
 };
+
+const isUsedByOthers = ({ metadata }: KubeObject): boolean =>
+  (metadata.managedFields ?? []).some(({ manager }) => manager !== FIELD_MANAGER);
 
 const untilStopped = async (cluster: Cluster, { namespace, timeout }: UninstallFlags): Promise<void> => {
   const labelSelector = Object.entries(OPERATOR_PODS)

@@ -93,6 +93,20 @@ export const COMMANDS: readonly Defect[] = [
     tests: UNINSTALL,
   },
   {
+    name: "the Lease that Linkerd's local mirror holds is deleted",
+    file: 'synth/commands/install/uninstall.ts',
+    find: 'ofLocalMembers !== undefined && isUsedByOthers(ofLocalMembers) ? undefined : ofLocalMembers',
+    replace: 'ofLocalMembers',
+    tests: UNINSTALL,
+  },
+  {
+    name: 'the Lease of local memberships is left behind',
+    file: 'synth/commands/install/uninstall.ts',
+    find: 'return [ofOperators, local].flatMap(',
+    replace: 'return [ofOperators].flatMap(',
+    tests: UNINSTALL,
+  },
+  {
     name: 'an upgrade without flags switches high availability off',
     file: 'synth/commands/install/settings.ts',
     find: 'ha: ha ?? before.ha,',

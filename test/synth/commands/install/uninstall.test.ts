@@ -18,6 +18,12 @@ const IMAGE = '--image=registry.example.com/linkspan:0.1.0';
 const NAMESPACE = 'linkerd-multicluster';
 
 const ref = (apiVersion: string, kind: string, name: string): ObjectRef => objectRef(apiVersion, kind, name, NAMESPACE);
+const LEASES = ['linkspan-operator', 'local-service-mirror-write'];
+const leaseOf = (name: string): ObjectRef =>
+  ({
+    ...ref('coordination.k8s.io/v1', 'Lease', name),
+    spec: { holderIdentity: 'linkspan-0', leaseDurationSeconds: 30 },
+  }) as ObjectRef;
 const LINKS_CRD = objectRef('apiextensions.k8s.io/v1', 'CustomResourceDefinition', LinkApi.crd);
 
 onEachBacking('linkspan uninstall', (backing) => {
@@ -159,10 +165,12 @@ onEachBacking('linkspan uninstall', (backing) => {
     const made = await labels();
     await run('install', IMAGE, '--apply');
     expect(await labels()).toMatchObject({ team: 'mesh', 'linkerd.io/extension': 'multicluster' });
+    for (const name of LEASES) await east.client.create(leaseOf(name), { fieldManager: 'linkspan' });
 
     const { stderr } = await run('uninstall', '--apply');
     expect(stderr).toContain('note: Namespace linkerd-multicluster of east stays: linkspan install has not made it\n');
     expect(await labels()).toEqual(made);
+    for (const name of LEASES) expect(await east.client.get(leaseOf(name)), name).toBeUndefined();
     await east.client.delete(own);
     await asBefore();
   });
@@ -175,6 +183,9 @@ onEachBacking('linkspan uninstall', (backing) => {
     await run('install', IMAGE, '--apply');
     // As `linkspan install | kubectl apply --server-side` does.
     const gateway = ref('v1', 'Service', 'linkerd-gateway');
+    const lease = leaseOf('local-service-mirror-write');
+    await east.client.create(lease, { fieldManager: 'linkspan' });
+    await east.client.patch(lease, { spec: { holderIdentity: 'local-mirror' } }, { fieldManager: 'controller' });
     const annotations = { 'linkerd.io/created-by': 'linkerd/cli edge-26.8.1' };
     await east.client.patch(gateway, {
       metadata: { labels: { 'app.kubernetes.io/managed-by': 'linkspan' }, annotations },
@@ -185,7 +196,7 @@ onEachBacking('linkspan uninstall', (backing) => {
     expect(stderr).toContain('Service linkerd-multicluster/linkerd-gateway of east stays');
     for (const each of linkerdChart.filter(({ kind }) => kind !== 'Link'))
       expect(await east.client.get(each), each.metadata.name).toBeDefined();
-    expect(await east.client.get(LINKS_CRD)).toBeDefined();
+    for (const each of [LINKS_CRD, lease]) expect(await east.client.get(each), each.metadata.name).toBeDefined();
     expect(await east.client.get(ref('apps/v1', 'Deployment', 'linkspan-operator'))).toBeUndefined();
   });
 });
