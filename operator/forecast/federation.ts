@@ -70,7 +70,8 @@ export class FederationForecast {
     this.#applier = new Applier({ client: model, stores: {}, isOurs: isOfFederation, mayWrite: () => true });
     model.stores.subscribeFederations((key) => this.#due.add(key));
     const members = participants.flatMap((each) => [...each.memberKeys()]);
-    for (const key of [...model.stores.federations(), ...members, ...(this.#local?.keys() ?? [])]) this.#due.add(key);
+    for (const key of [...model.stores.federations(), ...members, ...(this.#local?.memberKeys() ?? [])])
+      this.#due.add(key);
   }
 
   get isDue(): boolean {
@@ -135,13 +136,13 @@ export class FederationForecast {
 
   #localParty(key: string): LocalParty {
     if (this.#local === undefined) return { knowledge: 'known', isHeld: false, slices: undefined };
-    const service = this.#local.get(key)?.service;
+    const service = this.#local.member(key);
     const isMember = service !== undefined && !isMirrorItself(service);
     return {
       knowledge: 'known',
       isHeld: this.#facts.isLocalHeld,
       service: isMember ? service : undefined,
-      slices: this.#local.slicesOf(key),
+      slices: this.#local.memberSlicesOf(key),
     };
   }
 }
@@ -158,7 +159,7 @@ const localTarget = (
   const local = services.filter((service) => !isMirrorItself(service));
   return new ListedTarget(
     { services: local, slices, namespaces },
-    { gateway: selector, flat: undefined },
+    { gateway: undefined, flat: undefined, members: selector, readsMemberSlices: true },
     readLocalSlice,
   );
 };
