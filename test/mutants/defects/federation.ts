@@ -355,12 +355,11 @@ export const FEDERATION: readonly Defect[] = [
     replace: 'onChange: () => undefined,',
   },
   {
-    ...PARTY,
+    ...FEDERATIONS,
     name: 'a member does not join when its namespace is there at last',
     rule: 'A3',
-    file: 'operator/link/manager.ts',
-    find: 'federations.namespaceChanged(name, state);',
-    replace: '',
+    find: "if (state === 'missing' || splitKey(key).namespace === namespace) this.add(key);",
+    replace: "if (state === 'missing') this.add(key);",
   },
   {
     ...FEDERATIONS,

@@ -1,11 +1,13 @@
 /** The controller of federated Services over a simulated source cluster, with sessions played by the test. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LocalParty, TargetParty } from '../../../operator/federation/observed.ts';
+import type { Environment } from '../../../operator/link/environment.ts';
 import { Federations } from '../../../operator/link/federations.ts';
 import type { FederationParty } from '../../../operator/link/participants.ts';
 import type { MirrorStatus } from '../../../operator/mirror/status.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import type { ObjectRef } from '../../cluster/workload/index.ts';
+import { namespace } from '../../support/builders.ts';
 import { linkerds, local, localSlice, member, target, throughGateway } from '../federation/observed.ts';
 import { Stage } from './stage.ts';
 
@@ -58,7 +60,7 @@ describe('the controller of federated Services', () => {
     mayWrite: () => mayWrite,
     report: report(observed.link.cluster),
   });
-  const start = async (...parties: readonly TargetParty[]): Promise<void> => {
+  const start = async (...parties: readonly TargetParty[]): Promise<Environment> => {
     const env = await stage.environment();
     federations = new Federations({
       env,
@@ -73,6 +75,7 @@ describe('the controller of federated Services', () => {
     for (const each of parties) federations.join(party(each));
     running = federations.run(stop.signal);
     await federations.idle();
+    return env;
   };
   /** A session knows something else of its cluster, and all is reconciled. */
   const change = async (observed: TargetParty): Promise<void> => {
@@ -184,6 +187,16 @@ describe('the controller of federated Services', () => {
     expect(entries()).toBe('web@a');
     mayWrite = true;
     await eventually('it is written', async () => live() === undefined);
+  });
+
+  it('waits for the namespace, and is there as soon as it is (A3)', async () => {
+    stage.east.store.delete('v1', 'Namespace', undefined, 'shop');
+    const { source } = await start(target('a'));
+    expect(reasons()).toEqual({ a: 'MissingNamespace' });
+    source.namespaces.subscribe((name, state) => federations.namespaceChanged(name, state));
+    stage.put(namespace('shop'));
+    await eventually('it is a member', async () => reasons().a === 'Mirrored');
+    expect(entries()).toBe('web@a');
   });
 
   it("leaves a user's Service alone, says so, and takes the name when it is free (I8)", async () => {
