@@ -178,6 +178,22 @@ onEachBacking('federated Services in a full mesh', (backing) => {
     expect(await mesh.members('east', 'staying')).toBe('(local),staying@north,staying@west');
   });
 
+  test('H9 I6 the memberships of a suspended Link stay, whatever becomes of its members', async () => {
+    for (const at of ['west', 'north']) await apply(at, 'left');
+    await untilMembers('east', 'left', 'left@north,left@west');
+    const suspend = (value: string | null) =>
+      mesh.peer('east').api.patch(link('west'), { metadata: { annotations: { 'linkspan.dev/suspended': value } } });
+    await suspend('true');
+    await eventually(
+      'it is suspended',
+      async () => (await mesh.condition('east', 'west', 'Ready'))?.reason === 'Suspended',
+    );
+    for (const at of ['west', 'north']) await mesh.peer(at).api.delete(service('left'));
+    await untilMembers('east', 'left', 'left@west');
+    await suspend(null);
+    await untilMembers('east', 'left', undefined);
+  });
+
   test('E5 a Link that is deleted takes its memberships with it, also while no operator runs', async () => {
     for (const at of ['west', 'north']) await apply(at, 'linked');
     await untilMembers('east', 'linked', 'linked@north,linked@west');

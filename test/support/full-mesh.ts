@@ -143,6 +143,12 @@ export class FullMesh {
     return found?.status?.federatedServices?.find(({ remoteRef }) => remoteRef.name === name)?.conditions[0];
   }
 
+  /** A condition of a Link. */
+  async condition(at: string, of: string, type: string): Promise<LinkCondition | undefined> {
+    const found = await this.peer(at).api.get<LinkObject>(link(of));
+    return found?.status?.conditions?.find((each) => each.type === type);
+  }
+
   /** Waits until all Links of a cluster are Ready. */
   async ready(at: string): Promise<void> {
     await eventually(`the Links of ${at} are Ready`, async () => {
