@@ -1,8 +1,10 @@
 /** A Git repository in a folder, as Argo CD reads it by a `file://` URL and a team commits to it. */
 import { execFile } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { pathToFileURL } from 'node:url';
+import { Yaml } from 'cdk8s';
 
 const run = promisify(execFile);
 
@@ -32,6 +34,13 @@ export class GitRepository {
     const repository = new GitRepository(dir);
     await repository.#git('init', '--quiet', '--initial-branch=main');
     return repository;
+  }
+
+  /** Writes objects into a file, by its path in the folder; what was there is gone. */
+  async write(path: string, objects: readonly object[]): Promise<void> {
+    const file = join(this.dir, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, Yaml.stringify(...objects));
   }
 
   /** Commits what is in the folder; returns the revision. */

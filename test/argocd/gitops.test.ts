@@ -13,8 +13,9 @@ import { eventually, type KubeObject, type ObjectRef } from '../cluster/workload
 import { EXPORTED, LINKS_NAMESPACE, service } from '../support/builders.ts';
 import { concurrently } from '../support/concurrently.ts';
 import { applyStrict } from '../support/strict.ts';
-import { type Application, ARGOCD_NAMESPACE } from './application.ts';
-import { ARGOCD_USER, ArgoCd } from './argocd.ts';
+import type { Application } from './application.ts';
+import { ArgoCd } from './argocd.ts';
+import { isApplied, nameOf } from './audit.ts';
 import { onArgoCd } from './available.ts';
 import { Fleet, GATEWAYS, KUBELET, MEMBERS, type Member } from './fleet.ts';
 import { type ClusterFile, GitOpsRepository } from './gitops-repository.ts';
@@ -40,21 +41,7 @@ const WAVES: Readonly<Record<string, number>> = {
 };
 const waveOf = ({ resource }: AuditEntry): number => WAVES[resource] ?? 2;
 
-const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
-const isWrite = ({ verb, code, uri }: AuditEntry): boolean =>
-  WRITES.has(verb) && code < 300 && !uri.includes('dryRun=');
-
-/** Argo CD's writes of other objects than its own. */
-const isApplied = (entry: AuditEntry): boolean =>
-  isWrite(entry) &&
-  entry.user === ARGOCD_USER.name &&
-  entry.group !== 'argoproj.io' &&
-  entry.namespace !== ARGOCD_NAMESPACE;
-
 const isApplication = (object: ObjectRef): object is Application => object.kind === 'Application';
-
-const nameOf = ({ verb, resource, namespace = '', name = '' }: AuditEntry): string =>
-  `${verb} ${resource} ${namespace}/${name}`;
 
 onArgoCd('The gitops example', () => {
   let dir: string;
