@@ -2,6 +2,7 @@
  * The gateway dies, and comes back: time from the verdict, as the operator logs it, to the last mirror that shows it,
  * beside as many raw writes.
  */
+import type { LogEntry } from '../support/operator-process.ts';
 import { RAW_CLUSTER, rawDeaths, rawWrites } from './raw-writes.ts';
 import type { Row } from './report.ts';
 import { CONCURRENCY, type Stage } from './stage.ts';
@@ -13,10 +14,7 @@ export const measureGatewayDeath = async (stage: Stage): Promise<readonly Row[]>
   const mirrors = watch.count(CLUSTER, 'ready');
   const seconds = async (alive: boolean): Promise<number> => {
     const state = alive ? 'ready' : 'notReady';
-    const verdict = stage.operator.logged(
-      (entry) =>
-        (entry.msg === 'the gateway is alive' || entry.msg === 'the gateway is not alive') && entry['alive'] === alive,
-    );
+    const verdict = verdictOf(stage, alive);
     const all = watch.until(`every mirror is ${state}`, () => watch.count(CLUSTER, state) >= mirrors);
     await (alive ? gateway.revive() : gateway.die());
     const { time } = await verdict;
@@ -32,6 +30,13 @@ export const measureGatewayDeath = async (stage: Stage): Promise<readonly Row[]>
     { measure: '  gateway alive → all ready', value: revival, unit: 's' },
   ];
 };
+
+/** The verdict on the gateway that the operator logs next. */
+export const verdictOf = ({ operator }: Stage, alive: boolean): Promise<LogEntry> =>
+  operator.logged(
+    ({ msg, alive: found }) =>
+      (msg === 'the gateway is alive' || msg === 'the gateway is not alive') && found === alive,
+  );
 
 const rawSeconds = async ({ client, watch }: Stage, count: number): Promise<number> => {
   const names = Array.from({ length: count }, (_, index) => `dying-${index}`);

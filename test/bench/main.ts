@@ -4,13 +4,16 @@
  *
  *     npm run bench -- [--services 1000] [--only export|single|gateway|idle] [--minutes 5] [--json] [--cpu-prof DIR] [--as-pod]
  *     npm run bench -- --only fleet [--links 20] [--services 500] [--minutes 2] …
+ *     npm run bench -- --only federated [--services 500] [--minutes 1] …
  *
- * `--services` counts those of each Link. A fleet takes long, and is measured only when it is asked for.
+ * `--services` counts those of each Link. A fleet, and federated Services with their failover, take long, and are measured
+ * only when they are asked for.
  */
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { missingBinaries } from '../cluster/real/binaries.ts';
 import { measureExports } from './exports.ts';
+import { measureFederated, setFederated } from './federated.ts';
 import { measureFleet, setFleet } from './fleet.ts';
 import { measureGatewayDeath } from './gateway-death.ts';
 import { measureIdle } from './idle.ts';
@@ -21,6 +24,8 @@ import { Stage, type StageOptions } from './stage.ts';
 
 /** What is measured on one stage, in this order. */
 const MEASUREMENTS = ['export', 'single', 'gateway', 'idle'] as const;
+/** What is measured on a stage of its own. */
+const OTHERS = ['fleet', 'federated'];
 type Measurement = (typeof MEASUREMENTS)[number];
 
 const { values } = parseArgs({
@@ -46,9 +51,9 @@ const isMeasurement = (name: string): name is Measurement => MEASUREMENTS.some((
 const run = async (): Promise<readonly Row[]> => {
   const only = values.only.flatMap((names) => names.split(','));
   const wanted = only.filter(isMeasurement);
-  const unknown = only.find((name) => !isMeasurement(name) && name !== 'fleet');
+  const unknown = only.find((name) => !isMeasurement(name) && !OTHERS.includes(name));
   if (unknown !== undefined) {
-    throw new RangeError(`--only ${unknown}: must be one of ${[...MEASUREMENTS, 'fleet'].join(', ')}`);
+    throw new RangeError(`--only ${unknown}: must be one of ${[...MEASUREMENTS, ...OTHERS].join(', ')}`);
   }
   const missing = missingBinaries();
   if (missing.length > 0) throw new Error(`${missing.join(', ')} are not built: run \`npm run cluster:build\``);
@@ -63,6 +68,7 @@ const run = async (): Promise<readonly Row[]> => {
   return [
     ...(wanted.length > 0 ? await runOneLink(wanted, options) : []),
     ...(only.includes('fleet') ? await runFleet(options) : []),
+    ...(only.includes('federated') ? await runFederated(options) : []),
   ];
 };
 
@@ -96,6 +102,17 @@ const runFleet = async (options: Pick<StageOptions, 'nodeFlags' | 'asPod'>): Pro
   const stage = await setFleet(links, options);
   try {
     return await measureFleet(stage, services, minutes, progress);
+  } finally {
+    await stage.stop();
+  }
+};
+
+const runFederated = async (options: Pick<StageOptions, 'nodeFlags' | 'asPod'>): Promise<readonly Row[]> => {
+  const services = Math.round(positive('services', values.services ?? '500'));
+  const minutes = positive('minutes', values.minutes ?? '1');
+  const stage = await setFederated(options);
+  try {
+    return await measureFederated(stage, services, minutes, progress);
   } finally {
     await stage.stop();
   }
