@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MirrorMode } from '../../constructs/mirror/index.ts';
 import type { FailoverStatus } from '../../crds/failover/types.gen.ts';
-import { FailoverApi, Label } from '../../crds/wire.ts';
+import { Annotation, FailoverApi, Label } from '../../crds/wire.ts';
 import { RETRY_BACKOFF, type BackoffPolicy } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { servedVerbs } from '../kube/discovery.ts';
@@ -18,12 +18,12 @@ import type { EventRecorder } from '../runtime/events.ts';
 import { fenced, type MayWrite } from '../runtime/fence.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { type Action, plan } from '../runtime/plan.ts';
-import { ownerOf } from '../source/owner.ts';
+import { isFederated, isFlat, ownerOf } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
 import type { Readiness } from './decide.ts';
 import type { ObservedFailover, Route } from './observed.ts';
 import { type Decision, decideFailover, type Finding } from './plan.ts';
-import { type EndpointCounts, reachable, sumCounts, type TargetKnowledge } from './readiness.ts';
+import { type EndpointCounts, reachable, readyMembers, sumCounts, type TargetKnowledge } from './readiness.ts';
 import { failoverOf, ROUTE_KINDS, ROUTES } from './routes.ts';
 import { failoverStatus, type FailoverFindings, readStatus } from './status.ts';
 import { Splits } from './splits.ts';
@@ -46,6 +46,8 @@ export interface FailoversOptions extends Pick<WatchOptions, 'timings' | 'interr
   readonly turn: <T>(signal: AbortSignal, execute: () => Promise<T>) => Promise<T>;
   /** Returns what is known first hand of a Service of a target cluster; undefined if no Link names that cluster. */
   readonly knowledge: (cluster: string, key: string) => TargetKnowledge | undefined;
+  /** Returns whether a member in a target cluster is ready; undefined while that is not known. */
+  readonly isMemberReady: (cluster: string, key: string) => boolean | undefined;
   readonly backoff?: BackoffPolicy | undefined;
   /** Time between two writes of one status, in milliseconds. @default 1000 */
   readonly statusPeriodMs?: number | undefined;
@@ -215,8 +217,27 @@ export class Failovers {
     const owner = ownerOf(live, namespace);
     const known = owner && knowledge(owner.cluster, owner.key);
     if (known !== undefined) return reachable(known, modeOf(live));
+    // Those that lead through gateways have slices.
+    if (isFederated(live) && isFlat(live)) return readyMembers(this.#membersOf(live));
+    return this.#localEndpoints(keyOf(live));
+  }
+
+  #localEndpoints(service: string): EndpointCounts | undefined {
     const { store, state } = this.#watched.slices;
-    return state === 'readable' ? sumCounts(store.by('service', keyOf(live)).map(({ counts }) => counts)) : undefined;
+    return state === 'readable' ? sumCounts(store.by('service', service).map(({ counts }) => counts)) : undefined;
+  }
+
+  /** Whether each member of a federated Service on a flat network is ready. */
+  #membersOf({ metadata: { namespace = '', annotations = {} } }: Service): readonly (boolean | undefined)[] {
+    const entries = (annotations[Annotation.remoteDiscovery] ?? '').split(',').filter((each) => each.includes('@'));
+    const remote = entries.map((each) => {
+      const at = each.lastIndexOf('@');
+      return this.#options.isMemberReady(each.slice(at + 1), `${namespace}/${each.slice(0, at)}`);
+    });
+    const local = annotations[Annotation.localDiscovery];
+    if (local === undefined || local === '') return remote;
+    const counts = this.#localEndpoints(`${namespace}/${local}`);
+    return [...remote, counts && counts.ready > 0];
   }
 
   async #apply(

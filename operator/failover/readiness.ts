@@ -79,6 +79,16 @@ export function reachable(
   return isGatewayAlive === false ? { ready: 0, total: counts?.total ?? 0 } : undefined;
 }
 
+/**
+ * Returns how many members of a federated Service on a flat network are ready, each counted once; undefined while none is
+ * known to be, and some may be.
+ * @param members whether each is ready; undefined while that is not known
+ */
+export function readyMembers(members: readonly (boolean | undefined)[]): EndpointCounts | undefined {
+  const ready = members.filter((each) => each === true).length;
+  return ready === 0 && members.includes(undefined) ? undefined : { ready, total: members.length };
+}
+
 /** Reports whether enough endpoints are ready: at least one, whatever the threshold. */
 export const isEnough = ({ ready, total }: EndpointCounts, minReady: MinReady): boolean =>
   ready > 0 && ('count' in minReady ? ready >= minReady.count : ready * 100 >= minReady.percent * total);

@@ -110,6 +110,12 @@ export class Clusters {
     return hasLink || session instanceof Keeping ? NOTHING_KNOWN : undefined;
   }
 
+  /** Returns whether a member of a federated Service is ready; undefined while that is not known. */
+  isMemberReady(cluster: string, key: string): boolean | undefined {
+    const session = this.#sessions.get(cluster);
+    return session instanceof Session ? session.isMemberReady(key) : undefined;
+  }
+
   /** Handles that Links were listed anew. */
   linksListed(): void {
     this.#links.listed();

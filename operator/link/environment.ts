@@ -26,7 +26,7 @@ export interface SharedEnvironment {
   readonly presence: Pick<LinkPresence, 'holdMs'>;
   readonly families: ReadonlySet<IpFamily>;
   readonly claims: NameClaims;
-  /** Takes notice that what is known of a target Service has changed, or that its mirror has: `namespace/name` of the mirror. */
+  /** Takes notice that what is known of a target Service has changed, or that its mirror has: `namespace/name` of the mirror, or of the federated Service. */
   readonly mirrorChanged?: ((key: string) => void) | undefined;
   readonly metrics: Metrics;
   readonly log: Logger;

@@ -98,7 +98,12 @@ export class SessionParty implements FederationParty, MemberListener {
   }
 
   changed(keys: Iterable<string>): void {
-    for (const key of keys) this.#options.env.federations.add(key);
+    const { federations, mirrorChanged } = this.#options.env;
+    for (const key of keys) {
+      federations.add(key);
+      const { namespace, name } = splitKey(key);
+      mirrorChanged?.(`${namespace}/${federatedName(name)}`);
+    }
   }
 
   /** Reconciles all keys: the Link, its gateway or its Lease has changed. */

@@ -227,6 +227,7 @@ export class Manager {
       returnGraceMs: tuning.returnGraceMs,
       turn: (signal, execute) => this.#writes.run(FAILOVER_TURN, signal, execute),
       knowledge: (cluster, key) => this.#clusters?.knowledge(cluster, key),
+      isMemberReady: (cluster, key) => this.#clusters?.isMemberReady(cluster, key),
     });
   }
 

@@ -157,6 +157,12 @@ export class Session {
     };
   }
 
+  /** Returns whether a Service that is a member of a federated one is ready; undefined while that is not known. */
+  isMemberReady(key: string): boolean | undefined {
+    const { service, isKnown, anyReady } = this.#exports.observeMember(key);
+    return service === undefined && isKnown ? false : anyReady;
+  }
+
   /** Starts the session. Nothing is written until the Link's Lease is held. */
   start(): void {
     const { source, claims, federations, log } = this.#env;

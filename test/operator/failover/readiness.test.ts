@@ -1,0 +1,57 @@
+import { describe, expect, it, test } from 'vitest';
+
+import type { EndpointSlice } from '../../../operator/kube/objects.ts';
+import {
+  countSlice,
+  NOTHING_KNOWN,
+  reachable,
+  readyMembers,
+  sumCounts,
+  type TargetKnowledge,
+} from '../../../operator/failover/readiness.ts';
+
+const slice = (family: string, ...conditions: readonly object[]): EndpointSlice =>
+  ({
+    metadata: { name: 'web' },
+    addressType: family,
+    endpoints: conditions.map((each) => ({ addresses: ['10.0.0.1'], conditions: each })),
+  });
+
+describe('endpoints are counted (J3)', () => {
+  it('without those that terminate, and with those that do not say whether they are ready', () => {
+    const counts = countSlice(
+      slice('IPv4', {}, { ready: true }, { ready: false }, { ready: false, terminating: true }),
+    );
+    expect(counts).toEqual({ family: 'IPv4', ready: 2, total: 3 });
+    expect(countSlice({ metadata: { name: 'web' }, addressType: 'IPv4', endpoints: null })).toMatchObject({ total: 0 });
+  });
+
+  it('once, for pods of two address families', () => {
+    const both = [slice('IPv4', { ready: true }, { ready: false }), slice('IPv6', { ready: true }, { ready: false })];
+    expect(sumCounts(both.map(countSlice))).toEqual({ ready: 1, total: 2 });
+    expect(sumCounts([])).toEqual({ ready: 0, total: 0 });
+  });
+});
+
+describe('endpoints in a target can be reached (J3)', () => {
+  const known: TargetKnowledge = { exported: 'gateway', slices: [slice('IPv4', {}, {})], isGatewayAlive: true };
+  const BOTH = { ready: 2, total: 2 };
+
+  test.each<[string, Partial<TargetKnowledge>, ReturnType<typeof reachable>]>([
+    ['through a gateway that is alive', {}, BOTH],
+    ['not through one that is dead', { isGatewayAlive: false }, { ready: 0, total: 2 }],
+    ['which is known before the target is read', { ...NOTHING_KNOWN, isGatewayAlive: false }, { ready: 0, total: 0 }],
+    ['or perhaps, before the first verdict', { isGatewayAlive: undefined }, undefined],
+    ['or perhaps, before the slices are known', { slices: undefined }, undefined],
+    ['without a gateway on a flat network', { exported: 'remote-discovery', isGatewayAlive: false }, BOTH],
+    ['not if it is not exported', { exported: 'not' }, { ready: 0, total: 0 }],
+  ])('%s', (_, knowledge, counts) => {
+    expect(reachable({ ...known, ...knowledge }, 'gateway')).toEqual(counts);
+  });
+});
+
+test('of a federated Service on a flat network the members count, and one that is known to be ready is enough (J3)', () => {
+  expect(readyMembers([true, undefined, false])).toEqual({ ready: 1, total: 3 });
+  expect(readyMembers([false, undefined])).toBeUndefined();
+  expect(readyMembers([false, false])).toEqual({ ready: 0, total: 2 });
+});
