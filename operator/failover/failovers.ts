@@ -172,7 +172,10 @@ export class Failovers {
       key,
       new Map(observed.settings.backends.map(({ service }, at) => [service, decision.readiness[at] as Readiness])),
     );
-    const { failure, errors } = await this.#apply(observed, decision, signal);
+    const { failure, errors, wrote } = await this.#apply(observed, decision, signal);
+    // Where a gateway is dead, the routes of all others come before the first status.
+    const { statusPeriodMs = STATUS_PERIOD_MS } = this.#options;
+    if (wrote && errors.length === 0) return { requeueAfterMs: statusPeriodMs };
     const reported = await this.#report(key, object, { observed, decision, failure }, signal);
     const waits = [decision.requeueAfterMs, reported.requeueAfterMs, failure && RETRY_MS].filter(
       (ms) => ms !== undefined,
@@ -244,35 +247,44 @@ export class Failovers {
     observed: ObservedFailover,
     decision: Decision,
     signal: AbortSignal,
-  ): Promise<{ readonly failure: Finding | undefined; readonly errors: readonly unknown[] }> {
+  ): Promise<{ readonly failure: Finding | undefined; readonly errors: readonly unknown[]; readonly wrote: boolean }> {
     const owned = observed.owned.map((object) => ({ of: ROUTES[object.kind], object }));
     const actions = plan(decision.routes, owned).filter(
       ({ op, object }) => op !== 'delete' || !decision.kept.includes(object as Route),
     );
     const errors: unknown[] = [];
     let failure: Finding | undefined;
+    let wrote = false;
     for (const action of actions) {
       try {
-        failure = (await this.#execute(action, signal)) ?? failure;
+        const outcome = await this.#execute(action, signal);
+        wrote ||= outcome === 'written';
+        if (typeof outcome === 'object') failure = outcome;
       } catch (error) {
-        if (isConflict(error)) return { failure, errors: [error] };
+        if (isConflict(error)) return { failure, errors: [error], wrote };
         errors.push(error);
         failure = { reason: 'Error', message: describe(error) };
       }
     }
-    return { failure, errors };
+    return { failure, errors, wrote };
   }
 
-  async #execute(action: Action, signal: AbortSignal): Promise<Finding | undefined> {
-    const outcome = await this.#applier.execute(action, signal);
+  /** @returns why it could not be executed, if it could not */
+  async #execute(action: Action, signal: AbortSignal): Promise<'written' | 'unchanged' | Finding> {
+    const { result } = await this.#applier.execute(action, signal);
     const route = `${action.of.kind} ${keyOf(action.object)}`;
-    if (outcome.result === 'written' || outcome.result === 'deleted') {
-      this.#options.log.info({ route, op: action.op }, 'the route of a ServiceFailover was written');
+    switch (result) {
+      case 'written':
+      case 'deleted':
+        this.#options.log.info({ route, op: action.op }, 'the route of a ServiceFailover was written');
+        return 'written';
+      case 'unchanged':
+        return result;
+      case 'foreign':
+        return { reason: 'NameConflict', message: `${route} is not ours: delete or rename it` };
+      case 'deferred':
+        return { reason: 'RouteContested', message: `somebody keeps changing ${route}` };
     }
-    if (outcome.result === 'foreign')
-      return { reason: 'NameConflict', message: `${route} is not ours: delete or rename it` };
-    if (outcome.result === 'deferred') return { reason: 'RouteContested', message: `somebody keeps changing ${route}` };
-    return undefined;
   }
 
   /** Deletes the routes of a ServiceFailover that is gone, unless all of them are gone with their CRD. */
