@@ -16,6 +16,8 @@ import { TwoClusters } from '../support/two-clusters.ts';
 const COUNT = 40;
 const NAMES = Array.from({ length: COUNT }, (_, index) => `web-${index}`);
 const DEADLINE_MS = 30_000;
+/** Keys that the operator reconciles at once. */
+const CONCURRENCY = 8;
 
 onEachBacking('failover of many Services', (backing) => {
   let clusters: TwoClusters;
@@ -31,7 +33,7 @@ onEachBacking('failover of many Services', (backing) => {
     slices = await watchMemberSlices(clusters.east, 'west');
     await clusters.link(GATEWAY_FEDERATION);
     await addMembers(clusters.east, clusters.west, NAMES);
-    operator = clusters.operator();
+    operator = clusters.operator({ flags: { concurrency: String(CONCURRENCY) } });
     await clusters.ready();
     await slices.until('in', COUNT, DEADLINE_MS);
     await addFailovers(clusters.east, 'west', NAMES);
@@ -71,7 +73,7 @@ onEachBacking('failover of many Services', (backing) => {
   const restart = async (): Promise<void> => {
     await operator.stop();
     await clusters.eastCluster.clearAudit();
-    operator = clusters.operator();
+    operator = clusters.operator({ flags: { concurrency: String(CONCURRENCY) } });
   };
   const inMirror = (): Promise<unknown> =>
     Promise.all([routes.until('mirror', COUNT, DEADLINE_MS), slices.until('in', COUNT, DEADLINE_MS)]);
@@ -83,10 +85,17 @@ onEachBacking('failover of many Services', (backing) => {
     await clusters.gateway.die();
     await Promise.all([routes.until('local', COUNT, DEADLINE_MS), slices.until('out', COUNT, DEADLINE_MS)]);
     await reported('*');
-    const written = (await clusters.writes()).filter((write) => / httproutes /.test(write));
+    const writes = await clusters.writes();
+    const written = writes.filter((write) => / httproutes /.test(write));
     // In place, and once each.
     expect(written).toHaveLength(COUNT);
     expect(written.filter((write) => !/^patch .* 200$/.test(write))).toEqual([]);
+    // No route waits for the statuses of others, but for what is under way at once.
+    const untilLast = writes.slice(
+      0,
+      writes.findLastIndex((write) => / httproutes /.test(write)),
+    );
+    expect(untilLast.filter((write) => / servicefailovers.status /.test(write)).length).toBeLessThan(2 * CONCURRENCY);
 
     await clusters.gateway.revive();
     await inMirror();

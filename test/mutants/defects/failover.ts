@@ -6,6 +6,7 @@ const ROUTES = { ...PLAN, file: 'operator/failover/routes.ts' };
 const STATUS = { ...PLAN, file: 'operator/failover/status.ts' };
 const SPLITS = { file: 'operator/failover/splits.ts', tests: ['test/operator/failover/splits.test.ts'] };
 const E2E = ['test/e2e/failover.test.ts'];
+const AT_SCALE = ['test/e2e/failover-at-scale.test.ts'];
 
 export const FAILOVER: readonly Defect[] = [
   {
@@ -93,5 +94,21 @@ export const FAILOVER: readonly Defect[] = [
     find: `    this.#controller.add(key);
     this.#changed(key);`,
     replace: '    this.#controller.add(key);',
+  },
+  {
+    file: 'operator/failover/failovers.ts',
+    tests: AT_SCALE,
+    name: 'routes wait for the statuses of other ServiceFailovers',
+    rule: 'J3',
+    find: 'if (wrote && errors.length === 0)',
+    replace: 'if (wrote && errors.length > 0)',
+  },
+  {
+    ...PLAN,
+    tests: AT_SCALE,
+    name: 'a backend without requests is not listed as a standby',
+    rule: 'J1',
+    find: 'const object = renderRoute(observed, port, kind, listed);',
+    replace: 'const object = renderRoute(observed, port, kind, listed.filter(({ weight }) => weight > 0));',
   },
 ];
