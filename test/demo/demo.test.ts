@@ -160,6 +160,7 @@ onBothBackings('the demo', (backing) => {
     expect(members.map((block) => /^web-federated.north-ipv4 +198.51.100.10 +(\w+)$/m.exec(block)?.[1])).toEqual([
       'true',
       'false',
+      'true',
     ]);
     await demo.leavesNothing();
   });

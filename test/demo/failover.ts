@@ -215,6 +215,10 @@ async function federate({ terminal, kubectl, gateways }: FailoverStage): Promise
   const took = stopwatch();
   await slices('web-federated leads to east and west', { local: 'true,true', north: 'false', west: 'true' });
   terminal.note(`${took.text()} later: north is not ready, and clients of ${FEDERATED} leave it out`);
+
+  terminal.step('The gateway of north comes back');
+  await gateways.north.revive();
+  await slices('web-federated leads to all three again', { local: 'true,true', north: 'true', west: 'true' });
 }
 
 /** `get servicefailovers`, once requests go to one backend. */
