@@ -14,20 +14,19 @@ export {
   type BackendRef,
   type BackendsProps,
   copiedAnnotations,
+  type CopiedEndpoint,
   copiedLabels,
+  type CopiedSlice,
   crossesGateway,
+  type EndpointConditions,
   EndpointMirror,
   type EndpointMirrorProps,
   type EndpointPort,
   type EndpointsKind,
   type FederatedGateway,
-  type FederatedLocalConditions,
-  type FederatedLocalEndpoint,
   type FederatedLocalMember,
-  type FederatedLocalSlice,
   type FederatedMember,
   type FederatedMembersProps,
-  type FederatedPodRef,
   FederatedService,
   type FederatedServiceProps,
   type GatewayEndpoints,
@@ -38,14 +37,20 @@ export {
   type HeadlessMirrorEndpoints,
   type HeadlessMirrorProps,
   type HeadlessMirrorSubset,
+  type ImportedCluster,
+  type ImportPort,
+  type ImportType,
   type Metadata,
   type MirrorMode,
   type MirrorPort,
   MirrorService,
   type MirrorServiceProps,
+  type PodRef,
   type Protocol,
   render,
   type RouteKind,
+  ServiceImport,
+  type ServiceImportProps,
   type ServiceObject,
   type ServiceRef,
   ServiceRoute,
@@ -68,6 +73,9 @@ export type { LinkProbe, LinkProps } from './link/props.ts';
 
 export { type ExportOptions, Exported } from './services/exported.ts';
 export { Federated } from './services/federated.ts';
+export { type ExportedMetadata, ServiceExport, type ServiceExportProps } from './services/service-export.ts';
+export { ClusterProperty, type ClusterPropertyProps } from './services/cluster-property.ts';
+export { McsCrds } from './services/mcs-crds.ts';
 export { ServiceFailoverCrd } from './services/service-failover-crd.ts';
 export { type FailoverBackendProps, ServiceFailover, type ServiceFailoverProps } from './services/service-failover.ts';
 export { TrafficSplit, type TrafficSplitProps } from './services/traffic-split.ts';
@@ -89,7 +97,13 @@ export { Monitoring, type MonitoringProps } from './monitoring/monitoring.ts';
 
 export { ClusterSet, type ClusterSetCluster } from './cluster-set/cluster-set.ts';
 export { Multicluster, type MulticlusterProps, type PodSecurity } from './cluster-set/multicluster.ts';
-export type { ApiServer, ClusterCredentials, ClusterSetMember, ClusterSetProps } from './cluster-set/props.ts';
+export type {
+  ApiServer,
+  ClusterCredentials,
+  ClusterSetMcs,
+  ClusterSetMember,
+  ClusterSetProps,
+} from './cluster-set/props.ts';
 export type { ClusterPair, Topology } from './cluster-set/topology.ts';
 
 export { ArgoCd } from './argo-cd/argo-cd.ts';
@@ -98,13 +112,16 @@ export type { ArgoCdDestination, ArgoCdProps, AutomatedSync } from './argo-cd/pr
 export type { LabelSelector } from '../crds/link/types.gen.ts';
 export type { FieldError } from '../crds/field-error.ts';
 export {
+  AboutApi,
   Annotation,
   credentialsName,
   Default,
   FailoverApi,
+  derivedName,
   gatewayIdentity,
   Label,
   LinkApi,
+  McsApi,
   mirrorName,
   probeName,
   remoteAccessName,

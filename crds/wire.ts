@@ -3,6 +3,8 @@
  * Linkerd's destination controller and proxies, `linkerd multicluster check|gateways`, CoreDNS and kube-proxy read
  * these; a spelling is fixed once, here, and nothing else in the code spells one out.
  */
+import { createHash } from 'node:crypto';
+import { LABEL_MAX_LENGTH } from './names.ts';
 
 /** What the keys of labels and annotations of Linkerd's multicluster extension start with, before the slash. */
 export const LINKERD_DOMAINS: readonly string[] = ['mirror.linkerd.io', 'multicluster.linkerd.io'];
@@ -54,6 +56,10 @@ export const Label = {
   serviceFailover: 'linkspan.dev/service-failover',
   /** linkerd-failover's, on a TrafficSplit: whoever changes its weights. */
   controlledBy: 'failover.linkerd.io/controlled-by',
+  /** Ours, on a ServiceImport, its derived Service and its slices: the name of the ServiceImport (rule K3). */
+  serviceImport: 'linkspan.dev/service-import',
+  /** Ours, on a slice of a ServiceImport: the target cluster that it is of; absent from those of the local Service. */
+  importedFrom: 'linkspan.dev/imported-from',
   /** The MCS API's, on a slice: the ServiceImport that it belongs to (rule K3). */
   importedService: 'multicluster.kubernetes.io/service-name',
   /** The MCS API's, on a slice: the id of the cluster that its endpoints are of. */
@@ -261,6 +267,18 @@ export const memberName = (federated: string): string | undefined =>
   federated.endsWith(FEDERATED_SUFFIX) && federated.length > FEDERATED_SUFFIX.length
     ? federated.slice(0, -FEDERATED_SUFFIX.length)
     : undefined;
+
+const DERIVED_SUFFIX = '-clusterset';
+
+/** Name of the Service that is derived from the ServiceImport of a Service; a long name of the Service is cut. */
+export const derivedName = (service: string): string =>
+  service.length <= LABEL_MAX_LENGTH - DERIVED_SUFFIX.length
+    ? service + DERIVED_SUFFIX
+    : `${service.slice(0, LABEL_MAX_LENGTH - DERIVED_SUFFIX.length - HASH_LENGTH - 1)}-${hashOf(service)}${DERIVED_SUFFIX}`;
+
+const HASH_LENGTH = 8;
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH);
 
 /** Value of {@link Annotation.remoteDiscovery} for one member. */
 export const federatedEntry = (service: string, cluster: string): string => `${service}@${cluster}`;

@@ -8,7 +8,7 @@
 import { Chart } from 'cdk8s';
 import { Construct } from 'constructs';
 import type { FieldError } from '../../crds/field-error.ts';
-import { Default, gatewayIdentity } from '../../crds/wire.ts';
+import { AboutApi, Default, gatewayIdentity } from '../../crds/wire.ts';
 import { isDnsLabel } from '../../crds/names.ts';
 import { addInvalid, invalidIn, takeInvalid } from '../common/invalid-props.ts';
 import { acceptProps } from '../common/props.ts';
@@ -16,7 +16,9 @@ import { CredentialsReference } from '../link/credentials-reference.ts';
 import type { LinkProps } from '../link/props.ts';
 import { memberErrors, setErrors } from './errors.ts';
 import { Multicluster } from './multicluster.ts';
-import type { ClusterSetMember, ClusterSetProps } from './props.ts';
+import { ClusterProperty } from '../services/cluster-property.ts';
+import { McsCrds } from '../services/mcs-crds.ts';
+import type { ClusterSetMcs, ClusterSetMember, ClusterSetProps } from './props.ts';
 import { CLUSTER_SET_PROPS } from './schema.ts';
 import { type ClusterPair, linkedPairs, topologyErrors } from './topology.ts';
 
@@ -66,6 +68,7 @@ export class ClusterSet extends Construct {
       const targets = links.targetsOf(member);
       const multicluster = new Multicluster(chart, 'Multicluster', side(member, links.sourcesOf(member), targets, set));
       const credentials = references(chart, name, targets, set);
+      if (set.mcs !== undefined) mcsIdentity(chart, name, set.mcs);
       for (const each of takeInvalid(chart)) {
         // All clusters share the props of the operator and its monitoring: each error is reported once.
         const path = /^(operator|monitoring|scrapers)\b/.test(each.path) ? each.path : `members[${index}].${each.path}`;
@@ -220,6 +223,17 @@ const references = (
 };
 
 const KEY_PREFIX = 'linkspan';
+
+/** What a cluster is called in its set, and the CRDs of the MCS API. */
+const mcsIdentity = (chart: Chart, name: string, { clusterSet, crds = true }: ClusterSetMcs): void => {
+  const properties = [
+    new ClusterProperty(chart, 'ClusterId', { name: AboutApi.clusterId, value: name }),
+    new ClusterProperty(chart, 'ClusterSetId', { name: AboutApi.clusterSet, value: clusterSet }),
+  ];
+  if (!crds) return;
+  const definitions = new McsCrds(chart, 'McsCrds');
+  for (const property of properties) property.node.addDependency(definitions);
+};
 
 const trustDomainOf = ({ trustDomain, clusterDomain = Default.clusterDomain }: ClusterSetMember): string =>
   trustDomain ?? clusterDomain;

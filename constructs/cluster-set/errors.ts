@@ -25,6 +25,7 @@ export const setErrors = ({
   namespace,
   linkerdNamespace,
   labels,
+  mcs,
 }: ClusterSetProps): (FieldError | undefined)[] => {
   const names = members.map(({ name }) => name);
   return [
@@ -47,6 +48,7 @@ export const setErrors = ({
     federation === 'flat' && flat !== true
       ? fieldError('federation', federation, 'requires flat to be true: pods connect to pods of other clusters')
       : undefined,
+    mcs === undefined ? undefined : dnsLabel('mcs.clusterSet', mcs.clusterSet),
     ...labelsErrors('labels', labels),
     ...sharedAddressErrors(members),
     ...credentialsErrors(credentials ?? { type: 'left-out' }),

@@ -64,6 +64,21 @@ export interface ClusterSetMember {
   readonly networks?: readonly string[] | undefined;
 }
 
+/** The MCS API in the clusters of a set. */
+export interface ClusterSetMcs {
+  /**
+   * Id of the set: the value of the ClusterProperty `clusterset.k8s.io` of every cluster. It must not change while
+   * clusters are in the set. The id of each cluster, `cluster.clusterset.k8s.io`, is its name.
+   */
+  readonly clusterSet: string;
+  /**
+   * Whether to render the CRDs of ServiceExport, ServiceImport and ClusterProperty; false where another implementation of
+   * the MCS API, or a cloud provider, has installed them.
+   * @default true
+   */
+  readonly crds?: boolean | undefined;
+}
+
 /** Credentials of targets, which are rendered without their tokens. */
 export interface ClusterCredentials {
   /**
@@ -115,6 +130,12 @@ export interface ClusterSetProps {
    * @default - flat if `flat` is true, else gateway
    */
   readonly federation?: 'gateway' | 'flat' | undefined;
+  /**
+   * The MCS API in every cluster: its CRDs, and what the clusters are called. The operator of this version of Linkspan does
+   * not act on ServiceExports yet.
+   * @default - none: neither CRDs nor ids are rendered
+   */
+  readonly mcs?: ClusterSetMcs | undefined;
   /**
    * ServiceAccounts, in each cluster, that may read the metrics of the gateway's proxy.
    * @default - `prometheus` in `linkerd-viz`

@@ -131,6 +131,14 @@ export const CLUSTER_SET_PROPS = object(
       'gateway',
       'flat',
     ),
+    mcs: object(
+      'The MCS API in every cluster, on which the operator does not act yet; default none',
+      {
+        clusterSet: text('Id of the set; the id of each cluster is its name'),
+        crds: flag('Whether to render the CRDs of the MCS API and of ClusterProperty; default true'),
+      },
+      'clusterSet',
+    ),
     namespace: NAMESPACE,
     podSecurity: POD_SECURITY,
     linkerdNamespace: LINKERD_NAMESPACE,

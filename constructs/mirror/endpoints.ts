@@ -38,6 +38,11 @@ export interface EndpointsObjectProps extends StaticEndpointsProps {
    * @default - the name
    */
   readonly slicePrefix?: string | undefined;
+  /**
+   * Whether slices are labelled as those of the Service, so that Kubernetes and Linkerd send its requests there.
+   * @default true
+   */
+  readonly isOfService?: boolean | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   /** @default endpoints */
@@ -84,7 +89,7 @@ const endpoints = (
 };
 
 const slices = (scope: Construct, props: EndpointsObjectProps, family: 'IPv4' | 'IPv6'): readonly ApiObject[] => {
-  const { name, namespace, labels, annotations, slicePrefix = name } = props;
+  const { name, namespace, labels, annotations, slicePrefix = name, isOfService = true } = props;
   return props.subsets
     .map((subset) => ({
       ...subset,
@@ -104,7 +109,11 @@ const slices = (scope: Construct, props: EndpointsObjectProps, family: 'IPv4' | 
           metadata: {
             name: [slicePrefix, ...suffix].join('-'),
             namespace,
-            labels: { ...labels, [Label.serviceName]: name, [Label.endpointSliceManagedBy]: ENDPOINT_SLICE_MANAGER },
+            labels: {
+              ...labels,
+              ...(isOfService && { [Label.serviceName]: name }),
+              [Label.endpointSliceManagedBy]: ENDPOINT_SLICE_MANAGER,
+            },
             annotations,
           },
           addressType: family,

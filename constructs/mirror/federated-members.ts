@@ -2,25 +2,17 @@
  * The members of a federated Service, in both shapes: the annotations that Linkerd's destination controller reads on a
  * flat network (rule I4), and an EndpointSlice for each cluster that is reached through its gateway (rule I5).
  */
-import { ApiObject } from 'cdk8s';
+import type { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
-import {
-  Annotation,
-  Default,
-  ENDPOINT_SLICE_MANAGER,
-  federatedEntry,
-  federatedName,
-  Label,
-  remoteFqName,
-  Value,
-} from '../../crds/wire.ts';
-import { dnsLabel, dnsSubdomain, ipAddress, portNumber } from '../common/prop-rules.ts';
+import { Annotation, Default, federatedEntry, federatedName, Label, remoteFqName, Value } from '../../crds/wire.ts';
+import { dnsLabel, dnsSubdomain } from '../common/prop-rules.ts';
+import { copiedSlice, copiedSliceErrors, type CopiedSlice } from './copied-slice.ts';
 import { endpointsObjects } from './endpoints.ts';
 import { type GatewayEndpoints, gatewayErrors, gatewaySubset } from './gateway-endpoints.ts';
 import type { MirrorMode } from './mirror-service.ts';
 import type { EndpointPort, MirrorPort } from './ports.ts';
-import { keepOutOfGit, type StaticEndpointsProps } from './static-endpoints.ts';
+import type { StaticEndpointsProps } from './static-endpoints.ts';
 
 /** A target cluster whose Service is a member of a federated Service. */
 export interface FederatedMember {
@@ -53,82 +45,7 @@ export interface FederatedLocalMember {
    * The EndpointSlices of the local Service; in gateway mode only.
    * @default - none
    */
-  readonly slices?: readonly FederatedLocalSlice[] | undefined;
-}
-
-/** An EndpointSlice of the local member, which is copied. */
-export interface FederatedLocalSlice {
-  /** Name of the slice. */
-  readonly name: string;
-  /** Family of its addresses. */
-  readonly addressType: 'IPv4' | 'IPv6';
-  /** Its endpoints. */
-  readonly endpoints: readonly FederatedLocalEndpoint[];
-  /** Ports that the endpoints listen on. */
-  readonly ports: readonly EndpointPort[];
-}
-
-/** An endpoint of the local member. */
-export interface FederatedLocalEndpoint {
-  /** IP addresses of the endpoint. */
-  readonly addresses: readonly string[];
-  /**
-   * Whether the endpoint takes requests.
-   * @default - ready, by the Kubernetes API
-   */
-  readonly conditions?: FederatedLocalConditions | undefined;
-  /**
-   * The pod: by it Linkerd knows the identity and the policy of the endpoint.
-   * @default - none
-   */
-  readonly targetRef?: FederatedPodRef | undefined;
-  /**
-   * Name of the node.
-   * @default - not known
-   */
-  readonly nodeName?: string | undefined;
-  /**
-   * Name of the zone.
-   * @default - not known
-   */
-  readonly zone?: string | undefined;
-}
-
-/** Conditions of an endpoint, as in the Kubernetes API. */
-export interface FederatedLocalConditions {
-  /**
-   * Whether the endpoint takes new requests.
-   * @default - true, by the Kubernetes API
-   */
-  readonly ready?: boolean | undefined;
-  /**
-   * Whether the endpoint answers, also while it terminates.
-   * @default - as ready
-   */
-  readonly serving?: boolean | undefined;
-  /**
-   * Whether the endpoint terminates.
-   * @default - false, by the Kubernetes API
-   */
-  readonly terminating?: boolean | undefined;
-}
-
-/** A reference to a pod of the namespace of the federated Service. */
-export interface FederatedPodRef {
-  /** Kind of the object: `Pod`. */
-  readonly kind: string;
-  /** Name of the pod. */
-  readonly name: string;
-  /**
-   * Namespace of the pod.
-   * @default - none
-   */
-  readonly namespace?: string | undefined;
-  /**
-   * uid of the pod.
-   * @default - none
-   */
-  readonly uid?: string | undefined;
+  readonly slices?: readonly CopiedSlice[] | undefined;
 }
 
 /** The members of a federated Service, and the Service itself. */
@@ -216,39 +133,15 @@ const gatewaySlices = (
 
 const localSlice = (
   scope: Construct,
-  { service, namespace, ...props }: FederatedMembersProps,
-  { name, addressType, endpoints, ports }: FederatedLocalSlice,
-): ApiObject => {
-  const slice = new ApiObject(scope, `Local-${name}`, {
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: {
-      name: localSliceName(service, name),
-      namespace,
-      labels: {
-        ...LABELS,
-        [Label.serviceName]: federatedName(service),
-        [Label.endpointSliceManagedBy]: ENDPOINT_SLICE_MANAGER,
-      },
-    },
-    addressType,
-    endpoints: endpoints.map(({ addresses, conditions, targetRef, nodeName, zone }) => ({
-      addresses,
-      conditions: conditions ?? {},
-      targetRef,
-      nodeName,
-      zone,
-    })),
-    ports: ports.map(({ name: portName = '', port, protocol = 'TCP', appProtocol }) => ({
-      name: portName,
-      port,
-      protocol,
-      appProtocol: appProtocol || undefined,
-    })),
+  { service, namespace, static: isStatic }: FederatedMembersProps,
+  slice: CopiedSlice,
+): ApiObject =>
+  copiedSlice(new Construct(scope, `Local-${slice.name}`), slice, {
+    name: localSliceName(service, slice.name),
+    namespace,
+    labels: { ...LABELS, [Label.serviceName]: federatedName(service) },
+    static: isStatic,
   });
-  keepOutOfGit(slice, props);
-  return slice;
-};
 
 /** No target cluster has a name with a dot. */
 const localSliceName = (service: string, slice: string): string => `${federatedName(service)}.local.${slice}`;
@@ -294,16 +187,9 @@ const localErrors = (
   const slices = local?.slices;
   return [
     mode === 'gateway' ? undefined : onlyThroughGateways('local.slices', slices),
-    ...(slices ?? []).flatMap(({ name, endpoints, ports }, index) => {
-      const path = `local.slices[${index}]`;
-      return [
-        dnsSubdomain(`${path}.name`, name) ?? tooLong(`${path}.name`, name, localSliceName(service, name)),
-        ...endpoints.flatMap(({ addresses }, i) =>
-          addresses.map((address, k) => ipAddress(`${path}.endpoints[${i}].addresses[${k}]`, address)),
-        ),
-        ...ports.map(({ port }, i) => portNumber(`${path}.ports[${i}].port`, port)),
-      ];
-    }),
+    ...(slices ?? []).flatMap((slice, index) =>
+      copiedSliceErrors(`local.slices[${index}]`, slice, localSliceName(service, slice.name)),
+    ),
   ];
 };
 
@@ -311,15 +197,3 @@ const onlyThroughGateways = (path: string, value: unknown): FieldError | undefin
   value === undefined
     ? undefined
     : fieldError(path, value, 'must not be set in flat mode', 'set mode: gateway, or remove it');
-
-/** Longest name of an EndpointSlice. */
-const SLICE_NAME_MAX = 253;
-
-const tooLong = (path: string, name: string, copy: string): FieldError | undefined =>
-  copy.length <= SLICE_NAME_MAX
-    ? undefined
-    : fieldError(
-        path,
-        name,
-        `must be shorter: the name of its copy would have ${copy.length} characters, over ${SLICE_NAME_MAX}`,
-      );

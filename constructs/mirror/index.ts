@@ -3,17 +3,14 @@
  * operator imports this file and nothing else of constructs/.
  */
 export { copiedAnnotations, copiedLabels, type Metadata } from './copied-metadata.ts';
+export { type CopiedEndpoint, type CopiedSlice, type EndpointConditions, type PodRef } from './copied-slice.ts';
 export { EndpointMirror, type EndpointMirrorProps } from './endpoint-mirror.ts';
 export { type EndpointsKind, type EndpointsObjectProps, endpointsObjects } from './endpoints.ts';
 export {
   type FederatedGateway,
-  type FederatedLocalConditions,
-  type FederatedLocalEndpoint,
   type FederatedLocalMember,
-  type FederatedLocalSlice,
   type FederatedMember,
   type FederatedMembersProps,
-  type FederatedPodRef,
   membershipAnnotations,
   sharedPorts,
 } from './federated-members.ts';
@@ -27,6 +24,7 @@ export {
   type HeadlessMirrorProps,
   type HeadlessMirrorSubset,
 } from './headless-mirror.ts';
+export type { ImportedCluster, ImportPort, ImportType, ServiceImportProps } from './import-props.ts';
 export { type MirrorMode, MirrorService, type MirrorServiceProps } from './mirror-service.ts';
 export { crossesGateway, type EndpointPort, type MirrorPort, type Protocol } from './ports.ts';
 export { type ApiJson, render, renderOf } from './render.ts';
@@ -44,6 +42,7 @@ export {
   type ServiceRef,
 } from './route-backends.ts';
 export { SERVICE_REF, SPLIT } from './route-schema.ts';
+export { ServiceImport } from './service-import.ts';
 export { type RouteKind, ServiceRoute, type ServiceRouteProps } from './service-route.ts';
 export type { StaticEndpointsProps } from './static-endpoints.ts';
 export type { TargetServiceProps } from './target-service.ts';

@@ -75,10 +75,11 @@ const podRef = object(
   'name',
 );
 
-const localEndpoint = object(
+const copiedEndpoint = object(
   'An endpoint',
   {
     addresses: texts('IP addresses of the endpoint'),
+    hostname: text('Hostname of the pod'),
     conditions: object('Whether the endpoint takes requests', {
       ready: flag('Whether it takes new requests'),
       serving: flag('Whether it answers'),
@@ -91,23 +92,22 @@ const localEndpoint = object(
   'addresses',
 );
 
+const copiedSlice = object(
+  'An EndpointSlice',
+  {
+    name: text('Name of the slice'),
+    addressType: choice('Family of its addresses', 'IPv4', 'IPv6'),
+    endpoints: list('Its endpoints', copiedEndpoint),
+    ports: endpointPorts,
+  },
+  'name',
+  'addressType',
+  'endpoints',
+  'ports',
+);
+
 const localMember = object('The member in the same cluster', {
-  slices: list(
-    'The EndpointSlices of the local Service',
-    object(
-      'An EndpointSlice',
-      {
-        name: text('Name of the slice'),
-        addressType: choice('Family of its addresses', 'IPv4', 'IPv6'),
-        endpoints: list('Its endpoints', localEndpoint),
-        ports: endpointPorts,
-      },
-      'name',
-      'addressType',
-      'endpoints',
-      'ports',
-    ),
-  ),
+  slices: list('The EndpointSlices of the local Service', copiedSlice),
 });
 
 export const FEDERATED_SERVICE_PROPS = object(
@@ -130,27 +130,25 @@ export const FEDERATED_SERVICE_PROPS = object(
   'ports',
 );
 
+const headlessSubsets = list(
+  'Pods that listen on the same ports',
+  object(
+    'Pods',
+    {
+      addresses: list(
+        'The pods',
+        object('A pod', { hostname: text('Hostname'), ip: text('IP of its endpoint mirror') }, 'hostname', 'ip'),
+      ),
+      ports: endpointPorts,
+    },
+    'addresses',
+    'ports',
+  ),
+);
+
 const headlessEndpoints = object(
   'The pods behind a mirror',
-  {
-    identity: text('TLS identity of the gateway'),
-    kind: KIND,
-    subsets: list(
-      'Pods that listen on the same ports',
-      object(
-        'Pods',
-        {
-          addresses: list(
-            'The pods',
-            object('A pod', { hostname: text('Hostname'), ip: text('IP of its endpoint mirror') }, 'hostname', 'ip'),
-          ),
-          ports: endpointPorts,
-        },
-        'addresses',
-        'ports',
-      ),
-    ),
-  },
+  { identity: text('TLS identity of the gateway'), kind: KIND, subsets: headlessSubsets },
   'subsets',
 );
 
@@ -189,4 +187,43 @@ export const GATEWAY_PROBE_PROPS = object(
   'targetCluster',
   'port',
   'addresses',
+);
+
+const importedCluster = object(
+  'A cluster that exports the Service',
+  {
+    id: text('Id of the cluster in its set'),
+    targetCluster: text('Name of the target cluster; default the cluster of the ServiceImport itself'),
+    targetClusterDomain: text('DNS domain of the target cluster; default cluster.local'),
+    ports: described(endpointPorts, 'Ports of the Service in that cluster'),
+    endpoints: object('The gateway of the cluster', federatedGateway, 'addresses', 'port'),
+    endpointMirrors: headlessSubsets,
+    slices: list('EndpointSlices of the Service in that cluster', copiedSlice),
+  },
+  'id',
+);
+
+export const SERVICE_IMPORT_PROPS = object(
+  'A ServiceImport',
+  {
+    service: text('Name of the exported Services'),
+    namespace: text('Namespace of these Services'),
+    ports: described(endpointPorts, 'Ports of the Service, in the union of all exports'),
+    type: choice('Default ClusterSetIP', 'ClusterSetIP', 'Headless'),
+    mode: choice('Default gateway', 'gateway', 'remote-discovery'),
+    ips: { ...texts('IP addresses of the Service, one for each family'), maxItems: 2 },
+    ipFamilies: list('Families of the IP addresses', choice('A family', 'IPv4', 'IPv6')),
+    sessionAffinity: choice('Session affinity of the exported Service', 'ClientIP', 'None'),
+    sessionAffinitySeconds: integer('Time that a session lasts, in seconds'),
+    internalTrafficPolicy: choice('Whether clients reach endpoints on other nodes', 'Cluster', 'Local'),
+    trafficDistribution: text('Endpoints that the exported Service prefers'),
+    labels: map('Labels that are exported'),
+    annotations: map('Annotations that are exported'),
+    opaquePorts: text('Ports that are opaque to Linkerd'),
+    clusters: list('Clusters that export the Service', importedCluster),
+    static: STATIC,
+  },
+  'service',
+  'namespace',
+  'ports',
 );

@@ -1,53 +1,60 @@
 /**
- * Exports Services to the clusters that link to this one, by the label that Links select. Works for every Service of a
- * chart: of cdk8s-plus, an imported chart, or a construct of your own.
+ * Exports Services to the clusters that link to this one, by the label that Links select, or by a ServiceExport of the MCS
+ * API. Works for every Service of a chart: of cdk8s-plus, an imported chart, or a construct of your own.
  *
- * cdk8s has no aspects. It validates the whole tree before it renders anything, and `Exported` adds the labels then, also
- * to Services that were added after the call of `Exported.of`.
+ * cdk8s has no aspects. It validates the whole tree before it renders anything, and `Exported` adds labels and
+ * ServiceExports then, also for Services that were added after the call of `Exported.of`.
  */
 import { ApiObject } from 'cdk8s';
 import { Construct, type IConstruct } from 'constructs';
-import { fieldError } from '../../crds/field-error.ts';
+import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { Label, Value } from '../../crds/wire.ts';
 import { InvalidPropsError } from '../common/invalid-props.ts';
 import { acceptProps } from '../common/props.ts';
 import type { MirrorMode } from '../mirror/index.ts';
 import { EXPORT_OPTIONS } from './schema.ts';
+import { type ExportedMetadata, exportedMetadataErrors, exportManifest } from './service-export.ts';
 
 /** Options of an export. */
-export interface ExportOptions {
+export interface ExportOptions extends ExportedMetadata {
   /**
-   * Mode of mirrors: through the gateway, or from pod to pod on a flat network.
+   * What exports a Service: a label of Linkerd, or a ServiceExport of the MCS API, whose CRD `McsCrds` renders. The
+   * operator of this version of Linkspan does not act on ServiceExports yet.
+   * @default linkerd
+   */
+  readonly api?: 'linkerd' | 'mcs' | undefined;
+  /**
+   * Mode of mirrors: through the gateway, or from pod to pod on a flat network. With the MCS API it is the Links that say.
    * @default gateway
    */
   readonly mode?: MirrorMode | undefined;
 }
 
-const exported = new WeakMap<IConstruct, MirrorMode>();
+const exported = new WeakMap<IConstruct, ExportOptions>();
 
 /** The export of a Service, or of every Service of a construct tree. */
 export class Exported {
   /**
-   * Labels every Service in the tree of `scope`, which may be a Service itself. Of two calls for one Service, that for the
-   * nearer construct takes effect. A label that the Service already has is kept. Mirrors and Services of the
-   * multicluster extension are never exported.
+   * Labels every Service in the tree of `scope`, which may be a Service itself, or adds a ServiceExport to each. Of two
+   * calls for one Service, that for the nearer construct takes effect. A label that the Service already has is kept.
+   * Mirrors and Services of the multicluster extension are never exported.
    */
   static of(scope: IConstruct, options: ExportOptions = {}): void {
-    const { mode = 'gateway' } = acceptProps<ExportOptions>(
+    const accepted = acceptProps<ExportOptions>(
       requireConstruct('Exported', scope),
       EXPORT_OPTIONS,
       options,
       undefined,
-      () => ({ construct: 'Exported', found: [] }),
+      (given) => ({ construct: 'Exported', found: optionErrors(given) }),
     );
     const first = !exported.has(scope);
-    exported.set(scope, mode);
+    exported.set(scope, accepted);
     if (!first) return;
     scope.node.addValidation({
       validate: () => {
         const services = scope.node.findAll().filter(isExportable);
         for (const each of services) {
-          if (nearest(each) === scope) label(each, exported.get(scope));
+          if (nearest(each) === scope) exportService(each, exported.get(scope) ?? {});
         }
         return services.length > 0 ? [] : [noService('Exported', scope)];
       },
@@ -85,8 +92,38 @@ export const isExportable = (construct: IConstruct): construct is ApiObject =>
 const nearest = (construct: IConstruct): IConstruct | undefined =>
   construct.node.scopes.findLast((scope) => exported.has(scope));
 
-/** Adds the label. Synthesis may happen more than once, and the label is kept then. */
-const label = (service: ApiObject, mode: MirrorMode | undefined): void => {
+/** Exports a Service. Synthesis may happen more than once, and what is there is kept then. */
+const exportService = (service: ApiObject, { api = 'linkerd', mode, ...metadata }: ExportOptions): void => {
+  if (api === 'mcs') {
+    if (service.node.tryFindChild(EXPORT_ID) !== undefined) return;
+    new ApiObject(service, EXPORT_ID, exportManifest(service.name, service.metadata.namespace, metadata));
+    return;
+  }
   if (service.metadata.getLabel(Label.exported) !== undefined) return;
   service.metadata.addLabel(Label.exported, mode === 'remote-discovery' ? Value.remoteDiscovery : Value.true);
 };
+
+const EXPORT_ID = 'ServiceExport';
+
+/** Options of the other API. */
+const optionErrors = ({
+  api = 'linkerd',
+  mode,
+  exportedLabels,
+  exportedAnnotations,
+}: ExportOptions): readonly (FieldError | undefined)[] => [
+  mode !== undefined && api === 'mcs'
+    ? fieldError(
+        'mode',
+        mode,
+        'may only be set if api is linkerd',
+        'remove it: the Links say how they reach the Service',
+      )
+    : undefined,
+  ...Object.entries({ exportedLabels, exportedAnnotations }).map(([field, value]) =>
+    value !== undefined && api === 'linkerd'
+      ? fieldError(field, value, 'may only be set if api is mcs', 'remove it: mirrors have the labels of the Service')
+      : undefined,
+  ),
+  ...exportedMetadataErrors({ exportedLabels, exportedAnnotations }),
+];

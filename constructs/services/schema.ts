@@ -1,5 +1,5 @@
-/** Schemas of the props of TrafficSplit, ServiceFailover and Exported. */
-import { choice, integer, list, object, text, textOrInstanceOf, time } from '../common/schema.ts';
+/** Schemas of the props of what teams write beside their Services. */
+import { choice, integer, list, map, object, text, textOrInstanceOf, time } from '../common/schema.ts';
 import { SERVICE_REF, SPLIT } from '../mirror/index.ts';
 
 export const TRAFFIC_SPLIT_PROPS = object('A TrafficSplit', SPLIT, 'service', 'backends');
@@ -37,10 +37,38 @@ export const SERVICE_FAILOVER_PROPS = object(
   'backends',
 );
 
+const EXPORTED_METADATA = {
+  exportedLabels: map('Labels of the ServiceImports; default none'),
+  exportedAnnotations: map('Annotations of the ServiceImports; default none'),
+} as const;
+
 export const EXPORT_OPTIONS = object('Export of Services', {
+  api: choice(
+    'What exports a Service: a label of Linkerd, or a ServiceExport of the MCS API; default linkerd',
+    'linkerd',
+    'mcs',
+  ),
   mode: choice(
     'Mode of mirrors: through the gateway, or from pod to pod on a flat network; default gateway',
     'gateway',
     'remote-discovery',
   ),
+  ...EXPORTED_METADATA,
 });
+
+export const SERVICE_EXPORT_PROPS = object(
+  'A ServiceExport',
+  {
+    service: textOrInstanceOf('The Service that is exported', 'Service'),
+    namespace: text('Namespace of the Service; default that of the Service, else of the chart'),
+    ...EXPORTED_METADATA,
+  },
+  'service',
+);
+
+export const CLUSTER_PROPERTY_PROPS = object(
+  'A ClusterProperty',
+  { name: text('Name of the property'), value: text('The value') },
+  'name',
+  'value',
+);

@@ -6,7 +6,7 @@ import {
   type ApiJson,
   endpointsObjects,
   type EndpointPort,
-  type FederatedLocalSlice,
+  type CopiedSlice,
   type FederatedMember,
   gatewaySubset,
   render,
@@ -32,19 +32,19 @@ export function gatewayMember(observed: ObservedFederation, { service }: Member,
 }
 
 /** Returns the slices of the local Service; none while they are not known, or not ours to copy. */
-export function localSlices({ local: { knowledge, slices = [] } }: ObservedFederation): readonly FederatedLocalSlice[] {
+export function localSlices({ local: { knowledge, slices = [] } }: ObservedFederation): readonly CopiedSlice[] {
   if (knowledge !== 'known') return [];
   return slices
     .filter(({ addressType }) => addressType !== 'FQDN')
     .map(({ metadata, addressType, endpoints, ports }) => ({
       name: metadata.name,
-      addressType: addressType as FederatedLocalSlice['addressType'],
+      addressType: addressType as CopiedSlice['addressType'],
       endpoints: (endpoints ?? []).map(localEndpoint),
-      ports: (ports ?? []).filter(({ port }) => typeof port === 'number') as FederatedLocalSlice['ports'],
+      ports: (ports ?? []).filter(({ port }) => typeof port === 'number') as CopiedSlice['ports'],
     }));
 }
 
-type LocalEndpoint = FederatedLocalSlice['endpoints'][number];
+type LocalEndpoint = CopiedSlice['endpoints'][number];
 
 const localEndpoint = ({ addresses, conditions, targetRef, nodeName, zone }: SliceEndpoint): LocalEndpoint => ({
   addresses,

@@ -20,9 +20,12 @@ import { Monitor } from '../../constructs/monitoring/monitor.ts';
 import { Multicluster, type MulticlusterProps } from '../../constructs/cluster-set/multicluster.ts';
 import { type ApiJson, render } from '../../constructs/mirror/render.ts';
 import { ServiceRoute } from '../../constructs/mirror/service-route.ts';
+import { ServiceImport } from '../../constructs/mirror/service-import.ts';
+import { ClusterProperty } from '../../constructs/services/cluster-property.ts';
+import { ServiceExport } from '../../constructs/services/service-export.ts';
 import { ServiceFailover } from '../../constructs/services/service-failover.ts';
 import { TrafficSplit } from '../../constructs/services/traffic-split.ts';
-import { failoverCrd, linkCrd } from '../../crds/index.ts';
+import { failoverCrd, linkCrd, mcsCrds } from '../../crds/index.ts';
 import { CERTIFICATE } from '../cluster/certificate.ts';
 import { borrowCluster, type TestCluster } from '../cluster/index.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
@@ -230,6 +233,46 @@ const compositions: Readonly<Record<string, Compose>> = {
       routeKind: 'GRPCRoute',
     });
   },
+  'what the MCS API imports, and what it exports': (chart) => {
+    new ServiceExport(chart, 'export', {
+      service: 'web',
+      namespace: 'shop',
+      exportedLabels: { team: 'shop' },
+      exportedAnnotations: { 'example.com/team': 'shop' },
+    });
+    new ClusterProperty(chart, 'id', { name: 'cluster.clusterset.k8s.io', value: 'east' });
+    new ServiceImport(chart, 'import', {
+      service: 'web',
+      namespace: 'shop',
+      ports: [
+        { port: 80, appProtocol: 'kubernetes.io/h2c' },
+        { name: 'dns', port: 53, protocol: 'UDP' },
+      ],
+      ipFamilies: ['IPv4'],
+      sessionAffinity: 'ClientIP',
+      sessionAffinitySeconds: 10,
+      internalTrafficPolicy: 'Local',
+      trafficDistribution: 'PreferClose',
+      labels: { team: 'shop' },
+      opaquePorts: '80',
+      clusters: [{ id: 'west', targetCluster: 'west', endpoints: GATEWAY }],
+    });
+    new ServiceImport(chart, 'headless', {
+      service: 'db',
+      namespace: 'shop',
+      type: 'Headless',
+      ports: [{ name: 'pg', port: 5432 }],
+      clusters: [
+        {
+          id: 'west',
+          targetCluster: 'west',
+          endpointMirrors: [
+            { addresses: [{ hostname: 'db-0', ip: '10.96.0.7' }], ports: [{ name: 'pg', port: 5432 }] },
+          ],
+        },
+      ],
+    });
+  },
 };
 
 onReal('what the constructs render', () => {
@@ -238,7 +281,7 @@ onReal('what the constructs render', () => {
   beforeAll(async () => {
     cluster = await borrowCluster('real', 'east');
     client = api(cluster);
-    for (const crd of [linkCrd as unknown as ObjectRef, failoverCrd as unknown as ObjectRef, ...meshCrds])
+    for (const crd of [linkCrd as unknown as ObjectRef, failoverCrd as unknown as ObjectRef, ...mcsCrds, ...meshCrds])
       await installCrd(cluster, crd);
     for (const name of ['shop', 'linkerd', 'linkerd-multicluster']) await client.apply(namespace(name));
   });

@@ -268,3 +268,32 @@ describe('what a set cannot be is refused', () => {
     ]);
   });
 });
+
+describe('the MCS API in a set of clusters (K2)', () => {
+  test('is left out by default', () => {
+    expect(namesOf(objectsOf(clusterSet(), 'east'), 'ClusterProperty')).toEqual([]);
+  });
+
+  test('calls each cluster by its name, and has the CRDs before that', () => {
+    const objects = objectsOf(clusterSet({ mcs: { clusterSet: 'production' } }), 'west');
+    expect(ofKind(objects, 'ClusterProperty').map(({ metadata, spec }) => [metadata.name, spec])).toEqual([
+      ['cluster.clusterset.k8s.io', { value: 'west' }],
+      ['clusterset.k8s.io', { value: 'production' }],
+    ]);
+    const kinds = objects.map(({ kind }) => kind);
+    expect(namesOf(objects, 'CustomResourceDefinition')).toContain('clusterproperties.about.k8s.io');
+    expect(kinds.lastIndexOf('CustomResourceDefinition')).toBeLessThan(kinds.indexOf('ClusterProperty'));
+  });
+
+  test('leaves CRDs out that somebody else has installed', () => {
+    const objects = objectsOf(clusterSet({ mcs: { clusterSet: 'production', crds: false } }), 'west');
+    expect(namesOf(objects, 'CustomResourceDefinition')).not.toContain('clusterproperties.about.k8s.io');
+    expect(namesOf(objects, 'ClusterProperty')).toHaveLength(2);
+  });
+
+  test('refuses an id that no ClusterProperty can have', () => {
+    expect(errorsOf(() => clusterSet({ mcs: { clusterSet: 'a b' } }))).toContain(
+      'mcs.clusterSet: "a b" must be a valid DNS label',
+    );
+  });
+});

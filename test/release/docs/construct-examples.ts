@@ -7,6 +7,7 @@ import { Service } from 'cdk8s-plus-27';
 import {
   Alerts,
   ArgoCd,
+  ClusterProperty,
   ClusterSet,
   CredentialsReference,
   Dashboard,
@@ -22,14 +23,17 @@ import {
   Link,
   LinkCrd,
   LinkCredentials,
+  McsCrds,
   MirrorOperator,
   MirrorService,
   Monitor,
   Monitoring,
   Multicluster,
   RemoteAccess,
+  ServiceExport,
   ServiceFailover,
   ServiceFailoverCrd,
+  ServiceImport,
   ServiceRoute,
   TrafficSplit,
 } from '../../../constructs/index.ts';
@@ -156,6 +160,25 @@ export const federated = (chart: Chart): void => {
   Federated.of(service);
 };
 
+/** Exports a Service to the other clusters of the set by the MCS API, as `Exported.of(service, { api: 'mcs' })` does. The operator does not act on ServiceExports yet. */
+export const serviceExport = (chart: Chart): void => {
+  new ServiceExport(chart, 'Export', {
+    service: 'podinfo',
+    namespace: 'test',
+    exportedLabels: { team: 'shop' },
+  });
+};
+
+/** Says what the cluster is called in its set. The prop `mcs` of ClusterSet renders it for every cluster. */
+export const clusterProperty = (chart: Chart): void => {
+  new ClusterProperty(chart, 'ClusterId', { name: 'cluster.clusterset.k8s.io', value: 'east' });
+};
+
+/** Renders the CRDs of ServiceExport, ServiceImport and ClusterProperty, as `linkspan crds --mcs` prints them. This page leaves out their schemas. */
+export const mcsCrds = (chart: Chart): void => {
+  new McsCrds(chart, 'McsCrds');
+};
+
 /** Divides requests to a Service among Services and mirrors, with SMI's TrafficSplit. */
 export const trafficSplit = (chart: Chart): void => {
   new TrafficSplit(chart, 'Split', {
@@ -251,6 +274,28 @@ export const federatedService = (chart: Chart): void => {
     ports: [{ name: 'http', port: 80, targetPort: 8080 }],
     members: [{ targetCluster: 'west' }, { targetCluster: 'north' }],
     local: {},
+  });
+};
+
+/** Renders the import of a Service by the MCS API: the ServiceImport, which CoreDNS reads, the Service that is derived from it, and a slice of the gateway of each cluster. The operator does not write ServiceImports yet; `static` renders the slices, too. */
+export const serviceImport = (chart: Chart): void => {
+  new ServiceImport(chart, 'ServiceImport', {
+    service: 'podinfo',
+    namespace: 'test',
+    ports: [{ name: 'http', port: 9898 }],
+    ips: ['10.43.0.42'],
+    clusters: [
+      {
+        id: 'west',
+        targetCluster: 'west',
+        endpoints: {
+          addresses: ['203.0.113.10'],
+          port: 4143,
+          identity: 'linkerd-gateway.linkerd-multicluster.serviceaccount.identity.linkerd.cluster.local',
+        },
+      },
+    ],
+    static: true,
   });
 };
 

@@ -39,6 +39,11 @@ export const CONSTRUCT_GROUPS: readonly ConstructGroup[] = [
         constructs: ['Exported', 'Federated'],
         note: '[federation.md](federation.md) shows federated Services.',
       },
+      {
+        want: 'to export a Service by the MCS API (KEP-1645)',
+        constructs: ['ServiceExport', 'ClusterProperty', 'McsCrds'],
+        note: 'The operator does not act on ServiceExports yet.',
+      },
     ],
   },
   {
@@ -82,6 +87,11 @@ export const CONSTRUCT_GROUPS: readonly ConstructGroup[] = [
       {
         want: 'mirrors without an operator, or to see what a mirror is made of',
         constructs: ['MirrorService', 'HeadlessMirror', 'EndpointMirror', 'GatewayProbe', 'FederatedService'],
+      },
+      {
+        want: 'to import a Service by the MCS API (KEP-1645)',
+        constructs: ['ServiceImport'],
+        note: 'The operator does not write ServiceImports yet.',
       },
       { want: 'rights for a ServiceAccount', constructs: ['Grant'] },
     ],

@@ -1,0 +1,114 @@
+/**
+ * The ServiceImport of a Service that clusters of the set export (rules K2 to K4): the object that says what is imported,
+ * and what lets clients reach it. One of type ClusterSetIP has a derived Service, whose ClusterIP is its IP address; its
+ * slices, or in flat mode Linkerd's annotations, lead to the exporting clusters. A headless one has only slices, which
+ * DNS reads. Slices of a cluster list only the ports that the cluster exposes.
+ */
+import { ApiObject } from 'cdk8s';
+import { Construct } from 'constructs';
+import { Annotation, derivedName, Label, McsApi } from '../../crds/wire.ts';
+import { refuse } from '../common/invalid-props.ts';
+import { beside, readJsonProps } from '../common/props.ts';
+import { copiedAnnotations, copiedLabels } from './copied-metadata.ts';
+import { membershipAnnotations } from './federated-members.ts';
+import { importErrors } from './import-errors.ts';
+import { importPorts } from './import-ports.ts';
+import type { ServiceImportProps } from './import-props.ts';
+import { importSlices } from './import-slices.ts';
+import { SERVICE_IMPORT_PROPS } from './schema.ts';
+
+/**
+ * ServiceImport of the name of the exported Services, the Service `<service>-clusterset` that is derived from it, and the
+ * slices of each cluster.
+ * @throws InvalidPropsError naming every prop that the API server or Linkerd would refuse
+ */
+export class ServiceImport extends Construct {
+  /** The ServiceImport. */
+  readonly serviceImport: ApiObject;
+  /** The derived Service; undefined if the ServiceImport is headless. */
+  readonly service: ApiObject | undefined;
+  /** The EndpointSlices of all clusters. */
+  readonly endpoints: readonly ApiObject[];
+
+  constructor(scope: Construct, id: string, given: ServiceImportProps) {
+    super(scope, id);
+    const { props, errors } = readJsonProps<ServiceImportProps>(SERVICE_IMPORT_PROPS, given);
+    const { service, namespace } = props;
+    refuse(`ServiceImport ${namespace}/${service}`, [...errors, ...beside(errors, importErrors(props))]);
+
+    const own = { [Label.serviceImport]: service };
+    this.serviceImport = new ApiObject(this, 'Resource', {
+      apiVersion: McsApi.apiVersion,
+      kind: McsApi.serviceImport.kind,
+      metadata: {
+        name: service,
+        namespace,
+        labels: { ...copiedLabels(props.labels ?? {}), ...own },
+        annotations: copiedAnnotations(props.annotations ?? {}),
+      },
+      spec: importSpec(props),
+    });
+    this.service = props.type === 'Headless' ? undefined : this.#derived(props, own);
+    this.endpoints = importSlices(this, props, own);
+  }
+
+  #derived(props: ServiceImportProps, labels: Record<string, string>): ApiObject {
+    const { service, namespace, mode = 'gateway', clusters = [], ips = [], ipFamilies = [], opaquePorts } = props;
+    const targets = clusters.flatMap(({ targetCluster }) => targetCluster ?? []);
+    return new ApiObject(this, 'Derived', {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: {
+        name: derivedName(service),
+        namespace,
+        labels,
+        annotations: {
+          ...(opaquePorts && { [Annotation.opaquePorts]: opaquePorts }),
+          ...(mode === 'remote-discovery' && membershipAnnotations(service, targets, targets.length < clusters.length)),
+        },
+      },
+      spec: {
+        type: 'ClusterIP',
+        ...(ips.length > 0 && { clusterIP: ips[0], clusterIPs: ips }),
+        ...(ipFamilies.length > 0 && {
+          ipFamilies,
+          ipFamilyPolicy: ipFamilies.length > 1 ? 'RequireDualStack' : 'SingleStack',
+        }),
+        ports: importPorts(props.ports).map(({ name, protocol, port, appProtocol }) => ({
+          name,
+          protocol,
+          port,
+          targetPort: port,
+          appProtocol,
+        })),
+      },
+    });
+  }
+}
+
+const importSpec = ({
+  type = 'ClusterSetIP',
+  ports,
+  ips = [],
+  ipFamilies = [],
+  sessionAffinity,
+  sessionAffinitySeconds,
+  internalTrafficPolicy,
+  trafficDistribution,
+}: ServiceImportProps) => ({
+  type,
+  ports: ports.map(({ name, protocol = 'TCP', port, appProtocol }) => ({
+    name: name || undefined,
+    protocol,
+    port,
+    appProtocol: appProtocol || undefined,
+  })),
+  ...(ips.length > 0 && { ips }),
+  ...(ipFamilies.length > 0 && { ipFamilies }),
+  ...(sessionAffinity !== undefined && { sessionAffinity }),
+  ...(sessionAffinitySeconds !== undefined && {
+    sessionAffinityConfig: { clientIP: { timeoutSeconds: sessionAffinitySeconds } },
+  }),
+  ...(internalTrafficPolicy !== undefined && { internalTrafficPolicy }),
+  ...(trafficDistribution !== undefined && { trafficDistribution }),
+});

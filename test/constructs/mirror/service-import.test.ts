@@ -1,0 +1,281 @@
+/** The ServiceImport, what is derived from it, and the slices that DNS and Linkerd read (rules K2 to K4). */
+import { describe, expect, test } from 'vitest';
+import type { ImportedCluster, ServiceImportProps } from '../../../constructs/mirror/import-props.ts';
+import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
+import { ServiceImport } from '../../../constructs/mirror/service-import.ts';
+import { errorsOf } from '../errors-of.ts';
+
+const WEST: ImportedCluster = {
+  id: 'id-west',
+  targetCluster: 'west',
+  targetClusterDomain: 'west.local',
+  endpoints: { addresses: ['203.0.113.1'], port: 4143, identity: 'gateway.west' },
+};
+
+const slice = (hostname?: string) => ({
+  name: 'web-abc12',
+  addressType: 'IPv4' as const,
+  endpoints: [
+    {
+      addresses: ['10.1.0.7'],
+      conditions: { ready: true },
+      ...(hostname !== undefined && { hostname }),
+      targetRef: { kind: 'Pod', name: 'web-0', namespace: 'shop' },
+      nodeName: 'node-1',
+    },
+  ],
+  ports: [
+    { name: 'http', port: 8080 },
+    { name: 'other', port: 9 },
+  ],
+});
+
+const LOCAL: ImportedCluster = { id: 'id-east', slices: [slice('web-0')] };
+
+const WEB: ServiceImportProps = {
+  service: 'web',
+  namespace: 'shop',
+  ports: [
+    { name: 'http', port: 80, appProtocol: 'kubernetes.io/h2c' },
+    { name: 'dns', port: 53, protocol: 'UDP' },
+  ],
+  ips: ['10.96.0.42'],
+  ipFamilies: ['IPv4'],
+  clusters: [WEST, LOCAL],
+};
+
+const rendered = (props: Partial<ServiceImportProps> = {}): readonly ApiJson[] =>
+  render((chart) => {
+    new ServiceImport(chart, 'web', { ...WEB, ...props });
+  });
+
+const slicesIn = (objects: readonly ApiJson[]) => objects.filter(({ kind }) => kind === 'EndpointSlice');
+
+const OWN = { 'linkspan.dev/service-import': 'web' };
+
+describe('a ServiceImport of type ClusterSetIP, through gateways', () => {
+  const [serviceImport, derived, ...slices] = rendered({
+    sessionAffinity: 'ClientIP',
+    sessionAffinitySeconds: 10,
+    internalTrafficPolicy: 'Local',
+    trafficDistribution: 'PreferClose',
+    labels: { team: 'shop', 'argocd.argoproj.io/instance': 'west' },
+    annotations: { 'example.com/team': 'shop', 'multicluster.linkerd.io/remote-discovery': 'evil@west' },
+    opaquePorts: '80',
+  });
+
+  test('says what is imported, with the metadata that is exported, and none that other software would act on (K2)', () => {
+    expect(serviceImport).toEqual({
+      apiVersion: 'multicluster.x-k8s.io/v1beta1',
+      kind: 'ServiceImport',
+      metadata: {
+        name: 'web',
+        namespace: 'shop',
+        labels: { team: 'shop', ...OWN },
+        annotations: { 'example.com/team': 'shop' },
+      },
+      spec: {
+        type: 'ClusterSetIP',
+        ports: [
+          { name: 'http', protocol: 'TCP', port: 80, appProtocol: 'kubernetes.io/h2c' },
+          { name: 'dns', protocol: 'UDP', port: 53 },
+        ],
+        ips: ['10.96.0.42'],
+        ipFamilies: ['IPv4'],
+        sessionAffinity: 'ClientIP',
+        sessionAffinityConfig: { clientIP: { timeoutSeconds: 10 } },
+        internalTrafficPolicy: 'Local',
+        trafficDistribution: 'PreferClose',
+      },
+    });
+  });
+
+  test('has a derived Service with its address, which is nothing that others export or join, nor local (K3)', () => {
+    expect(derived).toEqual({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: {
+        name: 'web-clusterset',
+        namespace: 'shop',
+        labels: OWN,
+        annotations: { 'config.linkerd.io/opaque-ports': '80' },
+      },
+      spec: {
+        type: 'ClusterIP',
+        clusterIP: '10.96.0.42',
+        clusterIPs: ['10.96.0.42'],
+        ipFamilies: ['IPv4'],
+        ipFamilyPolicy: 'SingleStack',
+        ports: [
+          { name: 'http', protocol: 'TCP', port: 80, targetPort: 80, appProtocol: 'kubernetes.io/h2c' },
+          { name: 'dns', protocol: 'UDP', port: 53, targetPort: 53 },
+        ],
+      },
+    });
+  });
+
+  test('has a slice of each gateway, for TCP, and copies of its own, without hostnames or ports of no export (K3, K4)', () => {
+    const common = {
+      ...OWN,
+      'kubernetes.io/service-name': 'web-clusterset',
+      'multicluster.kubernetes.io/service-name': 'web',
+    };
+    const managedBy = { 'endpointslice.kubernetes.io/managed-by': 'linkspan.dev' };
+    expect(slices).toEqual([
+      {
+        apiVersion: 'discovery.k8s.io/v1',
+        kind: 'EndpointSlice',
+        metadata: {
+          name: 'web-clusterset.from-west-ipv4',
+          namespace: 'shop',
+          labels: {
+            ...common,
+            ...managedBy,
+            'multicluster.kubernetes.io/source-cluster': 'id-west',
+            'linkspan.dev/imported-from': 'west',
+          },
+          annotations: {
+            'mirror.linkerd.io/remote-svc-fq-name': 'web.shop.svc.west.local',
+            'mirror.linkerd.io/remote-gateway-identity': 'gateway.west',
+          },
+        },
+        addressType: 'IPv4',
+        endpoints: [{ addresses: ['203.0.113.1'], conditions: { ready: true } }],
+        ports: [{ name: 'http', port: 4143, protocol: 'TCP' }],
+      },
+      {
+        apiVersion: 'discovery.k8s.io/v1',
+        kind: 'EndpointSlice',
+        metadata: {
+          name: 'web-clusterset.local.web-abc12',
+          namespace: 'shop',
+          labels: { ...common, ...managedBy, 'multicluster.kubernetes.io/source-cluster': 'id-east' },
+        },
+        addressType: 'IPv4',
+        endpoints: [
+          {
+            addresses: ['10.1.0.7'],
+            conditions: { ready: true },
+            targetRef: { kind: 'Pod', name: 'web-0', namespace: 'shop' },
+            nodeName: 'node-1',
+          },
+        ],
+        ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+      },
+    ]);
+  });
+
+  test('sends requests to a port only to clusters that expose it, under its name and number (K3)', () => {
+    const ports = [
+      { name: 'http', port: 81 },
+      { name: 'dns', port: 53, protocol: 'UDP' as const },
+    ];
+    const [fromWest] = slicesIn(rendered({ clusters: [{ ...WEST, ports }, LOCAL] }));
+    expect(fromWest?.metadata.name).toBe('web-clusterset.local.web-abc12');
+    const [mine] = slicesIn(rendered({ clusters: [{ ...LOCAL, ports: [{ name: 'http', port: 81 }] }] }));
+    expect(mine).toBeUndefined();
+  });
+
+  test('gives the derived Service a name for a port without one, beside others', () => {
+    const objects = rendered({
+      ports: [{ port: 80 }, { name: 'unnamed', port: 81 }],
+      clusters: [WEST, { id: 'id-east', slices: [{ ...slice(), ports: [{ port: 8080 }] }] }],
+    });
+    const named = { name: 'unnamed-0' };
+    expect(objects[0]?.spec).toMatchObject({ ports: [{ port: 80 }, { name: 'unnamed', port: 81 }] });
+    expect(objects[1]?.spec).toMatchObject({ ports: [named, { name: 'unnamed' }] });
+    expect(slicesIn(objects).map(({ ports }) => (ports as readonly object[])[0])).toMatchObject([named, named]);
+    expect(rendered({ ports: [{ port: 80 }], clusters: [] })[1]?.spec).toMatchObject({ ports: [{ port: 80 }] });
+  });
+
+  test('gives a long name of a Service a derived one that fits, and no other Service has', () => {
+    const service = 'w'.repeat(63);
+    const name = rendered({ service, clusters: [] })[1]?.metadata.name ?? '';
+    expect(name).toMatch(/^w+-[0-9a-f]{8}-clusterset$/);
+    expect(name).toHaveLength(63);
+    expect(rendered({ service: `${'w'.repeat(62)}x`, clusters: [] })[1]?.metadata.name).not.toBe(name);
+  });
+});
+
+describe('a ServiceImport of type ClusterSetIP, on a flat network', () => {
+  test('names its members for Linkerd; its slices are for others, and belong to no Service (K3, K4)', () => {
+    const [, derived, ...slices] = rendered({
+      mode: 'remote-discovery',
+      clusters: [{ id: 'id-west', targetCluster: 'west', slices: [slice('web-0')] }, LOCAL],
+    });
+    expect(derived?.metadata.annotations).toEqual({
+      'multicluster.linkerd.io/remote-discovery': 'web@west',
+      'multicluster.linkerd.io/local-discovery': 'web',
+    });
+    expect(slices.map(({ metadata }) => metadata.name)).toEqual([
+      'web-clusterset.from-west.web-abc12',
+      'web-clusterset.local.web-abc12',
+    ]);
+    for (const { metadata } of slices) expect(metadata.labels).not.toHaveProperty('kubernetes.io/service-name');
+    // A pod of another cluster is none of this one's.
+    expect(slices[0]?.endpoints).toEqual([{ addresses: ['10.1.0.7'], conditions: { ready: true } }]);
+  });
+});
+
+describe('a headless ServiceImport (K3)', () => {
+  const headless = (mode: 'gateway' | 'remote-discovery', ...clusters: readonly ImportedCluster[]) =>
+    rendered({ type: 'Headless', ips: [], ipFamilies: ['IPv4'], mode, clusters });
+
+  test('has no derived Service, and slices with hostnames that are no Service’s', () => {
+    const mirrors = [
+      { addresses: [{ hostname: 'web-0', ip: '10.96.0.7' }], ports: [{ name: 'http', port: 80 }] },
+      { addresses: [{ hostname: 'web-1', ip: '10.96.0.8' }], ports: [{ name: 'other', port: 9 }] },
+    ];
+    const objects = headless('gateway', { id: 'id-west', targetCluster: 'west', endpointMirrors: mirrors }, LOCAL);
+    expect(objects.map(({ kind }) => kind)).toEqual(['ServiceImport', 'EndpointSlice', 'EndpointSlice']);
+    expect(objects[0]?.spec).toMatchObject({ type: 'Headless', ipFamilies: ['IPv4'] });
+    expect(objects[0]?.spec).not.toHaveProperty('ips');
+    const [west, local] = slicesIn(objects);
+    expect(west?.endpoints).toEqual([{ addresses: ['10.96.0.7'], conditions: { ready: true }, hostname: 'web-0' }]);
+    expect(west?.ports).toEqual([{ name: 'http', port: 80, protocol: 'TCP' }]);
+    expect(local?.endpoints).toMatchObject([{ hostname: 'web-0' }]);
+    for (const each of [west, local]) expect(each?.metadata.labels).not.toHaveProperty('kubernetes.io/service-name');
+    expect(west?.metadata.annotations).toBeUndefined();
+  });
+
+  test('has the pods of a flat network', () => {
+    const [west] = slicesIn(
+      headless('remote-discovery', { id: 'id-west', targetCluster: 'west', slices: [slice('web-0')] }),
+    );
+    expect(west?.endpoints).toEqual([{ addresses: ['10.1.0.7'], conditions: { ready: true }, hostname: 'web-0' }]);
+  });
+});
+
+describe('invalid props of a ServiceImport', () => {
+  test.each<readonly [Partial<ServiceImportProps>, string]>([
+    [{ service: 'Web' }, 'service: "Web" must be a valid Service name'],
+    [{ namespace: 'a.b' }, 'namespace: "a.b" must be a valid DNS label'],
+    [{ ports: [] }, 'ports: [] must not be empty'],
+    [{ ports: [{ port: 80 }, { name: 'b', port: 80 }] }, 'ports[1].port: "80/TCP" must be unique'],
+    [{ type: 'Headless' }, 'ips: ["10.96.0.42"] must not be set if type is Headless'],
+    [
+      { ips: ['10.0.0.1', '10.0.0.2'], ipFamilies: [] },
+      'ips: ["10.0.0.1","10.0.0.2"] must have one address of each family',
+    ],
+    [{ ipFamilies: ['IPv6'] }, 'ipFamilies: ["IPv6"] must be the families of ips, in the same order'],
+    [{ ips: [], ipFamilies: ['IPv4', 'IPv4'] }, 'ipFamilies: ["IPv4","IPv4"] must name each family once'],
+    [{ sessionAffinitySeconds: 10 }, 'sessionAffinitySeconds: 10 may only be set if sessionAffinity is ClientIP'],
+    [
+      { sessionAffinity: 'ClientIP', sessionAffinitySeconds: 0 },
+      'sessionAffinitySeconds: 0 must be between 1 and 86400',
+    ],
+    [{ labels: { 'a b': '' } }, 'labels["a b"]: "a b" must be a valid label key'],
+    [{ clusters: [{ ...WEST, id: 'a.b' }] }, 'clusters[0].id: "a.b" must be a valid DNS label'],
+    [{ clusters: [WEST, { ...WEST, targetCluster: 'north' }] }, 'clusters[1].id: "id-west" must be unique'],
+    [{ clusters: [WEST, { ...WEST, id: 'other' }] }, 'clusters[1].targetCluster: "west" must be unique'],
+    [{ clusters: [LOCAL, { id: 'other' }] }, 'clusters[1].targetCluster: must be unique'],
+    [
+      { clusters: [{ ...WEST, slices: [] }] },
+      'clusters[0].slices: may only be set on a flat network, or without targetCluster',
+    ],
+    [{ mode: 'remote-discovery' }, 'clusters[0].endpoints: may only be set for a gateway, if type is ClusterSetIP'],
+    [{ clusters: [], static: true }, 'static: true must not be set without endpoints'],
+  ])('%j', (props, expected) => {
+    expect(errorsOf(() => rendered(props))).toContain(expected);
+  });
+});
