@@ -116,10 +116,11 @@ export const CONSTRUCTS: readonly Defect[] = [
   },
   {
     ...FEDERATED,
+    file: 'constructs/mirror/copied-slice.ts',
     name: 'a local endpoint does not lead Linkerd to its pod',
     rule: 'I5',
-    find: 'conditions: conditions ?? {}, targetRef,',
-    replace: 'conditions: conditions ?? {},',
+    find: 'conditions: conditions ?? {}, hostname, targetRef,',
+    replace: 'conditions: conditions ?? {}, hostname,',
   },
   {
     ...FEDERATED,
