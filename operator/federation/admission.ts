@@ -57,7 +57,8 @@ export function admit(observed: ObservedFederation): Admission {
     .filter((each) => each !== undefined);
   const { isHeld } = observed.local;
   const mode = modeOf(standings.filter(isMember), before, isHeld);
-  const fit = standings.map((each): Standing => {
+  const ours = standings.filter((each) => each.target !== undefined || mayWriteLocal(each, mode, isHeld));
+  const fit = ours.map((each): Standing => {
     if (!isMember(each) || each.service === undefined) return each;
     const refusal = everywhere?.refusal ?? unfit(each, { mode, isHeld, before });
     return refusal === undefined ? each : { target: each.target, refusal };
@@ -100,6 +101,13 @@ function modeOf(members: readonly Member[], before: Membership | undefined, isHe
   if (before !== undefined && members.some(({ service }) => service === undefined)) return before.mode;
   return members.some(wantsGateways) ? 'gateway' : 'remote-discovery';
 }
+
+/**
+ * Reports whether what the local Service has to do with it is ours to decide: on a flat network, it is an annotation, which
+ * only the holder of the Lease writes, also when the shape has just changed to that (rule I7).
+ */
+const mayWriteLocal = (local: Standing, mode: MirrorMode, isHeld: boolean): boolean =>
+  isHeld || mode === 'gateway' || (isMember(local) && local.service === undefined);
 
 /** Reports whether a member stays in whatever shape there is, or can be reached through a gateway. */
 const mayLeadThroughGateways = (member: Member): boolean =>

@@ -25,6 +25,14 @@ export const LOCAL_MEMBER: readonly Defect[] = [
     replace: 'if (true ||',
   },
   {
+    file: 'operator/federation/admission.ts',
+    tests: DECIDE,
+    name: 'the local entry is written without its Lease when its slices give way to it',
+    rule: 'I7',
+    find: '(each) => each.target !== undefined || mayWriteLocal(each, mode, isHeld)',
+    replace: '() => true',
+  },
+  {
     file: 'operator/federation/decide.ts',
     tests: DECIDE,
     name: 'slices of local pods that are gone stay while another holds the Lease',

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { decideFederation } from '../../../operator/federation/decide.ts';
 import type { ObservedFederation } from '../../../operator/federation/observed.ts';
+import type { ServicePort } from '../../../operator/kube/objects.ts';
 import {
   federation,
   linkerds,
@@ -368,6 +369,15 @@ describe("beside Linkerd's controllers (I7)", () => {
     expect(shownOf(federation([target('a')], { local: here }))).toMatchObject({ remote: 'web@a', local: undefined });
     expect(reasonsOf(federation([target('a')], { local: here }))).toEqual({ a: 'Mirrored' });
     expect(step(federation([], { local: here })).actions).toEqual([]);
+  });
+
+  test('nor is it made in place of slices, when nobody can be reached through a gateway any more', () => {
+    const [there] = settled(federation([throughGateway('a')], { local: local({ service: member('here') }) }));
+    const dns: readonly ServicePort[] = [{ name: 'dns', port: 53, protocol: 'UDP' }];
+    const here = local({ service: member('here', { ports: dns }), isHeld: false });
+    const observed = federation([target('b', { service: member('b', { ports: dns }) })], { ...there, local: here });
+    expect(shownOf(observed)).toEqual({ remote: 'web@b', local: undefined, slices: {} });
+    expect(reasonsOf(observed)).toEqual({ b: 'Mirrored' });
   });
 
   test('no Service leads through gateways from now on while its deletion by others must be feared', () => {

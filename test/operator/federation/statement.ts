@@ -99,9 +99,12 @@ export function brokenRules(
 
   const now = shown(after) ?? { isFlat: true, members: [] };
   const stays = clusters.filter(({ name, party }) => party.knowledge !== 'known' && before?.members.includes(name));
-  const asks = clusters.filter(
+  const selected = clusters.filter(
     ({ target, party }) => party.knowledge === 'known' && mayJoin(party.service) && target?.isAdmitted !== false,
   );
+  const isFlat = isFlatAfter(before, isHeld, stays, selected);
+  // An annotation is not begun without the Lease either, when slices give way to it.
+  const asks = isFlat && !isHeld ? selected.filter(({ target }) => target !== undefined) : selected;
   must(new Set(now.members).size === now.members.length, 'I2: each member once');
   for (const each of clusters) {
     const isIn = now.members.includes(each.name);
@@ -118,15 +121,6 @@ export function brokenRules(
     );
   }
 
-  // Which shape.
-  const wants = asks.some(
-    ({ target, party }) =>
-      target?.mode === 'gateway' && target.gateway !== undefined && (party.service?.spec?.ports ?? []).some(isTcp),
-  );
-  const mayChange = isHeld && (stays.length === 0 || before === undefined);
-  // A shape that nobody can be in is no reason to be without members.
-  const isUsable = stays.length > 0 || asks.some((each) => couldLead(each));
-  const isFlat = mayChange ? !wants : (before?.isFlat ?? true) || !isUsable;
   if (after.live !== undefined) must(now.isFlat === isFlat, 'I5: through gateways if, and only if, a member wants it');
   if (now.isFlat) must(after.slices.length === 0, 'I4: no endpoints on a flat network');
 
@@ -174,6 +168,23 @@ export function brokenRules(
   }
   for (const each of [...stays, ...asks]) broken.push(...brokenSlices(each, observed, after));
   return broken;
+}
+
+/** Which shape there must be. */
+function isFlatAfter(
+  before: Shown | undefined,
+  isHeld: boolean,
+  stays: readonly Cluster[],
+  selected: readonly Cluster[],
+): boolean {
+  const wants = selected.some(
+    ({ target, party }) =>
+      target?.mode === 'gateway' && target.gateway !== undefined && (party.service?.spec?.ports ?? []).some(isTcp),
+  );
+  if (isHeld && (stays.length === 0 || before === undefined)) return !wants;
+  // A shape that nobody can be in is no reason to be without members.
+  const isUsable = stays.length > 0 || selected.some((each) => couldLead(each));
+  return (before?.isFlat ?? true) || !isUsable;
 }
 
 /** What is wrong with the slices of one cluster, if it has any. */
