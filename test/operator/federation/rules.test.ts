@@ -35,7 +35,7 @@ class Draw {
     return this.#random() < of;
   }
   one<T>(...all: readonly [T, ...T[]]): T {
-    return all[Math.floor(this.#random() * all.length)] ?? all[0];
+    return all[Math.floor(this.#random() * all.length)] as T;
   }
 
   ports(): readonly ServicePort[] {
