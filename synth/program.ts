@@ -137,7 +137,10 @@ command('init', addInitFlags)
 
 command('crds')
   .description('print the CustomResourceDefinitions of Link and ServiceFailover as YAML')
-  .option('--mcs', 'print those of ServiceExport, ServiceImport and ClusterProperty instead')
+  .option(
+    '--mcs',
+    'print those of ServiceExport, ServiceImport and ClusterProperty, on which the operator does not act yet',
+  )
   .action(async (flags: CrdsFlags) => (await import('./commands/crds.ts')).printCrds(flags));
 
 command('synth')

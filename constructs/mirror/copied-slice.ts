@@ -6,8 +6,8 @@ import { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { ENDPOINT_SLICE_MANAGER, Label } from '../../crds/wire.ts';
-import { dnsSubdomain, ipAddress, portNumber } from '../common/prop-rules.ts';
-import type { EndpointPort } from './ports.ts';
+import { dnsLabel, dnsSubdomain, ipAddress, portNumber } from '../common/prop-rules.ts';
+import { applicationProtocol, type EndpointPort } from './ports.ts';
 import { keepOutOfGit, type StaticEndpointsProps } from './static-endpoints.ts';
 
 /** An EndpointSlice of the Service that is stood for, which is copied. */
@@ -135,10 +135,14 @@ export const copiedSliceErrors = (
   copy: string,
 ): readonly (FieldError | undefined)[] => [
   dnsSubdomain(`${path}.name`, name) ?? tooLong(`${path}.name`, name, copy),
-  ...endpoints.flatMap(({ addresses }, i) =>
-    addresses.map((address, k) => ipAddress(`${path}.endpoints[${i}].addresses[${k}]`, address)),
-  ),
-  ...ports.map(({ port }, i) => portNumber(`${path}.ports[${i}].port`, port)),
+  ...endpoints.flatMap(({ addresses, hostname }, i) => [
+    ...addresses.map((address, k) => ipAddress(`${path}.endpoints[${i}].addresses[${k}]`, address)),
+    hostname === undefined ? undefined : dnsLabel(`${path}.endpoints[${i}].hostname`, hostname),
+  ]),
+  ...ports.flatMap(({ port, appProtocol }, i) => [
+    portNumber(`${path}.ports[${i}].port`, port),
+    applicationProtocol(`${path}.ports[${i}].appProtocol`, appProtocol),
+  ]),
 ];
 
 /** Longest name of an EndpointSlice. */

@@ -3,6 +3,7 @@
  * its defaults, so that what is rendered can be compared with what is there.
  */
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
+import { isLabelKey } from '../../crds/names.ts';
 import { portNumber, portNumberOrName } from '../common/prop-rules.ts';
 
 /** Transport protocols of Kubernetes ports. */
@@ -80,3 +81,9 @@ export const portErrors = (
     return errors;
   });
 };
+
+/** Checks an application protocol, which may be absent. */
+export const applicationProtocol = (path: string, value: string | undefined): FieldError | undefined =>
+  value === undefined || value === '' || isLabelKey(value)
+    ? undefined
+    : fieldError(path, value, 'must be a valid label key', 'as in kubernetes.io/h2c');

@@ -19,7 +19,7 @@ import { SERVICE_IMPORT_PROPS } from './schema.ts';
 
 /**
  * ServiceImport of the name of the exported Services, the Service `<service>-clusterset` that is derived from it, and the
- * slices of each cluster.
+ * slices of each cluster. The operator of this version of Linkspan does not write ServiceImports yet.
  * @throws InvalidPropsError naming every prop that the API server or Linkerd would refuse
  */
 export class ServiceImport extends Construct {

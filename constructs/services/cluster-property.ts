@@ -23,7 +23,7 @@ export interface ClusterPropertyProps {
 }
 
 /**
- * An `about.k8s.io/v1beta1` ClusterProperty.
+ * An `about.k8s.io/v1beta1` ClusterProperty. The operator of this version of Linkspan does not read it yet.
  * Synthesis fails for an invalid name or value.
  */
 export class ClusterProperty extends Construct {

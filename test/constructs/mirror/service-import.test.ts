@@ -252,6 +252,8 @@ describe('invalid props of a ServiceImport', () => {
     [{ namespace: 'a.b' }, 'namespace: "a.b" must be a valid DNS label'],
     [{ ports: [] }, 'ports: [] must not be empty'],
     [{ ports: [{ port: 80 }, { name: 'b', port: 80 }] }, 'ports[1].port: "80/TCP" must be unique'],
+    [{ ports: [{ name: 'a b', port: 80 }] }, 'ports[0].name: "a b" must be a valid DNS label'],
+    [{ ports: [{ port: 80, appProtocol: 'a b' }] }, 'ports[0].appProtocol: "a b" must be a valid label key'],
     [{ type: 'Headless' }, 'ips: ["10.96.0.42"] must not be set if type is Headless'],
     [
       { ips: ['10.0.0.1', '10.0.0.2'], ipFamilies: [] },
@@ -272,6 +274,14 @@ describe('invalid props of a ServiceImport', () => {
     [
       { clusters: [{ ...WEST, slices: [] }] },
       'clusters[0].slices: may only be set on a flat network, or without targetCluster',
+    ],
+    [
+      { clusters: [{ id: 'id-east', slices: [slice('a b')] }] },
+      'clusters[0].slices[0].endpoints[0].hostname: "a b" must be a valid DNS label',
+    ],
+    [
+      { clusters: [{ id: 'id-east', slices: [{ ...slice(), ports: [{ port: 80, appProtocol: 'a b' }] }] }] },
+      'clusters[0].slices[0].ports[0].appProtocol: "a b" must be a valid label key',
     ],
     [{ mode: 'remote-discovery' }, 'clusters[0].endpoints: may only be set for a gateway, if type is ClusterSetIP'],
     [{ clusters: [], static: true }, 'static: true must not be set without endpoints'],
