@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Annotation, CredentialsSecret } from '../../crds/wire.ts';
 import { type KubeObject, type Resource, type Secret, SECRETS, splitKey } from '../kube/objects.ts';
+import { backoffMs, RETRY_BACKOFF, sleep } from '../kube/backoff.ts';
 import { describe, isNotFound } from '../kube/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { FairSemaphore } from '../kube/semaphore.ts';
@@ -67,6 +68,8 @@ export class Manager {
   /** Undefined until everything has been listed. */
   #federations: Federations | undefined;
   #pruningReported = false;
+  /** Numbers the attempts to take up what Leases record: only the last goes on. */
+  #recalls = 0;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
@@ -119,10 +122,16 @@ export class Manager {
     const running = [this.#source.run(signal), ...this.#watch(signal)];
     await Promise.all([this.#source, this.#objects, this.#secrets].map((each) => each.whenSynced(signal)));
     if (!signal.aborted) {
-      const { clusters, federations, discovery, local } = await this.#makeWork(signal);
+      const served = await this.#findServed(signal);
+      const { clusters, federations, discovery, local } = await this.#makeWork(served ?? new Map(), signal);
       this.#clusters = clusters;
       this.#federations = federations;
       this.#source.problems.onOver = () => void this.#recall(clusters, signal);
+      if (served === undefined) {
+        // Whether there were Links is not known.
+        if (this.#reads.size === 0) this.#presence.vanished();
+        void this.#recall(clusters, signal);
+      }
       this.#source.namespaces.subscribe((name, state) => {
         clusters.namespaceChanged(name, state);
         federations.namespaceChanged(name, state);
@@ -167,10 +176,9 @@ export class Manager {
     ];
   }
 
-  async #makeWork(signal: AbortSignal) {
+  async #makeWork(served: Served, signal: AbortSignal) {
     const { client, config, tuning, metrics, events, log, mayWrite, hasCeased, interruptions } = this.#options;
     const families = await sourceFamilies(client, process.env, signal, log);
-    const served = (await this.#findServed(signal)) ?? new Map<string, string>();
     // Whether the last one was deleted, or all vanished, is not known.
     if (this.#reads.size === 0 && served.size > 0) this.#presence.noneFound();
     const shared = {
@@ -231,10 +239,17 @@ export class Manager {
     });
   }
 
-  /** A source cluster that was away may have been restored from a backup, and have again what deleted Links left. */
+  /**
+   * Takes up what Leases record, as soon as they can be listed. A source cluster that was away may have been restored from
+   * a backup, and have again what deleted Links left.
+   */
   async #recall(clusters: Clusters, signal: AbortSignal): Promise<void> {
-    const served = await this.#findServed(signal);
-    if (served !== undefined && !signal.aborted) clusters.recall(served);
+    const recall = (this.#recalls += 1);
+    for (let attempt = 0; recall === this.#recalls && !signal.aborted; attempt += 1) {
+      const served = await this.#findServed(signal);
+      if (served === undefined) await sleep(backoffMs(attempt, RETRY_BACKOFF, Math.random), signal);
+      else if (!signal.aborted) return clusters.recall(served);
+    }
   }
 
   /**
@@ -249,7 +264,7 @@ export class Manager {
       if (!signal.aborted) {
         log.warn(
           { error: describe(error) },
-          'Leases cannot be listed; mirrors that deleted Links left are not removed',
+          'Leases cannot be listed; mirrors that deleted Links left are not removed yet',
         );
       }
       return undefined;
