@@ -247,8 +247,11 @@ export class Manager {
     const recall = (this.#recalls += 1);
     for (let attempt = 0; recall === this.#recalls && !signal.aborted; attempt += 1) {
       const served = await this.#findServed(signal);
-      if (served === undefined) await sleep(backoffMs(attempt, RETRY_BACKOFF, Math.random), signal);
-      else if (!signal.aborted) return clusters.recall(served);
+      if (served !== undefined) {
+        if (!signal.aborted) clusters.recall(served);
+        return;
+      }
+      await sleep(backoffMs(attempt, RETRY_BACKOFF, Math.random), signal);
     }
   }
 

@@ -10,12 +10,11 @@ import {
   type TargetKnowledge,
 } from '../../../operator/failover/readiness.ts';
 
-const slice = (family: string, ...conditions: readonly object[]): EndpointSlice =>
-  ({
-    metadata: { name: 'web' },
-    addressType: family,
-    endpoints: conditions.map((each) => ({ addresses: ['10.0.0.1'], conditions: each })),
-  });
+const slice = (family: string, ...conditions: readonly object[]): EndpointSlice => ({
+  metadata: { name: 'web' },
+  addressType: family,
+  endpoints: conditions.map((each) => ({ addresses: ['10.0.0.1'], conditions: each })),
+});
 
 describe('endpoints are counted (J3)', () => {
   it('without those that terminate, and with those that do not say whether they are ready', () => {
