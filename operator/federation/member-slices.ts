@@ -23,12 +23,14 @@ import type { ObservedFederation, TargetParty } from './observed.ts';
  */
 export function gatewayMember(observed: ObservedFederation, { service }: Member, target: TargetParty): FederatedMember {
   const { link, gateway, anyReady, knowledge } = target;
-  const member = { targetCluster: link.cluster, targetClusterDomain: link.clusterDomain };
+  const targetCluster = link.cluster;
   const { addresses, listed, alive } = liveOf(observed, target);
-  if (knowledge !== 'known' || gateway === undefined || addresses.length === 0) return member;
+  // The domain of a cluster without a session is not known.
+  if (knowledge !== 'known' || gateway === undefined || addresses.length === 0) return { targetCluster };
   const { port, identity } = gateway;
   const ready = anyReady ?? listed.length > 0;
-  return { ...member, ports: portsIn('gateway', service), endpoints: { port, identity, addresses, alive, ready } };
+  const endpoints = { port, identity, addresses, alive, ready };
+  return { targetCluster, targetClusterDomain: link.clusterDomain, ports: portsIn('gateway', service), endpoints };
 }
 
 /** Returns the slices of the local Service; none while they are not known, or not ours to copy. */

@@ -46,6 +46,13 @@ export const FEDERATION: readonly Defect[] = [
     replace: 'return undefined;',
   },
   {
+    ...SLICES,
+    name: 'one silent cluster keeps the dead gateways of all others ready',
+    rule: 'I6',
+    find: 'return { targetCluster };',
+    replace: 'return { targetCluster, targetClusterDomain: link.clusterDomain };',
+  },
+  {
     ...ADMISSION,
     name: 'labels and ports depend on the order in which clusters are known',
     rule: 'I3',

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { decideFederation } from '../../../operator/federation/decide.ts';
 import type { ObservedFederation } from '../../../operator/federation/observed.ts';
 import type { ServicePort } from '../../../operator/kube/objects.ts';
+import { formerParty } from '../../../operator/link/federation-party.ts';
+import { unknownParty } from '../../../operator/link/federations.ts';
 import {
   federation,
   linkerds,
@@ -309,6 +311,21 @@ describe('fail static (I6)', () => {
     expect(
       step({ ...gateways, targets: [throughGateway('a', unknown), throughGateway('b', unknown)], ...there }).actions,
     ).toEqual([]);
+  });
+
+  const lease = { isHeld: false, mayWrite: () => false };
+  const source = { membershipsOf: () => new Set<string>() };
+  test.each([
+    ['cannot be read', throughGateway('a', unknown)],
+    ['is written for by another', throughGateway('a', { ...unknown, knowledge: 'anothers' })],
+    ['has no session', unknownParty('a')],
+    ['has no Link any more', formerParty('a', lease as never, { source: source as never }).observe('shop/web')],
+  ])('a cluster that %s does not keep the dead gateway of another ready', (_, silent) => {
+    const [there] = settled(federation([throughGateway('a'), throughGateway('b')]));
+    const b = throughGateway('b');
+    const observed = federation([silent, { ...b, gateway: { ...b.gateway!, alive: false } }], there);
+    expect(shownOf(observed).slices).toEqual({ 'web-federated.a-ipv4': 1, 'web-federated.b-ipv4': 0 });
+    expect(reasonsOf(observed)).toEqual({ b: 'Mirrored' });
   });
 
   test('a cluster that cannot be read and was no member does not become one', () => {
