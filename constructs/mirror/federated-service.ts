@@ -8,7 +8,7 @@ import { Construct } from 'constructs';
 import { federatedName, Label, Value } from '../../crds/wire.ts';
 import { refuse } from '../common/invalid-props.ts';
 import { beside, readJsonProps } from '../common/props.ts';
-import { dnsLabel, serviceName } from '../common/prop-rules.ts';
+import { annotationsErrors, dnsLabel, labelsErrors, serviceName } from '../common/prop-rules.ts';
 import { copiedAnnotations, copiedLabels, type Metadata } from './copied-metadata.ts';
 import { type FederatedMembersProps, memberErrors, memberSlices, membershipAnnotations } from './federated-members.ts';
 import type { MirrorMode } from './mirror-service.ts';
@@ -67,6 +67,8 @@ export class FederatedService extends Construct {
     const { service, namespace, members = [], local, mode = 'remote-discovery' } = props;
     const isFlat = mode === 'remote-discovery';
     const ports = isFlat ? props.ports : props.ports.filter(crossesGateway);
+    const labels = copiedLabels(props.labels ?? {}, props.excludedLabels);
+    const annotations = copiedAnnotations(props.annotations ?? {}, props.excludedAnnotations);
     this.name = federatedName(service);
     this.omittedPorts = isFlat ? [] : props.ports.filter((port) => !crossesGateway(port));
     refuse(`FederatedService ${namespace}/${this.name}`, [
@@ -76,6 +78,8 @@ export class FederatedService extends Construct {
         dnsLabel('namespace', namespace),
         serviceName('name', this.name),
         ...portErrors(ports, this.omittedPorts),
+        ...labelsErrors('labels', labels),
+        ...annotationsErrors('annotations', annotations),
         ...memberErrors(props, mode),
         staticError(props, isFlat ? undefined : (local?.slices ?? members.find(({ endpoints }) => endpoints))),
       ]),
@@ -89,12 +93,12 @@ export class FederatedService extends Construct {
         name: this.name,
         namespace,
         labels: {
-          ...copiedLabels(props.labels ?? {}, props.excludedLabels),
+          ...labels,
           [Label.mirroredService]: Value.true,
           ...(!isFlat && { [Label.federation]: Value.gatewayFederation }),
         },
         annotations: {
-          ...copiedAnnotations(props.annotations ?? {}, props.excludedAnnotations),
+          ...annotations,
           ...(isFlat && membershipAnnotations(service, clusters, local !== undefined)),
         },
       },

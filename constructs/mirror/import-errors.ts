@@ -14,9 +14,9 @@ import {
 import { copiedSliceErrors } from './copied-slice.ts';
 import { gatewayErrors } from './gateway-endpoints.ts';
 import { importPorts } from './import-ports.ts';
-import type { ImportedCluster, ImportPort, ServiceImportProps } from './import-props.ts';
+import type { ImportedCluster, ServiceImportProps } from './import-props.ts';
 import { copyName } from './import-slices.ts';
-import { applicationProtocol, portErrors } from './ports.ts';
+import { portErrors } from './ports.ts';
 import { staticError } from './static-endpoints.ts';
 
 type Found = readonly (FieldError | undefined)[];
@@ -32,7 +32,6 @@ export const importErrors = (props: ServiceImportProps): Found => {
     serviceName('service', service),
     dnsLabel('namespace', namespace),
     ...(type === 'Headless' && ports.length === 0 ? [] : portErrors(importPorts(ports))),
-    ...ports.flatMap(textErrors),
     ...addressErrors(props),
     ...affinityErrors(props),
     ...labelsErrors('labels', labels),
@@ -44,12 +43,6 @@ export const importErrors = (props: ServiceImportProps): Found => {
     staticError(props, hasEndpoints || undefined),
   ];
 };
-
-/** Names and protocols of other clusters' ports reach the API server beside those of all others. */
-const textErrors = ({ name = '', appProtocol }: ImportPort, index: number): Found => [
-  name === '' ? undefined : dnsLabel(`ports[${index}].name`, name),
-  applicationProtocol(`ports[${index}].appProtocol`, appProtocol),
-];
 
 const addressErrors = ({ type, ips = [], ipFamilies = [] }: ServiceImportProps): Found => {
   if (type === 'Headless' && ips.length > 0)

@@ -4,7 +4,7 @@
  */
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
 import { isLabelKey } from '../../crds/names.ts';
-import { portNumber, portNumberOrName } from '../common/prop-rules.ts';
+import { dnsLabel, portNumber, portNumberOrName } from '../common/prop-rules.ts';
 
 /** Transport protocols of Kubernetes ports. */
 export type Protocol = 'TCP' | 'UDP' | 'SCTP';
@@ -64,7 +64,7 @@ export const portErrors = (
   }
   const names = new Set<string>();
   const numbers = new Set<string>();
-  return ports.flatMap(({ name = '', port, protocol = 'TCP', targetPort = port }, index) => {
+  return ports.flatMap(({ name = '', port, protocol = 'TCP', targetPort = port, appProtocol }, index) => {
     const path = `ports[${index}]`;
     const number = `${port}/${protocol}`;
     const errors = [
@@ -73,8 +73,10 @@ export const portErrors = (
       name === '' && ports.length > 1
         ? fieldError(`${path}.name`, undefined, 'is required when there are several ports')
         : undefined,
+      name === '' ? undefined : dnsLabel(`${path}.name`, name),
       name !== '' && names.has(name) ? fieldError(`${path}.name`, name, 'must be unique') : undefined,
       targetPort === port ? undefined : portNumberOrName(`${path}.targetPort`, targetPort),
+      applicationProtocol(`${path}.appProtocol`, appProtocol),
     ];
     names.add(name);
     numbers.add(number);

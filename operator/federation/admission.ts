@@ -86,7 +86,7 @@ function standingOf(
     return isListed === true ? { target, service: undefined } : undefined;
   }
   if (service === undefined) return undefined;
-  const refusal = invalidMember(service) ?? (target?.isAdmitted === false ? BEYOND_LIMIT : undefined);
+  const refusal = invalidMember(service, target?.link) ?? (target?.isAdmitted === false ? BEYOND_LIMIT : undefined);
   return refusal === undefined ? { target, service } : { target, refusal };
 }
 
@@ -120,7 +120,7 @@ const wantsGateways = ({ target, service }: Member): boolean =>
 const refused = (reason: RefusalReason, message: string): Refusal => ({ reason, message });
 
 /** Why a Service can be no member of any federated Service (rule I1). */
-function invalidMember(service: Service): Refusal | undefined {
+function invalidMember(service: Service, link?: TargetParty['link']): Refusal | undefined {
   const { type, clusterIP, ports = [] } = service.spec ?? {};
   const invalid = (message: string): Refusal => refused('InvalidService', message);
   if (isMirrorItself(service))
@@ -130,14 +130,17 @@ function invalidMember(service: Service): Refusal | undefined {
   if (clusterIP === 'None')
     return invalid('a headless Service cannot join a federated Service, which has one ClusterIP for all pods');
   if (ports.length === 0) return invalid('it has no ports; add the ports that clients use');
-  return invalidPorts(service);
+  return unwritable(service, link);
 }
 
-/** Why the API server would refuse the ports of a Service: a target is not trusted to have valid ones. */
-function invalidPorts(service: Service): Refusal | undefined {
+/** Why the API server would refuse ports, labels or annotations of a Service: a target is not trusted to have valid ones. */
+function unwritable(service: Service, link?: TargetParty['link']): Refusal | undefined {
   const ports = portsIn('remote-discovery', service);
+  const { labels, annotations } = service.metadata;
+  const { excludedLabels, excludedAnnotations } = link ?? {};
+  const metadata = { labels, annotations, excludedLabels, excludedAnnotations };
   try {
-    renderOf(FederatedService, { service: 'member', namespace: 'default', ports, local: {} });
+    renderOf(FederatedService, { service: 'member', namespace: 'default', ports, local: {}, ...metadata });
     return undefined;
   } catch (error) {
     return refused('InvalidService', describe(error));
@@ -191,7 +194,7 @@ export const createsNamespace = ({ knowledge, service, isAdmitted, link }: Targe
   knowledge === 'known' &&
   service !== undefined &&
   isAdmitted &&
-  invalidMember(service) === undefined &&
+  invalidMember(service, link) === undefined &&
   link.createNamespaces;
 
 const WAITING_FOR_GATEWAY = refused(

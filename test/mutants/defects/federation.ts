@@ -42,7 +42,7 @@ export const FEDERATION: readonly Defect[] = [
     ...ADMISSION,
     name: "one target's ports keep all others from a federated Service",
     rule: 'E1',
-    find: 'return invalidPorts(service);',
+    find: 'return unwritable(service, link);',
     replace: 'return undefined;',
   },
   {
@@ -51,6 +51,13 @@ export const FEDERATION: readonly Defect[] = [
     rule: 'I6',
     find: 'return { targetCluster };',
     replace: 'return { targetCluster, targetClusterDomain: link.clusterDomain };',
+  },
+  {
+    ...ADMISSION,
+    name: "one target's labels keep all others from a federated Service",
+    rule: 'E1',
+    find: 'ports, local: {}, ...metadata }',
+    replace: 'ports, local: {} }',
   },
   {
     ...ADMISSION,

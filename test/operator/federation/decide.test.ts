@@ -73,10 +73,20 @@ describe('members (I1)', () => {
     ['without ports (N8)', member('w', { ports: [] })],
     ['headless', member('w', { clusterIP: 'None' })],
     ['with ports that no API server accepts', member('w', { ports: [{ port: 80 }, { port: 81 }] })],
+    ['with a port name that no API server accepts', member('w', { ports: [{ name: 'HTTP_1', port: 80 }] })],
+    ['with a protocol that no API server accepts', member('w', { ports: [{ port: 80, appProtocol: 'not valid!!' }] })],
+    ['with a label that no API server accepts', member('w', {}, { labels: { 'bad key!': 'x' } })],
+    ['with a label value that no API server accepts', member('w', {}, { labels: { app: 'x'.repeat(64) } })],
+    ['with an annotation that no API server accepts', member('w', {}, { annotations: { 'bad key!': 'x' } })],
   ])('a Service does not join that is %s, and harms no other', (_, service) => {
     const observed = federation([target('a', { service }), target('west')]);
     expect(remoteOf(observed)).toBe('web@west');
     expect(reasonsOf(observed)).toEqual({ a: 'InvalidService', west: 'Mirrored' });
+  });
+
+  test('a label that no API server accepts does no harm where the Link excludes it', () => {
+    const service = member('a', {}, { labels: { 'bad key!': 'x' } });
+    expect(reasonsOf(federation([target('a', { service, excludedLabels: ['bad key!'] })]))).toEqual({ a: 'Mirrored' });
   });
 
   test('a Service that the limit of its Link leaves out does not join (E10)', () => {
