@@ -91,15 +91,16 @@ function standingOf(
 }
 
 /**
- * Through gateways if any member's Link wants that (rule I5). A membership that stays as it is cannot change its shape, so
- * the shape stays too; and so it does while another may write local memberships (rule I7), unless nobody is left who could
- * be reached through a gateway.
+ * Through gateways if any member's Link wants that and its gateway has an address, or had one (rule I5). A membership that
+ * stays as it is cannot change its shape, so the shape stays too; and so it does while another may write local memberships
+ * (rule I7), unless nobody is left who could be reached through a gateway.
  */
 function modeOf(members: readonly Member[], before: Membership | undefined, isHeld: boolean): MirrorMode {
-  if (!isHeld)
-    return before?.mode === 'gateway' && members.some(mayLeadThroughGateways) ? 'gateway' : 'remote-discovery';
+  const mayStay = before?.mode === 'gateway' && members.some((each) => mayLeadThroughGateways(each, before));
+  if (!isHeld) return mayStay ? 'gateway' : 'remote-discovery';
   if (before !== undefined && members.some(({ service }) => service === undefined)) return before.mode;
-  return members.some(wantsGateways) ? 'gateway' : 'remote-discovery';
+  const wanted = members.filter(wantsGateways);
+  return wanted.some(({ target }) => mayStay || isResolved(target)) ? 'gateway' : 'remote-discovery';
 }
 
 /**
@@ -110,12 +111,14 @@ const mayWriteLocal = (local: Standing, mode: MirrorMode, isHeld: boolean): bool
   isHeld || mode === 'gateway' || (isMember(local) && local.service === undefined);
 
 /** Reports whether a member stays in whatever shape there is, or can be reached through a gateway. */
-const mayLeadThroughGateways = (member: Member): boolean =>
-  member.service === undefined || unfit(member, { mode: 'gateway', isHeld: false, before: undefined }) === undefined;
+const mayLeadThroughGateways = (member: Member, before: Membership): boolean =>
+  member.service === undefined || unfit(member, { mode: 'gateway', isHeld: false, before }) === undefined;
 
-/** Reports whether a member is to be reached through its gateway, and can be. */
+/** Reports whether a member is to be reached through its gateway, whose address may not be known yet. */
 const wantsGateways = ({ target, service }: Member): boolean =>
   target?.mode === 'gateway' && target.gateway !== undefined && portsIn('gateway', service).length > 0;
+
+const isResolved = (target: TargetParty | undefined): boolean => (target?.gateway?.addresses.length ?? 0) > 0;
 
 const refused = (reason: RefusalReason, message: string): Refusal => ({ reason, message });
 
@@ -201,6 +204,10 @@ const WAITING_FOR_GATEWAY = refused(
   'WaitingForGateway',
   'the federated Service leads through gateways, and the Link has no gatewayAddress; set spec.gatewayAddress',
 );
+const WAITING_FOR_ADDRESS = refused(
+  'WaitingForGateway',
+  'its Link wants it to be reached through the gateway, or the federated Service leads through gateways, and the host name in gatewayAddress of the Link has no IP address yet',
+);
 const NO_PORT_CROSSES = refused('InvalidService', 'all its ports are UDP or SCTP, which do not cross a gateway');
 
 const WAITING_FOR_LEASE = refused(
@@ -225,12 +232,18 @@ interface Fit {
 function unfit({ target, service }: Member, { mode, isHeld, before }: Fit): Refusal | undefined {
   if (mode === 'gateway') {
     if (target !== undefined && target.gateway === undefined) return WAITING_FOR_GATEWAY;
-    return portsIn(mode, service).length === 0 ? NO_PORT_CROSSES : undefined;
+    if (portsIn(mode, service).length === 0) return NO_PORT_CROSSES;
+    // Slices that there are stay until the next lookup.
+    const isReachable = target === undefined || isResolved(target) || isListed(target, 'gateway', before);
+    return isReachable ? undefined : WAITING_FOR_ADDRESS;
   }
   if (target === undefined) return undefined;
   if (target.mode === 'gateway' && target.gateway === undefined) return WAITING_FOR_GATEWAY;
   if (target.mode === 'gateway' && portsIn(target.mode, service).length === 0) return NO_PORT_CROSSES;
   if (target.mode === 'gateway' && !isHeld) return WAITING_FOR_LEASE;
+  // A member is found as before until there is an address that can take over.
+  if (target.mode === 'gateway' && !isResolved(target))
+    return isListed(target, mode, before) ? undefined : WAITING_FOR_ADDRESS;
   if (target.mode === 'gateway')
     return refused(
       'ModeMismatch',
@@ -250,6 +263,10 @@ function unfit({ target, service }: Member, { mode, isHeld, before }: Fit): Refu
     );
   return undefined;
 }
+
+/** Reports whether a target's Service has been a member in this shape. */
+const isListed = ({ link }: TargetParty, mode: MirrorMode, before: Membership | undefined): boolean =>
+  before?.mode === mode && before.clusters.has(link.cluster);
 
 /** Admits a Service that has the ports that count; through gateways, any of them (rules I4, I5). */
 function withPorts(member: Member, ports: readonly MirrorPort[], mode: MirrorMode): Standing {

@@ -9,7 +9,7 @@ import { type Manifests, NOTHING, writable } from '../mirror/desired.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';
 import type { Desired } from '../runtime/plan.ts';
 import { isFederated } from '../source/owner.ts';
-import { type Admission, createsNamespace, portsIn } from './admission.ts';
+import { type Admission, createsNamespace, type Member, portsIn } from './admission.ts';
 import { gatewayMember, localSlices, retainedSlices } from './member-slices.ts';
 import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
@@ -26,6 +26,8 @@ export function desired(observed: ObservedFederation, admission: Admission): Man
   if (!isWritable) return asItIs(observed);
   const isBlocked = refused.some(({ refusal }) => refusal.reason === 'NameConflict');
   if (members.length === 0) return { ...NOTHING, isBlocked };
+  const isHidden = mode === 'gateway' && membershipOf(observed)?.mode === 'remote-discovery';
+  if (isHidden && !members.every((each) => hasKnownEndpoints(observed, each))) return asItIs(observed);
   const [service, ...slices] = rendered(observed, admission);
   if (service === undefined) throw new TypeError('a federated Service must be rendered first');
   const retained = mode === 'gateway' ? retainedSlices(observed, members) : [];
@@ -36,7 +38,6 @@ export function desired(observed: ObservedFederation, admission: Admission): Man
   ]);
   const endpoints = [...manifests.endpoints, ...retained.map(slice)];
   // An annotation hides slices from Linkerd, so they are all there before it goes.
-  const isHidden = mode === 'gateway' && membershipOf(observed)?.mode === 'remote-discovery';
   if (
     isHidden &&
     !slices.every(({ metadata }) => observed.slices.some((each) => each.metadata.name === metadata.name))
@@ -45,6 +46,10 @@ export function desired(observed: ObservedFederation, admission: Admission): Man
   }
   return { ...manifests, endpoints, namespaces: namespacesOf(observed) };
 }
+
+/** Reports whether it is known which endpoints a member has, so that its slices can take over from an annotation. */
+const hasKnownEndpoints = ({ local }: ObservedFederation, { target }: Member): boolean =>
+  target === undefined ? local.slices !== undefined : target.anyReady !== undefined;
 
 /** Everything that is ours, as it is: nothing is written and nothing deleted. */
 export const asItIs = (observed: ObservedFederation): Manifests => ({

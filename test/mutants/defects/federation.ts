@@ -61,6 +61,27 @@ export const FEDERATION: readonly Defect[] = [
   },
   {
     ...ADMISSION,
+    name: 'a gateway without an address takes all members from a federated Service',
+    rule: 'I5',
+    find: 'mayStay || isResolved(target)',
+    replace: 'true',
+  },
+  {
+    ...ADMISSION,
+    name: 'a cluster leaves a flat federated Service before its gateway has an address',
+    rule: 'I5',
+    find: 'isListed(target, mode, before) ? undefined : WAITING_FOR_ADDRESS',
+    replace: 'WAITING_FOR_ADDRESS',
+  },
+  {
+    ...DESIRED,
+    name: 'slices are written in place of annotations before the endpoints of all members are known',
+    rule: 'I5',
+    find: 'if (isHidden && !members.every',
+    replace: 'if (false && !members.every',
+  },
+  {
+    ...ADMISSION,
     name: 'labels and ports depend on the order in which clusters are known',
     rule: 'I3',
     find: '[...observed.targets].sort(bySeniority)',

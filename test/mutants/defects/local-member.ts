@@ -13,7 +13,7 @@ export const LOCAL_MEMBER: readonly Defect[] = [
     tests: DECIDE,
     name: "a Service leads through gateways although Linkerd's local mirror deletes such ones",
     rule: 'I7',
-    find: "if (!isHeld) return before?.mode === 'gateway' && members.some(mayLeadThroughGateways) ? 'gateway' : 'remote-discovery';",
+    find: "if (!isHeld) return mayStay ? 'gateway' : 'remote-discovery';",
     replace: '',
   },
   {

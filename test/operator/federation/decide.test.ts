@@ -298,6 +298,36 @@ describe('gateway shape (I5)', () => {
     expect(reasonsOf(observed)).toEqual({ a: 'WaitingForGateway', b: 'Mirrored' });
   });
 
+  test('a gateway without an address does not turn the others to it, nor does its cluster lose its pods', () => {
+    const a = throughGateway('a');
+    const unresolved = { ...a, gateway: { ...a.gateway!, addresses: [] } };
+    expect(remoteOf(federation([unresolved, target('b')]))).toBe('web@b');
+    expect(reasonsOf(federation([unresolved, target('b')]))).toEqual({ a: 'WaitingForGateway', b: 'Mirrored' });
+    const [flat] = settled(federation([target('a')]));
+    expect(step(federation([unresolved], flat)).actions).toEqual([]);
+    expect(shownOf(federation([a], flat)).slices).toEqual({ 'web-federated.a-ipv4': 1 });
+  });
+
+  test('a cluster whose gateway has no address waits for it, and one that has slices keeps them', () => {
+    const b = throughGateway('b');
+    const unresolved = { ...b, gateway: { ...b.gateway!, addresses: [] } };
+    expect(reasonsOf(federation([throughGateway('a'), unresolved]))).toEqual({ a: 'Mirrored', b: 'WaitingForGateway' });
+    const [there] = settled(federation([throughGateway('a'), b]));
+    expect(step(federation([throughGateway('a'), unresolved], there)).actions).toEqual([]);
+    expect(step(federation([unresolved], settled(federation([b]))[0])).actions).toEqual([]);
+  });
+
+  test('annotations stay until the endpoints of all members are known', () => {
+    const here = local({ service: member('here') });
+    const [flat] = settled(federation([target('a'), target('b')], { local: here }));
+    const gateways = [throughGateway('a'), throughGateway('b')] as const;
+    const notListed = [gateways[0], throughGateway('b', { anyReady: undefined })];
+    expect(step(federation(notListed, { ...flat, local: here })).actions).toEqual([]);
+    const notKnown = { ...here, slices: undefined };
+    expect(step(federation(gateways, { ...flat, local: notKnown })).actions).toEqual([]);
+    expect(Object.values(shownOf(federation(gateways, { ...flat, local: here })).slices)).toEqual([1, 1, 1]);
+  });
+
   test('going from one shape to the other keeps the Service, and clients are never without a member', () => {
     const flat = federation([target('a'), target('b')]);
     const there = settled({ ...flat, targets: [throughGateway('a'), target('b')], ...settled(flat)[0] });

@@ -103,6 +103,12 @@ export function brokenRules(
     ({ target, party }) => party.knowledge === 'known' && mayJoin(party.service) && target?.isAdmitted !== false,
   );
   const isFlat = isFlatAfter(before, isHeld, stays, selected);
+  if (before?.isFlat === true && !isFlat && now.isFlat) {
+    must(selected.some(hasUnknownEndpoints), 'I5: the shape waits for endpoints that are not known only');
+    must(after.live === observed.live, 'I5: an annotation stays as it is until slices can take over');
+    must(same(after.slices, observed.slices), 'I5: nothing is written before');
+    return broken;
+  }
   // An annotation is not begun without the Lease either, when slices give way to it.
   const asks = isFlat && !isHeld ? selected.filter(({ target }) => target !== undefined) : selected;
   must(new Set(now.members).size === now.members.length, 'I2: each member once');
@@ -126,8 +132,9 @@ export function brokenRules(
 
   // Who is the first, and what the others need.
   const couldBeIn = ({ target, party }: Cluster): boolean => {
-    if (isFlat) return target === undefined || (target.mode !== 'gateway' && isFound(target, before));
-    return couldLead({ target, party });
+    if (isFlat && target?.mode === 'gateway')
+      return isHeld && isUnresolved(target) && before?.members.includes(target.link.cluster) === true && hasTcp(party);
+    return isFlat ? target === undefined || isFound(target, before) : couldLead({ target, party }, before);
   };
   const [first] = clusters.filter((each) => stays.includes(each) || (asks.includes(each) && couldBeIn(each)));
   if (first === undefined) {
@@ -154,12 +161,12 @@ export function brokenRules(
       : ports.some((port) => own.map(exactly).includes(exactly(port)));
     const isIn = couldBeIn(each) && (each === first || fits);
     must(statuses.get(each.name)?.mirrored === isIn, `I8: ${each.name} reports ${isIn ? 'that' : 'why not'}`);
-    if (isFlat || !isUnresolved(each)) {
-      must(
-        now.members.includes(each.name) === (isIn && hasSlices(each, isFlat, observed)),
-        `I4, I5: ${each.name} is ${isIn ? '' : 'not '}in`,
-      );
-    }
+    must(
+      now.members.includes(each.name) === (isIn && hasSlices(each, isFlat, observed)),
+      `I4, I5: ${each.name} is ${isIn ? '' : 'not '}in`,
+    );
+    if (isIn && before?.isFlat === true && !isFlat)
+      must(!hasUnknownEndpoints(each), `I5: the endpoints of ${each.name} are known before the annotations go`);
   }
   if (isFlat) {
     const remote = now.members.filter((name) => name !== HERE);
@@ -177,13 +184,16 @@ function isFlatAfter(
   stays: readonly Cluster[],
   selected: readonly Cluster[],
 ): boolean {
+  // A shape that nobody can be in is no reason to be without members.
+  const isUsable = stays.length > 0 || selected.some((each) => couldLead(each, before));
   const wants = selected.some(
     ({ target, party }) =>
-      target?.mode === 'gateway' && target.gateway !== undefined && (party.service?.spec?.ports ?? []).some(isTcp),
+      target?.mode === 'gateway' &&
+      target.gateway !== undefined &&
+      hasTcp(party) &&
+      (!isUnresolved(target) || (before?.isFlat === false && isUsable)),
   );
   if (isHeld && (stays.length === 0 || before === undefined)) return !wants;
-  // A shape that nobody can be in is no reason to be without members.
-  const isUsable = stays.length > 0 || selected.some((each) => couldLead(each));
   return (before?.isFlat ?? true) || !isUsable;
 }
 
@@ -241,12 +251,21 @@ const ownerOf = ({ live }: Pick<Standing, 'live'>): string | undefined => live?.
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Whether a cluster's member can be reached through a gateway, or is in the cluster itself. */
-const couldLead = ({ target, party }: Pick<Cluster, 'target' | 'party'>): boolean =>
-  (target === undefined || target.gateway !== undefined) && (party.service?.spec?.ports ?? []).some(isTcp);
+/** Whether a cluster's member can be reached through a gateway, or has been, or is in the cluster itself. */
+const couldLead = ({ target, party }: Pick<Cluster, 'target' | 'party'>, before: Shown | undefined): boolean => {
+  if (target === undefined) return hasTcp(party);
+  const hasSlices = before?.isFlat === false && before.members.includes(target.link.cluster);
+  return target.gateway !== undefined && (!isUnresolved(target) || hasSlices) && hasTcp(party);
+};
 
-/** Whether a cluster's gateway has a name that was not resolved yet: it has no slices then, unless it had some. */
-const isUnresolved = ({ target }: Cluster): boolean => target?.gateway?.addresses.length === 0;
+const hasTcp = ({ service }: Cluster['party']): boolean => (service?.spec?.ports ?? []).some(isTcp);
+
+/** Whether a cluster's gateway has a name that was not resolved yet. */
+const isUnresolved = ({ gateway }: TargetParty): boolean => gateway?.addresses.length === 0;
+
+/** Whether slices of a member, written now, would be empty for no reason. */
+const hasUnknownEndpoints = ({ target, party }: Cluster): boolean =>
+  target === undefined ? 'slices' in party && party.slices === undefined : target.anyReady === undefined;
 
 /** The local member shows in gateway shape by its slices only. */
 const hasSlices = ({ target }: Cluster, isFlat: boolean, { local, slices }: ObservedFederation): boolean =>
