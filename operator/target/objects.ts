@@ -54,11 +54,11 @@ function trimService({ metadata, spec = {} }: Service): Service {
   } as Service;
 }
 
-/** Keeps hostnames, readiness and ports only: addresses in the target are of no use in the source. */
+/** Keeps hostnames, what is ready or terminates, and ports only: addresses in the target are of no use in the source. */
 const trimSlice = (slice: EndpointSlice): EndpointSlice =>
   trimSliceBut(slice, ({ conditions, hostname }) => ({
     addresses: [],
-    conditions: conditions && only(conditions, 'ready'),
+    conditions: conditions && only(conditions, 'ready', 'terminating'),
     hostname,
   }));
 
@@ -155,7 +155,10 @@ const checkSlice = compile<EndpointSlice>(
               type: 'object',
               properties: {
                 hostname: { anyOf: [TEXT, { type: 'null' }] },
-                conditions: { type: 'object', properties: { ready: OPTIONAL_BOOLEAN } },
+                conditions: {
+                  type: 'object',
+                  properties: { ready: OPTIONAL_BOOLEAN, terminating: OPTIONAL_BOOLEAN },
+                },
               },
             },
           },

@@ -38,6 +38,14 @@ export const FAILOVER: readonly Defect[] = [
     replace: 'false',
   },
   {
+    file: 'operator/target/objects.ts',
+    tests: ['test/operator/target/objects.test.ts'],
+    name: 'what terminates in a target counts against what is ready there',
+    rule: 'J3',
+    find: "only(conditions, 'ready', 'terminating')",
+    replace: "only(conditions, 'ready')",
+  },
+  {
     ...DECIDE,
     name: 'a hold-down begins anew with each reconcile',
     rule: 'J2',

@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
+import { countSlice } from '../../../operator/failover/readiness.ts';
 import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
 import { readLocalSlice, readService, readSlice, serviceKeys } from '../../../operator/target/objects.ts';
 
@@ -99,6 +100,12 @@ describe('a slice of a target', () => {
     });
   });
 
+  it('says which of its endpoints terminate: a rollout there takes none away (J3)', () => {
+    const conditions = [{ ready: true }, { ready: false, terminating: true }, { ready: false, terminating: null }];
+    const read = readSlice(slice({ endpoints: conditions.map((each) => ({ addresses: [], conditions: each })) }));
+    expect('object' in read && countSlice(read.object)).toMatchObject({ ready: 1, total: 2 });
+  });
+
   it('of the source cluster keeps the addresses of its pods and the references to them (I5)', () => {
     const endpoint = {
       addresses: ['10.0.0.1'],
@@ -124,6 +131,7 @@ describe('a slice of a target', () => {
 
   test.each<[string, object]>([
     ['more endpoints than any has', { endpoints: Array.from({ length: 10_001 }, () => ({})) }],
+    ['an end that is text', { endpoints: [{ conditions: { terminating: 'yes' } }] }],
     ['readiness that is text', { endpoints: [{ conditions: { ready: 'yes' } }] }],
     ['a hostname that is a number', { endpoints: [{ hostname: 7 }] }],
     ['a port of no possible number', { ports: [{ port: 70_000 }] }],
