@@ -27,7 +27,7 @@ import { type EndpointCounts, reachable, readyMembers, sumCounts, type TargetKno
 import { failoverOf, ROUTE_KINDS, ROUTES } from './routes.ts';
 import { failoverStatus, type FailoverFindings, readStatus } from './status.ts';
 import { Splits } from './splits.ts';
-import { type FailoverObject, SERVICE_FAILOVERS, Watched, type WatchOptions } from './watched.ts';
+import { type FailoverObject, parentKeysOf, SERVICE_FAILOVERS, Watched, type WatchOptions } from './watched.ts';
 
 export interface FailoversOptions extends Pick<WatchOptions, 'timings' | 'interruptions'> {
   /** The source cluster. */
@@ -199,7 +199,7 @@ export class Failovers {
         return { live, endpoints: live && this.#endpointsOf(live) };
       }),
       owned: this.#watched.ownedBy(key),
-      others: this.#watched.othersFor(service),
+      others: this.#watched.othersFor(service, key),
       kinds: { GRPCRoute: routes.GRPCRoute.state, HTTPRoute: routes.HTTPRoute.state, TCPRoute: routes.TCPRoute.state },
       hasProfile: this.#watched.profiles.store.by('service', service).length > 0,
       before: this.#readiness.get(key) ?? readStatus(object.status).readiness,
@@ -277,6 +277,7 @@ export class Failovers {
       case 'written':
       case 'deleted':
         this.#options.log.info({ route, op: action.op }, 'the route of a ServiceFailover was written');
+        for (const service of parentsLeft(action)) this.#serviceChanged(service);
         return 'written';
       case 'unchanged':
         return result;
@@ -357,6 +358,14 @@ export class Failovers {
       if (now === 'False' && isNews) event('Warning', reason, message);
     }
   }
+}
+
+/** The Services that a route has no longer as its parent: what another ServiceFailover may wait for. Stores report no writes of ours. */
+function parentsLeft(action: Action): readonly string[] {
+  if (action.op === 'create') return [];
+  if (action.op === 'delete') return parentKeysOf(action.object as Route);
+  const parents = parentKeysOf(action.object as Route);
+  return parentKeysOf(action.live as Route).filter((each) => !parents.includes(each));
 }
 
 /** How the endpoints of a mirror are reached. */

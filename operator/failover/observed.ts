@@ -48,7 +48,7 @@ export interface ObservedFailover {
   readonly backends: readonly ObservedBackend[];
   /** The routes that are ours, for this ServiceFailover. */
   readonly owned: readonly Route[];
-  /** The routes of others in its namespace whose parent is the Service. */
+  /** The other routes in its namespace whose parent is the Service: of others, or for other ServiceFailovers. */
   readonly others: readonly Route[];
   readonly kinds: Readonly<Record<RouteKind, KindState>>;
   /** Whether a ServiceProfile makes Linkerd's proxies ignore routes of the Service. */

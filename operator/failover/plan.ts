@@ -4,7 +4,7 @@ import { keyOf, type Service } from '../kube/objects.ts';
 import type { Desired } from '../runtime/plan.ts';
 import { type Candidate, type Readiness, readinessOf, sharesOf } from './decide.ts';
 import type { ObservedFailover, Route } from './observed.ts';
-import { conflictOf, hasPort, renderRoute, routedPorts, routeNameOf, ROUTES, weightsIn } from './routes.ts';
+import { conflictOf, failoverOf, hasPort, renderRoute, routedPorts, routeNameOf, ROUTES, weightsIn } from './routes.ts';
 
 /** Something that keeps a ServiceFailover from working, or from working in full. */
 export interface Finding {
@@ -171,9 +171,10 @@ function routeFinding(
       case 'readable':
     }
     if (conflict !== undefined) {
+      const owner = failoverOf(conflict);
       return {
         reason: 'RouteConflict',
-        message: `${conflict.kind} ${keyOf(conflict)} has Service ${service} as its parent too, and Linkerd prefers it for port ${port}: delete it, or this ServiceFailover`,
+        message: `${conflict.kind} ${keyOf(conflict)} has Service ${service} as its parent too, and Linkerd prefers it for port ${port}: delete ${owner === undefined ? 'it' : `ServiceFailover ${owner}`}, or this ServiceFailover`,
       };
     }
   }

@@ -79,7 +79,7 @@ export const hasPort = (service: Service, port: number): boolean =>
   (service.spec?.ports ?? []).some((each) => each.port === port && (each.protocol ?? 'TCP') === 'TCP');
 
 /**
- * Returns the route of somebody else that keeps ours for a port from having effect: one that is older, or of a kind that
+ * Returns the route of somebody else, or for another ServiceFailover, that keeps ours for a port from having effect: one that is older, or of a kind that
  * Linkerd prefers. A route that is not there yet is younger than any other.
  */
 export function conflictOf(

@@ -240,10 +240,10 @@ export class Watched {
     return ROUTE_KINDS.flatMap((kind) => this.routes[kind].store.by('failover', failover));
   }
 
-  /** The routes of others whose parent is a Service. */
-  othersFor(service: string): readonly Route[] {
+  /** The routes whose parent is a Service, without those that are ours for one ServiceFailover. */
+  othersFor(service: string, failover: string): readonly Route[] {
     return ROUTE_KINDS.flatMap((kind) => this.routes[kind].store.by('parent', service)).filter(
-      (each) => failoverOf(each) === undefined,
+      (each) => !ownersOf(each).includes(failover),
     );
   }
 }
@@ -266,7 +266,8 @@ const ownersOf = (object: Route): readonly string[] => {
   return failover === undefined ? [] : [`${object.metadata.namespace}/${failover}`];
 };
 
-const parentKeysOf = (object: Route): readonly string[] => [
+/** The Services that are parents of a route, by key. */
+export const parentKeysOf = (object: Route): readonly string[] => [
   ...new Set(parentsOf(object).map(({ name }) => `${object.metadata.namespace}/${name}`)),
 ];
 

@@ -197,6 +197,26 @@ onEachBacking('failover', (backing) => {
     expect((await clusters.east.get(routeRef('taken-80')))?.metadata.labels).toBeUndefined();
   });
 
+  test('J4: a second ServiceFailover for one Service is reported, and takes over once the first is gone', async () => {
+    await both('twice');
+    await clusters.east.apply(failover('again', [{ service: 'twice-west' }], { service: 'twice' }));
+    const { message } = await isReady('again', 'RouteConflict');
+    expect(message).toContain('delete ServiceFailover twice');
+    expect(await weights('again-80')).toBe('');
+    await isReady('twice', 'Ready');
+
+    await clusters.east.delete(failover('twice', []));
+    await goes('again-80', 'twice-west 1');
+    await isReady('again', 'Ready');
+
+    // The other way round, and by leaving the Service.
+    await clusters.east.apply(failover('twice', [{ service: 'twice' }]));
+    expect((await isReady('twice', 'RouteConflict')).message).toContain('delete ServiceFailover again');
+    await clusters.east.apply(failover('again', [{ service: 'twice-west' }], { service: 'twice-west' }));
+    await goes('twice-80', 'twice 1');
+    await isReady('twice', 'Ready');
+  });
+
   test('J4: without the CRD of a kind nothing is known of it, and its routes come once it is there', async () => {
     await clusters.east.apply(service('db', { ports: [{ name: 'mysql', port: 3306 }] }));
     await local('db', true);

@@ -74,6 +74,22 @@ export const FAILOVER: readonly Defect[] = [
     replace: 'false',
   },
   {
+    file: 'operator/failover/watched.ts',
+    tests: E2E,
+    name: 'the route of another ServiceFailover is not noticed',
+    rule: 'J4',
+    find: '!ownersOf(each).includes(failover)',
+    replace: 'failoverOf(each) === undefined',
+  },
+  {
+    file: 'operator/failover/failovers.ts',
+    tests: E2E,
+    name: 'a ServiceFailover does not hear that the route of another one has gone',
+    rule: 'J4',
+    find: 'for (const service of parentsLeft(action)) this.#serviceChanged(service);',
+    replace: '',
+  },
+  {
     ...ROUTES,
     name: 'a route that somebody has copied is ours',
     rule: 'J1',
