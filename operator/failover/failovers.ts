@@ -24,7 +24,7 @@ import type { Readiness } from './decide.ts';
 import type { ObservedFailover, Route } from './observed.ts';
 import { type Decision, decideFailover, type Finding } from './plan.ts';
 import { type EndpointCounts, reachable, readyMembers, sumCounts, type TargetKnowledge } from './readiness.ts';
-import { failoverOf, ROUTE_KINDS, ROUTES } from './routes.ts';
+import { failoverOf, ROUTE_KINDS, routedPorts, ROUTES } from './routes.ts';
 import { failoverStatus, type FailoverFindings, readStatus } from './status.ts';
 import { Splits } from './splits.ts';
 import { type FailoverObject, parentKeysOf, SERVICE_FAILOVERS, Watched, type WatchOptions } from './watched.ts';
@@ -100,7 +100,7 @@ export class Failovers {
       ...options,
       store: this.#watched.splits.store,
       isReady: (key) => this.#isReady(key),
-      isKnown: () => this.#watched.slices.state === 'readable',
+      isKnown: (namespace) => this.#watched.slices.stateIn(namespace) === 'readable',
     });
     const stores = ROUTE_KINDS.map((kind) => [ROUTES[kind].plural, this.#watched.routes[kind].store] as const);
     this.#applier = new Applier({
@@ -125,7 +125,7 @@ export class Failovers {
   /** Reconciles all ServiceFailovers, and what is left of others: what can be read has changed. */
   addAll(): void {
     const { failovers, routes } = this.#watched;
-    if (failovers.state === 'missing') this.#absentMs = performance.now();
+    if (failovers.isMissing) this.#absentMs = performance.now();
     for (const object of failovers.store.values()) this.#failoverChanged(keyOf(object));
     for (const object of this.#watched.splits.store.values()) this.#splitChanged(keyOf(object));
     for (const kind of ROUTE_KINDS) for (const key of routes[kind].store.indexed('failover')) this.#controller.add(key);
@@ -157,16 +157,16 @@ export class Failovers {
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
-    const { failovers, slices, profiles } = this.#watched;
-    if (failovers.state !== 'readable') return {};
+    const { failovers } = this.#watched;
+    const { namespace } = splitKey(key);
+    if (failovers.stateIn(namespace) !== 'readable') return {};
     const object = failovers.store.get(key);
     if (object === undefined) return this.#remove(key, signal);
     if (!object.read.ok) return this.#report(key, object, { invalid: object.read.errors }, signal);
-    const kinds = ROUTE_KINDS.map((kind) => this.#watched.routes[kind]);
-    // What has not been read yet is read soon, and then all keys come again.
-    if ([slices, profiles, ...kinds].some(({ state }) => state === 'unknown')) return {};
     const { now = Date.now } = this.#options;
     const observed = this.#observe(key, object, object.read.value);
+    // What has not been read yet is read soon, and then all keys come again.
+    if (this.#isAwaited(namespace, observed)) return {};
     const decision = decideFailover(observed, now());
     this.#readiness.set(
       key,
@@ -186,6 +186,18 @@ export class Failovers {
     };
   }
 
+  /**
+   * Whether what decides about a ServiceFailover is still to be read. What it does without is only awaited until the
+   * API server has answered, be it with an error.
+   */
+  #isAwaited(namespace: string, { apex, settings }: ObservedFailover): boolean {
+    const { slices, profiles, routes } = this.#watched;
+    const ports = apex === undefined ? [] : routedPorts(apex, settings.routeKind);
+    const needed = [slices, ...ports.map(({ kind }) => routes[kind])];
+    if (needed.some((each) => each.stateIn(namespace) === 'unknown')) return true;
+    return [profiles, ...ROUTE_KINDS.map((kind) => routes[kind])].some((each) => each.isAwaitedIn(namespace));
+  }
+
   #observe(key: string, object: FailoverObject, settings: ObservedFailover['settings']): ObservedFailover {
     const { services } = this.#options.source;
     const { routes } = this.#watched;
@@ -200,7 +212,11 @@ export class Failovers {
       }),
       owned: this.#watched.ownedBy(key),
       others: this.#watched.othersFor(service, key),
-      kinds: { GRPCRoute: routes.GRPCRoute.state, HTTPRoute: routes.HTTPRoute.state, TCPRoute: routes.TCPRoute.state },
+      kinds: {
+        GRPCRoute: routes.GRPCRoute.stateIn(namespace),
+        HTTPRoute: routes.HTTPRoute.stateIn(namespace),
+        TCPRoute: routes.TCPRoute.stateIn(namespace),
+      },
       hasProfile: this.#watched.profiles.store.by('service', service).length > 0,
       before: this.#readiness.get(key) ?? readStatus(object.status).readiness,
     };
@@ -226,8 +242,9 @@ export class Failovers {
   }
 
   #localEndpoints(service: string): EndpointCounts | undefined {
-    const { store, state } = this.#watched.slices;
-    return state === 'readable' ? sumCounts(store.by('service', service).map(({ counts }) => counts)) : undefined;
+    const { slices } = this.#watched;
+    if (slices.stateIn(splitKey(service).namespace) !== 'readable') return undefined;
+    return sumCounts(slices.store.by('service', service).map(({ counts }) => counts));
   }
 
   /** Whether each member of a federated Service on a flat network is ready. */

@@ -69,8 +69,8 @@ export interface SplitsOptions extends Pick<ControllerOptions, 'concurrency' | '
   readonly store: Lister<TrafficSplit> & WriteThrough;
   /** Reports whether a Service is ready; undefined while that is not known. */
   readonly isReady: (key: string) => boolean | undefined;
-  /** Whether all that readiness is known from has been read. */
-  readonly isKnown: () => boolean;
+  /** Reports whether all that readiness is known from has been read in a namespace. */
+  readonly isKnown: (namespace: string) => boolean;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly mayWrite: MayWrite;
   readonly turn: <T>(signal: AbortSignal, execute: () => Promise<T>) => Promise<T>;
@@ -104,8 +104,8 @@ export class Splits {
   async #reconcile(key: string, signal: AbortSignal): Promise<undefined> {
     const { client, store, isReady, isKnown, events, mayWrite, turn, log } = this.#options;
     const live = store.get(key);
-    if (live === undefined || !isKnown()) return;
     const { namespace, name } = splitKey(key);
+    if (live === undefined || !isKnown(namespace)) return;
     const weights = splitWeights(live, (service) => isReady(`${namespace}/${service}`));
     const backends = backendsOf(live);
     if (weights === undefined || backends.every(({ weight }, at) => Number(weight) === weights[at])) return;

@@ -88,11 +88,25 @@ export class OptionalKind<T extends KubeObject> {
     });
   }
 
-  /** Whether it can be read, and has been. */
-  get state(): KindState {
-    const states = [...this.#states.values()];
-    const obstacle = (['missing', 'forbidden'] as const).find((each) => states.includes(each));
-    return obstacle ?? (this.store.synced ? 'readable' : 'unknown');
+  /** Whether the API server does not serve it: its CRD is not installed. */
+  get isMissing(): boolean {
+    return [...this.#states.values()].includes('missing');
+  }
+
+  /** Whether the objects of a namespace can be read, and have been. */
+  stateIn(namespace: string): KindState {
+    const state = this.#stateIn(namespace);
+    if (state === 'missing' || state === 'forbidden') return state;
+    return this.store.syncedPart(namespace) ? 'readable' : 'unknown';
+  }
+
+  /** Whether the API server has not answered yet, in any way, what objects a namespace has. */
+  isAwaitedIn(namespace: string): boolean {
+    return this.#stateIn(namespace) === undefined && !this.store.syncedPart(namespace);
+  }
+
+  #stateIn(namespace: string): KindState | undefined {
+    return this.#states.get(namespace) ?? this.#states.get(undefined);
   }
 
   /** Watches until the signal aborts; once, however often it is called. */

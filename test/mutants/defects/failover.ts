@@ -5,6 +5,8 @@ const PLAN = { file: 'operator/failover/plan.ts', tests: ['test/operator/failove
 const ROUTES = { ...PLAN, file: 'operator/failover/routes.ts' };
 const STATUS = { ...PLAN, file: 'operator/failover/status.ts' };
 const SPLITS = { file: 'operator/failover/splits.ts', tests: ['test/operator/failover/splits.test.ts'] };
+const WATCHED = { file: 'operator/failover/watched.ts', tests: ['test/operator/failover/failovers.test.ts'] };
+const FAILOVERS = { ...WATCHED, file: 'operator/failover/failovers.ts' };
 const E2E = ['test/e2e/failover.test.ts'];
 const AT_SCALE = ['test/e2e/failover-at-scale.test.ts'];
 
@@ -109,6 +111,20 @@ export const FAILOVER: readonly Defect[] = [
     rule: 'J5',
     find: 'ready.includes(true) ? ready.map((each) => (each ? 1 : 0)) : undefined',
     replace: 'ready.map((each) => (each ? 1 : 0))',
+  },
+  {
+    ...WATCHED,
+    name: 'a namespace that is refused ends failover in all others',
+    rule: 'J4',
+    find: "this.store.syncedPart(namespace) ? 'readable' : 'unknown'",
+    replace: "this.store.synced ? 'readable' : 'unknown'",
+  },
+  {
+    ...FAILOVERS,
+    name: 'a kind that a ServiceFailover does without is waited for',
+    rule: 'J4',
+    find: 'each.isAwaitedIn(namespace)',
+    replace: "each.stateIn(namespace) === 'unknown'",
   },
   {
     file: 'operator/link/mirrors.ts',

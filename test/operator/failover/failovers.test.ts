@@ -1,0 +1,104 @@
+/** The controller of ServiceFailovers over a simulated cluster. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { failoverCrd } from '../../../crds/index.ts';
+import type { FailoverStatus } from '../../../crds/failover/types.gen.ts';
+import { Failovers, type FailoversOptions } from '../../../operator/failover/failovers.ts';
+import type { RouteBackendRef } from '../../../operator/failover/observed.ts';
+import type { Manifest } from '../../cluster/simulated/store.ts';
+import { eventually, installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
+import { namespace, service, slice } from '../../support/builders.ts';
+import { httpRouteCrds } from '../../support/route-crds.ts';
+import { Stage } from '../link/stage.ts';
+
+const FAILOVERS = 'linkspan.dev/v1alpha1';
+const ROUTES = 'gateway.networking.k8s.io/v1';
+
+interface Route {
+  readonly spec: { readonly rules: readonly { readonly backendRefs: readonly RouteBackendRef[] }[] };
+}
+
+describe('the controller of ServiceFailovers', () => {
+  let stage: Stage;
+  let failovers: Failovers;
+  let stop: AbortController;
+  let running: Promise<void>;
+  /** `reason message` of each Event. */
+  let events: string[];
+
+  beforeEach(async () => {
+    stage = await Stage.start();
+    for (const crd of [failoverCrd as unknown as ObjectRef, ...httpRouteCrds()]) await installCrd(stage.east, crd);
+    events = [];
+    running = Promise.resolve();
+    stop = new AbortController();
+  });
+  afterEach(async () => {
+    stop.abort();
+    await running;
+    await stage.stop();
+  });
+
+  const start = async (options: Partial<FailoversOptions> = {}): Promise<void> => {
+    const { config, tuning, client, metrics, log, mayWrite, source } = await stage.environment();
+    failovers = new Failovers({
+      ...{ client, metrics, log, mayWrite, source },
+      namespace: config.namespace,
+      namespaces: undefined,
+      concurrency: 2,
+      events: { record: (_, __, reason, message) => void events.push(`${reason} ${message}`) },
+      turn: (_, execute) => execute(),
+      knowledge: () => undefined,
+      isMemberReady: () => undefined,
+      timings: tuning.sourceTimings,
+      backoff: { baseMs: 5, capMs: 50 },
+      statusPeriodMs: 10,
+      ...options,
+    });
+    running = failovers.run(stop.signal);
+  };
+  /** A ServiceFailover of Service `web` with itself and another for backends, of which the first is ready. */
+  const put = (within = 'shop', other = 'spare'): void => {
+    const spec = { service: 'web', backends: [{ service: 'web' }, { service: other }], holdDown: '0' };
+    const failover = {
+      apiVersion: FAILOVERS,
+      kind: 'ServiceFailover',
+      metadata: { name: 'web', namespace: within },
+      spec,
+    };
+    for (const name of ['web', 'spare']) {
+      stage.put(service(name, { namespace: within }));
+      stage.put(slice(name, { namespace: within, labels: {}, endpoints: [{ ready: true }] }));
+    }
+    stage.east.store.upsert(failover);
+  };
+  const weights = (within = 'shop'): string | undefined => {
+    const found = stage.east.store.get(ROUTES, 'HTTPRoute', within, 'web-80') as unknown as Route | undefined;
+    const refs = found?.spec.rules.flatMap(({ backendRefs }) => backendRefs);
+    return refs?.map(({ name, weight }) => `${name} ${weight}`).join(', ');
+  };
+  const reason = (within = 'shop'): string | undefined => {
+    const found = stage.east.store.get(FAILOVERS, 'ServiceFailover', within, 'web') as
+      { readonly status?: FailoverStatus } | undefined;
+    return found?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
+  };
+
+  it('serves a namespace while another is refused (J4)', async () => {
+    stage.east.store.upsert(namespace('closed') as Manifest);
+    const failure = { kind: 'status', code: 403 } as const;
+    stage.east.faults.refuse({ failure, match: (request) => request.namespace === 'closed' });
+    put();
+    await start({ namespaces: ['shop', 'closed'] });
+    await eventually('the route is there', async () => weights() === 'web 1, spare 0');
+    await eventually('that is reported', async () => reason() === 'Ready');
+  });
+
+  it.each(['serviceprofiles', 'grpcroutes'])('does without %s that cannot be read (J4)', async (resource) => {
+    const failure = { kind: 'status', code: 500 } as const;
+    stage.east.faults.refuse({ failure, match: (request) => request.resource === resource });
+    put();
+    await start();
+    await eventually('the route is there', async () => weights() === 'web 1, spare 0');
+    await eventually('that is reported', async () => reason() === 'Ready');
+    expect(events).toEqual([]);
+  });
+});
