@@ -74,6 +74,10 @@ export class Failovers {
   readonly #writtenMs = new Map<string, number>();
   /** When there was last found to be no place for ServiceFailovers, on the monotonic clock. */
   #absentMs = -Infinity;
+  /** When a list last showed none at all, on the monotonic clock: nobody may have asked for that. */
+  #noneLeftMs = -Infinity;
+  /** Keys of those that were there since then: what of them vanishes was deleted by itself. */
+  readonly #seen = new Set<string>();
   #signal: AbortSignal | undefined;
 
   constructor(options: FailoversOptions) {
@@ -85,6 +89,7 @@ export class Failovers {
         failover: (key) => this.#failoverChanged(key),
         split: (key) => this.#splitChanged(key),
         service: (key) => this.#serviceChanged(key),
+        noneLeft: () => this.#noneLeft(),
         all: () => this.addAll(),
       },
     );
@@ -141,7 +146,13 @@ export class Failovers {
     return this.#controller.idle();
   }
 
+  #noneLeft(): void {
+    this.#noneLeftMs = performance.now();
+    this.#seen.clear();
+  }
+
   #failoverChanged(key: string): void {
+    if (this.#watched.failovers.store.get(key) !== undefined) this.#seen.add(key);
     if (this.#signal !== undefined) void this.#watched.runRest(this.#signal);
     this.#controller.add(key);
   }
@@ -305,18 +316,26 @@ export class Failovers {
     }
   }
 
-  /** Deletes the routes of a ServiceFailover that is gone, unless all of them are gone with their CRD. */
+  /**
+   * Deletes the routes of a ServiceFailover that is gone, unless all of them are gone with their CRD, or may be: a list
+   * that shows none does not tell.
+   */
   async #remove(key: string, signal: AbortSignal): Promise<Outcome> {
     const { client, metrics, returnGraceMs = RETURN_GRACE_MS } = this.#options;
     this.#readiness.delete(key);
     this.#writtenMs.delete(key);
     metrics.forgetFailover(key);
     const owned = this.#watched.ownedBy(key);
-    if (owned.length === 0) return {};
+    if (owned.length === 0) {
+      this.#seen.delete(key);
+      return {};
+    }
     if (!(await servedVerbs(client, SERVICE_FAILOVERS, signal)).includes('create')) this.#absentMs = performance.now();
-    const waitMs = this.#absentMs + returnGraceMs - performance.now();
+    const sinceMs = this.#seen.has(key) ? this.#absentMs : Math.max(this.#absentMs, this.#noneLeftMs);
+    const waitMs = sinceMs + returnGraceMs - performance.now();
     if (waitMs > 0) return { requeueAfterMs: Math.min(waitMs, RETRY_MS) };
     for (const object of owned) await this.#execute({ op: 'delete', of: ROUTES[object.kind], object }, signal);
+    this.#seen.delete(key);
     return {};
   }
 

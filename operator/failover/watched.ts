@@ -84,7 +84,10 @@ export class OptionalKind<T extends KubeObject> {
     this.store = new Store<T>({
       ...store,
       ...(names.length > 0 && { partitions: names }),
-      onRelisted: () => onState(),
+      onRelisted: (first, lost, partition) => {
+        store.onRelisted?.(first, lost, partition);
+        onState();
+      },
     });
   }
 
@@ -162,6 +165,8 @@ export interface WatchListener {
   split(key: string): void;
   /** What concerns one Service: `namespace/name`. */
   service(key: string): void;
+  /** A list shows no ServiceFailover at all. */
+  noneLeft(): void;
   /** What can be read has changed. */
   all(): void;
 }
@@ -181,6 +186,9 @@ export class Watched {
       {
         trim: trimFailover,
         indexes: { service: servicesOf },
+        onRelisted: (first, lost) => {
+          if ((first || lost > 0) && this.failovers.store.size === 0) listener.noneLeft();
+        },
         onChange: ({ key, before, after }) => {
           // Our own status writes concern nobody.
           if (!isSame(before, after)) listener.failover(key);

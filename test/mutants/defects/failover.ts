@@ -127,6 +127,27 @@ export const FAILOVER: readonly Defect[] = [
     replace: "each.stateIn(namespace) === 'unknown'",
   },
   {
+    ...FAILOVERS,
+    name: 'an operator that finds no ServiceFailover deletes all routes',
+    rule: 'J4',
+    find: 'Math.max(this.#absentMs, this.#noneLeftMs)',
+    replace: 'this.#absentMs',
+  },
+  {
+    ...WATCHED,
+    name: 'a list that takes all ServiceFailovers away takes their routes away',
+    rule: 'J4',
+    find: '(first || lost > 0)',
+    replace: 'first',
+  },
+  {
+    ...FAILOVERS,
+    name: 'routes stay although their ServiceFailover was deleted by itself',
+    rule: 'J4',
+    find: 'this.#seen.has(key) ?',
+    replace: 'key === "" ?',
+  },
+  {
     file: 'operator/link/mirrors.ts',
     tests: E2E,
     name: 'the verdict on a gateway waits for somebody else to turn the routes',

@@ -82,6 +82,14 @@ describe('the controller of ServiceFailovers', () => {
     return found?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
   };
 
+  /** Resolves when the operator has asked whether there can be ServiceFailovers, and has done what follows from that. */
+  const asked = async (): Promise<void> => {
+    await eventually('it asks', async () =>
+      (await stage.east.audit()).some(({ uri }) => uri.split('?')[0] === `/apis/${FAILOVERS}`),
+    );
+    await failovers.idle();
+  };
+
   it('serves a namespace while another is refused (J4)', async () => {
     stage.east.store.upsert(namespace('closed') as Manifest);
     const failure = { kind: 'status', code: 403 } as const;
@@ -100,5 +108,44 @@ describe('the controller of ServiceFailovers', () => {
     await eventually('the route is there', async () => weights() === 'web 1, spare 0');
     await eventually('that is reported', async () => reason() === 'Ready');
     expect(events).toEqual([]);
+  });
+
+  it('keeps routes for a while if a list shows no ServiceFailover at all, and not that of one deleted since (J4)', async () => {
+    put();
+    await start();
+    await eventually('the route is there', async () => weights() !== undefined);
+    stop.abort();
+    await running;
+    const isFailover = ({ kind }: { readonly kind?: string }): boolean => kind === 'ServiceFailover';
+    await stage.east.clearAudit();
+    stage.east.faults.wipe(isFailover);
+    stop = new AbortController();
+    await start();
+    await asked();
+    expect(weights()).toBe('web 1, spare 0');
+
+    put();
+    await eventually('it is seen', async () => reason() === 'Ready');
+    await stage.east.clearAudit();
+    stage.east.faults.wipe(isFailover);
+    await asked();
+    expect(weights()).toBe('web 1, spare 0');
+
+    put();
+    await eventually('it is seen', async () => reason() === 'Ready');
+    stage.east.store.delete(FAILOVERS, 'ServiceFailover', 'shop', 'web');
+    await eventually('its route goes with it', async () => weights() === undefined);
+  });
+
+  it('deletes what nobody has claimed when that while is over (J4)', async () => {
+    put();
+    await start();
+    await eventually('the route is there', async () => weights() !== undefined);
+    stop.abort();
+    await running;
+    stage.east.store.delete(FAILOVERS, 'ServiceFailover', 'shop', 'web');
+    stop = new AbortController();
+    await start({ returnGraceMs: 50 });
+    await eventually('the route is gone', async () => weights() === undefined);
   });
 });
