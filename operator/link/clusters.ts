@@ -43,6 +43,8 @@ export class Clusters {
   readonly #grace: Grace;
   /** What serves each cluster, keeps its mirrors, or removes what is left of it. */
   readonly #sessions = new Map<string, Work>();
+  /** Clusters that a Link has named, or a Lease recorded, since the start. */
+  readonly #met = new Set<string>();
   /** Clusters whose removal ended although namespaces that cannot be read may hold more. */
   readonly #incomplete = new Set<string>();
 
@@ -65,7 +67,7 @@ export class Clusters {
   /** Reconciles until the signal aborts and all work has ended. Mirrors stay, and Leases are released. */
   async run(signal: AbortSignal): Promise<void> {
     for (const name of this.#options.reads.keys()) this.linkChanged(name);
-    for (const cluster of this.#records.served.values()) this.#controller.add(cluster);
+    for (const cluster of this.#records.served.values()) this.add(cluster);
     await this.#controller.run(signal);
     await Promise.all([...this.#sessions.values()].map((each) => each.stop()));
     this.#links.end();
@@ -80,6 +82,7 @@ export class Clusters {
 
   /** Reconciles a cluster that another Link may get or lose. */
   add(cluster: string): void {
+    this.#met.add(cluster);
     this.#controller.add(cluster);
   }
 
@@ -89,17 +92,20 @@ export class Clusters {
    * @param served cluster that each Lease records, by the Link's name
    */
   recall(served: Served): void {
-    for (const cluster of this.#records.recall(served)) this.#controller.add(cluster);
+    for (const cluster of this.#records.recall(served)) this.add(cluster);
   }
 
   /**
-   * Whether a Link has a cluster, or it is not known yet that none does: what is known of no Link at all says nothing
-   * about clusters that never had one here.
+   * Whether a Link has a cluster, or it is not known that none does: what is known of no Link at all says nothing about
+   * a cluster, and a cluster that was never known here may have a Link elsewhere, in another namespace, or one that is
+   * yet to come back.
    */
   mayHaveLink(cluster: string): boolean {
     const { reads } = this.#options;
     const isNamed = [...reads.values()].some(({ named }) => named === cluster);
-    return reads.size === 0 || isNamed || [...this.#records.served.values()].includes(cluster);
+    return (
+      reads.size === 0 || !this.#met.has(cluster) || isNamed || [...this.#records.served.values()].includes(cluster)
+    );
   }
 
   /** Returns what is known first hand of a target Service; undefined if no Link names the cluster. */
@@ -145,7 +151,7 @@ export class Clusters {
   /** Reconciles the cluster that a Link names, and the one that it was served for. */
   #enqueue(name: string): void {
     for (const cluster of [this.#options.reads.get(name)?.named, this.#records.served.get(name)]) {
-      if (cluster !== undefined) this.#controller.add(cluster);
+      if (cluster !== undefined) this.add(cluster);
     }
   }
 

@@ -72,8 +72,10 @@ export const planLinks = async (
     if (rival !== undefined) serve.push(rival);
   }
   const isForecast = (cluster: string): boolean => serve.some(({ settings: each }) => each.cluster === cluster);
-  const named = new Set([...reads.values()].map((read) => read.settings?.cluster ?? read.named));
-  const mayHaveLink = (cluster: string): boolean => named.has(cluster) && !isForecast(cluster);
+  const isLeft = (cluster: string): boolean =>
+    [...served.values()].includes(cluster) && assignmentOf(cluster, reads, served).do === 'remove';
+  // A cluster that is not known here may have a Link elsewhere.
+  const mayHaveLink = (cluster: string): boolean => !isLeft(cluster) && !isForecast(cluster);
   const federation = { ...source.federation, mayHaveLink };
   return { ...(await forecast({ config, model, serve, remove, federation })), refused };
 };

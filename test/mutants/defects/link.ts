@@ -679,6 +679,13 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...CLUSTERS,
+    name: 'the membership of a cluster that was never known here is removed',
+    rule: 'I6',
+    find: ' || !this.#met.has(cluster)',
+    replace: '',
+  },
+  {
+    ...CLUSTERS,
     name: 'the record of a loser goes before the winner has one',
     rule: 'E9',
     find: 'const isRecorded = work === undefined || this.#isRecorded(cluster);',

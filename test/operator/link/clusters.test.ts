@@ -509,6 +509,20 @@ describe('what a Link left (E5)', () => {
   });
 });
 
+describe('the memberships of a cluster that nothing serves (I6)', () => {
+  it('stay where no Link or Lease has ever named the cluster: it may have a Link elsewhere', async () => {
+    const made = await world([read('a')], { b: 'north' });
+    const mayHaveLink = () => ['west', 'north', 'elsewhere'].map((cluster) => made.clusters.mayHaveLink(cluster));
+    await pass(60_000);
+    expect(mayHaveLink()).toEqual([true, false, true]);
+    await made.delete('a');
+    await made.put(read('c', { names: 'south' }));
+    await pass(60_000);
+    expect(mayHaveLink()).toEqual([false, false, true]);
+    await made.end();
+  });
+});
+
 describe('the credentials Secret of a Link (E2)', () => {
   it('is read when the Link is served, when it changes, and when the Link names another', async () => {
     const made = await world([read('a', { secret: 'one' })]);
