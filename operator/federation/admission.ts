@@ -123,7 +123,7 @@ const isResolved = (target: TargetParty | undefined): boolean => (target?.gatewa
 const refused = (reason: RefusalReason, message: string): Refusal => ({ reason, message });
 
 /** Why a Service can be no member of any federated Service (rule I1). */
-function invalidMember(service: Service, link?: TargetParty['link']): Refusal | undefined {
+export function invalidMember(service: Service, link?: TargetParty['link']): Refusal | undefined {
   const { type, clusterIP, ports = [] } = service.spec ?? {};
   const invalid = (message: string): Refusal => refused('InvalidService', message);
   if (isMirrorItself(service))

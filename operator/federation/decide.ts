@@ -5,6 +5,7 @@ import type { Manifests } from '../mirror/desired.ts';
 import type { Refusal } from '../mirror/reasons.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { type Admission, admit } from './admission.ts';
+import { awaitedClusters } from './awaited.ts';
 import { asItIs, desired } from './desired.ts';
 import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
@@ -20,25 +21,29 @@ export interface FederationDecision {
   readonly statuses: ReadonlyMap<string, MirrorStatus>;
   /** The same for the local Service. */
   readonly local: MirrorStatus | undefined;
+  /** The clusters for whose sake it stays without members; undefined among them: the local cluster (rule I6). */
+  readonly awaited: ReadonlySet<string | undefined>;
 }
 
 /** Decides about one federated Service. */
 export function decideFederation(given: ObservedFederation): FederationDecision {
   const observed = besideOthers(given);
   const admission = admit(observed);
+  const awaited = awaitedClusters(observed, admission);
   try {
-    return { admission, manifests: desired(observed, admission), ...statusesOf(observed, admission) };
+    const manifests = desired(observed, admission, awaited.size > 0);
+    return { admission, manifests, ...statusesOf(observed, admission), awaited };
   } catch (error) {
     // The construct refused what a cluster sent: nothing of it is written, and what there is stays.
     const refusal: Refusal = { reason: 'InvalidService', message: describe(error) };
-    return { admission, manifests: asItIs(observed), ...statusesOf(observed, admission, refusal) };
+    return { admission, manifests: asItIs(observed), ...statusesOf(observed, admission, refusal), awaited };
   }
 }
 
 /** Without the Lease, the local membership is another's; but slices, by which it shows in gateway shape, are only ours. */
 function besideOthers(observed: ObservedFederation): ObservedFederation {
   const { local } = observed;
-  if (local.isHeld || membershipOf(observed)?.mode === 'gateway') return observed;
+  if (local.isHeld || local.knowledge === 'unknown' || membershipOf(observed)?.mode === 'gateway') return observed;
   return { ...observed, local: { ...local, knowledge: 'anothers' } };
 }
 

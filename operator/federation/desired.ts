@@ -8,7 +8,7 @@ import { ENDPOINT_SLICES, type EndpointSlice, NAMESPACES, type Service, SERVICES
 import { type Manifests, NOTHING, writable } from '../mirror/desired.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';
 import type { Desired } from '../runtime/plan.ts';
-import { isFederated } from '../source/owner.ts';
+import { isFederated, isFlat } from '../source/owner.ts';
 import { type Admission, createsNamespace, type Member, portsIn } from './admission.ts';
 import { gatewayMember, localSlices, retainedSlices } from './member-slices.ts';
 import { membershipOf } from './membership.ts';
@@ -21,11 +21,15 @@ export const ownedOf = ({ live, slices }: ObservedFederation): OwnedObjects => (
   slices,
 });
 
-export function desired(observed: ObservedFederation, admission: Admission): Manifests {
+/** @param isAwaited whether a cluster may have a member that is not known yet: the Service stays also without members */
+export function desired(observed: ObservedFederation, admission: Admission, isAwaited: boolean): Manifests {
   const { mode, members, isWritable, refused } = admission;
   if (!isWritable) return asItIs(observed);
   const isBlocked = refused.some(({ refusal }) => refusal.reason === 'NameConflict');
-  if (members.length === 0) return { ...NOTHING, isBlocked };
+  if (members.length === 0) {
+    const services = isAwaited ? ownedOf(observed).services.flatMap((live) => emptied(observed, live)) : [];
+    return { ...NOTHING, services: services.map((object) => ({ of: SERVICES, object })), isBlocked };
+  }
   const isHidden = mode === 'gateway' && membershipOf(observed)?.mode === 'remote-discovery';
   if (isHidden && !members.every((each) => hasKnownEndpoints(observed, each))) return asItIs(observed);
   const [service, ...slices] = rendered(observed, admission);
@@ -87,6 +91,22 @@ function rendered(observed: ObservedFederation, { mode, members }: Admission): r
     return service === undefined ? [] : [service, ...slices];
   }
   return [withMetadataOf(live, service), ...slices];
+}
+
+/**
+ * The Service without members, in the shape that it has; but flat, by an empty list of them, while we do not hold the Lease
+ * of local memberships: Linkerd's local mirror deletes one without any list (rule I7).
+ */
+function emptied(observed: ObservedFederation, live: Service): readonly (Service | ApiJson)[] {
+  const { name, namespace, local } = observed;
+  if (local.isHeld && !isFlat(live)) return [live];
+  const ports = portsIn('remote-discovery', live);
+  const { [Label.federation]: _, ...labels } = live.metadata.labels ?? {};
+  const { [Annotation.localDiscovery]: __, ...annotations } = live.metadata.annotations ?? {};
+  return renderOf(FederatedService, { service: name, namespace, ports, local: {} }).map((service) => ({
+    ...service,
+    metadata: { ...service.metadata, labels, annotations: { ...annotations, [Annotation.remoteDiscovery]: '' } },
+  }));
 }
 
 /** Labels and annotations stay those of a member of which nothing is known now, whoever has written them (rules I3, I6). */

@@ -33,6 +33,8 @@ export interface TargetParty extends Party {
   >;
   /** Decides among Links whose labels, annotations and ports count (rule I3). */
   readonly seniority: Seniority;
+  /** Whether it may have a member while it is not known: its Link selects some, and nobody else holds its Lease. */
+  readonly mayHaveMember: boolean;
   /** How the Link wants its members to be reached: `spec.federation`. */
   readonly mode: MirrorMode;
   /**

@@ -251,6 +251,7 @@ export class Served extends Party {
       service,
       link: { ...link, createNamespaces: service !== undefined && link.createNamespaces && this.#mayCreate(key) },
       seniority: { createdAt: settings.createdAt, name: settings.name },
+      mayHaveMember: settings.federatedServiceSelector !== undefined,
       mode: isFlat ? 'remote-discovery' : 'gateway',
       isDiscoverable: isFlat && service !== undefined ? isDiscoverable(settings.cluster) : undefined,
       isAdmitted,

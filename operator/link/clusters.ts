@@ -108,6 +108,13 @@ export class Clusters {
     );
   }
 
+  /** Returns the clusters of the Links that select members of federated Services; not of those left to others. */
+  selecting(): readonly string[] {
+    return [...this.#options.reads.values()].flatMap(({ settings, isSuspended }) =>
+      settings?.federatedServiceSelector === undefined || isSuspended === true ? [] : [settings.cluster],
+    );
+  }
+
   /** Returns what is known first hand of a target Service; undefined if no Link names the cluster. */
   knowledge(cluster: string, key: string): TargetKnowledge | undefined {
     const session = this.#sessions.get(cluster);

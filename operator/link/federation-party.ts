@@ -18,7 +18,7 @@ export interface SessionPartyOptions {
   readonly cluster: string;
   readonly env: Environment;
   readonly report: LinkReport;
-  readonly lease: Pick<WriteLease, 'isHeld' | 'mayWrite'>;
+  readonly lease: Pick<WriteLease, 'isHeld' | 'heldBy' | 'mayWrite'>;
   readonly budget: NamespaceBudget;
   readonly members: Pick<Exports, 'memberKeys' | 'observeMember' | 'confirmsNoMember'>;
   /** What the Link says now, and its gateway as it is now. */
@@ -39,6 +39,8 @@ export class SessionParty implements FederationParty, MemberListener {
    */
   #unseen: Map<string, boolean> | undefined;
   #hasSeenAll = false;
+  /** Keys of federated Services that stay without members until those of this cluster are known. */
+  readonly #awaiting = new Set<string>();
 
   constructor(options: SessionPartyOptions) {
     this.#options = options;
@@ -58,14 +60,20 @@ export class SessionParty implements FederationParty, MemberListener {
     return this.#unseen?.size === 0;
   }
 
-  /** Returns all keys that may need work: selected, federated or reported in the status. */
+  /** Number of federated Services that stay without members until those of this cluster are known (rule I6). */
+  get awaiting(): number {
+    return this.#awaiting.size;
+  }
+
+  /** Returns all keys that may need work: selected, federated, awaiting a member or reported in the status. */
   keys(): ReadonlySet<string> {
     const { members, env } = this.#options;
-    return new Set([...members.memberKeys(), ...env.source.membershipsOf(this.cluster), ...this.#statuses.keys()]);
+    const memberships = env.source.membershipsOf(this.cluster);
+    return new Set([...members.memberKeys(), ...memberships, ...this.#awaiting, ...this.#statuses.keys()]);
   }
 
   observe(key: string): TargetParty {
-    const { members, env, link } = this.#options;
+    const { members, env, lease, link } = this.#options;
     const { settings, view, gateway } = link();
     if (this.#unseen?.has(key) === true) this.#unseen.set(key, true);
     const { service, isKnown, isAdmitted, anyReady } = members.observeMember(key);
@@ -75,6 +83,7 @@ export class SessionParty implements FederationParty, MemberListener {
       service,
       link: { ...view, createNamespaces: service !== undefined && this.#mayCreate(key, view) },
       seniority: { createdAt: settings.createdAt, name: settings.name },
+      mayHaveMember: settings.federatedServiceSelector !== undefined && lease.heldBy === undefined,
       mode: isFlat ? 'remote-discovery' : 'gateway',
       // Nobody else needs the right to know it.
       isDiscoverable: isFlat && service !== undefined ? env.discovery.has(this.cluster) : undefined,
@@ -90,8 +99,9 @@ export class SessionParty implements FederationParty, MemberListener {
 
   readonly mayWrite = (): boolean => !this.#options.lease.isHeld || this.#options.lease.mayWrite;
 
-  report(key: string, status: MirrorStatus | undefined): void {
+  report(key: string, status: MirrorStatus | undefined, isAwaited: boolean): void {
     const { report } = this.#options;
+    if (isAwaited !== this.#awaiting.has(key)) this.#await(key, isAwaited);
     const isLast = this.#unseen?.get(key) === true && this.#unseen.delete(key) && this.#unseen.size === 0;
     this.#hasSeenAll ||= isLast;
     if (this.#isNews(key, status) || isLast) report.statusChanged();
@@ -137,6 +147,17 @@ export class SessionParty implements FederationParty, MemberListener {
     this.#unseen = new Map([...keys].map((key) => [key, false]));
     this.#hasSeenAll ||= keys.size === 0;
     this.changed(keys);
+  }
+
+  #await(key: string, isAwaited: boolean): void {
+    const { report, env } = this.#options;
+    if (!isAwaited) this.#awaiting.delete(key);
+    else {
+      this.#awaiting.add(key);
+      // The list may have come while that was decided.
+      if (this.#unseen !== undefined) env.federations.add(key);
+    }
+    report.statusChanged();
   }
 
   /** Keeps a status. Reports whether it is another than before. */
@@ -187,6 +208,7 @@ export const formerParty = (
     knowledge: lease.isHeld ? 'known' : 'anothers',
     link: { cluster, clusterDomain: '', excludedLabels: [], excludedAnnotations: [], createNamespaces: false },
     seniority: { createdAt: '', name: cluster },
+    mayHaveMember: false,
     mode: 'remote-discovery',
     isDiscoverable: undefined,
     isAdmitted: true,

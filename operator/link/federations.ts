@@ -3,7 +3,7 @@
  * join as parties, which say what is known of their clusters' Services, and get a status for each.
  */
 import { federatedName } from '../../crds/wire.ts';
-import { decideFederation } from '../federation/decide.ts';
+import { decideFederation, type FederationDecision } from '../federation/decide.ts';
 import { ownedOf } from '../federation/desired.ts';
 import { membershipOf } from '../federation/membership.ts';
 import type { LocalParty, ObservedFederation, TargetParty } from '../federation/observed.ts';
@@ -34,6 +34,8 @@ export interface FederationsOptions {
    * session of it takes part (rule I6).
    */
   readonly mayHaveLink: (cluster: string) => boolean;
+  /** Target clusters of all Links that select members, with a session or without (rule I6). */
+  readonly selecting: () => Iterable<string>;
 }
 
 export class Federations implements Federation {
@@ -131,16 +133,17 @@ export class Federations implements Federation {
     // What must stay is desired.
     const pass = await reconcile(decision.manifests, ownedOf(observed), () => false, context, signal);
     if (pass.namespaceInDoubt) env.source.recheck(observed.namespace);
-    this.#log(observed, pass);
+    this.#log(observed, pass, decision.awaited.size > 0);
     if (signal.aborted) return { again: true };
     if (!pass.again && !pass.errors.some(isConflict)) {
-      this.#report(key, decision.statuses, decision.local, pass);
+      this.#report(key, decision, pass);
     }
-    return pass;
+    // Whether another holds the Lease of a cluster is found out on the way.
+    return decision.awaited.size > 0 ? { ...pass, requeueAfterMs: pass.requeueAfterMs ?? conflictRetryMs } : pass;
   }
 
   #observe(key: string): ObservedFederation {
-    const { env, local, mayHaveLink } = this.#options;
+    const { env, local, mayHaveLink, selecting } = this.#options;
     const { namespace, name } = splitKey(key);
     const federation = env.source.federation(key);
     const clusters = membershipOf({ name, ...federation })?.clusters ?? new Set();
@@ -149,36 +152,43 @@ export class Federations implements Federation {
       const isLeaving = target.knowledge === 'known' && target.service === undefined && clusters.has(party.cluster);
       return isLeaving && !party.confirmsNoMember(key) ? { ...target, knowledge: 'unknown' } : target;
     });
-    const silent = [...clusters].filter((cluster) => !this.#parties.has(cluster) && mayHaveLink(cluster));
+    const silent = new Set([
+      ...[...clusters].filter((cluster) => !this.#parties.has(cluster) && mayHaveLink(cluster)),
+      ...[...selecting()].filter((cluster) => !this.#parties.has(cluster)),
+    ]);
     return {
       namespace,
       name,
       namespaceState: namespaceStateOf(namespace, env),
       local: local.observe(key),
-      targets: [...parties, ...silent.map(unknownParty)],
+      targets: [...parties, ...[...silent].map(unknownParty)],
       ...federation,
     };
   }
 
   #report(
     key: string,
-    statuses: ReadonlyMap<string, MirrorStatus>,
-    ofLocal: MirrorStatus | undefined,
+    { statuses, local: ofLocal, awaited }: FederationDecision,
     pass: Pick<Pass, 'refusals' | 'errors'>,
   ): void {
     const after = (status: MirrorStatus | undefined): MirrorStatus | undefined =>
       status?.mirrored === true ? afterPass(status, pass) : status;
-    for (const [cluster, party] of this.#parties) party.report(key, after(statuses.get(cluster)));
-    this.#options.local.report(key, after(ofLocal));
+    for (const [cluster, party] of this.#parties) {
+      party.report(key, after(statuses.get(cluster)), awaited.has(cluster));
+    }
+    this.#options.local.report(key, after(ofLocal), awaited.has(undefined));
     if (statuses.size > 0 || ofLocal !== undefined) this.#reported.add(key);
     else this.#reported.delete(key);
   }
 
-  #log({ namespace, name }: ObservedFederation, { done }: Pick<Pass, 'done'>): void {
+  #log({ namespace, name }: ObservedFederation, { done }: Pick<Pass, 'done'>, isAwaited: boolean): void {
     const { log } = this.#options.env;
     const service = `${namespace}/${federatedName(name)}`;
     for (const { op, of, object } of done) {
       log.debug({ service, op, object: `${of.kind} ${object.metadata.name}` }, 'written');
+      if (of === SERVICES && isAwaited) {
+        log.info({ service }, 'federated Service kept without members: not all clusters that may have one are known');
+      }
       if (of !== SERVICES || op === 'update') continue;
       log.info(
         { service },
@@ -198,6 +208,7 @@ export const unknownParty = (cluster: string): TargetParty => ({
   link: { cluster, clusterDomain: '', excludedLabels: [], excludedAnnotations: [], createNamespaces: false },
   // Before all others: labels and ports may be those of its member, and stay.
   seniority: { createdAt: '', name: cluster },
+  mayHaveMember: true,
   mode: 'remote-discovery',
   isDiscoverable: undefined,
   isAdmitted: true,

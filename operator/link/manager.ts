@@ -201,6 +201,7 @@ export class Manager {
       env: shared,
       local,
       mayHaveLink: (cluster) => clusters.mayHaveLink(cluster),
+      selecting: () => clusters.selecting(),
     });
     const discovery = new Discovery({
       client,

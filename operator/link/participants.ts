@@ -11,8 +11,11 @@ export interface Participant<P extends TargetParty | LocalParty> {
   observe(key: string): P;
   /** Whether its memberships are not ours to write, or certainly are at this moment: asked right before each write. */
   readonly mayWrite: MayWrite;
-  /** Takes the status of one of its Services; undefined: it is not selected, or nothing is known of it now. */
-  report(key: string, status: MirrorStatus | undefined): void;
+  /**
+   * Takes the status of one of its Services; undefined: it is not selected, or nothing is known of it now.
+   * @param isAwaited whether the federated Service stays without members since this cluster may have one (rule I6)
+   */
+  report(key: string, status: MirrorStatus | undefined, isAwaited: boolean): void;
 }
 
 /** The session of a Link. */

@@ -133,7 +133,7 @@ export class Session {
       ...this.#gateway.findings(),
       settingsGeneration: this.#settings.generation,
       credentials: this.#reachability.credentials,
-      reachable: this.#exports.readsNothing ? NOTHING_READ : this.#reachability.reachable,
+      reachable: this.#exports.readsNothing ? NOTHING_READ : this.#reachable(),
       withinLimits:
         this.#exports.beyondLimits ?? (this.#exports.readsNothing ? NOTHING_LIMITED : this.#reachability.withinLimits),
       synced: this.#synced(),
@@ -240,6 +240,15 @@ export class Session {
     // The Lease says so itself only then.
     until.addEventListener('abort', () => queueMicrotask(() => this.#party.lost()), { once: true });
     await this.#mirrors.run(until);
+  }
+
+  /** Condition `TargetReachable`, with what waits for the target to be read. */
+  #reachable(): Verdict | undefined {
+    const { reachable } = this.#reachability;
+    const { awaiting } = this.#party;
+    if (reachable?.status !== 'False' || awaiting === 0) return reachable;
+    const message = `${reachable.message}; ${awaiting} federated Services that have no member now are kept until it has been read`;
+    return { ...reachable, message };
   }
 
   #synced(): Verdict | undefined {

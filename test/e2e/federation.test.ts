@@ -178,6 +178,33 @@ onEachBacking('federated Services in a full mesh', (backing) => {
     expect(await mesh.members('east', 'staying')).toBe('(local),staying@north,staying@west');
   });
 
+  test('L68 I6 a Link that moves keeps the federated Service of its only member, until there is none for certain', async () => {
+    await apply('west', 'moved');
+    await untilMembers('east', 'moved', 'moved@west');
+    const { uid } = (await mesh.federated('east', 'moved'))!.metadata;
+    const name = async (targetClusterName: string): Promise<void> => {
+      await mesh.peer('east').api.apply(discoveryCredentials(targetClusterName));
+      await mesh.peer('east').api.patch(link('west'), { spec: { targetClusterName } });
+    };
+    await name('occident');
+    await untilMembers('east', 'moved', 'moved@occident');
+    expect((await mesh.federated('east', 'moved'))?.metadata.uid).toBe(uid);
+    await mesh.peer('west').cluster.kill();
+    await name('west');
+    await untilMembers('east', 'moved', '');
+    await eventually('the Link says that it is kept', async () =>
+      /\d+ federated Services that have no member now are kept/.test(
+        (await mesh.condition('east', 'west', 'TargetReachable'))?.message ?? '',
+      ),
+    );
+    await mesh.peer('west').cluster.start();
+    await untilMembers('east', 'moved', 'moved@west');
+    expect((await mesh.federated('east', 'moved'))?.metadata.uid).toBe(uid);
+    await mesh.peer('west').api.delete(service('moved'));
+    await untilMembers('east', 'moved', undefined);
+    await mesh.peer('east').api.delete(discoveryCredentials('occident'));
+  });
+
   test('H9 I6 the memberships of a suspended Link stay, whatever becomes of its members', async () => {
     for (const at of ['west', 'north']) await apply(at, 'left');
     await untilMembers('east', 'left', 'left@north,left@west');

@@ -1227,8 +1227,8 @@ export const LINK: readonly Defect[] = [
     ...SESSION,
     name: 'a Link that selects nothing is never ready',
     rule: 'A1',
-    find: 'this.#exports.readsNothing ? NOTHING_READ : this.#reachability.reachable',
-    replace: 'this.#reachability.reachable',
+    find: 'this.#exports.readsNothing ? NOTHING_READ : this.#reachable()',
+    replace: 'this.#reachable()',
     tests: ['test/simulation/regressions.test.ts'],
   },
   {

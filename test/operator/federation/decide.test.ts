@@ -472,6 +472,58 @@ describe("beside Linkerd's controllers (I7)", () => {
   });
 });
 
+describe('without members (I6, L68)', () => {
+  const live = linkerds('web@gone', { labels: { owner: 'gone' } });
+  const unread = target('a', { knowledge: 'unknown', service: undefined });
+  const none = target('b', { service: undefined });
+
+  test('a federated Service stays as it is, with an empty list, while a cluster may have a member', () => {
+    const [there] = settled(federation([unread, none], { live }));
+    expect(there.live?.metadata.annotations).toEqual({ [REMOTE]: '' });
+    expect(there.live?.metadata.labels).toEqual({ owner: 'gone', 'mirror.linkerd.io/mirrored-service': 'true' });
+    expect(there.live?.spec?.clusterIP).toBe(live.spec?.clusterIP);
+    expect(there.live?.spec?.ports).toEqual(live.spec?.ports);
+    expect(decideFederation(federation([unread, none], there)).awaited).toEqual(new Set(['a']));
+    expect(remoteOf(federation([target('a'), none], there))).toBe('web@a');
+    expect(settled(federation([none], there))[0]).toEqual(NOTHING);
+  });
+
+  test('of one that led through gateways, no slice stays', () => {
+    const [led] = settled(federation([throughGateway('b')]));
+    const [there] = settled(federation([unread, none], led));
+    expect(there).toEqual({ live: led.live, slices: [] });
+    const fearing = { ...there, local: local({ isHeld: false }) };
+    expect(remoteOf(federation([unread, none], fearing))).toBe('');
+    expect(settled(federation([unread], fearing))[0].live?.metadata.labels).not.toHaveProperty([
+      'linkspan.dev/federation',
+    ]);
+  });
+
+  test.each<[string, ObservedFederation]>([
+    ['its Link is another controller’s', federation([{ ...unread, knowledge: 'anothers', mayHaveMember: false }])],
+    ['its Link selects no members', federation([{ ...unread, mayHaveMember: false }])],
+    ['there is no Link', federation([])],
+  ])('it goes when nobody may have a member: %s', (_, observed) => {
+    expect(settled({ ...observed, live })[0]).toEqual(NOTHING);
+  });
+
+  test.each<[string, ObservedFederation]>([
+    ['its Lease has yet to be taken', federation([{ ...unread, knowledge: 'anothers' }])],
+    ['it is not known whether it can be found', federation([target('a', { isDiscoverable: undefined })])],
+    ['the local Services are not read', federation([], { local: local({ knowledge: 'unknown' }) })],
+    ['nor are they, nor the Lease held', federation([], { local: local({ knowledge: 'unknown', isHeld: false }) })],
+    ['the local one waits for the Lease', federation([], { local: local({ service: member('h'), isHeld: false }) })],
+  ])('it stays for a cluster that may have one: %s', (_, observed) => {
+    expect(remoteOf({ ...observed, live })).toBe('');
+  });
+
+  test('none is made for that, and a Service that is not ours is not awaited', () => {
+    expect(step(federation([unread])).actions).toEqual([]);
+    const foreign = federation([unread], { live: linkerds(undefined) });
+    expect([step(foreign).actions, decideFederation(foreign).awaited.size]).toEqual([[], 0]);
+  });
+});
+
 describe('ownership (I8)', () => {
   test("a Service that Linkerd's controllers wrote is taken over in place, and left alone if it is right", () => {
     const live = linkerds('web@a');

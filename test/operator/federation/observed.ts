@@ -33,6 +33,7 @@ export const target = (cluster: string, options: TargetOptions = {}): TargetPart
   return {
     link: { cluster, clusterDomain: `${cluster}.local`, excludedLabels, excludedAnnotations: [], createNamespaces },
     seniority: { createdAt: '2026-01-01T00:00:00Z', name: cluster },
+    mayHaveMember: true,
     mode: 'remote-discovery',
     isDiscoverable: true,
     isAdmitted: true,

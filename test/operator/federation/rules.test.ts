@@ -28,8 +28,11 @@ const PORTS: readonly ServicePort[] = [
 
 class Draw {
   readonly #random: Random;
+  /** Draws what came later, so that each seed keeps its history. */
+  readonly #later: Random;
   constructor(seed: number) {
     this.#random = randomOf(seed);
+    this.#later = randomOf(-seed);
   }
   chance(of: number): boolean {
     return this.#random() < of;
@@ -66,6 +69,7 @@ class Draw {
       mode: gateways && this.chance(0.5) ? 'gateway' : 'remote-discovery',
       isDiscoverable: this.one<boolean | undefined>(true, true, true, true, true, true, false, undefined),
       isAdmitted: this.chance(0.95),
+      mayHaveMember: this.#later() < 0.4,
       anyReady: knowledge === 'known' ? this.one<boolean | undefined>(true, true, false, undefined) : undefined,
       service: knowledge === 'known' ? this.service(cluster) : undefined,
       seniority: { createdAt: this.one('2025-01-01T00:00:00Z', '2026-01-01T00:00:00Z'), name: `link-${cluster}` },

@@ -127,7 +127,6 @@ export function brokenRules(
     );
   }
 
-  if (after.live !== undefined) must(now.isFlat === isFlat, 'I5: through gateways if, and only if, a member wants it');
   if (now.isFlat) must(after.slices.length === 0, 'I4: no endpoints on a flat network');
 
   // Who is the first, and what the others need.
@@ -138,10 +137,18 @@ export function brokenRules(
   };
   const [first] = clusters.filter((each) => stays.includes(each) || (asks.includes(each) && couldBeIn(each)));
   if (first === undefined) {
-    must(after.live === undefined && after.slices.length === 0, 'I1: nobody can be in, so there is nothing');
+    must(after.slices.length === 0, 'I1: nobody can be in, so there are no slices');
+    const isKept = observed.live !== undefined && clusters.some((each) => mayStillJoin(each, given));
+    must((after.live !== undefined) === isKept, 'I1, I6: it stays while, and only while, somebody may still join');
+    if (!isKept) return broken;
+    must(now.members.length === 0, 'I6: it stays without members');
+    must(now.isFlat === (before?.isFlat !== false || !isHeld), 'I6, I7: in its shape, or flat without the Lease');
+    must(same(after.live?.spec?.ports, observed.live?.spec?.ports), 'I6: its ports stay');
+    must(ownerOf(after) === ownerOf(observed), 'I6: its labels stay');
     return broken;
   }
   must(after.live !== undefined, 'I1: there while somebody can be in');
+  must(now.isFlat === isFlat, 'I5: through gateways if, and only if, a member wants it');
   const ports = after.live?.spec?.ports ?? [];
   if (stays.includes(first)) {
     must(
@@ -175,6 +182,14 @@ export function brokenRules(
   }
   for (const each of [...stays, ...asks]) broken.push(...brokenSlices(each, observed, after));
   return broken;
+}
+
+/** Whether a cluster may have a member, or be about to join, that nobody knows of now. */
+function mayStillJoin({ target, party }: Cluster, { local }: ObservedFederation): boolean {
+  if (target === undefined) return local.knowledge === 'unknown' || (!local.isHeld && mayJoin(local.service));
+  if (party.knowledge !== 'known') return target.mayHaveMember;
+  const isFlat = target.mode === 'remote-discovery' && target.isDiscoverable === undefined;
+  return isFlat && target.isAdmitted && mayJoin(target.service);
 }
 
 /** Which shape there must be. */

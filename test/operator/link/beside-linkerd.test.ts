@@ -105,7 +105,7 @@ describe("beside Linkerd's controllers (I7)", () => {
   const start = async (): Promise<void> => {
     env = await stage.environment();
     local = new LocalMember({ env, events: { record: () => undefined } });
-    federations = new Federations({ env, local, mayHaveLink: () => true });
+    federations = new Federations({ env, local, mayHaveLink: () => true, selecting: () => [] });
     for (const cluster of CLUSTERS) {
       federations.join({
         cluster,

@@ -9,7 +9,7 @@ const partyOf = (isKnown: boolean, isHeld: boolean): SessionParty =>
     cluster: 'west',
     env: {} as Environment,
     report: new RecordedReport(),
-    lease: { isHeld, mayWrite: isHeld },
+    lease: { isHeld, mayWrite: isHeld, heldBy: undefined },
     budget: {} as unknown as SessionPartyOptions['budget'],
     members: {
       memberKeys: () => new Set(),

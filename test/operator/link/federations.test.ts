@@ -27,6 +27,8 @@ describe('the controller of federated Services', () => {
   let reports: Map<string, MirrorStatus | undefined>;
   /** Clusters that have a Link. */
   let linked: Set<string>;
+  /** Clusters of Links that select members, with a session or without. */
+  let selecting: string[];
   /** Clusters whose Lease has certainly not expired. */
   let mayWrite: boolean;
   /** Whether targets have confirmed that what they show no more is no member. */
@@ -39,6 +41,7 @@ describe('the controller of federated Services', () => {
     here = local();
     reports = new Map();
     linked = new Set();
+    selecting = [];
     mayWrite = true;
     confirmsNoMember = true;
     stop = new AbortController();
@@ -71,6 +74,7 @@ describe('the controller of federated Services', () => {
         report: report('(local)'),
       },
       mayHaveLink: (cluster) => linked.has(cluster),
+      selecting: () => selecting,
     });
     for (const each of parties) federations.join(party(each));
     running = federations.run(stop.signal);
@@ -152,6 +156,32 @@ describe('the controller of federated Services', () => {
     await eventually('it is put right', async () => entries() === 'web@a,web@b');
     stage.east.store.delete('v1', 'Service', 'shop', 'web-federated');
     await eventually('it is back', async () => entries() === 'web@a,web@b');
+  });
+
+  it('keeps a Service without members until all clusters whose Links select some are known (I6, L68)', async () => {
+    await start(target('a'));
+    const before = live();
+    selecting = ['b'];
+    federations.leave('a');
+    await federations.idle();
+    expect(entries()).toBe('');
+    await change(target('b', { knowledge: 'unknown', service: undefined }));
+    expect(entries()).toBe('');
+    await change(target('b'));
+    expect(entries()).toBe('web@b');
+    expect(live()?.metadata.uid).toBe(before?.metadata.uid);
+    expect(live()?.spec.clusterIP).toBe(before?.spec.clusterIP);
+    await change(target('b', { service: undefined }));
+    expect(live()).toBeUndefined();
+  });
+
+  it('looks again at a Service without members by itself (I6)', async () => {
+    stage.put({ ...linkerds('web@gone'), apiVersion: 'v1', kind: 'Service' });
+    selecting = ['b'];
+    await start();
+    await eventually('it has no members', async () => entries() === '');
+    selecting = [];
+    await eventually('it is gone', async () => live() === undefined);
   });
 
   it('keeps the membership of a cluster that has a Link and no session yet, and no longer (I6)', async () => {

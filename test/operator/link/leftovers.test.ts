@@ -76,7 +76,7 @@ describe('the removal of what a Link left (E5)', () => {
       },
       {},
       () => {
-        const federations = new Federations({ env, local: nobody, mayHaveLink: () => true });
+        const federations = new Federations({ env, local: nobody, mayHaveLink: () => true, selecting: () => [] });
         running = federations.run(stop.signal);
         env = { ...env, federations };
       },

@@ -52,7 +52,7 @@ describe('the local member of federated Services', () => {
         },
       },
     });
-    federations = new Federations({ env, local: member, mayHaveLink: () => false });
+    federations = new Federations({ env, local: member, mayHaveLink: () => false, selecting: () => [] });
     for (const party of parties) {
       federations.join({
         cluster: party.link.cluster,

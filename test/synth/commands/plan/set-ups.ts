@@ -94,8 +94,6 @@ export const setUp = (id: number, seed: number): SetUp => {
     link(planned, {
       ...newer,
       targetClusterName: isMoved ? `n${id}` : cluster,
-      // A federated Service that has lost its last member may be gone before the operator knows of the next.
-      ...(isMoved && { federatedServiceSelector: {} }),
       ...CREDENTIALS,
     }),
     ...(rival === undefined ? [] : [rival.link]),
