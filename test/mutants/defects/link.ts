@@ -817,7 +817,7 @@ export const LINK: readonly Defect[] = [
     ...CLUSTERS,
     name: 'what deleted Links left before the start stays',
     rule: 'E5',
-    find: 'for (const cluster of this.#records.served.values()) this.#controller.add(cluster); await',
+    find: 'for (const cluster of this.#records.served.values()) this.add(cluster); await',
     replace: 'await',
   },
   {
@@ -1203,7 +1203,7 @@ export const LINK: readonly Defect[] = [
     ...MANAGER,
     name: 'what a restored source cluster has again of a deleted Link stays',
     rule: 'E5',
-    find: 'if (served !== undefined && !signal.aborted) clusters.recall(served);',
+    find: 'if (!signal.aborted) clusters.recall(served);',
     replace: '',
     tests: ['test/simulation/regressions.test.ts'],
   },
