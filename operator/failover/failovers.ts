@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MirrorMode } from '../../constructs/mirror/index.ts';
 import type { FailoverStatus } from '../../crds/failover/types.gen.ts';
-import { Annotation, FailoverApi, Label } from '../../crds/wire.ts';
+import { Annotation, FailoverApi, federatedName, Label } from '../../crds/wire.ts';
 import { RETRY_BACKOFF, type BackoffPolicy } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { servedVerbs } from '../kube/discovery.ts';
@@ -163,8 +163,12 @@ export class Failovers {
   }
 
   #serviceChanged(key: string): void {
-    for (const object of this.#watched.failovers.store.by('service', key)) this.#controller.add(keyOf(object));
-    for (const object of this.#watched.splits.store.by('service', key)) this.#splits.add(keyOf(object));
+    const { failovers, splits } = this.#watched;
+    // A flat federated Service has no slices here but those of its local member.
+    for (const service of [key, federatedName(key)]) {
+      for (const object of failovers.store.by('service', service)) this.#controller.add(keyOf(object));
+      for (const object of splits.store.by('service', service)) this.#splits.add(keyOf(object));
+    }
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {

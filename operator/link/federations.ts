@@ -134,6 +134,9 @@ export class Federations implements Federation {
     const pass = await reconcile(decision.manifests, ownedOf(observed), () => false, context, signal);
     if (pass.namespaceInDoubt) env.source.recheck(observed.namespace);
     this.#log(observed, pass, decision.awaited.size > 0);
+    if (pass.done.some(({ of }) => of === SERVICES)) {
+      env.mirrorChanged?.(`${observed.namespace}/${federatedName(observed.name)}`);
+    }
     if (signal.aborted) return { again: true };
     if (!pass.again && !pass.errors.some(isConflict)) {
       this.#report(key, decision, pass);

@@ -195,6 +195,7 @@ export class Manager {
       source: this.#source,
       claims: new NameClaims(),
       writes: this.#writes,
+      mirrorChanged: (key: string) => this.#failovers?.mirrorChanged(key),
     };
     const local = new LocalMember({ env: shared, events });
     const federations: Federations = new Federations({
@@ -213,7 +214,7 @@ export class Manager {
       onChange: () => federations.addAll(),
     });
     const clusters: Clusters = new Clusters({
-      env: { ...shared, federations, discovery, mirrorChanged: (key) => this.#failovers?.mirrorChanged(key) },
+      env: { ...shared, federations, discovery },
       reads: this.#reads,
       served,
       makeLink: (name) => this.#makeLink(name),

@@ -148,6 +148,21 @@ export const FAILOVER: readonly Defect[] = [
     replace: 'key === "" ?',
   },
   {
+    ...FAILOVERS,
+    name: 'the pods of the local member of a flat federated Service turn no routes',
+    rule: 'J3',
+    find: '[key, federatedName(key)]',
+    replace: '[key]',
+  },
+  {
+    file: 'operator/link/federations.ts',
+    tests: ['test/operator/link/federations.test.ts'],
+    name: 'failover does not learn that a federated Service was written',
+    rule: 'J3',
+    find: 'env.mirrorChanged?.(`${observed.namespace}/${federatedName(observed.name)}`);',
+    replace: '',
+  },
+  {
     file: 'operator/link/mirrors.ts',
     tests: E2E,
     name: 'the verdict on a gateway waits for somebody else to turn the routes',

@@ -56,28 +56,28 @@ describe('the controller of ServiceFailovers', () => {
     });
     running = failovers.run(stop.signal);
   };
-  /** A ServiceFailover of Service `web` with itself and another for backends, of which the first is ready. */
-  const put = (within = 'shop', other = 'spare'): void => {
-    const spec = { service: 'web', backends: [{ service: 'web' }, { service: other }], holdDown: '0' };
+  /** ServiceFailover `web` for a Service, with the backends `first` and `spare`, and ready Services `web` and `spare`. */
+  const put = (of = 'web', first = 'web'): void => {
+    const spec = { service: of, backends: [{ service: first }, { service: 'spare' }], holdDown: '0' };
     const failover = {
       apiVersion: FAILOVERS,
       kind: 'ServiceFailover',
-      metadata: { name: 'web', namespace: within },
+      metadata: { name: 'web', namespace: 'shop' },
       spec,
     };
     for (const name of ['web', 'spare']) {
-      stage.put(service(name, { namespace: within }));
-      stage.put(slice(name, { namespace: within, labels: {}, endpoints: [{ ready: true }] }));
+      stage.put(service(name));
+      stage.put(slice(name, { labels: {}, endpoints: [{ ready: true }] }));
     }
     stage.east.store.upsert(failover);
   };
-  const weights = (within = 'shop'): string | undefined => {
-    const found = stage.east.store.get(ROUTES, 'HTTPRoute', within, 'web-80') as unknown as Route | undefined;
+  const weights = (): string | undefined => {
+    const found = stage.east.store.get(ROUTES, 'HTTPRoute', 'shop', 'web-80') as unknown as Route | undefined;
     const refs = found?.spec.rules.flatMap(({ backendRefs }) => backendRefs);
     return refs?.map(({ name, weight }) => `${name} ${weight}`).join(', ');
   };
-  const reason = (within = 'shop'): string | undefined => {
-    const found = stage.east.store.get(FAILOVERS, 'ServiceFailover', within, 'web') as
+  const reason = (): string | undefined => {
+    const found = stage.east.store.get(FAILOVERS, 'ServiceFailover', 'shop', 'web') as
       { readonly status?: FailoverStatus } | undefined;
     return found?.status?.conditions?.find(({ type }) => type === 'Ready')?.reason;
   };
@@ -135,6 +135,24 @@ describe('the controller of ServiceFailovers', () => {
     await eventually('it is seen', async () => reason() === 'Ready');
     stage.east.store.delete(FAILOVERS, 'ServiceFailover', 'shop', 'web');
     await eventually('its route goes with it', async () => weights() === undefined);
+  });
+
+  it('notices that the local member of a flat federated Service is not ready any more (J3)', async () => {
+    stage.put(
+      service('web-federated', {
+        selector: null,
+        labels: { 'mirror.linkerd.io/mirrored-service': 'true' },
+        annotations: { 'multicluster.linkerd.io/local-discovery': 'web' },
+      }),
+    );
+    put('spare', 'web-federated');
+    await start();
+    await eventually('requests go to it', async () => weights() === 'web-federated 1, spare 0');
+    // Nothing else is due.
+    await eventually('that is reported', async () => reason() === 'Ready');
+    await failovers.idle();
+    stage.put(slice('web', { labels: {}, endpoints: [{ ready: false }] }));
+    await eventually('they do not', async () => weights() === 'web-federated 0, spare 1');
   });
 
   it('deletes what nobody has claimed when that while is over (J4)', async () => {

@@ -33,6 +33,8 @@ describe('the controller of federated Services', () => {
   let mayWrite: boolean;
   /** Whether targets have confirmed that what they show no more is no member. */
   let confirmsNoMember: boolean;
+  /** Services that were reported to have changed. */
+  let changed: string[];
   let stop: AbortController;
   let running: Promise<void>;
 
@@ -42,6 +44,7 @@ describe('the controller of federated Services', () => {
     reports = new Map();
     linked = new Set();
     selecting = [];
+    changed = [];
     mayWrite = true;
     confirmsNoMember = true;
     stop = new AbortController();
@@ -66,7 +69,7 @@ describe('the controller of federated Services', () => {
   const start = async (...parties: readonly TargetParty[]): Promise<Environment> => {
     const env = await stage.environment();
     federations = new Federations({
-      env,
+      env: { ...env, mirrorChanged: (key) => void changed.push(key) },
       local: {
         keys: () => (here.service === undefined ? [] : ['shop/web']),
         observe: () => here,
@@ -123,6 +126,18 @@ describe('the controller of federated Services', () => {
     stage.east.faults.dropWatches();
     await eventually('both are members', async () => entries() === 'web@a,web@b');
     await eventually('that is reported', async () => reasons().a === 'Mirrored');
+  });
+
+  it('reports a Service that it has written, though no watch shows it yet, and only then (J3)', async () => {
+    await start();
+    expect(changed).toEqual([]);
+    stage.east.faults.silenceWatches();
+    federations.join(party(target('a')));
+    await federations.idle();
+    expect(changed).toEqual(['shop/web-federated']);
+    federations.addAll();
+    await federations.idle();
+    expect(changed).toHaveLength(1);
   });
 
   it('writes nothing when it starts beside what is right (C5)', async () => {
