@@ -97,7 +97,7 @@ export class SessionParty implements FederationParty, MemberListener {
     return this.#options.members.confirmsNoMember(key);
   }
 
-  readonly mayWrite = (): boolean => !this.#options.lease.isHeld || this.#options.lease.mayWrite;
+  readonly mayWrite = (): boolean => this.#options.lease.mayWrite;
 
   report(key: string, status: MirrorStatus | undefined, isAwaited: boolean): void {
     const { report } = this.#options;
@@ -215,6 +215,6 @@ export const formerParty = (
     anyReady: undefined,
   }),
   confirmsNoMember: () => true,
-  mayWrite: () => !lease.isHeld || lease.mayWrite,
+  mayWrite: () => lease.mayWrite,
   report: () => undefined,
 });

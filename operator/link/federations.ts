@@ -14,6 +14,7 @@ import { type Pass, reconcile } from '../mirror/reconcile.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { Applier } from '../runtime/applier.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
+import type { MayWrite } from '../runtime/fence.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { federationOf, isFederated } from '../source/owner.ts';
 import type { SharedEnvironment } from './environment.ts';
@@ -49,7 +50,7 @@ export class Federations implements Federation {
   readonly #reported = new Set<string>();
 
   constructor(options: FederationsOptions) {
-    const { env, local } = options;
+    const { env } = options;
     const { source } = env;
     this.#options = options;
     this.#controller = new Controller({
@@ -65,7 +66,7 @@ export class Federations implements Federation {
       turn: (signal, execute) => env.writes.run(TURN, signal, execute),
       stores: { services: source.services, endpoints: source.endpoints, endpointslices: source.slices },
       isOurs: isOfFederation,
-      mayWrite: () => env.mayWrite() && [local, ...this.#parties.values()].every(({ mayWrite }) => mayWrite()),
+      mayWrite: env.mayWrite,
     });
   }
 
@@ -129,7 +130,7 @@ export class Federations implements Federation {
     const { conflictRetryMs = CONFLICT_RETRY_MS } = env.tuning;
     const observed = this.#observe(key);
     const decision = decideFederation(observed);
-    const context = { applier: this.#applier, conflictRetryMs };
+    const context = { applier: this.#applier.under(this.#fence(observed)), conflictRetryMs };
     // What must stay is desired.
     const pass = await reconcile(decision.manifests, ownedOf(observed), () => false, context, signal);
     if (pass.namespaceInDoubt) env.source.recheck(observed.namespace);
@@ -167,6 +168,17 @@ export class Federations implements Federation {
       targets: [...parties, ...[...silent].map(unknownParty)],
       ...federation,
     };
+  }
+
+  /** What the writes of one federated Service need: the Leases of those whose memberships they may change (rule H1). */
+  #fence(observed: ObservedFederation): MayWrite {
+    const clusters = membershipOf(observed)?.clusters;
+    const concerned = observed.targets.flatMap(({ knowledge, service, link: { cluster } }) => {
+      const isConcerned = knowledge !== 'anothers' && (service !== undefined || clusters?.has(cluster) === true);
+      const party = isConcerned ? this.#parties.get(cluster) : undefined;
+      return party === undefined ? [] : [party];
+    });
+    return () => [this.#options.local, ...concerned].every(({ mayWrite }) => mayWrite());
   }
 
   #report(

@@ -9,7 +9,10 @@ export interface Participant<P extends TargetParty | LocalParty> {
   keys(): Iterable<string>;
   /** Returns what is known of its Service of one key. */
   observe(key: string): P;
-  /** Whether its memberships are not ours to write, or certainly are at this moment: asked right before each write. */
+  /**
+   * Whether its memberships, decided as ours, certainly still are at this moment: asked right before each write. Those of
+   * the local cluster may not be ours.
+   */
   readonly mayWrite: MayWrite;
   /**
    * Takes the status of one of its Services; undefined: it is not selected, or nothing is known of it now.

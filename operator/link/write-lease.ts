@@ -130,6 +130,7 @@ export class WriteLease {
   async release(): Promise<void> {
     await this.#rest();
     this.#stopped.abort(new Error('the Lease is released'));
+    this.#isHeld = false;
     await this.#locked;
   }
 
@@ -138,6 +139,7 @@ export class WriteLease {
     await this.#rest();
     // If the deletion fails, the Lease is found again at the next start.
     await this.#lock.remove(this.#stopped.signal);
+    this.#isHeld = false;
     this.#stopped.abort(new Error('the Lease is deleted'));
   }
 

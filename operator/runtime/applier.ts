@@ -52,13 +52,20 @@ export interface ApplierOptions {
 
 export class Applier {
   readonly #options: ApplierOptions;
-  readonly #repairs = new Repairs();
+  readonly #repairs: Repairs;
   /** The client, for writes: they fail while the Lease may have expired. */
   readonly #writer: WriteClient;
 
-  constructor(options: ApplierOptions) {
+  constructor(options: ApplierOptions, repairs = new Repairs()) {
     this.#options = options;
+    this.#repairs = repairs;
     this.#writer = fenced(options.client, options.mayWrite);
+  }
+
+  /** Returns this applier for writes that also need something else: another Lease. */
+  under(mayWrite: MayWrite): Applier {
+    const { mayWrite: before } = this.#options;
+    return new Applier({ ...this.#options, mayWrite: () => before() && mayWrite() }, this.#repairs);
   }
 
   /**

@@ -277,8 +277,15 @@ export const FEDERATION: readonly Defect[] = [
     ...FEDERATIONS,
     name: 'a federated Service is written although a Lease may have expired',
     rule: 'H1',
-    find: 'env.mayWrite() && [local, ...this.#parties.values()].every(({ mayWrite }) => mayWrite())',
-    replace: 'env.mayWrite()',
+    find: 'this.#applier.under(this.#fence(observed))',
+    replace: 'this.#applier',
+  },
+  {
+    ...FEDERATIONS,
+    name: 'no federated Service is written while the Lease of any Link may have expired',
+    rule: 'H1',
+    find: 'const party = isConcerned ? this.#parties.get(cluster) : undefined;',
+    replace: 'const party = this.#parties.get(cluster);',
   },
   {
     ...FEDERATIONS,

@@ -615,6 +615,13 @@ export const LINK: readonly Defect[] = [
 
   {
     ...WRITE_LEASE,
+    name: 'a Lease that was released is still held',
+    rule: 'H1',
+    find: "the Lease is released'));\n    this.#isHeld = false;",
+    replace: "the Lease is released'));",
+  },
+  {
+    ...WRITE_LEASE,
     name: 'S7 the Lease is given up while writes are still under way',
     rule: 'H1',
     find: 'this.#quiet.abort(); await this.#working;',

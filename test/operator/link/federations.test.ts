@@ -234,6 +234,14 @@ describe('the controller of federated Services', () => {
     await eventually('it is written', async () => live() === undefined);
   });
 
+  it('is written although the Lease of a cluster may have expired that has no part in it (H1)', async () => {
+    await start(target('a'));
+    federations.join({ ...party(target('b', { service: undefined })), mayWrite: () => false });
+    federations.join({ ...party(target('c', { knowledge: 'anothers', service: undefined })), mayWrite: () => false });
+    await change(target('a', { service: undefined }));
+    expect(live()).toBeUndefined();
+  });
+
   it('waits for the namespace, and is there as soon as it is (A3)', async () => {
     stage.east.store.delete('v1', 'Namespace', undefined, 'shop');
     const { source } = await start(target('a'));

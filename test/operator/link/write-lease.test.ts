@@ -86,6 +86,7 @@ describe('the Lease under which mirrors of a Link are written (H1)', () => {
     expect(stage.leases()).toEqual({ west: OURS });
     works[0]?.end();
     await released;
+    expect(lease.isHeld).toBe(false);
     expect(stage.leases()).toEqual({ west: { holder: '', cluster: 'west' } });
   });
 
@@ -98,6 +99,7 @@ describe('the Lease under which mirrors of a Link are written (H1)', () => {
     expect(stage.leases()).toEqual({ west: OURS });
     works[0]?.end();
     await removed;
+    expect(lease.isHeld).toBe(false);
     expect(stage.leases()).toEqual({});
   });
 
