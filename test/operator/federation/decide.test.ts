@@ -296,6 +296,8 @@ describe('gateway shape (I5)', () => {
     const observed = federation([throughGateway('a', { gateway: undefined }), target('b')]);
     expect(remoteOf(observed)).toBe('web@b');
     expect(reasonsOf(observed)).toEqual({ a: 'WaitingForGateway', b: 'Mirrored' });
+    const [there] = settled(federation([throughGateway('a'), target('b')]));
+    expect(shownOf({ ...observed, ...there })).toEqual({ remote: 'web@b', local: undefined, slices: {} });
   });
 
   test('a gateway without an address does not turn the others to it, nor does its cluster lose its pods', () => {
