@@ -61,6 +61,7 @@ export class Exports {
   #client: KubeClient | undefined;
   #target: Target | undefined;
   #trial: Trial | undefined;
+  #readsFlatSlices = false;
 
   constructor(options: ExportsOptions) {
     const { settings, env } = options;
@@ -174,6 +175,13 @@ export class Exports {
     return true;
   }
 
+  /** Reads the slices behind what is exported in flat mode from now on; once, however often it is called. */
+  readFlatSlices(): void {
+    if (this.#readsFlatSlices) return;
+    this.#readsFlatSlices = true;
+    for (const target of [this.#target, this.#trial?.target]) target?.readFlatSlices();
+  }
+
   /** Asks the target for one Service: as it is observed, its mirror is to be deleted. */
   ask(key: string): void {
     this.#target?.ask(key);
@@ -239,7 +247,7 @@ export class Exports {
     // A target that was replaced may still report.
     const isCurrent = (): boolean => this.#target === target;
     const target: Target = new Target({
-      selectors: selectorsOf(this.#settings),
+      selectors: { ...selectorsOf(this.#settings), readsFlatSlices: this.#readsFlatSlices },
       namespaces: targetNamespaces,
       timings: env.tuning.targetTimings,
       labelCopyMs: env.tuning.labelCopyMs,

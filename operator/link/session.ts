@@ -146,9 +146,10 @@ export class Session {
     };
   }
 
-  /** Returns what is known first hand of a target Service (rule J3). */
+  /** Returns what is known first hand of a target Service (rule J3). Slices of flat mode are read once they are asked for. */
   knowledge(key: string): TargetKnowledge {
     const { target, slices, decidable } = this.#exports.observe(key);
+    if (target?.mode === 'remote-discovery') this.#exports.readFlatSlices();
     const gateway = this.#gateway.view;
     return {
       exported: target?.mode ?? (decidable ? 'not' : undefined),

@@ -18,6 +18,8 @@ export interface TargetSelectors {
   readonly members?: Selector | undefined;
   /** Whether the slices behind members are read, which only a gateway needs. @default false */
   readonly readsMemberSlices?: boolean;
+  /** Whether the slices behind what is exported in flat mode are read, which only failover needs. @default false */
+  readonly readsFlatSlices?: boolean;
 }
 
 export interface ExportWatchOptions extends WatchSettings {
@@ -51,6 +53,7 @@ type Watched = Pick<SelectedOptions, 'selector' | 'prefix' | 'readsSlices' | 'on
 export class ExportWatch {
   readonly #options: ExportWatchOptions;
   #isRunning = false;
+  #readsFlatSlices: boolean;
   #gateway: SelectedServices | undefined;
   #flat: SelectedServices | undefined;
   #members: SelectedServices | undefined;
@@ -61,6 +64,7 @@ export class ExportWatch {
   constructor(options: ExportWatchOptions) {
     this.#options = options;
     const { onAnswer, onMemberAnswer, onUnanswered, timings } = options;
+    this.#readsFlatSlices = options.selectors.readsFlatSlices ?? false;
     const backoff = timings?.backoff ?? DEFAULT_TIMINGS.backoff;
     this.#rereads = new Rereads({ onAnswer, onUnanswered, backoff });
     this.#memberRereads = new Rereads({ onAnswer: (key) => onMemberAnswer?.(key), onUnanswered, backoff });
@@ -148,7 +152,14 @@ export class ExportWatch {
 
   /** The slices behind an exported Service; undefined while it is not known which there are. */
   slicesOf(key: string): readonly EndpointSlice[] | undefined {
-    return this.#gateway === undefined ? [] : this.#gateway.slicesOf(key);
+    const exporting = this.#flat?.get(key) === undefined ? this.#gateway : this.#flat;
+    return exporting === undefined ? [] : exporting.slicesOf(key);
+  }
+
+  /** Reads the slices behind what is exported in flat mode from now on. */
+  readFlatSlices(): void {
+    this.#readsFlatSlices = true;
+    if (!this.#stopped.signal.aborted) this.#flat?.readSlices();
   }
 
   /** The slices behind a member; undefined while it is not known which there are. */
@@ -168,7 +179,11 @@ export class ExportWatch {
     if (gateway !== undefined) {
       this.#gateway = watch({ selector: gateway, readsSlices: true, onService, onSlices: onChange });
     }
-    if (flat !== undefined) this.#flat = watch({ selector: flat, prefix: 'flat ', readsSlices: false, onService });
+    if (flat !== undefined) {
+      const onSlices = (key: string): void => onChange(key);
+      const common = { prefix: 'flat ', onSlices, readsSlices: this.#readsFlatSlices };
+      this.#flat = watch({ ...common, selector: flat, onService });
+    }
     if (members !== undefined) {
       const onSlices = (key: string): void => onMember?.(key);
       const onMemberService = (key: string): void => {

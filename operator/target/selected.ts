@@ -44,7 +44,7 @@ export interface SelectedOptions extends WatchSettings {
   readonly selector: Selector;
   /** Begins the names of the reflectors; they are unique within a namespace. */
   readonly prefix?: string;
-  /** Whether the slices behind the Services are read. */
+  /** Whether the slices behind the Services are read from the start. */
   readonly readsSlices: boolean;
   readonly client: KubeClient;
   /** Ends all watches. */
@@ -77,7 +77,7 @@ export class SelectedServices {
   readonly #options: SelectedOptions;
   readonly #services: WatchedStore<Service>;
   /** The slices that carry the labels of the Services. */
-  readonly #labelled: WatchedStore<EndpointSlice> | undefined;
+  #labelled: WatchedStore<EndpointSlice> | undefined;
   readonly #byName: SlicesByName;
   #isRelisting = false;
 
@@ -91,7 +91,12 @@ export class SelectedServices {
       labelCopyMs,
     });
     this.#services = this.#watchServices(selector.query);
-    this.#labelled = readsSlices ? this.#watchSlices(LABELLED, selector.query) : undefined;
+    if (readsSlices) this.readSlices();
+  }
+
+  /** Reads the slices behind the Services from now on. */
+  readSlices(): void {
+    this.#labelled ??= this.#watchSlices(LABELLED, this.#options.selector.query);
   }
 
   /** Whether every Service is known: only then is one that is not there known not to be selected. */

@@ -148,6 +148,11 @@ export class Target {
     return this.#watchOf(key)?.slicesOf(key);
   }
 
+  /** Reads the slices behind what is exported in flat mode from now on. */
+  readFlatSlices(): void {
+    for (const watch of this.#watches.values()) watch.readFlatSlices();
+  }
+
   /** The slices behind a member; undefined while it is not known which there are. */
   memberSlicesOf(key: string): readonly EndpointSlice[] | undefined {
     return this.#watchOf(key)?.memberSlicesOf(key);

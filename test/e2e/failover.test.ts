@@ -5,7 +5,7 @@ import type { FailoverStatus } from '../../crds/failover/types.gen.ts';
 import type { RouteBackendRef } from '../../operator/failover/observed.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { eventually, installCrd, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
-import { service, slice } from '../support/builders.ts';
+import { EXPORTED_FLAT, service, slice } from '../support/builders.ts';
 import { exportReady } from '../support/exports.ts';
 import type { TestOperator } from '../support/operator.ts';
 import { httpRouteCrds, tcpRouteCrd } from '../support/route-crds.ts';
@@ -123,6 +123,28 @@ onEachBacking('failover', (backing) => {
     await local('api', false);
     await isReady('api', 'NoBackendReady');
     expect(await weights('api-80')).toBe('api-west 0, api 1');
+  });
+
+  test('J3: a mirror in flat mode is ready while pods in the target are, whatever its gateway does', async () => {
+    await clusters.east.apply(service('flat'));
+    await local('flat', false);
+    const pods = (ready: boolean) =>
+      clusters.west.apply(slice('flat', { labels: EXPORTED_FLAT, endpoints: [{ ready }] }));
+    await clusters.west.apply(service('flat', { labels: EXPORTED_FLAT }));
+    await pods(true);
+    await clusters.gateway.die();
+    await clusters.east.apply(failover('flat', [{ service: 'flat' }, { service: 'flat-west' }]));
+    await goes('flat-80', 'flat 0, flat-west 1');
+    await isReady('flat', 'Ready');
+
+    await local('flat', true);
+    await goes('flat-80', 'flat 1, flat-west 0');
+    await pods(false);
+    await eventually('the status says so', async () => (await statusOf('flat'))?.backends?.[1]?.ready === false);
+    await local('flat', false);
+    await isReady('flat', 'NoBackendReady');
+    await pods(true);
+    await goes('flat-80', 'flat 0, flat-west 1');
   });
 
   test('J2: a share of the ready pods is asked for, and weights are divided among what is ready', async () => {

@@ -40,6 +40,14 @@ export const FAILOVER: readonly Defect[] = [
     replace: 'false',
   },
   {
+    file: 'operator/link/session.ts',
+    tests: E2E,
+    name: 'no mirror in flat mode is ever ready',
+    rule: 'J3',
+    find: "if (target?.mode === 'remote-discovery') this.#exports.readFlatSlices();",
+    replace: '',
+  },
+  {
     file: 'operator/target/objects.ts',
     tests: ['test/operator/target/objects.test.ts'],
     name: 'what terminates in a target counts against what is ready there',

@@ -356,6 +356,13 @@ export const TARGET: readonly Defect[] = [
     replace: 'readsSlices: true }',
   },
   {
+    ...WATCH_SLICES,
+    name: 'the slices of flat mode are read though nothing needs them',
+    rule: 'E10',
+    find: 'readsSlices: this.#readsFlatSlices }',
+    replace: 'readsSlices: true }',
+  },
+  {
     ...TARGET_FILE,
     name: 'a member that has not been listed is known to be none',
     rule: 'I6',

@@ -243,6 +243,27 @@ describe('the slices of a Service (D9)', () => {
     release();
     await eventually('there are none', async () => target.slicesOf('shop/web')?.length === 0);
   });
+
+  it('of flat mode are read once failover needs them, and are not known before (J3, E10)', async () => {
+    put(service('web', { labels: EXPORTED }));
+    put(slice('web', { name: 'a' }));
+    put(service('flat', { labels: EXPORTED_FLAT }));
+    put(slice('flat', { labels: EXPORTED_FLAT, name: 'b' }));
+    const { target, changed } = watching();
+    await eventually('all that is read is known', async () => {
+      return target.synced && names(target, 'shop/web')?.join() === 'a';
+    });
+    expect(target.slicesOf('shop/flat')).toBeUndefined();
+    const lists = async () =>
+      (await cluster.audit()).filter(({ verb, resource }) => verb === 'list' && resource === 'endpointslices').length;
+    expect(await lists()).toBe(1);
+    changed.length = 0;
+    for (const each of [target, target]) each.readFlatSlices();
+    await eventually('they are known, and that is told', async () => {
+      return changed.includes('shop/flat') && names(target, 'shop/flat')?.join() === 'b';
+    });
+    expect(await lists()).toBe(2);
+  });
 });
 
 describe('a target that cannot be read (E4)', () => {
