@@ -6,10 +6,11 @@
 import { Annotation, Label, RouteApi } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type KubeObject, type Resource, splitKey } from '../kube/objects.ts';
-import { Controller, type ControllerOptions } from '../runtime/controller.ts';
+import { Controller, type ControllerOptions, type Outcome } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { fenced, type MayWrite } from '../runtime/fence.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { Repairs } from '../runtime/repairs.ts';
 import type { WriteThrough } from '../runtime/applier.ts';
 import type { Lister } from '../runtime/store.ts';
 
@@ -81,6 +82,7 @@ export interface SplitsOptions extends Pick<ControllerOptions, 'concurrency' | '
 export class Splits {
   readonly #options: SplitsOptions;
   readonly #controller: Controller;
+  readonly #repairs = new Repairs();
 
   constructor(options: SplitsOptions) {
     this.#options = options;
@@ -101,15 +103,24 @@ export class Splits {
     await this.#controller.forget();
   }
 
-  async #reconcile(key: string, signal: AbortSignal): Promise<undefined> {
+  async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
     const { client, store, isReady, isKnown, events, mayWrite, turn, log } = this.#options;
     const live = store.get(key);
     const { namespace, name } = splitKey(key);
-    if (live === undefined || !isKnown(namespace)) return;
+    if (live === undefined) this.#repairs.forget(key);
+    if (live === undefined || !isKnown(namespace)) return {};
     const weights = splitWeights(live, (service) => isReady(`${namespace}/${service}`));
     const backends = backendsOf(live);
-    if (weights === undefined || backends.every(({ weight }, at) => Number(weight) === weights[at])) return;
+    if (weights === undefined || backends.every(({ weight }, at) => Number(weight) === weights[at])) return {};
     const { resourceVersion, uid = '' } = live.metadata;
+    const regarding = { apiVersion: RouteApi.trafficSplit, kind: 'TrafficSplit', namespace, name, uid };
+    const waitMs = this.#repairs.waitMs(key, weights.join());
+    if (waitMs > 0) {
+      const message = 'somebody keeps changing the weights; if linkerd-failover still runs, uninstall it';
+      log.warn({ trafficSplit: key }, message);
+      events.record(regarding, 'Warning', 'TrafficSplitContested', message);
+      return { requeueAfterMs: waitMs };
+    }
     const next = backends.map((each, at) => ({ ...each, weight: weights[at] }));
     // A version that is not the latest is answered 409, and then the key comes again.
     const patch = { metadata: { resourceVersion }, spec: { backends: next } };
@@ -117,9 +128,10 @@ export class Splits {
       fenced(client, mayWrite).patch<TrafficSplit>(TRAFFIC_SPLITS, { namespace, name }, patch, signal),
     );
     store.wrote(written, live);
+    this.#repairs.wrote(key, weights.join());
     const active = next.filter(({ weight }) => weight === 1).map(({ service }) => service);
     log.info({ trafficSplit: key, active: active.join(',') }, 'requests go to other backends');
-    const regarding = { apiVersion: RouteApi.trafficSplit, kind: 'TrafficSplit', namespace, name, uid };
     events.record(regarding, 'Normal', 'FailedOver', `requests go to ${active.join(', ')}`);
+    return {};
   }
 }

@@ -171,6 +171,13 @@ export const FAILOVER: readonly Defect[] = [
     replace: '',
   },
   {
+    ...SPLITS,
+    name: 'the operator and linkerd-failover undo the writes of each other at full speed',
+    rule: 'J5',
+    find: 'this.#repairs.wrote(key, weights.join());',
+    replace: '',
+  },
+  {
     file: 'operator/link/mirrors.ts',
     tests: E2E,
     name: 'the verdict on a gateway waits for somebody else to turn the routes',

@@ -1,6 +1,9 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test, vi } from 'vitest';
 
-import { servicesOf, splitWeights, type TrafficSplit } from '../../../operator/failover/splits.ts';
+import { servicesOf, Splits, splitWeights, type TrafficSplit } from '../../../operator/failover/splits.ts';
+import { createMetrics } from '../../../operator/metrics.ts';
+import { fenceable } from '../../support/fenced.ts';
+import { recordingLog } from '../link/recorded.ts';
 
 const split = (weights: readonly unknown[], primary?: string): TrafficSplit => ({
   metadata: {
@@ -29,5 +32,39 @@ describe('a TrafficSplit that linkerd-failover served (J5)', () => {
       expect(splitWeights(hostile, () => true)).toBeUndefined();
       expect(servicesOf(hostile)).toEqual([]);
     }
+  });
+
+  it('is written less and less often while somebody keeps undoing that, which is reported', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const stop = new AbortController();
+    const events: string[] = [];
+    let writes = 0;
+    let undone = split([0, 1]);
+    const splits = new Splits({
+      client: fenceable({ patch: () => Promise.resolve(((writes += 1), split([1, 0]))) }),
+      // By the time of the next reconcile, the other one has written.
+      store: {
+        get: () => undone,
+        wrote: () => (undone = split([0, 1])),
+      } as unknown as ConstructorParameters<typeof Splits>[0]['store'],
+      isReady: () => true,
+      isKnown: () => true,
+      events: { record: (_, __, reason) => void events.push(reason) },
+      mayWrite: () => true,
+      turn: (_, execute) => execute(),
+      concurrency: 1,
+      metrics: createMetrics({ process: false }),
+      log: recordingLog([]),
+    });
+    const running = splits.run(stop.signal);
+    for (let at = 1; at <= 10; at += 1) {
+      splits.add('shop/web');
+      await vi.waitUntil(() => events.length === at);
+    }
+    stop.abort();
+    await running;
+    vi.useRealTimers();
+    expect(writes).toBe(4);
+    expect(events.slice(3, 5)).toEqual(['FailedOver', 'TrafficSplitContested']);
   });
 });
