@@ -46,6 +46,8 @@ export class Federations implements Federation {
   readonly #parties = new Map<string, FederationParty>();
   /** Ends what was decided while a Lease was held that was lost meanwhile, or the other way round. */
   #standing = new AbortController();
+  /** Ends the reconciles; undefined before they begin. */
+  #stop: AbortSignal | undefined;
   /** Keys that were reported with a status. */
   readonly #reported = new Set<string>();
 
@@ -86,7 +88,16 @@ export class Federations implements Federation {
 
   /** Reconciles all keys: which clusters have Links, or something else that concerns them all, has changed. */
   addAll(): void {
+    // Nothing is reconciled any more.
+    if (this.#stop?.aborted === true) return;
     for (const key of this.#keys()) this.add(key);
+  }
+
+  /** Reconciles the keys that a cluster has a part in: whether it has a Link, or credentials, has changed. */
+  addOf(cluster: string): void {
+    const { source } = this.#options.env;
+    const keys = this.#parties.get(cluster)?.keys() ?? [];
+    for (const key of new Set([...source.membershipsOf(cluster), ...keys])) this.add(key);
   }
 
   /** Returns all keys that may need work. */
@@ -112,6 +123,7 @@ export class Federations implements Federation {
 
   /** Reconciles until the signal aborts and the reconciles under way have ended. */
   async run(signal: AbortSignal): Promise<void> {
+    this.#stop = signal;
     const unsubscribe = this.#options.env.source.subscribeFederations((key) => this.add(key));
     this.addAll();
     await this.#controller.run(signal);

@@ -211,7 +211,8 @@ export class Manager {
       timings: tuning.sourceTimings,
       interruptions,
       log,
-      onChange: () => federations.addAll(),
+      onChange: (cluster) => federations.addOf(cluster),
+      onRelisted: () => federations.addAll(),
     });
     const clusters: Clusters = new Clusters({
       env: { ...shared, federations, discovery },
@@ -288,7 +289,9 @@ export class Manager {
     if (former !== undefined) this.#clusters?.add(former);
     this.#clusters?.linkChanged(name);
     // A cluster that nothing serves may have got a Link, or have none any more.
-    this.#federations?.addAll();
+    for (const cluster of new Set([former, this.#reads.get(name)?.named])) {
+      if (cluster !== undefined) this.#federations?.addOf(cluster);
+    }
   }
 
   #makeLink(name: string): Link {

@@ -22,8 +22,10 @@ export interface DiscoveryOptions {
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
   readonly log: Logger;
-  /** Called when the answer for any cluster may have changed. */
-  readonly onChange: () => void;
+  /** Called when the answer for a cluster may have changed. */
+  readonly onChange: (cluster: string) => void;
+  /** Called when the Secrets were listed: the answer for any cluster may have changed. */
+  readonly onRelisted: () => void;
 }
 
 export class Discovery {
@@ -33,14 +35,18 @@ export class Discovery {
   readonly #health: ReadHealth;
 
   constructor(options: DiscoveryOptions) {
-    const { names, namespace, log, onChange } = options;
+    const { names, namespace, log, onChange, onRelisted } = options;
     this.#options = options;
     this.#store = new Store<Secret>({
       trim: trimSecret,
       indexes: { cluster: discoveredBy },
       ...(names !== undefined && { partitionBy: 'name' as const, partitions: names }),
-      onRelisted: onChange,
-      onChange,
+      onRelisted,
+      onChange: ({ before, after }) => {
+        const [former, next] = [before, after].map((each) => (each === undefined ? undefined : discoveredBy(each)[0]));
+        if (former === next) return;
+        for (const cluster of [former, next]) if (cluster !== undefined) onChange(cluster);
+      },
     });
     this.#health = new ReadHealth((obstacle) => {
       if (obstacle === undefined) return;

@@ -376,6 +376,27 @@ export const FEDERATION: readonly Defect[] = [
   },
   {
     ...DISCOVERY,
+    name: 'every event of a Secret concerns its cluster',
+    rule: 'H7',
+    find: 'if (former === next) return;',
+    replace: '',
+  },
+  {
+    ...FEDERATIONS,
+    name: 'an event of one cluster concerns all federated Services',
+    rule: 'H7',
+    find: 'for (const key of new Set([...source.membershipsOf(cluster), ...keys])) this.add(key);',
+    replace: 'if (keys !== undefined && source !== undefined) this.addAll();',
+  },
+  {
+    ...FEDERATIONS,
+    name: 'each session that ends enqueues all federated Services of an operator that stops',
+    rule: 'H7',
+    find: 'if (this.#stop?.aborted === true) return;',
+    replace: '',
+  },
+  {
+    ...DISCOVERY,
     name: "Secrets of the control plane are read though no flat network's member needs them",
     rule: 'H6',
     find: 'await this.#asked.promise;',
@@ -437,7 +458,7 @@ export const FEDERATION: readonly Defect[] = [
     name: 'memberships change with the Secrets of the control plane only by chance',
     rule: 'I4',
     file: 'operator/link/manager.ts',
-    find: 'onChange: () => federations.addAll(),',
+    find: 'onChange: (cluster) => federations.addOf(cluster),',
     replace: 'onChange: () => undefined,',
   },
   {

@@ -242,6 +242,31 @@ describe('the controller of federated Services', () => {
     expect(live()).toBeUndefined();
   });
 
+  it('reconciles what one cluster has a part in, and nothing once it stops (H7)', async () => {
+    let observed: string[] = [];
+    const watched = (cluster: string, key: string): FederationParty => {
+      const observe = (of: string): TargetParty => (
+        observed.push(`${cluster} ${of}`),
+        target(cluster, { service: undefined })
+      );
+      return { ...party(target(cluster)), keys: () => [key], observe };
+    };
+    await start();
+    federations.join(watched('a', 'shop/a'));
+    federations.join(watched('b', 'shop/b'));
+    await federations.idle();
+    observed = [];
+    federations.addOf('a');
+    await federations.idle();
+    expect(observed).toEqual(['a shop/a', 'b shop/a']);
+    stop.abort();
+    await running;
+    let asked = 0;
+    federations.join({ ...watched('c', 'shop/c'), keys: () => ((asked += 1), []) });
+    federations.leave('a');
+    expect(asked).toBe(1);
+  });
+
   it('waits for the namespace, and is there as soon as it is (A3)', async () => {
     stage.east.store.delete('v1', 'Namespace', undefined, 'shop');
     const { source } = await start(target('a'));

@@ -15,7 +15,7 @@ describe("the credentials that Linkerd's control plane has (I4)", () => {
   let stop: AbortController;
   let running: Promise<void>;
   let lines: string[];
-  let changes: number;
+  let changes: string[];
   beforeEach(async () => {
     cluster = await startSimulated({ name: 'east' });
     put(namespace('linkerd'));
@@ -23,7 +23,7 @@ describe("the credentials that Linkerd's control plane has (I4)", () => {
       userAgent: 'test',
       fieldManager: 'test',
     });
-    [stop, running, lines, changes] = [new AbortController(), Promise.resolve(), [], 0];
+    [stop, running, lines, changes] = [new AbortController(), Promise.resolve(), [], []];
   });
   afterEach(async () => {
     stop.abort();
@@ -40,7 +40,8 @@ describe("the credentials that Linkerd's control plane has (I4)", () => {
       names,
       timings: { settledMs: 500, backoff: { baseMs: 20, capMs: 50 } },
       log: recordingLog(lines),
-      onChange: () => (changes += 1),
+      onChange: (cluster) => void changes.push(cluster),
+      onRelisted: () => void changes.push('all'),
     });
     running = discovery.run(stop.signal);
     return discovery;
@@ -54,12 +55,22 @@ describe("the credentials that Linkerd's control plane has (I4)", () => {
     expect(discovery.has('west')).toBeUndefined();
     await untilKnown(discovery, 'west', true);
     expect(discovery.has('north')).toBe(false);
-    const before = changes;
     put(discoveryCredentials('north'));
     await untilKnown(discovery, 'north', true);
-    expect(changes).toBeGreaterThan(before);
     cluster.store.delete('v1', 'Secret', 'linkerd', 'cluster-credentials-west');
     await untilKnown(discovery, 'west', false);
+    expect(changes).toEqual(['all', 'west', 'north', 'west']);
+  });
+
+  it('that change in nothing that counts change no answer', async () => {
+    put(discoveryCredentials('west'));
+    const discovery = reading();
+    await untilKnown(discovery, 'west', true);
+    const { metadata, ...rest } = discoveryCredentials('west') as unknown as { metadata: object };
+    put({ ...rest, metadata: { ...metadata, finalizers: ['example.com/late'] } });
+    put(discoveryCredentials('north'));
+    await untilKnown(discovery, 'north', true);
+    expect(changes).toEqual(['all', 'west', 'north']);
   });
 
   it.each([
