@@ -198,6 +198,11 @@ export class Exports {
     return false;
   }
 
+  /** Forgets what the target answered about a member: an answer is good for one attempt. */
+  forgetMemberAnswer(key: string): void {
+    this.#target?.forgetMemberAnswer(key);
+  }
+
   /** Forgets what the target answered: an answer is good for one attempt. */
   forgetAnswer(key: string): void {
     this.#target?.forgetAnswer(key);

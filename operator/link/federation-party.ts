@@ -20,7 +20,7 @@ export interface SessionPartyOptions {
   readonly report: LinkReport;
   readonly lease: Pick<WriteLease, 'isHeld' | 'heldBy' | 'mayWrite'>;
   readonly budget: NamespaceBudget;
-  readonly members: Pick<Exports, 'memberKeys' | 'observeMember' | 'confirmsNoMember'>;
+  readonly members: Pick<Exports, 'memberKeys' | 'observeMember' | 'confirmsNoMember' | 'forgetMemberAnswer'>;
   /** What the Link says now, and its gateway as it is now. */
   readonly link: () => {
     readonly settings: LinkSettings;
@@ -95,6 +95,10 @@ export class SessionParty implements FederationParty, MemberListener {
 
   confirmsNoMember(key: string): boolean {
     return this.#options.members.confirmsNoMember(key);
+  }
+
+  forgetAnswer(key: string): void {
+    this.#options.members.forgetMemberAnswer(key);
   }
 
   readonly mayWrite = (): boolean => this.#options.lease.mayWrite;

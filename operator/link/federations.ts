@@ -151,6 +151,7 @@ export class Federations implements Federation {
       env.mirrorChanged?.(`${observed.namespace}/${federatedName(observed.name)}`);
     }
     if (signal.aborted) return { again: true };
+    if (!pass.again && pass.errors.length === 0) this.#forgetAnswers(key, observed);
     if (!pass.again && !pass.errors.some(isConflict)) {
       this.#report(key, decision, pass);
     }
@@ -180,6 +181,13 @@ export class Federations implements Federation {
       targets: [...parties, ...[...silent].map(unknownParty)],
       ...federation,
     };
+  }
+
+  /** Forgets the answers by which memberships have ended: each is good for one attempt. */
+  #forgetAnswers(key: string, { targets }: ObservedFederation): void {
+    for (const { knowledge, service, link } of targets) {
+      if (knowledge === 'known' && service === undefined) this.#parties.get(link.cluster)?.forgetAnswer?.(key);
+    }
   }
 
   /** What the writes of one federated Service need: the Leases of those whose memberships they may change (rule H1). */

@@ -29,6 +29,8 @@ export interface FederationParty extends Participant<TargetParty> {
    * the cluster is asked, and the key is reconciled again when it has answered.
    */
   confirmsNoMember(key: string): boolean;
+  /** Forgets what the cluster answered: the membership has ended. @default - nothing was asked */
+  forgetAnswer?(key: string): void;
 }
 
 /** The federated Services, as those who take part see them. */

@@ -82,6 +82,7 @@ export class Session {
         memberKeys: () => this.#exports.memberKeys(),
         observeMember: (key) => this.#exports.observeMember(key),
         confirmsNoMember: (key) => this.#exports.confirmsNoMember(key),
+        forgetMemberAnswer: (key) => this.#exports.forgetMemberAnswer(key),
       },
       link: () => ({ settings: this.#settings, view: this.#view, gateway: this.#gateway.view }),
     });

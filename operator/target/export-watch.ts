@@ -125,6 +125,11 @@ export class ExportWatch {
     return answer !== undefined && (answer.service === undefined || !members.matches(answer.service.metadata.labels));
   }
 
+  /** Forgets what the target answers when it is asked for one Service as a member. */
+  forgetMemberAnswer(key: string): void {
+    this.#memberRereads.forget(key);
+  }
+
   /** Forgets what the target answered, and asks it again where that settled nothing. */
   askAnew(): void {
     this.#rereads.askAnew((key) => this.confirms(key));

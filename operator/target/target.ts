@@ -107,6 +107,11 @@ export class Target {
     this.#watchOf(key)?.askForMember(key);
   }
 
+  /** Forgets what the target answers when it is asked for one Service as a member. */
+  forgetMemberAnswer(key: string): void {
+    this.#watchOf(key)?.forgetMemberAnswer(key);
+  }
+
   /** Forgets what the target answered, and asks it again where that settled nothing. */
   askAnew(): void {
     for (const watch of this.#watches.values()) watch.askAnew();

@@ -217,6 +217,13 @@ export const FEDERATION: readonly Defect[] = [
   },
   {
     ...FEDERATIONS,
+    name: 'the answer by which a membership has ended is kept',
+    rule: 'A2',
+    find: 'if (!pass.again && pass.errors.length === 0) this.#forgetAnswers(key, observed);',
+    replace: '',
+  },
+  {
+    ...FEDERATIONS,
     name: 'the membership of a cluster goes whose session has not begun',
     rule: 'I6',
     find: '!this.#parties.has(cluster) && mayHaveLink(cluster)',

@@ -254,6 +254,8 @@ describe('the members of federated Services', () => {
     expect(exports.confirmsNoMember('shop/web')).toBe(false);
     await eventually('the target has answered', async () => members.includes('shop/web'));
     expect([exports.confirmsNoMember('shop/web'), added]).toEqual([true, []]);
+    exports.forgetMemberAnswer('shop/web');
+    expect(exports.confirmsNoMember('shop/web')).toBe(false);
   });
 
   it('have ready endpoints or not, which only a gateway needs to know (I5)', async () => {

@@ -15,6 +15,7 @@ const partyOf = (isKnown: boolean, isHeld: boolean): SessionParty =>
       memberKeys: () => new Set(),
       observeMember: () => ({ service: undefined, isKnown, isAdmitted: true, anyReady: undefined }),
       confirmsNoMember: () => true,
+      forgetMemberAnswer: () => undefined,
     },
     link: () => ({
       settings: { name: 'west', createdAt: '2026-01-01T00:00:00Z' } as ReturnType<

@@ -35,6 +35,8 @@ describe('the controller of federated Services', () => {
   let confirmsNoMember: boolean;
   /** Services that were reported to have changed. */
   let changed: string[];
+  /** Answers that were forgotten: cluster and key. */
+  let forgotten: string[];
   let stop: AbortController;
   let running: Promise<void>;
 
@@ -47,6 +49,7 @@ describe('the controller of federated Services', () => {
     changed = [];
     mayWrite = true;
     confirmsNoMember = true;
+    forgotten = [];
     stop = new AbortController();
     running = Promise.resolve();
   });
@@ -63,6 +66,7 @@ describe('the controller of federated Services', () => {
     keys: () => (observed.service === undefined ? [] : ['shop/web']),
     observe: () => observed,
     confirmsNoMember: () => confirmsNoMember,
+    forgetAnswer: (key) => void forgotten.push(`${observed.link.cluster} ${key}`),
     mayWrite: () => mayWrite,
     report: report(observed.link.cluster),
   });
@@ -219,10 +223,11 @@ describe('the controller of federated Services', () => {
     confirmsNoMember = false;
     await change(target('b', { service: undefined }));
     expect(entries()).toBe('web@a,web@b');
+    expect(forgotten).toEqual([]);
     confirmsNoMember = true;
     federations.add('shop/web');
     await federations.idle();
-    expect(entries()).toBe('web@a');
+    expect([entries(), forgotten[0]]).toEqual(['web@a', 'b shop/web']);
   });
 
   it('writes nothing while a Lease may have expired (H1)', async () => {
