@@ -4,22 +4,16 @@
  * what an idle minute costs. Every version of every route is looked at.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UserAgent } from '../../crds/wire.ts';
-import { ROUTES } from '../../operator/failover/routes.ts';
-import { SERVICE_FAILOVERS } from '../../operator/failover/watched.ts';
-import { sourceAccess } from '../../operator/kube/access/in-cluster.ts';
-import { KubeClient } from '../../operator/kube/client.ts';
-import { ENDPOINT_SLICES, ENDPOINTS, type KubeObject, type Resource } from '../../operator/kube/objects.ts';
 import { EVENT_PERIOD_MS } from '../../operator/runtime/events.ts';
 import { eventually } from '../cluster/workload/index.ts';
-import { concurrently } from '../support/concurrently.ts';
 import { addFailovers, addMembers, GATEWAY_FEDERATION, installFailover } from '../support/failovers.ts';
-import { watchMemberSlices, watchRoutes } from '../support/failover-state.ts';
+import { watchMemberSlices, watchRoutes, watchStatuses } from '../support/failover-state.ts';
 import type { StateWatch } from '../support/state-watch.ts';
+import { isTraffic, rawSeconds, written } from './federated-raw.ts';
 import { verdictOf } from './gateway-death.ts';
 import type { Row } from './report.ts';
-import { isWrite, operatorRequests } from './requests.ts';
-import { CONCURRENCY, Stage, type StageOptions } from './stage.ts';
+import { byKind, isWrite, operatorRequests } from './requests.ts';
+import { Stage, type StageOptions } from './stage.ts';
 
 const CLUSTER = 'west';
 
@@ -38,8 +32,12 @@ export const measureFederated = async (
   const names = Array.from({ length: count }, (_, index) => `web-${index}`);
   const wrong: string[] = [];
   await installFailover(eastCluster);
-  const slices = await watchMemberSlices(east, CLUSTER);
-  const routes = await watchRoutes(east, CLUSTER, (found) => wrong.push(found));
+  const watches: Watches = {
+    slices: await watchMemberSlices(east, CLUSTER),
+    routes: await watchRoutes(east, CLUSTER, (found) => wrong.push(found)),
+    statuses: await watchStatuses(east, CLUSTER),
+  };
+  const { slices, routes, statuses } = watches;
   try {
     progress(`${count} Services are members, in both clusters`);
     await addMembers(east, west, names);
@@ -48,143 +46,86 @@ export const measureFederated = async (
     await stage.watch.until('every mirror is ready', () => stage.watch.count(CLUSTER, 'ready') >= count);
     progress(`${count} ServiceFailovers are added`);
     await addFailovers(east, CLUSTER, names);
-    await routes.until('mirror', count);
-    await allReported(stage, true);
+    await Promise.all([routes.until('mirror', count), statuses.until('mirror', count)]);
 
     progress('measuring: gateway death');
-    const death = await turn(stage, { slices, routes }, count, false);
-    await allReported(stage, false);
-    const turned = await written(stage);
-    const revival = await turn(stage, { slices, routes }, count, true);
-    await allReported(stage, true);
+    await eastCluster.clearAudit();
+    const death = await turn(stage, watches, count, false);
+    const turned = await written(stage, CLUSTER);
+    const writes = byKind((await operatorRequests(eastCluster)).filter(isWrite));
+    const revival = await turn(stage, watches, count, true);
+    await stage.stopOperator();
+    const { versions } = routes;
+    progress('the same writes, raw');
+    const rawTraffic = await rawSeconds(stage, turned.filter(isTraffic));
+    const rawStatuses = await rawSeconds(
+      stage,
+      turned.filter((write) => !isTraffic(write)),
+    );
+    progress('these are put right');
+    await stage.startOperator();
+    await Promise.all([slices.until('in', count), routes.until('mirror', count), statuses.until('mirror', count)]);
     const idle = await measureRest(stage, minutes, progress);
     await stage.stopOperator();
     progress('measuring: restart');
     const restarted = await measureRestart(stage, count);
     await stage.stopOperator();
-    const { versions } = routes;
-    progress('the same writes, raw');
-    const raw = await rawSeconds(stage, turned);
-    const { slice, route } = death;
-    const last = Math.max(slice, route);
+    progress('measuring: restart with the target down');
+    const alone = await measureRestartAlone(stage, watches, count);
     return [
-      {
-        measure: `gateway dead → slices of ${count} federated Services out, after the verdict`,
-        value: slice,
-        unit: 's',
-      },
-      { measure: `gateway dead → ${count} routes turned, after the verdict`, value: route, unit: 's' },
-      { measure: '  last of both', value: last, unit: 's', goal: 1 + raw },
-      { measure: '  the same writes, raw: slices, Endpoints, routes, statuses', value: raw, unit: 's' },
-      { measure: '  ratio', value: last / raw, unit: '×' },
-      {
-        measure: '  gateway alive → all in, and all routes back',
-        value: Math.max(revival.slice, revival.route),
-        unit: 's',
-      },
+      { measure: `gateway dead → ${count} slices out, after the verdict`, value: death.slice, unit: 's' },
+      { measure: `gateway dead → ${count} routes turned, after the verdict`, value: death.route, unit: 's' },
+      { measure: `  and the Endpoints of ${count} mirrors`, value: death.traffic, unit: 's', goal: 1 + rawTraffic },
+      { measure: '  the same three kinds of writes, raw', value: rawTraffic, unit: 's' },
+      { measure: '  ratio', value: death.traffic / rawTraffic, unit: '×' },
+      { measure: '  and the statuses of the ServiceFailovers', value: death.all, unit: 's' },
+      { measure: '  all four kinds, raw', value: rawTraffic + rawStatuses, unit: 's' },
+      { measure: '  gateway alive → all of these as before', value: revival.traffic, unit: 's' },
       {
         measure: `  versions of routes without a standby, or all zero, of ${versions}`,
         value: wrong.length,
         unit: '',
         goal: 0,
       },
+      ...writes.map(([kind, value]) => ({ measure: `  writes after the death: ${kind}`, value, unit: '' })),
       ...idle,
       ...restarted,
+      ...alone,
     ];
   } finally {
-    await Promise.all([slices.stop(), routes.stop()]);
+    await Promise.all([slices.stop(), routes.stop(), statuses.stop()]);
   }
 };
 
 interface Watches {
   readonly slices: StateWatch;
   readonly routes: StateWatch;
+  readonly statuses: StateWatch;
 }
 
-/** The gateway dies or comes back: seconds from the verdict to the last slice, and to the last route. */
+/** Seconds from a verdict to the last slice, to the last route, to the last of all but the statuses, and to the last of all. */
+type Turned = Readonly<Record<'slice' | 'route' | 'traffic' | 'all', number>>;
+
+/** The gateway dies or comes back. */
 const turn = async (
   stage: Stage,
-  { slices, routes }: Watches,
+  { slices, routes, statuses }: Watches,
   count: number,
   alive: boolean,
-): Promise<{ readonly slice: number; readonly route: number }> => {
+): Promise<Turned> => {
   const verdict = verdictOf(stage, alive);
-  const both = Promise.all([
+  const [of, state] = alive ? (['mirror', 'ready'] as const) : (['local', 'notReady'] as const);
+  const all = Promise.all([
     slices.until(alive ? 'in' : 'out', count),
-    routes.until(alive ? 'mirror' : 'local', count),
+    routes.until(of, count),
+    stage.watch.until(`every mirror is ${state}`, () => stage.watch.count(CLUSTER, state) >= count),
+    statuses.until(of, count),
   ]);
   await (alive ? stage.gateway.revive() : stage.gateway.die());
   const began = Date.parse((await verdict).time);
-  const [slice, route] = (await both).map((atMs) => (atMs - began) / 1000);
-  return { slice: slice ?? Number.NaN, route: route ?? Number.NaN };
-};
-
-/** Waits until all that follows a verdict is written: every mirror and every status. */
-const allReported = async ({ east, watch }: Stage, alive: boolean): Promise<void> => {
-  await eventually(
-    'every status is written',
-    async () => {
-      const found = await east.list<KubeObject & { readonly status?: { readonly active?: string } }>(FAILOVERS);
-      return found.every(({ status }) => status?.active?.endsWith(`-${CLUSTER}`) === alive);
-    },
-    120_000,
-  );
-  await watch.until('every mirror is written', () => watch.count(CLUSTER, alive ? 'notReady' : 'ready') === 0);
-};
-
-const FAILOVERS = { apiVersion: 'linkspan.dev/v1alpha1', kind: 'ServiceFailover', namespace: 'shop' };
-
-interface Write {
-  readonly of: Resource;
-  readonly object: KubeObject;
-}
-
-/** What the operator has written after a verdict, to be written again. */
-const written = async ({ east }: Stage): Promise<readonly Write[]> => {
-  const collections: readonly (readonly [Resource, string | undefined])[] = [
-    [ENDPOINT_SLICES, `linkspan.dev/federation-member=${CLUSTER}`],
-    [ENDPOINTS, `mirror.linkerd.io/cluster-name=${CLUSTER}`],
-    [ROUTES.HTTPRoute, undefined],
-    [SERVICE_FAILOVERS, undefined],
-  ];
-  const all = await Promise.all(
-    collections.map(async ([of, labelSelector]) => {
-      const { group, version, kind } = of;
-      const apiVersion = group === '' ? version : `${group}/${version}`;
-      const found = await east.list<KubeObject>({
-        apiVersion,
-        kind,
-        namespace: 'shop',
-        ...(labelSelector !== undefined && { labelSelector }),
-      });
-      return found.map((object): Write => ({ of, object }));
-    }),
-  );
-  return all.flat();
-};
-
-/** Seconds that these writes take by the operator's client, with as many at once, while no operator runs. */
-const rawSeconds = async ({ eastCluster }: Stage, writes: readonly Write[]): Promise<number> => {
-  const access = await sourceAccess({ kubeconfig: eastCluster.kubeconfigFile });
-  const client = new KubeClient(access, {
-    userAgent: 'bench',
-    fieldManager: UserAgent.source,
-    connections: 2 * CONCURRENCY,
-  });
-  const prepared = writes.map(({ of, object }) => {
-    const { name, namespace, labels, annotations } = object.metadata;
-    const { status, ...rest } = object as KubeObject & { readonly status?: unknown };
-    if (of === SERVICE_FAILOVERS) {
-      return () => client.patch(of, { name, namespace, subresource: 'status' }, { status });
-    }
-    const applied = { ...rest, metadata: { name, namespace, labels, annotations } } as KubeObject;
-    return () => client.apply(of, applied);
-  });
-  const began = performance.now();
-  await concurrently(prepared, CONCURRENCY, (write) => write());
-  const seconds = (performance.now() - began) / 1000;
-  await client.close();
-  return seconds;
+  const [slice = NaN, route = NaN, endpoints = NaN, status = NaN] = (await all).map((atMs) => (atMs - began) / 1000);
+  const traffic = Math.max(slice, route, endpoints);
+  return { slice, route, traffic, all: Math.max(traffic, status) };
 };
 
 /** Writes of an operator that has nothing to do, and its CPU time. */
@@ -217,17 +158,21 @@ const measureRest = async (
   ];
 };
 
-const measureRestart = async (stage: Stage, count: number): Promise<readonly Row[]> => {
-  await stage.eastCluster.clearAudit();
-  const began = Date.now();
-  await stage.startOperator();
+const allReconciled = ({ operator }: Stage, count: number): Promise<unknown> => {
   const reconciled = (controller: string): Promise<number> =>
-    stage.operator.metric('controller_runtime_reconcile_total', { controller });
-  await eventually(
+    operator.metric('controller_runtime_reconcile_total', { controller });
+  return eventually(
     'all have been reconciled',
     async () => (await reconciled('failover')) >= count && (await reconciled('federation')) >= count,
     120_000,
   );
+};
+
+const measureRestart = async (stage: Stage, count: number): Promise<readonly Row[]> => {
+  await stage.eastCluster.clearAudit();
+  const began = Date.now();
+  await stage.startOperator();
+  await allReconciled(stage, count);
   const seconds = (Date.now() - began) / 1000;
   await sleep(5_000);
   return [
@@ -238,6 +183,27 @@ const measureRestart = async (stage: Stage, count: number): Promise<readonly Row
       unit: '',
       goal: 0,
     },
+  ];
+};
+
+/** A restart while the target's API server is down and its gateway alive. */
+const measureRestartAlone = async (
+  stage: Stage,
+  { slices, routes }: Watches,
+  count: number,
+): Promise<readonly Row[]> => {
+  const { eastCluster, westCluster } = stage;
+  await westCluster.kill();
+  await eastCluster.clearAudit();
+  stage.launchOperator();
+  await allReconciled(stage, count);
+  await sleep(5_000);
+  const lost = 2 * count - slices.count('in') - routes.count('mirror');
+  const writes = await writesOf(eastCluster, ['leases', 'events', 'links']);
+  await westCluster.start();
+  return [
+    { measure: 'restarted with the target down: members and routes that were lost', value: lost, unit: '', goal: 0 },
+    { measure: '  writes but Leases, Events and Links', value: writes, unit: '', goal: 0 },
   ];
 };
 

@@ -89,6 +89,8 @@ onEachBacking('failover of many Services', (backing) => {
     const written = writes.filter((write) => / httproutes /.test(write));
     // In place, and once each.
     expect(written).toHaveLength(COUNT);
+    expect(writes.filter((write) => / servicefailovers.status /.test(write))).toHaveLength(COUNT);
+    expect(writes.filter((write) => / endpointslices /.test(write))).toHaveLength(COUNT);
     expect(written.filter((write) => !/^patch .* 200$/.test(write))).toEqual([]);
     // No route waits for the statuses of others, but for what is under way at once.
     const untilLast = writes.slice(

@@ -45,3 +45,12 @@ export const watchMemberSlices = (east: Api, cluster: string): Promise<StateWatc
     },
     ({ endpoints }) => ((endpoints ?? []).some(({ conditions }) => conditions?.ready !== false) ? 'in' : 'out'),
   );
+
+/** Watches the statuses of ServiceFailovers, by the backend that they name as active. */
+export const watchStatuses = (east: Api, cluster: string): Promise<StateWatch> =>
+  StateWatch.start<KubeObject & { readonly status?: { readonly active?: string } }>(
+    east,
+    { apiVersion: 'linkspan.dev/v1alpha1', kind: 'ServiceFailover', namespace: 'shop' },
+    ({ status }): RouteState | undefined =>
+      status?.active === undefined ? undefined : status.active.endsWith(`-${cluster}`) ? 'mirror' : 'local',
+  );

@@ -1,6 +1,6 @@
 /**
  * A collection as its clients see it, version by version: the state of each object, how many are in a state, and when
- * that was first so. A watch that ends fails what is awaited: a version may have been missed.
+ * that was first so. What is awaited fails if a version was missed.
  */
 import type { Api, Collection, KubeObject } from '../cluster/workload/index.ts';
 
@@ -68,27 +68,35 @@ export class StateWatch {
     await this.#running;
   }
 
+  /** An API server ends the watch of a client that is slow: it goes on from the version that was seen last. */
   async #run<T extends KubeObject>(
     api: Api,
     collection: Collection,
-    resourceVersion: string,
+    listed: string,
     stateOf: (object: T) => string | undefined,
   ): Promise<void> {
     const { signal } = this.#stopping;
+    let resourceVersion = listed;
     try {
-      for await (const { type, object } of api.watch<T>(collection, { resourceVersion }, signal)) {
-        if (type === 'ERROR') break;
-        if (type === 'DELETED') this.#states.delete(keyOf(object));
-        else this.#see(object, stateOf(object));
-        const now = Date.now();
-        for (const waiting of [...this.#waiting]) if (waiting.isSo()) waiting.resolve(now);
+      while (!signal.aborted) {
+        for await (const { type, object } of api.watch<T>(collection, { resourceVersion }, signal)) {
+          if (type === 'ERROR') throw new Error(`versions were missed: ${JSON.stringify(object)}`);
+          ({ resourceVersion } = object.metadata);
+          if (type === 'DELETED') this.#states.delete(keyOf(object));
+          else this.#see(object, stateOf(object));
+          this.#notify();
+        }
       }
-      throw new Error('the API server has ended the watch');
     } catch (error) {
       if (signal.aborted) return;
       this.#failure = error as Error;
       for (const waiting of [...this.#waiting]) waiting.reject(this.#failure);
     }
+  }
+
+  #notify(): void {
+    const now = Date.now();
+    for (const waiting of [...this.#waiting]) if (waiting.isSo()) waiting.resolve(now);
   }
 
   #see(object: KubeObject, state: string | undefined): void {
