@@ -242,7 +242,10 @@ describe('the controller of federated Services', () => {
   it('is written although the Lease of a cluster may have expired that has no part in it (H1)', async () => {
     await start(target('a'));
     federations.join({ ...party(target('b', { service: undefined })), mayWrite: () => false });
-    federations.join({ ...party(target('c', { knowledge: 'anothers', service: undefined })), mayWrite: () => false });
+    federations.join({
+      ...party(target('c', { knowledge: 'anothers', service: undefined, mayHaveMember: false })),
+      mayWrite: () => false,
+    });
     await change(target('a', { service: undefined }));
     expect(live()).toBeUndefined();
   });
