@@ -72,12 +72,15 @@ describe('linkspan synth', () => {
     const tree = await treeOf('clusters');
     expect(Object.keys(tree).filter((path) => path.startsWith('c01/'))).toEqual([
       'c01/0-customresourcedefinition-links.multicluster.linkerd.io.yaml',
+      'c01/0-customresourcedefinition-servicefailovers.linkspan.dev.yaml',
       'c01/0-namespace-linkerd-multicluster.yaml',
       'c01/1-clusterrole-linkerd-service-mirror-remote-access-c02.yaml',
       'c01/1-clusterrole-linkspan-operator.yaml',
       'c01/1-clusterrolebinding-linkerd-service-mirror-remote-access-c02.yaml',
       'c01/1-clusterrolebinding-linkspan-operator.yaml',
+      'c01/1-role-linkspan-operator.linkerd.yaml',
       'c01/1-role-linkspan-operator.yaml',
+      'c01/1-rolebinding-linkspan-operator.linkerd.yaml',
       'c01/1-rolebinding-linkspan-operator.yaml',
       'c01/1-serviceaccount-linkerd-gateway.yaml',
       'c01/1-serviceaccount-linkerd-service-mirror-remote-access-c02.yaml',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { linkCrd } from '../../../../crds/index.ts';
-import { gatewayIdentity } from '../../../../crds/wire.ts';
+import { gatewayIdentity, LOCAL_WRITE_LEASE, OPERATOR_LEASE } from '../../../../crds/wire.ts';
 import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { TestCluster } from '../../../cluster/index.ts';
@@ -44,6 +44,9 @@ interface LinkManifest extends KubeObject {
   readonly spec?: { readonly gatewayAddress?: string };
 }
 
+/** Leases of the operator itself, whatever Links there are. */
+const OF_OPERATOR = [OPERATOR_LEASE, LOCAL_WRITE_LEASE];
+
 /** What a cluster has of the kinds that the commands write: `Kind namespace/name`, sorted. */
 const everything = async (client: Api): Promise<readonly string[]> => {
   const kinds = [
@@ -65,7 +68,7 @@ const everything = async (client: Api): Promise<readonly string[]> => {
   return lists
     .flat()
     .map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`)
-    .filter((name) => !name.endsWith('/linkspan-operator'))
+    .filter((name) => !OF_OPERATOR.some((lease) => name.endsWith(`/${lease}`)))
     .sort();
 };
 
