@@ -21,7 +21,7 @@ const FRONTEND = `server {
 }
 `;
 
-/** podinfo and its frontend, in namespace `test`. */
+/** podinfo and its frontend, in namespace `podinfo`. */
 export class Podinfo extends Chart {
   /** Name of podinfo's Service. */
   readonly service = 'podinfo';
@@ -29,7 +29,7 @@ export class Podinfo extends Chart {
   readonly port = PORT;
 
   constructor(scope: Construct, id: string, { cluster }: PodinfoProps) {
-    super(scope, id, { namespace: 'test' });
+    super(scope, id, { namespace: 'podinfo' });
     const podinfo = new Deployment(this, 'Podinfo', {
       metadata: { name: 'podinfo' },
       podMetadata: MESHED,
