@@ -264,8 +264,8 @@ export const TARGET: readonly Defect[] = [
     ...WATCH,
     name: 'an answer outlives a change of the member',
     rule: 'I6',
-    find: 'this.#memberRereads.forget(key);',
-    replace: '',
+    find: 'this.#memberRereads.forget(key); onSlices(key);',
+    replace: 'onSlices(key);',
   },
   {
     ...WATCH,
