@@ -111,13 +111,13 @@ export type { ArgoCdDestination, ArgoCdProps, AutomatedSync } from './argo-cd/pr
 
 export type { LabelSelector } from '../crds/link/types.gen.ts';
 export type { FieldError } from '../crds/field-error.ts';
+export { derivedName } from '../crds/mcs/derived-name.ts';
 export {
   AboutApi,
   Annotation,
   credentialsName,
   Default,
   FailoverApi,
-  derivedName,
   gatewayIdentity,
   Label,
   LinkApi,

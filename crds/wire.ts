@@ -3,8 +3,6 @@
  * Linkerd's destination controller and proxies, `linkerd multicluster check|gateways`, CoreDNS and kube-proxy read
  * these; a spelling is fixed once, here, and nothing else in the code spells one out.
  */
-import { createHash } from 'node:crypto';
-import { LABEL_MAX_LENGTH } from './names.ts';
 
 /** What the keys of labels and annotations of Linkerd's multicluster extension start with, before the slash. */
 export const LINKERD_DOMAINS: readonly string[] = ['mirror.linkerd.io', 'multicluster.linkerd.io'];
@@ -267,18 +265,6 @@ export const memberName = (federated: string): string | undefined =>
   federated.endsWith(FEDERATED_SUFFIX) && federated.length > FEDERATED_SUFFIX.length
     ? federated.slice(0, -FEDERATED_SUFFIX.length)
     : undefined;
-
-const DERIVED_SUFFIX = '-clusterset';
-
-/** Name of the Service that is derived from the ServiceImport of a Service; a long name of the Service is cut. */
-export const derivedName = (service: string): string =>
-  service.length <= LABEL_MAX_LENGTH - DERIVED_SUFFIX.length
-    ? service + DERIVED_SUFFIX
-    : `${service.slice(0, LABEL_MAX_LENGTH - DERIVED_SUFFIX.length - HASH_LENGTH - 1)}-${hashOf(service)}${DERIVED_SUFFIX}`;
-
-const HASH_LENGTH = 8;
-
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH);
 
 /** Value of {@link Annotation.remoteDiscovery} for one member. */
 export const federatedEntry = (service: string, cluster: string): string => `${service}@${cluster}`;

@@ -5,7 +5,8 @@
  */
 import type { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { Annotation, Default, derivedName, Label, remoteFqName } from '../../crds/wire.ts';
+import { derivedName } from '../../crds/mcs/derived-name.ts';
+import { Annotation, Default, Label, remoteFqName } from '../../crds/wire.ts';
 import { copiedSlice, type CopiedSlice } from './copied-slice.ts';
 import { endpointsObjects, type EndpointsSubset } from './endpoints.ts';
 import { sharedPorts } from './federated-members.ts';

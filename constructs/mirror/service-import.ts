@@ -6,7 +6,8 @@
  */
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
-import { Annotation, derivedName, Label, McsApi } from '../../crds/wire.ts';
+import { derivedName } from '../../crds/mcs/derived-name.ts';
+import { Annotation, Label, McsApi } from '../../crds/wire.ts';
 import { refuse } from '../common/invalid-props.ts';
 import { beside, readJsonProps } from '../common/props.ts';
 import { copiedAnnotations, copiedLabels } from './copied-metadata.ts';
