@@ -106,7 +106,7 @@ test('failover renders, in each cluster, which cluster takes over for it', async
   );
   expect(failovers).toEqual(
     ['west', 'east'].map((other) => [
-      'test',
+      'podinfo',
       {
         service: 'podinfo',
         backends: [{ service: 'podinfo', minReady: '50%' }, { service: `podinfo-${other}` }],

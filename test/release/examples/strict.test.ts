@@ -18,7 +18,7 @@ onReal('what the examples render', () => {
     cluster = await borrowCluster('real', 'east');
     client = api(cluster);
     for (const crd of meshCrds) await installCrd(cluster, crd);
-    for (const name of ['test', 'greetings']) await client.apply(namespace(name));
+    for (const name of ['test', 'greetings', 'podinfo']) await client.apply(namespace(name));
   });
   afterAll(async () => {
     await client.close();
