@@ -58,6 +58,7 @@ const OPERATOR_FLOORS = [
   ['mirror'],
   ['source', 'target', 'gateway'],
   ['federation', 'failover'],
+  ['mcs'],
   ['link'],
   ['forecast'],
 ];

@@ -77,7 +77,7 @@ const objects = (
   return endpointsObjects(scope, {
     name,
     namespace,
-    slicePrefix: prefixOf(service, targetCluster),
+    slicePrefix: importSlicePrefix(service, targetCluster),
     isOfService,
     labels,
     annotations: {
@@ -129,8 +129,8 @@ const copy = (
 
 /** Name of the copy of a slice. */
 export const copyName = (service: string, targetCluster: string | undefined, slice: string): string =>
-  `${prefixOf(service, targetCluster)}.${slice}`;
+  `${importSlicePrefix(service, targetCluster)}.${slice}`;
 
 /** What the names of a cluster's slices start with. No Service has a dot in its name, and no cluster in its own. */
-const prefixOf = (service: string, targetCluster: string | undefined): string =>
+export const importSlicePrefix = (service: string, targetCluster: string | undefined): string =>
   `${derivedName(service)}.${targetCluster === undefined ? 'local' : `from-${targetCluster}`}`;

@@ -42,6 +42,8 @@ export {
   type ServiceRef,
 } from './route-backends.ts';
 export { SERVICE_REF, SPLIT } from './route-schema.ts';
+export { derivedPortName } from './import-ports.ts';
+export { importSlicePrefix } from './import-slices.ts';
 export { ServiceImport } from './service-import.ts';
 export { type RouteKind, ServiceRoute, type ServiceRouteProps } from './service-route.ts';
 export type { StaticEndpointsProps } from './static-endpoints.ts';

@@ -7,11 +7,12 @@ import {
   endpointsObjects,
   type EndpointPort,
   type CopiedSlice,
+  type FederatedGateway,
   type FederatedMember,
   gatewaySubset,
   render,
 } from '../../constructs/mirror/index.ts';
-import { Annotation, federatedName } from '../../crds/wire.ts';
+import { Annotation, federatedName, Label } from '../../crds/wire.ts';
 import type { EndpointSlice, SliceEndpoint } from '../kube/objects.ts';
 import { type Member, portsIn } from './admission.ts';
 import { memberOf } from './membership.ts';
@@ -22,29 +23,45 @@ import type { ObservedFederation, TargetParty } from './observed.ts';
  * have, and so they do while its pods are not known (rule F2). Without an address the construct renders no slices.
  */
 export function gatewayMember(observed: ObservedFederation, { service }: Member, target: TargetParty): FederatedMember {
-  const { link, gateway, anyReady, knowledge } = target;
+  const { link, knowledge } = target;
   const targetCluster = link.cluster;
-  const { addresses, listed, alive } = liveOf(observed, target);
+  const endpoints = gatewayEndpointsOf(target, slicesOf(observed, targetCluster));
   // The domain of a cluster without a session is not known.
-  if (knowledge !== 'known' || gateway === undefined || addresses.length === 0) return { targetCluster };
-  const { port, identity } = gateway;
-  const ready = anyReady ?? listed.length > 0;
-  const endpoints = { port, identity, addresses, alive, ready };
+  if (knowledge !== 'known' || endpoints === undefined) return { targetCluster };
   return { targetCluster, targetClusterDomain: link.clusterDomain, ports: portsIn('gateway', service), endpoints };
 }
 
-/** Returns the slices of the local Service; none while they are not known, or not ours to copy. */
-export function localSlices({ local: { knowledge, slices = [] } }: ObservedFederation): readonly CopiedSlice[] {
-  if (knowledge !== 'known') return [];
-  return slices
-    .filter(({ addressType }) => addressType !== 'FQDN')
-    .map(({ metadata, addressType, endpoints, ports }) => ({
-      name: metadata.name,
-      addressType: addressType as CopiedSlice['addressType'],
-      endpoints: (endpoints ?? []).map(localEndpoint),
-      ports: (ports ?? []).filter(({ port }) => typeof port === 'number') as CopiedSlice['ports'],
-    }));
+/** A target, as far as the endpoints of its gateway follow from it. */
+export type GatewayTarget = Pick<TargetParty, 'gateway' | 'anyReady'>;
+
+/**
+ * Returns the gateway of a target as it is now; what is not known of it is taken from the slices of the target that there
+ * are. Undefined: it has no address.
+ */
+export function gatewayEndpointsOf(
+  { gateway, anyReady }: GatewayTarget,
+  slices: readonly EndpointSlice[],
+): FederatedGateway | undefined {
+  const { addresses, listed, alive } = liveOf(gateway, slices);
+  if (gateway === undefined || addresses.length === 0) return undefined;
+  const { port, identity } = gateway;
+  return { port, identity, addresses, alive, ready: anyReady ?? listed.length > 0 };
 }
+
+/** Returns the slices of the local Service; none while they are not known, or not ours to copy. */
+export const localSlices = ({ local: { knowledge, slices = [] } }: ObservedFederation): readonly CopiedSlice[] =>
+  knowledge === 'known' ? slices.filter(isOfAddresses).map(asCopied) : [];
+
+/** Reports whether the endpoints of a slice have IP addresses. */
+export const isOfAddresses = ({ addressType }: EndpointSlice): boolean => addressType !== 'FQDN';
+
+/** Returns a slice as the construct copies it, without hostnames. */
+export const asCopied = ({ metadata, addressType, endpoints, ports }: EndpointSlice): CopiedSlice => ({
+  name: metadata.name,
+  addressType: addressType as CopiedSlice['addressType'],
+  endpoints: (endpoints ?? []).map(localEndpoint),
+  ports: (ports ?? []).filter(({ port }) => typeof port === 'number') as CopiedSlice['ports'],
+});
 
 type LocalEndpoint = CopiedSlice['endpoints'][number];
 
@@ -79,22 +96,34 @@ export function retainedSlices(
   });
 }
 
-/** The slices of a target that cannot be read, with the gateway as it is now; empty ones stay empty (rules C1, I6). */
-function refreshed(observed: ObservedFederation, target: TargetParty): readonly (EndpointSlice | ApiJson)[] {
-  const { gateway, link } = target;
-  const slices = slicesOf(observed, link.cluster);
+/** The slices of a target that cannot be read, with the gateway as it is now. */
+function refreshed(observed: ObservedFederation, { gateway, link }: TargetParty): readonly (EndpointSlice | ApiJson)[] {
+  const prefix = `${federatedName(observed.name)}.${link.cluster}`;
+  return refreshedSlices(gateway, slicesOf(observed, link.cluster), prefix);
+}
+
+/**
+ * Returns the slices of a gateway behind which nothing new is known, with its addresses and its verdict; empty ones stay
+ * empty (rules C1, I6).
+ * @param slicePrefix what their names start with
+ */
+export function refreshedSlices(
+  gateway: GatewayTarget['gateway'],
+  slices: readonly EndpointSlice[],
+  slicePrefix: string,
+): readonly (EndpointSlice | ApiJson)[] {
   const [first] = slices;
-  const { addresses, listed, alive } = liveOf(observed, target);
+  const { addresses, listed, alive } = liveOf(gateway, slices);
   if (first === undefined || gateway === undefined || listed.length === 0) return slices;
+  const { labels = {}, namespace = '' } = first.metadata;
   const { [Annotation.remoteGatewayIdentity]: _, ...others } = first.metadata.annotations ?? {};
   const { port, identity } = gateway;
-  const name = federatedName(observed.name);
   return render((chart) => {
     endpointsObjects(chart, {
-      name,
-      namespace: observed.namespace,
-      slicePrefix: `${name}.${link.cluster}`,
-      labels: first.metadata.labels ?? {},
+      name: labels[Label.serviceName] ?? '',
+      namespace,
+      slicePrefix,
+      labels,
       annotations: identity === undefined ? others : { ...others, [Annotation.remoteGatewayIdentity]: identity },
       kind: 'slices',
       subsets: [gatewaySubset({ port, addresses, alive, ready: true }, (first.ports ?? []) as readonly EndpointPort[])],
@@ -104,10 +133,10 @@ function refreshed(observed: ObservedFederation, target: TargetParty): readonly 
 
 /** The gateway as the slices of its cluster have it, where it is not known otherwise. */
 function liveOf(
-  observed: ObservedFederation,
-  { link, gateway }: TargetParty,
+  gateway: GatewayTarget['gateway'],
+  slices: readonly EndpointSlice[],
 ): { readonly addresses: readonly string[]; readonly listed: readonly SliceEndpoint[]; readonly alive: boolean } {
-  const listed = slicesOf(observed, link.cluster).flatMap(({ endpoints }) => endpoints ?? []);
+  const listed = slices.flatMap(({ endpoints }) => endpoints ?? []);
   const resolved = gateway?.addresses ?? [];
   return {
     addresses: resolved.length > 0 ? resolved : listed.flatMap((each) => each.addresses),

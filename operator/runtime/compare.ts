@@ -78,6 +78,8 @@ function body(of: Resource, object: KubeObject): unknown {
       return endpointsBody(object);
     case 'EndpointSlice':
       return sliceBody(object as EndpointSlice);
+    case 'ServiceImport':
+      return importBody(object);
     case 'HTTPRoute':
     case 'GRPCRoute':
     case 'TCPRoute':
@@ -137,6 +139,15 @@ function sliceBody(object: EndpointSlice): unknown {
     ),
     sorted((object.ports ?? []).map(endpointPort)),
   ];
+}
+
+/** A ServiceImport: its CRD has no defaults, but others may have installed one that has. */
+interface ImportObject extends KubeObject {
+  readonly spec?: { readonly ports?: readonly object[] };
+}
+
+function importBody({ spec = {} }: ImportObject): unknown {
+  return { ...spec, ports: (spec.ports ?? []).map((port) => ({ protocol: 'TCP', ...port })) };
 }
 
 /** A route of the Gateway API, with the fields that have defaults. */

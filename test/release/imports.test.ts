@@ -123,6 +123,7 @@ describe('imports', () => {
     ['mirror'],
     ['source', 'target', 'gateway'],
     ['federation', 'failover'],
+    ['mcs'],
     ['link'],
     ['forecast'],
   ]);

@@ -11,6 +11,7 @@ import { GATEWAY } from './gateway.ts';
 import { KUBE } from './kube.ts';
 import { LINK } from './link.ts';
 import { LOCAL_MEMBER } from './local-member.ts';
+import { MCS } from './mcs.ts';
 import { MIRROR } from './mirror.ts';
 import { PROCESS } from './process.ts';
 import { RUNTIME } from './runtime.ts';
@@ -28,6 +29,7 @@ export const DEFECTS: readonly Defect[] = [
   ...FEDERATION,
   ...LOCAL_MEMBER,
   ...FAILOVER,
+  ...MCS,
   ...PROCESS,
   ...CONSTRUCTS,
   ...COMMANDS,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { SERVICE_IMPORTS } from '../../../operator/mcs/objects.ts';
 import { additions, isEquivalent, type Comparison } from '../../../operator/runtime/compare.ts';
 import {
   ENDPOINT_SLICES,
@@ -30,6 +31,8 @@ const slice = (fields: Partial<EndpointSlice> = {}): EndpointSlice => ({
   ...fields,
 });
 
+const serviceImport = (spec: object): KubeObject & { readonly spec: object } => ({ metadata, spec });
+
 const one = { addresses: [{ ip: '203.0.113.1' }], ports: [{ name: 'http', port: 4143 }] };
 const two = { addresses: [{ ip: '203.0.113.2' }], ports: [{ name: 'grpc', port: 4143 }] };
 
@@ -51,6 +54,12 @@ describe('two objects say the same', () => {
         apiVersion: 'v1',
         kind: 'Service',
       },
+    ],
+    [
+      'when the CRD of somebody else has filled in its defaults',
+      SERVICE_IMPORTS,
+      serviceImport({ ports: [{ name: 'http', port: 80 }] }),
+      serviceImport({ ports: [{ protocol: 'TCP', port: 80, name: 'http' }] }),
     ],
     [
       'when a targetPort is the port itself',
@@ -127,6 +136,12 @@ describe('two objects do not say the same', () => {
     service(spec),
   ];
   test.each<Row>([
+    [
+      'when a ServiceImport has another address',
+      SERVICE_IMPORTS,
+      serviceImport({ ips: ['10.0.0.1'] }),
+      serviceImport({ ips: ['10.0.0.2'] }),
+    ],
     ['when a label differs', SERVICES, service(), service({}, { labels: { a: '2' } })],
     ['when a label is too many', SERVICES, service(), service({}, { labels: { a: '1', c: '3' } })],
     ['when an annotation is missing', SERVICES, service(), service({}, { annotations: {} })],

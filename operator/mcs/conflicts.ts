@@ -1,0 +1,135 @@
+/**
+ * The rules of KEP-1645 for exports of one name in several clusters that disagree: the oldest export decides, and ports
+ * are joined, by name and by number. Pure, and the same in every cluster that sees the same exports.
+ */
+import type { ImportPort } from '../../constructs/mirror/index.ts';
+import { type ExportedService, MAX_PORTS } from './exports.ts';
+
+/** Reasons of the condition `Conflict`, in the order in which they are reported. */
+export type ConflictReason =
+  | 'PortConflict'
+  | 'TypeConflict'
+  | 'SessionAffinityConflict'
+  | 'SessionAffinityConfigConflict'
+  | 'LabelsConflict'
+  | 'AnnotationsConflict'
+  | 'InternalTrafficPolicyConflict'
+  | 'TrafficDistributionConflict'
+  | 'IPFamilyConflict';
+
+/** What exports disagree about. */
+export interface Conflict {
+  readonly reason: ConflictReason;
+  /** What it is, as in `session affinity`. */
+  readonly aspect: string;
+  /** What the oldest export has. */
+  readonly used: string;
+  /** Ids of the clusters that have something else; at least one. */
+  readonly disagreeing: readonly string[];
+}
+
+/** What the exports of one name come to. */
+export interface Resolution {
+  /** The oldest export, which decides about all but ports. */
+  readonly oldest: ExportedService;
+  /** The exports whose Services are imported: those of the type of the oldest, the oldest first. */
+  readonly backing: readonly ExportedService[];
+  /** The union of their ports. */
+  readonly ports: readonly ImportPort[];
+  readonly conflicts: readonly Conflict[];
+}
+
+/** Resolves exports, each of another cluster, in any order; undefined if there are none. */
+export function resolve(exports: readonly ExportedService[]): Resolution | undefined {
+  const byAge = [...exports].sort(bySeniority);
+  const [oldest] = byAge;
+  if (oldest === undefined) return undefined;
+  const backing = byAge.filter(({ type }) => type === oldest.type);
+  return { oldest, backing, ports: unionOf(backing), conflicts: conflictsAmong(oldest, byAge) };
+}
+
+/** The older export first; of two of one age, that of the cluster whose id comes first. */
+function bySeniority(a: ExportedService, b: ExportedService): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
+  return a.cluster < b.cluster ? -1 : 1;
+}
+
+/** The ports of all exports: of two with one name, or with one number and protocol, that of the older export. */
+function unionOf(byAge: readonly ExportedService[]): readonly ImportPort[] {
+  const names = new Set<string>();
+  const numbers = new Set<string>();
+  const union: ImportPort[] = [];
+  for (const port of byAge.flatMap(({ ports }) => ports)) {
+    const { name = '', port: number, protocol = 'TCP' } = port;
+    const key = `${number}/${protocol}`;
+    if (names.has(name) || numbers.has(key) || union.length === MAX_PORTS) continue;
+    names.add(name);
+    numbers.add(key);
+    union.push(port);
+  }
+  return union;
+}
+
+/** What exports may disagree about; a value is undefined where there is nothing to agree about. */
+interface Aspect {
+  readonly reason: ConflictReason;
+  readonly aspect: string;
+  readonly valueOf: (each: ExportedService) => string | undefined;
+}
+
+const ASPECTS: readonly Aspect[] = [
+  { reason: 'PortConflict', aspect: 'ports', valueOf: ({ ports }) => ports.map(portText).sort().join(', ') },
+  { reason: 'TypeConflict', aspect: 'type', valueOf: ({ type }) => type },
+  {
+    reason: 'SessionAffinityConflict',
+    aspect: 'session affinity',
+    valueOf: ({ sessionAffinity }) => sessionAffinity,
+  },
+  {
+    reason: 'SessionAffinityConfigConflict',
+    aspect: 'session affinity config',
+    valueOf: ({ sessionAffinity, sessionAffinitySeconds: seconds = DEFAULT_SESSION_SECONDS }) =>
+      sessionAffinity === 'ClientIP' ? `${seconds}s` : undefined,
+  },
+  { reason: 'LabelsConflict', aspect: 'exported labels', valueOf: ({ labels }) => entriesText(labels) },
+  {
+    reason: 'AnnotationsConflict',
+    aspect: 'exported annotations',
+    valueOf: ({ annotations }) => entriesText(annotations),
+  },
+  {
+    reason: 'InternalTrafficPolicyConflict',
+    aspect: 'internal traffic policy',
+    valueOf: ({ internalTrafficPolicy = 'Cluster' }) => internalTrafficPolicy,
+  },
+  {
+    reason: 'TrafficDistributionConflict',
+    aspect: 'traffic distribution',
+    valueOf: ({ trafficDistribution = '' }) => trafficDistribution,
+  },
+  { reason: 'IPFamilyConflict', aspect: 'IP families', valueOf: ({ ipFamilies }) => [...ipFamilies].sort().join(', ') },
+];
+
+/** Kubernetes' own, of a Service with session affinity that does not say how long a session lasts. */
+const DEFAULT_SESSION_SECONDS = 10_800;
+
+function conflictsAmong(oldest: ExportedService, all: readonly ExportedService[]): readonly Conflict[] {
+  return ASPECTS.flatMap(({ reason, aspect, valueOf }) => {
+    const used = valueOf(oldest);
+    const disagreeing = all.filter((each) => {
+      const value = valueOf(each);
+      return used !== undefined && value !== undefined && value !== used;
+    });
+    if (used === undefined || disagreeing.length === 0) return [];
+    return [{ reason, aspect, used, disagreeing: disagreeing.map(({ cluster }) => cluster) }];
+  });
+}
+
+const portText = ({ name = '', port, protocol = 'TCP', appProtocol = '' }: ImportPort): string =>
+  [name, `${port}/${protocol}`, appProtocol].filter((part) => part !== '').join(' ');
+
+const entriesText = (entries: Readonly<Record<string, string>>): string =>
+  Object.entries(entries)
+    .map(([key, value]) => `${key}=${value}`)
+    .sort()
+    .join(', ');

@@ -1,0 +1,172 @@
+/**
+ * Exports, read: what one cluster exports under a name, or why it exports nothing. What other clusters send is not
+ * trusted: it is checked as the API server would, and bounded. Pure.
+ */
+import type { ImportPort, ImportType } from '../../constructs/mirror/index.ts';
+import { renderOf, ServiceImport } from '../../constructs/mirror/index.ts';
+import { isLabelKey, isLabelValue } from '../../crds/names.ts';
+import { Annotation, Label } from '../../crds/wire.ts';
+import { describe } from '../kube/errors.ts';
+import type { IpFamily, Service } from '../kube/objects.ts';
+import { isMirrorItself } from '../mirror/shape.ts';
+import type { ServiceExport } from './objects.ts';
+
+/** Most ports of an export, and of a ServiceImport. */
+export const MAX_PORTS = 100;
+/** Most exported labels, and most exported annotations. */
+const MAX_METADATA = 64;
+/** Longest exported annotation, in characters. */
+const MAX_ANNOTATION = 4_096;
+/** Longest text of another field, in characters. */
+const MAX_TEXT = 128;
+
+/** What a cluster exports under a name. */
+export interface ExportedService {
+  /** Id of the cluster. */
+  readonly cluster: string;
+  /** When the ServiceExport was created, in milliseconds since 1970; Infinity if its time cannot be read. */
+  readonly createdAt: number;
+  readonly type: ImportType;
+  readonly ports: readonly ImportPort[];
+  /** In the order of the Service. */
+  readonly ipFamilies: readonly IpFamily[];
+  readonly sessionAffinity: 'ClientIP' | 'None';
+  /** Only with `ClientIP`, if the Service says it. */
+  readonly sessionAffinitySeconds: number | undefined;
+  readonly internalTrafficPolicy: 'Cluster' | 'Local' | undefined;
+  readonly trafficDistribution: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Ports that are opaque to Linkerd. Not exported by KEP-1645; Linkerd's proxies need it of the derived Service (rule B3). */
+  readonly opaquePorts: string | undefined;
+}
+
+/** Why an export is not valid: the reason and the message of its condition `Valid`. */
+export interface InvalidExport {
+  readonly reason: 'NoService' | 'InvalidServiceType' | 'InvalidService';
+  readonly message: string;
+}
+
+/** An export, read. */
+export type ReadExport =
+  | { readonly valid: true; readonly value: ExportedService }
+  | { readonly valid: false; readonly invalid: InvalidExport };
+
+/** Reads the export of a cluster. */
+export function readExport(
+  cluster: string,
+  { metadata, spec }: ServiceExport,
+  service: Service | undefined,
+): ReadExport {
+  const invalid = invalidExport(metadata, service);
+  if (service === undefined || invalid !== undefined) return { valid: false, invalid: invalid ?? noService(metadata) };
+  const { clusterIP, sessionAffinity, internalTrafficPolicy, trafficDistribution } = fieldsOf(service);
+  const isSticky = sessionAffinity === 'ClientIP';
+  return {
+    valid: true,
+    value: {
+      cluster,
+      createdAt: timeOf(metadata.creationTimestamp),
+      type: clusterIP === 'None' ? 'Headless' : 'ClusterSetIP',
+      ports: portsOf(service),
+      ipFamilies: familiesOf(service),
+      sessionAffinity: isSticky ? 'ClientIP' : 'None',
+      sessionAffinitySeconds: isSticky ? secondsOf(service) : undefined,
+      internalTrafficPolicy: oneOf(internalTrafficPolicy, 'Cluster', 'Local'),
+      trafficDistribution: textOf(trafficDistribution),
+      labels: metadataOf(spec?.exportedLabels, (key, value) => isLabelKey(key) && isLabelValue(value)),
+      annotations: metadataOf(
+        spec?.exportedAnnotations,
+        (key, value) => isLabelKey(key.toLowerCase()) && value.length <= MAX_ANNOTATION,
+      ),
+      opaquePorts: textOf(service.metadata.annotations?.[Annotation.opaquePorts], MAX_ANNOTATION),
+    },
+  };
+}
+
+type ExportMetadata = ServiceExport['metadata'];
+
+const noService = ({ namespace = '', name }: ExportMetadata): InvalidExport => ({
+  reason: 'NoService',
+  message: `Service ${namespace}/${name} does not exist; create it, or delete the ServiceExport`,
+});
+
+function invalidExport(metadata: ExportMetadata, service: Service | undefined): InvalidExport | undefined {
+  if (service === undefined) return noService(metadata);
+  const invalid = (reason: InvalidExport['reason'], message: string): InvalidExport => ({ reason, message });
+  if (service.spec?.type === 'ExternalName')
+    return invalid(
+      'InvalidServiceType',
+      'a Service of type ExternalName has no endpoints; export the Service that it stands for',
+    );
+  if (isMirrorItself(service) || service.metadata.labels?.[Label.serviceImport] !== undefined)
+    return invalid(
+      'InvalidServiceType',
+      'the Service stands for Services of other clusters; let these clusters export them',
+    );
+  const ports = service.spec?.ports ?? [];
+  if (ports.length > MAX_PORTS)
+    return invalid('InvalidService', `the Service has ${ports.length} ports, and at most ${MAX_PORTS} are exported`);
+  return invalidPorts(service);
+}
+
+/** Why the API server would refuse the ports of a Service: other clusters are not trusted to have valid ones. */
+function invalidPorts(service: Service): InvalidExport | undefined {
+  const type = service.spec?.clusterIP === 'None' ? 'Headless' : 'ClusterSetIP';
+  try {
+    renderOf(ServiceImport, { service: 'web', namespace: 'default', type, ports: portsOf(service) });
+    return undefined;
+  } catch (error) {
+    return { reason: 'InvalidService', message: describe(error) };
+  }
+}
+
+/** Fields of a Service that nothing else here reads. */
+interface MoreFields {
+  readonly sessionAffinityConfig?: { readonly clientIP?: { readonly timeoutSeconds?: unknown } | null } | null;
+  readonly trafficDistribution?: unknown;
+}
+
+const fieldsOf = ({ spec }: Service): NonNullable<Service['spec']> & MoreFields => spec ?? {};
+
+const portsOf = ({ spec }: Service): readonly ImportPort[] =>
+  (spec?.ports ?? []).map(
+    ({ name, protocol, port, appProtocol }) => ({ name, protocol: protocol ?? 'TCP', port, appProtocol }) as ImportPort,
+  );
+
+const familiesOf = ({ spec }: Service): readonly IpFamily[] => [
+  ...new Set((spec?.ipFamilies ?? []).filter((each) => each === 'IPv4' || each === 'IPv6')),
+];
+
+/** Longest session, in seconds, as the API server has it for Services. */
+const MAX_SESSION_SECONDS = 86_400;
+
+function secondsOf(service: Service): number | undefined {
+  const seconds = fieldsOf(service).sessionAffinityConfig?.clientIP?.timeoutSeconds;
+  return Number.isInteger(seconds) && Number(seconds) >= 1 && Number(seconds) <= MAX_SESSION_SECONDS
+    ? Number(seconds)
+    : undefined;
+}
+
+function timeOf(text: string | undefined): number {
+  const time = Date.parse(text ?? '');
+  return Number.isNaN(time) ? Infinity : time;
+}
+
+const oneOf = <const T extends string>(text: unknown, ...words: readonly T[]): T | undefined =>
+  words.find((word) => word === text);
+
+const textOf = (text: unknown, max = MAX_TEXT): string | undefined =>
+  typeof text === 'string' && text !== '' && text.length <= max ? text : undefined;
+
+/** What of exported labels or annotations is valid, in the order of their keys. */
+function metadataOf(
+  given: unknown,
+  isValid: (key: string, value: string) => boolean,
+): Readonly<Record<string, string>> {
+  if (typeof given !== 'object' || given === null) return {};
+  const valid = Object.entries(given).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string' && isValid(entry[0], entry[1]),
+  );
+  return Object.fromEntries(valid.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MAX_METADATA));
+}

@@ -1,0 +1,135 @@
+/**
+ * What a ServiceImport says and how it is reached, once it is decided which clusters it is made of (rules K2, K3). Pure.
+ */
+import type { ImportPort, ImportType, ServiceImportProps } from '../../constructs/mirror/index.ts';
+import { Annotation } from '../../crds/wire.ts';
+import type { IpFamily } from '../kube/objects.ts';
+import { isFlat } from '../source/owner.ts';
+import type { Resolution } from './conflicts.ts';
+import { isOfImport } from './membership.ts';
+import { type ObservedImport, targetOf } from './observed.ts';
+import type { Shape, Source } from './sources.ts';
+
+/** Why a ServiceImport cannot be used. */
+export interface ImportRefusal {
+  readonly reason: 'Pending' | 'IPFamilyNotSupported';
+  readonly message: string;
+}
+
+/** What a ServiceImport says, and how it is reached. */
+export interface ImportPlan extends Shape {
+  readonly sources: readonly Source[];
+  /** Empty: headless, or the API server has yet to choose an address. */
+  readonly ips: readonly string[];
+  /** Empty: the cluster cannot reach the Service. */
+  readonly ipFamilies: readonly IpFamily[];
+  readonly fields: ImportFields;
+}
+
+/** What the ServiceImport says beside this. */
+export type ImportFields = Pick<
+  ServiceImportProps,
+  | 'sessionAffinity'
+  | 'sessionAffinitySeconds'
+  | 'internalTrafficPolicy'
+  | 'trafficDistribution'
+  | 'labels'
+  | 'annotations'
+  | 'opaquePorts'
+>;
+
+/**
+ * @param resolution undefined: it is not known what all clusters export, and the ServiceImport says what it says now
+ */
+export function planOf(
+  observed: ObservedImport,
+  type: ImportType,
+  sources: readonly Source[],
+  resolution: Resolution | undefined,
+): ImportPlan {
+  const { live } = observed;
+  const mode = modeOf(observed, sources);
+  const wanted = (resolution?.oldest.ipFamilies ?? live?.spec?.ipFamilies ?? []) as readonly IpFamily[];
+  const ips = type === 'Headless' ? [] : addressesOf(observed);
+  return {
+    type,
+    mode,
+    sources,
+    ips,
+    ports: resolution?.ports ?? ((live?.spec?.ports ?? []) as readonly ImportPort[]),
+    ipFamilies: ips.length > 0 ? ips.map(familyOf) : familiesOf(observed.families, wanted, mode),
+    fields: resolution === undefined ? fieldsOf(observed) : exportedFields(resolution.oldest),
+  };
+}
+
+/** Of all that the oldest export has, what the construct takes over as it is. */
+const exportedFields = ({
+  sessionAffinity,
+  sessionAffinitySeconds,
+  internalTrafficPolicy,
+  trafficDistribution,
+  labels,
+  annotations,
+  opaquePorts,
+}: Resolution['oldest']): ImportFields => ({
+  sessionAffinity,
+  sessionAffinitySeconds,
+  internalTrafficPolicy,
+  trafficDistribution,
+  labels,
+  annotations,
+  opaquePorts,
+});
+
+/** What the ServiceImport says now, while it is not known what all clusters export. */
+function fieldsOf({ live, derived }: ObservedImport): ImportFields {
+  const { sessionAffinity, sessionAffinityConfig, internalTrafficPolicy, trafficDistribution } = live?.spec ?? {};
+  return {
+    ...({ sessionAffinity, internalTrafficPolicy } as ImportFields),
+    sessionAffinitySeconds: sessionAffinityConfig?.clientIP?.timeoutSeconds,
+    trafficDistribution,
+    labels: live?.metadata.labels,
+    annotations: live?.metadata.annotations,
+    opaquePorts: derived?.metadata.annotations?.[Annotation.opaquePorts],
+  };
+}
+
+/**
+ * Through gateways if any Link wants that, or no other cluster exports the Service: Kubernetes' own slices lead to the
+ * pods of this one. A membership that stays as it is cannot change its shape, so the shape stays too.
+ */
+function modeOf({ derived, name }: ObservedImport, sources: readonly Source[]): Shape['mode'] {
+  const stays = sources.some(({ exported }) => exported === undefined);
+  if (stays && derived !== undefined && isOfImport(name, derived))
+    return isFlat(derived) ? 'remote-discovery' : 'gateway';
+  const modes = sources.flatMap(({ exporter }) => targetOf(exporter)?.mode ?? []);
+  return modes.length > 0 && modes.every((mode) => mode === 'remote-discovery') ? 'remote-discovery' : 'gateway';
+}
+
+/**
+ * Families of a ServiceImport that has no addresses: those of the oldest export that the cluster has, or, where requests
+ * go through gateways, the cluster's own.
+ */
+function familiesOf(
+  families: readonly IpFamily[],
+  wanted: readonly IpFamily[],
+  mode: Shape['mode'],
+): readonly IpFamily[] {
+  if (wanted.length === 0) return families.slice(0, 1);
+  const shared = wanted.filter((family) => families.includes(family));
+  return shared.length === 0 && mode === 'gateway' ? families.slice(0, 1) : shared;
+}
+
+const familyOf = (ip: string): IpFamily => (ip.includes(':') ? 'IPv6' : 'IPv4');
+
+/**
+ * The addresses of the ServiceImport: those of the derived Service, or, if that was deleted, those that it had, which the
+ * new one gets, unless another has taken them.
+ */
+function addressesOf({ derived, live, name, isAddressTaken }: ObservedImport): readonly string[] {
+  const { clusterIP = '', clusterIPs = [clusterIP] } =
+    (derived !== undefined && isOfImport(name, derived) ? derived.spec : undefined) ?? {};
+  const has = clusterIPs.filter((ip) => ip !== '' && ip !== 'None');
+  if (derived !== undefined && has.length > 0) return has;
+  return isAddressTaken || live === undefined || !isOfImport(name, live) ? [] : (live.spec?.ips ?? []);
+}

@@ -1,0 +1,30 @@
+/** Which clusters a ServiceImport is made of now, by what there is of it. Pure. */
+import { Annotation, federatedEntry, Label } from '../../crds/wire.ts';
+import type { EndpointSlice, KubeObject } from '../kube/objects.ts';
+import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
+
+/** Reports whether an object is our ServiceImport of that name, or is derived from it. */
+export const isOfImport = (name: string, { metadata }: KubeObject): boolean =>
+  metadata.labels?.[Label.serviceImport] === name;
+
+/** Returns the slices of one cluster. */
+export const slicesOf = ({ imported }: ObservedImport, exporter: Exporter): readonly EndpointSlice[] =>
+  imported.filter(({ metadata }) => metadata.labels?.[Label.importedFrom] === targetOf(exporter)?.link.cluster);
+
+/**
+ * Reports whether a cluster is one of those that the ServiceImport is made of: it has slices, Linkerd is told of it, or
+ * the status names it.
+ */
+export function isMember(observed: ObservedImport, exporter: Exporter): boolean {
+  const { name, live, derived } = observed;
+  if (slicesOf(observed, exporter).length > 0) return true;
+  const { annotations = {} } = derived !== undefined && isOfImport(name, derived) ? derived.metadata : {};
+  const target = targetOf(exporter);
+  const isTold =
+    target === undefined
+      ? annotations[Annotation.localDiscovery] === name
+      : (annotations[Annotation.remoteDiscovery] ?? '').split(',').includes(federatedEntry(name, target.link.cluster));
+  if (isTold) return true;
+  const clusters = live !== undefined && isOfImport(name, live) ? (live.status?.clusters ?? []) : [];
+  return clusters.some(({ cluster }) => cluster === (exporter.id ?? target?.link.cluster));
+}

@@ -1,0 +1,73 @@
+/**
+ * One plain value with everything that decides what one ServiceImport must be: the exports of one namespace and name in
+ * all clusters, and what there is of the ServiceImport. It is read from stores, without I/O.
+ */
+import type { HeadlessMirrorSubset, MirrorMode } from '../../constructs/mirror/index.ts';
+import type { EndpointSlice, IpFamily, Service } from '../kube/objects.ts';
+import type { GatewayView, LinkView, NamespaceState } from '../mirror/observed.ts';
+import type { ServiceExport, ServiceImport } from './objects.ts';
+
+/** A cluster that may export the Service. */
+interface Party {
+  /**
+   * Id of the cluster, as `clusterIds` has it: a DNS label that no other cluster has; undefined while it is not known.
+   */
+  readonly id: string | undefined;
+  /**
+   * Whether it is known what the cluster exports. It is not while the cluster has not been read since the operator
+   * started, while its CRD is missing or of another version (rule K5), and while a deletion is held or unconfirmed
+   * (rules E6, A2). What there is of such a cluster stays.
+   */
+  readonly isKnown: boolean;
+  /** Absent: there is none, or it is not known. */
+  readonly serviceExport?: ServiceExport | undefined;
+  /** The Service of its name; absent: there is none, or it is not known. */
+  readonly service?: Service | undefined;
+  /** The slices of that Service; undefined while they are not known, or not read. */
+  readonly slices: readonly EndpointSlice[] | undefined;
+}
+
+/** A target cluster that has a Link. */
+export interface TargetExporter extends Party {
+  readonly link: Pick<LinkView, 'cluster' | 'clusterDomain'>;
+  /** How the Link wants Services of the target to be reached: `spec.federation`. */
+  readonly mode: MirrorMode;
+  /** Absent if the Link has no gateway. */
+  readonly gateway?: GatewayView | undefined;
+  /** Whether an endpoint of the Service is ready; undefined while that is not known. */
+  readonly anyReady: boolean | undefined;
+  /** The pods of a headless Service by their endpoint mirrors; undefined while they are not known. */
+  readonly endpointMirrors?: readonly HeadlessMirrorSubset[] | undefined;
+  /** Whether the export is one of those that the limit of the Link allows (rule E10). */
+  readonly isAdmitted: boolean;
+}
+
+/** The cluster of the ServiceImport itself. */
+export type LocalExporter = Party;
+
+export interface ObservedImport {
+  /** Namespace and name of the exports. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly namespaceState: NamespaceState;
+  /** IP families of the cluster, the preferred one first; at least one. */
+  readonly families: readonly IpFamily[];
+  readonly local: LocalExporter;
+  /** In any order; each cluster once. A cluster that is not among them has no Link. */
+  readonly targets: readonly TargetExporter[];
+  /** Whether ServiceImports can be read; if not, nothing is written or deleted (rule K5). */
+  readonly isReadable: boolean;
+  /** The ServiceImport of that name, whoever's it is; absent: there is none. */
+  readonly live: ServiceImport | undefined;
+  /** The Service of the derived Service's name, whoever's it is; absent: there is none. */
+  readonly derived: Service | undefined;
+  /** Whether the API server refused the addresses of the ServiceImport for its derived Service: another has them. */
+  readonly isAddressTaken: boolean;
+  /** The slices that are marked as those of this ServiceImport. */
+  readonly imported: readonly EndpointSlice[];
+}
+
+/** A cluster with a Link, or the cluster itself. */
+export type Exporter = LocalExporter | TargetExporter;
+
+export const targetOf = (exporter: Exporter): TargetExporter | undefined => ('link' in exporter ? exporter : undefined);

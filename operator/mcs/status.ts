@@ -1,0 +1,96 @@
+/**
+ * What a ServiceImport and a ServiceExport report, with KEP-1645's reasons (rules K1, K2). An operator describes the
+ * ServiceImports of its own cluster, and the ServiceExports of its own cluster alone. Pure.
+ */
+import { type Condition, setCondition, verdict, type Verdict } from '../kube/conditions.ts';
+import type { Conflict, Resolution } from './conflicts.ts';
+import type { ImportDecision } from './decide.ts';
+import type { ServiceExport, ServiceImport } from './objects.ts';
+
+/** Status of a ServiceImport. */
+export interface ImportStatus {
+  readonly endpointSliceObjects: 'Present' | 'Absent';
+  readonly clusters: readonly { readonly cluster: string }[];
+  readonly conditions: readonly Condition[];
+}
+
+/** Status of a ServiceExport. */
+export interface ExportStatus {
+  readonly conditions: readonly Condition[];
+}
+
+/** Most clusters that a message names. */
+const MAX_NAMED = 10;
+
+/** Returns the status of a ServiceImport; undefined if it is not ours to describe. */
+export function importStatus(
+  { sources, refusal, manifests }: ImportDecision,
+  { metadata, status }: ServiceImport,
+  now: Date,
+): ImportStatus | undefined {
+  if (sources === undefined) return undefined;
+  const clusters = sources.map(({ id }) => id);
+  const ready =
+    refusal === undefined
+      ? verdict('True', 'Ready', `imported from ${named(clusters)}`)
+      : verdict('False', refusal.reason, refusal.message);
+  return {
+    endpointSliceObjects: manifests.endpoints.length > 0 ? 'Present' : 'Absent',
+    clusters: clusters.map((cluster) => ({ cluster })),
+    conditions: conditionsOf(status?.conditions, metadata.generation, { Ready: ready }, now),
+  };
+}
+
+/** Returns the status of the local ServiceExport; undefined while it is not known what it exports. */
+export function exportStatus(
+  { local, resolution, compared, unknown }: ImportDecision,
+  { metadata, status }: ServiceExport,
+  now: Date,
+): ExportStatus | undefined {
+  if (local === undefined) return undefined;
+  const scope = `compared: ${named(compared)}${unknown.length === 0 ? '' : `; not known: ${named(unknown)}`}`;
+  const verdicts = local.valid
+    ? {
+        Valid: verdict('True', 'Valid', ''),
+        Ready: verdict('True', 'Ready', 'clusters with a Link to this one import it'),
+        Conflict: conflictVerdict(resolution, scope),
+      }
+    : {
+        Valid: verdict('False', local.invalid.reason, local.invalid.message),
+        Ready: verdict('False', 'Pending', 'the export is not valid'),
+        Conflict: verdict('False', 'NoConflicts', 'an export that is not valid takes part in nothing'),
+      };
+  return { conditions: conditionsOf(status?.conditions, metadata.generation, verdicts, now) };
+}
+
+function conflictVerdict(resolution: Resolution | undefined, scope: string): Verdict {
+  const { conflicts = [], oldest } = resolution ?? {};
+  if (conflicts.length === 0 || oldest === undefined) return verdict('False', 'NoConflicts', scope);
+  const reasons = conflicts.map(({ reason }) => reason).join(',');
+  const messages = conflicts.map((each) => conflictMessage(each, oldest.cluster));
+  return verdict('True', reasons, `${messages.join(' ')} (${scope})`);
+}
+
+/** Longest text of what the oldest export has. */
+const MAX_USED = 128;
+
+const conflictMessage = ({ aspect, used, disagreeing }: Conflict, oldest: string): string =>
+  `Conflicting ${aspect}: using ${JSON.stringify(used.slice(0, MAX_USED))} of the oldest export, in ${oldest}; ${named(disagreeing)} ${disagreeing.length === 1 ? 'disagrees' : 'disagree'}.`;
+
+/** Conditions that others have set stay. */
+const conditionsOf = (
+  previous: readonly object[] | undefined,
+  generation: number | undefined,
+  verdicts: Readonly<Record<string, Verdict>>,
+  now: Date,
+): readonly Condition[] =>
+  Object.entries(verdicts).reduce<readonly Condition[]>(
+    (conditions, [type, each]) => setCondition(conditions, { type, ...each, observedGeneration: generation ?? 0 }, now),
+    (previous ?? []) as readonly Condition[],
+  );
+
+const named = (clusters: readonly string[]): string => {
+  const shown = clusters.slice(0, MAX_NAMED).join(', ');
+  if (clusters.length === 0) return 'no cluster';
+  return clusters.length > MAX_NAMED ? `${shown} and ${clusters.length - MAX_NAMED} more` : shown;
+};

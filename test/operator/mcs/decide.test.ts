@@ -1,0 +1,355 @@
+/** What a ServiceImport is in one situation, and what it and the exports report (rules K1 to K5). */
+import { describe, expect, test } from 'vitest';
+import { clusterIds } from '../../../operator/mcs/cluster-ids.ts';
+import { decideImport } from '../../../operator/mcs/decide.ts';
+import {
+  readServiceExport,
+  readServiceImport,
+  type ServiceExport,
+  type ServiceImport,
+} from '../../../operator/mcs/objects.ts';
+import type { ObservedImport } from '../../../operator/mcs/observed.ts';
+import { exportStatus, importStatus } from '../../../operator/mcs/status.ts';
+import {
+  flat,
+  local,
+  NOTHING,
+  NOW,
+  observed,
+  ownSlice,
+  service,
+  serviceExport,
+  settled,
+  step,
+  target,
+} from './observed.ts';
+
+const OLD = serviceExport('2025-01-01T00:00:00Z');
+
+const after = (given: ObservedImport) => settled(given)[0];
+
+/** The status of the ServiceImport, at rest. */
+const statusOf = (given: ObservedImport) => after(given).live?.status;
+
+/** By type, status and reason of the conditions of the local export. */
+const conditionsOf = (given: ObservedImport) =>
+  (exportStatus(decideImport(given), given.local.serviceExport!, NOW)?.conditions ?? []).map(
+    ({ type, status, reason }) => `${type}=${status} ${reason}`,
+  );
+
+const exporting = (options: object = {}) => local({ serviceExport: serviceExport(), service: service(), ...options });
+
+describe('an export (K1)', () => {
+  test('is valid and ready if it has a Service, and names the clusters that it was compared with', () => {
+    const given = observed([target('west'), target('north', { isKnown: false })], { local: exporting() });
+    expect(conditionsOf(given)).toEqual(['Valid=True Valid', 'Ready=True Ready', 'Conflict=False NoConflicts']);
+    const [, , conflict] = exportStatus(decideImport(given), given.local.serviceExport!, NOW)!.conditions;
+    expect(conflict?.message).toBe('compared: id-here, id-west; not known: id-north');
+  });
+
+  test.each([
+    [undefined, 'NoService'],
+    [service({ type: 'ExternalName' }), 'InvalidServiceType'],
+    [service({}, { labels: { 'mirror.linkerd.io/mirrored-service': 'true' } }), 'InvalidServiceType'],
+    [service({}, { labels: { 'linkspan.dev/service-import': 'web' } }), 'InvalidServiceType'],
+    [service({ ports: [] }), 'InvalidService'],
+    [service({ ports: [{ name: 'a b', port: 80 }] }), 'InvalidService'],
+    [service({ ports: Array.from({ length: 101 }, (_, i) => ({ name: `p${i}`, port: i + 1 })) }), 'InvalidService'],
+  ])('of no Service that can be exported is not valid, and imports nothing: %#', (of, reason) => {
+    const given = observed([], { local: exporting({ service: of }) });
+    expect(conditionsOf(given)).toEqual([`Valid=False ${reason}`, 'Ready=False Pending', 'Conflict=False NoConflicts']);
+    expect(after(given)).toEqual(NOTHING);
+  });
+
+  test('of another cluster that sends what nobody can have does not keep others from being imported (E1)', () => {
+    const ports = [{ name: 'a b', port: 80 }];
+    const spec = { exportedLabels: { ok: 'yes', 'a b': 'x', long: 'x'.repeat(64), number: 7 as unknown as string } };
+    const hostile = target('evil', {
+      serviceExport: serviceExport('1970-01-01T00:00:00Z', spec),
+      service: service({ ports }),
+    });
+    expect(statusOf(observed([hostile, target('west')]))?.clusters).toEqual([{ cluster: 'id-west' }]);
+    const oldest = target('evil', { serviceExport: serviceExport('1970-01-01T00:00:00Z', spec) });
+    expect(after(observed([oldest])).live?.metadata.labels).toEqual({
+      ok: 'yes',
+      'linkspan.dev/service-import': 'web',
+    });
+    const slices = [{ ...ownSlice('not an address'), metadata: { name: 'x', namespace: 'shop' } }];
+    const { imported, live } = after(observed([flat('evil', { slices }), flat('west')]));
+    expect(imported.map(({ metadata }) => metadata.labels?.['linkspan.dev/imported-from'])).toEqual(['west']);
+    expect(live?.status?.clusters).toHaveLength(2);
+  });
+
+  test('whose time cannot be read is the youngest', () => {
+    const timeless = target('a', { serviceExport: serviceExport('soon'), service: service({ clusterIP: 'None' }) });
+    expect(after(observed([timeless, target('west')])).live?.spec?.type).toBe('ClusterSetIP');
+  });
+
+  test('keeps the conditions of others, and the time of what has not changed', () => {
+    const before = {
+      type: 'Valid',
+      status: 'True',
+      reason: 'Valid',
+      message: '',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    } as const;
+    const other = { ...before, type: 'example.com/Audited' };
+    const given = { ...serviceExport(), status: { conditions: [other, before] } };
+    const { conditions } = exportStatus(decideImport(observed([], { local: exporting() })), given, NOW)!;
+    expect(conditions.slice(0, 2)).toEqual([other, { ...before, observedGeneration: 1 }]);
+  });
+});
+
+describe('conflicts (K2)', () => {
+  const against = (spec: object, options: object = {}) =>
+    observed([target('west', { serviceExport: OLD, service: service(spec), ...options })], { local: exporting() });
+
+  test.each([
+    ['PortConflict', { ports: [{ name: 'http', port: 81, protocol: 'TCP' }] }],
+    ['PortConflict', { ports: [{ name: 'http', port: 80, appProtocol: 'kubernetes.io/h2c' }] }],
+    ['TypeConflict', { clusterIP: 'None' }],
+    ['SessionAffinityConflict', { sessionAffinity: 'ClientIP' }],
+    ['InternalTrafficPolicyConflict', { internalTrafficPolicy: 'Local' }],
+    ['TrafficDistributionConflict', { trafficDistribution: 'PreferClose' }],
+    ['IPFamilyConflict', { ipFamilies: ['IPv6', 'IPv4'] }],
+  ])('are reported: %s', (reason, spec) => {
+    expect(conditionsOf(against(spec)).at(-1)).toBe(`Conflict=True ${reason}`);
+  });
+
+  test('are reported for metadata, and for how long sessions last', () => {
+    const metadata = {
+      serviceExport: serviceExport('2025-01-01T00:00:00Z', {
+        exportedLabels: { a: 'b' },
+        exportedAnnotations: { a: 'b' },
+      }),
+    };
+    expect(conditionsOf(against({}, metadata)).at(-1)).toBe('Conflict=True LabelsConflict,AnnotationsConflict');
+    const sticky = (timeoutSeconds?: number) =>
+      service({
+        sessionAffinity: 'ClientIP',
+        ...(timeoutSeconds && { sessionAffinityConfig: { clientIP: { timeoutSeconds } } }),
+      });
+    const seconds = (timeoutSeconds: number) =>
+      observed([target('west', { service: sticky(timeoutSeconds) })], { local: exporting({ service: sticky() }) });
+    expect(conditionsOf(seconds(10)).at(-1)).toBe('Conflict=True SessionAffinityConfigConflict');
+    expect(conditionsOf(seconds(10_800)).at(-1)).toBe('Conflict=False NoConflicts');
+  });
+
+  test('name what is used, whose it is, and who disagrees', () => {
+    const given = against({ clusterIP: 'None' });
+    const [, , conflict] = exportStatus(decideImport(given), given.local.serviceExport!, NOW)!.conditions;
+    expect(conflict?.message).toBe(
+      'Conflicting type: using "Headless" of the oldest export, in id-west; id-here disagrees. (compared: id-here, id-west)',
+    );
+  });
+
+  test('are decided alike in every cluster: of two exports of one age that of the first cluster by id', () => {
+    const sticky = (cluster: string) => target(cluster, { service: service({ sessionAffinity: 'ClientIP' }) });
+    expect(after(observed([target('a'), sticky('b')])).live?.spec?.sessionAffinity).toBe('None');
+    expect(after(observed([sticky('a'), target('b')])).live?.spec?.sessionAffinity).toBe('ClientIP');
+  });
+});
+
+describe('a ServiceImport (K2, K3)', () => {
+  test('has the address of its derived Service, the union of ports, and the clusters that it is made of', () => {
+    const other = service({ ports: [{ name: 'admin', port: 81, protocol: 'TCP' }] });
+    const { live, derived, imported } = after(observed([target('west')], { local: exporting({ service: other }) }));
+    expect(live?.spec).toMatchObject({ ips: [derived?.spec?.clusterIP], ipFamilies: ['IPv4'] });
+    expect(live?.spec?.ports.map(({ name }) => name)).toEqual(['admin', 'http']);
+    expect(live?.status).toMatchObject({
+      clusters: [{ cluster: 'id-here' }, { cluster: 'id-west' }],
+      endpointSliceObjects: 'Present',
+      conditions: [{ type: 'Ready', status: 'True', reason: 'Ready' }],
+    });
+    expect(imported.map(({ ports }) => ports?.map(({ name }) => name))).toEqual([[], ['http']]);
+  });
+
+  test('keeps its address when its derived Service is deleted by hand, unless another has taken it', () => {
+    const before = after(observed([target('west')]));
+    const lost = { ...before, derived: undefined };
+    expect(after(observed([target('west')], lost)).live?.spec?.ips).toEqual(before.live?.spec?.ips);
+    const families = { service: service({ ipFamilies: ['IPv6', 'IPv4'] }) };
+    expect(
+      after(observed([target('west', families)], { ...lost, families: ['IPv6', 'IPv4'] })).derived?.spec?.clusterIP,
+    ).toBe(before.derived?.spec?.clusterIP);
+    const { after: next } = step(observed([target('west')], { ...lost, isAddressTaken: true }));
+    expect(next.derived?.spec?.clusterIP).not.toBe(before.derived?.spec?.clusterIP);
+    expect(next.live?.spec).toEqual(before.live?.spec);
+  });
+
+  test('is not there in a cluster without the namespace', () => {
+    expect(after(observed([target('west')], { namespaceState: 'missing' }))).toEqual(NOTHING);
+  });
+
+  test('that is not ours is left alone, and so is a Service with the name of the derived one', () => {
+    const theirs = { metadata: { name: 'web', namespace: 'shop' }, spec: { type: 'Headless' as const, ports: [] } };
+    expect(after(observed([target('west')], { live: theirs }))).toEqual({ ...NOTHING, live: theirs });
+    const derived = service({}, { name: 'web-clusterset' });
+    const blocked = observed([target('west')], { derived });
+    expect(decideImport(blocked).manifests).toMatchObject({ isBlocked: true, services: [] });
+    expect(after(blocked).derived).toBe(derived);
+    expect(statusOf(blocked)?.conditions).toMatchObject([{ status: 'False', reason: 'Pending' }]);
+  });
+
+  test('needs a family of IP addresses that the cluster has, unless requests go through gateways', () => {
+    const of = { service: service({ ipFamilies: ['IPv6'] }) };
+    expect(after(observed([target('west', of)])).live?.spec).toMatchObject({ ipFamilies: ['IPv4'] });
+    const { live, derived, imported } = after(observed([flat('west', of)]));
+    expect(live?.status?.conditions).toMatchObject([{ status: 'False', reason: 'IPFamilyNotSupported' }]);
+    expect({ derived, imported }).toEqual({ derived: undefined, imported: [] });
+  });
+
+  test('goes from a flat network to gateways without a time in which Linkerd finds no endpoints', () => {
+    const before = after(observed([flat('west')]));
+    const history = settled(observed([target('west')], before));
+    const isServed = ({ derived, imported }: (typeof history)[number]): boolean =>
+      derived?.metadata.annotations?.['multicluster.linkerd.io/remote-discovery'] === 'web@west' ||
+      imported.some(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === 'web-clusterset');
+    expect(history.every(isServed)).toBe(true);
+    expect(history[0].derived?.metadata.annotations ?? {}).toEqual({});
+    expect(history[0].derived?.spec?.clusterIP).toBe(before.derived?.spec?.clusterIP);
+  });
+
+  test('of a flat network that becomes headless loses its derived Service', () => {
+    const before = after(observed([flat('west')]));
+    const headless = local({ serviceExport: OLD, service: service({ clusterIP: 'None' }) });
+    expect(after(observed([], { ...before, local: headless })).derived).toBeUndefined();
+  });
+
+  test('follows the gateway, and is not imported beyond the limit of the Link (E10)', () => {
+    const dead = target('west', {
+      gateway: { port: 4143, identity: undefined, addresses: ['203.0.113.9'], alive: false },
+    });
+    expect(after(observed([dead])).imported[0]?.endpoints).toMatchObject([{ conditions: { ready: false } }]);
+    expect(after(observed([target('west', { isAdmitted: false })]))).toEqual(NOTHING);
+  });
+});
+
+describe('a headless ServiceImport (K3, K4)', () => {
+  const headless = service({ clusterIP: 'None' });
+  const mirrors = [{ addresses: [{ hostname: 'web-0', ip: '10.96.0.9' }], ports: [{ name: 'http', port: 80 }] }];
+
+  test('has no address and no derived Service, but slices of endpoint mirrors and of its own pods, by hostname', () => {
+    const own = exporting({ service: headless, slices: [ownSlice('10.1.0.1', 'web-7')] });
+    const { live, derived, imported } = after(
+      observed([target('west', { service: headless, endpointMirrors: mirrors })], { local: own }),
+    );
+    expect(live?.spec).toEqual({
+      type: 'Headless',
+      ports: live?.spec?.ports,
+      ipFamilies: ['IPv4'],
+      sessionAffinity: 'None',
+    });
+    expect(derived).toBeUndefined();
+    expect(
+      imported.map(({ endpoints }) => endpoints?.map(({ addresses, hostname }) => [addresses[0], hostname])),
+    ).toEqual([[['10.1.0.1', 'web-7']], [['10.96.0.9', 'web-0']]]);
+  });
+
+  test('keeps its slices while pods are not known', () => {
+    const before = after(observed([target('west', { service: headless, endpointMirrors: mirrors })]));
+    const unknown = observed([target('west', { service: headless })], before);
+    expect(step(unknown).actions).toEqual([]);
+  });
+
+  test('has no slices of what had an address, nor the other way round, while pods are not known', () => {
+    const withAddress = after(observed([target('west')]));
+    expect(after(observed([target('west', { service: headless })], withAddress)).imported).toEqual([]);
+    const pods = flat('west', { service: headless, slices: [ownSlice('10.2.0.1', 'web-1')] });
+    const unknown = flat('west', { slices: undefined });
+    expect(after(observed([unknown], after(observed([pods])))).imported).toEqual([]);
+  });
+
+  test('has the pods of a flat network', () => {
+    const { imported } = after(
+      observed([flat('west', { service: headless, slices: [ownSlice('10.2.0.1', 'web-1')] })]),
+    );
+    expect(imported[0]?.endpoints).toMatchObject([{ addresses: ['10.2.0.1'], hostname: 'web-1' }]);
+    expect(imported[0]?.endpoints?.[0]).not.toHaveProperty('targetRef');
+  });
+});
+
+describe('what is not known (K5)', () => {
+  const before = after(observed([target('west'), target('north')]));
+
+  test('costs no ServiceImport while ServiceImports cannot be read, or the namespace may not', () => {
+    expect(step(observed([], { ...before, isReadable: false })).actions).toEqual([]);
+    expect(step(observed([], { ...before, namespaceState: 'unreadable' })).actions).toEqual([]);
+    expect(
+      importStatus(decideImport(observed([], { ...before, isReadable: false })), before.live!, NOW),
+    ).toBeUndefined();
+  });
+
+  test('stays: a target that cannot be read keeps its slices, and ports and fields are as they were', () => {
+    const gone = target('west', { isKnown: false, id: undefined, serviceExport: undefined, service: undefined });
+    const changed = target('north', { service: service({ sessionAffinity: 'ClientIP' }) });
+    const now = after(observed([gone, changed], before));
+    expect(now.live?.spec).toEqual(before.live?.spec);
+    expect(now.live?.status?.clusters).toEqual([{ cluster: 'id-north' }, { cluster: 'id-west' }]);
+    expect(now.imported).toEqual(before.imported);
+  });
+
+  test('follows its gateway all the same (C1)', () => {
+    const gone = target('west', {
+      isKnown: false,
+      gateway: { port: 4143, identity: 'gateway.west', addresses: ['203.0.113.23'], alive: false },
+    });
+    const { imported } = after(observed([gone, target('north')], before));
+    const west = imported.find(({ metadata }) => metadata.labels?.['linkspan.dev/imported-from'] === 'west');
+    expect(west?.endpoints).toMatchObject([{ conditions: { ready: false } }]);
+  });
+
+  test('is gone with its Link', () => {
+    expect(after(observed([], before))).toEqual(NOTHING);
+  });
+});
+
+describe('ids of clusters (K2)', () => {
+  test('are what clusters claim, or their names', () => {
+    expect([
+      ...clusterIds([
+        { name: 'uid', claimed: 'east' },
+        { name: 'west', claimed: undefined },
+      ]),
+    ]).toEqual([
+      ['uid', 'east'],
+      ['west', 'west'],
+    ]);
+  });
+
+  test('are no other cluster’s: neither one that is taken, nor the name of another, nor what DNS cannot have', () => {
+    const claims = [
+      { name: 'uid', claimed: 'east' },
+      { name: 'evil', claimed: 'east' },
+      { name: 'thief', claimed: 'west' },
+      { name: 'west', claimed: 'a.b' },
+      { name: 'north', claimed: 'north' },
+    ];
+    expect([...clusterIds(claims).values()]).toEqual(['east', 'evil', 'thief', 'west', 'north']);
+  });
+});
+
+describe('objects as they are read', () => {
+  const metadata = { name: 'web', namespace: 'shop', creationTimestamp: '2026-01-01T00:00:00Z' };
+
+  test('have only fields that are valid and needed (E1)', () => {
+    const labels = { a: 'b' };
+    const hostile = { metadata: { ...metadata, labels }, spec: { exportedLabels: 7 }, status: { conditions: 'all' } };
+    expect(readServiceExport(hostile as unknown as ServiceExport)).toEqual({ metadata });
+    const sound = { metadata, spec: { exportedLabels: labels }, status: { conditions: [] } };
+    expect(readServiceExport(sound)).toEqual(sound);
+    const broken = {
+      metadata: { ...metadata, labels },
+      spec: { ports: 'all', type: 'ClusterSetIP' },
+      status: { clusters: {} },
+    };
+    expect(readServiceImport(broken as unknown as ServiceImport)).toEqual({ metadata: { ...metadata, labels } });
+  });
+
+  test('lead to a ServiceImport that is written anew, or stays while not all exports are known (K5)', () => {
+    const before = after(observed([target('west')]));
+    const { spec: _, ...live } = before.live!;
+    expect(after(observed([target('west')], { ...before, live })).live?.spec).toEqual(before.live?.spec);
+    expect(step(observed([target('west', { isKnown: false })], { ...before, live })).actions).toEqual([]);
+  });
+});

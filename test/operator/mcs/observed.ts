@@ -1,0 +1,157 @@
+/** Observed imports, with just what a test is about spelled out: exports of `web` in namespace `shop`. */
+import { decideImport } from '../../../operator/mcs/decide.ts';
+import { isOfImport } from '../../../operator/mcs/membership.ts';
+import { SERVICE_IMPORTS, type ServiceExport, type ServiceImport } from '../../../operator/mcs/objects.ts';
+import type { LocalExporter, ObservedImport, TargetExporter } from '../../../operator/mcs/observed.ts';
+import { importStatus } from '../../../operator/mcs/status.ts';
+import { ENDPOINT_SLICES, type EndpointSlice, keyOf, type Service, SERVICES } from '../../../operator/kube/objects.ts';
+import { type Action, type Desired, plan } from '../../../operator/runtime/plan.ts';
+
+/** What clients meet: the ServiceImport and what is derived from it. */
+export type Standing = Pick<ObservedImport, 'live' | 'derived' | 'imported'>;
+
+export const NOTHING: Standing = { live: undefined, derived: undefined, imported: [] };
+
+export const NOW = new Date('2026-06-01T00:00:00Z');
+
+export const serviceExport = (createdAt = '2026-01-01T00:00:00Z', spec: ServiceExport['spec'] = {}): ServiceExport => ({
+  metadata: { name: 'web', namespace: 'shop', generation: 1, creationTimestamp: createdAt },
+  spec,
+});
+
+export const service = (spec: object = {}, metadata: object = {}): Service => ({
+  metadata: { name: 'web', namespace: 'shop', ...metadata },
+  spec: {
+    clusterIP: '10.96.0.7',
+    ipFamilies: ['IPv4'],
+    ports: [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }],
+    ...spec,
+  },
+});
+
+export const ownSlice = (address = '10.1.0.7', hostname?: string): EndpointSlice => ({
+  metadata: { name: 'web-abc12', namespace: 'shop', labels: { 'kubernetes.io/service-name': 'web' } },
+  addressType: 'IPv4',
+  endpoints: [
+    {
+      addresses: [address],
+      conditions: { ready: true },
+      ...(hostname !== undefined && { hostname }),
+      targetRef: { kind: 'Pod', name: 'web-0', namespace: 'shop', uid: 'u' },
+    },
+  ],
+  ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+});
+
+export type TargetOptions = Partial<Omit<TargetExporter, 'link'>>;
+
+/** A cluster with a Link that exports the Service through its gateway. */
+export const target = (cluster: string, options: TargetOptions = {}): TargetExporter => ({
+  link: { cluster, clusterDomain: `${cluster}.local` },
+  id: `id-${cluster}`,
+  isKnown: true,
+  mode: 'gateway',
+  gateway: { port: 4143, identity: `gateway.${cluster}`, addresses: [addressOf(cluster)], alive: true },
+  anyReady: true,
+  isAdmitted: true,
+  serviceExport: serviceExport(),
+  service: service(),
+  slices: [ownSlice()],
+  endpointMirrors: undefined,
+  ...options,
+});
+
+export const flat = (cluster: string, options: TargetOptions = {}): TargetExporter =>
+  target(cluster, { mode: 'remote-discovery', gateway: undefined, ...options });
+
+/** The gateway of a cluster. */
+export const addressOf = (cluster: string): string => `203.0.113.${cluster.charCodeAt(0) - 96}`;
+
+/** The cluster itself; without options it exports nothing. */
+export const local = (options: Partial<LocalExporter> = {}): LocalExporter => ({
+  id: 'id-here',
+  isKnown: true,
+  slices: [ownSlice('10.1.0.1')],
+  ...options,
+});
+
+export const observed = (
+  targets: readonly TargetExporter[],
+  options: Partial<Omit<ObservedImport, 'targets'>> = {},
+): ObservedImport => ({
+  namespace: 'shop',
+  name: 'web',
+  namespaceState: 'exists',
+  families: ['IPv4'],
+  local: local(),
+  targets,
+  isReadable: true,
+  isAddressTaken: false,
+  ...NOTHING,
+  ...options,
+});
+
+/** One step that a reconcile takes: writes of Services, else of ServiceImports, else of slices, else deletions. */
+export function step(given: ObservedImport): { readonly actions: readonly Action[]; readonly after: Standing } {
+  const decision = decideImport(given);
+  const { services, imports, endpoints } = decision.manifests;
+  const { name, live, derived, imported } = given;
+  const own = (of: Desired['of'], object: ServiceImport | Service | undefined) =>
+    object !== undefined && isOfImport(name, object) ? [{ of, object }] : [];
+  const all = [
+    plan(services, own(SERVICES, derived)),
+    plan(imports, own(SERVICE_IMPORTS, live)),
+    plan(
+      endpoints,
+      imported.map((object) => ({ of: ENDPOINT_SLICES, object })),
+    ),
+  ];
+  const writes = all.map((each) => each.filter(({ op }) => op !== 'delete')).find((each) => each.length > 0);
+  const actions = writes ?? all.flat().filter(({ op }) => op === 'delete');
+  const after = applied(given, actions);
+  if (after.live === undefined || !isOfImport(name, after.live)) return { actions, after };
+  const status = importStatus(decision, after.live, NOW);
+  return {
+    actions,
+    after: { ...after, live: { ...after.live, ...(status !== undefined && { status }) } },
+  };
+}
+
+let allocated = 0;
+
+/** The API server gives a Service an address that no other has had. */
+const withAddress = (object: Service, live: Service | undefined): Service => {
+  const clusterIP = object.spec?.clusterIP ?? live?.spec?.clusterIP ?? `10.96.1.${(allocated = (allocated % 250) + 1)}`;
+  return { ...object, spec: { ...object.spec, clusterIP, clusterIPs: [clusterIP] } };
+};
+
+function applied({ live, derived, imported }: Standing, actions: readonly Action[]): Standing {
+  const slices = new Map(imported.map((each) => [keyOf(each), each]));
+  let after = { live, derived };
+  for (const { op, of, object } of actions) {
+    if (of === SERVICES) after = { ...after, derived: op === 'delete' ? undefined : withAddress(object, derived) };
+    else if (of === SERVICE_IMPORTS) {
+      const status = live?.status;
+      const written = { ...object, ...(status !== undefined && { status }) } as ServiceImport;
+      after = { ...after, live: op === 'delete' ? undefined : written };
+    } else if (op === 'delete') slices.delete(keyOf(object));
+    else slices.set(keyOf(object), object as EndpointSlice);
+  }
+  return { ...after, imported: [...slices.values()] };
+}
+
+/**
+ * Reconciles until nothing is left to do.
+ * @returns what there is after each step, the last first
+ * @throws Error if it does not come to rest
+ */
+export function settled(given: ObservedImport): readonly [Standing, ...Standing[]] {
+  const { live, derived, imported } = given;
+  const history: [Standing, ...Standing[]] = [{ live, derived, imported }];
+  for (let round = 0; round < 8; round += 1) {
+    const { actions, after } = step({ ...given, ...history[0] });
+    history.unshift(after);
+    if (actions.length === 0) return history;
+  }
+  throw new Error('it does not come to rest');
+}

@@ -1,0 +1,154 @@
+/** Random histories of exports, each reconciled to the end, against the rules as statement.ts says them. */
+import { expect, test } from 'vitest';
+import type { Service, ServicePort } from '../../../operator/kube/objects.ts';
+import { decideImport } from '../../../operator/mcs/decide.ts';
+import type { ServiceExport } from '../../../operator/mcs/objects.ts';
+import type { ObservedImport, TargetExporter } from '../../../operator/mcs/observed.ts';
+import { exportStatus } from '../../../operator/mcs/status.ts';
+import { type Random, randomOf } from '../../simulation/world/random.ts';
+import {
+  flat,
+  local,
+  NOTHING,
+  NOW,
+  observed,
+  ownSlice,
+  service,
+  serviceExport,
+  settled,
+  type Standing,
+  step,
+  target,
+} from './observed.ts';
+import { brokenRules, conflictsOf } from './statement.ts';
+
+const TARGETS = ['a', 'b', 'c'];
+const HERE = 'here';
+const PORTS: readonly ServicePort[] = [
+  { name: 'http', port: 80, protocol: 'TCP' },
+  { name: 'http', port: 81, protocol: 'TCP' },
+  { name: 'web', port: 80, protocol: 'TCP' },
+  { name: 'admin', port: 82, protocol: 'TCP' },
+  { name: 'dns', port: 53, protocol: 'UDP' },
+];
+
+/** What one cluster exports. */
+interface Exported {
+  readonly serviceExport: ServiceExport;
+  readonly service: Service | undefined;
+}
+
+class Draw {
+  readonly #random: Random;
+  constructor(seed: number) {
+    this.#random = randomOf(seed);
+  }
+  chance(of: number): boolean {
+    return this.#random() < of;
+  }
+  one<T>(...all: readonly [T, ...T[]]): T {
+    return all[Math.floor(this.#random() * all.length)] as T;
+  }
+
+  ports(): readonly ServicePort[] {
+    if (this.chance(0.05)) return [{ port: 80, protocol: 'TCP' }];
+    const drawn: ServicePort[] = [];
+    for (const port of PORTS) {
+      const clashes = drawn.some((each) => each.name === port.name || each.port === port.port);
+      if (!clashes && this.chance(port.name === 'http' ? 0.7 : 0.3)) drawn.push(port);
+    }
+    return drawn;
+  }
+
+  service(): Service | undefined {
+    if (this.chance(0.1)) return undefined;
+    const spec = {
+      ports: this.ports(),
+      ...(this.chance(0.2) && { clusterIP: 'None' }),
+      ...(this.chance(0.05) && { type: 'ExternalName' }),
+      ...(this.chance(0.2) && { sessionAffinity: 'ClientIP' }),
+      ...(this.chance(0.2) && { internalTrafficPolicy: this.one('Cluster', 'Local') }),
+    };
+    const metadata = this.chance(0.05) ? { labels: { 'mirror.linkerd.io/mirrored-service': 'true' } } : {};
+    return service(spec, metadata);
+  }
+
+  exported(): Exported {
+    const labels = this.chance(0.3) ? { exportedLabels: { team: this.one('x', 'y') } } : {};
+    const createdAt = this.one('2025-01-01T00:00:00Z', '2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z');
+    return { serviceExport: serviceExport(createdAt, labels), service: this.service() };
+  }
+
+  /** The exports a while later: each stays, changes, or comes or goes. */
+  later(before: ReadonlyMap<string, Exported>): ReadonlyMap<string, Exported> {
+    return new Map(
+      [HERE, ...TARGETS].flatMap((cluster): (readonly [string, Exported])[] => {
+        const was = before.get(cluster);
+        if (was !== undefined && this.chance(0.5)) return [[cluster, was]];
+        if (was !== undefined && this.chance(0.4)) return [[cluster, { ...was, service: this.service() }]];
+        return this.chance(was === undefined ? 0.6 : 0.3) ? [[cluster, this.exported()]] : [];
+      }),
+    );
+  }
+
+  target(cluster: string, exported: Exported | undefined, gateways: boolean): TargetExporter {
+    const isKnown = this.chance(0.85);
+    return (gateways ? target : flat)(cluster, {
+      isKnown,
+      serviceExport: isKnown ? exported?.serviceExport : undefined,
+      service: isKnown ? exported?.service : undefined,
+      slices: this.one([ownSlice('10.1.0.7', 'web-0')], [ownSlice('10.1.0.7', 'web-0')], [], undefined),
+      endpointMirrors: this.one(
+        [{ addresses: [{ hostname: 'web-0', ip: '10.96.0.9' }], ports: [{ name: 'http', port: 80 }] }],
+        undefined,
+      ),
+      isAdmitted: this.chance(0.95),
+    });
+  }
+
+  observed(exports: ReadonlyMap<string, Exported>, gateways: boolean, before: Standing): ObservedImport {
+    const targets = TARGETS.map((cluster) => this.target(cluster, exports.get(cluster), gateways));
+    return observed(targets, {
+      local: local({ ...exports.get(HERE), slices: [ownSlice('10.1.0.1', 'web-7')] }),
+      isReadable: this.chance(0.95),
+      namespaceState: this.chance(0.97) ? 'exists' : 'unreadable',
+      ...before,
+    });
+  }
+}
+
+const HISTORIES = 500;
+
+/** Exports change so often in one history, each time with what the last left behind. */
+const CHANGES = 5;
+
+test(`K1 to K5 hold for ${HISTORIES} random histories of exports, and what is right is not written again`, () => {
+  for (let seed = 1; seed <= HISTORIES; seed += 1) {
+    const draw = new Draw(seed);
+    let gateways = draw.chance(0.6);
+    let before = NOTHING;
+    let exports: ReadonlyMap<string, Exported> = new Map();
+    for (let change = 0; change < CHANGES; change += 1) {
+      exports = draw.later(exports);
+      if (draw.chance(0.15)) gateways = !gateways;
+      const given = draw.observed(exports, gateways, before);
+      const at = `seed ${seed}, change ${change}`;
+      const [after] = settled(given);
+      expect(brokenRules(given, after), at).toEqual([]);
+      const reordered = { ...given, targets: [...given.targets].reverse() };
+      expect(step({ ...reordered, ...after }).actions, at).toEqual([]);
+      expect(reportedConflicts(given), at).toEqual(conflictsOf(given));
+      before = after;
+    }
+  }
+});
+
+/** The reasons that the local export reports; undefined if it is not valid. */
+function reportedConflicts(given: ObservedImport): readonly string[] | undefined {
+  const { serviceExport } = given.local;
+  if (serviceExport === undefined) return undefined;
+  const { conditions = [] } = exportStatus(decideImport(given), serviceExport, NOW) ?? {};
+  if (conditions.find(({ type }) => type === 'Valid')?.status !== 'True') return undefined;
+  const conflict = conditions.find(({ type }) => type === 'Conflict');
+  return conflict?.status === 'True' ? conflict.reason.split(',') : [];
+}

@@ -1,0 +1,195 @@
+/**
+ * The rules K1 to K5 and those of KEP-1645, said a second time, of what there is before and after: nothing here is taken
+ * from the operator's own code. Each broken rule is a sentence.
+ */
+import type { EndpointSlice, Service, ServicePort } from '../../../operator/kube/objects.ts';
+import type { LocalExporter, ObservedImport, TargetExporter } from '../../../operator/mcs/observed.ts';
+import type { Standing } from './observed.ts';
+
+/** A cluster, the one of the ServiceImport like the others. */
+interface Cluster {
+  readonly id: string;
+  readonly party: LocalExporter | TargetExporter;
+  readonly target: TargetExporter | undefined;
+}
+
+const clustersOf = ({ local, targets }: ObservedImport): readonly Cluster[] => [
+  { id: local.id ?? '', party: local, target: undefined },
+  ...targets.map((target) => ({ id: target.id ?? '', party: target, target })),
+];
+
+const numberOf = ({ port, protocol = 'TCP' }: ServicePort): string => `${port}/${protocol}`;
+const nameOf = ({ name = '' }: ServicePort): string => name;
+const exactly = (port: ServicePort): string => `${nameOf(port)} ${numberOf(port)} ${port.appProtocol ?? ''}`;
+const isHeadless = (service: Service | undefined): boolean => service?.spec?.clusterIP === 'None';
+
+/** An export that counts: known, admitted, and of a Service that can be exported. */
+const counts = ({ party, target }: Cluster): boolean => {
+  if (!party.isKnown || party.serviceExport === undefined || target?.isAdmitted === false) return false;
+  const { service } = party;
+  if (service === undefined || service.spec?.type === 'ExternalName') return false;
+  const marks = Object.keys(service.metadata.labels ?? {});
+  if (marks.includes('mirror.linkerd.io/mirrored-service') || marks.includes('linkspan.dev/service-import'))
+    return false;
+  return isHeadless(service) || (service.spec?.ports ?? []).length > 0;
+};
+
+const ageOf = ({ party, id }: Cluster): string => `${party.serviceExport?.metadata.creationTimestamp ?? ''} ${id}`;
+
+/** What the exports come to, by KEP-1645. */
+interface Kep {
+  readonly oldest: Cluster;
+  readonly isHeadless: boolean;
+  readonly backing: readonly Cluster[];
+  readonly ports: readonly ServicePort[];
+  readonly reasons: readonly string[];
+}
+
+const kepOf = (all: readonly Cluster[]): Kep | undefined => {
+  const exports = all.filter(counts).sort((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));
+  const [oldest] = exports;
+  if (oldest === undefined) return undefined;
+  const backing = exports.filter(({ party }) => isHeadless(party.service) === isHeadless(oldest.party.service));
+  const ports: ServicePort[] = [];
+  for (const { party } of backing) {
+    for (const port of party.service?.spec?.ports ?? []) {
+      const isTaken = ports.some((each) => nameOf(each) === nameOf(port) || numberOf(each) === numberOf(port));
+      if (!isTaken) ports.push(port);
+    }
+  }
+  const differs = (of: (cluster: Cluster) => unknown): boolean =>
+    exports.some((each) => JSON.stringify(of(each)) !== JSON.stringify(of(oldest)));
+  const spec = (each: Cluster): Record<string, unknown> => each.party.service?.spec ?? {};
+  const labels = (each: Cluster) => each.party.serviceExport?.spec?.exportedLabels ?? {};
+  const aspects: readonly (readonly [string, boolean])[] = [
+    ['PortConflict', differs(({ party }) => (party.service?.spec?.ports ?? []).map(exactly).sort())],
+    ['TypeConflict', differs(({ party }) => isHeadless(party.service))],
+    ['SessionAffinityConflict', differs((each) => spec(each).sessionAffinity ?? 'None')],
+    ['LabelsConflict', differs(labels)],
+    ['InternalTrafficPolicyConflict', differs((each) => spec(each).internalTrafficPolicy ?? 'Cluster')],
+  ];
+  const reasons = aspects.filter(([, isThere]) => isThere).map(([reason]) => reason);
+  return { oldest, isHeadless: isHeadless(oldest.party.service), backing, ports, reasons };
+};
+
+const SOURCE = 'multicluster.kubernetes.io/source-cluster';
+const sourceOf = ({ metadata }: EndpointSlice): string => metadata.labels?.[SOURCE] ?? '';
+const idsIn = ({ live }: Pick<Standing, 'live'>): readonly string[] =>
+  (live?.status?.clusters ?? []).map(({ cluster }) => cluster);
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** The reasons of the condition `Conflict` of the local export; undefined if it is not valid, or not there. */
+export const conflictsOf = (given: ObservedImport): readonly string[] | undefined => {
+  const all = clustersOf(given);
+  const [own] = all;
+  return own !== undefined && counts(own) ? kepOf(all)?.reasons : undefined;
+};
+
+/** Returns what is wrong with what there is afterwards. */
+export function brokenRules(given: ObservedImport, after: Standing): readonly string[] {
+  const broken: string[] = [];
+  const must = (holds: boolean, rule: string): void => {
+    if (!holds) broken.push(rule);
+  };
+  const { live, derived, imported } = after;
+  const all = clustersOf(given);
+  if (!given.isReadable || given.namespaceState === 'unreadable') {
+    must(same(after, { live: given.live, derived: given.derived, imported: given.imported }), 'K5: all stays');
+    return broken;
+  }
+  const kep = kepOf(all);
+  const was = new Set([...idsIn(given), ...given.imported.map(sourceOf)]);
+  const stays = all.filter(({ id, party }) => !party.isKnown && was.has(id));
+  if (kep === undefined && stays.length === 0) {
+    must(
+      live === undefined && derived === undefined && imported.length === 0,
+      'K2: nothing is left of the last export',
+    );
+    return broken;
+  }
+  must(live !== undefined, 'K2: there is a ServiceImport while there is an export');
+  const headless = live?.spec?.type === 'Headless';
+  const expected = stays.length > 0 ? given.live?.spec : undefined;
+  if (expected !== undefined) must(same(live?.spec, expected), 'K5: fields stay while not all exports are known');
+  const backing = all.filter((each) => counts(each) && isHeadless(each.party.service) === headless);
+  must(same(idsIn(after), [...stays, ...backing].map(({ id }) => id).sort()), 'K2: the status names the clusters');
+  if (kep !== undefined && stays.length === 0) {
+    must(headless === kep.isHeadless, 'KEP: the type is that of the oldest');
+    must(same(live?.spec?.ports.map(exactly), kep.ports.map(exactly)), 'KEP: ports are joined, the older first');
+    const service = kep.oldest.party.service?.spec;
+    must(live?.spec?.sessionAffinity === (service?.sessionAffinity ?? 'None'), 'KEP: affinity is that of the oldest');
+    must(live?.spec?.internalTrafficPolicy === service?.internalTrafficPolicy, 'KEP: policy is that of the oldest');
+    const { 'linkspan.dev/service-import': _, ...labels } = live?.metadata.labels ?? {};
+    must(
+      same(labels, kep.oldest.party.serviceExport?.spec?.exportedLabels ?? {}),
+      'KEP: labels are those of the oldest',
+    );
+  }
+  if (headless) {
+    must(live?.spec?.ips === undefined && derived === undefined, 'K3: a headless one has no address');
+  } else {
+    must(same(live?.spec?.ips, derived?.spec?.clusterIPs), 'K3: its address is that of the derived Service');
+    const before = given.live?.spec?.ips;
+    if (given.live?.spec?.type === 'ClusterSetIP' && before !== undefined)
+      must(same(live?.spec?.ips, before), 'K3: it keeps its address for life');
+  }
+  for (const slice of imported) broken.push(...brokenSlice(given, after, slice, all));
+  for (const { id } of stays) {
+    const of = (slices: readonly EndpointSlice[]) =>
+      slices.filter((each) => sourceOf(each) === id).map(({ metadata }) => metadata.name);
+    must(same(of(imported).sort(), of(given.imported).sort()), `K5: the slices of ${id} stay`);
+  }
+  const gateways = backing.filter(({ target }) => target !== undefined && target.mode === 'gateway');
+  if (!headless && stays.length === 0 && gateways.length > 0) {
+    for (const { id, party } of gateways) {
+      const shares = (live?.spec?.ports ?? []).some(
+        (port) => (port.protocol ?? 'TCP') === 'TCP' && hasPort(party.service, port),
+      );
+      must(imported.some((each) => sourceOf(each) === id) === shares, `K3: ${id} is reached through its gateway`);
+    }
+  }
+  return broken;
+}
+
+const hasPort = (service: Service | undefined, port: ServicePort): boolean =>
+  (service?.spec?.ports ?? []).some((each) => nameOf(each) === nameOf(port) && numberOf(each) === numberOf(port));
+
+function brokenSlice(
+  { targets }: ObservedImport,
+  { live, derived, imported }: Standing,
+  slice: EndpointSlice,
+  all: readonly Cluster[],
+): readonly string[] {
+  const broken: string[] = [];
+  const labels = slice.metadata.labels ?? {};
+  const must = (holds: boolean, rule: string): void => {
+    if (!holds) broken.push(`${slice.metadata.name}: ${rule}`);
+  };
+  const headless = live?.spec?.type === 'Headless';
+  const source = all.find(({ id }) => id === sourceOf(slice));
+  must(
+    (live?.status?.clusters ?? []).some(({ cluster }) => cluster === sourceOf(slice)),
+    'K2: a slice of no exporter',
+  );
+  must(labels['multicluster.kubernetes.io/service-name'] === 'web', 'K3: DNS does not find it');
+  must(labels['endpointslice.kubernetes.io/managed-by'] === 'linkspan.dev', 'K3: Kubernetes takes it for its own');
+  const of = labels['kubernetes.io/service-name'];
+  must(of === undefined || of === derived?.metadata.name, 'K4: it is the slice of another Service');
+  must(!headless || of === undefined, 'K4: one of a headless ServiceImport is of no Service');
+  const hostnames = (slice.endpoints ?? []).filter(({ hostname }) => hostname !== undefined);
+  if (!headless) must(hostnames.length === 0, 'K4: it has a hostname');
+  if (!headless && source?.party.isKnown === true) {
+    const isFlat = 'multicluster.linkerd.io/remote-discovery' in (derived?.metadata.annotations ?? {});
+    must(isFlat === (of === undefined), 'K3: Linkerd finds members by annotations, or by slices');
+    for (const { name } of slice.ports ?? []) {
+      // Linkerd and Kubernetes find the port of the derived Service by its name.
+      const called = (derived?.spec?.ports ?? []).find((each) => nameOf(each) === name);
+      const port = (live?.spec?.ports ?? []).find(
+        (each) => called !== undefined && numberOf(each as ServicePort) === numberOf(called),
+      );
+      must(port !== undefined && hasPort(source.party.service, port), `KEP: its cluster lacks port ${name}`);
+    }
+  }
+  must(targets.length > 0 || imported.every((each) => sourceOf(each) === 'id-here'), 'K2: a cluster without a Link');
+  return broken;
+}
