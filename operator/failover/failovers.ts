@@ -17,6 +17,7 @@ import { Controller, type Outcome } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import { fenced, type MayWrite } from '../runtime/fence.ts';
 import type { Logger } from '../runtime/logger.ts';
+import type { OptionalKindOptions } from '../runtime/optional-kind.ts';
 import { type Action, plan } from '../runtime/plan.ts';
 import { isFederated, isFlat, ownerOf } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
@@ -27,9 +28,9 @@ import { type EndpointCounts, reachable, readyMembers, sumCounts, type TargetKno
 import { failoverOf, ROUTE_KINDS, routedPorts, ROUTES } from './routes.ts';
 import { failoverStatus, type FailoverFindings, readStatus } from './status.ts';
 import { Splits } from './splits.ts';
-import { type FailoverObject, parentKeysOf, SERVICE_FAILOVERS, Watched, type WatchOptions } from './watched.ts';
+import { type FailoverObject, parentKeysOf, SERVICE_FAILOVERS, Watched } from './watched.ts';
 
-export interface FailoversOptions extends Pick<WatchOptions, 'timings' | 'interruptions'> {
+export interface FailoversOptions extends Pick<OptionalKindOptions, 'timings' | 'interruptions'> {
   /** The source cluster. */
   readonly client: KubeClient;
   readonly source: Pick<SourceStores, 'services' | 'subscribeServices'>;

@@ -2,6 +2,7 @@
 import type { RouteKind } from '../../constructs/mirror/index.ts';
 import type { FailoverSettings } from '../../crds/failover/settings.ts';
 import type { KubeObject, Service } from '../kube/objects.ts';
+import type { KindState } from '../runtime/optional-kind.ts';
 import type { Readiness } from './decide.ts';
 import type { EndpointCounts } from './readiness.ts';
 
@@ -28,9 +29,6 @@ export interface RouteBackendRef {
   readonly port?: number;
   readonly weight?: number;
 }
-
-/** Whether objects of a kind can be read: `missing` says that its CRD is not installed, `unknown` that it was not read yet. */
-export type KindState = 'readable' | 'missing' | 'forbidden' | 'unknown';
 
 /** A backend, as it is. */
 export interface ObservedBackend {

@@ -8,14 +8,10 @@ import type { RouteKind } from '../../constructs/mirror/index.ts';
 import { readFailover, type FailoverSettings } from '../../crds/failover/settings.ts';
 import type { Checked } from '../../crds/field-error.ts';
 import { Annotation, FailoverApi, Label } from '../../crds/wire.ts';
-import type { KubeClient } from '../kube/client.ts';
-import { describe, isForbidden, isNotFound } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, type KubeObject, type Resource } from '../kube/objects.ts';
-import type { Interruptions } from '../runtime/interruptions.ts';
-import type { Logger } from '../runtime/logger.ts';
-import { Reflector, type ReflectorState, type ReflectorTimings } from '../runtime/reflector.ts';
-import { type Change, Store, type StoreOptions } from '../runtime/store.ts';
-import type { KindState, Route } from './observed.ts';
+import { OptionalKind, type OptionalKindOptions } from '../runtime/optional-kind.ts';
+import type { Change } from '../runtime/store.ts';
+import type { Route } from './observed.ts';
 import { type FamilyCounts, countSlice } from './readiness.ts';
 import { failoverOf, parentsOf, ROUTE_KINDS, ROUTES } from './routes.ts';
 import { CONTROLLED_SPLITS, servicesOf as servicesOfSplit, TRAFFIC_SPLITS, type TrafficSplit } from './splits.ts';
@@ -49,114 +45,6 @@ export interface CountedSlice extends KubeObject {
   readonly counts: FamilyCounts;
 }
 
-export interface WatchOptions {
-  readonly client: KubeClient;
-  /** The namespaces that are read; `[undefined]`: all. */
-  readonly partitions: readonly (string | undefined)[];
-  readonly timings?: Partial<ReflectorTimings> | undefined;
-  readonly interruptions?: Interruptions | undefined;
-  readonly log: Logger;
-}
-
-/** One kind that may not be there. */
-export class OptionalKind<T extends KubeObject> {
-  readonly store: Store<T>;
-  readonly #of: Resource;
-  readonly #options: WatchOptions;
-  readonly #onState: () => void;
-  readonly #labelSelector: string | undefined;
-  readonly #states = new Map<string | undefined, KindState>();
-  #running = false;
-
-  /** @param onState called when {@link state} may have changed */
-  constructor(
-    of: Resource,
-    options: WatchOptions,
-    store: StoreOptions<T>,
-    onState: () => void,
-    labelSelector?: string,
-  ) {
-    this.#of = of;
-    this.#labelSelector = labelSelector;
-    this.#options = options;
-    this.#onState = onState;
-    const names = options.partitions.filter((name) => name !== undefined);
-    this.store = new Store<T>({
-      ...store,
-      ...(names.length > 0 && { partitions: names }),
-      onRelisted: (first, lost, partition) => {
-        store.onRelisted?.(first, lost, partition);
-        onState();
-      },
-    });
-  }
-
-  /** Whether the API server does not serve it: its CRD is not installed. */
-  get isMissing(): boolean {
-    return [...this.#states.values()].includes('missing');
-  }
-
-  /** Whether the objects of a namespace can be read, and have been. */
-  stateIn(namespace: string): KindState {
-    const state = this.#stateIn(namespace);
-    if (state === 'missing' || state === 'forbidden') return state;
-    return this.store.syncedPart(namespace) ? 'readable' : 'unknown';
-  }
-
-  /** Whether the API server has not answered yet, in any way, what objects a namespace has. */
-  isAwaitedIn(namespace: string): boolean {
-    return this.#stateIn(namespace) === undefined && !this.store.syncedPart(namespace);
-  }
-
-  #stateIn(namespace: string): KindState | undefined {
-    return this.#states.get(namespace) ?? this.#states.get(undefined);
-  }
-
-  /** Watches until the signal aborts; once, however often it is called. */
-  async run(signal: AbortSignal): Promise<void> {
-    if (this.#running) return;
-    this.#running = true;
-    const { client, partitions, timings, interruptions } = this.#options;
-    await Promise.all(
-      partitions.map((namespace) =>
-        new Reflector<T>({
-          client: () => client,
-          resource: this.#of,
-          select: { namespace, labelSelector: this.#labelSelector },
-          sink: this.store.sink(namespace),
-          interruptions,
-          ...(timings === undefined ? {} : { timings }),
-          onState: (state) => this.#reflected(namespace, state),
-        }).run(signal),
-      ),
-    );
-  }
-
-  #reflected(namespace: string | undefined, state: ReflectorState): void {
-    const before = this.#states.get(namespace);
-    const now = stateOf(state) ?? before ?? 'unknown';
-    if (now === before) return;
-    this.#states.set(namespace, now);
-    const { plural, group } = this.#of;
-    const fields = { resource: `${plural}.${group}`, ...(namespace !== undefined && { namespace }) };
-    const { log } = this.#options;
-    if (state.connected) log.debug(fields, 'it can be read');
-    else {
-      // Nobody need have the CRD.
-      const level = now === 'missing' ? 'debug' : 'warn';
-      log[level]({ ...fields, error: describe(state.error) }, 'it cannot be read; trying again');
-    }
-    this.#onState();
-  }
-}
-
-/** What the state of a watch says of its kind; undefined: nothing new. */
-function stateOf(state: ReflectorState): KindState | undefined {
-  if (state.connected) return 'readable';
-  if (isNotFound(state.error)) return 'missing';
-  return isForbidden(state.error) ? 'forbidden' : undefined;
-}
-
 /** What is reported of a change. */
 export interface WatchListener {
   /** A ServiceFailover, by key. */
@@ -178,7 +66,7 @@ export class Watched {
   readonly slices: OptionalKind<CountedSlice>;
   readonly splits: OptionalKind<TrafficSplit>;
 
-  constructor(options: WatchOptions, listener: WatchListener) {
+  constructor(options: OptionalKindOptions, listener: WatchListener) {
     const all = (): void => listener.all();
     this.failovers = new OptionalKind<FailoverObject>(
       SERVICE_FAILOVERS,

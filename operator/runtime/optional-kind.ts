@@ -1,0 +1,123 @@
+/**
+ * A kind whose CRD need not be installed: what cannot be read is not known, and nothing may be deleted because of that. It is
+ * looked at again for ever.
+ */
+import type { KubeClient } from '../kube/client.ts';
+import { describe, isForbidden, isNotFound } from '../kube/errors.ts';
+import type { KubeObject, Resource } from '../kube/objects.ts';
+import type { Interruptions } from './interruptions.ts';
+import type { Logger } from './logger.ts';
+import { Reflector, type ReflectorState, type ReflectorTimings } from './reflector.ts';
+import { Store, type StoreOptions } from './store.ts';
+
+/** Whether objects of a kind can be read: `missing` says that its CRD is not installed, `unknown` that it was not read yet. */
+export type KindState = 'readable' | 'missing' | 'forbidden' | 'unknown';
+
+/** Where the objects of a kind are read. */
+export interface OptionalKindOptions {
+  readonly client: KubeClient;
+  /** The namespaces that are read; `[undefined]`: all. */
+  readonly partitions: readonly (string | undefined)[];
+  readonly timings?: Partial<ReflectorTimings> | undefined;
+  readonly interruptions?: Interruptions | undefined;
+  readonly log: Logger;
+}
+
+/** One kind that may not be there. */
+export class OptionalKind<T extends KubeObject> {
+  readonly store: Store<T>;
+  readonly #of: Resource;
+  readonly #options: OptionalKindOptions;
+  readonly #onState: () => void;
+  readonly #labelSelector: string | undefined;
+  readonly #states = new Map<string | undefined, KindState>();
+  #running = false;
+
+  /** @param onState called when {@link state} may have changed */
+  constructor(
+    of: Resource,
+    options: OptionalKindOptions,
+    store: StoreOptions<T>,
+    onState: () => void,
+    labelSelector?: string,
+  ) {
+    this.#of = of;
+    this.#labelSelector = labelSelector;
+    this.#options = options;
+    this.#onState = onState;
+    const names = options.partitions.filter((name) => name !== undefined);
+    this.store = new Store<T>({
+      ...store,
+      ...(names.length > 0 && { partitions: names }),
+      onRelisted: (first, lost, partition) => {
+        store.onRelisted?.(first, lost, partition);
+        onState();
+      },
+    });
+  }
+
+  /** Whether the API server does not serve it: its CRD is not installed. */
+  get isMissing(): boolean {
+    return [...this.#states.values()].includes('missing');
+  }
+
+  /** Whether the objects of a namespace can be read, and have been. */
+  stateIn(namespace: string): KindState {
+    const state = this.#stateIn(namespace);
+    if (state === 'missing' || state === 'forbidden') return state;
+    return this.store.syncedPart(namespace) ? 'readable' : 'unknown';
+  }
+
+  /** Whether the API server has not answered yet, in any way, what objects a namespace has. */
+  isAwaitedIn(namespace: string): boolean {
+    return this.#stateIn(namespace) === undefined && !this.store.syncedPart(namespace);
+  }
+
+  #stateIn(namespace: string): KindState | undefined {
+    return this.#states.get(namespace) ?? this.#states.get(undefined);
+  }
+
+  /** Watches until the signal aborts; once, however often it is called. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    const { client, partitions, timings, interruptions } = this.#options;
+    await Promise.all(
+      partitions.map((namespace) =>
+        new Reflector<T>({
+          client: () => client,
+          resource: this.#of,
+          select: { namespace, labelSelector: this.#labelSelector },
+          sink: this.store.sink(namespace),
+          interruptions,
+          ...(timings === undefined ? {} : { timings }),
+          onState: (state) => this.#reflected(namespace, state),
+        }).run(signal),
+      ),
+    );
+  }
+
+  #reflected(namespace: string | undefined, state: ReflectorState): void {
+    const before = this.#states.get(namespace);
+    const now = stateOf(state) ?? before ?? 'unknown';
+    if (now === before) return;
+    this.#states.set(namespace, now);
+    const { plural, group } = this.#of;
+    const fields = { resource: `${plural}.${group}`, ...(namespace !== undefined && { namespace }) };
+    const { log } = this.#options;
+    if (state.connected) log.debug(fields, 'it can be read');
+    else {
+      // Nobody need have the CRD.
+      const level = now === 'missing' ? 'debug' : 'warn';
+      log[level]({ ...fields, error: describe(state.error) }, 'it cannot be read; trying again');
+    }
+    this.#onState();
+  }
+}
+
+/** What the state of a watch says of its kind; undefined: nothing new. */
+function stateOf(state: ReflectorState): KindState | undefined {
+  if (state.connected) return 'readable';
+  if (isNotFound(state.error)) return 'missing';
+  return isForbidden(state.error) ? 'forbidden' : undefined;
+}
