@@ -59,17 +59,38 @@ const REQUIREMENT =
  * `undefined`: it selects nothing, unlike in Kubernetes.
  */
 export const parseSelectorText = (text: string): Checked<Selector | undefined> => {
-  const requirements = text.trim() === '' ? [] : text.split(/,(?![^()]*\))/);
-  const matchExpressions = requirements.map((each) => expressionOf(REQUIREMENT.exec(each)?.groups));
-  if (matchExpressions.includes(undefined)) {
-    return { ok: false, errors: [fieldError('selector', text, 'must be a valid label selector')] };
-  }
-  return parseSelector({ matchExpressions }, 'selector');
+  const read = readRequirements(text);
+  if (!read.ok) return { ok: false, errors: [fieldError('selector', text, 'must be a valid label selector')] };
+  return parseSelector({ matchExpressions: read.value }, 'selector');
 };
 
-function expressionOf(parts: Readonly<Record<string, string | undefined>> | undefined): object | undefined {
-  if (parts === undefined) return undefined;
-  const { absent, key = absent, operator, value, set, values = value } = parts;
+/** A requirement of a LabelSelector; keys and values have yet to be checked. */
+export interface LabelExpression {
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+  /** Absent with `Exists` and `DoesNotExist`. */
+  readonly values?: readonly string[];
+}
+
+/** The requirements of a text, or the first part of it that is none. */
+export type RequirementsRead =
+  { readonly ok: true; readonly value: readonly LabelExpression[] } | { readonly ok: false; readonly part: string };
+
+/** Reads the requirements of a selector as `kubectl --selector` takes it. */
+export function readRequirements(text: string): RequirementsRead {
+  const parts = text.trim() === '' ? [] : text.split(/,(?![^()]*\))/);
+  const value: LabelExpression[] = [];
+  for (const part of parts) {
+    const expression = expressionOf(REQUIREMENT.exec(part)?.groups);
+    if (expression === undefined) return { ok: false, part: part.trim() };
+    value.push(expression);
+  }
+  return { ok: true, value };
+}
+
+function expressionOf(parts: Readonly<Record<string, string | undefined>> | undefined): LabelExpression | undefined {
+  const { absent, key = absent, operator, value, set, values = value } = parts ?? {};
+  if (key === undefined) return undefined;
   if (values === undefined) return { key, operator: absent === undefined ? 'Exists' : 'DoesNotExist' };
   return {
     key,

@@ -4,16 +4,13 @@
  * checks the same for objects that an older CRD let pass.
  */
 import { OBJECT_META_SCHEMA } from '../link/schema.ts';
+import { CONDITION_FIELDS, count, text } from '../schema-fields.ts';
 
 /** Most backends of one ServiceFailover. */
 export const MAX_BACKENDS = 16;
 
 /** Largest weight, as the Gateway API has it. */
 export const MAX_WEIGHT = 1_000_000;
-
-const text = (description: string) => ({ type: 'string', description }) as const;
-
-const count = (description: string) => ({ type: 'integer', description, minimum: 0 }) as const;
 
 const serviceName = (description: string) =>
   ({
@@ -96,16 +93,7 @@ const condition = {
   required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
   properties: {
     type: { type: 'string', description: 'CamelCase', maxLength: 316 },
-    status: { type: 'string', description: 'Whether it holds', enum: ['True', 'False', 'Unknown'] },
-    reason: {
-      type: 'string',
-      description: 'CamelCase word for why',
-      minLength: 1,
-      maxLength: 1024,
-      pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
-    },
-    message: text('For people; may be empty'),
-    lastTransitionTime: { type: 'string', format: 'date-time', description: 'When status last changed' },
+    ...CONDITION_FIELDS,
     observedGeneration: count('metadata.generation of the ServiceFailover that this was seen at'),
   },
 } as const;

@@ -15,14 +15,11 @@
  *
  * `title` names the generated type; the CRD leaves it out.
  */
-
-const text = (description: string) => ({ type: 'string', description }) as const;
+import { CONDITION_FIELDS, count, text } from '../schema-fields.ts';
 
 const texts = (description: string) => ({ type: 'array', description, items: { type: 'string' } }) as const;
 
 const flag = (description: string) => ({ type: 'boolean', description }) as const;
-
-const count = (description: string) => ({ type: 'integer', description, minimum: 0 }) as const;
 
 const labelSelectorRequirement = {
   title: 'LabelSelectorRequirement',
@@ -120,19 +117,7 @@ const conditionType = {
     '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
 } as const;
 
-const conditionFields = {
-  type: conditionType,
-  status: { type: 'string', description: 'Whether it holds', enum: ['True', 'False', 'Unknown'] },
-  reason: {
-    type: 'string',
-    description: 'CamelCase word for why',
-    minLength: 1,
-    maxLength: 1024,
-    pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
-  },
-  message: text('For people; may be empty'),
-  lastTransitionTime: { type: 'string', format: 'date-time', description: 'When status last changed' },
-} as const;
+const conditionFields = { type: conditionType, ...CONDITION_FIELDS } as const;
 
 /** Schema of a reference to an object. */
 export const OBJECT_REF_SCHEMA = {

@@ -1,7 +1,6 @@
 /** Fields that the schemas of the MCS API and the About API share. */
 import { OBJECT_META_SCHEMA } from '../link/schema.ts';
-
-export const text = (description: string) => ({ type: 'string', description }) as const;
+import { CONDITION_FIELDS, text } from '../schema-fields.ts';
 
 /** Fields of every object. */
 export const objectFields = (kind: string) =>
@@ -30,15 +29,9 @@ export const conditions = <const T extends string>(title: T) =>
           pattern:
             '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
         },
-        status: { ...text('Whether it holds'), enum: ['True', 'False', 'Unknown'] },
-        reason: {
-          ...text('CamelCase words for why, joined by commas'),
-          minLength: 1,
-          maxLength: 1024,
-          pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
-        },
-        message: { ...text('For people; may be empty'), maxLength: 32_768 },
-        lastTransitionTime: { ...text('When status last changed'), format: 'date-time' },
+        ...CONDITION_FIELDS,
+        reason: { ...CONDITION_FIELDS.reason, description: 'CamelCase words for why, joined by commas' },
+        message: { ...CONDITION_FIELDS.message, maxLength: 32_768 },
         observedGeneration: {
           type: 'integer',
           description: 'metadata.generation of the object that this was seen at',

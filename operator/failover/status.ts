@@ -1,7 +1,16 @@
 /** The status of a ServiceFailover as a value, and how it is read back: it is foreign data by then. Pure. */
 import type { FailoverStatus } from '../../crds/failover/types.gen.ts';
 import { type FieldError, formatFieldErrors } from '../../crds/field-error.ts';
-import { type Condition, isReason, setCondition, toTime, type Verdict, verdict } from '../kube/conditions.ts';
+import {
+  type Condition,
+  type Fields,
+  fieldsOf,
+  readConditions,
+  setCondition,
+  toTime,
+  type Verdict,
+  verdict,
+} from '../kube/conditions.ts';
 import type { Readiness } from './decide.ts';
 import type { ObservedFailover } from './observed.ts';
 import type { Decision, Finding } from './plan.ts';
@@ -26,11 +35,6 @@ export interface StatusBefore {
   readonly active: string | undefined;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
-
 const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
 
 /** Reads a status back; no form of it makes this throw. */
@@ -42,33 +46,10 @@ export function readStatus(status: unknown): StatusBefore {
     return [[service, { ready, sinceMs }] as const];
   });
   return {
-    conditions: listOf(conditions).flatMap(readCondition),
+    conditions: readConditions(conditions),
     readiness: new Map(readiness),
     active: typeof active === 'string' ? active : undefined,
   };
-}
-
-function readCondition({
-  type,
-  status,
-  reason,
-  message,
-  observedGeneration,
-  lastTransitionTime,
-}: Fields): readonly Condition[] {
-  if (typeof type !== 'string' || typeof reason !== 'string' || !isReason(reason)) return [];
-  if (status !== 'True' && status !== 'False' && status !== 'Unknown') return [];
-  if (typeof lastTransitionTime !== 'string' || Number.isNaN(Date.parse(lastTransitionTime))) return [];
-  return [
-    {
-      type,
-      status,
-      reason,
-      message: typeof message === 'string' ? message : '',
-      observedGeneration: typeof observedGeneration === 'number' ? observedGeneration : 0,
-      lastTransitionTime,
-    },
-  ];
 }
 
 /** Returns the status. What is not known of an invalid ServiceFailover stays as it was. */

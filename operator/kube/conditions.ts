@@ -61,3 +61,40 @@ export function setCondition(
   const at = before === undefined ? previous.length : previous.indexOf(before);
   return [...previous.slice(0, at), condition, ...previous.slice(at + 1).filter(({ type }) => type !== next.type)];
 }
+
+/** The fields of a status that is read back: foreign data. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** The fields of a value; none if it is no object. */
+export const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+
+/** Reads conditions back. Those that are not of the expected form are left out, and no form makes this throw. */
+export const readConditions = (foreign: unknown): readonly Condition[] =>
+  Array.isArray(foreign) ? foreign.flatMap(readCondition) : [];
+
+function readCondition(foreign: unknown): readonly Condition[] {
+  const { type, status, reason, message, observedGeneration, lastTransitionTime } = fieldsOf(foreign);
+  if (typeof type !== 'string' || !isStatus(status) || !isTime(lastTransitionTime)) return [];
+  if (typeof reason !== 'string' || !isReason(reason)) return [];
+  return [
+    {
+      type,
+      status,
+      reason,
+      message: typeof message === 'string' ? message : '',
+      observedGeneration: typeof observedGeneration === 'number' ? observedGeneration : 0,
+      lastTransitionTime,
+    },
+  ];
+}
+
+/** Whether a value is the status of a condition. */
+export const isStatus = (value: unknown): value is Condition['status'] =>
+  value === 'True' || value === 'False' || value === 'Unknown';
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+
+/** Whether the API server accepts a value as a time: it is written back. */
+export const isTime = (value: unknown): value is string =>
+  typeof value === 'string' && TIME.test(value) && !Number.isNaN(Date.parse(value));

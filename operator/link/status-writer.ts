@@ -5,12 +5,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { backoffMs, RETRY_BACKOFF } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { type Fields, fieldsOf } from '../kube/conditions.ts';
 import { describe, isNotFound } from '../kube/errors.ts';
 import { fenced, type MayWrite } from '../runtime/fence.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { KubeObject, Resource } from '../kube/objects.ts';
 import type { LinkStatusPatch } from './status.ts';
-import { fieldsOf, type LinkStatusBefore, readStatus } from './status-before.ts';
+import { type LinkStatusBefore, readStatus } from './status-before.ts';
 
 /** A Link as its status writer reads it. */
 export interface LinkObject extends KubeObject {
@@ -36,8 +37,6 @@ export interface StatusWriterOptions {
   /** Whether this replica certainly leads: the status of a Link is written without a precondition. */
   readonly mayWrite: MayWrite;
 }
-
-type Fields = ReturnType<typeof fieldsOf>;
 
 /** Writes take at most a tenth of the time: a long status, or one on a slow API server, is written less often. */
 const IDLE_RATIO = 10;

@@ -2,7 +2,8 @@
  * The JSON schema of ServiceImport of the MCS API (KEP-1645). Names and fields are those of its reference CRD, in v1beta1;
  * it refuses no object that the reference accepts.
  */
-import { conditions, objectFields, text } from '../fields.ts';
+import { text } from '../../schema-fields.ts';
+import { conditions, objectFields } from '../fields.ts';
 
 const port = {
   title: 'ServiceImportPort',

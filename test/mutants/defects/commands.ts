@@ -206,9 +206,9 @@ export const COMMANDS: readonly Defect[] = [
   },
   {
     name: 'a label query that excludes a label asks for it',
-    file: 'synth/commands/link/label-query.ts',
-    find: "negation === '!'",
-    replace: "negation === '-'",
+    file: 'crds/selector.ts',
+    find: "absent === undefined ? 'Exists' : 'DoesNotExist'",
+    replace: "absent === undefined ? 'Exists' : 'Exists'",
     tests: ['test/synth/commands/link/label-query.test.ts'],
   },
   {

@@ -122,6 +122,7 @@ export const FAILOVER: readonly Defect[] = [
   },
   {
     ...WATCHED,
+    file: 'operator/runtime/optional-kind.ts',
     name: 'a namespace that is refused ends failover in all others',
     rule: 'J4',
     find: "this.store.syncedPart(namespace) ? 'readable' : 'unknown'",

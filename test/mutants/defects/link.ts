@@ -351,6 +351,7 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...STATUS_BEFORE,
+    file: 'operator/kube/conditions.ts',
     name: 'L47 a reason that the API server refuses is written back',
     rule: 'G1',
     find: "if (typeof reason !== 'string' || !isReason(reason)) return [];",
@@ -358,6 +359,7 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...STATUS_BEFORE,
+    file: 'operator/kube/conditions.ts',
     name: 'L47 a time that the API server refuses is written back',
     rule: 'G1',
     find: 'TIME.test(value) && !Number.isNaN(Date.parse(value))',

@@ -10,6 +10,7 @@ describe('a label query', () => {
   it.each([
     ['', {}],
     ['a=b', { matchLabels: { a: 'b' } }],
+    ['a in (b)', { matchLabels: { a: 'b' } }],
     ['example.com/a==b,c=', { matchLabels: { 'example.com/a': 'b', c: '' } }],
     ['a!=b', { matchExpressions: [{ key: 'a', operator: 'NotIn', values: ['b'] }] }],
     ['a in (b, c)', { matchExpressions: [{ key: 'a', operator: 'In', values: ['b', 'c'] }] }],
@@ -33,8 +34,8 @@ describe('a label query', () => {
   it.each([
     ['a=b,a=c', /must not ask for two values of a/],
     ['a=b c', /must be a requirement on a label/],
-    ['a in (b', /must be a label query/],
-    ['a,,b', /must be a label query/],
+    ['a in (b', /"a in \(b" must be a requirement on a label/],
+    ['a,,b', /"" must be a requirement on a label/],
     ['a=-', /must be a valid label value/],
     ['-a', /must be a valid label key/],
     ['a>1', /must be a valid label key/],
