@@ -9,7 +9,7 @@ import { Annotation, Label } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
 import type { IpFamily, Service } from '../kube/objects.ts';
 import { isMirrorItself } from '../mirror/shape.ts';
-import type { ServiceExport } from './objects.ts';
+import type { ServiceExport } from '../target/mcs-objects.ts';
 
 /** Most ports of an export, and of a ServiceImport. */
 export const MAX_PORTS = 100;

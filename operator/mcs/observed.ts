@@ -5,7 +5,8 @@
 import type { HeadlessMirrorSubset, MirrorMode } from '../../constructs/mirror/index.ts';
 import type { EndpointSlice, IpFamily, Service } from '../kube/objects.ts';
 import type { GatewayView, LinkView, NamespaceState } from '../mirror/observed.ts';
-import type { ServiceExport, ServiceImport } from './objects.ts';
+import type { ServiceExport } from '../target/mcs-objects.ts';
+import type { ServiceImport } from './objects.ts';
 
 /** A cluster that may export the Service. */
 interface Party {

@@ -5,7 +5,8 @@
 import { type Condition, setCondition, verdict, type Verdict } from '../kube/conditions.ts';
 import type { Conflict, Resolution } from './conflicts.ts';
 import type { ImportDecision } from './decide.ts';
-import type { ServiceExport, ServiceImport } from './objects.ts';
+import type { ServiceExport } from '../target/mcs-objects.ts';
+import type { ServiceImport } from './objects.ts';
 
 /** Status of a ServiceImport. */
 export interface ImportStatus {

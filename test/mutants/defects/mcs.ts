@@ -209,7 +209,7 @@ export const MCS: readonly Defect[] = [
     replace: '({ ...port })',
   },
   {
-    file: 'operator/mcs/objects.ts',
+    file: 'operator/target/mcs-objects.ts',
     tests: [DECIDE_TEST],
     name: 'what a ServiceImport or an export says is taken as it comes',
     rule: 'E1',

@@ -2,14 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { clusterIds } from '../../../operator/mcs/cluster-ids.ts';
 import { decideImport } from '../../../operator/mcs/decide.ts';
-import {
-  readServiceExport,
-  readServiceImport,
-  type ServiceExport,
-  type ServiceImport,
-} from '../../../operator/mcs/objects.ts';
+import { readServiceImport, type ServiceImport } from '../../../operator/mcs/objects.ts';
 import type { ObservedImport } from '../../../operator/mcs/observed.ts';
 import { exportStatus, importStatus } from '../../../operator/mcs/status.ts';
+import { readServiceExport, type ServiceExport } from '../../../operator/target/mcs-objects.ts';
 import {
   flat,
   local,
