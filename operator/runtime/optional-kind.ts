@@ -20,6 +20,14 @@ export interface OptionalKindOptions {
   readonly partitions: readonly (string | undefined)[];
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
+  readonly fieldSelector?: string | undefined;
+  /** Most objects, and most bytes that they take as the store weighs them, in each partition. @default - no limit */
+  readonly maxObjects?: number | undefined;
+  readonly maxBytes?: number | undefined;
+  /** Called when the server has been heard: it was listed, or something came by a watch. */
+  readonly onHeard?: (() => void) | undefined;
+  /** How it is logged that a kind cannot be read though the server serves it. @default warn */
+  readonly level?: 'warn' | 'info' | 'debug' | undefined;
   readonly log: Logger;
 }
 
@@ -81,14 +89,17 @@ export class OptionalKind<T extends KubeObject> {
   async run(signal: AbortSignal): Promise<void> {
     if (this.#running) return;
     this.#running = true;
-    const { client, partitions, timings, interruptions } = this.#options;
+    const { client, partitions, timings, interruptions, fieldSelector, maxObjects, maxBytes, onHeard } = this.#options;
     await Promise.all(
       partitions.map((namespace) =>
         new Reflector<T>({
           client: () => client,
           resource: this.#of,
-          select: { namespace, labelSelector: this.#labelSelector },
+          select: { namespace, labelSelector: this.#labelSelector, fieldSelector },
           sink: this.store.sink(namespace),
+          maxObjects,
+          maxBytes,
+          onHeard,
           interruptions,
           ...(timings === undefined ? {} : { timings }),
           onState: (state) => this.#reflected(namespace, state),
@@ -104,11 +115,11 @@ export class OptionalKind<T extends KubeObject> {
     this.#states.set(namespace, now);
     const { plural, group } = this.#of;
     const fields = { resource: `${plural}.${group}`, ...(namespace !== undefined && { namespace }) };
-    const { log } = this.#options;
+    const { log, level: refused = 'warn' } = this.#options;
     if (state.connected) log.debug(fields, 'it can be read');
     else {
       // Nobody need have the CRD.
-      const level = now === 'missing' ? 'debug' : 'warn';
+      const level = now === 'missing' ? 'debug' : refused;
       log[level]({ ...fields, error: describe(state.error) }, 'it cannot be read; trying again');
     }
     this.#onState();

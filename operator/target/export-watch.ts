@@ -5,9 +5,10 @@
  */
 import type { Selector } from '../../crds/selector.ts';
 import type { KubeClient } from '../kube/client.ts';
-import type { EndpointSlice, Service } from '../kube/objects.ts';
+import { type EndpointSlice, type Service, SERVICES } from '../kube/objects.ts';
 import { DEFAULT_TIMINGS } from '../runtime/reflector.ts';
 import { type Exported, exportedAs } from './exported.ts';
+import { readService } from './objects.ts';
 import { Rereads } from './rereads.ts';
 import { type SelectedOptions, SelectedServices, type WatchSettings } from './selected.ts';
 
@@ -57,8 +58,8 @@ export class ExportWatch {
   #gateway: SelectedServices | undefined;
   #flat: SelectedServices | undefined;
   #members: SelectedServices | undefined;
-  readonly #rereads: Rereads;
-  readonly #memberRereads: Rereads;
+  readonly #rereads: Rereads<Service>;
+  readonly #memberRereads: Rereads<Service>;
   readonly #stopped = new AbortController();
 
   constructor(options: ExportWatchOptions) {
@@ -66,8 +67,9 @@ export class ExportWatch {
     const { onAnswer, onMemberAnswer, onUnanswered, timings } = options;
     this.#readsFlatSlices = options.selectors.readsFlatSlices ?? false;
     const backoff = timings?.backoff ?? DEFAULT_TIMINGS.backoff;
-    this.#rereads = new Rereads({ onAnswer, onUnanswered, backoff });
-    this.#memberRereads = new Rereads({ onAnswer: (key) => onMemberAnswer?.(key), onUnanswered, backoff });
+    const common = { of: SERVICES, read: readService, onUnanswered, backoff };
+    this.#rereads = new Rereads<Service>({ ...common, onAnswer });
+    this.#memberRereads = new Rereads<Service>({ ...common, onAnswer: (key) => onMemberAnswer?.(key) });
   }
 
   /** Whether every exported Service and every member is known: only then is one that is not there known to be gone. */
@@ -104,7 +106,7 @@ export class ExportWatch {
   confirms(key: string): boolean {
     if (this.#exported.length === 0) return true;
     const answer = this.#rereads.answer(key);
-    return answer !== undefined && isSame(this.#exportedAs(answer.service), this.get(key));
+    return answer !== undefined && isSame(this.#exportedAs(answer.object), this.get(key));
   }
 
   /** Forgets what the target answers when it is asked for one Service. */
@@ -122,7 +124,7 @@ export class ExportWatch {
     const { members } = this.#options.selectors;
     if (members === undefined) return true;
     const answer = this.#memberRereads.answer(key);
-    return answer !== undefined && (answer.service === undefined || !members.matches(answer.service.metadata.labels));
+    return answer !== undefined && (answer.object === undefined || !members.matches(answer.object.metadata.labels));
   }
 
   /** Forgets what the target answers when it is asked for one Service as a member. */

@@ -1,53 +1,65 @@
 /**
- * Services that are read once more before what is made from them is deleted. Watches and lists differ in age: a Service may have
+ * Objects that are read once more before what is made from them is deleted. Watches and lists differ in age: a Service may have
  * left one watch before it enters another, and a list may be older than what another watch has shown. So the target is
- * asked for the one Service, and its answer is compared with what is shown.
+ * asked for the one object, and its answer is compared with what is shown.
  *
- * An answer is kept until it is forgotten. Until then the target is not asked for the Service again, whatever it said.
+ * An answer is kept until it is forgotten. Until then the target is not asked for the object again, whatever it said.
  */
 import type { BackoffPolicy } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { ApiError } from '../kube/errors.ts';
-import { keyOf, type Service, SERVICES, splitKey } from '../kube/objects.ts';
+import { servedVerbs } from '../kube/discovery.ts';
+import { keyOf, type KubeObject, type Resource, splitKey } from '../kube/objects.ts';
 import { type Result, Workqueue } from '../runtime/workqueue.ts';
-import { readService } from './objects.ts';
+import type { Read } from './objects.ts';
 
-export interface RereadsOptions {
-  /** Called with the key of a Service for which there is an answer. */
+export interface RereadsOptions<T extends KubeObject> {
+  readonly of: Resource;
+  /** Reads an object, or refuses it. */
+  readonly read: (object: T) => Read<T>;
+  /**
+   * Whether the kind has a CRD, which takes all objects away before it is gone itself (rule K5): that there is none
+   * counts as an answer only if objects of the kind can still be created. @default false
+   */
+  readonly isCustom?: boolean | undefined;
+  /** Called with the key of an object for which there is an answer. */
   readonly onAnswer: (key: string) => void;
-  /** Called when the target could not be asked for a Service, the first time: it is asked again, without limit. */
+  /** Called when the target could not be asked for an object, the first time: it is asked again, without limit. */
   readonly onUnanswered: (key: string, error: unknown) => void;
-  /** How long a Service that could not be read waits. */
+  /** How long an object that could not be read waits. */
   readonly backoff: BackoffPolicy;
 }
 
-/** What the target answered about a Service. */
-export interface Answer {
+/** What the target answered about an object. */
+export interface Answer<T extends KubeObject> {
   /** Undefined: it does not exist, or is not what the API allows. */
-  readonly service: Service | undefined;
+  readonly object: T | undefined;
 }
 
-/** A Service that has been asked for. What is answered to another question about it is out of date. */
+/** What asks: a client. */
+type Asking = Pick<KubeClient, 'list' | 'get'>;
+
+/** An object that has been asked for. What is answered to another question about it is out of date. */
 interface Question {
   hasFailed: boolean;
 }
 
-/** Services that are read at once: a thousand that go at a time are soon read, and other requests still get their turn. */
+/** Objects that are read at once: a thousand that go at a time are soon read, and other requests still get their turn. */
 const AT_ONCE = 16;
 
-export class Rereads {
-  readonly #options: RereadsOptions;
+export class Rereads<T extends KubeObject> {
+  readonly #options: RereadsOptions<T>;
   readonly #queue: Workqueue;
   readonly #asked = new Map<string, Question>();
-  readonly #answers = new Map<string, Answer>();
+  readonly #answers = new Map<string, Answer<T>>();
 
-  constructor(options: RereadsOptions) {
+  constructor(options: RereadsOptions<T>) {
     this.#options = options;
     this.#queue = new Workqueue({ backoff: options.backoff });
   }
 
   /**
-   * Asks for a Service, unless there is an answer, or will be.
+   * Asks for an object, unless there is an answer, or will be.
    * @param key `namespace/name`
    */
   ask(key: string): void {
@@ -56,8 +68,8 @@ export class Rereads {
     this.#queue.add(key);
   }
 
-  /** Returns what the target answered about a Service; undefined: nothing yet. */
-  answer(key: string): Answer | undefined {
+  /** Returns what the target answered about an object; undefined: nothing yet. */
+  answer(key: string): Answer<T> | undefined {
     return this.#answers.get(key);
   }
 
@@ -68,7 +80,7 @@ export class Rereads {
   }
 
   /**
-   * Forgets all answers, and asks again for every Service that is still asked for, or whose answer settled nothing.
+   * Forgets all answers, and asks again for every object that is still asked for, or whose answer settled nothing.
    * @param isSettled whether an answer agrees with what is shown
    */
   askAnew(isSettled: (key: string) => boolean): void {
@@ -78,21 +90,27 @@ export class Rereads {
     for (const key of keys) this.ask(key);
   }
 
+  /** Forgets all answers and questions: what is not asked for again need not be known. */
+  clear(): void {
+    this.#asked.clear();
+    this.#answers.clear();
+  }
+
   /** Asks until the signal aborts. */
-  run(client: Pick<KubeClient, 'list'>, signal: AbortSignal): void {
+  run(client: Asking, signal: AbortSignal): void {
     void this.#queue.run(AT_ONCE, (key) => this.#read(key, client, signal), signal);
   }
 
-  async #read(key: string, client: Pick<KubeClient, 'list'>, signal: AbortSignal): Promise<Result> {
+  async #read(key: string, client: Asking, signal: AbortSignal): Promise<Result> {
     const question = this.#asked.get(key);
     if (question === undefined) return {};
     const { onAnswer, onUnanswered } = this.#options;
     try {
-      const service = await readNow(key, client, signal);
+      const object = await this.#readNow(key, client, signal);
       // It may have been forgotten, or asked for anew.
       if (signal.aborted || this.#asked.get(key) !== question) return {};
       this.#asked.delete(key);
-      this.#answers.set(key, { service });
+      this.#answers.set(key, { object });
       onAnswer(key);
       return {};
     } catch (error) {
@@ -101,23 +119,22 @@ export class Rereads {
       return { retryAfterMs: (error instanceof ApiError ? error.retryAfterMs : undefined) ?? 0 };
     }
   }
-}
-
-/** Reads a Service as it is now, by a list of its name: whoever may read what is exported may list it. */
-async function readNow(
-  key: string,
-  client: Pick<KubeClient, 'list'>,
-  signal: AbortSignal,
-): Promise<Service | undefined> {
-  const { namespace, name } = splitKey(key);
-  const query = { namespace, fieldSelector: `metadata.name=${name}`, limit: 1 };
-  const { items } = await client.list<Service>(SERVICES, query, signal);
-  const [service] = items.flatMap((item) => {
-    const read = readService(item);
-    return 'object' in read ? [read.object] : [];
-  });
-  if (service !== undefined && keyOf(service) !== key) {
-    throw new Error(`list services: asked for ${key}, answered with ${keyOf(service)}`);
+  /** Reads an object as it is now, by a list of its name: whoever may read what is exported may list it. */
+  async #readNow(key: string, client: Asking, signal: AbortSignal): Promise<T | undefined> {
+    const { of, read, isCustom = false } = this.#options;
+    const { namespace, name } = splitKey(key);
+    const query = { namespace, fieldSelector: `metadata.name=${name}`, limit: 1 };
+    const { items } = await client.list<T>(of, query, signal);
+    const [object] = items.flatMap((item) => {
+      const result = read(item);
+      return 'object' in result ? [result.object] : [];
+    });
+    if (object !== undefined && keyOf(object) !== key) {
+      throw new Error(`list ${of.plural}: asked for ${key}, answered with ${keyOf(object)}`);
+    }
+    if (object === undefined && isCustom && !(await servedVerbs(client, of, signal)).includes('create')) {
+      throw new Error(`list ${of.plural}: there is none of ${key}, but the CRD is being deleted`);
+    }
+    return object;
   }
-  return service;
 }

@@ -18,6 +18,7 @@ import {
 import type { ReflectorState, ReflectorTimings } from '../runtime/reflector.ts';
 import { Store } from '../runtime/store.ts';
 import { weightOf } from '../runtime/weight.ts';
+import { MAX_BYTES, MAX_OBJECTS } from './bounds.ts';
 import { hasSelector, needsByName, slicesBehind } from './exported.ts';
 import { type Read, readService, readSlice as readTargetSlice, serviceKeys } from './objects.ts';
 import { SlicesByName, type Wanting } from './slices-by-name.ts';
@@ -67,11 +68,6 @@ export interface SelectedOptions extends WatchSettings {
 
 /** The watch of the slices that carry the labels of the Services. */
 const LABELLED = 'endpointslices';
-
-/** Most Services, and most slices, that are read of a target (rule E10): several times what anybody mirrors. */
-const MAX_OBJECTS = 50_000;
-/** Most bytes that the objects of one list and its watch take: 10,000 Services with 6 KiB of annotations each. */
-const MAX_BYTES = 64 * 1024 * 1024;
 
 export class SelectedServices {
   readonly #options: SelectedOptions;

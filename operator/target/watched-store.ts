@@ -1,13 +1,15 @@
 /** A store and the one reflector that fills it, until it is stopped. */
 import type { KubeClient } from '../kube/client.ts';
 import type { KubeObject, Resource } from '../kube/objects.ts';
+import type { Interruptions } from '../runtime/interruptions.ts';
 import { Reflector, type ReflectorState, type ReflectorTimings } from '../runtime/reflector.ts';
 import type { Store } from '../runtime/store.ts';
 
 export interface WatchedStoreOptions<T extends KubeObject> {
   readonly store: Store<T>;
   readonly resource: Resource;
-  readonly labelSelector: string;
+  /** @default - all objects */
+  readonly labelSelector?: string | undefined;
   /** @default - the whole cluster */
   readonly namespace?: string | undefined;
   /** Most objects that are read. */
@@ -17,6 +19,7 @@ export interface WatchedStoreOptions<T extends KubeObject> {
   /** The client for the next list or watch. */
   readonly client: () => KubeClient;
   readonly timings?: Partial<ReflectorTimings> | undefined;
+  readonly interruptions?: Interruptions | undefined;
   /** Called with each state of the reflector, and with undefined when it is stopped. */
   readonly onState: (state: ReflectorState | undefined) => void;
   /** Called when the server has been heard. */
@@ -42,6 +45,7 @@ export class WatchedStore<T extends KubeObject> {
       maxBytes,
       client,
       timings,
+      interruptions,
       onState,
       onHeard,
       signal,
@@ -56,6 +60,7 @@ export class WatchedStore<T extends KubeObject> {
       maxObjects,
       maxBytes,
       onHeard,
+      interruptions,
       ...(timings === undefined ? {} : { timings }),
       onState: (state) => {
         this.#connected = state.connected;

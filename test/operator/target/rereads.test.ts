@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { KubeClient, ListOptions } from '../../../operator/kube/client.ts';
 import { ApiError } from '../../../operator/kube/errors.ts';
-import type { Resource, Service } from '../../../operator/kube/objects.ts';
+import { type Resource, type Service, SERVICES } from '../../../operator/kube/objects.ts';
+import { readService } from '../../../operator/target/objects.ts';
 import { Rereads } from '../../../operator/target/rereads.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -20,7 +21,9 @@ function reading() {
   const pending: { readonly key: string; readonly answer: (answer: Service | undefined | Error) => void }[] = [];
   const reported: string[] = [];
   const ended = new AbortController();
-  const rereads = new Rereads({
+  const rereads = new Rereads<Service>({
+    of: SERVICES,
+    read: readService,
     onAnswer: (key) => reported.push(key),
     onUnanswered: (key, error) => reported.push(`${key} ${String(error)}`),
     backoff: { baseMs: 100, capMs: 1000 },
@@ -49,7 +52,7 @@ function reading() {
   /** The version of Service web that was answered; `none`: there is none; undefined: nothing was answered. */
   const versionOf = (): string | undefined => {
     const found = rereads.answer(WEB);
-    return found && (found.service?.metadata.resourceVersion ?? 'none');
+    return found && (found.object?.metadata.resourceVersion ?? 'none');
   };
   return { rereads, pending, reported, answer, ask, ended, versionOf };
 }
@@ -122,7 +125,7 @@ describe('a Service that is read once more', () => {
     expect(pending).toHaveLength(1);
   });
 
-  it.each<[string, (rereads: Rereads) => void]>([
+  it.each<[string, (rereads: Rereads<Service>) => void]>([
     [
       'it was forgotten and asked for',
       (rereads) => {

@@ -1,0 +1,264 @@
+/**
+ * What one cluster exports by the MCS API, read with one client: ServiceExports, their Services and slices, and the id that
+ * the cluster claims. Nobody need have the CRDs. What cannot be read is not known (rule K5), and is looked at again for ever.
+ */
+import { AboutApi } from '../../crds/wire.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { describe } from '../kube/errors.ts';
+import { type EndpointSlice, keyOf, type Service, splitKey } from '../kube/objects.ts';
+import type { Interruptions } from '../runtime/interruptions.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { OptionalKind, type OptionalKindOptions } from '../runtime/optional-kind.ts';
+import { DEFAULT_TIMINGS, type ReflectorTimings } from '../runtime/reflector.ts';
+import { weightOf } from '../runtime/weight.ts';
+import { MAX_BYTES, MAX_OBJECTS } from './bounds.ts';
+import { ExportedServices } from './exported-services.ts';
+import {
+  CLUSTER_PROPERTIES,
+  type ClusterProperty,
+  readClusterId,
+  readTargetExport,
+  SERVICE_EXPORTS,
+  type ServiceExport,
+} from './mcs-objects.ts';
+import type { Read } from './objects.ts';
+import { Rereads } from './rereads.ts';
+
+export interface ClusterExportsOptions {
+  readonly client: KubeClient;
+  /** The only namespaces that are read. @default all */
+  readonly namespaces?: readonly string[] | undefined;
+  readonly timings?: Partial<ReflectorTimings> | undefined;
+  readonly interruptions?: Interruptions | undefined;
+  readonly labelCopyMs?: number | undefined;
+  /** Reads a slice, or refuses it. @default - keeps ports, and addresses, hostnames and conditions of endpoints */
+  readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
+  readonly log: Logger;
+  /** Called when an export, its Service or slices may have changed, or an answer about it has come, by `namespace/name`. */
+  readonly onChange: (key: string) => void;
+  /**
+   * Called when ServiceExports were listed anew, before `onChange` is for what the list changed, and when other exports
+   * are known than before.
+   */
+  readonly onRelisted: () => void;
+  /** Called when the id that the cluster claims may have changed. */
+  readonly onIdentity: () => void;
+  /** Called when the cluster has been heard: a list, an event or a bookmark has come. */
+  readonly onHeard?: (() => void) | undefined;
+  /** Called when an object was left out since it is not what the API allows. */
+  readonly onMalformed: (what: string) => void;
+}
+
+/** What is known of one export. */
+export interface ExportView {
+  /** Whether it is known what the cluster exports under that name: its exports are listed, and the Service of this one. */
+  readonly isKnown: boolean;
+  /** Absent: there is none, or it is not known. */
+  readonly serviceExport: ServiceExport | undefined;
+  /** Absent: there is none, it is not exported, or it is not known. */
+  readonly service: Service | undefined;
+  /** The slices behind the Service; undefined while they are not known. */
+  readonly slices: readonly EndpointSlice[] | undefined;
+}
+
+/** In place of a namespace: all of them. */
+const WHOLE = '';
+
+/** A ClusterProperty is one object; a server that ignores the query may send all that it has. */
+const MAX_PROPERTIES = 100;
+
+export class ClusterExports {
+  readonly #options: ClusterExportsOptions;
+  readonly #exports: OptionalKind<ServiceExport>;
+  readonly #identity: OptionalKind<ClusterProperty>;
+  readonly #rereads: Rereads<ServiceExport>;
+  /** The Services of each namespace, or of all, in which there has been an export. */
+  readonly #services = new Map<string, ExportedServices>();
+  #signal: AbortSignal | undefined;
+
+  constructor(options: ClusterExportsOptions) {
+    const { namespaces, onChange, onRelisted, onIdentity, timings } = options;
+    this.#options = options;
+    const partitions = namespaces ?? [undefined];
+    this.#exports = new OptionalKind<ServiceExport>(
+      SERVICE_EXPORTS,
+      this.#kindOptions(partitions, MAX_OBJECTS),
+      {
+        weigh: weightOf,
+        trim: (object) => this.#checked(readTargetExport(object)),
+        onRelisted: () => this.#rereads.askAnew((key) => this.#isNone(key)),
+        onChange: ({ key }) => this.#changed(key),
+      },
+      () => {
+        // While it is not known what is exported, nobody need ask.
+        if (partitions.some((namespace) => !this.#isReadable(namespace ?? WHOLE))) this.#rereads.clear();
+        onRelisted();
+      },
+    );
+    this.#identity = new OptionalKind<ClusterProperty>(
+      CLUSTER_PROPERTIES,
+      { ...this.#kindOptions([undefined], MAX_PROPERTIES), fieldSelector: `metadata.name=${AboutApi.clusterId}` },
+      {
+        weigh: weightOf,
+        trim: (object) => this.#checked(readClusterId(object)),
+        onChange: () => onIdentity(),
+      },
+      onIdentity,
+    );
+    this.#rereads = new Rereads<ServiceExport>({
+      of: SERVICE_EXPORTS,
+      read: readTargetExport,
+      isCustom: true,
+      onAnswer: onChange,
+      onUnanswered: (key, error) =>
+        options.log.debug(
+          { export: key, error: describe(error) },
+          'the cluster does not say whether there is an export',
+        ),
+      backoff: timings?.backoff ?? DEFAULT_TIMINGS.backoff,
+    });
+  }
+
+  /** Reads until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal;
+    this.#rereads.run(this.#options.client, signal);
+    await Promise.all([this.#exports.run(signal), this.#identity.run(signal)]);
+  }
+
+  /** Keys of all ServiceExports. */
+  *keys(): Generator<string> {
+    for (const each of this.#exports.store.values()) yield keyOf(each);
+  }
+
+  /** Number of ServiceExports. */
+  get size(): number {
+    return this.#exports.store.size;
+  }
+
+  /** The id that the cluster claims: undefined while it is not known, null if it claims none, or does not say. */
+  get claimedId(): string | null | undefined {
+    const { store } = this.#identity;
+    if (store.synced) return store.get(AboutApi.clusterId)?.spec.value ?? null;
+    const state = this.#identity.stateIn(WHOLE);
+    return state === 'missing' || state === 'forbidden' ? null : undefined;
+  }
+
+  /** What is known of the export of a key. */
+  observe(key: string): ExportView {
+    const { namespace } = splitKey(key);
+    const serviceExport = this.#exports.store.get(key);
+    const isReadable = this.#isReadable(namespace);
+    if (serviceExport === undefined) return { isKnown: isReadable, serviceExport, service: undefined, slices: [] };
+    const services = this.#services.get(this.#partOf(namespace));
+    return {
+      isKnown: isReadable && services?.synced === true,
+      serviceExport,
+      service: services?.get(key),
+      slices: services?.slicesOf(key),
+    };
+  }
+
+  /**
+   * Whether the cluster, asked for this one export, has answered that there is none, though there can be. If it has not
+   * been asked, it is, and `onChange` is called when it has answered.
+   */
+  confirmsNoExport(key: string): boolean {
+    const { namespace } = splitKey(key);
+    // What is in a namespace that is not read is not exported.
+    if (!this.#isRead(namespace)) return this.#isReadable(namespace);
+    if (!this.#isReadable(namespace)) return false;
+    this.#rereads.ask(key);
+    return this.#isNone(key);
+  }
+
+  /** Forgets what the cluster answered about one export. */
+  forgetAnswer(key: string): void {
+    this.#rereads.forget(key);
+  }
+
+  /** Forgets what the cluster answered, and asks it again where that settled nothing. */
+  askAnew(): void {
+    this.#rereads.askAnew((key) => this.#isNone(key));
+  }
+
+  #isNone(key: string): boolean {
+    const answer = this.#rereads.answer(key);
+    return answer !== undefined && answer.object === undefined;
+  }
+
+  /** Whether exports of a namespace can be known; of one that is not read, whether any can be. */
+  #isReadable(namespace: string): boolean {
+    const { namespaces } = this.#options;
+    if (namespaces === undefined || namespaces.includes(namespace))
+      return this.#exports.stateIn(namespace) === 'readable';
+    return namespaces.some((each) => this.#exports.stateIn(each) === 'readable');
+  }
+
+  #isRead(namespace: string): boolean {
+    return this.#options.namespaces?.includes(namespace) ?? true;
+  }
+
+  /** Where the Services of a namespace are read. */
+  #partOf(namespace: string): string {
+    return this.#options.namespaces === undefined ? WHOLE : namespace;
+  }
+
+  #changed(key: string): void {
+    this.#rereads.forget(key);
+    if (this.#exports.store.get(key) !== undefined) this.#servicesIn(splitKey(key).namespace)?.reconsider();
+    this.#options.onChange(key);
+  }
+
+  /** The Services of a namespace, which are read from the first export on. */
+  #servicesIn(namespace: string): ExportedServices | undefined {
+    const part = this.#partOf(namespace);
+    if (this.#signal === undefined || this.#signal.aborted) return undefined;
+    const services = this.#services.get(part) ?? this.#readServices(part, this.#signal);
+    this.#services.set(part, services);
+    return services;
+  }
+
+  #readServices(part: string, signal: AbortSignal): ExportedServices {
+    const { client, timings, interruptions, labelCopyMs, readSlice, log, onChange, onHeard, onMalformed } =
+      this.#options;
+    return new ExportedServices({
+      client,
+      namespace: part === WHOLE ? undefined : part,
+      timings,
+      interruptions,
+      labelCopyMs,
+      readSlice,
+      isExported: (key) => this.#exports.store.get(key) !== undefined,
+      exported: () => [...this.keys()].filter((key) => this.#partOf(splitKey(key).namespace) === part),
+      onChange,
+      onState: (kind, state) => {
+        if (!state.connected) log.debug({ kind, error: describe(state.error) }, 'what is exported cannot be read');
+      },
+      onHeard,
+      onMalformed,
+      signal,
+    });
+  }
+
+  #kindOptions(partitions: OptionalKindOptions['partitions'], maxObjects: number): OptionalKindOptions {
+    const { client, timings, interruptions, onHeard, log } = this.#options;
+    return {
+      client,
+      partitions,
+      timings,
+      interruptions,
+      onHeard,
+      maxObjects,
+      maxBytes: MAX_BYTES,
+      level: 'info',
+      log,
+    };
+  }
+
+  #checked<T>(read: Read<T>): T | undefined {
+    if ('object' in read) return read.object;
+    this.#options.onMalformed(read.malformed);
+    return undefined;
+  }
+}

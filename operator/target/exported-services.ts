@@ -1,0 +1,151 @@
+/**
+ * The Services of a cluster, or of one namespace of it, for those that ServiceExports name, and the slices behind these.
+ *
+ * All Services are watched, since an export that appears needs its own at once; of each little is kept. Slices are
+ * found by the names of the exported Services: whoever made them, they belong to the Service.
+ */
+import type { KubeClient } from '../kube/client.ts';
+import {
+  ENDPOINT_SLICES,
+  type EndpointSlice,
+  type KubeObject,
+  type Service,
+  SERVICES,
+  splitKey,
+} from '../kube/objects.ts';
+import type { Interruptions } from '../runtime/interruptions.ts';
+import type { ReflectorState, ReflectorTimings } from '../runtime/reflector.ts';
+import { Store } from '../runtime/store.ts';
+import { weightOf } from '../runtime/weight.ts';
+import { MAX_BYTES, MAX_OBJECTS } from './bounds.ts';
+import { type Read, readExportedService, readExportedSlice, serviceKeys } from './objects.ts';
+import { SlicesByName } from './slices-by-name.ts';
+import { WatchedStore, type WatchedStoreOptions } from './watched-store.ts';
+
+export interface ExportedServicesOptions {
+  readonly client: KubeClient;
+  /** The only namespace that is read. @default all */
+  readonly namespace?: string | undefined;
+  readonly timings?: Partial<ReflectorTimings> | undefined;
+  readonly interruptions?: Interruptions | undefined;
+  readonly labelCopyMs?: number | undefined;
+  /** Reads a slice, or refuses it. @default - keeps what is of use in another cluster */
+  readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
+  /** Keys of the Services that are exported, whether they exist or not. */
+  readonly exported: () => Iterable<string>;
+  readonly isExported: (key: string) => boolean;
+  /** Called when an exported Service, or what is behind it, may have changed. */
+  readonly onChange: (key: string) => void;
+  /** Called with each state of each watch. */
+  readonly onState: (kind: string, state: ReflectorState) => void;
+  readonly onHeard?: (() => void) | undefined;
+  readonly onMalformed: (what: string) => void;
+  /** Ends all watches. */
+  readonly signal: AbortSignal;
+}
+
+export class ExportedServices {
+  readonly #options: ExportedServicesOptions;
+  readonly #services: WatchedStore<Service>;
+  readonly #slices: SlicesByName;
+
+  /** Starts watching. */
+  constructor(options: ExportedServicesOptions) {
+    this.#options = options;
+    this.#slices = new SlicesByName({
+      watch: (query) => this.#watchSlices(query),
+      wanting: () => this.#wanting(),
+      labelCopyMs: options.labelCopyMs,
+    });
+    this.#services = this.#watchServices();
+    options.signal.addEventListener('abort', () => this.#slices.stop(), { once: true });
+  }
+
+  /** Whether every Service is known: only then is one that is not there known not to exist. */
+  get synced(): boolean {
+    return this.#services.store.synced;
+  }
+
+  get(key: string): Service | undefined {
+    return this.#services.store.get(key);
+  }
+
+  /** The slices behind an exported Service; undefined while it is not known which there are. */
+  slicesOf(key: string): readonly EndpointSlice[] | undefined {
+    if (!this.synced) return undefined;
+    return this.get(key) === undefined ? [] : this.#slices.of(key, splitKey(key).name);
+  }
+
+  /** Finds out soon which slices are wanted: there are other exports. */
+  reconsider(): void {
+    this.#slices.reconsider();
+  }
+
+  #watchServices(): WatchedStore<Service> {
+    const store = new Store<Service>({
+      weigh: weightOf,
+      trim: (object) => this.#checked(readExportedService(object)),
+      onRelisted: () => {
+        this.#slices.reconsider();
+        this.#allChanged();
+      },
+      onChange: ({ key, before, after }) => {
+        if (!this.#options.isExported(key)) return;
+        if (before === undefined || after === undefined) this.#slices.reconsider();
+        this.#options.onChange(key);
+      },
+    });
+    return this.#watch({ store, resource: SERVICES });
+  }
+
+  #watchSlices(labelSelector: string): WatchedStore<EndpointSlice> {
+    const { readSlice = readExportedSlice, isExported, onChange } = this.#options;
+    const store = new Store<EndpointSlice>({
+      weigh: weightOf,
+      trim: (object) => this.#checked(readSlice(object)),
+      indexes: { service: serviceKeys },
+      onRelisted: () => this.#allChanged(),
+      onChange: ({ before, after }) => {
+        for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) if (isExported(key)) onChange(key);
+      },
+    });
+    return this.#watch({ store, resource: ENDPOINT_SLICES, labelSelector });
+  }
+
+  #watch<T extends KubeObject>(
+    watched: Pick<WatchedStoreOptions<T>, 'store' | 'resource' | 'labelSelector'>,
+  ): WatchedStore<T> {
+    const { client, namespace, timings, interruptions, onState, onHeard, signal } = this.#options;
+    return new WatchedStore<T>({
+      ...watched,
+      namespace,
+      maxObjects: MAX_OBJECTS,
+      maxBytes: MAX_BYTES,
+      timings,
+      interruptions,
+      client: () => client,
+      onState: (state) => {
+        if (state !== undefined) onState(watched.resource.plural, state);
+      },
+      onHeard,
+      signal,
+    });
+  }
+
+  #wanting() {
+    if (this.#options.signal.aborted || !this.synced) return undefined;
+    return [...this.#options.exported()]
+      .filter((key) => this.get(key) !== undefined)
+      .map((key) => ({ key, name: splitKey(key).name, isLabelAwaited: false }));
+  }
+
+  #allChanged(): void {
+    for (const key of this.#options.exported()) this.#options.onChange(key);
+  }
+
+  #checked<T extends KubeObject>(read: Read<T>): T | undefined {
+    if ('object' in read) return read.object;
+    this.#options.onMalformed(read.malformed);
+    return undefined;
+  }
+}
