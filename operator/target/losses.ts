@@ -1,7 +1,8 @@
 /**
  * The mass-deletion guard (rule E6). When a list of the target would take away more Services, more pods that have an
- * endpoint mirror, or more members of federated Services than a Link may lose at once, none of them is deleted until the user confirms the count or the target
- * lists them again. What goes one by one, as a watch reports it, is never held.
+ * endpoint mirror, more members of federated Services, or more parts of ServiceImports than a Link may lose at once, none
+ * of them is deleted until the user confirms the count or the target lists them again. What goes one by one, as a watch
+ * reports it, is never held.
  */
 
 /** So many mirrors may always go at once. */
@@ -21,14 +22,18 @@ export const podKey = (service: string, hostname: string): string => `${service}
 /** Returns the key of a membership of a federated Service among those of Services. */
 export const membershipKey = (service: string, cluster: string): string => `${service}@${cluster}`;
 
+/** Returns the key of the part that a cluster has in a ServiceImport among those of Services. */
+export const importKey = (service: string, cluster: string): string => `${service}!${cluster}`;
+
 /** Returns the key of the Service that a key is of. */
-export const serviceOf = (key: string): string => key.replace(/[#@].*/, '');
+export const serviceOf = (key: string): string => key.replace(/[#@!].*/, '');
 
 /** What is counted apart: no kind of loss hides behind the number of another. */
 const KINDS: readonly ((key: string) => boolean)[] = [
-  (key) => !/[#@]/.test(key),
+  (key) => !/[#@!]/.test(key),
   (key) => key.includes('#'),
   (key) => key.includes('@'),
+  (key) => key.includes('!'),
 ];
 
 export class Losses {
@@ -38,7 +43,7 @@ export class Losses {
   /** A confirmation that was there before what it would confirm is about something else. */
   #ignored: number | undefined;
 
-  /** Number of deletions that are held, of Services, pods and memberships. */
+  /** Number of deletions that are held, of Services, pods, memberships and parts of ServiceImports. */
   get count(): number {
     return this.#held.size;
   }
@@ -81,8 +86,8 @@ export class Losses {
   }
 
   /**
-   * Counts what a list takes away, of Services, pods and memberships.
-   * @param mirrored keys that have mirrors, or are memberships, now
+   * Counts what a list takes away, of Services, pods, memberships and parts of ServiceImports.
+   * @param mirrored keys that have mirrors, or are memberships or parts of ServiceImports, now
    * @param confirmed count that the user has confirmed, if any
    * @returns keys that were held and are held no longer
    */

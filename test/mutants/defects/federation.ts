@@ -356,8 +356,8 @@ export const FEDERATION: readonly Defect[] = [
     file: 'operator/target/losses.ts',
     name: 'the loss of all memberships hides behind the number of mirrors',
     rule: 'E6',
-    find: "(key) => !/[#@]/.test(key), (key) => key.includes('#'), (key) => key.includes('@'),",
-    replace: "(key) => !key.includes('#'), (key) => key.includes('#'),",
+    find: "(key) => !/[#@!]/.test(key), (key) => key.includes('#'), (key) => key.includes('@'),",
+    replace: "(key) => !/[#!]/.test(key), (key) => key.includes('#'),",
   },
   {
     ...EXPORTS,

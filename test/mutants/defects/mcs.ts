@@ -251,4 +251,12 @@ export const MCS: readonly Defect[] = [
     find: "...(!isHeadless && mode === 'gateway' && { [Label.serviceName]: derivedName(service) }),",
     replace: '[Label.serviceName]: derivedName(service),',
   },
+  {
+    file: 'operator/target/losses.ts',
+    tests: ['test/operator/target/losses.test.ts'],
+    name: 'the loss of all that is imported hides behind the number of mirrors',
+    rule: 'E6',
+    find: "(key) => key.includes('!'),",
+    replace: '',
+  },
 ];

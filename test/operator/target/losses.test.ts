@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { type ExportState, Losses, podKey, serviceOf } from '../../../operator/target/losses.ts';
+import {
+  type ExportState,
+  importKey,
+  Losses,
+  membershipKey,
+  podKey,
+  serviceOf,
+} from '../../../operator/target/losses.ts';
 
 const keys = (count: number, from = 0): ReadonlySet<string> =>
   new Set(Array.from({ length: count - from }, (_, index) => `shop/s${index + from}`));
@@ -85,6 +92,26 @@ describe('pods that have an endpoint mirror (E6)', () => {
   it('belong to a Service', () => {
     expect(serviceOf(podKey('shop/set', 'set-0'))).toBe('shop/set');
     expect(serviceOf('shop/set')).toBe('shop/set');
+  });
+});
+
+describe.each([
+  ['memberships of federated Services', membershipKey],
+  ['parts of ServiceImports', importKey],
+])('%s (E6)', (_, keyFor) => {
+  const parts = (count: number) => [...keys(count)].map((key) => keyFor(key, 'west'));
+
+  it('are counted apart from Services, and from all else', () => {
+    const losses = new Losses();
+    const others = [podKey, membershipKey, importKey].filter((each) => each !== keyFor);
+    const mirrored = new Set([...keys(1000), ...others.flatMap((of) => [...keys(1000)].map((key) => of(key, 'west')))]);
+    for (const part of parts(15)) mirrored.add(part);
+    losses.relisted(mirrored, (key) => (parts(15).includes(key) ? 'gone' : 'exported'), undefined);
+    expect(losses.count).toBe(15);
+  });
+
+  it('are of a Service', () => {
+    expect(serviceOf(keyFor('shop/web', 'west'))).toBe('shop/web');
   });
 });
 
