@@ -58,6 +58,8 @@ export const Label = {
   serviceImport: 'linkspan.dev/service-import',
   /** Ours, on a slice of a ServiceImport: the target cluster that it is of; absent from those of the local Service. */
   importedFrom: 'linkspan.dev/imported-from',
+  /** Ours, on a Service that is derived for one pod of a headless ServiceImport, and on its slices: the pod's hostname. */
+  importedPod: 'linkspan.dev/imported-pod',
   /** The MCS API's, on a slice: the ServiceImport that it belongs to (rule K3). */
   importedService: 'multicluster.kubernetes.io/service-name',
   /** The MCS API's, on a slice: the id of the cluster that its endpoints are of. */

@@ -2,7 +2,7 @@
  * One plain value with everything that decides what one ServiceImport must be: the exports of one namespace and name in
  * all clusters, and what there is of the ServiceImport. It is read from stores, without I/O.
  */
-import type { HeadlessMirrorSubset, MirrorMode } from '../../constructs/mirror/index.ts';
+import type { MirrorMode } from '../../constructs/mirror/index.ts';
 import type { EndpointSlice, IpFamily, Service } from '../kube/objects.ts';
 import type { GatewayView, LinkView, NamespaceState } from '../mirror/observed.ts';
 import type { ServiceExport } from '../target/mcs-objects.ts';
@@ -24,7 +24,7 @@ interface Party {
   readonly serviceExport?: ServiceExport | undefined;
   /** The Service of its name; absent: there is none, or it is not known. */
   readonly service?: Service | undefined;
-  /** The slices of that Service; undefined while they are not known, or not read. */
+  /** The slices of that Service, of whatever type and shape; undefined while they are not known. */
   readonly slices: readonly EndpointSlice[] | undefined;
 }
 
@@ -37,8 +37,6 @@ export interface TargetExporter extends Party {
   readonly gateway?: GatewayView | undefined;
   /** Whether an endpoint of the Service is ready; undefined while that is not known. */
   readonly anyReady: boolean | undefined;
-  /** The pods of a headless Service by their endpoint mirrors; undefined while they are not known. */
-  readonly endpointMirrors?: readonly HeadlessMirrorSubset[] | undefined;
   /** Whether the export is one of those that the limit of the Link allows (rule E10). */
   readonly isAdmitted: boolean;
 }
@@ -62,9 +60,21 @@ export interface ObservedImport {
   readonly live: ServiceImport | undefined;
   /** The Service of the derived Service's name, whoever's it is; absent: there is none. */
   readonly derived: Service | undefined;
+  /**
+   * The Services that are marked as derived from this ServiceImport for single pods (label `linkspan.dev/imported-pod`):
+   * those of a headless one whose targets are reached through gateways. With all their ClusterIPs.
+   */
+  readonly podServices: readonly Service[];
+  /**
+   * Reports whether a Service of this name, in {@link namespace}, belongs to somebody else: it is neither the derived one
+   * nor one of {@link podServices}.
+   */
+  readonly isForeign: (service: string) => boolean;
+  /** Most pods of one target cluster that have such a Service (rule E10). */
+  readonly maxPods: number;
   /** Whether the API server refused the addresses of the ServiceImport for its derived Service: another has them. */
   readonly isAddressTaken: boolean;
-  /** The slices that are marked as those of this ServiceImport. */
+  /** The slices that are marked as those of this ServiceImport, and of the Services that are derived from it. */
   readonly imported: readonly EndpointSlice[];
 }
 

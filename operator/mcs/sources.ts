@@ -46,7 +46,7 @@ export function importedCluster(observed: ObservedImport, source: Source, shape:
   if (source.exported === undefined || isRetained(source, shape)) return cluster;
   if (target === undefined || shape.mode === 'remote-discovery')
     return { ...cluster, slices: copies(observed, source, shape) };
-  if (shape.type === 'Headless') return { ...cluster, endpointMirrors: target.endpointMirrors };
+  if (shape.type === 'Headless') return cluster;
   return { ...cluster, endpoints: gatewayEndpointsOf(target, slicesOf(observed, target)) };
 }
 
@@ -55,7 +55,7 @@ function isRetained({ exporter, exported }: Source, { type, mode }: Shape): bool
   if (exported === undefined) return true;
   const target = targetOf(exporter);
   if (target === undefined || mode === 'remote-discovery') return exporter.slices === undefined;
-  return type === 'Headless' && target.endpointMirrors === undefined && target.gateway !== undefined;
+  return type === 'Headless' && target.slices === undefined && target.gateway !== undefined;
 }
 
 /** Returns the slices of a cluster that the construct does not render. */

@@ -174,13 +174,6 @@ export const MCS: readonly Defect[] = [
   },
   {
     ...SOURCES,
-    name: 'the pods of a headless ServiceImport are gone while they are not known',
-    rule: 'K3',
-    find: "return type === 'Headless' && target.endpointMirrors === undefined && target.gateway !== undefined;",
-    replace: 'return false;',
-  },
-  {
-    ...SOURCES,
     name: 'a headless ServiceImport keeps the slices of what had an address',
     rule: 'K4',
     find: "if (type === 'Headless') return !isOfService;",

@@ -223,13 +223,10 @@ describe('a ServiceImport (K2, K3)', () => {
 
 describe('a headless ServiceImport (K3, K4)', () => {
   const headless = service({ clusterIP: 'None' });
-  const mirrors = [{ addresses: [{ hostname: 'web-0', ip: '10.96.0.9' }], ports: [{ name: 'http', port: 80 }] }];
 
-  test('has no address and no derived Service, but slices of endpoint mirrors and of its own pods, by hostname', () => {
+  test('has no address and no derived Service, but slices of its own pods, by hostname', () => {
     const own = exporting({ service: headless, slices: [ownSlice('10.1.0.1', 'web-7')] });
-    const { live, derived, imported } = after(
-      observed([target('west', { service: headless, endpointMirrors: mirrors })], { local: own }),
-    );
+    const { live, derived, imported } = after(observed([target('west', { service: headless })], { local: own }));
     expect(live?.spec).toEqual({
       type: 'Headless',
       ports: live?.spec?.ports,
@@ -239,13 +236,7 @@ describe('a headless ServiceImport (K3, K4)', () => {
     expect(derived).toBeUndefined();
     expect(
       imported.map(({ endpoints }) => endpoints?.map(({ addresses, hostname }) => [addresses[0], hostname])),
-    ).toEqual([[['10.1.0.1', 'web-7']], [['10.96.0.9', 'web-0']]]);
-  });
-
-  test('keeps its slices while pods are not known', () => {
-    const before = after(observed([target('west', { service: headless, endpointMirrors: mirrors })]));
-    const unknown = observed([target('west', { service: headless })], before);
-    expect(step(unknown).actions).toEqual([]);
+    ).toEqual([[['10.1.0.1', 'web-7']]]);
   });
 
   test('has no slices of what had an address, nor the other way round, while pods are not known', () => {

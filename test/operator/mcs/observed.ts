@@ -58,7 +58,6 @@ export const target = (cluster: string, options: TargetOptions = {}): TargetExpo
   serviceExport: serviceExport(),
   service: service(),
   slices: [ownSlice()],
-  endpointMirrors: undefined,
   ...options,
 });
 
@@ -88,6 +87,9 @@ export const observed = (
   targets,
   isReadable: true,
   isAddressTaken: false,
+  podServices: [],
+  isForeign: () => false,
+  maxPods: 100,
   ...NOTHING,
   ...options,
 });

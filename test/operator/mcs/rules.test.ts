@@ -98,10 +98,6 @@ class Draw {
       serviceExport: isKnown ? exported?.serviceExport : undefined,
       service: isKnown ? exported?.service : undefined,
       slices: this.one([ownSlice('10.1.0.7', 'web-0')], [ownSlice('10.1.0.7', 'web-0')], [], undefined),
-      endpointMirrors: this.one(
-        [{ addresses: [{ hostname: 'web-0', ip: '10.96.0.9' }], ports: [{ name: 'http', port: 80 }] }],
-        undefined,
-      ),
       isAdmitted: this.chance(0.95),
     });
   }
