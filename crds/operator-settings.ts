@@ -103,6 +103,13 @@ export const OPERATOR_SETTINGS = {
     text: 'serve ServiceFailovers, by routes of the Gateway API',
     default: 'true',
   },
+  serviceImports: {
+    type: 'switch',
+    negatable: true,
+    prop: true,
+    text: 'import what clusters export by the MCS API, where its CRDs are installed',
+    default: 'true',
+  },
   endpointMirrorGrace: {
     type: 'duration',
     leastMs: 0,

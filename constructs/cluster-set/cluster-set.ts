@@ -141,6 +141,7 @@ const side = (
     monitoring,
     flat = false,
     federation = flat ? 'flat' : 'gateway',
+    serviceExports,
     linkerdController,
     scrapers,
     namespace = Default.multiclusterNamespace,
@@ -162,7 +163,7 @@ const side = (
     linkerdController: member.exportNamespaces === undefined ? linkerdController : false,
   })),
   ...(targets.length > 0 && { operator, monitoring }),
-  links: targets.map((target) => linkTo(target, { flat, federation, namespace, linkerdNamespace })),
+  links: targets.map((target) => linkTo(target, { flat, federation, serviceExports, namespace, linkerdNamespace })),
 });
 
 const linkTo = (
@@ -170,9 +171,12 @@ const linkTo = (
   {
     flat,
     federation,
+    serviceExports,
     namespace,
     linkerdNamespace = Default.controlPlaneNamespace,
-  }: Pick<ClusterSetProps, 'flat' | 'federation' | 'linkerdNamespace'> & { readonly namespace: string },
+  }: Pick<ClusterSetProps, 'flat' | 'federation' | 'serviceExports' | 'linkerdNamespace'> & {
+    readonly namespace: string;
+  },
 ): LinkProps => {
   const { service = {}, probePath, probePeriod } = target.gateway ?? {};
   const onNodes = service.type === 'NodePort';
@@ -193,6 +197,7 @@ const linkTo = (
     }),
     ...(flat !== true && { remoteDiscoverySelector: {} }),
     ...(federation === 'gateway' && { federation }),
+    serviceExports,
   };
 };
 

@@ -131,6 +131,11 @@ export interface ClusterSetProps {
    */
   readonly federation?: 'gateway' | 'flat' | undefined;
   /**
+   * Whether clusters import what the ServiceExports of others export. ServiceImports are reached as `federation` says.
+   * @default true
+   */
+  readonly serviceExports?: boolean | undefined;
+  /**
    * The MCS API in every cluster: its CRDs, and what the clusters are called. The operator of this version of Linkspan does
    * not act on ServiceExports yet.
    * @default - none: neither CRDs nor ids are rendered

@@ -131,6 +131,7 @@ export const CLUSTER_SET_PROPS = object(
       'gateway',
       'flat',
     ),
+    serviceExports: flag('Whether clusters import what the ServiceExports of others export; default true'),
     mcs: object(
       'The MCS API in every cluster, on which the operator does not act yet; default none',
       {

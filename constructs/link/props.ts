@@ -124,6 +124,11 @@ export interface LinkProps {
    */
   readonly federation?: 'gateway' | 'flat' | undefined;
   /**
+   * Whether to import what the ServiceExports of the target export. ServiceImports are reached as `federation` says.
+   * @default true
+   */
+  readonly serviceExports?: boolean | undefined;
+  /**
    * Labels that are not copied to mirrors, beside those that never are: exact keys, or `prefix/*`.
    * @default - none
    */

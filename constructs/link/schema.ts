@@ -42,6 +42,7 @@ export const LINK_PROPS = object(
       'gateway',
       'flat',
     ),
+    serviceExports: flag('Whether to import what the ServiceExports of the target export; default true'),
     excludedLabels: texts('Labels that are not copied to mirrors, exact keys or prefix/*; default none'),
     excludedAnnotations: texts('Annotations that are not copied to mirrors, exact keys or prefix/*; default none'),
     enableHeadlessServices: flag('Whether to mirror headless Services pod by pod; default that of the operator'),

@@ -33,6 +33,7 @@ export const linkSpec = (props: LinkProps): Spec => {
       matchLabels: { [Label.federated]: Value.federatedMember },
     },
     federation: props.federation,
+    ...(props.serviceExports === false && { serviceExports: false }),
     excludedLabels: props.excludedLabels && [...props.excludedLabels],
     excludedAnnotations: props.excludedAnnotations && [...props.excludedAnnotations],
     enableHeadlessServices: props.enableHeadlessServices,

@@ -35,6 +35,12 @@ export interface OperatorSettings {
    */
   readonly failover?: boolean | undefined;
   /**
+   * Whether to import what clusters export by the MCS API, where its CRDs are installed. Grants the operator the rights to
+   * do so.
+   * @default true
+   */
+  readonly serviceImports?: boolean | undefined;
+  /**
    * Time that a pod of a headless Service may be gone before its endpoint mirror is deleted.
    * @default 60s
    */

@@ -97,6 +97,9 @@ export const LINK_SPEC_SCHEMA = {
         'Linkspan: how these Services are reached, through the gateway of the target or on a flat network; flat when absent',
       enum: ['gateway', 'flat'],
     },
+    serviceExports: flag(
+      'Linkspan: import what the ServiceExports of the target export, reached as federation says; true when absent',
+    ),
     excludedAnnotations: texts('Annotations not to copy: exact keys, or prefix/*'),
     excludedLabels: texts('Labels not to copy: exact keys, or prefix/*'),
     targetNamespaces: texts(

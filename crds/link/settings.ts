@@ -41,6 +41,8 @@ export interface LinkSettings {
   readonly federatedServiceSelector?: Selector;
   /** How members of federated Services are reached: through the gateway of the target, or on a flat network. */
   readonly federation: 'gateway' | 'flat';
+  /** Whether ServiceExports of the target are read, for ServiceImports that are reached as `federation` says (rule K1). */
+  readonly serviceExports: boolean;
   /** Labels not to copy: keys, or `prefix/*`. */
   readonly excludedLabels: readonly string[];
   /** Annotations not to copy: keys, or `prefix/*`. */
@@ -106,6 +108,7 @@ export const readLink = (object: unknown): Checked<LinkSettings> => {
       ...(remoteDiscoverySelector && { remoteDiscoverySelector }),
       ...(federatedServiceSelector && { federatedServiceSelector }),
       federation: spec.federation ?? 'flat',
+      serviceExports: spec.serviceExports ?? true,
       excludedLabels: spec.excludedLabels ?? [],
       excludedAnnotations: spec.excludedAnnotations ?? [],
       ...(spec.enableHeadlessServices !== undefined && { enableHeadlessServices: spec.enableHeadlessServices }),

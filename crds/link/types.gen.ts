@@ -101,6 +101,10 @@ export interface LinkSpec {
    */
   readonly federation?: 'gateway' | 'flat';
   /**
+   * Linkspan: import what the ServiceExports of the target export, reached as federation says; true when absent
+   */
+  readonly serviceExports?: boolean;
+  /**
    * Annotations not to copy: exact keys, or prefix/*
    */
   readonly excludedAnnotations?: readonly string[];

@@ -33,6 +33,7 @@ export interface LinkFlags extends PairFlags {
   readonly gatewayPort?: number;
   readonly flat: boolean;
   readonly federation?: Federation | undefined;
+  readonly serviceExports: boolean;
   readonly enableHeadlessServices?: true;
   readonly enableNamespaceCreation?: true;
   readonly excludedAnnotations?: readonly string[];
@@ -66,6 +67,10 @@ export const federationOption = (fallback: string): Option =>
     `how members of federated Services are reached: by the gateway, or on a flat network (default: ${fallback})`,
   ).choices(['gateway', 'flat']);
 
+/** Whether the Link imports by the MCS API. */
+export const serviceExportsOption = (): Option =>
+  trueOrFalse('--service-exports', 'whether to import what ServiceExports of the target export');
+
 /** Adds the flags of `linkspan link`. */
 export const addLinkFlags = (command: Command): Command =>
   addApplyFlags(
@@ -80,6 +85,7 @@ export const addLinkFlags = (command: Command): Command =>
       .option('--gateway-port <port>', "port of the gateway, instead of its Service's", portOf)
       .addOption(trueOrFalse('--flat', 'whether Linkerd may read the target too, which a flat network needs'))
       .addOption(federationOption('flat, or gateway with --flat=false'))
+      .addOption(serviceExportsOption())
       .option('--enable-headless-services', 'mirror headless Services pod by pod')
       .option('--enable-namespace-creation', 'create the namespaces that mirrors need')
       .option('--excluded-annotations <keys>', 'annotations that mirrors do not get', listOf)

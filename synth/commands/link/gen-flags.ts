@@ -5,7 +5,7 @@
 import { type Command, Option } from 'commander';
 import { Label, Value } from '../../../crds/wire.ts';
 import { addClusterFlags, addNotTaken, type ClusterFlags, listOf, portOf, trueOrFalse } from '../common/flags.ts';
-import { type Federation, federationOption } from './flags.ts';
+import { type Federation, federationOption, serviceExportsOption } from './flags.ts';
 
 /** Flags of `linkspan allow`. */
 export interface AllowFlags extends ClusterFlags {
@@ -26,6 +26,7 @@ export interface LinkGenFlags extends ClusterFlags {
   readonly remoteDiscoverySelector: string;
   readonly federatedServiceSelector: string;
   readonly federation?: Federation | undefined;
+  readonly serviceExports: boolean;
   readonly gatewayAddresses?: readonly string[];
   readonly gatewayPort?: number;
   readonly excludedAnnotations?: readonly string[];
@@ -79,6 +80,7 @@ export const addLinkGenFlags = (command: Command): Command =>
         `${Label.federated}=${Value.federatedMember}`,
       )
       .addOption(federationOption('flat'))
+      .addOption(serviceExportsOption())
       .option('--excluded-annotations <keys>', 'annotations that mirrors do not get', listOf)
       .option('--excluded-labels <keys>', 'labels that mirrors do not get', listOf)
       .addOption(outputOption()),

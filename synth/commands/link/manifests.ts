@@ -101,6 +101,8 @@ export interface LinkContents {
   readonly excludedLabels?: readonly string[];
   /** @default - on a flat network */
   readonly federation?: Federation | undefined;
+  /** Whether ServiceExports of the target are imported. */
+  readonly serviceExports: boolean;
   /** @default - those that Linkerd's labels select */
   readonly selectors?: {
     /** Undefined without a gateway. */
@@ -130,6 +132,7 @@ export const linkManifests = (
       }),
       ...selectors,
       federation: contents.federation,
+      serviceExports: contents.serviceExports,
       enableHeadlessServices: contents.enableHeadlessServices,
       enableNamespaceCreation: contents.enableNamespaceCreation,
       excludedAnnotations: contents.excludedAnnotations,

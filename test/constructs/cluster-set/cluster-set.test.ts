@@ -1,10 +1,11 @@
-import { App, Testing } from 'cdk8s';
+import { ApiObject, App, Testing } from 'cdk8s';
 import { describe, expect, test } from 'vitest';
 
 import type { ClusterSetMember, ClusterSetProps } from '../../../constructs/cluster-set/props.ts';
 import { ClusterSet } from '../../../constructs/cluster-set/cluster-set.ts';
 import type { ApiJson } from '../../../constructs/mirror/render.ts';
 import { LINK_SCHEMA } from '../../../crds/link/schema.ts';
+import { readLink } from '../../../crds/link/settings.ts';
 import { compile } from '../../../crds/validate.ts';
 import { parseTargetKubeconfig } from '../../../operator/kube/access/secret-kubeconfig.ts';
 import { CERTIFICATE } from '../../cluster/certificate.ts';
@@ -132,6 +133,18 @@ describe('a set of clusters', () => {
       'linkspan-operator',
     ]);
     expect(ofKind(objectsOf(set, 'west'), 'Link')[0]).not.toHaveProperty('spec.targetNamespaces');
+  });
+
+  test('K1: imports what ServiceExports export, or not, by every Link', () => {
+    const imports = (props: Partial<ClusterSetProps>) =>
+      clusterSet(props).clusters.flatMap(({ multicluster }) =>
+        multicluster.links.map((link) => readLink(ApiObject.of(link).toJson())),
+      );
+    const members = [member('east'), member('west')];
+    expect(imports({ members })).toMatchObject([true, true].map((serviceExports) => ({ value: { serviceExports } })));
+    expect(imports({ members, serviceExports: false })).toMatchObject(
+      [false, false].map((serviceExports) => ({ value: { serviceExports } })),
+    );
   });
 
   test('on a flat network needs no gateways, and lets accounts read what the destination controller needs', () => {

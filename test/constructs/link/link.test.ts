@@ -72,6 +72,7 @@ describe('a Link', () => {
       remoteDiscoverySelector: {},
       federatedServiceSelector: { matchLabels: { federate: 'yes' } },
       federation: 'gateway',
+      serviceExports: false,
       excludedLabels: ['team', 'example.com/*'],
       excludedAnnotations: [],
       targetNamespaces: ['shop', 'bank'],
@@ -97,12 +98,17 @@ describe('a Link', () => {
         remoteDiscoverySelector: {},
         federatedServiceSelector: { matchLabels: { federate: 'yes' } },
         federation: 'gateway',
+        serviceExports: false,
         excludedLabels: ['team', 'example.com/*'],
         excludedAnnotations: [],
         enableHeadlessServices: true,
         enableNamespaceCreation: false,
       },
     });
+  });
+
+  test('K1: leaves out that ServiceExports are imported, which is the default', () => {
+    expect(link({ serviceExports: true }).spec).not.toHaveProperty('serviceExports');
   });
 
   test('takes a Go duration as it is', () => {

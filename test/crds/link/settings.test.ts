@@ -54,6 +54,12 @@ describe('readLink', () => {
     expect(read(link({ ...SPEC, federation: 'flat' })).federation).toBe('flat');
   });
 
+  it('K1: reads whether ServiceExports of the target are imported, which they are by default', () => {
+    expect(read(link(SPEC)).serviceExports).toBe(true);
+    expect(read(link({ ...SPEC, serviceExports: true })).serviceExports).toBe(true);
+    expect(read(link({ ...SPEC, serviceExports: false })).serviceExports).toBe(false);
+  });
+
   it('reads what Linkerd writes', () => {
     const metadata = { uid: 'u-1', generation: 4, creationTimestamp: '2026-08-01T10:00:00Z' };
     expect(read(link(SPEC, metadata))).toEqual({
@@ -74,6 +80,7 @@ describe('readLink', () => {
       }) as unknown,
       federatedServiceSelector: expect.objectContaining({ query: 'mirror.linkerd.io/federated=member' }) as unknown,
       federation: 'flat',
+      serviceExports: true,
       excludedLabels: [],
       excludedAnnotations: [],
     });
@@ -91,6 +98,7 @@ describe('readLink', () => {
       linkerdNamespace: 'linkerd',
       credentialsSecret: 'cluster-credentials-west',
       federation: 'flat',
+      serviceExports: true,
       excludedLabels: [],
       excludedAnnotations: [],
     });

@@ -42,6 +42,7 @@ describe("the operator's settings", () => {
       probeVia: 'service',
       probeConnectTo: new Map(),
       failover: true,
+      serviceImports: true,
       gatewayResolvePeriodMs: 60_000,
       endpointMirrorGraceMs: 60_000,
       maxMirrors: 10_000,
@@ -63,7 +64,7 @@ describe("the operator's settings", () => {
       '--kubeconfig f --context c --namespace a --control-plane-namespace b --identity pod-0 --enable-headless-services ' +
       '--mirror-namespaces x,y --credentials-secrets a,b.c --federated-selector a,b!=c --endpoints slices --probe-via address ' +
       '--probe-connect-to Probe-East.ns=127.0.0.1:80 --probe-connect-to probe-west.ns=[::1]:81 --gateway-resolve-period 1m30s ' +
-      '--no-failover --endpoint-mirror-grace 5m --max-mirrors 1 --max-endpoint-mirrors 2 --max-namespaces 3 ' +
+      '--no-failover --no-service-imports --endpoint-mirror-grace 5m --max-mirrors 1 --max-endpoint-mirrors 2 --max-namespaces 3 ' +
       '--admin-address [::]:0 --no-leader-elect --lease-duration 15s --renew-deadline 5s --retry-period 500ms ' +
       '--concurrency 256 --log-level debug --log-format pretty';
     expect(config(argv.split(' '))).toEqual({
@@ -84,6 +85,7 @@ describe("the operator's settings", () => {
         ['probe-west.ns', { host: '::1', port: 81 }],
       ]),
       failover: false,
+      serviceImports: false,
       gatewayResolvePeriodMs: 90_000,
       endpointMirrorGraceMs: 300_000,
       maxMirrors: 1,

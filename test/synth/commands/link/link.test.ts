@@ -188,6 +188,9 @@ onEachBacking('linkspan link and unlink', (backing) => {
       ]);
       const headless = await run('link', address(), '--enable-headless-services', '--output=json');
       expect(headless.stdout).toContain('"enableHeadlessServices": true');
+      const linked = await run('link', address(), '--service-exports=false', '--output=json');
+      expect(linked.stdout).toContain('"serviceExports": false');
+      expect(headless.stdout).not.toContain('serviceExports');
       expect(await writes()).toEqual([]);
     });
 
