@@ -3,7 +3,8 @@
  * clients keep its ClusterIP (rule I6). Pure.
  */
 import { isFederated } from '../source/owner.ts';
-import { type Admission, invalidMember } from './admission.ts';
+import type { Admission } from './admission.ts';
+import { invalidMember } from './refusals.ts';
 import type { ObservedFederation } from './observed.ts';
 
 /** Returns the clusters that a Service waits for; none while it has members. Undefined among them: the local cluster. */

@@ -14,7 +14,7 @@ import {
 } from '../../constructs/mirror/index.ts';
 import { Annotation, federatedName, Label } from '../../crds/wire.ts';
 import type { EndpointSlice, SliceEndpoint } from '../kube/objects.ts';
-import { type Member, portsIn } from './admission.ts';
+import { type Member, portsIn } from './member.ts';
 import { memberOf } from './membership.ts';
 import type { ObservedFederation, TargetParty } from './observed.ts';
 

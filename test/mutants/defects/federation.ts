@@ -3,6 +3,7 @@ import type { Defect } from '../defect.ts';
 const DECIDE = 'test/operator/federation/decide.test.ts';
 const RULES = 'test/operator/federation/rules.test.ts';
 const ADMISSION = { file: 'operator/federation/admission.ts', tests: [DECIDE] };
+const REFUSALS = { file: 'operator/federation/refusals.ts', tests: [DECIDE] };
 const OWNER = { file: 'operator/source/owner.ts', tests: [DECIDE] };
 const DESIRED = { file: 'operator/federation/desired.ts', tests: [DECIDE] };
 const SLICES = { file: 'operator/federation/member-slices.ts', tests: [DECIDE] };
@@ -18,28 +19,28 @@ const STORES = { ...FEDERATIONS, file: 'operator/source/stores.ts' };
 
 export const FEDERATION: readonly Defect[] = [
   {
-    ...ADMISSION,
+    ...REFUSALS,
     name: 'a federated Service joins another (N7)',
     rule: 'I1',
     find: 'if (isMirrorItself(service))',
     replace: 'if (false)',
   },
   {
-    ...ADMISSION,
+    ...REFUSALS,
     name: 'a Service of type ExternalName joins (N8)',
     rule: 'I1',
     find: "if (type === 'ExternalName')",
     replace: 'if (false)',
   },
   {
-    ...ADMISSION,
+    ...REFUSALS,
     name: 'a name that is too long with its suffix is left to the API server (N9)',
     rule: 'I1',
     find: 'if (!isServiceName(federated))',
     replace: 'if (false)',
   },
   {
-    ...ADMISSION,
+    ...REFUSALS,
     name: "one target's ports keep all others from a federated Service",
     rule: 'E1',
     find: 'return unwritable(service, link);',
@@ -53,7 +54,7 @@ export const FEDERATION: readonly Defect[] = [
     replace: 'return { targetCluster, targetClusterDomain: link.clusterDomain };',
   },
   {
-    ...ADMISSION,
+    ...REFUSALS,
     name: "one target's labels keep all others from a federated Service",
     rule: 'E1',
     find: 'ports, local: {}, ...metadata }',
@@ -67,7 +68,7 @@ export const FEDERATION: readonly Defect[] = [
     replace: 'true',
   },
   {
-    ...ADMISSION,
+    ...REFUSALS,
     name: 'a cluster leaves a flat federated Service before its gateway has an address',
     rule: 'I5',
     find: 'isListed(target, mode, before) ? undefined : WAITING_FOR_ADDRESS',
@@ -116,7 +117,7 @@ export const FEDERATION: readonly Defect[] = [
     replace: 'if (before === undefined && members.some(',
   },
   {
-    ...ADMISSION,
+    ...REFUSALS,
     name: 'a cluster of which the control plane has no credentials is listed',
     rule: 'I4',
     find: 'if (target.isDiscoverable === false)',
@@ -324,7 +325,7 @@ export const FEDERATION: readonly Defect[] = [
     replace: '...this.#watch(ENDPOINT_SLICES, this.slices, `${Label.clusterName},${WRITTEN_SLICES}`, signal)',
   },
   {
-    ...ADMISSION,
+    ...REFUSALS,
     name: 'members that cannot be looked up go',
     rule: 'I4',
     find: 'if (target.isDiscoverable === undefined && before?.clusters.has(cluster) !== true)',

@@ -1,0 +1,160 @@
+/** Why a Service does not join a federated Service: by itself, in this shape, or any of its name (rules I1, I4, I5). Pure. */
+import { FederatedService, type MirrorMode, renderOf } from '../../constructs/mirror/index.ts';
+import { isServiceName } from '../../crds/names.ts';
+import { federatedName, LOCAL_WRITE_LEASE } from '../../crds/wire.ts';
+import { describe } from '../kube/errors.ts';
+import type { Service } from '../kube/objects.ts';
+import { type Refusal, type RefusalReason, unreadableNamespace } from '../mirror/reasons.ts';
+import { isMirrorItself } from '../mirror/shape.ts';
+import { isFederated } from '../source/owner.ts';
+import { isResolved, type Member, portsIn } from './member.ts';
+import type { Membership } from './membership.ts';
+import type { ObservedFederation, TargetParty } from './observed.ts';
+
+export const refused = (reason: RefusalReason, message: string): Refusal => ({ reason, message });
+
+/** Why a Service can be no member of any federated Service (rule I1). */
+export function invalidMember(service: Service, link?: TargetParty['link']): Refusal | undefined {
+  const { type, clusterIP, ports = [] } = service.spec ?? {};
+  const invalid = (message: string): Refusal => refused('InvalidService', message);
+  if (isMirrorItself(service))
+    return invalid('it is itself a mirror or a federated Service, which join no other; let the original Service join');
+  if (type === 'ExternalName')
+    return invalid('a Service of type ExternalName has no endpoints; let the Service that it stands for join');
+  if (clusterIP === 'None')
+    return invalid('a headless Service cannot join a federated Service, which has one ClusterIP for all pods');
+  if (ports.length === 0) return invalid('it has no ports; add the ports that clients use');
+  return unwritable(service, link);
+}
+
+/** Why the API server would refuse ports, labels or annotations of a Service: a target is not trusted to have valid ones. */
+function unwritable(service: Service, link?: TargetParty['link']): Refusal | undefined {
+  const ports = portsIn('remote-discovery', service);
+  const { labels, annotations } = service.metadata;
+  const { excludedLabels, excludedAnnotations } = link ?? {};
+  const metadata = { labels, annotations, excludedLabels, excludedAnnotations };
+  try {
+    renderOf(FederatedService, { service: 'member', namespace: 'default', ports, local: {}, ...metadata });
+    return undefined;
+  } catch (error) {
+    return refused('InvalidService', describe(error));
+  }
+}
+
+/** Why no Service of this namespace and name can join; `isKept`: what there is may not be written to, and stays. */
+export function refusalOfAll({
+  namespace,
+  name,
+  namespaceState,
+  targets,
+  live,
+}: ObservedFederation): { readonly refusal: Refusal; readonly isKept?: true } | undefined {
+  const federated = federatedName(name);
+  switch (namespaceState) {
+    case 'unreadable':
+      return { refusal: refused('MissingNamespace', unreadableNamespace(namespace)), isKept: true };
+    case 'forbidden':
+      return {
+        refusal: refused(
+          'NamespaceNotAllowed',
+          `namespace ${namespace} may not be written to: it belongs to Kubernetes, the control plane or the operator, or is not among --mirror-namespaces`,
+        ),
+        isKept: true,
+      };
+    case 'over limit':
+    case 'missing':
+      if (namespaceState === 'missing' && targets.some(createsNamespace)) break;
+      return {
+        refusal: refused(
+          'MissingNamespace',
+          `namespace ${namespace} does not exist in the source cluster; create it, or enable namespace creation`,
+        ),
+      };
+    case 'exists':
+  }
+  if (!isServiceName(federated)) {
+    const message = `the name of the federated Service, ${federated}, must be a valid Service name: a DNS label of at most 63 characters that starts with a letter; shorten the Service's name`;
+    return { refusal: refused('InvalidName', message) };
+  }
+  if (live !== undefined && !isFederated(live)) {
+    const message = `Service ${namespace}/${federated} exists and is no federated Service; it is left alone. Rename or delete it to have the Services of this name joined`;
+    return { refusal: refused('NameConflict', message) };
+  }
+  return undefined;
+}
+
+/** Reports whether a namespace may be created for the sake of a target's member. */
+export const createsNamespace = ({ knowledge, service, isAdmitted, link }: TargetParty): boolean =>
+  knowledge === 'known' &&
+  service !== undefined &&
+  isAdmitted &&
+  invalidMember(service, link) === undefined &&
+  link.createNamespaces;
+
+const WAITING_FOR_GATEWAY = refused(
+  'WaitingForGateway',
+  'the federated Service leads through gateways, and the Link has no gatewayAddress; set spec.gatewayAddress',
+);
+const WAITING_FOR_ADDRESS = refused(
+  'WaitingForGateway',
+  'its Link wants it to be reached through the gateway, or the federated Service leads through gateways, and the host name in gatewayAddress of the Link has no IP address yet',
+);
+const NO_PORT_CROSSES = refused('InvalidService', 'all its ports are UDP or SCTP, which do not cross a gateway');
+
+const WAITING_FOR_LEASE = refused(
+  'WaitingForLease',
+  `its Link wants it to be reached through the gateway, which the operator only begins while it holds Lease ${LOCAL_WRITE_LEASE}: Linkerd's local mirror deletes such federated Services. Scale Deployment linkerd-local-service-mirror to zero, and do not leave --federated-selector empty`,
+);
+
+export const BEYOND_LIMIT = refused(
+  'LimitExceeded',
+  'the target has more members of federated Services than the operator joins for a Link (--max-mirrors), and this is not one of the oldest; label fewer, or raise the limit',
+);
+
+/** What decides who fits in. */
+export interface Fit {
+  readonly mode: MirrorMode;
+  /** Whether we hold the Lease of local memberships. */
+  readonly isHeld: boolean;
+  readonly before: Membership | undefined;
+}
+
+/** Why a Service cannot join in this shape. */
+export function unfit({ target, service }: Member, { mode, isHeld, before }: Fit): Refusal | undefined {
+  if (mode === 'gateway') {
+    if (target !== undefined && target.gateway === undefined) return WAITING_FOR_GATEWAY;
+    if (portsIn(mode, service).length === 0) return NO_PORT_CROSSES;
+    // Slices that there are stay until the next lookup.
+    const isReachable = target === undefined || isResolved(target) || isListed(target, 'gateway', before);
+    return isReachable ? undefined : WAITING_FOR_ADDRESS;
+  }
+  if (target === undefined) return undefined;
+  if (target.mode === 'gateway' && target.gateway === undefined) return WAITING_FOR_GATEWAY;
+  if (target.mode === 'gateway' && portsIn(target.mode, service).length === 0) return NO_PORT_CROSSES;
+  if (target.mode === 'gateway' && !isHeld) return WAITING_FOR_LEASE;
+  // A member is found as before until there is an address that can take over.
+  if (target.mode === 'gateway' && !isResolved(target))
+    return isListed(target, mode, before) ? undefined : WAITING_FOR_ADDRESS;
+  if (target.mode === 'gateway')
+    return refused(
+      'ModeMismatch',
+      "its Link wants it to be reached through the gateway, but the federated Service is on a flat network, and has a member that cannot change that now: its cluster cannot be read, or Linkerd's controller writes for it",
+    );
+  const { cluster } = target.link;
+  if (target.isDiscoverable === false)
+    return refused(
+      'WaitingForCredentials',
+      `Linkerd's control plane has no credentials of cluster ${cluster}; create the copy of its credentials Secret in the control plane's namespace`,
+    );
+  // A member stays while nothing is known.
+  if (target.isDiscoverable === undefined && before?.clusters.has(cluster) !== true)
+    return refused(
+      'WaitingForCredentials',
+      `it is not known whether Linkerd's control plane has credentials of cluster ${cluster}: set flat of MirrorOperator, which lets the operator list and watch the Secrets of the control plane's namespace`,
+    );
+  return undefined;
+}
+
+/** Reports whether a target's Service has been a member in this shape. */
+const isListed = ({ link }: TargetParty, mode: MirrorMode, before: Membership | undefined): boolean =>
+  before?.mode === mode && before.clusters.has(link.cluster);
