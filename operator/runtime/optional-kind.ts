@@ -39,6 +39,7 @@ export class OptionalKind<T extends KubeObject> {
   readonly #onState: () => void;
   readonly #labelSelector: string | undefined;
   readonly #states = new Map<string | undefined, KindState>();
+  readonly #reflectors = new Map<string | undefined, Reflector<T>>();
   #running = false;
 
   /** @param onState called when {@link state} may have changed */
@@ -69,6 +70,11 @@ export class OptionalKind<T extends KubeObject> {
     return [...this.#states.values()].includes('missing');
   }
 
+  /** Whether the API server refuses to list it, or does not serve it. */
+  get isUnreadable(): boolean {
+    return this.isMissing || [...this.#states.values()].includes('forbidden');
+  }
+
   /** Whether the objects of a namespace can be read, and have been. */
   stateIn(namespace: string): KindState {
     const state = this.#stateIn(namespace);
@@ -91,8 +97,8 @@ export class OptionalKind<T extends KubeObject> {
     this.#running = true;
     const { client, partitions, timings, interruptions, fieldSelector, maxObjects, maxBytes, onHeard } = this.#options;
     await Promise.all(
-      partitions.map((namespace) =>
-        new Reflector<T>({
+      partitions.map((namespace) => {
+        const reflector = new Reflector<T>({
           client: () => client,
           resource: this.#of,
           select: { namespace, labelSelector: this.#labelSelector, fieldSelector },
@@ -103,9 +109,16 @@ export class OptionalKind<T extends KubeObject> {
           interruptions,
           ...(timings === undefined ? {} : { timings }),
           onState: (state) => this.#reflected(namespace, state),
-        }).run(signal),
-      ),
+        });
+        this.#reflectors.set(namespace, reflector);
+        return reflector.run(signal);
+      }),
     );
+  }
+
+  /** Lists the objects of a namespace anew. */
+  relist(namespace: string): void {
+    this.#reflectors.get(namespace)?.reconnect({ resume: false });
   }
 
   #reflected(namespace: string | undefined, state: ReflectorState): void {

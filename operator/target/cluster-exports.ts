@@ -2,8 +2,8 @@
  * What one cluster exports by the MCS API, read with one client: ServiceExports, their Services and slices, and the id that
  * the cluster claims. Nobody need have the CRDs. What cannot be read is not known (rule K5), and is looked at again for ever.
  */
-import { AboutApi } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { servedVerbs } from '../kube/discovery.ts';
 import { describe } from '../kube/errors.ts';
 import { type EndpointSlice, keyOf, type Service, splitKey } from '../kube/objects.ts';
 import type { Interruptions } from '../runtime/interruptions.ts';
@@ -11,16 +11,11 @@ import type { Logger } from '../runtime/logger.ts';
 import { OptionalKind, type OptionalKindOptions } from '../runtime/optional-kind.ts';
 import { DEFAULT_TIMINGS, type ReflectorTimings } from '../runtime/reflector.ts';
 import { weightOf } from '../runtime/weight.ts';
+import { Absence } from './absence.ts';
 import { MAX_BYTES, MAX_OBJECTS } from './bounds.ts';
+import { ClusterIdentity } from './cluster-identity.ts';
 import { ExportedServices } from './exported-services.ts';
-import {
-  CLUSTER_PROPERTIES,
-  type ClusterProperty,
-  readClusterId,
-  readTargetExport,
-  SERVICE_EXPORTS,
-  type ServiceExport,
-} from './mcs-objects.ts';
+import { readTargetExport, SERVICE_EXPORTS, type ServiceExport } from './mcs-objects.ts';
 import type { Read } from './objects.ts';
 import { Rereads } from './rereads.ts';
 
@@ -31,6 +26,8 @@ export interface ClusterExportsOptions {
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
   readonly labelCopyMs?: number | undefined;
+  /** Time for which exports that went with their CRD stay once it is back, in milliseconds. @default 600000 */
+  readonly returnGraceMs?: number | undefined;
   /** Reads a slice, or refuses it. @default - keeps ports, and addresses, hostnames and conditions of endpoints */
   readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
   readonly log: Logger;
@@ -64,51 +61,46 @@ export interface ExportView {
 /** In place of a namespace: all of them. */
 const WHOLE = '';
 
-/** A ClusterProperty is one object; a server that ignores the query may send all that it has. */
-const MAX_PROPERTIES = 100;
-
 export class ClusterExports {
   readonly #options: ClusterExportsOptions;
   readonly #exports: OptionalKind<ServiceExport>;
-  readonly #identity: OptionalKind<ClusterProperty>;
+  readonly #identity: ClusterIdentity;
   readonly #rereads: Rereads<ServiceExport>;
+  readonly #absence: Absence;
+  /** Namespaces that are listed anew, so that all losses are counted together (rule E6). */
+  readonly #recounted = new Set<string>();
   /** The Services of each namespace, or of all, in which there has been an export. */
   readonly #services = new Map<string, ExportedServices>();
   #signal: AbortSignal | undefined;
 
   constructor(options: ClusterExportsOptions) {
-    const { namespaces, onChange, onRelisted, onIdentity, timings } = options;
+    const { client, namespaces, onChange, onRelisted, onIdentity, onMalformed, returnGraceMs, timings } = options;
     this.#options = options;
-    const partitions = namespaces ?? [undefined];
     this.#exports = new OptionalKind<ServiceExport>(
       SERVICE_EXPORTS,
-      this.#kindOptions(partitions, MAX_OBJECTS),
+      { ...this.#common, partitions: namespaces ?? [undefined], maxObjects: MAX_OBJECTS },
       {
         weigh: weightOf,
         trim: (object) => this.#checked(readTargetExport(object)),
-        onRelisted: () => this.#rereads.askAnew((key) => this.#isNone(key)),
+        onRelisted: (_first, lost, namespace) => this.#relisted(namespace, lost),
         onChange: ({ key }) => this.#changed(key),
       },
       () => {
-        // While it is not known what is exported, nobody need ask.
-        if (partitions.some((namespace) => !this.#isReadable(namespace ?? WHOLE))) this.#rereads.clear();
+        this.#stateChanged();
         onRelisted();
       },
     );
-    this.#identity = new OptionalKind<ClusterProperty>(
-      CLUSTER_PROPERTIES,
-      { ...this.#kindOptions([undefined], MAX_PROPERTIES), fieldSelector: `metadata.name=${AboutApi.clusterId}` },
-      {
-        weigh: weightOf,
-        trim: (object) => this.#checked(readClusterId(object)),
-        onChange: () => onIdentity(),
-      },
-      onIdentity,
-    );
+    this.#absence = new Absence({ graceMs: returnGraceMs, onEnd: onRelisted });
+    this.#identity = new ClusterIdentity({ ...this.#common, onChange: onIdentity, onMalformed });
     this.#rereads = new Rereads<ServiceExport>({
       of: SERVICE_EXPORTS,
       read: readTargetExport,
-      isCustom: true,
+      checkNone: async (signal) => {
+        // A CRD that is being deleted takes its objects away first (rule K5).
+        if ((await servedVerbs(client, SERVICE_EXPORTS, signal)).includes('create')) return;
+        this.#absence.noticed();
+        throw new Error('its CRD is missing, or being deleted');
+      },
       onAnswer: onChange,
       onUnanswered: (key, error) =>
         options.log.debug(
@@ -124,6 +116,7 @@ export class ClusterExports {
     this.#signal = signal;
     this.#rereads.run(this.#options.client, signal);
     await Promise.all([this.#exports.run(signal), this.#identity.run(signal)]);
+    this.#absence.stop();
   }
 
   /** Keys of all ServiceExports. */
@@ -138,21 +131,19 @@ export class ClusterExports {
 
   /** The id that the cluster claims: undefined while it is not known, null if it claims none, or does not say. */
   get claimedId(): string | null | undefined {
-    const { store } = this.#identity;
-    if (store.synced) return store.get(AboutApi.clusterId)?.spec.value ?? null;
-    const state = this.#identity.stateIn(WHOLE);
-    return state === 'missing' || state === 'forbidden' ? null : undefined;
+    return this.#identity.claimed;
   }
 
   /** What is known of the export of a key. */
   observe(key: string): ExportView {
     const { namespace } = splitKey(key);
     const serviceExport = this.#exports.store.get(key);
-    const isReadable = this.#isReadable(namespace);
-    if (serviceExport === undefined) return { isKnown: isReadable, serviceExport, service: undefined, slices: [] };
+    if (serviceExport === undefined) {
+      return { isKnown: this.#isCounted(namespace), serviceExport, service: undefined, slices: [] };
+    }
     const services = this.#services.get(this.#partOf(namespace));
     return {
-      isKnown: isReadable && services?.synced === true,
+      isKnown: this.#isReadable(namespace) && services?.synced === true,
       serviceExport,
       service: services?.get(key),
       slices: services?.slicesOf(key),
@@ -160,14 +151,14 @@ export class ClusterExports {
   }
 
   /**
-   * Whether the cluster, asked for this one export, has answered that there is none, though there can be. If it has not
-   * been asked, it is, and `onChange` is called when it has answered.
+   * Whether the cluster, asked for this one export, has answered that there is none, though there can be, and it has not
+   * gone with its CRD. If the cluster has not been asked, it is, and `onChange` is called when it has answered.
    */
   confirmsNoExport(key: string): boolean {
     const { namespace } = splitKey(key);
     // What is in a namespace that is not read is not exported.
-    if (!this.#isRead(namespace)) return this.#isReadable(namespace);
-    if (!this.#isReadable(namespace)) return false;
+    if (!this.#isRead(namespace)) return this.#isCounted(namespace);
+    if (!this.#isCounted(namespace) || this.#absence.explains(key)) return false;
     this.#rereads.ask(key);
     return this.#isNone(key);
   }
@@ -187,6 +178,11 @@ export class ClusterExports {
     return answer !== undefined && answer.object === undefined;
   }
 
+  /** Whether it is known which exports a namespace has, and no other is being counted. */
+  #isCounted(namespace: string): boolean {
+    return this.#isReadable(namespace) && this.#recounted.size === 0;
+  }
+
   /** Whether exports of a namespace can be known; of one that is not read, whether any can be. */
   #isReadable(namespace: string): boolean {
     const { namespaces } = this.#options;
@@ -204,9 +200,34 @@ export class ClusterExports {
     return this.#options.namespaces === undefined ? WHOLE : namespace;
   }
 
+  #relisted(namespace: string | undefined, lost: number): void {
+    this.askAnew();
+    if (namespace === undefined) return;
+    const isAskedFor = this.#recounted.delete(namespace);
+    if (lost === 0 || isAskedFor) return;
+    for (const other of this.#options.namespaces ?? []) {
+      if (other === namespace || !this.#isReadable(other)) continue;
+      this.#recounted.add(other);
+      this.#exports.relist(other);
+    }
+  }
+
+  #stateChanged(): void {
+    const { namespaces = [WHOLE] } = this.#options;
+    const unreadable = namespaces.filter((namespace) => !this.#isReadable(namespace));
+    for (const namespace of unreadable) this.#recounted.delete(namespace);
+    // While it is not known what is exported, nobody need ask.
+    this.#rereads.forgetAll((key) => unreadable.includes(this.#partOf(splitKey(key).namespace)));
+    if (this.#exports.isMissing) this.#absence.noticed();
+    else for (const key of this.keys()) this.#absence.saw(key);
+  }
+
   #changed(key: string): void {
     this.#rereads.forget(key);
-    if (this.#exports.store.get(key) !== undefined) this.#servicesIn(splitKey(key).namespace)?.reconsider();
+    if (this.#exports.store.get(key) !== undefined) {
+      this.#absence.saw(key);
+      this.#servicesIn(splitKey(key).namespace)?.reconsider();
+    }
     this.#options.onChange(key);
   }
 
@@ -241,19 +262,11 @@ export class ClusterExports {
     });
   }
 
-  #kindOptions(partitions: OptionalKindOptions['partitions'], maxObjects: number): OptionalKindOptions {
+  /** What the watches of all optional kinds have in common. */
+  get #common(): Omit<OptionalKindOptions, 'partitions'> {
     const { client, timings, interruptions, onHeard, log } = this.#options;
-    return {
-      client,
-      partitions,
-      timings,
-      interruptions,
-      onHeard,
-      maxObjects,
-      maxBytes: MAX_BYTES,
-      level: 'info',
-      log,
-    };
+    // Whoever exports nothing by the MCS API need not let it be read.
+    return { client, timings, interruptions, onHeard, maxBytes: MAX_BYTES, level: 'info', log };
   }
 
   #checked<T>(read: Read<T>): T | undefined {

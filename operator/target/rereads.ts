@@ -8,7 +8,6 @@
 import type { BackoffPolicy } from '../kube/backoff.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { ApiError } from '../kube/errors.ts';
-import { servedVerbs } from '../kube/discovery.ts';
 import { keyOf, type KubeObject, type Resource, splitKey } from '../kube/objects.ts';
 import { type Result, Workqueue } from '../runtime/workqueue.ts';
 import type { Read } from './objects.ts';
@@ -17,11 +16,8 @@ export interface RereadsOptions<T extends KubeObject> {
   readonly of: Resource;
   /** Reads an object, or refuses it. */
   readonly read: (object: T) => Read<T>;
-  /**
-   * Whether the kind has a CRD, which takes all objects away before it is gone itself (rule K5): that there is none
-   * counts as an answer only if objects of the kind can still be created. @default false
-   */
-  readonly isCustom?: boolean | undefined;
+  /** Called before it counts as an answer that there is no such object; rejects if it does not count. */
+  readonly checkNone?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** Called with the key of an object for which there is an answer. */
   readonly onAnswer: (key: string) => void;
   /** Called when the target could not be asked for an object, the first time: it is asked again, without limit. */
@@ -37,7 +33,7 @@ export interface Answer<T extends KubeObject> {
 }
 
 /** What asks: a client. */
-type Asking = Pick<KubeClient, 'list' | 'get'>;
+type Asking = Pick<KubeClient, 'list'>;
 
 /** An object that has been asked for. What is answered to another question about it is out of date. */
 interface Question {
@@ -90,10 +86,9 @@ export class Rereads<T extends KubeObject> {
     for (const key of keys) this.ask(key);
   }
 
-  /** Forgets all answers and questions: what is not asked for again need not be known. */
-  clear(): void {
-    this.#asked.clear();
-    this.#answers.clear();
+  /** Forgets all questions and answers about what need not be known. */
+  forgetAll(isNeedless: (key: string) => boolean): void {
+    for (const key of [...this.#asked.keys(), ...this.#answers.keys()]) if (isNeedless(key)) this.forget(key);
   }
 
   /** Asks until the signal aborts. */
@@ -121,7 +116,7 @@ export class Rereads<T extends KubeObject> {
   }
   /** Reads an object as it is now, by a list of its name: whoever may read what is exported may list it. */
   async #readNow(key: string, client: Asking, signal: AbortSignal): Promise<T | undefined> {
-    const { of, read, isCustom = false } = this.#options;
+    const { of, read, checkNone } = this.#options;
     const { namespace, name } = splitKey(key);
     const query = { namespace, fieldSelector: `metadata.name=${name}`, limit: 1 };
     const { items } = await client.list<T>(of, query, signal);
@@ -132,9 +127,7 @@ export class Rereads<T extends KubeObject> {
     if (object !== undefined && keyOf(object) !== key) {
       throw new Error(`list ${of.plural}: asked for ${key}, answered with ${keyOf(object)}`);
     }
-    if (object === undefined && isCustom && !(await servedVerbs(client, of, signal)).includes('create')) {
-      throw new Error(`list ${of.plural}: there is none of ${key}, but the CRD is being deleted`);
-    }
+    if (object === undefined) await checkNone?.(signal);
     return object;
   }
 }
