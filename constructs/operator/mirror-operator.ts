@@ -11,7 +11,7 @@ import { type Deployment, Protocol, Service, ServiceAccount } from 'cdk8s-plus-2
 import { Construct } from 'constructs';
 import { Annotation, Default, OPERATOR_NAME, OperatorPort, Value } from '../../crds/wire.ts';
 import { RestrictedDeployment } from '../common/deployment.ts';
-import { Grant, type PolicyRule } from '../common/grant.ts';
+import { Grant } from '../common/grant.ts';
 import { podDisruptionBudget } from '../common/pod-placement.ts';
 import { acceptProps } from '../common/props.ts';
 import { ScrapePolicy } from '../common/scrape-policy.ts';
@@ -19,16 +19,7 @@ import { container } from './container.ts';
 import { mirrorOperatorErrors } from './errors.ts';
 import { foundByLinkerd, LABELS, PODS } from './pods.ts';
 import type { MirrorOperatorProps } from './props.ts';
-import {
-  discoveryRules,
-  failoverRules,
-  federationRules,
-  mirrorRules,
-  namespaceRules,
-  ownRules,
-  readRules,
-  watchNamespacesRules,
-} from './rights.ts';
+import { operatorRules } from './rights.ts';
 import { MIRROR_OPERATOR_PROPS } from './schema.ts';
 import { listedSecrets } from './settings.ts';
 
@@ -127,25 +118,21 @@ export class MirrorOperator extends Construct {
     this.grants = this.#grants(props, linkerdNamespace);
   }
 
-  #grants(props: MirrorOperatorProps, linkerdNamespace: string) {
-    const { mirrorNamespaces, endpoints = 'endpoints', enableNamespaceCreation, flat = false, failover = true } = props;
-    const grant = (id: string, rules: readonly PolicyRule[], namespace?: string) =>
-      new Grant(this, id, { to: this.serviceAccount, rules, namespace, labels: LABELS });
-    const mirrors = [...readRules, ...mirrorRules(endpoints)];
-    const services = [...mirrors, ...federationRules(endpoints), ...(failover ? failoverRules : [])];
-    const secrets = listedSecrets(props);
-    const own = ownRules(secrets);
-    const discovery = flat ? [grant('Discovery', discoveryRules(secrets), linkerdNamespace)] : [];
-    if (mirrorNamespaces === undefined) {
-      const namespaces = [...watchNamespacesRules, ...(enableNamespaceCreation ? namespaceRules : [])];
-      return [grant('Cluster', [...services, ...namespaces]), grant('Own', own, this.namespace), ...discovery];
-    }
-    return [
-      // Probe Services are in the operator's namespace.
-      grant('Own', [...own, ...mirrors], this.namespace),
-      ...mirrorNamespaces.map((namespace) => grant(`Mirrors-${namespace}`, services, namespace)),
-      ...discovery,
-    ];
+  #grants(props: MirrorOperatorProps, linkerdNamespace: string): readonly Grant[] {
+    const { mirrorNamespaces, endpoints = 'endpoints', enableNamespaceCreation = false, flat = false } = props;
+    const placed = operatorRules({
+      namespace: this.namespace,
+      controlPlaneNamespace: linkerdNamespace,
+      mirrorNamespaces,
+      credentialsSecrets: listedSecrets(props),
+      endpoints,
+      enableNamespaceCreation,
+      failover: props.failover ?? true,
+      flat,
+    });
+    return placed.map(
+      ({ id, namespace, rules }) => new Grant(this, id, { to: this.serviceAccount, rules, namespace, labels: LABELS }),
+    );
   }
 }
 

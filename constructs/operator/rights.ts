@@ -2,6 +2,7 @@
  * Rights of the operator in its own cluster, each for a request that it makes (rule H6). Server-side apply writes
  * mirrors, which takes `patch`, and `create` for a new object. `get` reads an object that has the name of a mirror.
  */
+import type { OperatorSettingValues } from '../../crds/operator-settings.ts';
 import { FailoverApi, LinkApi, RouteApi } from '../../crds/wire.ts';
 import type { PolicyRule } from '../common/grant.ts';
 import type { EndpointsKind } from '../mirror/index.ts';
@@ -18,7 +19,7 @@ const EVENTS: PolicyRule = {
 };
 
 /** Rights to read the mirrors of all Links by label, wherever mirrors may be. */
-export const readRules: readonly PolicyRule[] = [
+const readRules: readonly PolicyRule[] = [
   {
     group: '',
     resources: ['services', 'endpoints'],
@@ -29,7 +30,7 @@ export const readRules: readonly PolicyRule[] = [
 ];
 
 /** Rights to read Namespaces, which only a ClusterRole can grant. An operator that is limited to namespaces knows their names. */
-export const watchNamespacesRules: readonly PolicyRule[] = [
+const watchNamespacesRules: readonly PolicyRule[] = [
   {
     group: '',
     resources: ['namespaces'],
@@ -42,7 +43,7 @@ export const watchNamespacesRules: readonly PolicyRule[] = [
  * Rights to write Services, their endpoints and Events, and to remove endpoints of the other kind, wherever mirrors may be. They
  * always include `get` on Endpoints: the API server would delete foreign Endpoints that have the name of a new Service.
  */
-export const mirrorRules = (endpoints: EndpointsKind): readonly PolicyRule[] => [
+const mirrorRules = (endpoints: EndpointsKind): readonly PolicyRule[] => [
   {
     group: '',
     resources: ['services'],
@@ -77,7 +78,7 @@ export const mirrorRules = (endpoints: EndpointsKind): readonly PolicyRule[] => 
 ];
 
 /** Rights beyond these to write federated Services, which have slices, wherever they may be. */
-export const federationRules = (endpoints: EndpointsKind): readonly PolicyRule[] =>
+const federationRules = (endpoints: EndpointsKind): readonly PolicyRule[] =>
   endpoints === 'slices'
     ? []
     : [
@@ -89,7 +90,7 @@ export const federationRules = (endpoints: EndpointsKind): readonly PolicyRule[]
       ];
 
 /** The right to see of which clusters Linkerd's control plane has credentials, in its namespace. */
-export const discoveryRules = (secrets: readonly string[] | undefined): readonly PolicyRule[] => [
+const discoveryRules = (secrets: readonly string[] | undefined): readonly PolicyRule[] => [
   {
     group: '',
     resources: ['secrets'],
@@ -100,7 +101,7 @@ export const discoveryRules = (secrets: readonly string[] | undefined): readonly
 ];
 
 /** Rights to create namespaces for mirrors. */
-export const namespaceRules: readonly PolicyRule[] = [
+const namespaceRules: readonly PolicyRule[] = [
   {
     group: '',
     resources: ['namespaces'],
@@ -110,7 +111,7 @@ export const namespaceRules: readonly PolicyRule[] = [
 ];
 
 /** Rights to serve ServiceFailovers, wherever they may be. */
-export const failoverRules: readonly PolicyRule[] = [
+const failoverRules: readonly PolicyRule[] = [
   { group: FailoverApi.group, resources: [FailoverApi.plural], verbs: READ, why: 'reads where requests are to go' },
   {
     group: FailoverApi.group,
@@ -142,7 +143,7 @@ export const failoverRules: readonly PolicyRule[] = [
  * Rights in the operator's namespace: to Links and their status, credentials and Leases.
  * @param secrets names of the Secrets with the credentials of Links; undefined for all in the namespace
  */
-export const ownRules = (secrets: readonly string[] | undefined): readonly PolicyRule[] => [
+const ownRules = (secrets: readonly string[] | undefined): readonly PolicyRule[] => [
   { group: LinkApi.group, resources: [LinkApi.plural], verbs: READ, why: 'reads what to mirror' },
   {
     group: LinkApi.group,
@@ -164,3 +165,52 @@ export const ownRules = (secrets: readonly string[] | undefined): readonly Polic
     why: 'elects one writer for all Links, and for each Link; `list` finds what Links left that were deleted while no operator ran',
   },
 ];
+
+/** What the rights of an operator depend on: its settings, and the network. */
+export interface RightsSettings extends Pick<
+  OperatorSettingValues,
+  | 'namespace'
+  | 'controlPlaneNamespace'
+  | 'mirrorNamespaces'
+  | 'credentialsSecrets'
+  | 'endpoints'
+  | 'enableNamespaceCreation'
+  | 'failover'
+> {
+  /** Whether members of federated Services are reached on a flat network. */
+  readonly flat: boolean;
+}
+
+/** Rights in one place. */
+export interface PlacedRules {
+  /** Tells the place from the others. */
+  readonly id: string;
+  /** The only namespace in which they hold; undefined: the whole cluster. */
+  readonly namespace: string | undefined;
+  readonly rules: readonly PolicyRule[];
+}
+
+/** All rights that an operator needs with these settings, each place once. */
+export const operatorRules = (settings: RightsSettings): readonly PlacedRules[] => {
+  const { namespace, mirrorNamespaces, credentialsSecrets, endpoints, enableNamespaceCreation } = settings;
+  const mirrors = [...readRules, ...mirrorRules(endpoints)];
+  const services = [...mirrors, ...federationRules(endpoints), ...(settings.failover ? failoverRules : [])];
+  const own = ownRules(credentialsSecrets);
+  const discovery = settings.flat
+    ? [{ id: 'Discovery', namespace: settings.controlPlaneNamespace, rules: discoveryRules(credentialsSecrets) }]
+    : [];
+  if (mirrorNamespaces === undefined) {
+    const namespaces = [...watchNamespacesRules, ...(enableNamespaceCreation ? namespaceRules : [])];
+    return [
+      { id: 'Cluster', namespace: undefined, rules: [...services, ...namespaces] },
+      { id: 'Own', namespace, rules: own },
+      ...discovery,
+    ];
+  }
+  return [
+    // Probe Services are in the operator's namespace.
+    { id: 'Own', namespace, rules: [...own, ...mirrors] },
+    ...mirrorNamespaces.map((each) => ({ id: `Mirrors-${each}`, namespace: each, rules: services })),
+    ...discovery,
+  ];
+};

@@ -1,14 +1,6 @@
 /** The rights that the operator needs with the arguments of its Deployment, and whether its account has them. */
 import type { PolicyRule } from '../../../constructs/common/grant.ts';
-import {
-  federationRules,
-  mirrorRules,
-  namespaceRules,
-  ownRules,
-  readRules,
-  watchNamespacesRules,
-} from '../../../constructs/operator/rights.ts';
-import type { OperatorConfig } from '../../../operator/config/config.ts';
+import { operatorRules, type RightsSettings } from '../../../constructs/operator/rights.ts';
 import { settingsIn } from '../common/operator-settings.ts';
 import type { Deployment } from './objects.ts';
 import type { Read, Reader, Right } from './reader.ts';
@@ -17,10 +9,14 @@ import type { Granted } from './target.ts';
 /** The right to ask for the rights of others. */
 const ASK: Right = { verb: 'create', group: 'authorization.k8s.io', resource: 'subjectaccessreviews' };
 
-/** Asks for each; undefined if there is no operator, or its arguments are not valid. */
+/**
+ * Asks for each; undefined if there is no operator, or its arguments are not valid.
+ * @param flat whether members of federated Services are reached on a flat network
+ */
 export const operatorRights = async (
   reader: Reader,
   deployment: Deployment | undefined,
+  flat: boolean,
 ): Promise<Read<readonly Granted[]> | undefined> => {
   if (deployment === undefined) return undefined;
   const { namespace = '' } = deployment.metadata;
@@ -35,7 +31,7 @@ export const operatorRights = async (
     const why = 'these credentials may not ask for the rights of others';
     return { ok: false, what: 'create SubjectAccessReviews', why, obstacle: 'forbidden' };
   }
-  const rights = rightsOf(settings.config);
+  const rights = rightsOf({ ...settings.config, flat });
   return {
     ok: true,
     value: await Promise.all(
@@ -45,26 +41,10 @@ export const operatorRights = async (
 };
 
 /** The rights of an operator, as `MirrorOperator` grants them. */
-export const rightsOf = (
-  config: Pick<
-    OperatorConfig,
-    'namespace' | 'mirrorNamespaces' | 'endpoints' | 'enableNamespaceCreation' | 'credentialsSecrets'
-  >,
-): readonly Right[] => {
-  const { namespace, mirrorNamespaces, endpoints, enableNamespaceCreation, credentialsSecrets } = config;
-  const mirrors = [...readRules, ...mirrorRules(endpoints)];
-  const services = [...mirrors, ...federationRules(endpoints)];
-  const own = rights(ownRules(credentialsSecrets), namespace);
-  if (mirrorNamespaces === undefined) {
-    return [
-      ...own,
-      ...rights([...services, ...watchNamespacesRules, ...(enableNamespaceCreation ? namespaceRules : [])]),
-    ];
-  }
-  return [...own, ...rights(mirrors, namespace), ...mirrorNamespaces.flatMap((within) => rights(services, within))];
-};
+const rightsOf = (settings: RightsSettings): readonly Right[] =>
+  operatorRules(settings).flatMap(({ namespace, rules }) => rightsIn(rules, namespace));
 
-const rights = (rules: readonly PolicyRule[], namespace?: string): readonly Right[] =>
+const rightsIn = (rules: readonly PolicyRule[], namespace: string | undefined): readonly Right[] =>
   rules.flatMap(({ group, resources, resourceNames, verbs }) =>
     resources.flatMap((resource) =>
       verbs.flatMap((verb) =>

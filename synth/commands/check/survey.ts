@@ -119,11 +119,13 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
     ? allLinks.value.filter(({ metadata }) => scope.link === undefined || isNamed(metadata, scope))
     : [];
   const turns = new FairSemaphore(TARGETS_AT_ONCE);
-  const [links, beats, rights] = await Promise.all([
+  const [links, beats] = await Promise.all([
     Promise.all(asked.map((link) => turns.run('', undefined, () => linkFacts(reader, link, scope)))),
     leases.ok ? heartbeats(reader, leases.value.filter(isOfLinks(asked)), now.getTime()) : undefined,
-    deployments.ok ? operatorRights(reader, deployments.value.find(isOperator)) : undefined,
   ]);
+  const rights = deployments.ok
+    ? await operatorRights(reader, deployments.value.find(isOperator), links.some(hasFlatMembers))
+    : undefined;
   return {
     ...scope,
     now,
@@ -144,6 +146,10 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
     slices,
   };
 };
+
+/** Whether a Service of the target is to join a federated Service on a flat network. */
+export const hasFlatMembers = ({ settings, target }: LinkFacts): boolean =>
+  settings?.federation === 'flat' && target?.members.ok === true && target.members.value.length > 0;
 
 const isNamed = ({ namespace, name }: LinkObject['metadata'], scope: Scope): boolean =>
   name === scope.link && namespace === scope.namespace;

@@ -23,6 +23,14 @@ const JUDGEMENTS = ['test/synth/commands/check/judgements.test.ts'];
 
 export const COMMANDS: readonly Defect[] = [
   {
+    name: 'check does not ask for a right of the operator in the whole cluster',
+    file: 'synth/commands/check/operator-rights.ts',
+    rule: 'H6',
+    find: 'operatorRules(settings).flatMap(',
+    replace: 'operatorRules({ ...settings, failover: false, flat: false }).flatMap(',
+    tests: ['test/synth/commands/check/operator-rights.test.ts'],
+  },
+  {
     name: 'a misspelt key of a values file has no effect',
     file: 'synth/commands/install/values.ts',
     find: 'errors.push(fieldError(at, undefined, "is not a value of Linkerd\'s multicluster chart", meant(key, name)));',

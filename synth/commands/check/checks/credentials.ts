@@ -4,7 +4,7 @@ import { type Check, error, type Finding, warning } from '../check-type.ts';
 import { readCredentials } from '../../common/credentials-secret.ts';
 import { conditionOf, conditionText, eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
 import { rightText } from '../reader.ts';
-import type { LinkFacts, Survey } from '../survey.ts';
+import { hasFlatMembers, type LinkFacts, type Survey } from '../survey.ts';
 import type { Granted } from '../target.ts';
 
 const CATEGORY = 'credentials';
@@ -121,7 +121,7 @@ const inUse = (link: LinkFacts, type: string): readonly Finding[] | NotJudged =>
 const isSelectedFlat = (link: LinkFacts, { mirrors }: Survey): boolean =>
   (mirrors.ok && mirrors.value.some(({ metadata }) => metadata.labels?.[Label.remoteDiscovery] === link.cluster)) ||
   (link.target?.exports.ok === true && link.target.exports.value.some(({ mode }) => mode === 'flat')) ||
-  (link.settings?.federation === 'flat' && link.target?.members.ok === true && link.target.members.value.length > 0);
+  hasFlatMembers(link);
 
 const destinationFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | NotJudged => {
   const { destination, settings, cluster } = link;

@@ -225,8 +225,9 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
     title: 'the operator has its rights',
     means:
       'The ServiceAccount of the operator lacks a right that it needs with its arguments. [rights.md](rights.md) says what each is for.',
-    remedy: 'Write its roles again: `linkspan upgrade --apply`, or apply those that `MirrorOperator` renders.',
-    judge: ({ operatorRights, namespace }) => {
+    remedy:
+      'Write its roles again: `linkspan upgrade --apply`, or apply those that `MirrorOperator` renders. A right in the namespace of the control plane comes with its prop `flat`.',
+    judge: ({ operatorRights, namespace, linkerdNamespace }) => {
       if (operatorRights === undefined) return skipped('there is no operator whose rights could be asked for');
       const object = `ServiceAccount ${namespace}/${OPERATOR_NAME}`;
       if (!operatorRights.ok) {
@@ -234,7 +235,13 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
           warning(object, `its rights are not checked: ${operatorRights.why}`, 'use a context of an administrator'),
         ]);
       }
-      return judged(lackingRights(object, operatorRights.value, 'write its roles again: linkspan upgrade --apply'));
+      const { true: discovery = [], false: others = [] } = Object.groupBy(operatorRights.value, ({ right }) =>
+        right.namespace === linkerdNamespace ? 'true' : 'false',
+      );
+      return judged([
+        ...lackingRights(object, others, 'write its roles again: linkspan upgrade --apply'),
+        ...lackingRights(object, discovery, 'set flat of the operator, and write its roles again'),
+      ]);
     },
   },
   {

@@ -32,6 +32,7 @@ export const LOCAL_LEASE = objectRef('coordination.k8s.io/v1', 'Lease', 'local-s
 const RBAC = 'rbac.authorization.k8s.io/v1';
 export const REMOTE_ROLE = objectRef(RBAC, 'ClusterRole', 'linkerd-service-mirror-remote-access-east');
 export const OPERATOR_ROLE = objectRef(RBAC, 'ClusterRole', 'linkspan-operator');
+export const DISCOVERY_ROLE = objectRef(RBAC, 'Role', 'linkspan-operator', 'linkerd');
 export const GATEWAY_SERVICE = service('linkerd-gateway', { namespace: LINKS_NAMESPACE });
 export const GATEWAY_SLICE = slice('linkerd-gateway', { namespace: LINKS_NAMESPACE, labels: {} });
 

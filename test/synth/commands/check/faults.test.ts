@@ -24,6 +24,7 @@ import {
   LINK,
   REMOTE_ROLE,
   OPERATOR_ROLE,
+  DISCOVERY_ROLE,
   GATEWAY_SERVICE,
   GATEWAY_SLICE,
   deleted,
@@ -291,6 +292,16 @@ const FAULTS: readonly Fault[] = [
     name: 'the operator may not write Endpoints',
     inject: deprived('east', OPERATOR_ROLE, 'endpoints', ['patch']),
     finds: [/^operator-rights error ServiceAccount linkerd-multicluster\/linkspan-operator: may not patch endpoints$/],
+  },
+  {
+    name: 'the operator may not read ServiceFailovers',
+    inject: deprived('east', OPERATOR_ROLE, 'servicefailovers', ['watch']),
+    finds: [/^operator-rights error .*: may not watch servicefailovers\.linkspan\.dev$/],
+  },
+  {
+    name: "the operator may not see which clusters Linkerd's control plane finds, and a Service is federated",
+    inject: both(federating('plain'), deprived('east', DISCOVERY_ROLE, 'secrets', ['watch'])),
+    finds: [/^operator-rights error .*: may not watch secrets "cluster-credentials-west" in namespace linkerd$/],
   },
   {
     name: 'the operator may not write Endpoints, and a Service is exported',
