@@ -8,7 +8,7 @@ import { ApiObject, type ApiObjectMetadata, Chart, JsonPatch } from 'cdk8s';
 import { type IServiceAccount, type Secret, ServiceAccount, ServiceAccountTokenSecret } from 'cdk8s-plus-27';
 import { Construct } from 'constructs';
 import { type FieldError, fieldError } from '../../crds/field-error.ts';
-import { Default, Label, remoteAccessName, tokenSecretName, Value } from '../../crds/wire.ts';
+import { AboutApi, Default, Label, McsApi, remoteAccessName, tokenSecretName, Value } from '../../crds/wire.ts';
 import { Grant, type PolicyRule } from '../common/grant.ts';
 import { dnsLabel, dnsSubdomain, nameList } from '../common/prop-rules.ts';
 import { acceptProps } from '../common/props.ts';
@@ -64,6 +64,23 @@ const exportRules: readonly PolicyRule[] = [
     resources: ['endpointslices'],
     verbs: READ,
     why: 'the operator sees whether anything behind an export is ready, and the host names of StatefulSets',
+  },
+  {
+    group: McsApi.group,
+    resources: [McsApi.serviceExport.plural],
+    verbs: READ,
+    why: 'the operator finds what is exported by the MCS API',
+  },
+];
+
+/** The right to read what the cluster is called in its set, which only a ClusterRole can grant. */
+const clusterIdRules: readonly PolicyRule[] = [
+  {
+    group: AboutApi.group,
+    resources: [AboutApi.clusterProperty.plural],
+    resourceNames: [AboutApi.clusterId],
+    verbs: READ,
+    why: 'the operator reads what the cluster is called in its set; the name that the Link gives it without this right',
   },
 ];
 
@@ -132,7 +149,12 @@ export class RemoteAccess extends Construct {
       token === 'secret'
         ? tokenSecret(this, this.serviceAccount, { ...metadata, name: tokenSecretName(this.name) })
         : undefined;
-    const rules = [...exportRules, ...(linkerdController ? controllerRules : []), ...(flat ? destinationRules : [])];
+    const rules = [
+      ...exportRules,
+      ...(exportNamespaces === undefined ? clusterIdRules : []),
+      ...(linkerdController ? controllerRules : []),
+      ...(flat ? destinationRules : []),
+    ];
     const grant = (id: string, within?: string) =>
       new Grant(this, id, { to: this.serviceAccount, rules, namespace: within, labels });
     this.grants = exportNamespaces?.map((each) => grant(`Exports-${each}`, each)) ?? [grant('Exports')];

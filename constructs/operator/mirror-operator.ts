@@ -128,6 +128,7 @@ export class MirrorOperator extends Construct {
       endpoints,
       enableNamespaceCreation,
       failover: props.failover ?? true,
+      serviceImports: props.serviceImports ?? true,
       flat,
     });
     return placed.map(

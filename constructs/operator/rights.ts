@@ -3,7 +3,7 @@
  * mirrors, which takes `patch`, and `create` for a new object. `get` reads an object that has the name of a mirror.
  */
 import type { OperatorSettingValues } from '../../crds/operator-settings.ts';
-import { FailoverApi, LinkApi, RouteApi } from '../../crds/wire.ts';
+import { AboutApi, FailoverApi, LinkApi, McsApi, RouteApi } from '../../crds/wire.ts';
 import type { PolicyRule } from '../common/grant.ts';
 import type { EndpointsKind } from '../mirror/index.ts';
 
@@ -15,7 +15,7 @@ const EVENTS: PolicyRule = {
   group: '',
   resources: ['events'],
   verbs: ['get', 'create', 'patch'],
-  why: 'reports on Links, on ServiceFailovers, and on Services that are to join federated Services; counts a repeated report in the existing Event',
+  why: 'reports on Links, on ServiceFailovers, on ServiceExports and ServiceImports, and on Services that are to join federated Services; counts a repeated report in the existing Event',
 };
 
 /** Rights to read the mirrors of all Links by label, wherever mirrors may be. */
@@ -139,6 +139,45 @@ const failoverRules: readonly PolicyRule[] = [
   },
 ];
 
+/** Rights to import what clusters export by the MCS API, wherever mirrors may be. The Services are written as mirrors are. */
+const importRules: readonly PolicyRule[] = [
+  {
+    group: McsApi.group,
+    resources: [McsApi.serviceExport.plural],
+    verbs: READ,
+    why: 'reads what this cluster exports: exports of the same Service in several clusters may conflict',
+  },
+  {
+    group: McsApi.group,
+    resources: [`${McsApi.serviceExport.plural}/status`],
+    verbs: ['patch'],
+    why: 'reports whether each export of this cluster is valid, and what it conflicts with',
+  },
+  {
+    group: McsApi.group,
+    resources: [McsApi.serviceImport.plural],
+    verbs: [...READ, ...WRITE],
+    why: 'writes what clusters export; `get` tells its own from a foreign ServiceImport of the same name',
+  },
+  {
+    group: McsApi.group,
+    resources: [`${McsApi.serviceImport.plural}/status`],
+    verbs: ['patch'],
+    why: 'reports which clusters a ServiceImport leads to',
+  },
+];
+
+/** The right to read what the cluster is called in its set, which only a ClusterRole can grant. */
+const clusterIdRules: readonly PolicyRule[] = [
+  {
+    group: AboutApi.group,
+    resources: [AboutApi.clusterProperty.plural],
+    resourceNames: [AboutApi.clusterId],
+    verbs: READ,
+    why: 'reads what this cluster is called in its set; `local` without this right',
+  },
+];
+
 /**
  * Rights in the operator's namespace: to Links and their status, credentials and Leases.
  * @param secrets names of the Secrets with the credentials of Links; undefined for all in the namespace
@@ -176,6 +215,7 @@ export interface RightsSettings extends Pick<
   | 'endpoints'
   | 'enableNamespaceCreation'
   | 'failover'
+  | 'serviceImports'
 > {
   /** Whether members of federated Services are reached on a flat network. */
   readonly flat: boolean;
@@ -194,15 +234,24 @@ export interface PlacedRules {
 export const operatorRules = (settings: RightsSettings): readonly PlacedRules[] => {
   const { namespace, mirrorNamespaces, credentialsSecrets, endpoints, enableNamespaceCreation } = settings;
   const mirrors = [...readRules, ...mirrorRules(endpoints)];
-  const services = [...mirrors, ...federationRules(endpoints), ...(settings.failover ? failoverRules : [])];
+  const services = [
+    ...mirrors,
+    ...federationRules(endpoints),
+    ...(settings.failover ? failoverRules : []),
+    ...(settings.serviceImports ? importRules : []),
+  ];
   const own = ownRules(credentialsSecrets);
   const discovery = settings.flat
     ? [{ id: 'Discovery', namespace: settings.controlPlaneNamespace, rules: discoveryRules(credentialsSecrets) }]
     : [];
   if (mirrorNamespaces === undefined) {
-    const namespaces = [...watchNamespacesRules, ...(enableNamespaceCreation ? namespaceRules : [])];
+    const unbounded = [
+      ...(settings.serviceImports ? clusterIdRules : []),
+      ...watchNamespacesRules,
+      ...(enableNamespaceCreation ? namespaceRules : []),
+    ];
     return [
-      { id: 'Cluster', namespace: undefined, rules: [...services, ...namespaces] },
+      { id: 'Cluster', namespace: undefined, rules: [...services, ...unbounded] },
       { id: 'Own', namespace, rules: own },
       ...discovery,
     ];

@@ -122,6 +122,10 @@ const OF_ACCOUNT: Reasons = {
     `${ROLE} create events: granted → -`,
     `${ROLE} patch events: granted → -`,
   ],
+  'the operator reads what is exported by the MCS API': ['list', 'watch'].flatMap((verb) => [
+    `${ROLE} ${verb} serviceexports: - → granted`,
+    `${ROLE} ${verb} clusterproperties cluster.clusterset.k8s.io: - → granted`,
+  ]),
   'no pod of this cluster gets the token of another': [
     `ServiceAccount ${REMOTE} automountServiceAccountToken: - → false`,
   ],

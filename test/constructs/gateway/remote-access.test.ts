@@ -15,6 +15,15 @@ const READ = ['list', 'watch'];
 const EXPORTS = [
   { apiGroups: [''], resources: ['services'], verbs: READ },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: READ },
+  { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceexports'], verbs: READ },
+];
+const CLUSTER_ID = [
+  {
+    apiGroups: ['about.k8s.io'],
+    resources: ['clusterproperties'],
+    resourceNames: ['cluster.clusterset.k8s.io'],
+    verbs: READ,
+  },
 ];
 const CONTROLLER = [
   { apiGroups: [''], resources: ['services'], verbs: ['get'] },
@@ -22,7 +31,7 @@ const CONTROLLER = [
   { apiGroups: [''], resources: ['configmaps'], resourceNames: ['linkerd-config'], verbs: ['get'] },
 ];
 
-test('H6: a source cluster may list and watch Services and EndpointSlices, and nothing else', () => {
+test('H6: a source cluster may list and watch what is exported, and the id of the cluster, and nothing else', () => {
   expect(access({ linkerdController: false })).toEqual([
     {
       apiVersion: 'v1',
@@ -45,7 +54,7 @@ test('H6: a source cluster may list and watch Services and EndpointSlices, and n
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRole',
       metadata: { name: NAME, labels: LABELS },
-      rules: EXPORTS,
+      rules: [...EXPORTS, ...CLUSTER_ID],
     },
     {
       apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -58,12 +67,17 @@ test('H6: a source cluster may list and watch Services and EndpointSlices, and n
 });
 
 test("by default Linkerd's own controller and `linkerd multicluster check` can use the account too", () => {
-  expect(access().find(({ kind }) => kind === 'ClusterRole')).toHaveProperty('rules', [...EXPORTS, ...CONTROLLER]);
+  expect(access().find(({ kind }) => kind === 'ClusterRole')).toHaveProperty('rules', [
+    ...EXPORTS,
+    ...CLUSTER_ID,
+    ...CONTROLLER,
+  ]);
 });
 
 test("flat mode adds what Linkerd's destination controller reads", () => {
   expect(access({ flat: true }).find(({ kind }) => kind === 'ClusterRole')).toHaveProperty('rules', [
     ...EXPORTS,
+    ...CLUSTER_ID,
     ...CONTROLLER,
     { apiGroups: [''], resources: ['pods'], verbs: READ },
     { apiGroups: ['apps'], resources: ['replicasets'], verbs: READ },

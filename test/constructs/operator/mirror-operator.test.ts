@@ -83,6 +83,21 @@ const FAILOVER_RULES = [
   { apiGroups: ['split.smi-spec.io'], resources: ['trafficsplits'], verbs: [...READ, 'patch'] },
 ];
 
+const IMPORT_RULES = [
+  { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceexports'], verbs: READ },
+  { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceexports/status'], verbs: ['patch'] },
+  { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceimports'], verbs: [...READ, ...WRITE] },
+  { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceimports/status'], verbs: ['patch'] },
+];
+const CLUSTER_ID_RULES = [
+  {
+    apiGroups: ['about.k8s.io'],
+    resources: ['clusterproperties'],
+    resourceNames: ['cluster.clusterset.k8s.io'],
+    verbs: READ,
+  },
+];
+
 const granted = (kind: 'ClusterRole' | 'Role', rules: readonly object[], namespace?: string) => [
   {
     apiVersion: `${RBAC}/v1`,
@@ -220,6 +235,8 @@ describe('an operator', () => {
         ...MIRROR_RULES,
         ...FEDERATION_RULES,
         ...FAILOVER_RULES,
+        ...IMPORT_RULES,
+        ...CLUSTER_ID_RULES,
         ...NAMESPACE_RULES,
       ]),
       ...granted('Role', OWN_RULES, 'linkerd-multicluster'),
@@ -260,8 +277,16 @@ describe('an operator', () => {
 
     expect(objects.filter(({ apiVersion }) => apiVersion.startsWith(RBAC))).toEqual([
       ...granted('Role', [...OWN_RULES, ...READ_RULES, ...MIRROR_RULES], 'linkerd-multicluster'),
-      ...granted('Role', [...READ_RULES, ...MIRROR_RULES, ...FEDERATION_RULES, ...FAILOVER_RULES], 'shop'),
-      ...granted('Role', [...READ_RULES, ...MIRROR_RULES, ...FEDERATION_RULES, ...FAILOVER_RULES], 'bank'),
+      ...granted(
+        'Role',
+        [...READ_RULES, ...MIRROR_RULES, ...FEDERATION_RULES, ...FAILOVER_RULES, ...IMPORT_RULES],
+        'shop',
+      ),
+      ...granted(
+        'Role',
+        [...READ_RULES, ...MIRROR_RULES, ...FEDERATION_RULES, ...FAILOVER_RULES, ...IMPORT_RULES],
+        'bank',
+      ),
     ]);
     expect(configOf(objects)).toMatchObject({ mirrorNamespaces: ['shop', 'bank'] });
   });
@@ -309,6 +334,8 @@ describe('an operator', () => {
       { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: WRITE },
       { apiGroups: [''], resources: ['events'], verbs: ['get', 'create', 'patch'] },
       ...FAILOVER_RULES,
+      ...IMPORT_RULES,
+      ...CLUSTER_ID_RULES,
       ...NAMESPACE_RULES,
       { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'create', 'patch'] },
     ]);
@@ -321,10 +348,26 @@ describe('an operator', () => {
       ...READ_RULES,
       ...MIRROR_RULES,
       ...FEDERATION_RULES,
+      ...IMPORT_RULES,
+      ...CLUSTER_ID_RULES,
       ...NAMESPACE_RULES,
     ]);
     expect(configOf(objects)).toMatchObject({ failover: false });
     expect(configOf(operator())).toMatchObject({ failover: true });
+  });
+
+  test('H6: has no right to objects of the MCS API where it imports nothing', () => {
+    const objects = operator({ serviceImports: false });
+
+    expect(the('ClusterRole', objects)).toHaveProperty('rules', [
+      ...READ_RULES,
+      ...MIRROR_RULES,
+      ...FEDERATION_RULES,
+      ...FAILOVER_RULES,
+      ...NAMESPACE_RULES,
+    ]);
+    expect(configOf(objects)).toMatchObject({ serviceImports: false });
+    expect(configOf(operator())).toMatchObject({ serviceImports: true });
   });
 
   test('is told by its props what its flags say', () => {

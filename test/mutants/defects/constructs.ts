@@ -5,6 +5,7 @@ const OPERATOR = {
   file: 'constructs/operator/mirror-operator.ts',
   tests: ['test/constructs/operator/mirror-operator.test.ts'],
 };
+const RIGHTS = { ...OPERATOR, file: 'constructs/operator/rights.ts', rule: 'H6' };
 const FEDERATED = {
   file: 'constructs/mirror/federated-members.ts',
   tests: ['test/constructs/mirror/federated-service.test.ts'],
@@ -12,6 +13,26 @@ const FEDERATED = {
 const COMPOSITION = ['test/constructs/composition.test.ts'];
 
 export const CONSTRUCTS: readonly Defect[] = [
+  {
+    ...RIGHTS,
+    name: 'an operator that imports nothing may write ServiceImports',
+    find: '...(settings.serviceImports ? importRules : []),',
+    replace: '...importRules,',
+  },
+  {
+    ...RIGHTS,
+    name: 'an operator that imports nothing may read what the cluster is called',
+    find: '...(settings.serviceImports ? clusterIdRules : []),',
+    replace: '...clusterIdRules,',
+  },
+  {
+    name: 'a source cluster may read all that a target says of itself',
+    file: 'constructs/gateway/remote-access.ts',
+    rule: 'H6',
+    find: '    resourceNames: [AboutApi.clusterId],',
+    replace: '',
+    tests: ['test/constructs/gateway/remote-access.test.ts'],
+  },
   {
     ...GATEWAY,
     name: "a gateway selects by more than Linkerd's chart does, and cannot be applied over it",

@@ -26,6 +26,9 @@ const operator = (props: Partial<MirrorOperatorProps> = {}): readonly ShownGrant
 const remote = (props: Partial<RemoteAccessProps> = {}): readonly ShownGrant[] =>
   new RemoteAccess(chart(), 'remote', { sourceCluster: 'east', ...props }).grants;
 
+/** With nothing that an operator need not do. */
+const PLAIN = { failover: false, serviceImports: false };
+
 /** The rules that others do not have. */
 const beyond = (grants: readonly ShownGrant[], others: readonly ShownGrant[]): readonly ShownGrant[] => {
   const known = new Set(others.flatMap(({ rules }) => rules.map((rule) => JSON.stringify(rule))));
@@ -39,13 +42,18 @@ const beyond = (grants: readonly ShownGrant[], others: readonly ShownGrant[]): r
 export const rightsTables = (): readonly Table[] => [
   {
     heading: 'The operator, in a whole cluster',
-    text: '`MirrorOperator` with `failover: false`. It may read only the Secrets of its own namespace.',
-    grants: operator({ failover: false }),
+    text: '`MirrorOperator` with `failover: false` and `serviceImports: false`. It may read only the Secrets of its own namespace.',
+    grants: operator(PLAIN),
   },
   {
     heading: 'The operator, with failover',
     text: 'By default, in addition to those above; the right to Events in its own namespace becomes one in the whole cluster:',
-    grants: beyond(operator(), operator({ failover: false })),
+    grants: beyond(operator({ serviceImports: false }), operator(PLAIN)),
+  },
+  {
+    heading: 'The operator, with the MCS API',
+    text: 'By default, in addition to those above. An operator that is limited to namespaces has them there, but for the last one, which no Role can grant:',
+    grants: beyond(operator(), operator({ serviceImports: false })),
   },
   {
     heading: 'The operator, with EndpointSlices',
