@@ -23,10 +23,16 @@ export interface StartOptions {
    */
   readonly controllers?: readonly string[];
   /**
-   * CoreDNS over this cluster, for `cluster.local` (real backing only).
+   * CoreDNS over this cluster, for `cluster.local`, or, with the kind ServiceImport installed, for `clusterset.local` as
+   * well (real backing only).
    * @default false
    */
-  readonly dns?: boolean;
+  readonly dns?: boolean | 'clusterset';
+  /**
+   * Services may have addresses of both families (real backing only).
+   * @default false: IPv4 alone
+   */
+  readonly dualStack?: boolean;
   /**
    * Users besides the admin, authenticated by bearer token, authorized by RBAC only.
    * @default none

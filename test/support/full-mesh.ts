@@ -53,12 +53,13 @@ export class FullMesh {
 
   /** Clusters with namespace shop, all Links and the control plane's credentials; no operator yet. */
   static async start(backing: Backing, ...names: readonly string[]): Promise<FullMesh> {
-    const peers = await Promise.all(
-      names.map(async (name) => {
-        const cluster = await borrowCluster(backing, name);
-        return { name, cluster, api: api(cluster) };
-      }),
-    );
+    return FullMesh.over(await Promise.all(names.map((name) => borrowCluster(backing, name))));
+  }
+
+  /** The same over clusters that run; they end with the mesh. */
+  static async over(clusters: readonly TestCluster[]): Promise<FullMesh> {
+    const peers = clusters.map((cluster) => ({ name: cluster.name, cluster, api: api(cluster) }));
+    const names = peers.map(({ name }) => name);
     const mesh = new FullMesh(peers);
     await mesh.gateway.revive();
     await Promise.all(

@@ -9,16 +9,19 @@ import { AuditLog, auditPolicy } from './audit-log.ts';
 import { requireBinary } from './binaries.ts';
 import { Etcd } from './etcd.ts';
 import { httpStatus } from './http-status.ts';
+import { serviceImportCrd } from '../../../crds/index.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../certificate.ts';
 import { renderKubeconfig } from '../kubeconfig.ts';
 import { type PortBlock, reservePorts } from './ports.ts';
 import { Processes, type RunningProcess } from './processes.ts';
 import type { AuditEntry, StartOptions, TestCluster, TestUser } from '../types.ts';
+import { installCrd } from '../workload/crd.ts';
 
 const HOST = '127.0.0.1';
 /** Endpoints may not be on loopback: the API server advertises an address of a range reserved for documentation. */
 const ADVERTISED_ADDRESS = '192.0.2.1';
 const SERVICE_CIDR = '10.96.0.0/16';
+const SERVICE_CIDR_V6 = 'fd00:10:96::/112';
 /** Memory for time: a server that lives for seconds need not tidy up as often. */
 const GO_ENV = { GOGC: '400' };
 
@@ -81,7 +84,7 @@ export class RealCluster implements TestCluster {
     this.server = `https://${HOST}:${this.#port}`;
     this.kubeconfigFile = this.#file('admin.kubeconfig');
     if (options.audit ?? true) this.#auditLog = new AuditLog(this.#file('audit.log'));
-    if (options.dns === true) this.dns = { address: HOST, port: ports.take() };
+    if (options.dns) this.dns = { address: HOST, port: ports.take() };
   }
 
   get caData(): string {
@@ -149,6 +152,8 @@ export class RealCluster implements TestCluster {
     await Promise.all([this.#runEtcd(), this.#writeFiles()]);
     await this.#runApiServer();
     await writeFile(this.kubeconfigFile, this.kubeconfig);
+    // CoreDNS starts with the kinds that it reads.
+    if (this.#options.dns === 'clusterset') await installCrd(this, serviceImportCrd);
     await Promise.all([this.runControllers(this.#options.controllers ?? []), this.#runDns()]);
     this.#original = await this.#etcd.keys();
     await this.clearAudit();
@@ -235,7 +240,7 @@ export class RealCluster implements TestCluster {
         `--advertise-address=${ADVERTISED_ADDRESS}`,
         '--endpoint-reconciler-type=none',
         ...this.#servingCertificate,
-        `--service-cluster-ip-range=${SERVICE_CIDR}`,
+        `--service-cluster-ip-range=${SERVICE_CIDR}${this.#options.dualStack ? `,${SERVICE_CIDR_V6}` : ''}`,
         `--token-auth-file=${this.#file('tokens.csv')}`,
         '--authorization-mode=RBAC',
         '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
@@ -284,15 +289,17 @@ export class RealCluster implements TestCluster {
 
   async #runDns(): Promise<void> {
     if (this.dns === undefined) return;
+    const isOfSet = this.#options.dns === 'clusterset';
     await writeFile(
       this.#file('Corefile'),
       `.:${this.dns.port} {
   bind ${HOST}
   ready ${HOST}:${this.#dnsHealthPort}
   errors
-  kubernetes cluster.local {
+  kubernetes cluster.local ${isOfSet ? 'clusterset.local' : ''} {
     kubeconfig ${this.kubeconfigFile} ${this.name}
     ttl 0
+    ${isOfSet ? 'multicluster clusterset.local' : ''}
   }
 }
 `,
