@@ -25,7 +25,6 @@ export interface ClusterExportsOptions {
   readonly namespaces?: readonly string[] | undefined;
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
-  readonly labelCopyMs?: number | undefined;
   /** Time for which exports that went with their CRD stay once it is back, in milliseconds. @default 600000 */
   readonly returnGraceMs?: number | undefined;
   /** Reads a slice, or refuses it. @default - keeps ports, and addresses, hostnames and conditions of endpoints */
@@ -241,14 +240,12 @@ export class ClusterExports {
   }
 
   #readServices(part: string, signal: AbortSignal): ExportedServices {
-    const { client, timings, interruptions, labelCopyMs, readSlice, log, onChange, onHeard, onMalformed } =
-      this.#options;
+    const { client, timings, interruptions, readSlice, log, onChange, onHeard, onMalformed } = this.#options;
     return new ExportedServices({
       client,
       namespace: part === WHOLE ? undefined : part,
       timings,
       interruptions,
-      labelCopyMs,
       readSlice,
       isExported: (key) => this.#exports.store.get(key) !== undefined,
       exported: () => [...this.keys()].filter((key) => this.#partOf(splitKey(key).namespace) === part),

@@ -28,7 +28,6 @@ export interface ExportedServicesOptions {
   readonly namespace?: string | undefined;
   readonly timings?: Partial<ReflectorTimings> | undefined;
   readonly interruptions?: Interruptions | undefined;
-  readonly labelCopyMs?: number | undefined;
   /** Reads a slice, or refuses it. @default - keeps what is of use in another cluster */
   readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
   /** Keys of the Services that are exported, whether they exist or not. */
@@ -54,8 +53,7 @@ export class ExportedServices {
     this.#options = options;
     this.#slices = new SlicesByName({
       watch: (query) => this.#watchSlices(query),
-      wanting: () => this.#wanting(),
-      labelCopyMs: options.labelCopyMs,
+      wanting: () => [...options.exported()].map((key) => ({ key, name: splitKey(key).name, isLabelAwaited: false })),
     });
     this.#services = this.#watchServices();
     options.signal.addEventListener('abort', () => this.#slices.stop(), { once: true });
@@ -85,14 +83,9 @@ export class ExportedServices {
     const store = new Store<Service>({
       weigh: weightOf,
       trim: (object) => this.#checked(readExportedService(object)),
-      onRelisted: () => {
-        this.#slices.reconsider();
-        this.#allChanged();
-      },
-      onChange: ({ key, before, after }) => {
-        if (!this.#options.isExported(key)) return;
-        if (before === undefined || after === undefined) this.#slices.reconsider();
-        this.#options.onChange(key);
+      onRelisted: () => this.#allChanged(),
+      onChange: ({ key }) => {
+        if (this.#options.isExported(key)) this.#options.onChange(key);
       },
     });
     return this.#watch({ store, resource: SERVICES });
@@ -130,13 +123,6 @@ export class ExportedServices {
       onHeard,
       signal,
     });
-  }
-
-  #wanting() {
-    if (this.#options.signal.aborted || !this.synced) return undefined;
-    return [...this.#options.exported()]
-      .filter((key) => this.get(key) !== undefined)
-      .map((key) => ({ key, name: splitKey(key).name, isLabelAwaited: false }));
   }
 
   #allChanged(): void {

@@ -5,6 +5,7 @@
 import { isIP } from 'node:net';
 import { type Checked } from '../../crds/field-error.ts';
 import { addressProblem } from '../../crds/gateway-address.ts';
+import { isDnsLabel } from '../../crds/names.ts';
 import { compile } from '../../crds/validate.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
 import { cut } from '../kube/errors.ts';
@@ -99,13 +100,16 @@ const trimSlice = (slice: EndpointSlice): EndpointSlice =>
     hostname,
   }));
 
-/** Keeps addresses too, but only such as the API server allows: one that it refuses would keep all others away. */
+/**
+ * Keeps addresses and hostnames too, as far as the API server allows them: one that it refuses would keep all others of
+ * the slice away.
+ */
 function trimExportedSlice(slice: EndpointSlice): EndpointSlice {
   const isOfNames = slice.addressType === 'FQDN';
   const trimmed = trimSliceBut(slice, ({ addresses, conditions, hostname }) => ({
     addresses: isOfNames ? [] : addressesOf(addresses, slice.addressType),
     conditions: conditions && only(conditions, 'ready', 'serving', 'terminating'),
-    hostname,
+    hostname: isDnsLabel(hostname ?? '') ? hostname : undefined,
   }));
   return isOfNames
     ? trimmed
@@ -245,7 +249,7 @@ const checkSlice = compile<EndpointSlice>(
                 hostname: { anyOf: [TEXT, { type: 'null' }] },
                 conditions: {
                   type: 'object',
-                  properties: { ready: OPTIONAL_BOOLEAN, terminating: OPTIONAL_BOOLEAN },
+                  properties: { ready: OPTIONAL_BOOLEAN, serving: OPTIONAL_BOOLEAN, terminating: OPTIONAL_BOOLEAN },
                 },
               },
             },

@@ -94,7 +94,6 @@ function reading(options: Partial<ClusterExportsOptions> = {}) {
   const exports: ClusterExports = new ClusterExports({
     client,
     timings: { settledMs: 100, backoff: { baseMs: 10, capMs: 40 } },
-    labelCopyMs: 50,
     log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
     onChange: (key) => changed.push(key),
     onRelisted: () => relists.push([...exports.keys()]),
@@ -275,6 +274,24 @@ describe('where the CRD is missing', () => {
     await gone();
   });
 
+  it('what is there once it is back counts as deleted when it goes (K5)', async () => {
+    await installExports();
+    put(serviceExport('web'));
+    put(service('web'));
+    const { exports, known, gone } = reading();
+    await known();
+    // The list and the watch find no CRD, as after an API server was restored, but nothing says that the export has gone.
+    const restore = refuse('serviceexports', 404);
+    cluster.faults.dropWatches();
+    await eventually('the kind has gone', async () => !exports.observe(WEB).isKnown);
+    expect(exports.size).toBe(1);
+    restore();
+    await known();
+    unexport('web');
+    await eventually('it is deleted', async () => exports.size === 0);
+    await gone();
+  });
+
   it('what is not back when a while is over counts as deleted (K5)', async () => {
     const { exports, known, gone, relists } = reading({ returnGraceMs: 400 });
     await eventually('it is asked', async () => (await asked((uri) => uri.includes('/serviceexports?'))) > 2);
@@ -295,7 +312,7 @@ describe('a cluster that is asked whether there is an export', () => {
   });
 
   it('confirms that there is none; an answer is good until it is forgotten (K5)', async () => {
-    const { exports, changed, known, gone } = reading();
+    const { exports, changed, relists, known, gone } = reading();
     await known();
     unexport('web');
     await eventually('it has gone', async () => exports.size === 0);
@@ -308,6 +325,12 @@ describe('a cluster that is asked whether there is an export', () => {
     expect(exports.confirmsNoExport(WEB)).toBe(false);
     await gone();
     exports.askAnew();
+    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    await gone();
+    // What a list shows is newer.
+    const before = relists.length;
+    cluster.faults.expireWatches();
+    await eventually('exports are listed', async () => relists.length > before);
     expect(exports.confirmsNoExport(WEB)).toBe(false);
     await gone();
     put(serviceExport('web'));
@@ -349,8 +372,11 @@ describe('a cluster that is asked whether there is an export', () => {
     const { exports, known, logged } = reading();
     await known();
     const allow = refuse('serviceexports', 403);
+    exports.confirmsNoExport('shop/gone');
     cluster.faults.dropWatches();
     await eventually('it is refused', async () => !exports.observe(WEB).isKnown);
+    // The last question may still be under way.
+    await eventually('it is tried again', async () => (await asked((uri) => uri.includes('/serviceexports?'))) > 1);
     await cluster.clearAudit();
     expect(exports.confirmsNoExport('shop/gone')).toBe(false);
     await eventually('it is tried again', async () => (await asked((uri) => uri.includes('/serviceexports?'))) > 1);
@@ -430,6 +456,10 @@ describe('the id that a cluster claims (K2)', () => {
     put({ ...objectRef(ABOUT, 'ClusterProperty', 'other'), spec: { value: 'x' } } as ObjectRef);
     put(clusterId('west-1'));
     await eventually('it is known', async () => exports.claimedId === 'west-1');
+    const asking = (await cluster.audit()).filter(
+      ({ resource, userAgent }) => resource === 'clusterproperties' && userAgent.startsWith('test'),
+    );
+    expect(asking.every(({ uri }) => uri.includes(`fieldSelector=metadata.name%3D${CLUSTER_ID}`))).toBe(true);
     put(clusterId('west-2'));
     await eventually('it has changed', async () => exports.claimedId === 'west-2');
     expect(ids).toEqual(expect.arrayContaining([null, 'west-1', 'west-2']));

@@ -1,7 +1,14 @@
 import { describe, expect, it, test } from 'vitest';
 import { countSlice } from '../../../operator/failover/readiness.ts';
 import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
-import { readLocalSlice, readService, readSlice, serviceKeys } from '../../../operator/target/objects.ts';
+import {
+  readExportedService,
+  readExportedSlice,
+  readLocalSlice,
+  readService,
+  readSlice,
+  serviceKeys,
+} from '../../../operator/target/objects.ts';
 
 const metadata = { name: 'web', namespace: 'shop', uid: 'u1', resourceVersion: '7' };
 const service = (spec: object = {}, meta: object = {}): Service => ({
@@ -88,6 +95,102 @@ describe('a Service of a target', () => {
   });
 });
 
+describe('a Service that may be exported by the MCS API (K1)', () => {
+  const imported = {
+    ipFamilies: ['IPv4', 'IPv6'],
+    sessionAffinity: 'ClientIP',
+    sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } },
+    internalTrafficPolicy: 'Local',
+    trafficDistribution: 'PreferClose',
+  };
+
+  it('is cut to what counts if it is exported', () => {
+    const labels = {
+      'mirror.linkerd.io/mirrored-service': 'true',
+      'multicluster.linkerd.io/remote-discovery': 'west',
+      'linkspan.dev/service-import': 'web',
+    };
+    const annotations = {
+      'config.linkerd.io/opaque-ports': '80',
+      'multicluster.linkerd.io/remote-discovery': 'web@west',
+      'multicluster.linkerd.io/local-discovery': 'web',
+    };
+    const spec = { type: 'ClusterIP', clusterIP: 'None', publishNotReadyAddresses: true, ...imported };
+    const whole = service(
+      { ...spec, selector: { app: 'web' }, ports: [{ name: 'http', port: 80, targetPort: 8080, nodePort: 30_000 }] },
+      { labels: { ...labels, other: 'x' }, annotations: { ...annotations, other: 'x'.repeat(1000) } },
+    );
+    const { name, namespace, resourceVersion } = metadata;
+    expect(readExportedService(whole)).toEqual({
+      object: {
+        metadata: { name, namespace, resourceVersion, labels, annotations },
+        spec: { ...spec, ports: [{ name: 'http', port: 80 }] },
+      },
+    });
+  });
+
+  test.each<[string, object]>([
+    ['more IP families than there are', { ipFamilies: ['IPv4', 'IPv6', 'IPv4'] }],
+    ['a session that does not end', { sessionAffinityConfig: { clientIP: { timeoutSeconds: 'never' } } }],
+    ['an affinity that is no text', { sessionAffinity: { deep: [] } }],
+    ['an endless traffic policy', { internalTrafficPolicy: 'x'.repeat(1000) }],
+    ['an endless distribution', { trafficDistribution: 'x'.repeat(1000) }],
+    ['a port of no possible number', { ports: [{ port: 70_000 }] }],
+  ])('is refused with %s (E8)', (_, fields) => {
+    expect(readExportedService(service(fields))).toHaveProperty('malformed');
+  });
+});
+
+describe('a slice of such a Service (K3)', () => {
+  const endpointsOf = (fields: object) => {
+    const read = readExportedSlice(slice(fields));
+    return 'object' in read ? read.object.endpoints : undefined;
+  };
+
+  it('keeps addresses, hostnames and conditions', () => {
+    const conditions = { ready: true, serving: true, terminating: false };
+    const endpoint = { addresses: ['10.0.0.1', '10.0.0.2'], conditions, hostname: 'web-0' };
+    const whole = { ...endpoint, nodeName: 'n1', zone: 'a', targetRef: { kind: 'Pod' } };
+    expect(endpointsOf({ endpoints: [whole] })).toEqual([endpoint]);
+    expect(endpointsOf({ addressType: 'IPv6', endpoints: [{ addresses: ['fd00::1', '10.0.0.1'] }] })).toEqual([
+      { addresses: ['fd00::1'] },
+    ]);
+    expect(endpointsOf({ endpoints: null })).toEqual([]);
+  });
+
+  test.each<[string, object]>([
+    ['of the node', { addresses: ['127.0.0.1'] }],
+    ['of its link', { addresses: ['169.254.169.254'] }],
+    ['of another family', { addresses: ['::1', 'fd00::1'] }],
+    ['that are names', { addresses: ['db.example.org'] }],
+    ['that are no text', { addresses: [7, null, {}] }],
+    ['that are no list', { addresses: '10.0.0.1' }],
+    ['without end', { addresses: Array.from({ length: 101 }, () => '10.0.0.1') }],
+    ['that are missing', {}],
+  ])('has no endpoint with addresses %s (E1)', (_, endpoint) => {
+    expect(endpointsOf({ endpoints: [endpoint, { addresses: ['10.0.0.1'] }] })).toEqual([{ addresses: ['10.0.0.1'] }]);
+  });
+
+  it('has no hostname that is none (E1)', () => {
+    const endpoints = ['web-0', 'Web_0', 'a.b', ''].map((hostname) => ({ addresses: ['10.0.0.1'], hostname }));
+    expect(endpointsOf({ endpoints })?.map(({ hostname }) => hostname)).toEqual([
+      'web-0',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('that lists names still says how many of them are ready', () => {
+    const endpoints = [{ addresses: ['db.example.org'], conditions: { ready: false } }];
+    expect(endpointsOf({ addressType: 'FQDN', endpoints })).toEqual([{ addresses: [], conditions: { ready: false } }]);
+  });
+
+  it('is refused with a condition that is text (E8)', () => {
+    expect(endpointsOf({ endpoints: [{ addresses: [], conditions: { serving: 'yes' } }] })).toBeUndefined();
+  });
+});
+
 describe('a slice of a target', () => {
   it('is cut to hostnames, readiness and ports: its addresses mean nothing here', () => {
     expect(readSlice(slice())).toEqual({
@@ -115,7 +218,9 @@ describe('a slice of a target', () => {
       zone: 'a',
     };
     const whole = slice({ endpoints: [{ ...endpoint, hostname: 'web-0', hints: { forZones: [{ name: 'a' }] } }] });
-    expect(readLocalSlice(whole)).toMatchObject({ object: { ...slice(), metadata, endpoints: [endpoint] } });
+    expect(readLocalSlice(whole)).toMatchObject({
+      object: { ...slice(), metadata, endpoints: [{ ...endpoint, hostname: 'web-0' }] },
+    });
     expect(readLocalSlice(slice({ endpoints: null }))).toMatchObject({ object: { endpoints: [] } });
   });
 

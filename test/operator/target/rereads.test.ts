@@ -17,13 +17,14 @@ const web = (resourceVersion: string): Service => ({
 });
 
 /** Rereads of a target that answers when a test has it answer. */
-function reading() {
+function reading(checkNone?: () => Promise<void>) {
   const pending: { readonly key: string; readonly answer: (answer: Service | undefined | Error) => void }[] = [];
   const reported: string[] = [];
   const ended = new AbortController();
   const rereads = new Rereads<Service>({
     of: SERVICES,
     read: readService,
+    checkNone,
     onAnswer: (key) => reported.push(key),
     onUnanswered: (key, error) => reported.push(`${key} ${String(error)}`),
     backoff: { baseMs: 100, capMs: 1000 },
@@ -164,6 +165,42 @@ describe('a Service that is read once more', () => {
     await answer(undefined);
     await answer(undefined);
     expect(pending.map(({ key }) => key).sort()).toEqual(['shop metadata.name=d', 'shop metadata.name=web']);
+  });
+
+  it('is not known to be none before that is checked, and is asked for again if it does not count (K5)', async () => {
+    const checks: { readonly pass: () => void; readonly fail: (why: Error) => void }[] = [];
+    const { reported, pending, answer, ask, versionOf } = reading(
+      () => new Promise((pass, fail) => void checks.push({ pass, fail })),
+    );
+    await ask(WEB);
+    await answer(undefined);
+    expect([versionOf(), reported]).toEqual([undefined, []]);
+    checks.shift()!.fail(new Error('the CRD is missing'));
+    await pass(1000);
+    expect([versionOf(), reported, pending.length]).toEqual([undefined, [`${WEB} Error: the CRD is missing`], 1]);
+    await answer(undefined);
+    checks.shift()!.pass();
+    await pass(0);
+    expect([versionOf(), reported.at(-1)]).toEqual(['none', WEB]);
+    await ask('shop/b');
+    await answer({ metadata: { ...web('3').metadata, name: 'b' } });
+    expect([checks, reported.at(-1)]).toEqual([[], 'shop/b']);
+  });
+
+  it('is not asked for, and its answer is forgotten, once it need not be known', async () => {
+    const { rereads, pending, answer, ask, versionOf } = reading();
+    await ask(WEB);
+    await answer(web('2'));
+    await ask('shop/b', 'bank/c');
+    rereads.forgetAll((key) => key.startsWith('shop/'));
+    expect(versionOf()).toBeUndefined();
+    await answer(undefined);
+    await answer(undefined);
+    expect([rereads.answer('shop/b'), rereads.answer('bank/c'), pending.length]).toEqual([
+      undefined,
+      { object: undefined },
+      0,
+    ]);
   });
 
   it('is one of at most 16 that are asked for at once (E1)', async () => {

@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sourceAccess } from '../../../operator/kube/access/in-cluster.ts';
+import { KubeClient } from '../../../operator/kube/client.ts';
+import { SERVICES, type Service } from '../../../operator/kube/objects.ts';
+import { OptionalKind, type OptionalKindOptions } from '../../../operator/runtime/optional-kind.ts';
+import { weightOf } from '../../../operator/runtime/weight.ts';
+import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
+import { eventually } from '../../cluster/workload/index.ts';
+import { namespace, service } from '../../support/builders.ts';
+
+let cluster: SimulatedCluster;
+let client: KubeClient;
+let stop: AbortController;
+
+beforeEach(async () => {
+  cluster = await startSimulated({ name: 'west' });
+  client = new KubeClient(await sourceAccess({ kubeconfig: cluster.kubeconfigFile }), {
+    userAgent: 'test',
+    fieldManager: 'test',
+  });
+  stop = new AbortController();
+  cluster.store.upsert({ ...namespace('shop') });
+  for (const name of ['web', 'api', 'db']) cluster.store.upsert({ ...service(name) });
+});
+afterEach(async () => {
+  stop.abort();
+  await client.close();
+  await cluster.stop();
+});
+
+/** Reads Services as a kind that need not be there, and records what is logged. */
+function reading(options: Partial<OptionalKindOptions> = {}) {
+  const logged: string[] = [];
+  const at = (level: string) => (_: object, message: string) => void logged.push(`${level} ${message}`);
+  const log = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  const timings = { settledMs: 100, backoff: { baseMs: 10, capMs: 40 } };
+  const kind = new OptionalKind<Service>(
+    SERVICES,
+    { client, partitions: [undefined], timings, log, ...options },
+    { weigh: weightOf },
+    () => undefined,
+  );
+  void kind.run(stop.signal);
+  return { kind, logged };
+}
+
+const lists = async (): Promise<number> => (await cluster.audit()).filter(({ verb }) => verb === 'list').length;
+
+describe('a kind that need not be there', () => {
+  it.each<[string, Partial<OptionalKindOptions>]>([
+    ['objects', { maxObjects: 2 }],
+    ['bytes', { maxBytes: 100 }],
+  ])('is not read beyond the %s that it may have (E10)', async (_, limit) => {
+    const { kind } = reading(limit);
+    await eventually('it is tried again', async () => (await lists()) > 2);
+    expect([kind.store.size, kind.stateIn('shop'), kind.isAwaitedIn('shop')]).toEqual([0, 'unknown', false]);
+  });
+
+  it('is read as far as its fields are as asked for, and says that the server was heard', async () => {
+    let heard = 0;
+    const { kind } = reading({ fieldSelector: 'metadata.name=web', onHeard: () => (heard += 1) });
+    await eventually('it is read', async () => kind.stateIn('shop') === 'readable');
+    expect([[...kind.store.values()].map(({ metadata }) => metadata.name), heard]).toEqual([['web'], 1]);
+  });
+
+  it.each(['warn', 'info'] as const)('is said to be refused, at level %s', async (level) => {
+    cluster.faults.refuse({ failure: { kind: 'status', code: 403 } });
+    const { kind, logged } = reading(level === 'warn' ? {} : { level });
+    await eventually('it is tried again', async () => (await lists()) > 2);
+    expect([kind.stateIn('shop'), kind.isUnreadable, logged]).toEqual([
+      'forbidden',
+      true,
+      [`${level} it cannot be read; trying again`],
+    ]);
+  });
+
+  it('is listed anew when it is asked to be', async () => {
+    const { kind } = reading();
+    await eventually('it is read', async () => kind.stateIn('shop') === 'readable');
+    const whole = reading({ partitions: ['shop'] });
+    await eventually('it is read', async () => whole.kind.stateIn('shop') === 'readable');
+    const before = await lists();
+    whole.kind.relist('shop');
+    await eventually('it is listed', async () => (await lists()) > before);
+  });
+});
