@@ -13,6 +13,13 @@ const SOURCES = { file: 'operator/mcs/sources.ts', tests: [DECIDE_TEST] };
 const STATUS = { file: 'operator/mcs/status.ts', tests: [DECIDE_TEST] };
 const IDS = { file: 'operator/mcs/cluster-ids.ts', tests: [DECIDE_TEST] };
 const SLICES = { file: 'constructs/mirror/import-slices.ts', tests: [CONSTRUCT_TEST] };
+const READING_TESTS = ['test/operator/target/cluster-exports.test.ts'];
+const CLUSTER_EXPORTS = { file: 'operator/target/cluster-exports.ts', tests: READING_TESTS };
+const EXPORTED_SERVICES = { file: 'operator/target/exported-services.ts', tests: READING_TESTS };
+const IDENTITY = { file: 'operator/target/cluster-identity.ts', tests: READING_TESTS };
+const OBJECTS = { file: 'operator/target/objects.ts', tests: ['test/operator/target/objects.test.ts'] };
+const ABSENCE = { file: 'operator/target/absence.ts', tests: ['test/operator/target/absence.test.ts'] };
+const OPTIONAL = { file: 'operator/runtime/optional-kind.ts', tests: ['test/operator/runtime/optional-kind.test.ts'] };
 
 export const MCS: readonly Defect[] = [
   {
@@ -251,5 +258,237 @@ export const MCS: readonly Defect[] = [
     rule: 'E6',
     find: "(key) => key.includes('!'),",
     replace: '',
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'an export has no Service while the Services are not known',
+    rule: 'K5',
+    find: 'this.#isReadable(namespace) && services?.synced === true',
+    replace: 'this.#isReadable(namespace)',
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'what cannot be read is not exported',
+    rule: 'K5',
+    find: 'return { isKnown: this.#isCounted(namespace), serviceExport,',
+    replace: 'return { isKnown: true, serviceExport,',
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'exports that go with their CRD count as deleted',
+    rule: 'K5',
+    find: "if ((await servedVerbs(client, SERVICE_EXPORTS, signal)).includes('create')) return;",
+    replace: 'if (signal.aborted === false) return;',
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'exports that are not back with their CRD count as deleted',
+    rule: 'K5',
+    find: 'if (this.#exports.isMissing) this.#absence.noticed(); else for',
+    replace: 'for',
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'an export that is deleted soon after its CRD came back stays for a while',
+    find: 'this.#absence.saw(key); this.#servicesIn',
+    replace: 'this.#servicesIn',
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'an export that outlived its CRD and is deleted stays for a while',
+    find: 'else for (const key of this.keys()) this.#absence.saw(key);',
+    replace: '',
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'the cluster is asked for what it cannot know',
+    find: 'if (!this.#isCounted(namespace) || this.#absence.explains(key)) return false;',
+    replace: '',
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'the cluster is asked on for what need not be known',
+    find: 'this.#rereads.forgetAll((key) => unreadable.includes(this.#partOf(splitKey(key).namespace)));',
+    replace: '',
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'losses of each namespace are counted by themselves',
+    rule: 'E6',
+    find: '&& this.#recounted.size === 0',
+    replace: '',
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'namespaces that are to be counted are not listed',
+    find: 'this.#exports.relist(other);',
+    replace: '',
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'what a Link does not name is asked for',
+    rule: 'E3',
+    find: 'if (!this.#isRead(namespace)) return this.#isCounted(namespace);',
+    replace: '',
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'an answer about an export is good for ever',
+    rule: 'K5',
+    find: 'this.#rereads.forget(key); if (this.#exports',
+    replace: 'if (this.#exports',
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'an answer counts that is older than a list',
+    rule: 'K5',
+    find: 'this.askAnew(); if (namespace === undefined)',
+    replace: 'if (namespace === undefined)',
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'whoever has no ServiceExports is warned of that for ever',
+    rule: 'K5',
+    find: "level: 'info', log }",
+    replace: "level: 'warn', log }",
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'Services are read before any is exported',
+    find: 'if (this.#exports.store.get(key) !== undefined) { this.#absence',
+    replace: 'if (this.#exports !== undefined) { this.#absence',
+  },
+  {
+    ...EXPORTED_SERVICES,
+    name: 'every Service of a target is reconciled',
+    find: 'if (this.#options.isExported(key)) this.#options.onChange(key);',
+    replace: 'this.#options.onChange(key);',
+  },
+  {
+    ...EXPORTED_SERVICES,
+    name: 'an export stays unknown though its Service has been listed',
+    rule: 'K1',
+    find: 'onRelisted: () => this.#allChanged(), onChange: ({ key }) =>',
+    replace: 'onChange: ({ key }) =>',
+  },
+  {
+    ...EXPORTED_SERVICES,
+    name: 'a Service is read with all that a target sends',
+    rule: 'E8',
+    find: 'trim: (object) => this.#checked(readExportedService(object)),',
+    replace: '',
+  },
+  {
+    ...IDENTITY,
+    name: 'the id of a cluster goes while it may not be read',
+    rule: 'K2',
+    find: 'if (store.synced) return',
+    replace: 'if (store.synced && !this.#kind.isUnreadable) return',
+  },
+  {
+    ...IDENTITY,
+    name: 'a cluster that does not answer claims no id',
+    rule: 'K2',
+    find: 'return this.#kind.isUnreadable ? null : undefined;',
+    replace: 'return null;',
+  },
+  {
+    ...IDENTITY,
+    name: 'a cluster without the CRD has no id',
+    rule: 'K2',
+    find: 'return this.#kind.isUnreadable ? null : undefined;',
+    replace: 'return undefined;',
+  },
+  {
+    ...IDENTITY,
+    name: 'all ClusterProperties of a target are read',
+    find: 'fieldSelector: `metadata.name=${AboutApi.clusterId}`,',
+    replace: '',
+  },
+  {
+    ...OBJECTS,
+    name: 'an exported endpoint may have an address that no slice may have',
+    rule: 'E1',
+    find: 'isIP(each) === family && addressProblem(each) === undefined',
+    replace: 'isIP(each) === family',
+  },
+  {
+    ...OBJECTS,
+    name: 'an exported endpoint may have an address of another family',
+    rule: 'E1',
+    find: 'isIP(each) === family &&',
+    replace: 'isIP(each) !== 0 &&',
+  },
+  {
+    ...OBJECTS,
+    name: 'an exported endpoint may have no address',
+    rule: 'E1',
+    find: 'trimmed.endpoints?.filter(({ addresses }) => addresses.length > 0) ?? []',
+    replace: 'trimmed.endpoints ?? []',
+  },
+  {
+    ...OBJECTS,
+    name: 'an exported endpoint may have any hostname',
+    rule: 'E1',
+    find: "hostname: isDnsLabel(hostname ?? '') ? hostname : undefined",
+    replace: 'hostname',
+  },
+  {
+    ...OBJECTS,
+    name: 'thousands of Services are kept whole since one is exported',
+    find: 'labels: only(labels, ...READ_LABELS),',
+    replace: 'labels,',
+  },
+  {
+    ...OBJECTS,
+    name: 'the pods of the local Service lose their names',
+    rule: 'K3',
+    find: "only(endpoint, 'addresses', 'conditions', 'hostname',",
+    replace: "only(endpoint, 'addresses', 'conditions',",
+  },
+  {
+    ...ABSENCE,
+    name: 'a CRD that goes twice is forgotten after the first time',
+    rule: 'K5',
+    find: 'noticed(): void { this.stop();',
+    replace: 'noticed(): void { if (this.#timer !== undefined) return;',
+  },
+  {
+    ...ABSENCE,
+    name: 'nobody hears that what went with its CRD counts as deleted',
+    rule: 'K5',
+    find: 'this.#onEnd(); }, this.#graceMs);',
+    replace: '}, this.#graceMs);',
+  },
+  {
+    ...OPTIONAL,
+    name: 'a target fills the memory with a kind that need not be there',
+    rule: 'E10',
+    find: 'maxObjects, maxBytes, onHeard, interruptions,',
+    replace: 'onHeard, interruptions,',
+  },
+  {
+    file: 'operator/target/rereads.ts',
+    tests: ['test/operator/target/rereads.test.ts'],
+    name: 'an export is gone before it is known that there can be any',
+    rule: 'K5',
+    find: 'if (object === undefined) await checkNone?.(signal);',
+    replace: '',
+  },
+  {
+    file: 'operator/target/mcs-objects.ts',
+    tests: READING_TESTS,
+    name: 'the metadata of an export is taken as it comes',
+    rule: 'E1',
+    find: "read('ServiceExport', checkExport(object), object, readServiceExport);",
+    replace: '({ object: readServiceExport(object) });',
+  },
+  {
+    file: 'operator/target/mcs-objects.ts',
+    tests: READING_TESTS,
+    name: 'a cluster claims an id without end',
+    rule: 'E1',
+    find: 'minLength: 1, maxLength: MAX_ID',
+    replace: 'minLength: 1',
   },
 ];
