@@ -353,12 +353,6 @@ export const MCS: readonly Defect[] = [
     replace: "level: 'warn', log }",
   },
   {
-    ...CLUSTER_EXPORTS,
-    name: 'Services are read before any is exported',
-    find: 'if (this.#exports.store.get(key) !== undefined) { this.#absence',
-    replace: 'if (this.#exports !== undefined) { this.#absence',
-  },
-  {
     ...EXPORTED_SERVICES,
     name: 'every Service of a target is reconciled',
     find: 'if (this.#options.isExported(key)) this.#options.onChange(key);',

@@ -206,7 +206,7 @@ describe('an export', () => {
 
   it('is not known before the Services are, and none are read before there is one', async () => {
     put(service('web'));
-    const { exports, relists, known } = reading();
+    const { exports, changed, relists, known } = reading();
     await known();
     expect([exports.observe(WEB).serviceExport, relists.length > 0]).toEqual([undefined, true]);
     expect(await askedForServices()).toBe(0);
@@ -214,9 +214,14 @@ describe('an export', () => {
     put(serviceExport('web'));
     await eventually('it is seen', async () => exports.size === 1);
     expect(exports.observe(WEB)).toMatchObject({ isKnown: false, service: undefined, slices: undefined });
+    put(serviceExport('without'));
+    await eventually('it is seen', async () => exports.size === 2);
+    changed.length = 0;
     allow();
     await known();
     expect(exports.observe(WEB).service).toBeDefined();
+    expect(exports.observe('shop/without')).toMatchObject({ isKnown: true, service: undefined, slices: [] });
+    expect(changed.sort()).toEqual(expect.arrayContaining([WEB, 'shop/without']));
   });
 
   it('of an untrusted cluster has only what is valid (E1)', async () => {
