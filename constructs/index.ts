@@ -38,6 +38,7 @@ export {
   type HeadlessMirrorProps,
   type HeadlessMirrorSubset,
   type ImportedCluster,
+  type ImportedPod,
   type ImportPort,
   type ImportType,
   type Metadata,

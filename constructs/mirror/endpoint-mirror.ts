@@ -95,7 +95,7 @@ export class EndpointMirror extends Construct {
 }
 
 /** A Service cannot have one number twice, as an endpoint's port under two names would need: the first by name stays. */
-const oncePerNumber = (ports: readonly EndpointPort[]): readonly EndpointPort[] => {
+export const oncePerNumber = (ports: readonly EndpointPort[]): readonly EndpointPort[] => {
   const kept = new Map<number, EndpointPort>();
   for (const port of ports) {
     const other = kept.get(port.port);

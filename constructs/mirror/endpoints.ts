@@ -18,6 +18,11 @@ export type EndpointsKind = 'endpoints' | 'slices';
 export interface EndpointsAddress {
   readonly ip: string;
   readonly hostname?: string | undefined;
+  /**
+   * Whether it takes requests, where that is another matter for each; in slices only.
+   * @default - as its subset says
+   */
+  readonly ready?: boolean | undefined;
 }
 
 /** Addresses that share ports and readiness. */
@@ -76,7 +81,10 @@ const endpoints = (
   const rendered = subsets
     .filter(({ addresses, state }) => addresses.length > 0 && state !== 'absent')
     .map(({ addresses, ports, state }) => ({
-      [state === 'ready' ? 'addresses' : 'notReadyAddresses']: ordered(addresses),
+      [state === 'ready' ? 'addresses' : 'notReadyAddresses']: ordered(addresses).map(({ ip, hostname }) => ({
+        ip,
+        hostname,
+      })),
       ports: ports.map((port) => endpointPort(port)),
     }));
   return new ApiObject(scope, 'Endpoints', {
@@ -117,9 +125,9 @@ const slices = (scope: Construct, props: EndpointsObjectProps, family: 'IPv4' | 
             annotations,
           },
           addressType: family,
-          endpoints: listed.map(({ ip, hostname }) => ({
+          endpoints: listed.map(({ ip, hostname, ready = state === 'ready' }) => ({
             addresses: [ip],
-            conditions: { ready: state === 'ready' },
+            conditions: { ready },
             hostname,
           })),
           // Here the API server stores an unnamed port as "", other than in Endpoints.
@@ -138,6 +146,6 @@ const endpointPort = ({ name, port, protocol = 'TCP', appProtocol }: EndpointPor
 
 /** By hostname, then by IP; each pair once. */
 const ordered = (addresses: readonly EndpointsAddress[]): readonly EndpointsAddress[] => {
-  const unique = new Map(addresses.map(({ ip, hostname }) => [`${hostname ?? ''} ${ip}`, { ip, hostname }]));
+  const unique = new Map(addresses.map((each) => [`${each.hostname ?? ''} ${each.ip}`, each]));
   return [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, address]) => address);
 };

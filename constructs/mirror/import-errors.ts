@@ -13,8 +13,9 @@ import {
 } from '../common/prop-rules.ts';
 import { copiedSliceErrors } from './copied-slice.ts';
 import { gatewayErrors } from './gateway-endpoints.ts';
+import { podHostname } from './import-pods.ts';
 import { importPorts } from './import-ports.ts';
-import type { ImportedCluster, ServiceImportProps } from './import-props.ts';
+import type { ImportedCluster, ImportedPod, ServiceImportProps } from './import-props.ts';
 import { copyName } from './import-slices.ts';
 import { portErrors } from './ports.ts';
 import { staticError } from './static-endpoints.ts';
@@ -27,7 +28,7 @@ const MAX_SESSION_SECONDS = 86_400;
 /** Errors of the props of a ServiceImport. */
 export const importErrors = (props: ServiceImportProps): Found => {
   const { service, namespace, type, ports, clusters = [], labels, annotations } = props;
-  const hasEndpoints = clusters.some((each) => each.endpoints ?? each.endpointMirrors ?? each.slices);
+  const hasEndpoints = clusters.some((each) => each.endpoints ?? each.slices);
   return [
     serviceName('service', service),
     dnsLabel('namespace', namespace),
@@ -47,19 +48,26 @@ export const importErrors = (props: ServiceImportProps): Found => {
 const addressErrors = ({ type, ips = [], ipFamilies = [] }: ServiceImportProps): Found => {
   if (type === 'Headless' && ips.length > 0)
     return [fieldError('ips', ips, 'must not be set if type is Headless', 'remove it')];
-  const families = ips.map((ip) => (isIPv6(ip) ? 'IPv6' : 'IPv4'));
+  const families = ips.map(familyOf);
   const isOrdered = ips.length === 0 || ipFamilies.length === 0 || String(families) === String(ipFamilies);
   return [
-    ...ips.map((ip, index) => ipAddress(`ips[${index}]`, ip)),
-    new Set(families).size < families.length
-      ? fieldError('ips', ips, 'must have one address of each family')
-      : undefined,
+    ...ipsErrors('ips', ips),
     new Set(ipFamilies).size < ipFamilies.length
       ? fieldError('ipFamilies', ipFamilies, 'must name each family once')
       : undefined,
     isOrdered ? undefined : fieldError('ipFamilies', ipFamilies, 'must be the families of ips, in the same order'),
   ];
 };
+
+/** Errors of the addresses of a Service. */
+const ipsErrors = (path: string, ips: readonly string[]): Found => [
+  ...ips.map((ip, index) => ipAddress(`${path}[${index}]`, ip)),
+  new Set(ips.map(familyOf)).size < ips.length
+    ? fieldError(path, ips, 'must have one address of each family')
+    : undefined,
+];
+
+const familyOf = (ip: string): string => (isIPv6(ip) ? 'IPv6' : 'IPv4');
 
 const affinityErrors = ({ sessionAffinity, sessionAffinitySeconds: seconds }: ServiceImportProps): Found => {
   if (seconds === undefined) return [];
@@ -88,7 +96,7 @@ const uniqueErrors = (
 
 const clusterErrors = (
   { service, type, mode = 'gateway' }: ServiceImportProps,
-  { id, targetCluster, targetClusterDomain, ports, endpoints, endpointMirrors, slices }: ImportedCluster,
+  { id, targetCluster, targetClusterDomain, ports, endpoints, pods, slices }: ImportedCluster,
   path: string,
 ): Found => {
   const isGateway = mode === 'gateway' && targetCluster !== undefined;
@@ -99,18 +107,30 @@ const clusterErrors = (
     targetCluster === undefined ? undefined : dnsLabel(`${path}.targetCluster`, targetCluster),
     dnsSubdomain(`${path}.targetClusterDomain`, targetClusterDomain ?? Default.clusterDomain),
     ...(ports ?? []).map(({ port }, index) => portNumber(`${path}.ports[${index}].port`, port)),
-    only('endpoints', endpoints, isGateway && type !== 'Headless', 'for a gateway, if type is ClusterSetIP'),
-    only('endpointMirrors', endpointMirrors, isGateway && type === 'Headless', 'for a gateway, if type is Headless'),
+    only('endpoints', endpoints, isGateway, 'for a gateway'),
+    only('pods', pods, isGateway && type === 'Headless', 'for a gateway, if type is Headless'),
     only('slices', slices, !isGateway, 'on a flat network, or without targetCluster'),
     ...(endpoints ? gatewayErrors(endpoints, `${path}.endpoints.`) : []),
-    ...(endpointMirrors ?? []).flatMap(({ addresses }, i) =>
-      addresses.flatMap(({ hostname, ip }, k) => [
-        dnsLabel(`${path}.endpointMirrors[${i}].addresses[${k}].hostname`, hostname),
-        ipAddress(`${path}.endpointMirrors[${i}].addresses[${k}].ip`, ip),
-      ]),
-    ),
+    ...podsErrors(pods ?? [], `${path}.pods`),
     ...(slices ?? []).flatMap((slice, index) =>
       copiedSliceErrors(`${path}.slices[${index}]`, slice, copyName(service, targetCluster, slice.name)),
     ),
   ];
 };
+
+function podsErrors(pods: readonly ImportedPod[], path: string): Found {
+  const hostnames = pods.map(podHostname);
+  return pods.flatMap((pod, index) => {
+    const at = `${path}[${index}]`;
+    const hostname = hostnames[index] ?? '';
+    return [
+      pod.hostname === undefined && pod.address === undefined
+        ? fieldError(`${at}.hostname`, undefined, 'is required without address')
+        : dnsLabel(`${at}.${pod.hostname === undefined ? 'address' : 'hostname'}`, hostname),
+      pod.address === undefined ? undefined : ipAddress(`${at}.address`, pod.address),
+      hostnames.indexOf(hostname) < index ? fieldError(`${at}.hostname`, hostname, 'must be unique') : undefined,
+      ...pod.ports.map(({ port }, k) => portNumber(`${at}.ports[${k}].port`, port)),
+      ...ipsErrors(`${at}.ips`, pod.ips ?? []),
+    ];
+  });
+}

@@ -1,7 +1,22 @@
-/** Ports of a ServiceImport, and those of its derived Service, which must all have names if there are several. */
+/** Ports of a ServiceImport, and ports and addresses of the Services that are derived from it. */
+import { isIPv6 } from '../common/prop-rules.ts';
 import type { ImportPort } from './import-props.ts';
 
-/** Ports of the derived Service: as the ServiceImport has them, but each of several has a name. */
+/** The part of a Service's spec that says which addresses it has: those given, or those that the API server chooses. */
+export const addressSpec = (ips: readonly string[], ipFamilies: readonly ('IPv4' | 'IPv6')[] = []) => {
+  const families = ips.length > 0 ? ips.map(familyOf) : ipFamilies;
+  return {
+    ...(ips.length > 0 && { clusterIP: ips[0], clusterIPs: ips }),
+    ...(families.length > 0 && {
+      ipFamilies: families,
+      ipFamilyPolicy: families.length > 1 ? 'RequireDualStack' : 'SingleStack',
+    }),
+  };
+};
+
+const familyOf = (ip: string): 'IPv4' | 'IPv6' => (isIPv6(ip) ? 'IPv6' : 'IPv4');
+
+/** Ports of the derived Service: as the ServiceImport has them, but each of several has a name, as Services need. */
 export const importPorts = (ports: readonly ImportPort[]) => {
   const nameOf = derivedPortName(ports);
   return ports.map(({ name = '', protocol = 'TCP', port, appProtocol }) => ({

@@ -2,13 +2,41 @@
 import type { Metadata } from './copied-metadata.ts';
 import type { CopiedSlice } from './copied-slice.ts';
 import type { FederatedGateway } from './federated-members.ts';
-import type { HeadlessMirrorSubset } from './headless-mirror.ts';
 import type { MirrorMode } from './mirror-service.ts';
 import type { EndpointPort } from './ports.ts';
 import type { StaticEndpointsProps } from './static-endpoints.ts';
 
 /** A port of a ServiceImport. */
 export interface ImportPort extends EndpointPort {}
+
+/** A pod of a headless Service that is reached through the gateway of its cluster. A Service of its own stands for it. */
+export interface ImportedPod {
+  /**
+   * Hostname of the pod, as its Service publishes it: requests name it, and reach this pod.
+   * @default - none: requests name the Service, and the gateway chooses one of its pods
+   */
+  readonly hostname?: string | undefined;
+  /**
+   * IP address of the pod in its cluster. DNS calls a pod without hostname by it, with dashes.
+   * @default - none: it has a hostname
+   */
+  readonly address?: string | undefined;
+  /**
+   * Ports that the pod listens on, by the names of the Service's ports. Clients connect to the same ones; UDP and SCTP
+   * ports are left out, and so are those that the ServiceImport does not have.
+   */
+  readonly ports: readonly EndpointPort[];
+  /**
+   * Whether the pod takes requests.
+   * @default true
+   */
+  readonly ready?: boolean | undefined;
+  /**
+   * IP addresses of the pod's Service, one for each family.
+   * @default - the API server chooses one, and until it is known no slices are rendered for the pod
+   */
+  readonly ips?: readonly string[] | undefined;
+}
 
 /** A cluster that exports the Service of a ServiceImport. */
 export interface ImportedCluster {
@@ -31,15 +59,15 @@ export interface ImportedCluster {
    */
   readonly ports?: readonly EndpointPort[] | undefined;
   /**
-   * Gateway of the target cluster, if mode is gateway and type ClusterSetIP.
-   * @default - none
+   * Gateway of the target cluster, if mode is gateway.
+   * @default - none: no slices are rendered for the cluster
    */
   readonly endpoints?: FederatedGateway | undefined;
   /**
-   * Pods of the target cluster by their endpoint mirrors, if mode is gateway and type Headless.
+   * Pods of the Service in the target cluster, if mode is gateway and type Headless.
    * @default - none
    */
-  readonly endpointMirrors?: readonly HeadlessMirrorSubset[] | undefined;
+  readonly pods?: readonly ImportedPod[] | undefined;
   /**
    * EndpointSlices of the Service in that cluster, if it is the cluster of the ServiceImport itself, or mode is
    * remote-discovery.

@@ -1,7 +1,7 @@
 /**
  * The slices of a ServiceImport, each of one cluster (rules K3, K4). Those of the gateway shape belong to the derived
- * Service, so that Linkerd sends its requests there. All others are for DNS and other readers of the MCS API: they are no
- * Service's, and so never those of the exported Service in its own cluster.
+ * Service, or to those of pods, so that Linkerd sends their requests there. All others are for DNS and other readers of
+ * the MCS API: they are no Service's, and so never those of the exported Service in its own cluster.
  */
 import type { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
@@ -11,59 +11,66 @@ import { copiedSlice, type CopiedSlice } from './copied-slice.ts';
 import { endpointsObjects, type EndpointsSubset } from './endpoints.ts';
 import { sharedPorts } from './federated-members.ts';
 import { gatewaySubset } from './gateway-endpoints.ts';
-import type { HeadlessMirrorSubset } from './headless-mirror.ts';
+import { podObjects } from './import-pods.ts';
 import { derivedPortName } from './import-ports.ts';
 import type { ImportedCluster, ServiceImportProps } from './import-props.ts';
 import { crossesGateway, type EndpointPort } from './ports.ts';
 
-/** Renders the slices of all clusters; `own` are the labels of everything that belongs to the ServiceImport. */
-export const importSlices = (
+/** What a ServiceImport has of its clusters. */
+interface ImportObjects {
+  /** Services of pods. */
+  readonly pods: readonly ApiObject[];
+  readonly endpoints: readonly ApiObject[];
+}
+
+/** Renders what there is of all clusters; `own` are the labels of everything that belongs to the ServiceImport. */
+export function importObjects(
   scope: Construct,
   props: ServiceImportProps,
   own: Readonly<Record<string, string>>,
-): readonly ApiObject[] =>
-  (props.clusters ?? []).flatMap((cluster) =>
-    slicesOf(new Construct(scope, `Cluster-${cluster.id}`), props, cluster, {
-      ...own,
-      [Label.importedService]: props.service,
-      [Label.sourceCluster]: cluster.id,
-      ...(cluster.targetCluster !== undefined && { [Label.importedFrom]: cluster.targetCluster }),
-    }),
+): ImportObjects {
+  const all = (props.clusters ?? []).map((cluster) =>
+    objectsOf(new Construct(scope, `Cluster-${cluster.id}`), props, cluster, own),
   );
+  return { pods: all.flatMap(({ pods }) => pods), endpoints: all.flatMap(({ endpoints }) => endpoints) };
+}
 
-const slicesOf = (
+const NOTHING: ImportObjects = { pods: [], endpoints: [] };
+
+function objectsOf(
   scope: Construct,
   props: ServiceImportProps,
   cluster: ImportedCluster,
-  labels: Readonly<Record<string, string>>,
-): readonly ApiObject[] => {
-  const { type, mode = 'gateway', ports } = props;
+  own: Readonly<Record<string, string>>,
+): ImportObjects {
+  const { type, mode = 'gateway', ports, service } = props;
   const shared = cluster.ports === undefined ? ports : sharedPorts(ports, cluster.ports);
-  if (shared.length === 0 && ports.length > 0) return [];
-  if (mode === 'remote-discovery' || cluster.targetCluster === undefined)
-    return (cluster.slices ?? []).map((slice) => copy(scope, props, cluster, slice, labels, shared));
-  const crossing = shared.filter(crossesGateway);
-  if (crossing.length === 0 && ports.length > 0) return [];
-  if (type === 'Headless') {
-    const names = new Set(crossing.map(({ name = '' }) => name));
-    const subsets = (cluster.endpointMirrors ?? [])
-      .map((subset) => mirrored(subset, names))
-      .filter((subset) => subset.ports.length > 0 || ports.length === 0);
-    return objects(scope, props, cluster, labels, subsets);
+  if (shared.length === 0 && ports.length > 0) return NOTHING;
+  const labels = {
+    ...own,
+    [Label.importedService]: service,
+    [Label.sourceCluster]: cluster.id,
+    ...(cluster.targetCluster !== undefined && { [Label.importedFrom]: cluster.targetCluster }),
+  };
+  if (mode === 'remote-discovery' || cluster.targetCluster === undefined) {
+    const copies = (cluster.slices ?? []).map((slice) => copy(scope, props, cluster, slice, labels, shared));
+    return { ...NOTHING, endpoints: copies };
   }
+  const crossing = shared.filter(crossesGateway);
+  if (crossing.length === 0) return NOTHING;
+  if (type === 'Headless') {
+    const pods = podObjects(scope, props, cluster, crossing, own);
+    return {
+      pods: pods.services,
+      endpoints: [...pods.endpoints, ...objects(scope, props, cluster, labels, pods.subsets)],
+    };
+  }
+  if (cluster.endpoints === undefined) return NOTHING;
   const nameOf = derivedPortName(ports);
   const named = crossing.map((port) => ({ ...port, name: nameOf(port.name ?? '') }));
-  return cluster.endpoints === undefined
-    ? []
-    : objects(scope, props, cluster, labels, [gatewaySubset(cluster.endpoints, named)]);
-};
-
-/** Pods by their endpoint mirrors, on the ports that are imported. */
-const mirrored = ({ addresses, ports }: HeadlessMirrorSubset, names: ReadonlySet<string>): EndpointsSubset => ({
-  addresses,
-  ports: ports.filter(({ name = '' }) => names.has(name)),
-  state: 'ready',
-});
+  const subsets = [gatewaySubset(cluster.endpoints, named)];
+  return { ...NOTHING, endpoints: objects(scope, props, cluster, labels, subsets) };
+}
 
 const objects = (
   scope: Construct,

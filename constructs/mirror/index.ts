@@ -24,7 +24,7 @@ export {
   type HeadlessMirrorProps,
   type HeadlessMirrorSubset,
 } from './headless-mirror.ts';
-export type { ImportedCluster, ImportPort, ImportType, ServiceImportProps } from './import-props.ts';
+export type { ImportedCluster, ImportedPod, ImportPort, ImportType, ServiceImportProps } from './import-props.ts';
 export { type MirrorMode, MirrorService, type MirrorServiceProps } from './mirror-service.ts';
 export { crossesGateway, type EndpointPort, type MirrorPort, type Protocol } from './ports.ts';
 export { type ApiJson, render, renderOf } from './render.ts';
@@ -42,6 +42,7 @@ export {
   type ServiceRef,
 } from './route-backends.ts';
 export { SERVICE_REF, SPLIT } from './route-schema.ts';
+export { podHostname } from './import-pods.ts';
 export { derivedPortName } from './import-ports.ts';
 export { importSlicePrefix } from './import-slices.ts';
 export { ServiceImport } from './service-import.ts';

@@ -189,6 +189,18 @@ export const GATEWAY_PROBE_PROPS = object(
   'addresses',
 );
 
+const importedPod = object(
+  'A pod that is reached through a gateway',
+  {
+    hostname: text('Hostname of the pod'),
+    address: text('IP address of the pod in its cluster'),
+    ports: endpointPorts,
+    ready: flag('Whether the pod takes requests; default true'),
+    ips: { ...texts("IP addresses of the pod's Service, one for each family"), maxItems: 2 },
+  },
+  'ports',
+);
+
 const importedCluster = object(
   'A cluster that exports the Service',
   {
@@ -197,7 +209,7 @@ const importedCluster = object(
     targetClusterDomain: text('DNS domain of the target cluster; default cluster.local'),
     ports: described(endpointPorts, 'Ports of the Service in that cluster'),
     endpoints: object('The gateway of the cluster', federatedGateway, 'addresses', 'port'),
-    endpointMirrors: headlessSubsets,
+    pods: list('Pods of the Service in that cluster', importedPod),
     slices: list('EndpointSlices of the Service in that cluster', copiedSlice),
   },
   'id',

@@ -1,8 +1,9 @@
 /**
  * The ServiceImport of a Service that clusters of the set export (rules K2 to K4): the object that says what is imported,
  * and what lets clients reach it. One of type ClusterSetIP has a derived Service, whose ClusterIP is its IP address; its
- * slices, or in flat mode Linkerd's annotations, lead to the exporting clusters. A headless one has only slices, which
- * DNS reads. Slices of a cluster list only the ports that the cluster exposes.
+ * slices, or in flat mode Linkerd's annotations, lead to the exporting clusters. A headless one has slices that DNS reads,
+ * and a Service for each pod that is reached through a gateway. Slices of a cluster list only the ports that the cluster
+ * exposes.
  */
 import { ApiObject } from 'cdk8s';
 import { Construct } from 'constructs';
@@ -13,14 +14,19 @@ import { beside, readJsonProps } from '../common/props.ts';
 import { copiedAnnotations, copiedLabels } from './copied-metadata.ts';
 import { membershipAnnotations } from './federated-members.ts';
 import { importErrors } from './import-errors.ts';
-import { importPorts } from './import-ports.ts';
+import { addressSpec, importPorts } from './import-ports.ts';
 import type { ServiceImportProps } from './import-props.ts';
-import { importSlices } from './import-slices.ts';
+import { importObjects } from './import-slices.ts';
+import { servicePorts } from './ports.ts';
 import { SERVICE_IMPORT_PROPS } from './schema.ts';
 
 /**
  * ServiceImport of the name of the exported Services, the Service `<service>-clusterset` that is derived from it, and the
- * slices of each cluster. The operator of this version of Linkspan does not write ServiceImports yet.
+ * slices of each cluster. A headless one has no such Service, but one for each pod that is reached through a gateway,
+ * `clusterset-<hostname>-<hash>`, with slices that lead there.
+ *
+ * In Git, without the operator, it is what it was rendered as: give each pod the addresses of its Service, or only the
+ * Services of pods are rendered. The operator of this version of Linkspan does not write ServiceImports yet.
  * @throws InvalidPropsError naming every prop that the API server or Linkerd would refuse
  */
 export class ServiceImport extends Construct {
@@ -28,7 +34,9 @@ export class ServiceImport extends Construct {
   readonly serviceImport: ApiObject;
   /** The derived Service; undefined if the ServiceImport is headless. */
   readonly service: ApiObject | undefined;
-  /** The EndpointSlices of all clusters. */
+  /** The Services of the pods that are reached through gateways, if the ServiceImport is headless. */
+  readonly pods: readonly ApiObject[];
+  /** The EndpointSlices of all clusters, and those of the Services of pods. */
   readonly endpoints: readonly ApiObject[];
 
   constructor(scope: Construct, id: string, given: ServiceImportProps) {
@@ -50,11 +58,13 @@ export class ServiceImport extends Construct {
       spec: importSpec(props),
     });
     this.service = props.type === 'Headless' ? undefined : this.#derived(props, own);
-    this.endpoints = importSlices(this, props, own);
+    const { pods, endpoints } = importObjects(this, props, own);
+    this.pods = pods;
+    this.endpoints = endpoints;
   }
 
   #derived(props: ServiceImportProps, labels: Record<string, string>): ApiObject {
-    const { service, namespace, mode = 'gateway', clusters = [], ips = [], ipFamilies = [], opaquePorts } = props;
+    const { service, namespace, mode = 'gateway', clusters = [], ips = [], ipFamilies, opaquePorts } = props;
     const targets = clusters.flatMap(({ targetCluster }) => targetCluster ?? []);
     return new ApiObject(this, 'Derived', {
       apiVersion: 'v1',
@@ -70,18 +80,8 @@ export class ServiceImport extends Construct {
       },
       spec: {
         type: 'ClusterIP',
-        ...(ips.length > 0 && { clusterIP: ips[0], clusterIPs: ips }),
-        ...(ipFamilies.length > 0 && {
-          ipFamilies,
-          ipFamilyPolicy: ipFamilies.length > 1 ? 'RequireDualStack' : 'SingleStack',
-        }),
-        ports: importPorts(props.ports).map(({ name, protocol, port, appProtocol }) => ({
-          name,
-          protocol,
-          port,
-          targetPort: port,
-          appProtocol,
-        })),
+        ...addressSpec(ips, ipFamilies),
+        ports: servicePorts(importPorts(props.ports)),
       },
     });
   }

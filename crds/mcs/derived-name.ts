@@ -1,4 +1,4 @@
-/** The name of the Service behind a ServiceImport: apart from the wire contract, which every command loads. */
+/** The names of the Services behind a ServiceImport: apart from the wire contract, which every command loads. */
 import { createHash } from 'node:crypto';
 import { LABEL_MAX_LENGTH } from '../names.ts';
 
@@ -9,6 +9,17 @@ export const derivedName = (service: string): string =>
   service.length <= LABEL_MAX_LENGTH - DERIVED_SUFFIX.length
     ? service + DERIVED_SUFFIX
     : `${service.slice(0, LABEL_MAX_LENGTH - DERIVED_SUFFIX.length - HASH_LENGTH - 1)}-${hashOf(service)}${DERIVED_SUFFIX}`;
+
+const POD_PREFIX = 'clusterset-';
+
+/**
+ * Name of the Service that stands for one pod of a headless ServiceImport. It begins with a letter, which hostnames need
+ * not do, and a hash keeps it apart from other pods of that hostname, mirrors, and what else has a name made of two; a
+ * long hostname is cut.
+ * @param hostname of the pod: a DNS label
+ */
+export const podServiceName = (service: string, cluster: string, hostname: string): string =>
+  `${POD_PREFIX}${hostname.slice(0, LABEL_MAX_LENGTH - POD_PREFIX.length - HASH_LENGTH - 1)}-${hashOf(`${service} ${cluster} ${hostname}`)}`;
 
 const HASH_LENGTH = 8;
 

@@ -18,6 +18,8 @@ export interface ImportDecision {
   /** The clusters that it is made of, sorted by id; undefined if it is not ours to describe. */
   readonly sources: readonly Source[] | undefined;
   readonly refusal: ImportRefusal | undefined;
+  /** What of the clusters is not imported although the ServiceImport can be used; empty if nothing is left out. */
+  readonly notes: readonly string[];
   /** What the exports that are known come to. */
   readonly resolution: Resolution | undefined;
   /** The local export, read; undefined if there is none, or it is not known. */
@@ -44,7 +46,7 @@ export function decideImport(observed: ObservedImport): ImportDecision {
       .map(nameOf)
       .sort(),
   };
-  const nothing = { ...common, sources: undefined, refusal: undefined };
+  const nothing = { ...common, sources: undefined, refusal: undefined, notes: [] };
   if (!observed.isReadable || namespaceState === 'unreadable' || namespaceState === 'forbidden')
     return { ...nothing, manifests: asItIs(observed) };
   if (live !== undefined && !isOfImport(name, live))
@@ -68,7 +70,7 @@ export function decideImport(observed: ObservedImport): ImportDecision {
   } catch (error) {
     // The construct refused what a cluster sent: nothing of it is written, and what there is stays.
     const refusal: ImportRefusal = { reason: 'Pending', message: describe(error) };
-    return { ...common, sources, refusal, manifests: asItIs(observed) };
+    return { ...common, sources, refusal, notes: [], manifests: asItIs(observed) };
   }
 }
 

@@ -1,6 +1,7 @@
 /**
  * What must exist of one ServiceImport: observed state and what was decided in, manifests out, by rendering the construct
- * that users compose. Pure. The derived Service comes first: the ServiceImport has its address.
+ * that users compose. Pure. Services come first: the ServiceImport has the address of the derived one, and slices have
+ * those of the Services of pods.
  */
 import { type ApiJson, type ImportedCluster, renderOf, ServiceImport } from '../../constructs/mirror/index.ts';
 import { derivedName } from '../../crds/mcs/derived-name.ts';
@@ -12,7 +13,7 @@ import type { ImportPlan, ImportRefusal } from './import-plan.ts';
 import { isOfImport } from './membership.ts';
 import { SERVICE_IMPORTS } from './objects.ts';
 import type { ObservedImport } from './observed.ts';
-import { importedCluster, retainedSlices } from './sources.ts';
+import { retainedServices, retainedSlices, sourceCluster } from './sources.ts';
 
 /** The objects of one ServiceImport. */
 export interface ImportManifests {
@@ -34,10 +35,10 @@ export const NO_IMPORT: ImportManifests = {
 };
 
 /** Everything that is ours, as it is: nothing is written and nothing deleted. */
-export const asItIs = ({ name, live, derived, imported }: ObservedImport): ImportManifests => ({
+export const asItIs = ({ name, live, derived, podServices, imported }: ObservedImport): ImportManifests => ({
   ...NO_IMPORT,
   imports: ours(SERVICE_IMPORTS, name, live),
-  services: ours(SERVICES, name, derived),
+  services: [...ours(SERVICES, name, derived), ...podServices.map(service)],
   endpoints: imported.map(slice),
 });
 
@@ -46,51 +47,62 @@ const ours = (of: Resource, name: string, object: KubeObject | undefined): reado
 
 const slice = (object: KubeObject): Desired => ({ of: ENDPOINT_SLICES, object });
 
+const service = (object: KubeObject): Desired => ({ of: SERVICES, object });
+
 /** The manifests of a ServiceImport, and why it cannot be used, if so. */
 export interface DesiredImport {
   readonly manifests: ImportManifests;
   readonly refusal: ImportRefusal | undefined;
+  /** What of the clusters is left out, and why; empty if nothing is. */
+  readonly notes: readonly string[];
 }
 
 /** Returns what must exist of a ServiceImport. */
 export function desired(observed: ObservedImport, plan: ImportPlan): DesiredImport {
   const { derived, name, namespace, families } = observed;
   const { type, ipFamilies } = plan;
+  const refused = (reason: ImportRefusal['reason'], message: string, isBlocked: boolean): DesiredImport => ({
+    manifests: { ...NO_IMPORT, imports: importsIn(rendered(observed, plan, [])), isBlocked },
+    refusal: { reason, message },
+    notes: [],
+  });
   if (ipFamilies.length === 0) {
     const message = `the Service has addresses of other families than this cluster, which has ${families.join(', ')}`;
-    return {
-      manifests: { ...NO_IMPORT, imports: importsIn(rendered(observed, plan, [])) },
-      refusal: { reason: 'IPFamilyNotSupported', message },
-    };
+    return refused('IPFamilyNotSupported', message, false);
   }
   const isHeadless = type === 'Headless';
   if (!isHeadless && derived !== undefined && !isOfImport(name, derived)) {
     const message = `Service ${namespace}/${derivedName(name)} exists and is not derived from this ServiceImport; it is left alone. Rename or delete it`;
-    return {
-      manifests: { ...NO_IMPORT, imports: importsIn(rendered(observed, plan, [])), isBlocked: true },
-      refusal: { reason: 'Pending', message },
-    };
+    return refused('Pending', message, true);
   }
-  const clusters = plan.sources.map((source) => sound(plan, observed, importedCluster(observed, source, plan)));
-  const objects = rendered(observed, plan, clusters);
-  const services = objects
-    .filter(({ kind }) => kind === 'Service')
-    .map((object): Desired => ({ of: SERVICES, object }));
+  const clusters = plan.sources.map((source) => sourceCluster(observed, source, plan));
+  const objects = soundly(
+    observed,
+    plan,
+    clusters.map(({ cluster }) => cluster),
+  );
+  const services = [
+    ...objects.filter(({ kind }) => kind === 'Service'),
+    ...plan.sources.flatMap((source) => retainedServices(observed, source, plan)),
+  ].map(service);
   const endpoints = [
     ...objects.filter(({ kind }) => kind === 'EndpointSlice'),
     ...plan.sources.flatMap((source) => retainedSlices(observed, source, plan)),
   ].map(slice);
   const imports = importsIn(objects);
+  const notes = clusters.flatMap((each) => each.notes);
   if (isHeadless || plan.ips.length > 0) {
-    const all = { ...NO_IMPORT, imports, services, endpoints };
-    return { manifests: unhidden(observed, plan, all), refusal: undefined };
+    const isBlocked = clusters.some((each) => each.isBlocked);
+    const all = { ...NO_IMPORT, imports, services, endpoints, isBlocked };
+    return { manifests: unhidden(observed, plan, all), refusal: undefined, notes };
   }
   const pending = 'the API server has yet to choose an address for the derived Service';
-  // The ServiceImport that there is stays, with the address that it had.
-  const kept = ours(SERVICE_IMPORTS, name, observed.live);
+  // The ServiceImport that there is stays, with the address that it had, and so does what a headless one has.
+  const kept = asItIs(observed);
   return {
-    manifests: { ...NO_IMPORT, imports: kept, services, endpoints: observed.imported.map(slice), isPartial: true },
+    manifests: { ...kept, services: [...services, ...observed.podServices.map(service)], isPartial: true },
     refusal: { reason: 'Pending', message: pending },
+    notes,
   };
 }
 
@@ -110,13 +122,26 @@ const importsIn = (objects: readonly ApiJson[]): readonly Desired[] =>
   objects.filter(({ kind }) => kind === SERVICE_IMPORTS.kind).map((object) => ({ of: SERVICE_IMPORTS, object }));
 
 /** A cluster whose endpoints the construct refuses is imported without them: it must not keep others from being imported. */
-function sound(plan: ImportPlan, observed: ObservedImport, cluster: ImportedCluster): ImportedCluster {
+function soundly(observed: ObservedImport, plan: ImportPlan, clusters: readonly ImportedCluster[]): readonly ApiJson[] {
+  const render = (given: readonly ImportedCluster[]): readonly ApiJson[] => rendered(observed, plan, given);
+  const isSound = (cluster: ImportedCluster): boolean => attempt(() => render([cluster])) !== undefined;
+  const bare = ({ id, targetCluster, targetClusterDomain, ports }: ImportedCluster): ImportedCluster => ({
+    id,
+    targetCluster,
+    targetClusterDomain,
+    ports,
+  });
+  return (
+    attempt(() => render(clusters)) ?? render(clusters.map((cluster) => (isSound(cluster) ? cluster : bare(cluster))))
+  );
+}
+
+/** Returns the function's result; undefined if it throws. */
+function attempt<T>(work: () => T): T | undefined {
   try {
-    rendered(observed, plan, [cluster]);
-    return cluster;
+    return work();
   } catch {
-    const { id, targetCluster, targetClusterDomain, ports } = cluster;
-    return { id, targetCluster, targetClusterDomain, ports };
+    return undefined;
   }
 }
 

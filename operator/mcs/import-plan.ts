@@ -82,7 +82,7 @@ const exportedFields = ({
 });
 
 /** What the ServiceImport says now, while it is not known what all clusters export. */
-function fieldsOf({ live, derived }: ObservedImport): ImportFields {
+function fieldsOf({ live, derived, podServices }: ObservedImport): ImportFields {
   const { sessionAffinity, sessionAffinityConfig, internalTrafficPolicy, trafficDistribution } = live?.spec ?? {};
   return {
     ...({ sessionAffinity, internalTrafficPolicy } as ImportFields),
@@ -90,7 +90,9 @@ function fieldsOf({ live, derived }: ObservedImport): ImportFields {
     trafficDistribution,
     labels: live?.metadata.labels,
     annotations: live?.metadata.annotations,
-    opaquePorts: derived?.metadata.annotations?.[Annotation.opaquePorts],
+    opaquePorts: [derived, ...podServices]
+      .map((service) => service?.metadata.annotations?.[Annotation.opaquePorts])
+      .find((ports) => ports !== undefined),
   };
 }
 

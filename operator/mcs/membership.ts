@@ -1,6 +1,6 @@
 /** Which clusters a ServiceImport is made of now, by what there is of it. Pure. */
 import { Annotation, federatedEntry, Label } from '../../crds/wire.ts';
-import type { EndpointSlice, KubeObject } from '../kube/objects.ts';
+import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
 
 /** Reports whether an object is our ServiceImport of that name, or is derived from it. */
@@ -11,13 +11,21 @@ export const isOfImport = (name: string, { metadata }: KubeObject): boolean =>
 export const slicesOf = ({ imported }: ObservedImport, exporter: Exporter): readonly EndpointSlice[] =>
   imported.filter(({ metadata }) => metadata.labels?.[Label.importedFrom] === targetOf(exporter)?.link.cluster);
 
+/** Returns the Services that stand for the pods of one cluster. */
+export const podServicesOf = ({ podServices }: ObservedImport, exporter: Exporter): readonly Service[] => {
+  const target = targetOf(exporter);
+  return target === undefined
+    ? []
+    : podServices.filter(({ metadata }) => metadata.labels?.[Label.importedFrom] === target.link.cluster);
+};
+
 /**
- * Reports whether a cluster is one of those that the ServiceImport is made of: it has slices, Linkerd is told of it, or
- * the status names it.
+ * Reports whether a cluster is one of those that the ServiceImport is made of: it has slices or Services of pods, Linkerd
+ * is told of it, or the status names it.
  */
 export function isMember(observed: ObservedImport, exporter: Exporter): boolean {
   const { name, live, derived } = observed;
-  if (slicesOf(observed, exporter).length > 0) return true;
+  if (slicesOf(observed, exporter).length > 0 || podServicesOf(observed, exporter).length > 0) return true;
   const { annotations = {} } = derived !== undefined && isOfImport(name, derived) ? derived.metadata : {};
   const target = targetOf(exporter);
   const isTold =

@@ -1,6 +1,6 @@
 /**
- * Where the endpoints of each cluster come from: what the construct is given for those that are known, and the slices of
- * the others as they are, with at most their gateway brought up to date. Pure.
+ * Where the endpoints of each cluster come from: what the construct is given for those that are known, and what there is
+ * of the others as it is, with at most their gateway brought up to date. Pure.
  */
 import {
   derivedPortName,
@@ -11,12 +11,15 @@ import {
   type MirrorMode,
   sharedPorts,
 } from '../../constructs/mirror/index.ts';
+import { derivedName } from '../../crds/mcs/derived-name.ts';
 import { Label } from '../../crds/wire.ts';
 import { asCopied, gatewayEndpointsOf, isOfAddresses, refreshedSlices } from '../federation/member-slices.ts';
-import type { EndpointSlice, KubeObject } from '../kube/objects.ts';
+import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
+import { readSlices } from '../mirror/target-endpoints.ts';
 import type { ExportedService } from './exports.ts';
-import { slicesOf } from './membership.ts';
-import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
+import { podServicesOf, slicesOf } from './membership.ts';
+import { type Exporter, type ObservedImport, type TargetExporter, targetOf } from './observed.ts';
+import { type ImportedPods, importedPods } from './pods.ts';
 
 /** A cluster that a ServiceImport is made of; `exported` is undefined while it is not known what it exports. */
 export interface Source {
@@ -34,8 +37,13 @@ export interface Shape {
   readonly ports: readonly ImportPort[];
 }
 
+/** What the construct is given of a cluster, and what of the cluster is left out. */
+export interface SourceCluster extends Omit<ImportedPods, 'pods'> {
+  readonly cluster: ImportedCluster;
+}
+
 /** Returns what the construct renders of a cluster. Without endpoints, it renders none. */
-export function importedCluster(observed: ObservedImport, source: Source, shape: Shape): ImportedCluster {
+export function sourceCluster(observed: ObservedImport, source: Source, shape: Shape): SourceCluster {
   const target = targetOf(source.exporter);
   const cluster: ImportedCluster = {
     id: source.id,
@@ -43,37 +51,77 @@ export function importedCluster(observed: ObservedImport, source: Source, shape:
     targetClusterDomain: target?.link.clusterDomain,
     ports: source.exported?.ports,
   };
-  if (source.exported === undefined || isRetained(source, shape)) return cluster;
+  const complete = (more: Partial<ImportedCluster> = {}): SourceCluster => ({
+    cluster: { ...cluster, ...more },
+    notes: [],
+    isBlocked: false,
+  });
+  if (source.exported === undefined || isRetained(observed, source, shape)) return complete();
   if (target === undefined || shape.mode === 'remote-discovery')
-    return { ...cluster, slices: copies(observed, source, shape) };
-  if (shape.type === 'Headless') return cluster;
-  return { ...cluster, endpoints: gatewayEndpointsOf(target, slicesOf(observed, target)) };
+    return complete({ slices: copies(observed, source, shape) });
+  if (shape.type !== 'Headless') return complete({ endpoints: gatewayEndpointsOf(target, slicesOf(observed, target)) });
+  if (target.gateway === undefined || target.service === undefined) return complete();
+  const { pods, ...left } = importedPods(observed, target, target.service);
+  return { ...left, cluster: { ...cluster, pods, endpoints: podGateway(observed, target) } };
 }
 
-/** Reports whether the slices of a cluster stay as they are: what they hold is not known. */
-function isRetained({ exporter, exported }: Source, { type, mode }: Shape): boolean {
+/** The gateway behind the Services of a target's pods; undefined while it has no address. */
+const podGateway = (observed: ObservedImport, target: TargetExporter) => {
+  const { gateway, service, slices = [] } = target;
+  const anyReady = service !== undefined && readSlices(service, slices).anyReady;
+  return gatewayEndpointsOf({ gateway, anyReady }, slicesOf(observed, target).filter(isOfPod));
+};
+
+/** Reports whether a slice belongs to the Service of a pod. */
+const isOfPod = ({ metadata }: EndpointSlice): boolean => metadata.labels?.[Label.importedPod] !== undefined;
+
+/**
+ * Reports whether everything of a cluster stays as it is: what its Service has is not known, or how its pods are reached.
+ */
+function isRetained(observed: ObservedImport, { exporter, exported }: Source, { type, mode }: Shape): boolean {
   if (exported === undefined) return true;
   const target = targetOf(exporter);
   if (target === undefined || mode === 'remote-discovery') return exporter.slices === undefined;
-  return type === 'Headless' && target.slices === undefined && target.gateway !== undefined;
+  if (type !== 'Headless' || target.gateway === undefined) return false;
+  return target.slices === undefined || podGateway(observed, target) === undefined;
 }
 
 /** Returns the slices of a cluster that the construct does not render. */
 export function retainedSlices(observed: ObservedImport, source: Source, shape: Shape): readonly KubeObject[] {
-  if (!isRetained(source, shape)) return [];
-  const slices = slicesOf(observed, source.exporter).filter((each) => isOfShape(each, shape));
-  if (source.exported !== undefined)
-    return slices.flatMap((each) => withPorts(each, source.exported?.ports ?? [], shape));
+  if (!isRetained(observed, source, shape)) return [];
+  const all = slicesOf(observed, source.exporter);
+  const slices = all.filter((each) => isOfShape(each, observed.name, shape));
   const target = targetOf(source.exporter);
-  if (target === undefined || shape.mode !== 'gateway' || shape.type === 'Headless') return slices;
+  const ofPods = shape.type === 'Headless' ? refreshedPodSlices(target, all.filter(isOfPod)) : [];
+  if (source.exported !== undefined) {
+    const { ports } = source.exported;
+    return [...ofPods, ...slices.flatMap((each) => withPorts(each, ports, shape))];
+  }
+  if (target === undefined || shape.mode !== 'gateway' || shape.type === 'Headless') return [...ofPods, ...slices];
   return refreshedSlices(target.gateway, slices, importSlicePrefix(observed.name, target.link.cluster));
 }
 
+/** Returns the slices of the Services of pods, with the gateway as it is now. */
+const refreshedPodSlices = (
+  target: TargetExporter | undefined,
+  slices: readonly EndpointSlice[],
+): readonly KubeObject[] =>
+  [...Map.groupBy(slices, ({ metadata }) => metadata.labels?.[Label.serviceName] ?? '')].flatMap(([service, of]) =>
+    refreshedSlices(target?.gateway, of, service),
+  );
+
+/** Returns the Services of the pods of a cluster that the construct does not render. */
+export const retainedServices = (observed: ObservedImport, source: Source, shape: Shape): readonly Service[] =>
+  shape.type === 'Headless' && isRetained(observed, source, shape) ? podServicesOf(observed, source.exporter) : [];
+
 /** Reports whether a slice can stay in this shape: it is the derived Service's or nobody's, with hostnames or without. */
-function isOfShape({ metadata, endpoints }: EndpointSlice, { type, mode }: Shape): boolean {
-  const isOfService = metadata.labels?.[Label.serviceName] !== undefined;
-  if (type === 'Headless') return !isOfService;
-  return isOfService === (mode === 'gateway') && (endpoints ?? []).every(({ hostname }) => hostname === undefined);
+function isOfShape({ metadata, endpoints }: EndpointSlice, name: string, { type, mode }: Shape): boolean {
+  const service = metadata.labels?.[Label.serviceName];
+  if (type === 'Headless') return service === undefined;
+  return (
+    service === (mode === 'gateway' ? derivedName(name) : undefined) &&
+    (endpoints ?? []).every(({ hostname }) => hostname === undefined)
+  );
 }
 
 /** A slice of which the pods are not known, with those of its ports that are still imported; none if it has no others. */

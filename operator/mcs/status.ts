@@ -2,7 +2,9 @@
  * What a ServiceImport and a ServiceExport report, with KEP-1645's reasons (rules K1, K2). An operator describes the
  * ServiceImports of its own cluster, and the ServiceExports of its own cluster alone. Pure.
  */
+import { Label } from '../../crds/wire.ts';
 import { type Condition, setCondition, verdict, type Verdict } from '../kube/conditions.ts';
+import type { KubeObject } from '../kube/objects.ts';
 import type { Conflict, Resolution } from './conflicts.ts';
 import type { ImportDecision } from './decide.ts';
 import type { ServiceExport } from '../target/mcs-objects.ts';
@@ -25,7 +27,7 @@ const MAX_NAMED = 10;
 
 /** Returns the status of a ServiceImport; undefined if it is not ours to describe. */
 export function importStatus(
-  { sources, refusal, manifests }: ImportDecision,
+  { sources, refusal, notes, manifests }: ImportDecision,
   { metadata, status }: ServiceImport,
   now: Date,
 ): ImportStatus | undefined {
@@ -33,10 +35,10 @@ export function importStatus(
   const clusters = sources.map(({ id }) => id);
   const ready =
     refusal === undefined
-      ? verdict('True', 'Ready', `imported from ${named(clusters)}`)
+      ? verdict('True', 'Ready', [`imported from ${named(clusters)}`, ...notes].join('; '))
       : verdict('False', refusal.reason, refusal.message);
   return {
-    endpointSliceObjects: manifests.endpoints.length > 0 ? 'Present' : 'Absent',
+    endpointSliceObjects: manifests.endpoints.some(({ object }) => isImported(object)) ? 'Present' : 'Absent',
     clusters: clusters.map((cluster) => ({ cluster })),
     conditions: conditionsOf(status?.conditions, metadata.generation, { Ready: ready }, now),
   };
@@ -89,6 +91,9 @@ const conditionsOf = (
     (conditions, [type, each]) => setCondition(conditions, { type, ...each, observedGeneration: generation ?? 0 }, now),
     (previous ?? []) as readonly Condition[],
   );
+
+/** Reports whether a slice is one of those that readers of the MCS API look for. */
+const isImported = ({ metadata }: KubeObject): boolean => metadata.labels?.[Label.importedService] !== undefined;
 
 const named = (clusters: readonly string[]): string => {
   const shown = clusters.slice(0, MAX_NAMED).join(', ');

@@ -104,7 +104,7 @@ export function mirrorSubsets(
 }
 
 /** Returns the ports of a slice. A slice without ports stands for all ports, so the Service's are used. */
-function endpointPorts(slice: EndpointSlice, service: Service): readonly EndpointPort[] {
+export function endpointPorts(slice: EndpointSlice, service: Service): readonly EndpointPort[] {
   const given = (slice.ports ?? []).filter(({ port }) => typeof port === 'number');
   if (given.length > 0) return sortPorts(given as EndpointPort[]);
   return sortPorts(
@@ -115,7 +115,8 @@ function endpointPorts(slice: EndpointSlice, service: Service): readonly Endpoin
   );
 }
 
-function mergePorts(a: readonly EndpointPort[], b: readonly EndpointPort[]): readonly EndpointPort[] {
+/** Returns the ports of both, each once. */
+export function mergePorts(a: readonly EndpointPort[], b: readonly EndpointPort[]): readonly EndpointPort[] {
   const merged = new Map(
     [...a, ...b].map((port) => [`${port.name ?? ''}/${port.protocol ?? 'TCP'}/${port.port}`, port]),
   );

@@ -266,8 +266,10 @@ const compositions: Readonly<Record<string, Compose>> = {
         {
           id: 'west',
           targetCluster: 'west',
-          endpointMirrors: [
-            { addresses: [{ hostname: 'db-0', ip: '10.96.0.7' }], ports: [{ name: 'pg', port: 5432 }] },
+          endpoints: GATEWAY,
+          pods: [
+            { hostname: 'db-0', ports: [{ name: 'pg', port: 15432 }], ips: ['10.96.200.123'] },
+            { address: '10.1.0.7', ports: [{ name: 'pg', port: 15432 }], ready: false },
           ],
         },
       ],

@@ -1,6 +1,6 @@
 /** The ServiceImport, what is derived from it, and the slices that DNS and Linkerd read (rules K2 to K4). */
 import { describe, expect, test } from 'vitest';
-import type { ImportedCluster, ServiceImportProps } from '../../../constructs/mirror/import-props.ts';
+import type { ImportedCluster, ImportedPod, ServiceImportProps } from '../../../constructs/mirror/import-props.ts';
 import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
 import { ServiceImport } from '../../../constructs/mirror/service-import.ts';
 import { errorsOf } from '../errors-of.ts';
@@ -219,23 +219,140 @@ describe('a ServiceImport of type ClusterSetIP, on a flat network', () => {
 
 describe('a headless ServiceImport (K3)', () => {
   const headless = (mode: 'gateway' | 'remote-discovery', ...clusters: readonly ImportedCluster[]) =>
-    rendered({ type: 'Headless', ips: [], ipFamilies: ['IPv4'], mode, clusters });
+    rendered({ type: 'Headless', ips: [], ipFamilies: ['IPv4'], opaquePorts: '8080', mode, clusters });
 
-  test('has no derived Service, and slices with hostnames that are no Service’s', () => {
-    const mirrors = [
-      { addresses: [{ hostname: 'web-0', ip: '10.96.0.7' }], ports: [{ name: 'http', port: 80 }] },
-      { addresses: [{ hostname: 'web-1', ip: '10.96.0.8' }], ports: [{ name: 'other', port: 9 }] },
-    ];
-    const objects = headless('gateway', { id: 'id-west', targetCluster: 'west', endpointMirrors: mirrors }, LOCAL);
-    expect(objects.map(({ kind }) => kind)).toEqual(['ServiceImport', 'EndpointSlice', 'EndpointSlice']);
+  const PODS = [
+    { hostname: 'web-0', ports: [{ name: 'http', port: 8080 }], ips: ['10.96.0.7', 'fd00::7'] },
+    { address: '10.2.0.9', ports: [{ name: 'http', port: 8080 }], ips: ['10.96.0.8'], ready: false },
+    { hostname: 'web-2', ports: [{ name: 'http', port: 8080 }] },
+    { hostname: 'web-3', ports: [{ name: 'other', port: 9 }], ips: ['10.96.0.10'] },
+  ];
+  const THROUGH_GATEWAY: ImportedCluster = { ...WEST, pods: PODS };
+
+  test('has no derived Service, but one for each pod behind a gateway, on the port that the pod listens on', () => {
+    const objects = headless('gateway', THROUGH_GATEWAY);
     expect(objects[0]?.spec).toMatchObject({ type: 'Headless', ipFamilies: ['IPv4'] });
     expect(objects[0]?.spec).not.toHaveProperty('ips');
-    const [west, local] = slicesIn(objects);
-    expect(west?.endpoints).toEqual([{ addresses: ['10.96.0.7'], conditions: { ready: true }, hostname: 'web-0' }]);
-    expect(west?.ports).toEqual([{ name: 'http', port: 80, protocol: 'TCP' }]);
-    expect(local?.endpoints).toMatchObject([{ hostname: 'web-0' }]);
-    for (const each of [west, local]) expect(each?.metadata.labels).not.toHaveProperty('kubernetes.io/service-name');
-    expect(west?.metadata.annotations).toBeUndefined();
+    const services = objects.filter(({ kind }) => kind === 'Service');
+    expect(services.map(({ metadata }) => metadata.labels?.['linkspan.dev/imported-pod'])).toEqual([
+      'web-0',
+      '10-2-0-9',
+      'web-2',
+    ]);
+    const name = services[0]?.metadata.name;
+    expect(name).toMatch(/^clusterset-web-0-[0-9a-f]{8}$/);
+    expect(services[0]).toEqual({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: {
+        name,
+        namespace: 'shop',
+        labels: { ...OWN, 'linkspan.dev/imported-from': 'west', 'linkspan.dev/imported-pod': 'web-0' },
+        annotations: { 'config.linkerd.io/opaque-ports': '8080' },
+      },
+      spec: {
+        type: 'ClusterIP',
+        clusterIP: '10.96.0.7',
+        clusterIPs: ['10.96.0.7', 'fd00::7'],
+        ipFamilies: ['IPv4', 'IPv6'],
+        ipFamilyPolicy: 'RequireDualStack',
+        ports: [{ name: 'http', protocol: 'TCP', port: 8080, targetPort: 8080, appProtocol: 'kubernetes.io/h2c' }],
+      },
+    });
+    expect(services[2]?.spec).toMatchObject({ ipFamilies: ['IPv4'] });
+    expect(services[2]?.spec).not.toHaveProperty('clusterIP');
+  });
+
+  test('leads through the gateway to a pod by its hostname, or else to the Service', () => {
+    const [named, unnamed] = slicesIn(headless('gateway', THROUGH_GATEWAY));
+    const name = named?.metadata.labels?.['kubernetes.io/service-name'] ?? '';
+    expect(named).toEqual({
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        name: `${name}-ipv4`,
+        namespace: 'shop',
+        labels: {
+          ...OWN,
+          'linkspan.dev/imported-from': 'west',
+          'linkspan.dev/imported-pod': 'web-0',
+          'kubernetes.io/service-name': expect.stringMatching(/^clusterset-web-0-/) as unknown,
+          'endpointslice.kubernetes.io/managed-by': 'linkspan.dev',
+        },
+        annotations: {
+          'mirror.linkerd.io/remote-svc-fq-name': 'web-0.web.shop.svc.west.local',
+          'mirror.linkerd.io/remote-gateway-identity': 'gateway.west',
+        },
+      },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: ['203.0.113.1'], conditions: { ready: true } }],
+      ports: [{ name: 'http', port: 4143, protocol: 'TCP' }],
+    });
+    expect(unnamed?.metadata.annotations?.['mirror.linkerd.io/remote-svc-fq-name']).toBe('web.shop.svc.west.local');
+  });
+
+  test('lists for DNS the addresses of these Services, with hostnames and the ports of the pods (K4)', () => {
+    const mcs = slicesIn(headless('gateway', THROUGH_GATEWAY, LOCAL)).filter(
+      ({ metadata }) => metadata.labels?.['multicluster.kubernetes.io/service-name'] === 'web',
+    );
+    expect(mcs.map(({ metadata }) => metadata.name)).toEqual([
+      'web-clusterset.from-west-ipv4',
+      'web-clusterset.from-west-ipv6',
+      'web-clusterset.local.web-abc12',
+    ]);
+    const [ipv4, ipv6] = mcs;
+    expect(ipv4?.endpoints).toEqual([
+      { addresses: ['10.96.0.8'], conditions: { ready: false }, hostname: '10-2-0-9' },
+      { addresses: ['10.96.0.7'], conditions: { ready: true }, hostname: 'web-0' },
+    ]);
+    expect(ipv6?.endpoints).toMatchObject([{ addresses: ['fd00::7'], hostname: 'web-0' }]);
+    expect(ipv4?.ports).toEqual([{ name: 'http', port: 8080, protocol: 'TCP', appProtocol: 'kubernetes.io/h2c' }]);
+    expect(ipv4?.metadata.labels).toMatchObject({ 'multicluster.kubernetes.io/source-cluster': 'id-west' });
+    expect(ipv4?.metadata.annotations).toBeUndefined();
+    for (const { metadata } of mcs) expect(metadata.labels).not.toHaveProperty('kubernetes.io/service-name');
+  });
+
+  test('has the Services of pods alone while the gateway has no address', () => {
+    const objects = headless('gateway', { ...THROUGH_GATEWAY, endpoints: undefined });
+    expect(objects.map(({ kind }) => kind)).toEqual(['ServiceImport', 'Service', 'Service', 'Service']);
+  });
+
+  test('tells pods of one hostname apart, in other clusters and Services, and fits long hostnames', () => {
+    const nameOf = (hostname: string, targetCluster = 'west', service = 'web') =>
+      rendered({
+        service,
+        type: 'Headless',
+        ips: [],
+        clusters: [{ id: 'x', targetCluster, pods: [{ hostname, ports: [{ name: 'http', port: 80 }] }] }],
+      })[1]?.metadata.name ?? '';
+    const long = nameOf('w'.repeat(63));
+    expect(long).toHaveLength(63);
+    const names = [
+      long,
+      nameOf(`${'w'.repeat(62)}x`),
+      nameOf('web-0'),
+      nameOf('web-0', 'north'),
+      nameOf('web-0', 'west', 'db'),
+    ];
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test('has one port of a number, although pods listen on it under two names', () => {
+    const both = [
+      { name: 'b', port: 8080 },
+      { name: 'a', port: 8080 },
+    ];
+    const objects = rendered({
+      type: 'Headless',
+      ips: [],
+      ports: [
+        { name: 'a', port: 80 },
+        { name: 'b', port: 81 },
+      ],
+      clusters: [{ ...WEST, pods: [{ hostname: 'web-0', ports: both, ips: ['10.96.0.7'] }] }],
+    });
+    expect(objects[1]?.spec).toMatchObject({ ports: [{ name: 'a', port: 8080 }] });
+    expect(slicesIn(objects).at(-1)?.ports).toMatchObject([{ name: 'a' }, { name: 'b' }]);
   });
 
   test('has the pods of a flat network', () => {
@@ -247,6 +364,12 @@ describe('a headless ServiceImport (K3)', () => {
 });
 
 describe('invalid props of a ServiceImport', () => {
+  const withPods = (...pods: readonly Partial<ImportedPod>[]): Partial<ServiceImportProps> => ({
+    type: 'Headless',
+    ips: [],
+    clusters: [{ ...WEST, pods: pods.map((pod) => ({ ports: [], ...pod })) }],
+  });
+
   test.each<readonly [Partial<ServiceImportProps>, string]>([
     [{ service: 'Web' }, 'service: "Web" must be a valid Service name'],
     [{ namespace: 'a.b' }, 'namespace: "a.b" must be a valid DNS label'],
@@ -283,7 +406,24 @@ describe('invalid props of a ServiceImport', () => {
       { clusters: [{ id: 'id-east', slices: [{ ...slice(), ports: [{ port: 80, appProtocol: 'a b' }] }] }] },
       'clusters[0].slices[0].ports[0].appProtocol: "a b" must be a valid label key',
     ],
-    [{ mode: 'remote-discovery' }, 'clusters[0].endpoints: may only be set for a gateway, if type is ClusterSetIP'],
+    [{ mode: 'remote-discovery' }, 'clusters[0].endpoints: may only be set for a gateway'],
+    [{ clusters: [{ ...WEST, pods: [] }] }, 'clusters[0].pods: may only be set for a gateway, if type is Headless'],
+    [withPods({}), 'clusters[0].pods[0].hostname: is required without address'],
+    [withPods({ hostname: 'a.b' }), 'clusters[0].pods[0].hostname: "a.b" must be a valid DNS label'],
+    [withPods({ address: 'evil' }), 'clusters[0].pods[0].address: "evil" must be a valid IP address'],
+    [withPods({ address: '::1' }), 'clusters[0].pods[0].address: "--1" must be a valid DNS label'],
+    [
+      withPods({ address: '10.0.0.1' }, { hostname: '10-0-0-1' }),
+      'clusters[0].pods[1].hostname: "10-0-0-1" must be unique',
+    ],
+    [
+      withPods({ hostname: 'a', ports: [{ port: 0 }] }),
+      'clusters[0].pods[0].ports[0].port: 0 must be between 1 and 65535',
+    ],
+    [
+      withPods({ hostname: 'a', ips: ['10.0.0.1', '10.0.0.2'] }),
+      'clusters[0].pods[0].ips: ["10.0.0.1","10.0.0.2"] must have one address of each family',
+    ],
     [{ clusters: [], static: true }, 'static: true must not be set without endpoints'],
   ])('%j', (props, expected) => {
     expect(errorsOf(() => rendered(props))).toContain(expected);

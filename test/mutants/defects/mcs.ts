@@ -176,8 +176,8 @@ export const MCS: readonly Defect[] = [
     ...DESIRED,
     name: "one cluster's slices keep all others from being imported",
     rule: 'E1',
-    find: 'rendered(observed, plan, [cluster]);',
-    replace: '',
+    find: '(isSound(cluster) ? cluster : bare(cluster))',
+    replace: 'cluster',
   },
   {
     ...SOURCES,

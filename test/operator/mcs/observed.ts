@@ -9,9 +9,9 @@ import { ENDPOINT_SLICES, type EndpointSlice, keyOf, type Service, SERVICES } fr
 import { type Action, type Desired, plan } from '../../../operator/runtime/plan.ts';
 
 /** What clients meet: the ServiceImport and what is derived from it. */
-export type Standing = Pick<ObservedImport, 'live' | 'derived' | 'imported'>;
+export type Standing = Pick<ObservedImport, 'live' | 'derived' | 'podServices' | 'imported'>;
 
-export const NOTHING: Standing = { live: undefined, derived: undefined, imported: [] };
+export const NOTHING: Standing = { live: undefined, derived: undefined, podServices: [], imported: [] };
 
 export const NOW = new Date('2026-06-01T00:00:00Z');
 
@@ -43,6 +43,25 @@ export const ownSlice = (address = '10.1.0.7', hostname?: string): EndpointSlice
   ],
   ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
 });
+
+/** A pod as a slice of its Service has it. */
+export interface Pod {
+  readonly hostname?: string;
+  readonly address?: string;
+  readonly ready?: boolean;
+}
+
+/** A slice of pods, which listen on port 8080. */
+export const podSlice = (pods: readonly Pod[], ports: EndpointSlice['ports'] = ownSlice().ports): EndpointSlice =>
+  ({
+    ...ownSlice(),
+    endpoints: pods.map(({ hostname, address = '10.1.0.9', ready = true }) => ({
+      addresses: [address],
+      conditions: { ready },
+      ...(hostname !== undefined && { hostname }),
+    })),
+    ports,
+  }) as EndpointSlice;
 
 export type TargetOptions = Partial<Omit<TargetExporter, 'link'>>;
 
@@ -87,7 +106,6 @@ export const observed = (
   targets,
   isReadable: true,
   isAddressTaken: false,
-  podServices: [],
   isForeign: () => false,
   maxPods: 100,
   ...NOTHING,
@@ -98,11 +116,11 @@ export const observed = (
 export function step(given: ObservedImport): { readonly actions: readonly Action[]; readonly after: Standing } {
   const decision = decideImport(given);
   const { services, imports, endpoints } = decision.manifests;
-  const { name, live, derived, imported } = given;
+  const { name, live, derived, podServices, imported } = given;
   const own = (of: Desired['of'], object: ServiceImport | Service | undefined) =>
     object !== undefined && isOfImport(name, object) ? [{ of, object }] : [];
   const all = [
-    plan(services, own(SERVICES, derived)),
+    plan(services, [...own(SERVICES, derived), ...podServices.map((object) => ({ of: SERVICES, object }))]),
     plan(imports, own(SERVICE_IMPORTS, live)),
     plan(
       endpoints,
@@ -122,25 +140,45 @@ export function step(given: ObservedImport): { readonly actions: readonly Action
 
 let allocated = 0;
 
-/** The API server gives a Service an address that no other has had. */
-const withAddress = (object: Service, live: Service | undefined): Service => {
-  const clusterIP = object.spec?.clusterIP ?? live?.spec?.clusterIP ?? `10.96.1.${(allocated = (allocated % 250) + 1)}`;
-  return { ...object, spec: { ...object.spec, clusterIP, clusterIPs: [clusterIP] } };
+/** An address that no other Service has had. */
+const address = (family: string): string => {
+  allocated += 1;
+  const [high, low] = [allocated >> 8, allocated & 255];
+  return family === 'IPv6' ? `fd00::${high.toString(16)}:${low.toString(16)}` : `10.97.${high}.${low}`;
 };
 
-function applied({ live, derived, imported }: Standing, actions: readonly Action[]): Standing {
+/** The API server gives a Service an address of each of its families. */
+const withAddress = (object: Service, live: Service | undefined): Service => {
+  const { ipFamilies = ['IPv4'] } = object.spec ?? {};
+  const clusterIPs = object.spec?.clusterIPs ?? live?.spec?.clusterIPs ?? ipFamilies.map(address);
+  return { ...object, spec: { ...object.spec, clusterIP: clusterIPs[0] ?? '', clusterIPs } };
+};
+
+/** Name of the Service that is derived from the ServiceImport as a whole. */
+const DERIVED = 'web-clusterset';
+
+function applied({ live, derived, podServices, imported }: Standing, actions: readonly Action[]): Standing {
   const slices = new Map(imported.map((each) => [keyOf(each), each]));
-  let after = { live, derived };
+  const services = new Map([derived ?? [], podServices].flat().map((each) => [each.metadata.name, each]));
+  let after = live;
   for (const { op, of, object } of actions) {
-    if (of === SERVICES) after = { ...after, derived: op === 'delete' ? undefined : withAddress(object, derived) };
-    else if (of === SERVICE_IMPORTS) {
+    const { name } = object.metadata;
+    if (of === SERVICES) {
+      if (op === 'delete') services.delete(name);
+      else services.set(name, withAddress(object, services.get(name)));
+    } else if (of === SERVICE_IMPORTS) {
       const status = live?.status;
       const written = { ...object, ...(status !== undefined && { status }) } as ServiceImport;
-      after = { ...after, live: op === 'delete' ? undefined : written };
+      after = op === 'delete' ? undefined : written;
     } else if (op === 'delete') slices.delete(keyOf(object));
     else slices.set(keyOf(object), object as EndpointSlice);
   }
-  return { ...after, imported: [...slices.values()] };
+  return {
+    live: after,
+    derived: services.get(DERIVED),
+    podServices: [...services.values()].filter(({ metadata }) => metadata.name !== DERIVED),
+    imported: [...slices.values()],
+  };
 }
 
 /**
@@ -149,8 +187,8 @@ function applied({ live, derived, imported }: Standing, actions: readonly Action
  * @throws Error if it does not come to rest
  */
 export function settled(given: ObservedImport): readonly [Standing, ...Standing[]] {
-  const { live, derived, imported } = given;
-  const history: [Standing, ...Standing[]] = [{ live, derived, imported }];
+  const { live, derived, podServices, imported } = given;
+  const history: [Standing, ...Standing[]] = [{ live, derived, podServices, imported }];
   for (let round = 0; round < 8; round += 1) {
     const { actions, after } = step({ ...given, ...history[0] });
     history.unshift(after);

@@ -1,18 +1,21 @@
 /** Random histories of exports, each reconciled to the end, against the rules as statement.ts says them. */
 import { expect, test } from 'vitest';
-import type { Service, ServicePort } from '../../../operator/kube/objects.ts';
+import type { EndpointSlice, Service, ServicePort } from '../../../operator/kube/objects.ts';
 import { decideImport } from '../../../operator/mcs/decide.ts';
 import type { ServiceExport } from '../../../operator/target/mcs-objects.ts';
 import type { ObservedImport, TargetExporter } from '../../../operator/mcs/observed.ts';
 import { exportStatus } from '../../../operator/mcs/status.ts';
 import { type Random, randomOf } from '../../simulation/world/random.ts';
 import {
+  addressOf,
   flat,
   local,
   NOTHING,
   NOW,
   observed,
   ownSlice,
+  type Pod,
+  podSlice,
   service,
   serviceExport,
   settled,
@@ -64,7 +67,7 @@ class Draw {
     if (this.chance(0.1)) return undefined;
     const spec = {
       ports: this.ports(),
-      ...(this.chance(0.2) && { clusterIP: 'None' }),
+      ...(this.chance(0.4) && { clusterIP: 'None' }),
       ...(this.chance(0.05) && { type: 'ExternalName' }),
       ...(this.chance(0.2) && { sessionAffinity: 'ClientIP' }),
       ...(this.chance(0.2) && { internalTrafficPolicy: this.one('Cluster', 'Local') }),
@@ -97,9 +100,27 @@ class Draw {
       isKnown,
       serviceExport: isKnown ? exported?.serviceExport : undefined,
       service: isKnown ? exported?.service : undefined,
-      slices: this.one([ownSlice('10.1.0.7', 'web-0')], [ownSlice('10.1.0.7', 'web-0')], [], undefined),
+      slices: this.chance(0.2) ? undefined : this.slices(),
+      ...(gateways && { gateway: this.gateway(cluster) }),
       isAdmitted: this.chance(0.95),
     });
+  }
+
+  /** What is behind a Service: a StatefulSet, a Deployment, both, or what a hostile cluster may say. */
+  slices(): readonly EndpointSlice[] {
+    const stateful = [0, 1, 2].map((at): Pod => ({ hostname: `web-${at}`, address: `10.1.0.${at}` }));
+    const stateless = [7, 8, 9].map((at): Pod => ({ address: `10.1.0.${at}` }));
+    const hostile: readonly Pod[] = [{ hostname: 'Web' }, { hostname: 'a.b' }, { address: '$', hostname: '' }];
+    const kinds = [stateful, stateless, this.chance(0.1) ? hostile : []].filter(() => this.chance(0.7));
+    return kinds.map((pods, at) => ({
+      ...podSlice(pods.filter(() => this.chance(0.7)).map((pod) => ({ ...pod, ready: this.chance(0.7) }))),
+      metadata: { name: `web-${at}`, namespace: 'shop', labels: { 'kubernetes.io/service-name': 'web' } },
+    }));
+  }
+
+  gateway(cluster: string): TargetExporter['gateway'] {
+    const addresses = [this.chance(0.8) ? addressOf(cluster) : '203.0.113.200'];
+    return { port: 4143, identity: `gateway.${cluster}`, addresses, alive: this.chance(0.8) };
   }
 
   observed(exports: ReadonlyMap<string, Exported>, gateways: boolean, before: Standing): ObservedImport {
@@ -108,6 +129,8 @@ class Draw {
       local: local({ ...exports.get(HERE), slices: [ownSlice('10.1.0.1', 'web-7')] }),
       isReadable: this.chance(0.95),
       namespaceState: this.chance(0.97) ? 'exists' : 'unreadable',
+      maxPods: this.one(100, 100, 2),
+      isForeign: this.chance(0.1) ? (name) => /[0-7]$/.test(name) : () => false,
       ...before,
     });
   }

@@ -5,9 +5,10 @@
 import type { EndpointSlice, Service, ServicePort } from '../../../operator/kube/objects.ts';
 import type { LocalExporter, ObservedImport, TargetExporter } from '../../../operator/mcs/observed.ts';
 import type { Standing } from './observed.ts';
+import { brokenPods, isOfPod } from './statement-pods.ts';
 
 /** A cluster, the one of the ServiceImport like the others. */
-interface Cluster {
+export interface Cluster {
   readonly id: string;
   readonly party: LocalExporter | TargetExporter;
   readonly target: TargetExporter | undefined;
@@ -91,10 +92,11 @@ export function brokenRules(given: ObservedImport, after: Standing): readonly st
   const must = (holds: boolean, rule: string): void => {
     if (!holds) broken.push(rule);
   };
-  const { live, derived, imported } = after;
+  const { live, derived, podServices, imported } = after;
   const all = clustersOf(given);
   if (!given.isReadable || given.namespaceState === 'unreadable') {
-    must(same(after, { live: given.live, derived: given.derived, imported: given.imported }), 'K5: all stays');
+    const { live, derived, podServices, imported } = given;
+    must(same(after, { live, derived, podServices, imported }), 'K5: all stays');
     return broken;
   }
   const kep = kepOf(all);
@@ -102,7 +104,7 @@ export function brokenRules(given: ObservedImport, after: Standing): readonly st
   const stays = all.filter(({ id, party }) => !party.isKnown && was.has(id));
   if (kep === undefined && stays.length === 0) {
     must(
-      live === undefined && derived === undefined && imported.length === 0,
+      [live, derived, ...podServices, ...imported].every((each) => each === undefined),
       'K2: nothing is left of the last export',
     );
     return broken;
@@ -133,7 +135,8 @@ export function brokenRules(given: ObservedImport, after: Standing): readonly st
     if (given.live?.spec?.type === 'ClusterSetIP' && before !== undefined)
       must(same(live?.spec?.ips, before), 'K3: it keeps its address for life');
   }
-  for (const slice of imported) broken.push(...brokenSlice(given, after, slice, all));
+  for (const slice of imported.filter((each) => !isOfPod(each))) broken.push(...brokenSlice(given, after, slice, all));
+  broken.push(...brokenPods(given, after, { stays, backing, headless }));
   for (const { id } of stays) {
     const of = (slices: readonly EndpointSlice[]) =>
       slices.filter((each) => sourceOf(each) === id).map(({ metadata }) => metadata.name);

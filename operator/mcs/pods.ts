@@ -1,0 +1,108 @@
+/**
+ * The pods of a headless Service of a target that is reached through its gateway, and which of them have a Service of
+ * their own here (rule K3). Slices come from the target and are not trusted: what cannot be a hostname, an address or a
+ * port is left out. Pure.
+ */
+import { isIP } from 'node:net';
+import { type ImportedPod, podHostname } from '../../constructs/mirror/index.ts';
+import { podServiceName } from '../../crds/mcs/derived-name.ts';
+import { isDnsLabel } from '../../crds/names.ts';
+import { flagOf } from '../../crds/operator-settings.ts';
+import type { EndpointSlice, Service } from '../kube/objects.ts';
+import { endpointPorts, mergePorts } from '../mirror/target-endpoints.ts';
+import { podServicesOf } from './membership.ts';
+import type { ObservedImport, TargetExporter } from './observed.ts';
+
+/** The pods of one cluster that are imported. */
+export interface ImportedPods {
+  /** With the addresses of their Services, as far as they have one. */
+  readonly pods: readonly ImportedPod[];
+  /** Why some are not, for the status; empty if all are. */
+  readonly notes: readonly string[];
+  /** Whether a foreign Service has the name of one. */
+  readonly isBlocked: boolean;
+}
+
+/** Chooses the pods of a target that are imported: those that have a Service stay, and beside them the first by name. */
+export function importedPods(observed: ObservedImport, target: TargetExporter, service: Service): ImportedPods {
+  const { name, namespace, isForeign, maxPods } = observed;
+  const { cluster } = target.link;
+  const standing = new Map(podServicesOf(observed, target).map((each) => [each.metadata.name, each]));
+  const all = readPods(service, target.slices ?? []).map((pod) => {
+    const serviceName = podServiceName(name, cluster, podHostname(pod));
+    return { pod, serviceName, standing: standing.get(serviceName) };
+  });
+  const foreign = all.filter((each) => each.standing === undefined && isForeign(each.serviceName));
+  const free = all.filter((each) => !foreign.includes(each));
+  const kept = free.filter((each) => each.standing !== undefined);
+  const others = free.filter((each) => each.standing === undefined);
+  const admitted = [...kept, ...others.slice(0, Math.max(0, maxPods - kept.length))];
+  return {
+    pods: admitted.map((each) => ({ ...each.pod, ips: addressesOf(each.standing) })),
+    notes: [
+      ...foreign
+        .slice(0, 1)
+        .map(
+          ({ pod, serviceName }) =>
+            `pod ${podHostname(pod)} of ${cluster} is left out${foreign.length > 1 ? `, like ${foreign.length - 1} more` : ''}: Service ${namespace}/${serviceName} exists and is not derived from this ServiceImport; rename or delete it`,
+        ),
+      ...(free.length > admitted.length
+        ? [`${admitted.length} of ${free.length} pods of ${cluster} are imported (${flagOf('maxEndpointMirrors')})`]
+        : []),
+    ],
+    isBlocked: foreign.length > 0,
+  };
+}
+
+/** The ClusterIPs of a Service. */
+const addressesOf = (service: Service | undefined): readonly string[] => {
+  const { clusterIP = '', clusterIPs = [clusterIP] } = service?.spec ?? {};
+  return clusterIPs.filter((ip) => ip !== '' && ip !== 'None');
+};
+
+/**
+ * Returns the pods that a headless Service has by its slices, each once, sorted by hostname. A pod without one is known
+ * by its address of the Service's first family.
+ */
+export function readPods(service: Service, slices: readonly EndpointSlice[]): readonly ImportedPod[] {
+  const { publishNotReadyAddresses, ipFamilies = [] } = service.spec ?? {};
+  const [family] = ipFamilies;
+  const named = new Map<string, ImportedPod>();
+  const unnamed = new Map<string, ImportedPod>();
+  for (const slice of slices) {
+    if (slice.addressType === 'FQDN') continue;
+    const ports = endpointPorts(slice, service).filter(({ port }) => isPortNumber(port));
+    for (const { hostname, addresses, conditions } of slice.endpoints ?? []) {
+      // The API defines an absent `ready` as ready.
+      const ready = publishNotReadyAddresses === true || (conditions?.ready ?? true);
+      const [address] = addresses;
+      if (hostname !== undefined && hostname !== '') add(named, { hostname, ports, ready });
+      else if (address !== undefined && isIP(address) !== 0 && slice.addressType === (family ?? slice.addressType))
+        add(unnamed, { address, ports: reachable(ports, service), ready });
+    }
+  }
+  return [...new Map([...unnamed, ...named])].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, pod]) => pod);
+}
+
+function add(pods: Map<string, ImportedPod>, pod: ImportedPod): void {
+  const hostname = podHostname(pod);
+  if (!isDnsLabel(hostname)) return;
+  const known = pods.get(hostname);
+  pods.set(
+    hostname,
+    known === undefined
+      ? pod
+      : { ...pod, ready: known.ready === true || pod.ready === true, ports: mergePorts(known.ports, pod.ports) },
+  );
+}
+
+const isPortNumber = (port: number): boolean => Number.isInteger(port) && port >= 1 && port <= 65_535;
+
+/**
+ * Returns the ports of a pod that requests by the name of its Service reach: Linkerd takes a number that the Service has
+ * for that port of the Service, which may lead to another port of the pod, and any other one for a port of the pod.
+ */
+const reachable = (ports: ImportedPod['ports'], { spec }: Service): ImportedPod['ports'] =>
+  ports.filter(({ name = '', port }) =>
+    (spec?.ports ?? []).every((each) => each.port !== port || (each.name ?? '') === name),
+  );
