@@ -1,6 +1,7 @@
 /** The rights that the operator needs with the arguments of its Deployment, and whether its account has them. */
 import type { PolicyRule } from '../../../constructs/common/grant.ts';
 import { operatorRules, type RightsSettings } from '../../../constructs/operator/rights.ts';
+import type { OperatorConfig } from '../../../operator/config/config.ts';
 import { settingsIn } from '../common/operator-settings.ts';
 import type { Deployment } from './objects.ts';
 import type { Read, Reader, Right } from './reader.ts';
@@ -8,6 +9,13 @@ import type { Granted } from './target.ts';
 
 /** The right to ask for the rights of others. */
 const ASK: Right = { verb: 'create', group: 'authorization.k8s.io', resource: 'subjectaccessreviews' };
+
+/** The settings of the operator; undefined if there is none, or its arguments are not valid. */
+export const operatorConfig = (deployment: Deployment | undefined): OperatorConfig | undefined => {
+  if (deployment === undefined) return undefined;
+  const settings = settingsIn(deployment, { namespace: deployment.metadata.namespace ?? '' });
+  return settings.ok ? settings.config : undefined;
+};
 
 /**
  * Asks for each; undefined if there is no operator, or its arguments are not valid.
@@ -18,11 +26,10 @@ export const operatorRights = async (
   deployment: Deployment | undefined,
   flat: boolean,
 ): Promise<Read<readonly Granted[]> | undefined> => {
-  if (deployment === undefined) return undefined;
-  const { namespace = '' } = deployment.metadata;
-  const settings = settingsIn(deployment, { namespace });
-  if (!settings.ok) return undefined;
-  const account = deployment.spec?.template?.spec?.serviceAccountName ?? 'default';
+  const config = operatorConfig(deployment);
+  if (config === undefined) return undefined;
+  const { namespace = '' } = deployment?.metadata ?? {};
+  const account = deployment?.spec?.template?.spec?.serviceAccountName ?? 'default';
   const user = `system:serviceaccount:${namespace}:${account}`;
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
   const mayAsk = await reader.may(ASK);
@@ -31,7 +38,7 @@ export const operatorRights = async (
     const why = 'these credentials may not ask for the rights of others';
     return { ok: false, what: 'create SubjectAccessReviews', why, obstacle: 'forbidden' };
   }
-  const rights = rightsOf({ ...settings.config, flat });
+  const rights = rightsOf({ ...config, flat });
   return {
     ok: true,
     value: await Promise.all(

@@ -1,5 +1,5 @@
 /** Everything that checks judge: the source cluster, and each target through the credentials of its Link. Plain values. */
-import { type FieldError, type LinkSettings, readLink } from '../../../crds/index.ts';
+import { type FieldError, type LinkSettings, mcsCrds, readLink } from '../../../crds/index.ts';
 import {
   credentialsName,
   Label,
@@ -31,7 +31,7 @@ import { conditionsOf, type LinkCondition } from '../common/link-status.ts';
 import { type Heartbeat, heartbeats } from './heartbeat.ts';
 import { type LinkerdRead, readLinkerd } from './linkerd.ts';
 import type { Crd, Deployment, Pod } from './objects.ts';
-import { operatorRights } from './operator-rights.ts';
+import { operatorConfig, operatorRights } from './operator-rights.ts';
 import type { Read, Reader, Unread } from './reader.ts';
 import { type DestinationAccess, type Granted, readDestination, readTarget, type Target } from './target.ts';
 
@@ -70,6 +70,14 @@ export interface LinkFacts {
   readonly destinationAccess: DestinationAccess | undefined;
 }
 
+/** What there is of the MCS API in the source. */
+export interface McsFacts {
+  /** Whether an operator is installed that imports by it. */
+  readonly isServed: boolean;
+  /** Those of its CRDs that there are, by name. */
+  readonly crds: ReadonlyMap<string, Crd>;
+}
+
 export interface Survey extends Scope {
   readonly now: Date;
   readonly server: string;
@@ -79,6 +87,7 @@ export interface Survey extends Scope {
   readonly extensionNamespace: Read<KubeObject | undefined>;
   readonly linkerd: LinkerdRead;
   readonly crd: Read<Crd | undefined>;
+  readonly mcs: Read<McsFacts>;
   /** Those that are asked about. */
   readonly links: Read<readonly LinkFacts[]>;
   /** All of the source, also those that are not asked about. */
@@ -102,11 +111,12 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
   const { namespace, linkerdNamespace } = scope;
   const now = new Date();
   const kubernetes = await reader.version();
-  const [extensionNamespace, linkerd, crd, deployments, pods, leases, allLinks, mirrors, endpoints, slices] =
+  const [extensionNamespace, linkerd, crd, mcs, deployments, pods, leases, allLinks, mirrors, endpoints, slices] =
     await Promise.all([
       reader.find(NAMESPACES, namespace),
       readLinkerd(reader, linkerdNamespace),
       reader.find<Crd>(CRDS, LinkApi.crd),
+      readMcsCrds(reader),
       reader.list<Deployment>(DEPLOYMENTS, { namespace }),
       reader.list<Pod>(PODS, { namespace }),
       reader.list<Lease>(LEASES, { namespace }),
@@ -123,9 +133,8 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
     Promise.all(asked.map((link) => turns.run('', undefined, () => linkFacts(reader, link, scope)))),
     leases.ok ? heartbeats(reader, leases.value.filter(isOfLinks(asked)), now.getTime()) : undefined,
   ]);
-  const rights = deployments.ok
-    ? await operatorRights(reader, deployments.value.find(isOperator), links.some(hasFlatMembers))
-    : undefined;
+  const operator = deployments.ok ? deployments.value.find(isOperator) : undefined;
+  const rights = await operatorRights(reader, operator, links.some(hasFlatMembers));
   return {
     ...scope,
     now,
@@ -135,6 +144,9 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
     extensionNamespace,
     linkerd,
     crd,
+    mcs: mcs.ok
+      ? { ok: true, value: { isServed: operatorConfig(operator)?.serviceImports === true, crds: mcs.value } }
+      : mcs,
     links: allLinks.ok ? { ok: true, value: links } : allLinks,
     allLinks,
     deployments,
@@ -161,6 +173,17 @@ const isOfLinks =
   ({ metadata }: Lease): boolean =>
     [OPERATOR_LEASE, LOCAL_WRITE_LEASE].includes(metadata.name) ||
     links.some((link) => writeLeaseName(link.metadata.name) === metadata.name);
+
+/** Those of the CRDs of the MCS API that there are, by name. */
+const readMcsCrds = async (reader: Reader): Promise<Read<ReadonlyMap<string, Crd>>> => {
+  const crds = new Map<string, Crd>();
+  for (const { metadata } of mcsCrds) {
+    const found = await reader.find<Crd>(CRDS, metadata.name);
+    if (!found.ok) return found;
+    if (found.value !== undefined) crds.set(metadata.name, found.value);
+  }
+  return { ok: true, value: crds };
+};
 
 /** The Links of all namespaces; those of the extension's where no more may be read. */
 const listLinks = async (reader: Reader, namespace: string): Promise<Read<readonly LinkObject[]>> => {

@@ -1,6 +1,6 @@
 /** A target cluster as the operator would read it: through the credentials of its Link. */
 import type { LinkSettings } from '../../../crds/index.ts';
-import { Annotation, Default, Label } from '../../../crds/wire.ts';
+import { Annotation, Default, Label, McsApi } from '../../../crds/wire.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, type KubeObject, SERVICES } from '../../../operator/kube/objects.ts';
 import type { TargetAccess } from '../../../operator/kube/access/secret-kubeconfig.ts';
 import type { GatewayService } from '../link/gateway.ts';
@@ -37,6 +37,8 @@ export interface Target {
   readonly version: Read<string>;
   /** The rights that the operator needs. */
   readonly rights: readonly Granted[];
+  /** The rights without which nothing that the target exports by the MCS API is imported. */
+  readonly exportRights: readonly Granted[];
   readonly linkerd: LinkerdRead;
   readonly exports: Read<readonly Export[]>;
   /** Names of Services that are to join federated ones: `namespace/name`. */
@@ -68,6 +70,7 @@ const OPERATOR_READS = [
   ['', 'services'],
   ['discovery.k8s.io', 'endpointslices'],
 ] as const;
+const EXPORT_READS = [[McsApi.group, McsApi.serviceExport.plural]] as const;
 /** What Linkerd's destination controller lists and watches in a target: it ends itself where it may not. */
 const DESTINATION_READS = [
   ...OPERATOR_READS,
@@ -108,15 +111,16 @@ export const readTarget = (settings: LinkSettings, access: TargetAccess): Promis
     const { targetNamespaces, linkerdNamespace } = settings;
     const version = await reader.version();
     const gatewayNamespace = namespaceOfGateway(settings);
-    const [rights, linkerd, exports, members, gateway] = await Promise.all([
+    const [rights, exportRights, linkerd, exports, members, gateway] = await Promise.all([
       review(reader, inEach(targetNamespaces, OPERATOR_READS)),
+      review(reader, inEach(targetNamespaces, EXPORT_READS)),
       readLinkerd(reader, linkerdNamespace),
       readExports(reader, settings),
       readMembers(reader, settings),
       readGateway(reader, gatewayNamespace),
     ]);
     const { server, unread } = reader;
-    return { server, version, rights, linkerd, exports, members, gatewayNamespace, gateway, unread };
+    return { server, version, rights, exportRights, linkerd, exports, members, gatewayNamespace, gateway, unread };
   });
 
 /** A gateway's identity is that of its ServiceAccount, whose namespace is its second part. */

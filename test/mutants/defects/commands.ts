@@ -23,6 +23,20 @@ const JUDGEMENTS = ['test/synth/commands/check/judgements.test.ts'];
 
 export const COMMANDS: readonly Defect[] = [
   {
+    name: 'check does not notice that CoreDNS cannot read ServiceImports',
+    file: 'synth/commands/check/checks/imports.ts',
+    find: 'name !== serviceImportCrd.metadata.name || isServed(olderVersion)',
+    replace: 'true',
+    tests: JUDGEMENTS,
+  },
+  {
+    name: 'check asks for ServiceExports of a target whose Link does not want them',
+    file: 'synth/commands/check/checks/imports.ts',
+    find: 'if (settings?.serviceExports === false) return [];',
+    replace: '',
+    tests: JUDGEMENTS,
+  },
+  {
     name: 'check does not ask for a right of the operator in the whole cluster',
     file: 'synth/commands/check/operator-rights.ts',
     rule: 'H6',

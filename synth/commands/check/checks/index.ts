@@ -6,6 +6,7 @@ import { CREDENTIALS_CHECKS } from './credentials.ts';
 import { FEDERATION_CHECKS } from './federation.ts';
 import { GATEWAY_CHECKS } from './gateways.ts';
 import { IDENTITY_CHECKS } from './identity.ts';
+import { IMPORT_CHECKS } from './imports.ts';
 import { LINK_CHECKS } from './links.ts';
 import { MIRROR_CHECKS } from './mirrors.ts';
 import { OPERATOR_CHECKS } from './operator.ts';
@@ -19,4 +20,5 @@ export const CHECKS: readonly Check<Survey>[] = [
   ...GATEWAY_CHECKS,
   ...MIRROR_CHECKS,
   ...FEDERATION_CHECKS,
+  ...IMPORT_CHECKS,
 ];

@@ -1,5 +1,5 @@
 /** What a check reads of an installation that is healthy, as values. A test changes what it is about. */
-import { type LinkSettings, linkCrd, readLink } from '../../../../crds/index.ts';
+import { type LinkSettings, linkCrd, mcsCrds, readLink } from '../../../../crds/index.ts';
 import { writeLeaseName } from '../../../../crds/wire.ts';
 import type { Heartbeat } from '../../../../synth/commands/check/heartbeat.ts';
 import type { Crd, Deployment, Pod } from '../../../../synth/commands/check/objects.ts';
@@ -62,6 +62,7 @@ export const target = (changed: Partial<Target> = {}): Target => ({
   server: 'https://west.example',
   version: read('v1.36.0'),
   rights: [],
+  exportRights: [],
   linkerd: LINKERD,
   exports: read([]),
   members: read([]),
@@ -126,6 +127,9 @@ export const pod = (name: string, changed: Partial<Pod> = {}): Pod => ({
   ...changed,
 });
 
+/** The CRDs of the MCS API, as they are installed. */
+export const MCS_CRDS = mcsCrds as unknown as readonly Crd[];
+
 const LEADER = 'linkspan-operator-a';
 
 /** A survey of an installation that is healthy. */
@@ -151,6 +155,7 @@ export const facts = (changed: Partial<Survey> = {}, ...links: readonly LinkFact
       ...(linkCrd as unknown as Crd),
       status: { conditions: [{ type: 'Established', status: 'True' }] },
     }),
+    mcs: read({ isServed: true, crds: new Map(MCS_CRDS.map((crd) => [crd.metadata.name, crd])) }),
     links: read(all),
     allLinks: read(all.map(({ object }) => object)),
     deployments: read([operatorDeployment()]),

@@ -1,5 +1,12 @@
 /** Faults, and the ways to put them into an installation and to take them out. */
-import { eventually, type KubeObject, objectPath, type ObjectRef } from '../../../cluster/workload/index.ts';
+import { mcsCrds } from '../../../../crds/index.ts';
+import {
+  eventually,
+  installCrd,
+  type KubeObject,
+  objectPath,
+  type ObjectRef,
+} from '../../../cluster/workload/index.ts';
 import {
   EXPORTED,
   LINKS_NAMESPACE,
@@ -164,6 +171,17 @@ export const held =
     const leaseDurationSeconds = renewTime === undefined ? 3_600 : 1;
     await site.east.patch(lease, { spec: { holderIdentity, leaseDurationSeconds, renewTime: renewTime ?? now } });
     return () => site.east.patch(lease, { spec: { holderIdentity: '', leaseDurationSeconds: 1 } });
+  };
+
+/** Installs CRDs of the MCS API in the source: those of these names, or all. */
+export const mcsInstalled =
+  (...names: readonly string[]) =>
+  async (site: Installed): Promise<Undo> => {
+    const wanted = mcsCrds.filter(({ metadata: { name } }) => names.length === 0 || names.includes(name));
+    for (const crd of wanted) await installCrd(site.clusters.eastCluster, crd);
+    return async () => {
+      for (const crd of wanted) await site.east.delete(crd);
+    };
   };
 
 /** Waits for a mirror. */

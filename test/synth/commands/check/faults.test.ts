@@ -43,6 +43,7 @@ import {
   stopped,
   OLD,
   held,
+  mcsInstalled,
   mirrored,
   meshedPod,
   linkerdDeployment,
@@ -448,6 +449,19 @@ const FAULTS: readonly Fault[] = [
       return () => clusters.westCluster.start();
     },
     finds: [/^target-api error API server https:\S+ of west: .*ECONNREFUSED/],
+  },
+  {
+    name: 'the account may not read ServiceExports',
+    inject: both(mcsInstalled(), deprived('west', REMOTE_ROLE, 'serviceexports', ['list', 'watch'])),
+    finds: [
+      /^target-exports warning account of Secret .* in west: may not list serviceexports\.multicluster\.x-k8s\.io: /,
+      /^target-exports warning account of Secret .* in west: may not watch serviceexports\.multicluster\.x-k8s\.io: /,
+    ],
+  },
+  {
+    name: 'a CRD of the MCS API is missing',
+    inject: mcsInstalled('serviceexports.multicluster.x-k8s.io'),
+    finds: [/^mcs-crds warning CustomResourceDefinition serviceimports\.multicluster\.x-k8s\.io: not found/],
   },
   {
     name: 'the namespace of the extension does not exist',

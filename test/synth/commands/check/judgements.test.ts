@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Lease, Service } from '../../../../operator/kube/objects.ts';
 import { CHECKS } from '../../../../synth/commands/check/checks/index.ts';
 import { imageVersion } from '../../../../synth/commands/check/checks/operator.ts';
+import type { Crd } from '../../../../synth/commands/check/objects.ts';
 import { heartbeats } from '../../../../synth/commands/check/heartbeat.ts';
 import { installRights } from '../../../../synth/commands/check/pre/survey.ts';
 import type { Reader } from '../../../../synth/commands/check/reader.ts';
@@ -17,6 +18,7 @@ import {
   found,
   heartbeat,
   linkFacts,
+  MCS_CRDS,
   operatorDeployment,
   pod,
   read,
@@ -218,6 +220,59 @@ describe('a status of any form', () => {
   });
 });
 
+describe('imports by the MCS API', () => {
+  const [EXPORTS, IMPORTS] = MCS_CRDS as [Crd, Crd, Crd];
+  const mcs = (crds: readonly Crd[], isServed = true) => ({
+    mcs: read({ isServed, crds: new Map(crds.map((crd) => [crd.metadata.name, crd])) }),
+  });
+  /** A CRD that serves these versions alone. */
+  const serving = (crd: Crd, ...served: readonly string[]): Crd => ({
+    ...crd,
+    spec: { versions: (crd.spec?.versions ?? []).map((each) => ({ ...each, served: served.includes(each.name) })) },
+  });
+  const refused = (verb: string) => ({
+    right: { verb, group: 'multicluster.x-k8s.io', resource: 'serviceexports' },
+    granted: read(false),
+  });
+  const refusing = linkFacts({ target: target({ exportRights: [refused('list')] }) });
+  const notAsked = linkFacts({
+    target: target({ exportRights: [refused('list')] }),
+    settings: { ...linkFacts().settings!, serviceExports: false },
+  });
+
+  test.each<[string, Survey, readonly RegExp[]]>([
+    ['no CRD', facts(mcs([])), []],
+    ['a ClusterProperty alone', facts(mcs(MCS_CRDS.slice(2))), []],
+    ['no ClusterProperty', facts(mcs([EXPORTS, IMPORTS])), []],
+    [
+      'no ServiceExports',
+      facts(mcs([IMPORTS])),
+      [/^mcs-crds warning CustomResourceDefinition serviceexports\.multicluster\.x-k8s\.io: not found/],
+    ],
+    ['no ServiceExports, but nothing is imported', facts(mcs([IMPORTS], false)), []],
+    [
+      'ServiceImports that CoreDNS cannot read',
+      facts(mcs([EXPORTS, serving(IMPORTS, 'v1beta1')])),
+      [/^mcs-crds warning .*serviceimports.*: does not serve v1alpha1, which CoreDNS reads/],
+    ],
+    ['ServiceExports without the version of CoreDNS', facts(mcs([serving(EXPORTS, 'v1beta1'), IMPORTS])), []],
+    [
+      'ServiceExports that the operator cannot read',
+      facts(mcs([serving(EXPORTS, 'v1alpha1'), IMPORTS])),
+      [/^mcs-crds warning .*serviceexports.*: does not serve v1beta1, which the operator reads/],
+    ],
+    [
+      'a target that refuses ServiceExports',
+      facts({}, refusing),
+      [/^target-exports warning account of Secret .* in west: may not list serviceexports\.multicluster\.x-k8s\.io: /],
+    ],
+    ['a target that refuses ServiceExports, which nobody wants', facts({}, notAsked), []],
+    ['a target that refuses ServiceExports, without CRDs', facts(mcs([]), refusing), []],
+  ])('%s', (_, survey, expected) => {
+    expect(found(survey)).toEqual(expected.map((each) => expect.stringMatching(each) as unknown));
+  });
+});
+
 describe('what could not be read', () => {
   const PARTS = [
     'extensionNamespace',
@@ -229,6 +284,7 @@ describe('what could not be read', () => {
     'pods',
     'heartbeats',
     'operatorRights',
+    'mcs',
     'mirrors',
     'endpoints',
     'slices',
