@@ -11,7 +11,8 @@ import type { LocalParty, ObservedFederation, TargetParty } from '../federation/
 import { type EndpointSlice, type Service, splitKey } from '../kube/objects.ts';
 import { afterPass, isOfFederation, unknownParty } from '../link/federations.ts';
 import { namespaceStateOf } from '../link/namespaces.ts';
-import { type Pass, reconcile } from '../mirror/reconcile.ts';
+import type { Pass } from '../mirror/pass.ts';
+import { reconcile } from '../mirror/reconcile.ts';
 import { isMirrorItself } from '../mirror/shape.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { Applier } from '../runtime/applier.ts';

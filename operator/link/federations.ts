@@ -10,7 +10,8 @@ import type { LocalParty, ObservedFederation, TargetParty } from '../federation/
 import { RETRY_BACKOFF } from '../kube/backoff.ts';
 import { describe, isConflict } from '../kube/errors.ts';
 import { type KubeObject, SERVICES, splitKey } from '../kube/objects.ts';
-import { type Pass, reconcile } from '../mirror/reconcile.ts';
+import type { Pass } from '../mirror/pass.ts';
+import { reconcile } from '../mirror/reconcile.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import { Applier } from '../runtime/applier.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';

@@ -8,7 +8,7 @@ import { claimsOf, type Shape, shapeOf } from './shape.ts';
 import type { ClaimOwner, NameClaims } from './names.ts';
 import type { Observed } from './observed.ts';
 import type { Refusal } from './reasons.ts';
-import type { Pass } from './reconcile.ts';
+import type { Pass } from './pass.ts';
 import { mirrored, type MirrorStatus, notMirrored } from './status.ts';
 
 /** What a target Service's mirrors must be. */

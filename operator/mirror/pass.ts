@@ -1,0 +1,178 @@
+/**
+ * One pass over the objects of one key, whatever they are: plans, executes, and returns the result as a value. A pass
+ * takes one step: after one that wrote objects of a kind, the next pass sees them, and writes what needs them. Only a
+ * pass that wrote nothing deletes, so that no deletion is based on an old view.
+ */
+import { jittered } from '../kube/backoff.ts';
+import { isConflict, isForbidden, isNamespaceGone } from '../kube/errors.ts';
+import { keyOf, NAMESPACES } from '../kube/objects.ts';
+import type { Applier } from '../runtime/applier.ts';
+import { type Action, type Desired, type Owned, plan } from '../runtime/plan.ts';
+import { addedMetadata, contestedObject, foreignObject, type Refusal, vanishedNamespace } from './reasons.ts';
+import type { Retain } from './retain.ts';
+
+export interface PassContext {
+  readonly applier: Pick<Applier, 'execute'>;
+  /** Time until a name that a foreign object has, or a namespace that is gone, is tried again. */
+  readonly conflictRetryMs: number;
+  /** Uniform in [0, 1). @default Math.random */
+  readonly random?: () => number;
+  /** Says that a foreign object, by kind and `namespace/name`, has a name that is needed. @default - that of a mirror */
+  readonly foreignObject?: (kind: string, name: string) => Refusal;
+}
+
+/** Writes of one key that are under way at once (rule H7). */
+const MAX_WRITES = 16;
+
+/** Result of a pass. */
+export interface Pass {
+  /** Number of writes and deletions that were made. */
+  readonly writes: number;
+  /** The actions that wrote or deleted something. */
+  readonly done: readonly Action[];
+  /** Whether something was written that the next pass must follow up. */
+  readonly again: boolean;
+  /** Why something could not be written, for the status. */
+  readonly refusals: readonly Refusal[];
+  /** What the status says of a mirror that works. */
+  readonly notes: readonly string[];
+  /** Errors of what failed and must be tried again. */
+  readonly errors: readonly unknown[];
+  /** Whether a write was refused because the namespace may be gone, or may not be written to. */
+  readonly namespaceInDoubt: boolean;
+  /** Time until the key is reconciled again although nothing failed. */
+  readonly requeueAfterMs: number | undefined;
+}
+
+/** What is desired of objects that are written together, and what there is of them. */
+export interface Step {
+  readonly desired: readonly Desired[];
+  readonly owned: readonly Owned[];
+}
+
+/** What a pass is to come to. */
+export interface Goal {
+  /** Namespaces that are created first; it is enough that they exist. @default - none */
+  readonly namespaces?: readonly Desired[];
+  /** In the order in which they are written. */
+  readonly steps: readonly Step[];
+  /** Whether more is desired once this has been written. */
+  readonly isPartial: boolean;
+  /** Whether a foreign object has a name that is needed. The key is then reconciled again later. */
+  readonly isBlocked: boolean;
+  /** Reports what must not be deleted although it is not desired. @default - nothing */
+  readonly retain?: Retain;
+}
+
+/** Takes the first step that is still to be taken, and deletes what is not desired if there is none. */
+export async function takeStep(
+  { namespaces = [], steps, isPartial, isBlocked, retain = () => false }: Goal,
+  context: PassContext,
+  signal: AbortSignal,
+): Promise<Pass> {
+  const tally = new Tally(context);
+  if (isBlocked) tally.requeue(context.conflictRetryMs);
+  await tally.execute(
+    namespaces.map((each): Action => ({ op: 'create', ...each })),
+    signal,
+  );
+  const plans = steps.map(({ desired, owned }) => plan(desired, owned));
+  const gone = plans.flat().filter(({ op, of, object }) => op === 'delete' && !retain(of, object));
+  for (const [at, actions] of plans.entries()) {
+    if ((await tally.execute(actions.filter(isWrite), signal)) === 0) continue;
+    const isLast = at === plans.length - 1;
+    return tally.pass({ again: !isLast || isPartial || gone.length > 0 });
+  }
+  if (!tally.isViewOld) await tally.execute(gone, signal);
+  return tally.pass({ again: false });
+}
+
+const isWrite = ({ op }: Action): boolean => op !== 'delete';
+
+class Tally {
+  readonly #context: PassContext;
+  readonly #refusals: Refusal[] = [];
+  readonly #notes: string[] = [];
+  readonly #done: Action[] = [];
+  readonly errors: unknown[] = [];
+  /**
+   * Whether something owned has changed since it was observed. A name that is not free to be created says nothing of
+   * the kind: another key of ours may have it, and wait for a name that this one is to give up.
+   */
+  isViewOld = false;
+  #namespaceInDoubt = false;
+  #requeueAfterMs: number | undefined;
+
+  constructor(context: PassContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Executes independent actions, some at once; a failure does not stop the others. Returns how many wrote or deleted.
+   */
+  async execute(actions: readonly Action[], signal: AbortSignal): Promise<number> {
+    const before = this.#done.length;
+    const queue = actions.values();
+    const work = async (): Promise<void> => {
+      for (const action of queue) {
+        await this.#one(action, signal).catch((error: unknown) => this.#failed(action, error));
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(MAX_WRITES, actions.length) }, work));
+    return this.#done.length - before;
+  }
+
+  pass({ again }: { readonly again: boolean }): Pass {
+    const { random = Math.random } = this.#context;
+    return {
+      again,
+      writes: this.#done.length,
+      done: this.#done,
+      refusals: this.#refusals,
+      notes: this.#notes,
+      errors: this.errors,
+      namespaceInDoubt: this.#namespaceInDoubt,
+      requeueAfterMs: this.#requeueAfterMs === undefined ? undefined : jittered(this.#requeueAfterMs, random),
+    };
+  }
+
+  async #one(action: Action, signal: AbortSignal): Promise<void> {
+    const { applier, conflictRetryMs, foreignObject: foreign = foreignObject } = this.#context;
+    const outcome = await applier.execute(action, signal);
+    switch (outcome.result) {
+      case 'written':
+      case 'deleted':
+        this.#done.push(action);
+        break;
+      case 'unchanged':
+        break;
+      case 'foreign':
+        // It is enough that the Namespace exists.
+        if (action.of === NAMESPACES) break;
+        this.#refusals.push(foreign(outcome.of.kind, keyOf(outcome.object)));
+        this.requeue(conflictRetryMs);
+        break;
+      case 'deferred': {
+        const object = `${action.of.kind} ${keyOf(action.object)}`;
+        if (outcome.additions === undefined) this.#refusals.push(contestedObject(object));
+        else this.#notes.push(addedMetadata(object, outcome.additions));
+        this.requeue(outcome.afterMs);
+      }
+    }
+  }
+
+  #failed({ op, object }: Action, error: unknown): void {
+    this.isViewOld ||= op !== 'create' && isConflict(error);
+    this.#namespaceInDoubt ||= isForbidden(error) || isNamespaceGone(error);
+    if (!isNamespaceGone(error)) {
+      this.errors.push(error);
+      return;
+    }
+    this.#refusals.push(vanishedNamespace(object.metadata.namespace ?? object.metadata.name));
+    this.requeue(this.#context.conflictRetryMs);
+  }
+
+  requeue(afterMs: number): void {
+    this.#requeueAfterMs = Math.min(this.#requeueAfterMs ?? Infinity, afterMs);
+  }
+}
