@@ -164,6 +164,12 @@ export function createMetrics(options: MetricsOptions = {}) {
     backendsOf.delete(failover);
   };
 
+  const serviceImports = gauge(
+    'linkspan_service_imports',
+    'ServiceImports that the operator writes, by whether they are ready: true or false',
+    'ready',
+  );
+
   const restRequests = counter(
     'rest_client_requests_total',
     'Requests to API servers; code is the HTTP status, or <error> if no answer came',
@@ -255,6 +261,7 @@ export function createMetrics(options: MetricsOptions = {}) {
       failoverSwitches.remove({ failover });
     },
     failoverSwitches,
+    serviceImports,
     /** Removes the conditions of a Link that is gone. */
     forgetLink,
     reconcile,

@@ -27,6 +27,8 @@ export interface Tuning {
   readonly requestTimeoutMs?: number;
   /** Shortest time between two writes of one Link's status. @default 1000 */
   readonly statusPeriodMs?: number;
+  /** Time for which a cluster is about to be known, after its exports began to be read. @default 10000 */
+  readonly importSettleMs?: number;
   /** @default the machine's */
   readonly network?: Network;
   /** Serves the admin port. @default on a port of the machine */

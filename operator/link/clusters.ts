@@ -115,6 +115,13 @@ export class Clusters {
     );
   }
 
+  /** Returns the clusters whose exports count, by the Links that name them, suspended ones included. */
+  exporting(): readonly string[] {
+    return [...this.#options.reads.values()].flatMap(({ named, settings }) =>
+      named === undefined || settings?.serviceExports === false ? [] : [named],
+    );
+  }
+
   /** Returns what is known first hand of a target Service; undefined if no Link names the cluster. */
   knowledge(cluster: string, key: string): TargetKnowledge | undefined {
     const session = this.#sessions.get(cluster);

@@ -10,7 +10,7 @@ import type { Interruptions } from '../runtime/interruptions.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { IpFamily } from '../gateway/addresses.ts';
 import type { SourceCluster } from '../source/source.ts';
-import type { DiscoveredClusters, Federation } from './participants.ts';
+import type { DiscoveredClusters, Federation, ServiceImports } from './participants.ts';
 import type { LinkPresence } from './presence.ts';
 
 /** What all work in the source cluster shares. */
@@ -41,6 +41,8 @@ export interface SharedEnvironment {
 /** What all Links share. */
 export interface Environment extends SharedEnvironment {
   readonly federations: Federation;
+  /** Absent: the operator leaves the MCS API alone. */
+  readonly imports?: ServiceImports | undefined;
   readonly discovery: DiscoveredClusters;
 }
 

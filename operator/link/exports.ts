@@ -10,8 +10,8 @@ import { describe } from '../kube/errors.ts';
 import { MALFORMED_RATE, Throttle } from '../runtime/rate.ts';
 import { Target, type TargetObstacle } from '../target/target.ts';
 import type { Environment, LinkReport } from './environment.ts';
-import { HeldDeletions } from './held.ts';
-import { Limits } from './limits.ts';
+import { HeldDeletions, type ImportsView } from './held.ts';
+import { type CandidatesView, Limits } from './limits.ts';
 import type { Mirrors } from './mirrors.ts';
 import { observeExport, type ObservedExport, observeMember, type ObservedMember } from './observe.ts';
 import { Trial } from './trial.ts';
@@ -40,10 +40,19 @@ export interface MemberListener {
   restarted(): void;
 }
 
+/** Reads the ServiceExports of the target, and is given what may have changed of its part in ServiceImports. */
+export interface ImportListener extends ImportsView, CandidatesView {
+  /** Reads with a client from now on. */
+  use(client: KubeClient): void;
+  /** Keys of ServiceImports of which the part may have changed. */
+  changed(keys: Iterable<string>): void;
+}
+
 export interface ExportsOptions {
   readonly settings: Selection;
   readonly mirrors: Mirrors;
   readonly members: MemberListener;
+  readonly imports: ImportListener;
   readonly env: Environment;
   readonly report: LinkReport;
   /** Ends all watches. */
@@ -73,6 +82,7 @@ export class Exports {
       env,
       report: options.report,
       isHeadless: () => this.#settings.enableHeadlessServices ?? env.config.enableHeadlessServices,
+      imports: options.imports,
     });
     this.#limits = new Limits({
       config: env.config,
@@ -81,6 +91,7 @@ export class Exports {
       cluster: settings.cluster,
       target: () => this.#target,
       members: () => this.#target,
+      imports: options.imports,
       onChange: (keys) => {
         this.#reconcile(keys);
         options.report.statusChanged();
@@ -144,6 +155,7 @@ export class Exports {
       this.#client = client;
       this.#target = this.#makeTarget();
       this.#target.run(client, this.#options.signal);
+      this.#options.imports.use(client);
       return Promise.resolve(true);
     }
     this.#trial?.target?.stop();
@@ -219,6 +231,34 @@ export class Exports {
     this.#reconcile(this.#held.relisted(this.#target, this.#settings.confirmPrune, namespace));
   }
 
+  /** Reports whether it is held that the target's part in a ServiceImport ends. */
+  holdsImport(key: string): boolean {
+    return this.#held.holdsImport(key);
+  }
+
+  /** Reports whether an export is one of those that the limit of the Link allows. */
+  admitsImport(key: string): boolean {
+    return this.#limits.admitsImport(key);
+  }
+
+  /** Handles a ServiceExport that may have changed. */
+  importChanged(key: string): void {
+    this.#limits.changed();
+    if (this.#held.importChanged(key)) this.#options.report.statusChanged();
+  }
+
+  /** Handles that ServiceExports were listed anew. */
+  importsRelisted(): void {
+    this.#limits.changed();
+    if (this.#target !== undefined) this.#reconcile(this.#held.relisted(this.#target, this.#settings.confirmPrune));
+    this.#options.report.statusChanged();
+  }
+
+  /** Handles an object that was left out since it is not what the API allows. */
+  malformed(what: string): void {
+    this.#malformed.add(what);
+  }
+
   stop(): void {
     this.#limits.stop();
     if (this.#trial !== undefined) this.#giveUp(this.#trial);
@@ -244,6 +284,7 @@ export class Exports {
     this.#options.env.log.info({ link: this.#settings.name, server }, 'the target is read with new credentials');
     this.#options.onReachable(trial.obstacle);
     this.#relisted(target);
+    this.#options.imports.use(trial.client);
   }
 
   #makeTarget(): Target {
@@ -343,6 +384,7 @@ export class Exports {
   #reconcile(keys: ReadonlySet<string>): void {
     for (const key of keys) this.#options.mirrors.add(key);
     this.#options.members.changed(keys);
+    this.#options.imports.changed(keys);
   }
 }
 

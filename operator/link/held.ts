@@ -1,12 +1,12 @@
 /**
  * The deletions of one Link's mirrors and memberships that are held (rule E6). What a list of the target takes away is
- * counted against what is mirrored, Services and pods alike, and against the members of federated Services; what a watch
- * reports goes one by one, and is never held.
+ * counted against what is mirrored, Services and pods alike, against the members of federated Services, and against the
+ * parts in ServiceImports; what a watch reports goes one by one, and is never held.
  */
 import { splitKey } from '../kube/objects.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
-import { type ExportState, Losses, membershipKey, serviceOf } from '../target/losses.ts';
+import { type ExportState, importKey, Losses, membershipKey, serviceOf } from '../target/losses.ts';
 import type { TargetView } from '../target/target.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { Pods } from './pods.ts';
@@ -20,6 +20,15 @@ export interface HeldDeletionsOptions {
   readonly report: LinkReport;
   /** Whether headless Services are mirrored pod by pod. */
   readonly isHeadless: () => boolean;
+  /** @default - the cluster has no part in ServiceImports */
+  readonly imports?: ImportsView | undefined;
+}
+
+/** The part of the cluster in ServiceImports. */
+export interface ImportsView {
+  /** Keys of the ServiceImports that it has a part in. */
+  parts(): Iterable<string>;
+  stateOf(key: string): ExportState;
 }
 
 export class HeldDeletions {
@@ -62,6 +71,11 @@ export class HeldDeletions {
     );
   }
 
+  /** Reports whether it is held that the cluster's part in a ServiceImport ends. */
+  holdsImport(key: string): boolean {
+    return this.#losses.isHeld(this.#import(key));
+  }
+
   /** Reports whether a Service is certainly not exported, and its mirror may go. */
   isGone(target: TargetView, key: string): boolean {
     return stateOf(target, key) === 'gone' && !this.#losses.isHeld(key);
@@ -83,6 +97,14 @@ export class HeldDeletions {
    */
   memberChanged(target: TargetView, key: string): boolean {
     return this.#losses.changed(this.#membership(key), membershipState(target, key));
+  }
+
+  /**
+   * Notes a change of one ServiceExport.
+   * @returns whether a deletion was held and is not any more
+   */
+  importChanged(key: string): boolean {
+    return this.#losses.changed(this.#import(key), this.#options.imports?.stateOf(key));
   }
 
   /** Forgets what watches reported: they are made anew, for other selectors. */
@@ -113,9 +135,13 @@ export class HeldDeletions {
     return membershipKey(key, this.#options.cluster);
   }
 
-  /** Returns the state of each Service and pod that has mirrors, and of each membership. */
+  #import(key: string): string {
+    return importKey(key, this.#options.cluster);
+  }
+
+  /** Returns the state of each Service and pod that has mirrors, and of each membership and part in a ServiceImport. */
   #states(target: TargetView, within: string | undefined): ReadonlyMap<string, ExportState> {
-    const { cluster, env } = this.#options;
+    const { cluster, env, imports } = this.#options;
     const isCounted = (key: string): boolean => within === undefined || splitKey(key).namespace === within;
     const states = new Map<string, ExportState>();
     for (const key of env.source.keysOf(cluster)) if (key !== PROBE_KEY) states.set(key, stateOf(target, key));
@@ -123,20 +149,21 @@ export class HeldDeletions {
     for (const key of env.source.membershipsOf(cluster)) {
       states.set(this.#membership(key), membershipState(target, key));
     }
+    for (const key of imports?.parts() ?? []) states.set(this.#import(key), imports?.stateOf(key));
     for (const [key, state] of states) if (state === 'gone' && !isCounted(key)) states.set(key, undefined);
     return states;
   }
 
-  /** @param mirrored number of Services and pods that have mirrors, and of memberships */
+  /** @param mirrored number of Services and pods that have mirrors, of memberships and of parts in ServiceImports */
   #reportHeld(mirrored: number): void {
     const { link, env, report } = this.#options;
     const held = this.#losses.count;
     if (held === 0) return;
     env.log.warn(
       { link, held },
-      'the target no longer lists much of what is mirrored or federated; that is not deleted',
+      'the target no longer lists much of what is mirrored, federated or imported; that is not deleted',
     );
-    const message = `the target no longer lists ${held} of ${mirrored} mirrored Services, pods and members of federated Services; what they have here stays`;
+    const message = `the target no longer lists ${held} of ${mirrored} mirrored Services, pods, members of federated Services and exports; what they have here stays`;
     report.event('Warning', 'PruneHeld', message);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The removal of everything that was mirrored from a cluster that no Link has any more, and of its memberships of federated
- * Services (rule E5). It runs under the
- * Lease of the Link that the mirrors were written for. After a restart, these Leases are the only record of leftovers.
+ * The removal of everything that was mirrored from a cluster that no Link has any more, of its memberships of federated
+ * Services, and of its part in ServiceImports (rule E5). It runs under the Lease of the Link that the mirrors were written
+ * for. After a restart, these Leases are the only record of leftovers.
  */
 import { sleep } from '../kube/backoff.ts';
 import { verdict } from '../kube/conditions.ts';
@@ -11,6 +11,7 @@ import { NOTHING } from '../mirror/desired.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { formerParty } from './federation-party.ts';
+import { formerExporter } from './import-party.ts';
 import { Mirrors } from './mirrors.ts';
 import { namespaceStateOf } from './namespaces.ts';
 import { observeLeft } from './observe.ts';
@@ -68,7 +69,7 @@ export class Removal {
 
   /** Deletes what is left, and then the Lease. Resolves when both are deleted, or when stopped. */
   run(): Promise<RemovalResult> {
-    const { source, federations, log } = this.#env;
+    const { source, federations, imports, log } = this.#env;
     this.#count = [...source.keysOf(this.#cluster)].length;
     log.info(
       { link: this.link, cluster: this.#cluster, count: this.#count },
@@ -77,6 +78,7 @@ export class Removal {
     this.#unsubscribe = source.subscribe(this.#cluster, (key) => this.#mirrors.add(key));
     const party = formerParty(this.#cluster, this.lease, this.#env);
     federations.join(party);
+    imports?.join(formerExporter(this.#cluster, this.#env));
     this.lease.run(async (until) => {
       for (const key of party.keys()) federations.add(key);
       for (const key of this.#mirrors.keys()) this.#mirrors.add(key);
@@ -111,6 +113,7 @@ export class Removal {
     else await this.lease.release();
     this.#unsubscribe();
     this.#env.federations.leave(this.#cluster);
+    this.#env.imports?.leave(this.#cluster);
     await this.#mirrors.forget();
     await this.#env.metrics.forgetTarget(this.#cluster);
     return result;
@@ -164,8 +167,9 @@ export class Removal {
 
   /** Reports whether anything is left that may be deleted. */
   #isAnythingLeft(): boolean {
-    const { source } = this.#env;
-    return [...source.keysOf(this.#cluster), ...source.membershipsOf(this.#cluster)].some((key) => {
+    const { source, imports } = this.#env;
+    const parts = imports?.endingOf(this.#cluster) ?? [];
+    return [...source.keysOf(this.#cluster), ...source.membershipsOf(this.#cluster), ...parts].some((key) => {
       const state = namespaceStateOf(splitKey(key).namespace, this.#env);
       return key === PROBE_KEY || (state !== 'forbidden' && state !== 'unreadable');
     });

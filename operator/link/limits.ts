@@ -5,7 +5,7 @@
 import { flagOf } from '../../crds/operator-settings.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import type { SourceStores } from '../source/stores.ts';
-import { Cap } from '../target/cap.ts';
+import { type Candidate, Cap } from '../target/cap.ts';
 import { podKey, serviceOf } from '../target/losses.ts';
 import type { MembersView, TargetView } from '../target/target.ts';
 import type { Pods } from './pods.ts';
@@ -20,6 +20,14 @@ export interface LimitsOptions {
   readonly onChange: (keys: ReadonlySet<string>) => void;
   /** What of the target is federated, if that is limited too. @default - nothing */
   readonly members?: () => MembersView | undefined;
+  /** What of the target is exported by the MCS API. @default - nothing */
+  readonly imports?: CandidatesView | undefined;
+}
+
+/** What may be served, if the limit allows it. */
+export interface CandidatesView {
+  readonly size: number;
+  candidates(): Iterable<Candidate>;
 }
 
 export class Limits {
@@ -27,9 +35,10 @@ export class Limits {
   readonly #services: Cap;
   readonly #pods: Cap;
   readonly #members: Cap;
+  readonly #imports: Cap;
 
   constructor(options: LimitsOptions) {
-    const { config, pods, source, cluster, target, members = () => undefined } = options;
+    const { config, pods, source, cluster, target, members = () => undefined, imports } = options;
     this.#options = options;
     const onChange = (keys: readonly string[]): void => options.onChange(new Set(keys.map(serviceOf)));
     this.#services = new Cap({
@@ -65,6 +74,12 @@ export class Limits {
       },
       onChange,
     });
+    this.#imports = new Cap({
+      most: config.maxMirrors,
+      count: () => imports?.size ?? 0,
+      candidates: () => imports?.candidates() ?? [],
+      onChange,
+    });
   }
 
   admits(key: string): boolean {
@@ -79,11 +94,16 @@ export class Limits {
     return this.#members.admits(key);
   }
 
+  admitsImport(key: string): boolean {
+    return this.#imports.admits(key);
+  }
+
   /** Notes that the exports or members of the target have changed. */
   changed(): void {
     this.#services.changed();
     this.#pods.changed();
     this.#members.changed();
+    this.#imports.changed();
   }
 
   /** Returns what is more than the limits allow; undefined if nothing is. */
@@ -93,6 +113,7 @@ export class Limits {
       excessText('Services', this.#services.excess, 'maxMirrors', config.maxMirrors),
       excessText('pods of headless Services', this.#pods.excess, 'maxEndpointMirrors', config.maxEndpointMirrors),
       excessText('members of federated Services', this.#members.excess, 'maxMirrors', config.maxMirrors),
+      excessText('Services by ServiceExports', this.#imports.excess, 'maxMirrors', config.maxMirrors),
     ].filter((text) => text !== undefined);
     return texts.length === 0
       ? undefined
@@ -103,6 +124,7 @@ export class Limits {
     this.#services.stop();
     this.#pods.stop();
     this.#members.stop();
+    this.#imports.stop();
   }
 }
 

@@ -2,8 +2,7 @@
  * The operator's work while it leads: watches the source cluster, including Links and their Secrets, and passes every
  * change to the target clusters that it concerns, once everything has been listed.
  */
-import { isDeepStrictEqual } from 'node:util';
-import { Annotation, CredentialsSecret } from '../../crds/wire.ts';
+import { CredentialsSecret } from '../../crds/wire.ts';
 import { type KubeObject, type Resource, type Secret, SECRETS, splitKey } from '../kube/objects.ts';
 import { backoffMs, RETRY_BACKOFF, sleep } from '../kube/backoff.ts';
 import { describe, isNotFound } from '../kube/errors.ts';
@@ -22,17 +21,16 @@ import type { Logger } from '../runtime/logger.ts';
 import { Reflector } from '../runtime/reflector.ts';
 import { type Sink, Store } from '../runtime/store.ts';
 import { sourceHealth } from '../source/advice.ts';
-import { Discovery } from '../source/discovery.ts';
 import { sourceFamilies } from '../source/families.ts';
 import { SourceCluster } from '../source/source.ts';
-import { Clusters } from './clusters.ts';
-import { Federations } from './federations.ts';
+import type { Clusters } from './clusters.ts';
 import { Link, LINKS } from './link.ts';
 import { type LinkRead, readLinkObject, type Served } from './links.ts';
-import { LocalMember } from './local-member.ts';
 import { LinkPresence } from './presence.ts';
 import { servedClusters } from './records.ts';
 import type { LinkObject } from './status-writer.ts';
+import { isSameLink, trimLink, trimSecret } from './trim.ts';
+import { Work } from './work.ts';
 
 /** The writes of routes take turns with those of the mirrors of each cluster, under a name of no cluster. */
 const FAILOVER_TURN = '!failover';
@@ -64,9 +62,7 @@ export class Manager {
   /** Undefined if failover is switched off. */
   readonly #failovers: Failovers | undefined;
   /** Undefined until everything has been listed. */
-  #clusters: Clusters | undefined;
-  /** Undefined until everything has been listed. */
-  #federations: Federations | undefined;
+  #work: Work | undefined;
   #pruningReported = false;
   /** Numbers the attempts to take up what Leases record: only the last goes on. */
   #recalls = 0;
@@ -77,12 +73,12 @@ export class Manager {
     this.#objects = new Store<LinkObject>({
       trim: trimLink,
       onChange: ({ key, before, after }) => this.#linkChanged(splitKey(key).name, before, after),
-      onRelisted: () => this.#clusters?.linksListed(),
+      onRelisted: () => this.#work?.clusters.linksListed(),
     });
     this.#secrets = new Store<Secret>({
       trim: trimSecret,
       ...(config.credentialsSecrets && { partitionBy: 'name', partitions: config.credentialsSecrets }),
-      onChange: ({ key }) => this.#clusters?.secretChanged(splitKey(key).name),
+      onChange: ({ key }) => this.#work?.clusters.secretChanged(splitKey(key).name),
     });
     this.#source = new SourceCluster({
       client,
@@ -123,27 +119,16 @@ export class Manager {
     await Promise.all([this.#source, this.#objects, this.#secrets].map((each) => each.whenSynced(signal)));
     if (!signal.aborted) {
       const served = await this.#findServed(signal);
-      const { clusters, federations, discovery, local } = await this.#makeWork(served ?? new Map(), signal);
-      this.#clusters = clusters;
-      this.#federations = federations;
+      const work = await this.#makeWork(served ?? new Map(), signal);
+      const { clusters } = work;
+      this.#work = work;
       this.#source.problems.onOver = () => void this.#recall(clusters, signal);
       if (served === undefined) {
         // Whether there were Links is not known.
         if (this.#reads.size === 0) this.#presence.vanished();
         void this.#recall(clusters, signal);
       }
-      this.#source.namespaces.subscribe((name, state) => {
-        clusters.namespaceChanged(name, state);
-        federations.namespaceChanged(name, state);
-      });
-      local.start(federations);
-      await Promise.all([
-        clusters.run(signal),
-        federations.run(signal),
-        discovery.run(signal),
-        this.#failovers?.run(signal),
-      ]);
-      await local.stop();
+      await Promise.all([work.run(signal), this.#failovers?.run(signal)]);
     }
     await Promise.all(running);
   }
@@ -176,52 +161,34 @@ export class Manager {
     ];
   }
 
-  async #makeWork(served: Served, signal: AbortSignal) {
+  async #makeWork(served: Served, signal: AbortSignal): Promise<Work> {
     const { client, config, tuning, metrics, events, log, mayWrite, hasCeased, interruptions } = this.#options;
     const families = await sourceFamilies(client, process.env, signal, log);
     // Whether the last one was deleted, or all vanished, is not known.
     if (this.#reads.size === 0 && served.size > 0) this.#presence.noneFound();
-    const shared = {
-      client,
-      config,
-      tuning,
-      metrics,
-      log,
-      families,
-      mayWrite,
-      hasCeased,
-      interruptions,
-      presence: this.#presence,
-      source: this.#source,
-      claims: new NameClaims(),
-      writes: this.#writes,
-      mirrorChanged: (key: string) => this.#failovers?.mirrorChanged(key),
-    };
-    const local = new LocalMember({ env: shared, events });
-    const federations: Federations = new Federations({
-      env: shared,
-      local,
-      mayHaveLink: (cluster) => clusters.mayHaveLink(cluster),
-      selecting: () => clusters.selecting(),
-    });
-    const discovery = new Discovery({
-      client,
-      namespace: config.controlPlaneNamespace,
-      names: config.credentialsSecrets,
-      timings: tuning.sourceTimings,
-      interruptions,
-      log,
-      onChange: (cluster) => federations.addOf(cluster),
-      onRelisted: () => federations.addAll(),
-    });
-    const clusters: Clusters = new Clusters({
-      env: { ...shared, federations, discovery },
+    return new Work({
+      env: {
+        client,
+        config,
+        tuning,
+        metrics,
+        log,
+        families,
+        mayWrite,
+        hasCeased,
+        interruptions,
+        presence: this.#presence,
+        source: this.#source,
+        claims: new NameClaims(),
+        writes: this.#writes,
+        mirrorChanged: (key: string) => this.#failovers?.mirrorChanged(key),
+      },
+      events,
       reads: this.#reads,
       served,
       makeLink: (name) => this.#makeLink(name),
       secretOf: (name) => this.#secrets.get(`${config.namespace}/${name}`),
     });
-    return { clusters, federations, discovery, local };
   }
 
   #makeFailovers(): Failovers {
@@ -237,8 +204,8 @@ export class Manager {
       statusPeriodMs: tuning.statusPeriodMs,
       returnGraceMs: tuning.returnGraceMs,
       turn: (signal, execute) => this.#writes.run(FAILOVER_TURN, signal, execute),
-      knowledge: (cluster, key) => this.#clusters?.knowledge(cluster, key),
-      isMemberReady: (cluster, key) => this.#clusters?.isMemberReady(cluster, key),
+      knowledge: (cluster, key) => this.#work?.clusters.knowledge(cluster, key),
+      isMemberReady: (cluster, key) => this.#work?.clusters.isMemberReady(cluster, key),
     });
   }
 
@@ -278,20 +245,17 @@ export class Manager {
   }
 
   #linkChanged(name: string, before: LinkObject | undefined, after: LinkObject | undefined): void {
-    if (isSame(before, after)) {
+    if (isSameLink(before, after)) {
       // Our own status writes restart nothing.
-      this.#clusters?.statusChanged(name);
+      this.#work?.clusters.statusChanged(name);
       return;
     }
     const former = this.#reads.get(name)?.named;
     if (after === undefined) this.#reads.delete(name);
     else this.#reads.set(name, readLinkObject(after));
-    if (former !== undefined) this.#clusters?.add(former);
-    this.#clusters?.linkChanged(name);
-    // A cluster that nothing serves may have got a Link, or have none any more.
-    for (const cluster of new Set([former, this.#reads.get(name)?.named])) {
-      if (cluster !== undefined) this.#federations?.addOf(cluster);
-    }
+    if (former !== undefined) this.#work?.clusters.add(former);
+    const named = [former, this.#reads.get(name)?.named].filter((cluster) => cluster !== undefined);
+    this.#work?.linkChanged(name, new Set(named));
   }
 
   #makeLink(name: string): Link {
@@ -321,29 +285,3 @@ export class Manager {
     link.event('Warning', 'FieldsPruned', message);
   }
 }
-
-/**
- * Reports whether two versions of a Link agree in everything that a session depends on. After a restore from a backup
- * one generation may stand for two specs.
- */
-const isSame = (before: LinkObject | undefined, after: LinkObject | undefined): boolean =>
-  before?.metadata.uid === after?.metadata.uid &&
-  before?.metadata.generation === after?.metadata.generation &&
-  isDeepStrictEqual(before?.spec, after?.spec) &&
-  READ_ANNOTATIONS.every((name) => before?.metadata.annotations?.[name] === after?.metadata.annotations?.[name]);
-
-/** Annotations of a Link that are read as its spec is. */
-const READ_ANNOTATIONS = [Annotation.confirmPrune, Annotation.suspended];
-
-const trimLink = (object: LinkObject): LinkObject => {
-  const { name, namespace, uid, resourceVersion, generation, creationTimestamp, annotations } = object.metadata;
-  return {
-    ...object,
-    metadata: { name, namespace, uid, resourceVersion, generation, creationTimestamp, annotations },
-  } as LinkObject;
-};
-
-const trimSecret = (object: Secret): Secret => {
-  const { name, namespace, uid, resourceVersion } = object.metadata;
-  return { metadata: { name, namespace, uid, resourceVersion }, type: object.type, data: object.data } as Secret;
-};

@@ -19,6 +19,7 @@ import { Credentials } from '../target/credentials.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { Exports } from './exports.ts';
 import { SessionParty } from './federation-party.ts';
+import { SessionImports } from './import-party.ts';
 import { Mirrors } from './mirrors.ts';
 import { NamespaceBudget } from './namespaces.ts';
 import { linkViewOf, observeServed, probeManifests } from './observe.ts';
@@ -38,6 +39,8 @@ export class Session {
   readonly #mirrors: Mirrors;
   /** What takes part in federated Services. */
   readonly #party: SessionParty;
+  /** What takes part in ServiceImports. */
+  readonly #imports: SessionImports;
   readonly #gateway: Gateway;
   readonly #credentials: Credentials;
   readonly #reachability: Reachability;
@@ -72,6 +75,7 @@ export class Session {
       env,
       report,
     });
+    const link = () => ({ settings: this.#settings, view: this.#view, gateway: this.#gateway.view });
     this.#party = new SessionParty({
       cluster,
       env,
@@ -84,13 +88,26 @@ export class Session {
         confirmsNoMember: (key) => this.#exports.confirmsNoMember(key),
         forgetMemberAnswer: (key) => this.#exports.forgetMemberAnswer(key),
       },
-      link: () => ({ settings: this.#settings, view: this.#view, gateway: this.#gateway.view }),
+      link,
+    });
+    this.#imports = new SessionImports({
+      cluster,
+      env,
+      link,
+      guard: {
+        holdsImport: (key) => this.#exports.holdsImport(key),
+        admitsImport: (key) => this.#exports.admitsImport(key),
+        importChanged: (key) => this.#exports.importChanged(key),
+        importsRelisted: () => this.#exports.importsRelisted(),
+        malformed: (what) => this.#exports.malformed(what),
+      },
     });
     this.#reachability = new Reachability(name, log, report);
     this.#exports = new Exports({
       settings,
       mirrors: this.#mirrors,
       members: this.#party,
+      imports: this.#imports,
       env,
       report,
       signal: this.#stopped.signal,
@@ -167,7 +184,7 @@ export class Session {
 
   /** Starts the session. Nothing is written until the Link's Lease is held. */
   start(): void {
-    const { source, claims, federations, log } = this.#env;
+    const { source, claims, federations, imports, log } = this.#env;
     const { name, cluster, createdAt } = this.#settings;
     claims.join(cluster, { createdAt, name }, (key) => this.#mirrors.add(key));
     this.#unsubscribe = source.subscribe(cluster, (key, by) => {
@@ -175,6 +192,7 @@ export class Session {
       this.#mirrors.add(key);
     });
     federations.join(this.#party);
+    imports?.join(this.#imports);
     log.info({ link: name, cluster }, 'serving the Link');
     this.lease.run((until) => this.#work(until));
     this.#gateway.start(this.#settings);
@@ -190,6 +208,7 @@ export class Session {
     const isReadAnew = this.#exports.update(settings);
     this.#report.statusChanged();
     if (isApplied(settings, before)) return;
+    this.#imports.update(before);
     if (isReadAnew) this.#reachability.readAnew();
     if (settings.credentialsSecret !== before.credentialsSecret) this.#reachability.forgetCredentials();
     this.#view = linkViewOf(settings, this.#env.config);
@@ -221,12 +240,14 @@ export class Session {
    * under way has ended.
    */
   async stop(): Promise<void> {
-    const { claims, federations, metrics } = this.#env;
+    const { claims, federations, imports, metrics } = this.#env;
     const { cluster } = this.#settings;
     this.#gateway.stop();
     this.#exports.stop();
     this.#unsubscribe();
     federations.leave(cluster);
+    this.#imports.stop();
+    imports?.leave(cluster);
     this.#stopped.abort(new Error('the session has ended'));
     await this.lease.release();
     await this.#credentials.close();
@@ -282,6 +303,7 @@ export class Session {
     if (this.#mirrors.progress.hasBegun) this.#mirrors.progress.start(keys);
     for (const key of keys) this.#mirrors.add(key);
     this.#party.changedAll();
+    this.#imports.changedAll();
   }
 }
 

@@ -8,7 +8,10 @@ export const isOfImport = (name: string, { metadata }: KubeObject): boolean =>
   metadata.labels?.[Label.serviceImport] === name;
 
 /** Returns the slices of one cluster. */
-export const slicesOf = ({ imported }: ObservedImport, exporter: Exporter): readonly EndpointSlice[] =>
+export const slicesOf = (
+  { imported }: Pick<ObservedImport, 'imported'>,
+  exporter: Exporter,
+): readonly EndpointSlice[] =>
   imported.filter(({ metadata }) => metadata.labels?.[Label.importedFrom] === targetOf(exporter)?.link.cluster);
 
 /** Returns the Services that stand for the pods of one cluster. */
@@ -23,7 +26,10 @@ export const podServicesOf = ({ podServices }: ObservedImport, exporter: Exporte
  * Reports whether a cluster is one of those that the ServiceImport is made of: it has slices or Services of pods, Linkerd
  * is told of it, or the status names it.
  */
-export function isMember(observed: ObservedImport, exporter: Exporter): boolean {
+export function isMember(
+  observed: Pick<ObservedImport, 'name' | 'live' | 'derived' | 'imported'>,
+  exporter: Exporter,
+): boolean {
   const { name, live, derived } = observed;
   if (slicesOf(observed, exporter).length > 0 || podServicesOf(observed, exporter).length > 0) return true;
   const { annotations = {} } = derived !== undefined && isOfImport(name, derived) ? derived.metadata : {};

@@ -74,9 +74,7 @@ export const isFlat = ({ metadata: { annotations = {} } }: KubeObject): boolean 
 export function memberClusters(object: KubeObject): readonly string[] {
   const { labels = {}, annotations = {}, name } = object.metadata;
   if ('addressType' in object) return [labels[Label.federationMember]].filter((cluster) => cluster !== undefined);
-  const prefix = federatedEntry(memberName(name) ?? '', '');
-  const entries = (annotations[Annotation.remoteDiscovery] ?? '').split(',');
-  return entries.filter((entry) => entry.startsWith(prefix)).map((entry) => entry.slice(prefix.length));
+  return discovered(annotations[Annotation.remoteDiscovery], memberName(name) ?? '');
 }
 
 /**
@@ -89,4 +87,24 @@ export function federationOf(object: KubeObject): string | undefined {
   if (isSlice && labels?.[Label.federation] !== Value.gatewayFederation) return undefined;
   const name = memberName(serviceOf(object));
   return name === undefined ? undefined : `${namespace}/${name}`;
+}
+
+/** Returns `namespace/name` of the ServiceImport that a Service or slice is derived from; undefined: from none. */
+export function importOf({ metadata: { labels, namespace = '' } }: KubeObject): string | undefined {
+  const name = labels?.[Label.serviceImport];
+  return name === undefined ? undefined : `${namespace}/${name}`;
+}
+
+/** Returns the target clusters that a Service or slice that is derived from a ServiceImport leads to. */
+export function importedClusters(object: KubeObject): readonly string[] {
+  const { labels = {}, annotations = {} } = object.metadata;
+  if ('addressType' in object) return [labels[Label.importedFrom]].filter((cluster) => cluster !== undefined);
+  return discovered(annotations[Annotation.remoteDiscovery], labels[Label.serviceImport] ?? '');
+}
+
+/** The clusters in which Linkerd is to find the pods of a Service. */
+function discovered(list: string | undefined, service: string): readonly string[] {
+  const prefix = federatedEntry(service, '');
+  const entries = (list ?? '').split(',').filter((entry) => entry.startsWith(prefix));
+  return entries.map((entry) => entry.slice(prefix.length));
 }

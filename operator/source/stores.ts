@@ -3,6 +3,7 @@
  * and the names that other Services have; in the whole cluster, or in each of the namespaces that the operator is
  * limited to. Changes are reported to the Link whose they are. Who fills the stores is the business of others.
  */
+import { derivingName } from '../../crds/mcs/derived-name.ts';
 import { ENDPOINT_SLICE_MANAGER, federatedName, Label } from '../../crds/wire.ts';
 import {
   ENDPOINT_SLICES,
@@ -20,6 +21,8 @@ import { type Change, Store } from '../runtime/store.ts';
 import { ListedNamespaces, type SourceNamespaces, WatchedNamespaces } from './namespaces.ts';
 import {
   federationOf,
+  importedClusters,
+  importOf,
   indexValueOf,
   isFederated,
   memberClusters,
@@ -28,7 +31,7 @@ import {
   ownerOf,
   sameOwner,
 } from './owner.ts';
-import { trimEndpoints, trimForeignService, trimService, trimSlice } from './trim.ts';
+import { trimDerivedService, trimEndpoints, trimForeignService, trimService, trimSlice } from './trim.ts';
 
 export interface SourceStoresOptions {
   /** The operator's own namespace. */
@@ -61,13 +64,12 @@ export class SourceStores {
   readonly #listeners = new Map<string, SourceListener>();
   #federations: ((key: string) => void) | undefined;
   #ofServices: ((key: string) => void) | undefined;
+  #imports: ((key: string) => void) | undefined;
 
   constructor({ namespace, mirrorNamespaces }: SourceStoresOptions) {
     this.#namespace = namespace;
     this.#within = mirrorNamespaces && new Set([namespace, ...mirrorNamespaces]);
-    this.services = this.#store(SERVICES, 'service', (service) =>
-      this.ownerOf(service) === undefined && !isFederated(service) ? trimForeignService(service) : trimService(service),
-    );
+    this.services = this.#store(SERVICES, 'service', (service) => this.#trimmed(service));
     this.endpoints = this.#store(ENDPOINTS, 'endpoints', trimEndpoints);
     this.slices = this.#store(ENDPOINT_SLICES, 'endpoints', trimSlice);
     if (this.#within === undefined) {
@@ -115,6 +117,32 @@ export class SourceStores {
   subscribeServices(listener: (key: string) => void): () => void {
     this.#ofServices = listener;
     return () => void (this.#ofServices = undefined);
+  }
+
+  /**
+   * Reports the changes of Services and slices that are derived from ServiceImports, and of the Services that have the
+   * name of a derived one: `namespace/name` of the ServiceImport.
+   * @returns ends the subscription
+   */
+  subscribeImports(listener: (key: string) => void): () => void {
+    this.#imports = listener;
+    return () => void (this.#imports = undefined);
+  }
+
+  /** The Services and slices that are marked as derived from one ServiceImport. */
+  import(key: string): { readonly services: readonly Service[]; readonly slices: readonly EndpointSlice[] } {
+    return { services: this.services.by('import', key), slices: this.slices.by('import', key) };
+  }
+
+  /** The keys of all ServiceImports from which anything is derived. */
+  imports(): ReadonlySet<string> {
+    return new Set([...this.services.indexed('import'), ...this.slices.indexed('import')]);
+  }
+
+  /** The keys of the ServiceImports of which something that is derived leads to a target cluster. */
+  importsFrom(cluster: string): ReadonlySet<string> {
+    const derived = [this.services, this.slices].flatMap((store): readonly KubeObject[] => store.by('source', cluster));
+    return new Set(derived.map(importOf).filter((key) => key !== undefined));
   }
 
   /** The Service that has the name of a federated one, whoever's it is, and the slices that are marked as its own. */
@@ -183,6 +211,13 @@ export class SourceStores {
     return ownerOf(object, this.#namespace);
   }
 
+  #trimmed(service: Service): Service {
+    if (importOf(service) !== undefined) return trimDerivedService(service);
+    return this.ownerOf(service) === undefined && !isFederated(service)
+      ? trimForeignService(service)
+      : trimService(service);
+  }
+
   #isForeign(object: KubeObject | undefined): boolean {
     return object !== undefined && this.ownerOf(object) === undefined;
   }
@@ -201,6 +236,8 @@ export class SourceStores {
         cluster: (object) => ownersOf(object).map(({ cluster }) => cluster),
         federation: (object) => (isOfFederation(object) ? [federationOf(object) ?? ''] : []),
         member: (object) => (isOfFederation(object) ? memberClusters(object) : []),
+        import: (object) => [importOf(object)].filter((key) => key !== undefined),
+        source: (object) => (importOf(object) === undefined ? [] : importedClusters(object)),
       },
       onRelisted: (_first, _lost, namespace) => {
         if (namespace !== undefined) this.listed?.listed(namespace, plural);
@@ -214,6 +251,8 @@ export class SourceStores {
     if (by === 'service') this.#ofServices?.(key);
     const federation = [before, after].map((each) => each && federationOf(each)).find((key) => key !== undefined);
     if (federation !== undefined) this.#federations?.(federation);
+    for (const each of new Set([before, after].flatMap((object) => (object ? importsOf(object) : []))))
+      this.#imports?.(each);
     const was = before && this.ownerOf(before);
     const is = after && this.ownerOf(after);
     const affected = [was, is].filter((owner) => owner !== undefined);
@@ -240,3 +279,12 @@ export class SourceStores {
 /** Reports whether an object is a federated Service, or a slice of one. */
 const isOfFederation = (object: KubeObject): boolean =>
   federationOf(object) !== undefined && ('addressType' in object || isFederated(object));
+
+/** The ServiceImport that an object is derived from, or, if it is a Service of anybody else, whose name it has. */
+function importsOf(object: KubeObject): readonly string[] {
+  const derivedFrom = importOf(object);
+  if (derivedFrom !== undefined) return [derivedFrom];
+  const { name, namespace = '' } = object.metadata;
+  const service = 'addressType' in object ? undefined : derivingName(name);
+  return service === undefined ? [] : [`${namespace}/${service}`];
+}

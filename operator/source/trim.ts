@@ -22,6 +22,12 @@ export function trimService(object: Service): Service {
   } as Service;
 }
 
+/** A Service that is derived from a ServiceImport, which has all its addresses. */
+export function trimDerivedService(object: Service): Service {
+  const { metadata, spec } = trimService(object);
+  return { metadata, spec: { ...spec, clusterIPs: object.spec?.clusterIPs } } as Service;
+}
+
 /** A Service that is not ours: what matters is that its name is taken, and which routes it can have and take. */
 export function trimForeignService({ metadata, spec }: Service): Service {
   const { name, namespace, uid, resourceVersion, annotations } = metadata;

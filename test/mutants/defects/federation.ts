@@ -428,7 +428,7 @@ export const FEDERATION: readonly Defect[] = [
     ...LEFTOVERS,
     name: "a deleted Link's Lease goes before its memberships",
     rule: 'E5',
-    find: '[...source.keysOf(this.#cluster), ...source.membershipsOf(this.#cluster)].some(',
+    find: '[...source.keysOf(this.#cluster), ...source.membershipsOf(this.#cluster), ...parts].some(',
     replace: '[...source.keysOf(this.#cluster)].some(',
   },
   {
@@ -465,8 +465,8 @@ export const FEDERATION: readonly Defect[] = [
     ...PARTY,
     name: 'memberships change with the Secrets of the control plane only by chance',
     rule: 'I4',
-    file: 'operator/link/manager.ts',
-    find: 'onChange: (cluster) => federations.addOf(cluster),',
+    file: 'operator/link/work.ts',
+    find: 'onChange: (cluster) => this.#federations.addOf(cluster),',
     replace: 'onChange: () => undefined,',
   },
   {

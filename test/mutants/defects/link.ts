@@ -128,6 +128,7 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...MANAGER,
+    file: 'operator/link/trim.ts',
     name: 'a Link that is suspended while it is served goes on being served',
     rule: 'H9',
     find: '[Annotation.confirmPrune, Annotation.suspended]',
@@ -1202,6 +1203,7 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...MANAGER,
+    file: 'operator/link/trim.ts',
     name: 'M3 a confirmation is not read',
     rule: 'E6',
     find: 'const READ_ANNOTATIONS = [Annotation.confirmPrune, ',
@@ -1218,6 +1220,7 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...MANAGER,
+    file: 'operator/link/trim.ts',
     name: 'another spec of a generation that is known counts as the same',
     rule: 'E5',
     find: 'isDeepStrictEqual(before?.spec, after?.spec) &&',
@@ -1258,15 +1261,15 @@ export const LINK: readonly Defect[] = [
     ...MANAGER,
     name: 'a Secret of a Link is not heard',
     rule: 'E2',
-    find: 'this.#clusters?.secretChanged(splitKey(key).name)',
-    replace: "this.#clusters?.secretChanged('')",
+    find: 'this.#work?.clusters.secretChanged(splitKey(key).name)',
+    replace: "this.#work?.clusters.secretChanged('')",
     tests: ['test/e2e/credentials.test.ts'],
   },
   {
     ...MANAGER,
     name: 'a status write of ours counts as a change of the Link',
     rule: 'G2',
-    find: 'if (isSame(before, after)) {',
+    find: 'if (isSameLink(before, after)) {',
     replace: 'if (before === after) {',
     tests: ['test/operator/link/manager.test.ts'],
   },

@@ -4,7 +4,7 @@ import { sourceAccess } from '../../../operator/kube/access/in-cluster.ts';
 import { parseTargetKubeconfig } from '../../../operator/kube/access/secret-kubeconfig.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
-import { Exports, type ExportsOptions } from '../../../operator/link/exports.ts';
+import { Exports, type ExportsOptions, type ImportListener } from '../../../operator/link/exports.ts';
 import type { Mirrors } from '../../../operator/link/mirrors.ts';
 import { Progress } from '../../../operator/link/progress.ts';
 import { createMetrics } from '../../../operator/metrics.ts';
@@ -46,6 +46,15 @@ const selectorOf = (matchLabels: Readonly<Record<string, string>>) => {
   return parsed.value;
 };
 
+/** The target has no part in ServiceImports. */
+const NO_IMPORTS: ImportListener = {
+  size: 0,
+  candidates: () => [],
+  parts: () => [],
+  stateOf: () => undefined,
+  use: () => undefined,
+  changed: () => undefined,
+};
 const NOTHING: OwnedObjects = { services: [], endpoints: [], slices: [] };
 
 const SETTINGS: ExportsOptions['settings'] = { name: 'west', cluster: 'west', selector: selectorOf(EXPORTED) };
@@ -96,6 +105,7 @@ function reading(
       listed: () => members.push('listed'),
       restarted: () => members.push('restarted'),
     },
+    imports: NO_IMPORTS,
     env,
     report,
     signal: stop.signal,
@@ -198,7 +208,7 @@ describe('the exports of a target', () => {
     expect(exports.held).toBe(12);
     expect(exports.observe('shop/web-3').decidable).toBe(false);
     expect(report.events).toEqual([
-      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services, pods and members of federated Services; what they have here stays',
+      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services, pods, members of federated Services and exports; what they have here stays',
     ]);
     added.length = 0;
     exports.update({ ...SETTINGS, confirmPrune: 11 });

@@ -53,7 +53,7 @@ describe('deletions that a list asks for (E6)', () => {
     expect([held.count, held.some.length]).toEqual([12, 5]);
     expect([held.decides(target, 'shop/web-3'), held.isGone(target, 'shop/web-3')]).toEqual([false, false]);
     expect(report.events).toEqual([
-      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services, pods and members of federated Services; what they have here stays',
+      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services, pods, members of federated Services and exports; what they have here stays',
     ]);
   });
 

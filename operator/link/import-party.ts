@@ -1,0 +1,230 @@
+/**
+ * A Link as it takes part in ServiceImports: what its session knows of the target's ServiceExports, which are read with the
+ * client that the target is read with. New credentials may lead to another cluster: until they have listed the exports,
+ * nothing is known of these.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { LinkSettings } from '../../crds/index.ts';
+import { Default } from '../../crds/wire.ts';
+import type { KubeClient } from '../kube/client.ts';
+import type { TargetExporter } from '../mcs/observed.ts';
+import type { GatewayView, LinkView } from '../mirror/observed.ts';
+import { readSlices } from '../mirror/target-endpoints.ts';
+import type { Candidate } from '../target/cap.ts';
+import { ClusterExports } from '../target/cluster-exports.ts';
+import type { ExportState } from '../target/losses.ts';
+import type { Environment } from './environment.ts';
+import type { Exports, ImportListener } from './exports.ts';
+import type { ImportParty } from './participants.ts';
+
+export interface SessionImportsOptions {
+  readonly cluster: string;
+  readonly env: Environment;
+  /** What holds deletions, and limits what is served. */
+  readonly guard: Pick<Exports, 'holdsImport' | 'admitsImport' | 'importChanged' | 'importsRelisted' | 'malformed'>;
+  /** What the Link says now, and its gateway as it is now. */
+  readonly link: () => {
+    readonly settings: LinkSettings;
+    readonly view: LinkView;
+    readonly gateway: GatewayView | undefined;
+  };
+}
+
+/** Settings that decide what is read. */
+type ReadSettings = Pick<LinkSettings, 'serviceExports' | 'targetNamespaces'>;
+
+/** Exports as they are read with one client. */
+interface Reading {
+  readonly exports: ClusterExports;
+  readonly stop: AbortController;
+}
+
+export class SessionImports implements ImportParty, ImportListener {
+  readonly cluster: string;
+  readonly #options: SessionImportsOptions;
+  #client: KubeClient | undefined;
+  #reading: Reading | undefined;
+  #isOpen = false;
+  #sinceMs = performance.now();
+
+  constructor(options: SessionImportsOptions) {
+    this.#options = options;
+    this.cluster = options.cluster;
+  }
+
+  get seniority(): ImportParty['seniority'] {
+    const { createdAt, name } = this.#settings;
+    return { createdAt, name };
+  }
+
+  get claimedId(): string | null | undefined {
+    return this.#settings.serviceExports ? this.#reading?.exports.claimedId : null;
+  }
+
+  get sinceMs(): number {
+    return this.#sinceMs;
+  }
+
+  /** Number of ServiceExports. */
+  get size(): number {
+    return this.#reading?.exports.size ?? 0;
+  }
+
+  keys(): ReadonlySet<string> {
+    return new Set([...this.parts(), ...(this.#reading?.exports.keys() ?? [])]);
+  }
+
+  observe(key: string): Omit<TargetExporter, 'id'> {
+    const { link, guard } = this.#options;
+    const { settings, view, gateway } = link();
+    const { isKnown, serviceExport, service, slices } = this.#view(key);
+    return {
+      link: view,
+      mode: settings.federation === 'flat' ? 'remote-discovery' : 'gateway',
+      gateway,
+      isKnown: isKnown && !(serviceExport === undefined && guard.holdsImport(key)),
+      serviceExport,
+      service,
+      slices,
+      anyReady: service && slices && readSlices(service, slices).anyReady,
+      isAdmitted: guard.admitsImport(key),
+    };
+  }
+
+  confirmsNoExport(key: string): boolean {
+    // What the Link does not take is not exported to it.
+    return !this.#settings.serviceExports || this.#reading?.exports.confirmsNoExport(key) === true;
+  }
+
+  forgetAnswer(key: string): void {
+    this.#reading?.exports.forgetAnswer(key);
+  }
+
+  read(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    this.#readAnew();
+  }
+
+  use(client: KubeClient): void {
+    this.#client = client;
+    this.#readAnew();
+  }
+
+  /** Applies settings that have changed. */
+  update(before: ReadSettings): void {
+    const { serviceExports, targetNamespaces } = this.#settings;
+    if (
+      serviceExports !== before.serviceExports ||
+      (serviceExports && !isDeepStrictEqual(targetNamespaces, before.targetNamespaces))
+    )
+      this.#readAnew();
+  }
+
+  changed(keys: Iterable<string>): void {
+    for (const key of keys) this.#options.env.imports?.add(key);
+  }
+
+  /** Reconciles all keys: the Link or its gateway has changed. */
+  changedAll(): void {
+    this.changed(this.keys());
+  }
+
+  /** Stops reading. */
+  stop(): void {
+    this.#client = undefined;
+    this.#readAnew();
+  }
+
+  parts(): Iterable<string> {
+    return this.#options.env.imports?.partsOf(this.cluster) ?? [];
+  }
+
+  stateOf(key: string): ExportState {
+    const { isKnown, serviceExport } = this.#view(key);
+    if (serviceExport !== undefined) return 'exported';
+    return isKnown ? 'gone' : undefined;
+  }
+
+  *candidates(): Generator<Candidate> {
+    const parts = new Set(this.parts());
+    const exports = this.#reading?.exports;
+    for (const key of exports?.keys() ?? []) {
+      const since = exports?.observe(key).serviceExport?.metadata.creationTimestamp ?? '';
+      yield { key, since, isMirrored: parts.has(key) };
+    }
+  }
+
+  get #settings(): LinkSettings {
+    return this.#options.link().settings;
+  }
+
+  #view(key: string): ReturnType<ClusterExports['observe']> {
+    const nothing = { serviceExport: undefined, service: undefined, slices: undefined };
+    if (!this.#settings.serviceExports) return { isKnown: true, ...nothing };
+    return this.#reading?.exports.observe(key) ?? { isKnown: false, ...nothing };
+  }
+
+  #readAnew(): void {
+    this.#reading?.stop.abort(new Error('exports are read anew, or not any more'));
+    this.#reading = undefined;
+    this.#sinceMs = performance.now();
+    if (this.#isOpen && this.#client !== undefined && this.#settings.serviceExports) {
+      this.#reading = this.#read(this.#client);
+      const { exports, stop } = this.#reading;
+      void exports.run(stop.signal);
+    }
+    this.#options.env.imports?.addAll();
+  }
+
+  #read(client: KubeClient): Reading {
+    const { env, guard, cluster } = this.#options;
+    // One that was replaced may still report.
+    const isCurrent = (): boolean => this.#reading?.exports === exports;
+    const exports: ClusterExports = new ClusterExports({
+      client,
+      namespaces: this.#settings.targetNamespaces,
+      timings: env.tuning.targetTimings,
+      labelCopyMs: env.tuning.labelCopyMs,
+      log: env.log,
+      onChange: (key) => {
+        if (!isCurrent()) return;
+        guard.importChanged(key);
+        this.changed([key]);
+      },
+      onRelisted: () => {
+        if (!isCurrent()) return;
+        guard.importsRelisted();
+        env.imports?.addAll();
+      },
+      onIdentity: () => {
+        if (isCurrent()) env.imports?.addAll();
+      },
+      onHeard: () => {
+        if (isCurrent()) env.metrics.target.lastHeard.set({ target_cluster_name: cluster }, Date.now() / 1000);
+      },
+      onMalformed: (what) => guard.malformed(what),
+    });
+    return { exports, stop: new AbortController() };
+  }
+}
+
+/** Returns the party of a cluster that no Link has any more: it exports nothing. */
+export const formerExporter = (cluster: string, { imports }: Pick<Environment, 'imports'>): ImportParty => ({
+  cluster,
+  seniority: { createdAt: '', name: cluster },
+  claimedId: null,
+  sinceMs: -Infinity,
+  keys: () => imports?.partsOf(cluster) ?? [],
+  observe: () => ({
+    link: { cluster, clusterDomain: Default.clusterDomain },
+    mode: 'gateway',
+    isKnown: true,
+    slices: undefined,
+    anyReady: undefined,
+    isAdmitted: true,
+  }),
+  confirmsNoExport: () => true,
+  forgetAnswer: () => undefined,
+  read: () => undefined,
+});

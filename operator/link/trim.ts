@@ -1,0 +1,31 @@
+/** Links and the Secrets with their credentials, cut to the fields that are read. */
+import { isDeepStrictEqual } from 'node:util';
+import { Annotation } from '../../crds/wire.ts';
+import type { Secret } from '../kube/objects.ts';
+import type { LinkObject } from './status-writer.ts';
+
+/**
+ * Reports whether two versions of a Link agree in everything that a session depends on. After a restore from a backup
+ * one generation may stand for two specs.
+ */
+export const isSameLink = (before: LinkObject | undefined, after: LinkObject | undefined): boolean =>
+  before?.metadata.uid === after?.metadata.uid &&
+  before?.metadata.generation === after?.metadata.generation &&
+  isDeepStrictEqual(before?.spec, after?.spec) &&
+  READ_ANNOTATIONS.every((name) => before?.metadata.annotations?.[name] === after?.metadata.annotations?.[name]);
+
+/** Annotations of a Link that are read as its spec is. */
+const READ_ANNOTATIONS = [Annotation.confirmPrune, Annotation.suspended];
+
+export const trimLink = (object: LinkObject): LinkObject => {
+  const { name, namespace, uid, resourceVersion, generation, creationTimestamp, annotations } = object.metadata;
+  return {
+    ...object,
+    metadata: { name, namespace, uid, resourceVersion, generation, creationTimestamp, annotations },
+  } as LinkObject;
+};
+
+export const trimSecret = (object: Secret): Secret => {
+  const { name, namespace, uid, resourceVersion } = object.metadata;
+  return { metadata: { name, namespace, uid, resourceVersion }, type: object.type, data: object.data } as Secret;
+};

@@ -1,0 +1,94 @@
+/**
+ * What the operator does while it leads, once everything in the source cluster has been listed: the sessions of Links, and
+ * the controllers of federated Services and ServiceImports, in which sessions take part.
+ */
+import type { EventRecorder } from '../runtime/events.ts';
+import { Discovery } from '../source/discovery.ts';
+import type { SourceNamespaceState } from '../source/namespaces.ts';
+import { Clusters, type ClustersOptions } from './clusters.ts';
+import type { SharedEnvironment } from './environment.ts';
+import { Federations } from './federations.ts';
+import { Imports } from './imports.ts';
+import { LocalExports } from './local-exports.ts';
+import { LocalMember } from './local-member.ts';
+
+export interface WorkOptions extends Omit<ClustersOptions, 'env'> {
+  readonly env: SharedEnvironment;
+  readonly events: Pick<EventRecorder, 'record'>;
+}
+
+export class Work {
+  readonly clusters: Clusters;
+  readonly #env: SharedEnvironment;
+  readonly #federations: Federations;
+  readonly #member: LocalMember;
+  /** Undefined: the MCS API is left alone. */
+  readonly #imports: Imports | undefined;
+  readonly #exports: LocalExports | undefined;
+  readonly #discovery: Discovery;
+
+  constructor({ env, events, ...options }: WorkOptions) {
+    const { client, config, tuning, interruptions, log } = env;
+    const mayHaveLink = (cluster: string): boolean => this.clusters.mayHaveLink(cluster);
+    this.#env = env;
+    this.#member = new LocalMember({ env, events });
+    this.#federations = new Federations({
+      env,
+      local: this.#member,
+      mayHaveLink,
+      selecting: () => this.clusters.selecting(),
+    });
+    if (config.serviceImports) {
+      this.#exports = new LocalExports(env);
+      this.#imports = new Imports({
+        env,
+        events,
+        local: this.#exports,
+        mayHaveLink,
+        exporting: () => this.clusters.exporting(),
+      });
+    }
+    this.#discovery = new Discovery({
+      client,
+      namespace: config.controlPlaneNamespace,
+      names: config.credentialsSecrets,
+      timings: tuning.sourceTimings,
+      interruptions,
+      log,
+      onChange: (cluster) => this.#federations.addOf(cluster),
+      onRelisted: () => this.#federations.addAll(),
+    });
+    const shared = { ...env, federations: this.#federations, imports: this.#imports, discovery: this.#discovery };
+    this.clusters = new Clusters({ ...options, env: shared });
+  }
+
+  /** Runs until the signal aborts and all work has ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#env.source.namespaces.subscribe((name, state) => this.#namespaceChanged(name, state));
+    this.#member.start(this.#federations);
+    if (this.#imports !== undefined) this.#exports?.start(this.#imports);
+    await Promise.all([
+      this.clusters.run(signal),
+      this.#federations.run(signal),
+      this.#imports?.run(signal),
+      this.#discovery.run(signal),
+    ]);
+    await Promise.all([this.#member.stop(), this.#exports?.stop()]);
+  }
+
+  /**
+   * Handles a Link that was created, changed or deleted, and has been read.
+   * @param named the clusters that it names, and named before: these may have got a Link, or have none any more
+   */
+  linkChanged(name: string, named: ReadonlySet<string>): void {
+    this.clusters.linkChanged(name);
+    for (const cluster of named) this.#federations.addOf(cluster);
+    this.#imports?.addAll();
+  }
+
+  #namespaceChanged(name: string, state: SourceNamespaceState): void {
+    this.clusters.namespaceChanged(name, state);
+    this.#federations.namespaceChanged(name, state);
+    this.#imports?.namespaceChanged(name, state);
+  }
+}

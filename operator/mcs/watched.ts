@@ -1,0 +1,58 @@
+/**
+ * The ServiceImports of the source cluster, as they are watched (rule K5). Their CRD need not be installed: nothing is known
+ * of them then, and they are looked for again for ever. What is derived from them is among the stores of the source.
+ */
+import type { KubeObject } from '../kube/objects.ts';
+import { OptionalKind, type OptionalKindOptions } from '../runtime/optional-kind.ts';
+import { isOfImport } from './membership.ts';
+import { readServiceImport, SERVICE_IMPORTS, type ServiceImport } from './objects.ts';
+
+export interface WatchedImportsOptions extends OptionalKindOptions {
+  /** Called with the key of a ServiceImport that has changed. */
+  readonly onChange: (key: string) => void;
+  /** Called when what can be read may have changed. */
+  readonly onState: () => void;
+}
+
+export class WatchedImports {
+  readonly kind: OptionalKind<ServiceImport>;
+  readonly #partitions: OptionalKindOptions['partitions'];
+
+  constructor({ onChange, onState, ...options }: WatchedImportsOptions) {
+    this.#partitions = options.partitions;
+    this.kind = new OptionalKind<ServiceImport>(
+      SERVICE_IMPORTS,
+      options,
+      {
+        trim: trimImport,
+        indexes: { cluster: clustersOf },
+        onChange: ({ key }) => onChange(key),
+      },
+      onState,
+    );
+  }
+
+  /** Whether ServiceImports can be read anywhere. */
+  get isReadable(): boolean {
+    return this.#partitions.some((namespace) => this.isReadableIn(namespace ?? ''));
+  }
+
+  isReadableIn(namespace: string): boolean {
+    return this.kind.stateIn(namespace) === 'readable';
+  }
+
+  /** The keys of our ServiceImports of which the status names a cluster, by its id. */
+  namedBy(id: string): readonly string[] {
+    return this.kind.store.by('cluster', id).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+  }
+}
+
+/** The clusters that the status of a ServiceImport of ours names. */
+const clustersOf = (object: ServiceImport): readonly string[] =>
+  isOfImport(object.metadata.name, object) ? (object.status?.clusters ?? []).map(({ cluster }) => cluster) : [];
+
+function trimImport(object: ServiceImport): ServiceImport {
+  const { name, namespace, uid, resourceVersion, generation, labels, annotations } = object.metadata;
+  const metadata = { name, namespace, uid, resourceVersion, generation, labels, annotations };
+  return readServiceImport({ ...object, metadata: metadata as KubeObject['metadata'] });
+}

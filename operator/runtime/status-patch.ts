@@ -1,0 +1,85 @@
+/**
+ * Writes the status of objects of one kind: only one that differs, each object's once in a period, and none that the API
+ * server has changed to what there is already.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeClient } from '../kube/client.ts';
+import { isNotFound } from '../kube/errors.ts';
+import { keyOf, type KubeObject, type Resource, splitKey } from '../kube/objects.ts';
+import { fenced, type Fenceable, type MayWrite } from './fence.ts';
+
+/** An object that has a status. */
+interface Reported extends KubeObject {
+  readonly status?: unknown;
+}
+
+/** What is asked of an API server. */
+interface PatchClient extends Pick<KubeClient, 'patch'>, Fenceable<PatchClient> {}
+
+export interface StatusPatchOptions<T extends Reported> {
+  readonly client: PatchClient;
+  readonly of: Resource;
+  readonly mayWrite: MayWrite;
+  /** Waits for the turn of a write, and makes it. @default - at once */
+  readonly turn?: <R>(signal: AbortSignal, execute: () => Promise<R>) => Promise<R>;
+  /** Time between two writes of one status, in milliseconds. */
+  readonly periodMs: number;
+  /** Called with an object as it was written. */
+  readonly onWritten?: (written: T, before: T) => void;
+}
+
+/** What became of a status; `waitMs`: it is written after so long. */
+export type StatusOutcome = 'written' | 'unchanged' | { readonly waitMs: number };
+
+/** The last write of one status. */
+interface Last {
+  /** On the monotonic clock. */
+  readonly atMs: number;
+  readonly status: object;
+  /** Versions of the object before and after it. */
+  readonly versions: readonly (string | undefined)[];
+}
+
+export class StatusPatch<T extends Reported> {
+  readonly #options: StatusPatchOptions<T>;
+  readonly #last = new Map<string, Last>();
+
+  constructor(options: StatusPatchOptions<T>) {
+    this.#options = options;
+  }
+
+  /**
+   * Writes a status, unless the object has it.
+   * @throws ApiError or ConnectionError if it cannot be written
+   */
+  async write(object: T, status: object, signal: AbortSignal): Promise<StatusOutcome> {
+    const { client, of, mayWrite, periodMs, onWritten, turn } = this.#options;
+    const key = keyOf(object);
+    const last = this.#last.get(key);
+    if (isDeepStrictEqual(status, object.status)) return 'unchanged';
+    // The watch has yet to show it, or the CRD drops a part of it.
+    const { resourceVersion } = object.metadata;
+    if (last?.versions.includes(resourceVersion) === true && isDeepStrictEqual(status, last.status)) return 'unchanged';
+    const waitMs = (last?.atMs ?? -Infinity) + periodMs - performance.now();
+    if (waitMs > 0) return { waitMs };
+    const target = { ...splitKey(key), subresource: 'status' };
+    const write = (): Promise<T> => fenced(client, mayWrite).patch<T>(of, target, { status }, signal);
+    try {
+      const written = await (turn === undefined ? write() : turn(signal, write));
+      const versions = [resourceVersion, written.metadata.resourceVersion];
+      this.#last.set(key, { atMs: performance.now(), status, versions });
+      onWritten?.(written, object);
+      return 'written';
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      // The object is gone.
+      this.#last.delete(key);
+      return 'unchanged';
+    }
+  }
+
+  /** Forgets an object that is gone. */
+  forget(key: string): void {
+    this.#last.delete(key);
+  }
+}
