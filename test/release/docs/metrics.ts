@@ -58,8 +58,13 @@ const PARTS: readonly { readonly heading: string; readonly text: string; readonl
     of: /^linkspan_failover_/,
   },
   {
+    heading: 'ServiceImports',
+    text: 'There are none where the MCS API is not installed.',
+    of: /^linkspan_service_imports$/,
+  },
+  {
     heading: 'Reconciles and workqueues',
-    text: 'These have the names that dashboards for controller-runtime read. `controller`, or `name`, is `link/` and the name of a Link for the reconciles of its mirrors, `links` for those of the Links themselves, and `failover` for those of ServiceFailovers.',
+    text: 'These have the names that dashboards for controller-runtime read. `controller`, or `name`, is `link/` and the name of a Link for the reconciles of its mirrors, `links` for those of the Links themselves, `failover` for those of ServiceFailovers, and `imports` for those of ServiceImports.',
     of: /^(controller_runtime|workqueue)_/,
   },
   {
