@@ -185,7 +185,7 @@ export class SessionImports implements ImportParty, ImportListener {
       client,
       namespaces: this.#settings.targetNamespaces,
       timings: env.tuning.targetTimings,
-      labelCopyMs: env.tuning.labelCopyMs,
+      returnGraceMs: env.tuning.returnGraceMs,
       log: env.log,
       onChange: (key) => {
         if (!isCurrent()) return;

@@ -9,7 +9,7 @@ import { RETRY_BACKOFF } from '../kube/backoff.ts';
 import { describe, isInvalid } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, keyOf, SERVICES, splitKey } from '../kube/objects.ts';
 import { decideImport, type ImportDecision } from '../mcs/decide.ts';
-import { isMember, isOfImport } from '../mcs/membership.ts';
+import { isMember, isOfImport, type Standing } from '../mcs/membership.ts';
 import { SERVICE_IMPORTS } from '../mcs/objects.ts';
 import {
   type Exporter,
@@ -43,9 +43,6 @@ const SETTLE_MS = 10_000;
 
 /** The writes of ServiceImports take turns with those of the mirrors of each cluster, under a name of no cluster. */
 const TURN = '!mcs';
-
-/** What there is of a ServiceImport. */
-type Standing = Pick<ObservedImport, 'live' | 'derived' | 'podServices' | 'imported'>;
 
 export interface ImportsOptions {
   readonly env: SharedEnvironment;
@@ -220,6 +217,7 @@ export class Imports implements ServiceImports {
     const { namespace, name } = splitKey(key);
     const { services, slices } = source.import(key);
     return {
+      name,
       live: this.#watched.kind.store.get(key),
       derived: source.services.get(`${namespace}/${derivedName(name)}`),
       podServices: services.filter(({ metadata }) => metadata.labels?.[Label.importedPod] !== undefined),
@@ -233,12 +231,11 @@ export class Imports implements ServiceImports {
     const { namespace, name } = splitKey(key);
     const ids = this.#identity;
     const standing = this.#standing(key);
-    const { derived, imported } = standing;
+    const { derived, podServices, imported } = standing;
     if (derived !== undefined && isOfImport(name, derived)) this.#taken.delete(key);
     const common = {
       ...standing,
       namespace,
-      name,
       namespaceState: namespaceStateOf(namespace, env),
       families: [...env.families],
       isReadable: this.#watched.isReadableIn(namespace),
@@ -250,13 +247,14 @@ export class Imports implements ServiceImports {
       isAddressTaken: this.#taken.has(key),
     };
     const certain = <P extends Exporter>(exporter: P, from: Exporting<LocalExporter>): P => {
-      const isLeaving = hasLeft(exporter) && isMember({ ...standing, name }, exporter);
+      const isLeaving = hasLeft(exporter) && isMember(standing, exporter);
       return isLeaving && !from.confirmsNoExport(key) ? { ...exporter, isKnown: false } : exporter;
     };
     const targets = [...this.#parties.values()].map((party) =>
       certain<TargetExporter>({ ...party.observe(key), id: ids.targets.get(party.cluster) }, party),
     );
-    const having = (derived === undefined ? imported : [derived, ...imported]).flatMap(importedClusters);
+    const objects = [...(derived === undefined ? [] : [derived]), ...podServices, ...imported];
+    const having = objects.flatMap(importedClusters);
     return {
       ...common,
       local: certain<LocalExporter>({ ...local.observe(key), id: ids.local }, local),
@@ -273,8 +271,8 @@ export class Imports implements ServiceImports {
   }
 
   /** Forgets the answers by which parts have ended: the next that ends needs another. */
-  #forgetAnswers(key: string, { name, local, targets }: ObservedImport): void {
-    const standing = { ...this.#standing(key), name };
+  #forgetAnswers(key: string, { local, targets }: ObservedImport): void {
+    const standing = this.#standing(key);
     for (const each of [local, ...targets].filter(hasLeft))
       if (!isMember(standing, each)) this.#exporting(each)?.forgetAnswer(key);
   }

@@ -18,7 +18,7 @@ export class LocalExports implements Exporting<LocalExporter> {
       namespaces: config.mirrorNamespaces,
       timings: tuning.sourceTimings,
       interruptions,
-      labelCopyMs: tuning.labelCopyMs,
+      returnGraceMs: tuning.returnGraceMs,
       readSlice: readLocalSlice,
       log,
       onChange: (key) => this.#imports?.add(key),

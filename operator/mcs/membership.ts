@@ -15,21 +15,24 @@ export const slicesOf = (
   imported.filter(({ metadata }) => metadata.labels?.[Label.importedFrom] === targetOf(exporter)?.link.cluster);
 
 /** Returns the Services that stand for the pods of one cluster. */
-export const podServicesOf = ({ podServices }: ObservedImport, exporter: Exporter): readonly Service[] => {
+export const podServicesOf = (
+  { podServices }: Pick<ObservedImport, 'podServices'>,
+  exporter: Exporter,
+): readonly Service[] => {
   const target = targetOf(exporter);
   return target === undefined
     ? []
     : podServices.filter(({ metadata }) => metadata.labels?.[Label.importedFrom] === target.link.cluster);
 };
 
+/** What there is of a ServiceImport. */
+export type Standing = Pick<ObservedImport, 'name' | 'live' | 'derived' | 'podServices' | 'imported'>;
+
 /**
  * Reports whether a cluster is one of those that the ServiceImport is made of: it has slices or Services of pods, Linkerd
  * is told of it, or the status names it.
  */
-export function isMember(
-  observed: Pick<ObservedImport, 'name' | 'live' | 'derived' | 'imported'>,
-  exporter: Exporter,
-): boolean {
+export function isMember(observed: Standing, exporter: Exporter): boolean {
   const { name, live, derived } = observed;
   if (slicesOf(observed, exporter).length > 0 || podServicesOf(observed, exporter).length > 0) return true;
   const { annotations = {} } = derived !== undefined && isOfImport(name, derived) ? derived.metadata : {};

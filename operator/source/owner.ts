@@ -98,7 +98,8 @@ export function importOf({ metadata: { labels, namespace = '' } }: KubeObject): 
 /** Returns the target clusters that a Service or slice that is derived from a ServiceImport leads to. */
 export function importedClusters(object: KubeObject): readonly string[] {
   const { labels = {}, annotations = {} } = object.metadata;
-  if ('addressType' in object) return [labels[Label.importedFrom]].filter((cluster) => cluster !== undefined);
+  const cluster = labels[Label.importedFrom];
+  if (cluster !== undefined) return [cluster];
   return discovered(annotations[Annotation.remoteDiscovery], labels[Label.serviceImport] ?? '');
 }
 
