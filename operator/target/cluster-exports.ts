@@ -4,7 +4,7 @@
  */
 import type { KubeClient } from '../kube/client.ts';
 import { servedVerbs } from '../kube/discovery.ts';
-import { describe } from '../kube/errors.ts';
+import { describe, isNotFound } from '../kube/errors.ts';
 import { type EndpointSlice, keyOf, type Service, splitKey } from '../kube/objects.ts';
 import type { Interruptions } from '../runtime/interruptions.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -113,7 +113,7 @@ export class ClusterExports {
   /** Reads until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal;
-    this.#rereads.run(this.#options.client, signal);
+    this.#rereads.run({ list: this.#list }, signal);
     await Promise.all([this.#exports.run(signal), this.#identity.run(signal)]);
     this.#absence.stop();
   }
@@ -171,6 +171,16 @@ export class ClusterExports {
   askAnew(): void {
     this.#rereads.askAnew((key) => this.#isNone(key));
   }
+
+  /** Lists objects; that there is no such kind is noted at once, since a watch may be late to notice it. */
+  readonly #list: KubeClient['list'] = async (...asked) => {
+    try {
+      return await this.#options.client.list(...asked);
+    } catch (error) {
+      if (isNotFound(error)) this.#absence.noticed();
+      throw error;
+    }
+  };
 
   #isNone(key: string): boolean {
     const answer = this.#rereads.answer(key);

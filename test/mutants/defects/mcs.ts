@@ -485,4 +485,11 @@ export const MCS: readonly Defect[] = [
     find: 'minLength: 1, maxLength: MAX_ID',
     replace: 'minLength: 1',
   },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'a CRD that is put back at once has never been missing',
+    rule: 'K5',
+    find: 'if (isNotFound(error)) this.#absence.noticed();',
+    replace: '',
+  },
 ];

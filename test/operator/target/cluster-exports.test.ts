@@ -373,6 +373,21 @@ describe('a cluster that is asked whether there is an export', () => {
     expect([changed, exports.confirmsNoExport(WEB)]).toEqual([[], false]);
   });
 
+  it('does not confirm it once it has said that there is no such kind (K5)', async () => {
+    const { exports, changed, known } = reading();
+    await known();
+    unexport('web');
+    await eventually('it has gone', async () => exports.size === 0);
+    const isAboutWeb = ({ selected }: { readonly selected?: string }): boolean => selected === 'web';
+    for (const code of [503, 404]) {
+      cluster.faults.refuse({ failure: { kind: 'status', code }, match: isAboutWeb, times: 1 });
+    }
+    changed.length = 0;
+    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    await eventually('it is answered', async () => changed.includes(WEB));
+    expect(exports.confirmsNoExport(WEB)).toBe(false);
+  });
+
   it('is not asked whether there is one while that may not be read (K5)', async () => {
     const { exports, known, logged } = reading();
     await known();
