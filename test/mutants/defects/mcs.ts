@@ -2,6 +2,7 @@ import type { Defect } from '../defect.ts';
 
 const DECIDE_TEST = 'test/operator/mcs/decide.test.ts';
 const RULES_TEST = 'test/operator/mcs/rules.test.ts';
+const PODS_TEST = 'test/operator/mcs/pods.test.ts';
 const CONSTRUCT_TEST = 'test/constructs/mirror/service-import.test.ts';
 
 const EXPORTS = { file: 'operator/mcs/exports.ts', tests: [DECIDE_TEST] };
@@ -10,8 +11,10 @@ const DECIDE = { file: 'operator/mcs/decide.ts', tests: [DECIDE_TEST] };
 const PLAN = { file: 'operator/mcs/import-plan.ts', tests: [DECIDE_TEST] };
 const DESIRED = { file: 'operator/mcs/desired.ts', tests: [DECIDE_TEST] };
 const SOURCES = { file: 'operator/mcs/sources.ts', tests: [DECIDE_TEST] };
+const PODS = { file: 'operator/mcs/pods.ts', tests: [PODS_TEST] };
 const STATUS = { file: 'operator/mcs/status.ts', tests: [DECIDE_TEST] };
 const IDS = { file: 'operator/mcs/cluster-ids.ts', tests: [DECIDE_TEST] };
+const POD_SERVICES = { file: 'constructs/mirror/import-pods.ts', tests: [CONSTRUCT_TEST] };
 const SLICES = { file: 'constructs/mirror/import-slices.ts', tests: [CONSTRUCT_TEST] };
 const READING_TESTS = ['test/operator/target/cluster-exports.test.ts'];
 const CLUSTER_EXPORTS = { file: 'operator/target/cluster-exports.ts', tests: READING_TESTS };
@@ -183,7 +186,7 @@ export const MCS: readonly Defect[] = [
     ...SOURCES,
     name: 'a headless ServiceImport keeps the slices of what had an address',
     rule: 'K4',
-    find: "if (type === 'Headless') return !isOfService;",
+    find: "if (type === 'Headless') return service === undefined;",
     replace: "if (type === 'Headless') return true;",
   },
   {
@@ -490,6 +493,207 @@ export const MCS: readonly Defect[] = [
     name: 'a CRD that is put back at once has never been missing',
     rule: 'K5',
     find: 'if (isNotFound(error)) this.#absence.noticed();',
+    replace: '',
+  },
+  {
+    ...POD_SERVICES,
+    name: 'clients of a pod connect to the port of its Service, where nothing listens',
+    rule: 'D6',
+    find: '{ name, port: found.port,',
+    replace: '{ name, port: ports[0]?.port ?? 0,',
+  },
+  {
+    ...POD_SERVICES,
+    name: 'a pod that is asked for is answered for by any other',
+    rule: 'K3',
+    find: 'pod.hostname === undefined ? service',
+    replace: 'true ? service',
+  },
+  {
+    ...POD_SERVICES,
+    name: 'DNS answers with pods that are not ready',
+    rule: 'K3',
+    find: 'ready: pod.ready ?? true',
+    replace: 'ready: true',
+  },
+  {
+    ...POD_SERVICES,
+    name: 'one port under two names keeps a pod from being imported',
+    rule: 'D6',
+    find: 'oncePerNumber(all)',
+    replace: 'all',
+  },
+  {
+    ...POD_SERVICES,
+    name: 'requests to pods are not encrypted',
+    rule: 'K3',
+    find: '...(endpoints.identity && { [Annotation.remoteGatewayIdentity]: endpoints.identity }),',
+    replace: '',
+  },
+  {
+    ...SLICES,
+    name: 'DNS answers with the address of a gateway for a pod',
+    rule: 'K4',
+    find: 'podObjects(scope, props, cluster, crossing, own)',
+    replace: 'podObjects(scope, props, cluster, crossing, labels)',
+  },
+  {
+    ...PODS,
+    name: 'a hostname that nobody can have keeps a cluster from being imported',
+    rule: 'E1',
+    find: 'if (!isDnsLabel(hostname)) return;',
+    replace: '',
+  },
+  {
+    ...PODS,
+    name: 'a port that nobody can have keeps a cluster from being imported',
+    rule: 'E1',
+    find: '.filter(({ port }) => isPortNumber(port))',
+    replace: '',
+  },
+  {
+    ...PODS,
+    name: 'the slices of a pod lead into a Service of somebody else',
+    rule: 'K3',
+    find: 'each.standing === undefined && isForeign(each.serviceName)',
+    replace: 'false',
+  },
+  {
+    ...PODS,
+    name: 'a target has as many Services of pods here as it likes',
+    rule: 'E10',
+    find: '...others.slice(0, Math.max(0, maxPods - kept.length))',
+    replace: '...others',
+  },
+  {
+    ...PODS,
+    name: 'pods that are imported give way to the first by name',
+    rule: 'E10',
+    find: '[...kept, ...others.slice(0, Math.max(0, maxPods - kept.length))]',
+    replace: 'free.slice(0, maxPods)',
+  },
+  {
+    ...PODS,
+    name: 'a pod without hostname is reached at another port of it',
+    rule: 'D6',
+    find: 'reachable(ports, service)',
+    replace: 'ports',
+  },
+  {
+    ...PODS,
+    name: 'a pod of two families counts twice',
+    rule: 'K3',
+    find: 'slice.addressType === (family ?? slice.addressType)',
+    replace: 'true',
+  },
+  {
+    ...PODS,
+    name: 'pods that a Service publishes although they are not ready are not in DNS',
+    rule: 'K3',
+    find: 'publishNotReadyAddresses === true ||',
+    replace: '',
+  },
+  {
+    ...PODS,
+    name: 'a pod that is listed as not ready in one slice is not ready',
+    rule: 'K3',
+    find: 'known.ready === true || pod.ready === true',
+    replace: 'pod.ready === true && known.ready === true',
+  },
+  {
+    ...SOURCES,
+    name: 'the pods of a headless ServiceImport are gone while they are not known',
+    rule: 'K5',
+    find: 'return target.slices === undefined || podGateway',
+    replace: 'return podGateway',
+    tests: [PODS_TEST],
+  },
+  {
+    ...SOURCES,
+    name: 'pods are in DNS although their gateway has no address',
+    rule: 'K3',
+    find: '|| podGateway(observed, target) === undefined;',
+    replace: ';',
+    tests: [PODS_TEST],
+  },
+  {
+    ...SOURCES,
+    name: 'the addresses of pods pass for those of their gateway',
+    rule: 'C1',
+    find: 'slicesOf(observed, target).filter(isOfPod)',
+    replace: 'slicesOf(observed, target)',
+    tests: [PODS_TEST],
+  },
+  {
+    ...SOURCES,
+    name: 'Services of pods are gone while their cluster cannot be read',
+    rule: 'K5',
+    find: '? podServicesOf(observed, source.exporter) : [];',
+    replace: '? [] : [];',
+    tests: [PODS_TEST],
+  },
+  {
+    ...SOURCES,
+    name: 'pods of a cluster that cannot be read do not follow their gateway',
+    rule: 'C1',
+    find: 'refreshedSlices(target?.gateway, of, service),',
+    replace: 'of,',
+    tests: [PODS_TEST],
+  },
+  {
+    ...DESIRED,
+    name: 'Services of pods are gone while ServiceImports cannot be read',
+    rule: 'K5',
+    find: '[...ours(SERVICES, name, derived), ...podServices.map(service)]',
+    replace: 'ours(SERVICES, name, derived)',
+    tests: [PODS_TEST],
+  },
+  {
+    ...DESIRED,
+    name: 'a headless ServiceImport that is to have an address is gone until it has one',
+    rule: 'K3',
+    find: 'services: [...services, ...observed.podServices.map(service)], isPartial',
+    replace: 'services, isPartial',
+    tests: [PODS_TEST],
+  },
+  {
+    ...PLAN,
+    name: 'opaque ports of pods change while not all exports are known',
+    rule: 'K5',
+    find: '[derived, ...podServices]',
+    replace: '[derived]',
+    tests: [PODS_TEST],
+  },
+  {
+    ...STATUS,
+    name: 'nobody learns which pods are left out',
+    rule: 'E10',
+    find: ', ...notes].join',
+    replace: '].join',
+    tests: [PODS_TEST],
+  },
+  {
+    ...STATUS,
+    name: 'slices that DNS does not read count as those of the ServiceImport',
+    rule: 'K2',
+    find: 'manifests.endpoints.some(({ object }) => isImported(object))',
+    replace: 'manifests.endpoints.length > 0',
+    tests: [PODS_TEST],
+  },
+  {
+    file: 'crds/mcs/derived-name.ts',
+    tests: [CONSTRUCT_TEST],
+    name: 'pods of one hostname in two clusters have one Service',
+    rule: 'K3',
+    find: 'hashOf(`${service} ${cluster} ${hostname}`)',
+    replace: 'hashOf(hostname)',
+  },
+  {
+    file: 'operator/mcs/membership.ts',
+    tests: [PODS_TEST],
+    name: 'Services of pods are gone if their cluster cannot be read before they have slices',
+    rule: 'K5',
+    find: '|| podServicesOf(observed, exporter).length > 0',
     replace: '',
   },
 ];

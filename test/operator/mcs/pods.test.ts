@@ -145,7 +145,8 @@ describe('a headless ServiceImport behind a gateway (K3)', () => {
   test('keeps its Services while the gateway has no address yet, and has none without a gateway', () => {
     const before = after(observed([west([{ hostname: 'web-0', ready: false }])]));
     const gateway = { port: 4143, identity: undefined, addresses: [], alive: undefined };
-    expect(addresses(after(observed([west(named('web-0'), { gateway })], before)))).toEqual(addresses(before));
+    const unresolved = after(observed([west(named('web-0'), { gateway })], before));
+    expect({ ...unresolved, live: undefined }).toEqual({ ...before, live: undefined });
     expect(after(observed([west(named('web-0'), { gateway })])).podServices).toEqual([]);
     expect(after(observed([west(named('web-0'), { gateway: undefined })], before)).podServices).toEqual([]);
   });
@@ -192,6 +193,30 @@ describe('pods that are not known (K5)', () => {
       expect({ imported, podServices }).toEqual({ imported: before.imported, podServices: before.podServices });
     }
     expect(step(observed([], { ...before, isReadable: false })).actions).toEqual([]);
+  });
+
+  test('keep the ports that are imported, and are not in DNS without one', () => {
+    const ports = [{ name: 'admin', port: 82, protocol: 'TCP' }];
+    const standing = after(
+      observed([west([], { service: service({ clusterIP: 'None', ports }), slices: undefined })], before),
+    );
+    expect(standing.podServices).toEqual(before.podServices);
+    expect(listed(standing)).toEqual([]);
+    expect(statusOf(standing)?.endpointSliceObjects).toBe('Absent');
+  });
+
+  test('stay as opaque as they are, and so do those of other clusters', () => {
+    const opaque = { annotations: { 'config.linkerd.io/opaque-ports': '8080' } };
+    const [mysql, north] = [service({ clusterIP: 'None' }, opaque), 'north'];
+    const both = after(
+      observed([west(named('web-0'), { service: mysql }), target(north, { service: mysql, slices: [] })]),
+    );
+    const unknown = target(north, { isKnown: false });
+    const standing = after(observed([west(named('web-0', 'web-1'), { service: mysql }), unknown], both));
+    expect(standing.podServices.map(({ metadata }) => metadata.annotations)).toEqual([
+      opaque.annotations,
+      opaque.annotations,
+    ]);
   });
 
   test('follow their gateway all the same (C1)', () => {
