@@ -103,6 +103,8 @@ const isPortNumber = (port: number): boolean => Number.isInteger(port) && port >
  * for that port of the Service, which may lead to another port of the pod, and any other one for a port of the pod.
  */
 const reachable = (ports: ImportedPod['ports'], { spec }: Service): ImportedPod['ports'] =>
-  ports.filter(({ name = '', port }) =>
-    (spec?.ports ?? []).every((each) => each.port !== port || (each.name ?? '') === name),
+  ports.filter(({ name = '', port, protocol = 'TCP' }) =>
+    (spec?.ports ?? []).every(
+      (each) => each.port !== port || (each.protocol ?? 'TCP') !== protocol || (each.name ?? '') === name,
+    ),
   );

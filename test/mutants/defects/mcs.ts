@@ -33,6 +33,14 @@ export const MCS: readonly Defect[] = [
     replace: 'if (false)',
   },
   {
+    file: 'operator/mcs/pods.ts',
+    tests: ['test/operator/mcs/pods.test.ts'],
+    name: 'a port for UDP takes its number from the pods that have no hostname',
+    rule: 'K3',
+    find: "(each.protocol ?? 'TCP') !== protocol || ",
+    replace: '',
+  },
+  {
     ...EXPORTS,
     name: 'what is imported is exported again',
     rule: 'K1',

@@ -238,6 +238,15 @@ describe('pods that are not known (K5)', () => {
   });
 });
 
+test('a pod without a hostname is reached by a number that the Service has for another protocol as well (K3)', () => {
+  const ports = [
+    { name: 'tcp', port: 42, protocol: 'TCP' as const },
+    { name: 'udp', port: 42, protocol: 'UDP' as const },
+  ];
+  const [pod] = readPods(service({ clusterIP: 'None', ports }), [podSlice([{ address: '10.1.0.7' }], ports)]);
+  expect(pod?.ports.map(({ name }) => name)).toContain('tcp');
+});
+
 describe('pods that cannot all be imported', () => {
   test('are as many as the limit allows: those that are imported stay, and the status says so (E10)', () => {
     const before = after(observed([west(named('web-2'))]));
