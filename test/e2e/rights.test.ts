@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MirrorOperator } from '../../constructs/operator/mirror-operator.ts';
 import type { MirrorOperatorProps } from '../../constructs/operator/props.ts';
-import { failoverCrd } from '../../crds/index.ts';
+import { failoverCrd, mcsCrds } from '../../crds/index.ts';
 import { RemoteAccess } from '../../constructs/gateway/remote-access.ts';
 import { type ApiJson, render } from '../../constructs/mirror/render.ts';
 import type { AuditEntry, TestCluster } from '../cluster/index.ts';
@@ -178,10 +178,14 @@ const took =
     );
   };
 
-/** Requests of a user that were refused for want of a right; those that its own namespace's end refuses are not. */
+/**
+ * Requests of a user that were refused for want of a right; those that its own namespace's end refuses are not, nor is the
+ * look at what the cluster is called, which no Role can grant.
+ */
 const refused = async (cluster: TestCluster, user: string): Promise<readonly AuditEntry[]> =>
   (await cluster.audit()).filter(
-    (entry) => entry.code === 403 && entry.user === user && !entry.namespace?.startsWith('leaving'),
+    ({ code, user: by, namespace: within, resource }) =>
+      code === 403 && by === user && !within?.startsWith('leaving') && resource !== 'clusterproperties',
   );
 
 onReal('H6: the rights that the constructs render', () => {
@@ -542,6 +546,96 @@ onReal('H6: the rights that the constructs render', () => {
     ];
   };
 
+  /** What differs with the MCS API. */
+  const importLife = (objects: readonly ApiJson[]): readonly Step[] => {
+    const n = turn;
+    const named = (kind: string, name: string): ObjectRef => ({
+      apiVersion: 'multicluster.x-k8s.io/v1beta1',
+      kind,
+      metadata: { name, namespace: 'shop' },
+    });
+    const exportFrom = async (cluster: Api, name: string): Promise<void> => {
+      await cluster.apply(service(name));
+      await cluster.apply(slice(name, { labels: {} }));
+      await cluster.apply(named('ServiceExport', name));
+    };
+    interface Reporting {
+      readonly metadata: { readonly annotations?: object };
+      readonly spec?: { readonly ports?: readonly object[] };
+      readonly status?: {
+        readonly clusters?: readonly { readonly cluster: string }[];
+        readonly conditions?: readonly { readonly type: string; readonly reason: string }[];
+      };
+    }
+    const get = (kind: string, name: string) => clusters.east.get<ObjectRef & Reporting>(named(kind, name));
+    const importedFrom = async (name: string): Promise<string | undefined> =>
+      (await get('ServiceImport', name))?.status?.clusters?.map(({ cluster }) => cluster).join();
+    return [
+      {
+        name: 'a Service that the target exports is imported',
+        act: async () => {
+          await exportFrom(clusters.west, `imp-${n}`);
+          await linkWest();
+          await startOperator(objects);
+        },
+        done: async () => (await importedFrom(`imp-${n}`)) === 'west',
+      },
+      {
+        name: 'a ServiceImport that another has is left to them',
+        act: async () => {
+          const spec = { type: 'ClusterSetIP', ports: [{ port: 80, protocol: 'TCP' }] };
+          await clusters.east.apply({ ...named('ServiceImport', `own-${n}`), spec } as ObjectRef);
+          await exportFrom(clusters.west, `own-${n}`);
+          await exportFrom(clusters.west, `last-${n}`);
+        },
+        done: async () =>
+          (await importedFrom(`last-${n}`)) === 'west' && (await importedFrom(`own-${n}`)) === undefined,
+      },
+      {
+        name: 'annotations of others that leave no room for those of the export give way',
+        act: async () => {
+          await stopOperator();
+          const theirs = { 'example.com/theirs': 'x'.repeat(260_000) };
+          await clusters.east.patch(named('ServiceImport', `imp-${n}`), { metadata: { annotations: theirs } });
+          const exportedAnnotations = { 'example.com/ours': 'x'.repeat(4_000) };
+          await clusters.west.patch(named('ServiceExport', `imp-${n}`), { spec: { exportedAnnotations } });
+          await startOperator(objects);
+        },
+        done: async () =>
+          Object.keys((await get('ServiceImport', `imp-${n}`))?.metadata.annotations ?? {}).join() ===
+          'example.com/ours',
+      },
+      {
+        name: 'a Service of this cluster is exported, and its export reports on itself',
+        act: () => exportFrom(clusters.east, `imp-${n}`),
+        done: async () => {
+          const { conditions } = (await get('ServiceExport', `imp-${n}`))?.status ?? {};
+          return (
+            conditions?.some(({ type, reason }) => type === 'Valid' && reason === 'Valid') === true &&
+            (await importedFrom(`imp-${n}`)) === 'local,west'
+          );
+        },
+      },
+      {
+        name: 'an export that names no Service is reported',
+        act: () => clusters.east.apply(named('ServiceExport', `none-${n}`)),
+        done: async () => (await eventCounts('shop')).length > 0,
+      },
+      {
+        name: 'ServiceImports go with the last export',
+        act: async () => {
+          for (const cluster of [clusters.east, clusters.west])
+            for (const name of [`imp-${n}`, `own-${n}`, `last-${n}`, `none-${n}`])
+              await cluster.delete(named('ServiceExport', name));
+        },
+        done: async () =>
+          (await get('ServiceImport', `imp-${n}`)) === undefined &&
+          (await get('ServiceImport', `last-${n}`)) === undefined &&
+          (await isGone(`imp-${n}-clusterset`)),
+      },
+    ];
+  };
+
   /** What differs with ServiceFailovers. */
   const failoverLife = (objects: readonly ApiJson[]): readonly Step[] => {
     const n = turn;
@@ -768,6 +862,31 @@ onReal('H6: the rights that the constructs render', () => {
       expect(await unused(beyondPlain(objects))).toEqual([]);
     });
 
+    describe('to import by the MCS API', () => {
+      beforeAll(async () => {
+        for (const cluster of [clusters.eastCluster, clusters.westCluster])
+          for (const crd of mcsCrds) await installCrd(cluster, crd);
+      }, 60_000);
+
+      test('in the whole cluster', async () => {
+        const objects = operatorObjects({ serviceImports: true });
+        await grant(clusters.east, OPERATOR, objects);
+        await live(importLife(objects));
+        expect(await unused(beyondPlain(objects), rightsOf(remoteObjects).filter(isOfMcs))).toEqual([]);
+      });
+
+      test('where they are limited to namespaces on both sides', async () => {
+        const objects = operatorObjects({ ...LIMITED, serviceImports: true });
+        await grant(clusters.east, OPERATOR, objects);
+        await limited(async () => {
+          await grant(clusters.west, REMOTE, remoteLimited);
+          await live(importLife(objects));
+        });
+        const ofMcs = [objects, remoteLimited].map((each) => rightsOf(each).filter(isOfMcs));
+        expect(await unused(ofMcs[0]!, ofMcs[1])).toEqual([]);
+      });
+    });
+
     test('to make namespaces', async () => {
       const objects = operatorObjects({ enableNamespaceCreation: true });
       await grant(clusters.east, OPERATOR, objects);
@@ -788,6 +907,7 @@ onReal('H6: the rights that the constructs render', () => {
 
     test.each([
       ['of the operator', plain],
+      ['of the operator that imports', operatorObjects({ serviceImports: true })],
       ['of the operator that writes EndpointSlices', operatorObjects({ endpoints: 'slices' })],
       ['of the operator on a flat network', operatorObjects({ flat: true })],
       ['of the operator that makes namespaces', operatorObjects({ enableNamespaceCreation: true })],
