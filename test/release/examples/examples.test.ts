@@ -678,3 +678,21 @@ test('federated renders both clusters, each with a member of one federated Servi
     expect(objects[1]?.metadata.labels).toEqual({ 'mirror.linkerd.io/federated': 'member' });
   }
 });
+
+test('mcs renders both clusters, each with a ServiceExport beside its Service', async () => {
+  const files = await synthesize('mcs');
+  expect(files.map(({ file }) => file)).toEqual(['east.k8s.yaml', 'west.k8s.yaml']);
+  for (const { objects } of files) {
+    expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted()).toEqual([
+      'Deployment frontend',
+      'Deployment podinfo',
+      'Service podinfo',
+      'ServiceExport podinfo',
+    ]);
+    expect(objects.find(({ kind }) => kind === 'ServiceExport')).toMatchObject({
+      metadata: { namespace: 'welcome' },
+      spec: { exportedLabels: { team: 'greetings' } },
+    });
+    expect(objects.find(({ kind }) => kind === 'Service')?.metadata.labels).toBeUndefined();
+  }
+});

@@ -7,7 +7,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { failoverCrd } from '../../../crds/index.ts';
+import { failoverCrd, mcsCrds } from '../../../crds/index.ts';
 import { borrowCluster, type TestCluster } from '../../cluster/index.ts';
 import { onReal } from '../../cluster/on-each-backing.ts';
 import { requireBinary } from '../../cluster/real/binaries.ts';
@@ -182,7 +182,7 @@ onReal('what the examples render, applied by their READMEs', () => {
   beforeAll(async () => {
     clusters = await Promise.all(['west', 'east'].map((name) => borrowCluster('real', name)));
     for (const cluster of clusters)
-      for (const crd of [failoverCrd, ...meshCrds, ...ARGO_CRDS]) await installCrd(cluster, crd);
+      for (const crd of [failoverCrd, ...mcsCrds, ...meshCrds, ...ARGO_CRDS]) await installCrd(cluster, crd);
     env = {
       PATH: [dirname(requireBinary('kubectl')), process.env['PATH']].join(delimiter),
       KUBECONFIG: clusters.map(({ kubeconfigFile }) => kubeconfigFile).join(delimiter),

@@ -3,6 +3,7 @@
  * nothing.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mcsCrds } from '../../../crds/index.ts';
 import { borrowCluster, type TestCluster } from '../../cluster/index.ts';
 import { onReal } from '../../cluster/on-each-backing.ts';
 import { type Api, api, installCrd, objectPath } from '../../cluster/workload/index.ts';
@@ -17,8 +18,8 @@ onReal('what the examples render', () => {
   beforeAll(async () => {
     cluster = await borrowCluster('real', 'east');
     client = api(cluster);
-    for (const crd of meshCrds) await installCrd(cluster, crd);
-    for (const name of ['test', 'greetings', 'podinfo']) await client.apply(namespace(name));
+    for (const crd of [...meshCrds, ...mcsCrds]) await installCrd(cluster, crd);
+    for (const name of ['test', 'greetings', 'podinfo', 'welcome']) await client.apply(namespace(name));
   });
   afterAll(async () => {
     await client.close();

@@ -15,7 +15,7 @@ const EXAMPLES = fileURLToPath(new URL('../../../examples/', import.meta.url));
 const SOURCES = new URL('sources.ts', import.meta.url).href;
 
 /** The examples that are one program each. */
-export const EXAMPLE_NAMES = ['statefulset', 'podinfo', 'federated', 'failover', 'reuse'] as const;
+export const EXAMPLE_NAMES = ['statefulset', 'podinfo', 'federated', 'failover', 'mcs', 'reuse'] as const;
 
 /** One file of manifests. */
 export interface Manifest {
