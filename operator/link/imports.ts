@@ -44,6 +44,9 @@ const SETTLE_MS = 10_000;
 /** The writes of ServiceImports take turns with those of the mirrors of each cluster, under a name of no cluster. */
 const TURN = '!mcs';
 
+/** Most pods of one headless Service that get Services: rendering them must not hold up what others wait for (rule E10). */
+const MAX_PODS = 500;
+
 export interface ImportsOptions {
   readonly env: SharedEnvironment;
   readonly events: Pick<EventRecorder, 'record'>;
@@ -243,7 +246,7 @@ export class Imports implements ServiceImports {
         const object = source.services.get(`${namespace}/${service}`);
         return object !== undefined && importOf(object) !== key;
       },
-      maxPods: config.maxEndpointMirrors,
+      maxPods: Math.min(config.maxEndpointMirrors, MAX_PODS),
       isAddressTaken: this.#taken.has(key),
     };
     const certain = <P extends Exporter>(exporter: P, from: Exporting<LocalExporter>): P => {
