@@ -8,6 +8,7 @@ import { keyOf, type KubeObject, SERVICES, splitKey } from '../kube/objects.ts';
 import type { ImportDecision } from '../mcs/decide.ts';
 import { SERVICE_IMPORTS, type ServiceImport } from '../mcs/objects.ts';
 import { exportStatus, importStatus } from '../mcs/status.ts';
+import type { Refusal } from '../mirror/reasons.ts';
 import type { Outcome } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { Action } from '../runtime/plan.ts';
@@ -74,17 +75,17 @@ export class ImportReport {
   }
 
   /**
-   * Says that a name is taken, or that something could not be written; undefined: nothing is in the way any more. It is
-   * said once.
+   * Says what is in the way of writing what is imported under a key; undefined: nothing is, any more. It is said once.
    * @param object about which an Event is recorded, if there is one
    */
-  say(key: string, text: string | undefined, object?: KubeObject & { readonly kind: string }): void {
+  say(key: string, obstacle: Refusal | undefined, object?: KubeObject & { readonly kind: string }): void {
     const before = this.#said.get(key);
-    if (text === undefined) this.#said.delete(key);
-    if (text === undefined || text === before) return;
-    this.#said.set(key, text);
-    this.#options.env.log.warn({ controller: 'imports', service: key, error: text }, 'a Service cannot be imported');
-    if (object !== undefined) this.#event(object.kind, object, 'NameConflict', text);
+    if (obstacle === undefined) this.#said.delete(key);
+    if (obstacle === undefined || obstacle.message === before) return;
+    const { reason, message } = obstacle;
+    this.#said.set(key, message);
+    this.#options.env.log.warn({ controller: 'imports', service: key, error: message }, 'a Service cannot be imported');
+    if (object !== undefined) this.#event(object.kind, object, reason, message);
   }
 
   /** Logs what was written. */
@@ -139,10 +140,10 @@ export class ImportReport {
     }
   }
 
+  /** @param reason of several, separated by commas, the first counts */
   #event(kind: string, object: KubeObject, reason: string, message: string): void {
     const { uid = '' } = object.metadata;
-    const apiVersion = kind === 'Service' ? 'v1' : McsApi.apiVersion;
-    const regarding = { apiVersion, kind, ...splitKey(keyOf(object)), uid };
+    const regarding = { apiVersion: McsApi.apiVersion, kind, ...splitKey(keyOf(object)), uid };
     this.#options.events.record(regarding, 'Warning', reason.split(',')[0] ?? reason, message);
   }
 

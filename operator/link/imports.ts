@@ -4,20 +4,14 @@
  * that no Lease of a Link is needed.
  */
 import { derivedName } from '../../crds/mcs/derived-name.ts';
-import { Default, Label } from '../../crds/wire.ts';
+import { Label } from '../../crds/wire.ts';
 import { RETRY_BACKOFF } from '../kube/backoff.ts';
-import { describe, isInvalid } from '../kube/errors.ts';
+import { describe, isConflict, isInvalid } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, keyOf, SERVICES, splitKey } from '../kube/objects.ts';
 import { decideImport, type ImportDecision } from '../mcs/decide.ts';
-import { isMember, isOfImport, type Standing } from '../mcs/membership.ts';
+import { isOfImport, type Standing } from '../mcs/membership.ts';
 import { SERVICE_IMPORTS } from '../mcs/objects.ts';
-import {
-  type Exporter,
-  type LocalExporter,
-  type ObservedImport,
-  targetOf,
-  type TargetExporter,
-} from '../mcs/observed.ts';
+import type { ObservedImport } from '../mcs/observed.ts';
 import { WatchedImports } from '../mcs/watched.ts';
 import { type Pass, type Step, takeStep } from '../mirror/pass.ts';
 import type { Refusal } from '../mirror/reasons.ts';
@@ -25,21 +19,16 @@ import { Applier } from '../runtime/applier.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
-import { importedClusters, importOf } from '../source/owner.ts';
+import { importOf } from '../source/owner.ts';
+import { SERVICE_EXPORTS } from '../target/mcs-objects.ts';
 import type { SharedEnvironment } from './environment.ts';
-import { importIds, type ImportIds } from './import-ids.ts';
+import { ImportParties, type ImportPartiesOptions, type ObservedExports } from './import-parties.ts';
 import { ImportReport, merged } from './import-report.ts';
 import { namespaceStateOf } from './namespaces.ts';
-import type { Exporting, ImportParty, ServiceImports } from './participants.ts';
+import type { ImportParty, ServiceImports } from './participants.ts';
 
 /** Time until a name that a foreign object has is tried again. */
 const CONFLICT_RETRY_MS = 30_000;
-
-/**
- * Time for which a cluster that has just begun to be read is about to be known: what is said of all clusters is not written
- * anew for its sake.
- */
-const SETTLE_MS = 10_000;
 
 /** The writes of ServiceImports take turns with those of the mirrors of each cluster, under a name of no cluster. */
 const TURN = '!mcs';
@@ -47,14 +36,9 @@ const TURN = '!mcs';
 /** Most pods of one headless Service that get Services: rendering them must not hold up what others wait for (rule E10). */
 const MAX_PODS = 500;
 
-export interface ImportsOptions {
+export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs'> {
   readonly env: SharedEnvironment;
   readonly events: Pick<EventRecorder, 'record'>;
-  readonly local: Exporting<LocalExporter>;
-  /** Whether a Link names a cluster, or it is not known yet that none does: what there is of it stays. */
-  readonly mayHaveLink: (cluster: string) => boolean;
-  /** Clusters whose exports count, by their Links, with a session or without. */
-  readonly exporting: () => Iterable<string>;
 }
 
 export class Imports implements ServiceImports {
@@ -63,13 +47,9 @@ export class Imports implements ServiceImports {
   readonly #applier: Applier;
   readonly #watched: WatchedImports;
   readonly #report: ImportReport;
-  readonly #parties = new Map<string, ImportParty>();
+  readonly #parties: ImportParties;
   /** Keys of which the API server refused the former addresses for the derived Service: others have them. */
   readonly #taken = new Set<string>();
-  readonly #beganMs = performance.now();
-  #ids: ImportIds | undefined;
-  /** Whether exports are read: ServiceImports can be, or could at some time since the start. */
-  #isOpen = false;
   #isMissingReported = false;
   /** Ends the reconciles; undefined before they begin. */
   #stop: AbortSignal | undefined;
@@ -80,6 +60,7 @@ export class Imports implements ServiceImports {
     const turn = <T>(signal: AbortSignal, execute: () => Promise<T>): Promise<T> =>
       env.writes.run(TURN, signal, execute);
     this.#options = options;
+    this.#parties = new ImportParties({ ...options, settleMs: tuning.importSettleMs });
     this.#watched = new WatchedImports({
       client,
       partitions: config.mirrorNamespaces ?? [undefined],
@@ -113,14 +94,12 @@ export class Imports implements ServiceImports {
   }
 
   join(party: ImportParty): void {
-    if (this.#parties.has(party.cluster)) throw new Error(`cluster ${party.cluster} already takes part in imports`);
-    this.#parties.set(party.cluster, party);
-    if (this.#isOpen) party.read();
+    this.#parties.join(party);
     this.addAll();
   }
 
   leave(cluster: string): void {
-    if (this.#parties.delete(cluster)) this.addAll();
+    if (this.#parties.leave(cluster)) this.addAll();
   }
 
   add(key: string): void {
@@ -128,19 +107,23 @@ export class Imports implements ServiceImports {
   }
 
   addAll(): void {
-    this.#ids = undefined;
+    this.#parties.identify();
     // Nothing is reconciled any more.
     if (this.#stop?.aborted === true) return;
     for (const key of this.#keys()) this.add(key);
   }
 
   partsOf(cluster: string): ReadonlySet<string> {
-    const id = this.#identity.targets.get(cluster) ?? cluster;
-    return new Set([...this.#options.env.source.importsFrom(cluster), ...this.#watched.namedBy(id)]);
+    const named = this.#watched.namedBy(this.#parties.idOf(cluster));
+    return new Set([...this.#options.env.source.importsFrom(cluster), ...named]);
   }
 
   endingOf(cluster: string): readonly string[] {
-    return [...this.partsOf(cluster)].filter((key) => this.#watched.isReadableIn(splitKey(key).namespace));
+    return [...this.partsOf(cluster)].filter((key) => {
+      const { namespace, name } = splitKey(key);
+      const live = this.#watched.kind.store.get(key);
+      return this.#watched.isReadableIn(namespace) && (live === undefined || isOfImport(name, live));
+    });
   }
 
   /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
@@ -164,40 +147,31 @@ export class Imports implements ServiceImports {
     return this.#controller.idle();
   }
 
-  get #identity(): ImportIds {
-    const { local, exporting } = this.#options;
-    const silent = [...exporting()].filter((cluster) => !this.#parties.has(cluster));
-    return (this.#ids ??= importIds(local.claimedId, [...this.#parties.values()], silent));
-  }
-
   /** Returns all keys that may need work. */
   #keys(): ReadonlySet<string> {
-    const { env, local } = this.#options;
-    const exporters = [local, ...this.#parties.values()];
     const imports = [...this.#watched.kind.store.values()].map(keyOf);
-    return new Set([...imports, ...env.source.imports(), ...exporters.flatMap((each) => [...each.keys()])]);
+    return new Set([...imports, ...this.#options.env.source.imports(), ...this.#parties.keys()]);
   }
 
   /** ServiceImports were listed anew, or can be read, or not any more. */
   #stateChanged(): void {
-    const { env, local } = this.#options;
+    const { env } = this.#options;
     if (this.#watched.kind.isMissing && !this.#isMissingReported) {
       this.#isMissingReported = true;
       const message =
         'ServiceImports are not served here, so that the MCS API is left alone; `linkspan crds --mcs` prints its CRDs';
       env.log.info({ controller: 'imports' }, message);
     }
-    if (!this.#isOpen && this.#watched.isReadable) {
-      this.#isOpen = true;
-      for (const each of [local, ...this.#parties.values()]) each.read();
-    }
+    if (this.#watched.isReadable) this.#parties.read();
     this.addAll();
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
     const { env } = this.#options;
     const { conflictRetryMs = CONFLICT_RETRY_MS } = env.tuning;
-    const observed = this.#observe(key);
+    const standing = this.#standing(key);
+    const exports = this.#parties.observe(key, standing);
+    const observed = this.#observe(key, standing, exports);
     const decision = decideImport(observed);
     const { isPartial, isBlocked } = decision.manifests;
     const steps = stepsOf(observed, decision);
@@ -209,8 +183,8 @@ export class Imports implements ServiceImports {
     if (signal.aborted) return { again: true };
     if (this.#isAddressRefused(key, observed, pass)) return { again: true };
     if (pass.again) return pass;
-    const reported = await this.#reportOn(key, observed, decision, pass, signal);
-    this.#forgetAnswers(key, observed);
+    const reported = await this.#reportOn(key, exports, decision, pass, signal);
+    this.#parties.forgetAnswers(key, exports, this.#standing(key));
     return merged([pass, reported]);
   }
 
@@ -228,19 +202,19 @@ export class Imports implements ServiceImports {
     };
   }
 
-  #observe(key: string): ObservedImport {
-    const { env, local } = this.#options;
+  #observe(key: string, standing: Standing, { local, targets }: ObservedExports): ObservedImport {
+    const { env } = this.#options;
     const { source, config } = env;
     const { namespace, name } = splitKey(key);
-    const ids = this.#identity;
-    const standing = this.#standing(key);
-    const { derived, podServices, imported } = standing;
+    const { derived } = standing;
     if (derived !== undefined && isOfImport(name, derived)) this.#taken.delete(key);
-    const common = {
+    return {
       ...standing,
       namespace,
       namespaceState: namespaceStateOf(namespace, env),
       families: [...env.families],
+      local,
+      targets,
       isReadable: this.#watched.isReadableIn(namespace),
       isForeign: (service: string) => {
         const object = source.services.get(`${namespace}/${service}`);
@@ -249,41 +223,6 @@ export class Imports implements ServiceImports {
       maxPods: Math.min(config.maxEndpointMirrors, MAX_PODS),
       isAddressTaken: this.#taken.has(key),
     };
-    const certain = <P extends Exporter>(exporter: P, from: Exporting<LocalExporter>): P => {
-      const isLeaving = hasLeft(exporter) && isMember(standing, exporter);
-      return isLeaving && !from.confirmsNoExport(key) ? { ...exporter, isKnown: false } : exporter;
-    };
-    const targets = [...this.#parties.values()].map((party) =>
-      certain<TargetExporter>({ ...party.observe(key), id: ids.targets.get(party.cluster) }, party),
-    );
-    const objects = [...(derived === undefined ? [] : [derived]), ...podServices, ...imported];
-    const having = objects.flatMap(importedClusters);
-    return {
-      ...common,
-      local: certain<LocalExporter>({ ...local.observe(key), id: ids.local }, local),
-      targets: [...targets, ...this.#silent(having).map(silentExporter)],
-    };
-  }
-
-  /** Clusters that have a Link, or, of those that have a part, may have one, and no session. */
-  #silent(having: readonly string[]): readonly string[] {
-    const { mayHaveLink, exporting } = this.#options;
-    return [...new Set([...having.filter(mayHaveLink), ...exporting()])].filter(
-      (cluster) => !this.#parties.has(cluster),
-    );
-  }
-
-  /** Forgets the answers by which parts have ended: the next that ends needs another. */
-  #forgetAnswers(key: string, { local, targets }: ObservedImport): void {
-    const standing = this.#standing(key);
-    for (const each of [local, ...targets].filter(hasLeft))
-      if (!isMember(standing, each)) this.#exporting(each)?.forgetAnswer(key);
-  }
-
-  /** Who says what a cluster exports; undefined if it has no session. */
-  #exporting(exporter: Exporter): Exporting<LocalExporter> | undefined {
-    const target = targetOf(exporter);
-    return target === undefined ? this.#options.local : this.#parties.get(target.link.cluster);
   }
 
   /** Notes that the API server gives the addresses of a ServiceImport to no other derived Service. */
@@ -298,42 +237,36 @@ export class Imports implements ServiceImports {
     return true;
   }
 
-  #reportOn(
+  /** Says what is in the way; if nothing failed, writes the statuses. */
+  async #reportOn(
     key: string,
-    observed: ObservedImport,
+    exports: ObservedExports,
     decision: ImportDecision,
-    { refusals: [refusal], errors: [error] }: Pass,
+    { refusals, errors }: Pass,
     signal: AbortSignal,
-  ): Promise<Outcome> | Outcome {
-    const { name, namespace, local, live: before } = observed;
-    const foreign = before === undefined || isOfImport(name, before) ? undefined : before;
-    if (foreign !== undefined && decision.manifests.isBlocked) {
-      const text = `ServiceImport ${namespace}/${name} is not ours: it has no label ${Label.serviceImport}, and is left alone. Delete it to have the Service imported`;
-      this.#report.say(key, text, { ...foreign, kind: SERVICE_IMPORTS.kind });
+  ): Promise<Outcome> {
+    const { serviceExport } = exports.local;
+    const live = this.#watched.kind.store.get(key);
+    const isForeign = live !== undefined && !isOfImport(live.metadata.name, live);
+    // A conflict says no more than that the view was old.
+    const error = errors.find((each) => !isConflict(each));
+    const failure = error === undefined ? undefined : ({ reason: 'Error', message: describe(error) } as const);
+    if (isForeign && decision.manifests.isBlocked) {
+      this.#report.say(key, foreignImport(key), { ...live, kind: SERVICE_IMPORTS.kind });
     } else {
-      const object = local.serviceExport && { ...local.serviceExport, kind: 'ServiceExport' };
-      this.#report.say(key, refusal?.message ?? (error === undefined ? undefined : describe(error)), object);
+      const object = serviceExport && { ...serviceExport, kind: SERVICE_EXPORTS.kind };
+      this.#report.say(key, refusals[0] ?? failure, object);
     }
-    if (error !== undefined) return {};
-    const now = this.#watched.kind.store.get(key);
-    const live = now !== undefined && isOfImport(name, now) ? now : undefined;
-    const awaited = this.#awaited(observed);
-    const waitMs = Math.max(0, ...[...awaited.values()]);
+    if (errors.length > 0) return {};
+    const awaited = this.#parties.awaited(exports);
+    const waitMs = Math.max(0, ...awaited.values());
     const waits = {
-      ofExport: waitMs > 0,
+      ofExport: waitMs > 0 || exports.isUnconfirmed,
       ofImport: (decision.sources ?? []).some(({ exporter }) => (awaited.get(exporter) ?? 0) > 0),
     };
-    const reported = this.#report.report(key, { decision, live, serviceExport: local.serviceExport, waits }, signal);
-    return reported.then((outcome) => merged([outcome, waitMs > 0 ? { requeueAfterMs: waitMs } : {}]));
-  }
-
-  /** How long each cluster that is not known is given to be known, in milliseconds. */
-  #awaited({ local, targets }: ObservedImport): ReadonlyMap<Exporter, number> {
-    const { env } = this.#options;
-    const settleMs = env.tuning.importSettleMs ?? SETTLE_MS;
-    const leftMs = (sinceMs: number): number => sinceMs + settleMs - performance.now();
-    const unknown = [local, ...targets].filter(({ id, isKnown }) => id === undefined || !isKnown);
-    return new Map(unknown.map((each) => [each, leftMs(this.#exporting(each)?.sinceMs ?? this.#beganMs)]));
+    const findings = { decision, live: isForeign ? undefined : live, serviceExport, waits };
+    const reported = await this.#report.report(key, findings, signal);
+    return merged([reported, waitMs > 0 ? { requeueAfterMs: waitMs } : {}]);
   }
 }
 
@@ -352,18 +285,9 @@ function stepsOf(observed: ObservedImport, { manifests }: ImportDecision): reado
   ];
 }
 
-/** Whether a cluster is known to have no export. */
-const hasLeft = ({ isKnown, serviceExport }: Exporter): boolean => isKnown && serviceExport === undefined;
-
-/** A cluster that has a Link, or may have one, and no session that takes part. */
-export const silentExporter = (cluster: string): TargetExporter => ({
-  id: undefined,
-  isKnown: false,
-  slices: undefined,
-  link: { cluster, clusterDomain: Default.clusterDomain },
-  mode: 'gateway',
-  anyReady: undefined,
-  isAdmitted: true,
+const foreignImport = (key: string): Refusal => ({
+  reason: 'NameConflict',
+  message: `ServiceImport ${key} is not ours: it has no label ${Label.serviceImport}, and is left alone. Delete it to have the Service imported`,
 });
 
 const foreignObject = (kind: string, name: string): Refusal => ({

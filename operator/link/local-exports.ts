@@ -6,11 +6,11 @@ import type { SharedEnvironment } from './environment.ts';
 import type { Exporting, ServiceImports } from './participants.ts';
 
 export class LocalExports implements Exporting<LocalExporter> {
-  readonly sinceMs = performance.now();
   readonly #exports: ClusterExports;
   readonly #stopped = new AbortController();
   #imports: Pick<ServiceImports, 'add' | 'addAll'> | undefined;
   #reading: Promise<void> | undefined;
+  #sinceMs = performance.now();
 
   constructor({ client, config, tuning, interruptions, log }: SharedEnvironment) {
     this.#exports = new ClusterExports({
@@ -32,6 +32,10 @@ export class LocalExports implements Exporting<LocalExporter> {
     return this.#exports.claimedId;
   }
 
+  get sinceMs(): number {
+    return this.#sinceMs;
+  }
+
   keys(): Iterable<string> {
     return this.#exports.keys();
   }
@@ -49,7 +53,9 @@ export class LocalExports implements Exporting<LocalExporter> {
   }
 
   read(): void {
-    this.#reading ??= this.#exports.run(this.#stopped.signal);
+    if (this.#reading !== undefined) return;
+    this.#sinceMs = performance.now();
+    this.#reading = this.#exports.run(this.#stopped.signal);
   }
 
   /** Reports what changes. */

@@ -50,7 +50,7 @@ export function decideImport(observed: ObservedImport): ImportDecision {
   if (!observed.isReadable || namespaceState === 'unreadable' || namespaceState === 'forbidden')
     return { ...nothing, manifests: asItIs(observed) };
   if (live !== undefined && !isOfImport(name, live))
-    return { ...nothing, manifests: { ...asItIs(observed), isBlocked: true } };
+    return { ...nothing, manifests: { ...asItIs(observed), isBlocked: resolution !== undefined } };
   if (namespaceState !== 'exists') return { ...nothing, manifests: NO_IMPORT };
 
   const stays = exporters.filter((each) => !isKnown(each) && isMember(observed, each));

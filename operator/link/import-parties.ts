@@ -1,0 +1,158 @@
+/**
+ * Who takes part in ServiceImports: the cluster itself, and a session for each Link. All that is said of exports, of ids
+ * and of what is not known goes through here.
+ */
+import { Default } from '../../crds/wire.ts';
+import { isMember, type Standing } from '../mcs/membership.ts';
+import {
+  type Exporter,
+  type LocalExporter,
+  type ObservedImport,
+  targetOf,
+  type TargetExporter,
+} from '../mcs/observed.ts';
+import { importedClusters } from '../source/owner.ts';
+import { importIds, type ImportIds } from './import-ids.ts';
+import type { Exporting, ImportParty } from './participants.ts';
+
+/**
+ * Time for which a cluster that has just begun to be read is about to be known: what is said of all clusters is not written
+ * anew for its sake.
+ */
+const SETTLE_MS = 10_000;
+
+export interface ImportPartiesOptions {
+  readonly local: Exporting<LocalExporter>;
+  /** Whether a Link names a cluster, or it is not known yet that none does: what there is of it stays. */
+  readonly mayHaveLink: (cluster: string) => boolean;
+  /** Clusters whose exports count, by their Links, with a session or without. */
+  readonly exporting: () => Iterable<string>;
+  /** @default 10000 */
+  readonly settleMs?: number | undefined;
+}
+
+/** What all clusters export under one key. */
+export interface ObservedExports extends Pick<ObservedImport, 'local' | 'targets'> {
+  /** Whether a cluster is asked if an export that is not there any more is really gone; it counts as not known. */
+  readonly isUnconfirmed: boolean;
+}
+
+export class ImportParties {
+  readonly #options: ImportPartiesOptions;
+  readonly #parties = new Map<string, ImportParty>();
+  readonly #beganMs = performance.now();
+  #ids: ImportIds | undefined;
+  #isOpen = false;
+
+  constructor(options: ImportPartiesOptions) {
+    this.#options = options;
+  }
+
+  /** @throws Error if the cluster takes part already */
+  join(party: ImportParty): void {
+    if (this.#parties.has(party.cluster)) throw new Error(`cluster ${party.cluster} already takes part in imports`);
+    this.#parties.set(party.cluster, party);
+    if (this.#isOpen) party.read();
+  }
+
+  /** @returns whether the cluster took part */
+  leave(cluster: string): boolean {
+    return this.#parties.delete(cluster);
+  }
+
+  /** Begins to read exports, those of clusters that join later included; once, however often it is called. */
+  read(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    for (const each of this.#all()) each.read();
+  }
+
+  /** Returns the keys of all exports, and of others that may need work. */
+  keys(): readonly string[] {
+    return this.#all().flatMap((each) => [...each.keys()]);
+  }
+
+  /** Returns what a cluster is called, by the name that its Link gives it; that name while it is not known. */
+  idOf(cluster: string): string {
+    return this.#identity.targets.get(cluster) ?? cluster;
+  }
+
+  /** Notes that a cluster may be called otherwise. */
+  identify(): void {
+    this.#ids = undefined;
+  }
+
+  /** Returns what is known of all exports of a key. */
+  observe(key: string, standing: Standing): ObservedExports {
+    const { local } = this.#options;
+    const ids = this.#identity;
+    let isUnconfirmed = false;
+    const certain = <P extends Exporter>(exporter: P, from: Exporting<LocalExporter>): P => {
+      const isLeaving = hasLeft(exporter) && isMember(standing, exporter);
+      if (!isLeaving || from.confirmsNoExport(key)) return exporter;
+      isUnconfirmed = true;
+      return { ...exporter, isKnown: false };
+    };
+    const targets = [...this.#parties.values()].map((party) =>
+      certain<TargetExporter>({ ...party.observe(key), id: ids.targets.get(party.cluster) }, party),
+    );
+    return {
+      local: certain<LocalExporter>({ ...local.observe(key), id: ids.local }, local),
+      targets: [...targets, ...this.#silent(standing).map(silentExporter)],
+      isUnconfirmed,
+    };
+  }
+
+  /** Returns how long each cluster that is not known is given to be known, in milliseconds; less than 0: no longer. */
+  awaited({ local, targets }: Pick<ObservedImport, 'local' | 'targets'>): ReadonlyMap<Exporter, number> {
+    const { settleMs = SETTLE_MS } = this.#options;
+    const unknown = [local, ...targets].filter(({ id, isKnown }) => id === undefined || !isKnown);
+    return new Map(
+      unknown.map((each) => [each, (this.#from(each)?.sinceMs ?? this.#beganMs) + settleMs - performance.now()]),
+    );
+  }
+
+  /** Forgets the answers by which parts have ended: the next that ends needs another. */
+  forgetAnswers(key: string, { local, targets }: ObservedExports, standing: Standing): void {
+    for (const each of [local, ...targets].filter(hasLeft))
+      if (!isMember(standing, each)) this.#from(each)?.forgetAnswer(key);
+  }
+
+  get #identity(): ImportIds {
+    const { local, exporting } = this.#options;
+    const silent = [...exporting()].filter((cluster) => !this.#parties.has(cluster));
+    return (this.#ids ??= importIds(local.claimedId, [...this.#parties.values()], silent));
+  }
+
+  #all(): readonly Exporting<LocalExporter>[] {
+    return [this.#options.local, ...this.#parties.values()];
+  }
+
+  /** Who says what a cluster exports; undefined if it has no session. */
+  #from(exporter: Exporter): Exporting<LocalExporter> | undefined {
+    const target = targetOf(exporter);
+    return target === undefined ? this.#options.local : this.#parties.get(target.link.cluster);
+  }
+
+  /** Clusters that have a Link, or, of those that have a part, may have one, and no session. */
+  #silent({ derived, podServices, imported }: Standing): readonly string[] {
+    const { mayHaveLink, exporting } = this.#options;
+    const objects = [...(derived === undefined ? [] : [derived]), ...podServices, ...imported];
+    const having = objects.flatMap(importedClusters).filter(mayHaveLink);
+    return [...new Set([...having, ...exporting()])].filter((cluster) => !this.#parties.has(cluster));
+  }
+}
+
+/** Whether a cluster is known to have no export. */
+const hasLeft = ({ isKnown, serviceExport }: Exporter): boolean => isKnown && serviceExport === undefined;
+
+/** A cluster that has a Link, or may have one, and no session that takes part. */
+const silentExporter = (cluster: string): TargetExporter => ({
+  id: undefined,
+  isKnown: false,
+  slices: undefined,
+  link: { cluster, clusterDomain: Default.clusterDomain },
+  mode: 'gateway',
+  anyReady: undefined,
+  isAdmitted: true,
+});
