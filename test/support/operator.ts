@@ -22,6 +22,7 @@ export const FAST: Tuning = {
   removalGraceMs: 100,
   returnGraceMs: 100,
   labelCopyMs: 0,
+  importSettleMs: 500,
 };
 
 /** Default flags of operators in tests: Leases that a busy machine does not lose. */
