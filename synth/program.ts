@@ -137,10 +137,7 @@ command('init', addInitFlags)
 
 command('crds')
   .description('print the CustomResourceDefinitions of Link and ServiceFailover as YAML')
-  .option(
-    '--mcs',
-    'print those of ServiceExport, ServiceImport and ClusterProperty, on which the operator does not act yet',
-  )
+  .option('--mcs', 'print those of the MCS API instead: ServiceExport, ServiceImport and ClusterProperty')
   .action(async (flags: CrdsFlags) => (await import('./commands/crds.ts')).printCrds(flags));
 
 command('synth')

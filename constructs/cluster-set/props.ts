@@ -136,8 +136,7 @@ export interface ClusterSetProps {
    */
   readonly serviceExports?: boolean | undefined;
   /**
-   * The MCS API in every cluster: its CRDs, and what the clusters are called. The operator of this version of Linkspan does
-   * not act on ServiceExports yet.
+   * The MCS API in every cluster: its CRDs, and what the clusters are called.
    * @default - none: neither CRDs nor ids are rendered
    */
   readonly mcs?: ClusterSetMcs | undefined;

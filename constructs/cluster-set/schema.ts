@@ -133,7 +133,7 @@ export const CLUSTER_SET_PROPS = object(
     ),
     serviceExports: flag('Whether clusters import what the ServiceExports of others export; default true'),
     mcs: object(
-      'The MCS API in every cluster, on which the operator does not act yet; default none',
+      'The MCS API in every cluster: its CRDs, and what the clusters are called; default none',
       {
         clusterSet: text('Id of the set; the id of each cluster is its name'),
         crds: flag('Whether to render the CRDs of the MCS API and of ClusterProperty; default true'),

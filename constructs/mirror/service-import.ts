@@ -26,7 +26,7 @@ import { SERVICE_IMPORT_PROPS } from './schema.ts';
  * `clusterset-<hostname>-<hash>`, with slices that lead there.
  *
  * In Git, without the operator, it is what it was rendered as: give each pod the addresses of its Service, or only the
- * Services of pods are rendered. The operator of this version of Linkspan does not write ServiceImports yet.
+ * Services of pods are rendered. Where the operator imports, it writes ServiceImports itself, and takes this one for its own.
  * @throws InvalidPropsError naming every prop that the API server or Linkerd would refuse
  */
 export class ServiceImport extends Construct {

@@ -18,8 +18,7 @@ import { type ExportedMetadata, exportedMetadataErrors, exportManifest } from '.
 /** Options of an export. */
 export interface ExportOptions extends ExportedMetadata {
   /**
-   * What exports a Service: a label of Linkerd, or a ServiceExport of the MCS API, whose CRD `McsCrds` renders. The
-   * operator of this version of Linkspan does not act on ServiceExports yet.
+   * What exports a Service: a label of Linkerd, or a ServiceExport of the MCS API, whose CRD `McsCrds` renders.
    * @default linkerd
    */
   readonly api?: 'linkerd' | 'mcs' | undefined;

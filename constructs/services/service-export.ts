@@ -37,7 +37,7 @@ export interface ServiceExportProps extends ExportedMetadata {
 }
 
 /**
- * A `multicluster.x-k8s.io/v1beta1` ServiceExport. The operator of this version of Linkspan does not act on it yet.
+ * A `multicluster.x-k8s.io/v1beta1` ServiceExport: the operators of the clusters in the set import the Service.
  * Synthesis fails for each invalid name, label and annotation.
  */
 export class ServiceExport extends Construct {

@@ -160,7 +160,7 @@ export const federated = (chart: Chart): void => {
   Federated.of(service);
 };
 
-/** Exports a Service to the other clusters of the set by the MCS API, as `Exported.of(service, { api: 'mcs' })` does. The operator does not act on ServiceExports yet. */
+/** Exports a Service to the other clusters of the set by the MCS API, as `Exported.of(service, { api: 'mcs' })` does. [mcs.md](mcs.md) shows what becomes of it. */
 export const serviceExport = (chart: Chart): void => {
   new ServiceExport(chart, 'Export', {
     service: 'podinfo',
@@ -277,7 +277,7 @@ export const federatedService = (chart: Chart): void => {
   });
 };
 
-/** Renders the import of a Service by the MCS API: the ServiceImport, which CoreDNS reads, the Service that is derived from it, and a slice of the gateway of each cluster. The operator does not write ServiceImports yet; `static` renders the slices, too. */
+/** Renders the import of a Service by the MCS API: the ServiceImport, which CoreDNS reads, the Service that is derived from it, and a slice of the gateway of each cluster. The operator writes ServiceImports itself; this is for clusters in which it does not run, where `static` renders the slices, too. */
 export const serviceImport = (chart: Chart): void => {
   new ServiceImport(chart, 'ServiceImport', {
     service: 'podinfo',

@@ -42,7 +42,7 @@ export const CONSTRUCT_GROUPS: readonly ConstructGroup[] = [
       {
         want: 'to export a Service by the MCS API (KEP-1645)',
         constructs: ['ServiceExport', 'ClusterProperty', 'McsCrds'],
-        note: 'The operator does not act on ServiceExports yet.',
+        note: '[mcs.md](mcs.md) shows what becomes of it.',
       },
     ],
   },
@@ -91,7 +91,7 @@ export const CONSTRUCT_GROUPS: readonly ConstructGroup[] = [
       {
         want: 'to import a Service by the MCS API (KEP-1645)',
         constructs: ['ServiceImport'],
-        note: 'The operator does not write ServiceImports yet.',
+        note: 'For clusters without the operator, which writes ServiceImports itself.',
       },
       { want: 'rights for a ServiceAccount', constructs: ['Grant'] },
     ],
