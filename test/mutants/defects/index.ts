@@ -1,6 +1,6 @@
 /**
- * All defects, one file for each folder of the operator, one for the local members of federated Services, one for the
- * constructs that users compose with, and one for the commands.
+ * All defects, one file for each folder of the operator, one for the local members of federated Services, one for
+ * the controller of ServiceImports, one for the constructs that users compose with, and one for the commands.
  */
 import type { Defect } from '../defect.ts';
 import { COMMANDS } from './commands.ts';
@@ -8,6 +8,7 @@ import { CONSTRUCTS } from './constructs.ts';
 import { FAILOVER } from './failover.ts';
 import { FEDERATION } from './federation.ts';
 import { GATEWAY } from './gateway.ts';
+import { IMPORTS } from './imports.ts';
 import { KUBE } from './kube.ts';
 import { LINK } from './link.ts';
 import { LOCAL_MEMBER } from './local-member.ts';
@@ -30,6 +31,7 @@ export const DEFECTS: readonly Defect[] = [
   ...LOCAL_MEMBER,
   ...FAILOVER,
   ...MCS,
+  ...IMPORTS,
   ...PROCESS,
   ...CONSTRUCTS,
   ...COMMANDS,

@@ -174,8 +174,12 @@ describe('the controller of ServiceImports', () => {
       'patch serviceimports',
       'patch serviceimports',
     ]);
-    const { values } = await stage.metrics.serviceImports.get();
-    expect(values.map(({ labels, value }) => `${labels.ready} ${value}`)).toEqual(['true 1', 'false 0']);
+    const counts = async (): Promise<readonly string[]> =>
+      (await stage.metrics.serviceImports.get()).values.map(({ labels, value }) => `${labels.ready} ${value}`);
+    expect(await counts()).toEqual(['true 1', 'false 0']);
+    parties.set('b', target('b', GONE));
+    await change(target('a', GONE));
+    expect([live(), derived(), slices(), await counts()]).toEqual([undefined, undefined, {}, ['true 0', 'false 0']]);
   });
 
   it('writes nothing when it starts beside what is right, whatever comes to be known first (C5)', async () => {

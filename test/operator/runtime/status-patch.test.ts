@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../operator/kube/errors.ts';
+import type { KubeObject, Resource } from '../../../operator/kube/objects.ts';
+import { StatusPatch } from '../../../operator/runtime/status-patch.ts';
+
+interface Widget extends KubeObject {
+  readonly status?: unknown;
+}
+
+const WIDGETS: Resource = {
+  group: 'example.com',
+  version: 'v1',
+  plural: 'widgets',
+  kind: 'Widget',
+  namespaced: true,
+};
+const { signal } = new AbortController();
+const widget = (version: string, status?: object): Widget => ({
+  metadata: { name: 'a', namespace: 'shop', resourceVersion: version },
+  ...(status !== undefined && { status }),
+});
+
+/** A server whose CRD keeps what `kept` says of a status. */
+function setUp({ periodMs = 0, kept = (status: object): object => status, fails = false } = {}) {
+  const written: (readonly [string, object])[] = [];
+  const shown: Widget[] = [];
+  let version = 1;
+  let isHeld = true;
+  const client = {
+    patch: <T>(_: Resource, { name, subresource }: { name: string; subresource?: string }, patch: object) => {
+      if (!isHeld) return Promise.reject(new Error('fenced'));
+      if (fails) return Promise.reject(new ApiError(404, { reason: 'NotFound' }, 'patch'));
+      const { status } = patch as { readonly status: object };
+      written.push([`${name}/${subresource}`, status]);
+      return Promise.resolve(widget(`${(version += 1)}`, kept(status)) as T);
+    },
+    fenced: (fence: () => void) => {
+      try {
+        fence();
+      } catch {
+        isHeld = false;
+      }
+      return client;
+    },
+  };
+  let mayWrite = true;
+  const patch = new StatusPatch<Widget>({
+    client: client,
+    of: WIDGETS,
+    mayWrite: () => mayWrite,
+    periodMs,
+    onWritten: (object) => void shown.push(object),
+  });
+  return { patch, written, shown, lose: () => (mayWrite = false) };
+}
+
+describe('the status of an object', () => {
+  it('is written to the subresource if it differs, and shown', async () => {
+    const { patch, written, shown } = setUp();
+    expect(await patch.write(widget('1', { ready: false }), { ready: true }, signal)).toBe('written');
+    expect(written).toEqual([['a/status', { ready: true }]]);
+    expect(shown).toEqual([widget('2', { ready: true })]);
+    expect(await patch.write(widget('2', { ready: true }), { ready: true }, signal)).toBe('unchanged');
+    expect(written).toHaveLength(1);
+  });
+
+  it('is not written if the object has it', async () => {
+    const { patch, written } = setUp();
+    expect(await patch.write(widget('1', { ready: true }), { ready: true }, signal)).toBe('unchanged');
+    expect(written).toEqual([]);
+  });
+
+  it('is not written again while the watch has yet to show it', async () => {
+    const { patch, written } = setUp();
+    await patch.write(widget('1'), { ready: true }, signal);
+    expect(await patch.write(widget('1'), { ready: true }, signal)).toBe('unchanged');
+    expect(written).toHaveLength(1);
+  });
+
+  it('is not written again and again though the CRD drops a part of it, until something changes (C5)', async () => {
+    const { patch, written } = setUp({ kept: () => ({}) });
+    await patch.write(widget('1'), { ready: true }, signal);
+    expect(await patch.write(widget('2', {}), { ready: true }, signal)).toBe('unchanged');
+    expect(await patch.write(widget('3', {}), { ready: true }, signal)).toBe('written');
+    expect(await patch.write(widget('3', {}), { ready: false }, signal)).toBe('written');
+    expect(written).toHaveLength(3);
+  });
+
+  it('is written once in a period (G2)', async () => {
+    const { patch, written } = setUp({ periodMs: 60_000 });
+    await patch.write(widget('1'), { ready: true }, signal);
+    const outcome = await patch.write(widget('2', { ready: true }), { ready: false }, signal);
+    expect(typeof outcome === 'object' && outcome.waitMs > 50_000 && outcome.waitMs <= 60_000).toBe(true);
+    expect(written).toHaveLength(1);
+    patch.forget('shop/a');
+    expect(await patch.write(widget('2', { ready: true }), { ready: false }, signal)).toBe('written');
+  });
+
+  it('of an object that is gone is nobody’s concern, and nothing is written without the right to (H2)', async () => {
+    expect(await setUp({ fails: true }).patch.write(widget('1'), { ready: true }, signal)).toBe('unchanged');
+    const { patch, lose, written } = setUp();
+    lose();
+    await expect(patch.write(widget('1'), { ready: true }, signal)).rejects.toThrow('fenced');
+    expect(written).toEqual([]);
+  });
+});
