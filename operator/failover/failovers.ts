@@ -2,65 +2,44 @@
  * The controller of ServiceFailovers (rules J1 to J4): a reconcile observes one of them, decides, brings its routes from
  * what they are to what they must be, in place, and reports.
  */
-import { isDeepStrictEqual } from 'node:util';
-import type { MirrorMode } from '../../constructs/mirror/index.ts';
-import type { FailoverStatus } from '../../crds/failover/types.gen.ts';
-import { Annotation, FailoverApi, federatedName, Label } from '../../crds/wire.ts';
+import { federatedName } from '../../crds/wire.ts';
 import { RETRY_BACKOFF, type BackoffPolicy } from '../kube/backoff.ts';
-import type { KubeClient } from '../kube/client.ts';
 import { servedVerbs } from '../kube/discovery.ts';
-import { describe, isConflict, isNotFound } from '../kube/errors.ts';
-import { keyOf, type Service, splitKey } from '../kube/objects.ts';
-import type { Metrics } from '../metrics.ts';
+import { describe, isConflict } from '../kube/errors.ts';
+import { keyOf, splitKey } from '../kube/objects.ts';
 import { Applier } from '../runtime/applier.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
-import type { EventRecorder } from '../runtime/events.ts';
-import { fenced, type MayWrite } from '../runtime/fence.ts';
-import type { Logger } from '../runtime/logger.ts';
 import type { OptionalKindOptions } from '../runtime/optional-kind.ts';
 import { type Action, plan } from '../runtime/plan.ts';
-import { isFederated, isFlat, ownerOf } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
 import type { Readiness } from './decide.ts';
+import { type EndpointsOptions, ServiceEndpoints } from './endpoints.ts';
 import type { ObservedFailover, Route } from './observed.ts';
 import { type Decision, decideFailover, type Finding } from './plan.ts';
-import { type EndpointCounts, reachable, readyMembers, sumCounts, type TargetKnowledge } from './readiness.ts';
+import { FailoverReport, type ReportOptions, STATUS_PERIOD_MS } from './report.ts';
 import { failoverOf, ROUTE_KINDS, routedPorts, ROUTES } from './routes.ts';
-import { failoverStatus, type FailoverFindings, readStatus } from './status.ts';
 import { Splits } from './splits.ts';
+import { readStatus } from './status.ts';
 import { type FailoverObject, parentKeysOf, SERVICE_FAILOVERS, Watched } from './watched.ts';
 
-export interface FailoversOptions extends Pick<OptionalKindOptions, 'timings' | 'interruptions'> {
-  /** The source cluster. */
-  readonly client: KubeClient;
+export interface FailoversOptions
+  extends
+    Pick<OptionalKindOptions, 'timings' | 'interruptions'>,
+    Omit<ReportOptions, 'store'>,
+    Omit<EndpointsOptions, 'services' | 'slices'> {
   readonly source: Pick<SourceStores, 'services' | 'subscribeServices'>;
-  /** Namespace of the operator. */
-  readonly namespace: string;
   /** The only namespaces that are served. @default all */
   readonly namespaces: readonly string[] | undefined;
-  readonly metrics: Metrics;
-  readonly events: Pick<EventRecorder, 'record'>;
-  readonly log: Logger;
-  readonly mayWrite: MayWrite;
   readonly concurrency: number;
   /** Waits for the turn of a write, and makes it. */
   readonly turn: <T>(signal: AbortSignal, execute: () => Promise<T>) => Promise<T>;
-  /** Returns what is known first hand of a Service of a target cluster; undefined if no Link names that cluster. */
-  readonly knowledge: (cluster: string, key: string) => TargetKnowledge | undefined;
-  /** Returns whether a member in a target cluster is ready; undefined while that is not known. */
-  readonly isMemberReady: (cluster: string, key: string) => boolean | undefined;
   readonly backoff?: BackoffPolicy | undefined;
-  /** Time between two writes of one status, in milliseconds. @default 1000 */
-  readonly statusPeriodMs?: number | undefined;
   /** Time for which routes stay once there can be ServiceFailovers again, in milliseconds. @default 600000 */
   readonly returnGraceMs?: number | undefined;
-  /** @default Date.now */
-  readonly now?: () => number;
 }
 
 /** Time until a name that a foreign object has is tried again, and until it is asked again what the API server serves. */
 const RETRY_MS = 10_000;
-const STATUS_PERIOD_MS = 1_000;
 const RETURN_GRACE_MS = 600_000;
 
 export class Failovers {
@@ -69,10 +48,10 @@ export class Failovers {
   readonly #controller: Controller;
   readonly #splits: Splits;
   readonly #applier: Applier;
+  readonly #endpoints: ServiceEndpoints;
+  readonly #report: FailoverReport;
   /** Readiness as it was last decided: the status may be written later. */
   readonly #readiness = new Map<string, ReadonlyMap<string, Readiness>>();
-  /** When each status was last written, on the monotonic clock. */
-  readonly #writtenMs = new Map<string, number>();
   /** When there was last found to be no place for ServiceFailovers, on the monotonic clock. */
   #absentMs = -Infinity;
   /** When a list last showed none at all, on the monotonic clock: nobody may have asked for that. */
@@ -102,10 +81,16 @@ export class Failovers {
       log,
       backoff: options.backoff ?? RETRY_BACKOFF,
     });
+    this.#endpoints = new ServiceEndpoints({
+      ...options,
+      services: options.source.services,
+      slices: this.#watched.slices,
+    });
+    this.#report = new FailoverReport({ ...options, store: this.#watched.failovers.store });
     this.#splits = new Splits({
       ...options,
       store: this.#watched.splits.store,
-      isReady: (key) => this.#isReady(key),
+      isReady: (key) => this.#endpoints.isReady(key),
       isKnown: (namespace) => this.#watched.slices.stateIn(namespace) === 'readable',
     });
     const stores = ROUTE_KINDS.map((kind) => [ROUTES[kind].plural, this.#watched.routes[kind].store] as const);
@@ -178,7 +163,7 @@ export class Failovers {
     if (failovers.stateIn(namespace) !== 'readable') return {};
     const object = failovers.store.get(key);
     if (object === undefined) return this.#remove(key, signal);
-    if (!object.read.ok) return this.#report(key, object, { invalid: object.read.errors }, signal);
+    if (!object.read.ok) return this.#report.report(key, object, { invalid: object.read.errors }, signal);
     const { now = Date.now } = this.#options;
     const observed = this.#observe(key, object, object.read.value);
     // What has not been read yet is read soon, and then all keys come again.
@@ -192,7 +177,7 @@ export class Failovers {
     // Where a gateway is dead, the routes of all others come before the first status.
     const { statusPeriodMs = STATUS_PERIOD_MS } = this.#options;
     if (wrote && errors.length === 0) return { requeueAfterMs: statusPeriodMs };
-    const reported = await this.#report(key, object, { observed, decision, failure }, signal);
+    const reported = await this.#report.report(key, object, { observed, decision, failure }, signal);
     const waits = [decision.requeueAfterMs, reported.requeueAfterMs, failure && RETRY_MS].filter(
       (ms) => ms !== undefined,
     );
@@ -224,7 +209,7 @@ export class Failovers {
       apex: services.get(service),
       backends: settings.backends.map((backend) => {
         const live = services.get(`${namespace}/${backend.service}`);
-        return { live, endpoints: live && this.#endpointsOf(live) };
+        return { live, endpoints: live && this.#endpoints.of(live) };
       }),
       owned: this.#watched.ownedBy(key),
       others: this.#watched.othersFor(service, key),
@@ -236,44 +221,6 @@ export class Failovers {
       hasProfile: this.#watched.profiles.store.by('service', service).length > 0,
       before: this.#readiness.get(key) ?? readStatus(object.status).readiness,
     };
-  }
-
-  /** Whether any endpoint of a Service is ready; undefined while that is not known. */
-  #isReady(key: string): boolean | undefined {
-    const live = this.#options.source.services.get(key);
-    if (live === undefined) return false;
-    const counts = this.#endpointsOf(live);
-    return counts && counts.ready > 0;
-  }
-
-  /** What is known of the endpoints of a Service: of a mirror at first hand, of others by its slices in this cluster. */
-  #endpointsOf(live: Service): EndpointCounts | undefined {
-    const { namespace, knowledge } = this.#options;
-    const owner = ownerOf(live, namespace);
-    const known = owner && knowledge(owner.cluster, owner.key);
-    if (known !== undefined) return reachable(known, modeOf(live));
-    // Those that lead through gateways have slices.
-    if (isFederated(live) && isFlat(live)) return readyMembers(this.#membersOf(live));
-    return this.#localEndpoints(keyOf(live));
-  }
-
-  #localEndpoints(service: string): EndpointCounts | undefined {
-    const { slices } = this.#watched;
-    if (slices.stateIn(splitKey(service).namespace) !== 'readable') return undefined;
-    return sumCounts(slices.store.by('service', service).map(({ counts }) => counts));
-  }
-
-  /** Whether each member of a federated Service on a flat network is ready. */
-  #membersOf({ metadata: { namespace = '', annotations = {} } }: Service): readonly (boolean | undefined)[] {
-    const entries = (annotations[Annotation.remoteDiscovery] ?? '').split(',').filter((each) => each.includes('@'));
-    const remote = entries.map((each) => {
-      const at = each.lastIndexOf('@');
-      return this.#options.isMemberReady(each.slice(at + 1), `${namespace}/${each.slice(0, at)}`);
-    });
-    const local = annotations[Annotation.localDiscovery];
-    if (local === undefined || local === '') return remote;
-    const counts = this.#localEndpoints(`${namespace}/${local}`);
-    return [...remote, counts && counts.ready > 0];
   }
 
   async #apply(
@@ -326,10 +273,9 @@ export class Failovers {
    * that shows none does not tell.
    */
   async #remove(key: string, signal: AbortSignal): Promise<Outcome> {
-    const { client, metrics, returnGraceMs = RETURN_GRACE_MS } = this.#options;
+    const { client, returnGraceMs = RETURN_GRACE_MS } = this.#options;
     this.#readiness.delete(key);
-    this.#writtenMs.delete(key);
-    metrics.forgetFailover(key);
+    this.#report.forget(key);
     const owned = this.#watched.ownedBy(key);
     if (owned.length === 0) {
       this.#seen.delete(key);
@@ -343,62 +289,6 @@ export class Failovers {
     this.#seen.delete(key);
     return {};
   }
-
-  async #report(
-    key: string,
-    object: FailoverObject,
-    findings: Omit<FailoverFindings, 'generation'>,
-    signal: AbortSignal,
-  ): Promise<Outcome> {
-    const { client, mayWrite, log, metrics, statusPeriodMs = STATUS_PERIOD_MS, now = Date.now } = this.#options;
-    const { generation = 0 } = object.metadata;
-    const status = failoverStatus({ ...findings, generation }, object.status, new Date(now()));
-    metrics.setFailover(key, status.backends ?? []);
-    if (isDeepStrictEqual(status, object.status)) return {};
-    const waitMs = (this.#writtenMs.get(key) ?? -Infinity) + statusPeriodMs - performance.now();
-    if (waitMs > 0) return { requeueAfterMs: waitMs };
-    this.#writtenMs.set(key, performance.now());
-    try {
-      const target = { ...splitKey(key), subresource: 'status' };
-      const written = await fenced(client, mayWrite).patch<FailoverObject>(
-        SERVICE_FAILOVERS,
-        target,
-        { status },
-        signal,
-      );
-      this.#watched.failovers.store.wrote(written, object);
-    } catch (error) {
-      if (isNotFound(error) || signal.aborted) return {};
-      log.warn({ failover: key, error: describe(error) }, 'the status of a ServiceFailover cannot be written');
-      return { errors: [error] };
-    }
-    this.#record(key, object, status);
-    return {};
-  }
-
-  /** Reports what has changed as Events, and where requests go in the log. */
-  #record(key: string, object: FailoverObject, status: FailoverStatus): void {
-    const { log, metrics } = this.#options;
-    const before = readStatus(object.status);
-    const event = (type: 'Normal' | 'Warning', reason: string, message: string): void => {
-      const { apiVersion, kind } = FailoverApi;
-      const { uid = '' } = object.metadata;
-      this.#options.events.record({ apiVersion, kind, ...splitKey(key), uid }, type, reason, message);
-    };
-    const { active = '' } = status;
-    if (before.active !== undefined && before.active !== active) {
-      const message = `requests go to ${active}; they went to ${before.active}`;
-      metrics.failoverSwitches.inc({ failover: key });
-      log.info({ failover: key, active, before: before.active }, 'requests go to another backend');
-      event('Normal', 'FailedOver', message);
-    }
-    for (const { type, status: now, reason, message } of status.conditions ?? []) {
-      if (type === 'Ready' || now === 'Unknown') continue;
-      const was = before.conditions.find((each) => each.type === type);
-      const isNews = was?.status !== now || (now === 'False' && was.reason !== reason);
-      if (now === 'False' && isNews) event('Warning', reason, message);
-    }
-  }
 }
 
 /** The Services that a route has no longer as its parent: what another ServiceFailover may wait for. Stores report no writes of ours. */
@@ -408,7 +298,3 @@ function parentsLeft(action: Action): readonly string[] {
   const parents = parentKeysOf(action.object as Route);
   return parentKeysOf(action.live as Route).filter((each) => !parents.includes(each));
 }
-
-/** How the endpoints of a mirror are reached. */
-const modeOf = ({ metadata: { labels = {} } }: Service): MirrorMode =>
-  Label.remoteDiscovery in labels ? 'remote-discovery' : 'gateway';

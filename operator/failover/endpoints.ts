@@ -1,0 +1,70 @@
+/** What is known of the endpoints of a Service: of a mirror at first hand, from its target; of others by their slices here (rule J3). */
+import type { MirrorMode } from '../../constructs/mirror/index.ts';
+import { Annotation, Label } from '../../crds/wire.ts';
+import { keyOf, type Service, splitKey } from '../kube/objects.ts';
+import type { OptionalKind } from '../runtime/optional-kind.ts';
+import { isFederated, isFlat, ownerOf } from '../source/owner.ts';
+import { type EndpointCounts, reachable, readyMembers, sumCounts, type TargetKnowledge } from './readiness.ts';
+import type { CountedSlice } from './watched.ts';
+
+export interface EndpointsOptions {
+  /** Namespace of the operator. */
+  readonly namespace: string;
+  /** All Services of the source cluster. */
+  readonly services: { get(key: string): Service | undefined };
+  readonly slices: OptionalKind<CountedSlice>;
+  /** Returns what is known first hand of a Service of a target cluster; undefined if no Link names that cluster. */
+  readonly knowledge: (cluster: string, key: string) => TargetKnowledge | undefined;
+  /** Returns whether a member in a target cluster is ready; undefined while that is not known. */
+  readonly isMemberReady: (cluster: string, key: string) => boolean | undefined;
+}
+
+export class ServiceEndpoints {
+  readonly #options: EndpointsOptions;
+
+  constructor(options: EndpointsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether any endpoint of a Service is ready; undefined while that is not known. */
+  isReady(key: string): boolean | undefined {
+    const live = this.#options.services.get(key);
+    if (live === undefined) return false;
+    const counts = this.of(live);
+    return counts && counts.ready > 0;
+  }
+
+  /** What is known of the endpoints of a Service: of a mirror at first hand, of others by its slices in this cluster. */
+  of(live: Service): EndpointCounts | undefined {
+    const { namespace, knowledge } = this.#options;
+    const owner = ownerOf(live, namespace);
+    const known = owner && knowledge(owner.cluster, owner.key);
+    if (known !== undefined) return reachable(known, modeOf(live));
+    // Those that lead through gateways have slices.
+    if (isFederated(live) && isFlat(live)) return readyMembers(this.#membersOf(live));
+    return this.#localEndpoints(keyOf(live));
+  }
+
+  #localEndpoints(service: string): EndpointCounts | undefined {
+    const { slices } = this.#options;
+    if (slices.stateIn(splitKey(service).namespace) !== 'readable') return undefined;
+    return sumCounts(slices.store.by('service', service).map(({ counts }) => counts));
+  }
+
+  /** Whether each member of a federated Service on a flat network is ready. */
+  #membersOf({ metadata: { namespace = '', annotations = {} } }: Service): readonly (boolean | undefined)[] {
+    const entries = (annotations[Annotation.remoteDiscovery] ?? '').split(',').filter((each) => each.includes('@'));
+    const remote = entries.map((each) => {
+      const at = each.lastIndexOf('@');
+      return this.#options.isMemberReady(each.slice(at + 1), `${namespace}/${each.slice(0, at)}`);
+    });
+    const local = annotations[Annotation.localDiscovery];
+    if (local === undefined || local === '') return remote;
+    const counts = this.#localEndpoints(`${namespace}/${local}`);
+    return [...remote, counts && counts.ready > 0];
+  }
+}
+
+/** How the endpoints of a mirror are reached. */
+const modeOf = ({ metadata: { labels = {} } }: Service): MirrorMode =>
+  Label.remoteDiscovery in labels ? 'remote-discovery' : 'gateway';

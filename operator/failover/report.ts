@@ -1,0 +1,104 @@
+/** Reports on ServiceFailovers: status, metrics, Events and log. */
+import { isDeepStrictEqual } from 'node:util';
+import type { FailoverStatus } from '../../crds/failover/types.gen.ts';
+import { FailoverApi } from '../../crds/wire.ts';
+import type { KubeClient } from '../kube/client.ts';
+import { describe, isNotFound } from '../kube/errors.ts';
+import { splitKey } from '../kube/objects.ts';
+import type { Metrics } from '../metrics.ts';
+import type { Outcome } from '../runtime/controller.ts';
+import type { EventRecorder } from '../runtime/events.ts';
+import { fenced, type MayWrite } from '../runtime/fence.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Store } from '../runtime/store.ts';
+import { failoverStatus, type FailoverFindings, readStatus } from './status.ts';
+import { type FailoverObject, SERVICE_FAILOVERS } from './watched.ts';
+
+export interface ReportOptions {
+  /** The source cluster. */
+  readonly client: KubeClient;
+  readonly store: Store<FailoverObject>;
+  readonly metrics: Metrics;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly log: Logger;
+  readonly mayWrite: MayWrite;
+  /** Time between two writes of one status, in milliseconds. @default 1000 */
+  readonly statusPeriodMs?: number | undefined;
+  /** @default Date.now */
+  readonly now?: () => number;
+}
+
+export const STATUS_PERIOD_MS = 1_000;
+
+export class FailoverReport {
+  readonly #options: ReportOptions;
+  /** When each status was last written, on the monotonic clock. */
+  readonly #writtenMs = new Map<string, number>();
+
+  constructor(options: ReportOptions) {
+    this.#options = options;
+  }
+
+  /** Writes the status of a ServiceFailover if it has changed, at most once in each period. */
+  async report(
+    key: string,
+    object: FailoverObject,
+    findings: Omit<FailoverFindings, 'generation'>,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const { client, mayWrite, log, metrics, store, statusPeriodMs = STATUS_PERIOD_MS, now = Date.now } = this.#options;
+    const { generation = 0 } = object.metadata;
+    const status = failoverStatus({ ...findings, generation }, object.status, new Date(now()));
+    metrics.setFailover(key, status.backends ?? []);
+    if (isDeepStrictEqual(status, object.status)) return {};
+    const waitMs = (this.#writtenMs.get(key) ?? -Infinity) + statusPeriodMs - performance.now();
+    if (waitMs > 0) return { requeueAfterMs: waitMs };
+    this.#writtenMs.set(key, performance.now());
+    try {
+      const target = { ...splitKey(key), subresource: 'status' };
+      const written = await fenced(client, mayWrite).patch<FailoverObject>(
+        SERVICE_FAILOVERS,
+        target,
+        { status },
+        signal,
+      );
+      store.wrote(written, object);
+    } catch (error) {
+      if (isNotFound(error) || signal.aborted) return {};
+      log.warn({ failover: key, error: describe(error) }, 'the status of a ServiceFailover cannot be written');
+      return { errors: [error] };
+    }
+    this.#record(key, object, status);
+    return {};
+  }
+
+  /** Forgets a ServiceFailover that is gone. */
+  forget(key: string): void {
+    this.#writtenMs.delete(key);
+    this.#options.metrics.forgetFailover(key);
+  }
+
+  /** Reports what has changed as Events, and where requests go in the log. */
+  #record(key: string, object: FailoverObject, status: FailoverStatus): void {
+    const { log, metrics } = this.#options;
+    const before = readStatus(object.status);
+    const event = (type: 'Normal' | 'Warning', reason: string, message: string): void => {
+      const { apiVersion, kind } = FailoverApi;
+      const { uid = '' } = object.metadata;
+      this.#options.events.record({ apiVersion, kind, ...splitKey(key), uid }, type, reason, message);
+    };
+    const { active = '' } = status;
+    if (before.active !== undefined && before.active !== active) {
+      const message = `requests go to ${active}; they went to ${before.active}`;
+      metrics.failoverSwitches.inc({ failover: key });
+      log.info({ failover: key, active, before: before.active }, 'requests go to another backend');
+      event('Normal', 'FailedOver', message);
+    }
+    for (const { type, status: now, reason, message } of status.conditions ?? []) {
+      if (type === 'Ready' || now === 'Unknown') continue;
+      const was = before.conditions.find((each) => each.type === type);
+      const isNews = was?.status !== now || (now === 'False' && was.reason !== reason);
+      if (now === 'False' && isNews) event('Warning', reason, message);
+    }
+  }
+}
