@@ -6,11 +6,12 @@ import { federatedName } from '../../crds/wire.ts';
 import { RETRY_BACKOFF, type BackoffPolicy } from '../kube/backoff.ts';
 import { servedVerbs } from '../kube/discovery.ts';
 import { describe, isConflict } from '../kube/errors.ts';
-import { keyOf, splitKey } from '../kube/objects.ts';
+import { keyOf, type KubeObject, splitKey } from '../kube/objects.ts';
+import { type Pass, type PassTexts, takeStep } from '../mirror/pass.ts';
 import { Applier } from '../runtime/applier.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
 import type { OptionalKindOptions } from '../runtime/optional-kind.ts';
-import { type Action, plan } from '../runtime/plan.ts';
+import type { Action } from '../runtime/plan.ts';
 import type { SourceStores } from '../source/stores.ts';
 import type { Readiness } from './decide.ts';
 import { type EndpointsOptions, ServiceEndpoints } from './endpoints.ts';
@@ -173,10 +174,13 @@ export class Failovers {
       key,
       new Map(observed.settings.backends.map(({ service }, at) => [service, decision.readiness[at] as Readiness])),
     );
-    const { failure, errors, wrote } = await this.#apply(observed, decision, signal);
+    const { refusals, errors, done, again } = await this.#apply(observed, decision, signal);
+    for (const action of done) this.#wrote(action);
+    if (again) return { again };
     // Where a gateway is dead, the routes of all others come before the first status.
     const { statusPeriodMs = STATUS_PERIOD_MS } = this.#options;
-    if (wrote && errors.length === 0) return { requeueAfterMs: statusPeriodMs };
+    if (done.length > 0 && errors.length === 0) return { requeueAfterMs: statusPeriodMs };
+    const failure = refusals[0] ?? failureOf(errors);
     const reported = await this.#report.report(key, object, { observed, decision, failure }, signal);
     const waits = [decision.requeueAfterMs, reported.requeueAfterMs, failure && RETRY_MS].filter(
       (ms) => ms !== undefined,
@@ -223,49 +227,17 @@ export class Failovers {
     };
   }
 
-  async #apply(
-    observed: ObservedFailover,
-    decision: Decision,
-    signal: AbortSignal,
-  ): Promise<{ readonly failure: Finding | undefined; readonly errors: readonly unknown[]; readonly wrote: boolean }> {
+  #apply(observed: ObservedFailover, decision: Decision, signal: AbortSignal): Promise<Pass<Finding>> {
     const owned = observed.owned.map((object) => ({ of: ROUTES[object.kind], object }));
-    const actions = plan(decision.routes, owned).filter(
-      ({ op, object }) => op !== 'delete' || !decision.kept.includes(object as Route),
-    );
-    const errors: unknown[] = [];
-    let failure: Finding | undefined;
-    let wrote = false;
-    for (const action of actions) {
-      try {
-        const outcome = await this.#execute(action, signal);
-        wrote ||= outcome === 'written';
-        if (typeof outcome === 'object') failure = outcome;
-      } catch (error) {
-        if (isConflict(error)) return { failure, errors: [error], wrote };
-        errors.push(error);
-        failure = { reason: 'Error', message: describe(error) };
-      }
-    }
-    return { failure, errors, wrote };
+    const retain = (_: unknown, object: KubeObject): boolean => decision.kept.includes(object as Route);
+    const goal = { steps: [{ desired: decision.routes, owned }], isPartial: false, isBlocked: false, retain };
+    return takeStep(goal, { applier: this.#applier, conflictRetryMs: RETRY_MS, texts: TEXTS }, signal);
   }
 
-  /** @returns why it could not be executed, if it could not */
-  async #execute(action: Action, signal: AbortSignal): Promise<'written' | 'unchanged' | Finding> {
-    const { result } = await this.#applier.execute(action, signal);
+  #wrote(action: Action): void {
     const route = `${action.of.kind} ${keyOf(action.object)}`;
-    switch (result) {
-      case 'written':
-      case 'deleted':
-        this.#options.log.info({ route, op: action.op }, 'the route of a ServiceFailover was written');
-        for (const service of parentsLeft(action)) this.#serviceChanged(service);
-        return 'written';
-      case 'unchanged':
-        return result;
-      case 'foreign':
-        return { reason: 'NameConflict', message: `${route} is not ours: delete or rename it` };
-      case 'deferred':
-        return { reason: 'RouteContested', message: `somebody keeps changing ${route}` };
-    }
+    this.#options.log.info({ route, op: action.op }, 'the route of a ServiceFailover was written');
+    for (const service of parentsLeft(action)) this.#serviceChanged(service);
   }
 
   /**
@@ -285,11 +257,27 @@ export class Failovers {
     const sinceMs = this.#seen.has(key) ? this.#absentMs : Math.max(this.#absentMs, this.#noneLeftMs);
     const waitMs = sinceMs + returnGraceMs - performance.now();
     if (waitMs > 0) return { requeueAfterMs: Math.min(waitMs, RETRY_MS) };
-    for (const object of owned) await this.#execute({ op: 'delete', of: ROUTES[object.kind], object }, signal);
+    for (const object of owned) {
+      const action = { op: 'delete', of: ROUTES[object.kind], object } as const;
+      await this.#applier.execute(action, signal);
+      this.#wrote(action);
+    }
     this.#seen.delete(key);
     return {};
   }
 }
+
+/** What failed; a conflict says no more than that the view was old. */
+function failureOf(errors: readonly unknown[]): Finding | undefined {
+  const error = errors.find((each) => !isConflict(each));
+  return error === undefined ? undefined : { reason: 'Error', message: describe(error) };
+}
+
+const TEXTS: PassTexts<Finding> = {
+  foreign: (kind, name) => ({ reason: 'NameConflict', message: `${kind} ${name} is not ours: delete or rename it` }),
+  contested: (route) => ({ reason: 'RouteContested', message: `somebody keeps changing ${route}` }),
+  vanished: (namespace) => ({ reason: 'Error', message: `namespace ${namespace} is gone, or about to go` }),
+};
 
 /** The Services that a route has no longer as its parent: what another ServiceFailover may wait for. Stores report no writes of ours. */
 function parentsLeft(action: Action): readonly string[] {

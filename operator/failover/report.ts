@@ -1,15 +1,15 @@
 /** Reports on ServiceFailovers: status, metrics, Events and log. */
-import { isDeepStrictEqual } from 'node:util';
 import type { FailoverStatus } from '../../crds/failover/types.gen.ts';
 import { FailoverApi } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { describe, isNotFound } from '../kube/errors.ts';
+import { describe } from '../kube/errors.ts';
 import { splitKey } from '../kube/objects.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Outcome } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/events.ts';
-import { fenced, type MayWrite } from '../runtime/fence.ts';
+import type { MayWrite } from '../runtime/fence.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { StatusPatch } from '../runtime/status-patch.ts';
 import type { Store } from '../runtime/store.ts';
 import { failoverStatus, type FailoverFindings, readStatus } from './status.ts';
 import { type FailoverObject, SERVICE_FAILOVERS } from './watched.ts';
@@ -32,11 +32,18 @@ export const STATUS_PERIOD_MS = 1_000;
 
 export class FailoverReport {
   readonly #options: ReportOptions;
-  /** When each status was last written, on the monotonic clock. */
-  readonly #writtenMs = new Map<string, number>();
+  readonly #statuses: StatusPatch<FailoverObject>;
 
   constructor(options: ReportOptions) {
     this.#options = options;
+    const { client, mayWrite, store, statusPeriodMs = STATUS_PERIOD_MS } = options;
+    this.#statuses = new StatusPatch<FailoverObject>({
+      client,
+      of: SERVICE_FAILOVERS,
+      mayWrite,
+      periodMs: statusPeriodMs,
+      onWritten: (written, before) => store.wrote(written, before),
+    });
   }
 
   /** Writes the status of a ServiceFailover if it has changed, at most once in each period. */
@@ -46,25 +53,16 @@ export class FailoverReport {
     findings: Omit<FailoverFindings, 'generation'>,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { client, mayWrite, log, metrics, store, statusPeriodMs = STATUS_PERIOD_MS, now = Date.now } = this.#options;
+    const { log, metrics, now = Date.now } = this.#options;
     const { generation = 0 } = object.metadata;
     const status = failoverStatus({ ...findings, generation }, object.status, new Date(now()));
     metrics.setFailover(key, status.backends ?? []);
-    if (isDeepStrictEqual(status, object.status)) return {};
-    const waitMs = (this.#writtenMs.get(key) ?? -Infinity) + statusPeriodMs - performance.now();
-    if (waitMs > 0) return { requeueAfterMs: waitMs };
-    this.#writtenMs.set(key, performance.now());
     try {
-      const target = { ...splitKey(key), subresource: 'status' };
-      const written = await fenced(client, mayWrite).patch<FailoverObject>(
-        SERVICE_FAILOVERS,
-        target,
-        { status },
-        signal,
-      );
-      store.wrote(written, object);
+      const outcome = await this.#statuses.write(object, status, signal);
+      if (typeof outcome === 'object') return { requeueAfterMs: outcome.waitMs };
+      if (outcome === 'unchanged') return {};
     } catch (error) {
-      if (isNotFound(error) || signal.aborted) return {};
+      if (signal.aborted) return {};
       log.warn({ failover: key, error: describe(error) }, 'the status of a ServiceFailover cannot be written');
       return { errors: [error] };
     }
@@ -74,7 +72,7 @@ export class FailoverReport {
 
   /** Forgets a ServiceFailover that is gone. */
   forget(key: string): void {
-    this.#writtenMs.delete(key);
+    this.#statuses.forget(key);
     this.#options.metrics.forgetFailover(key);
   }
 

@@ -13,8 +13,8 @@ import { isOfImport, type Standing } from '../mcs/membership.ts';
 import { SERVICE_IMPORTS } from '../mcs/objects.ts';
 import type { ObservedImport } from '../mcs/observed.ts';
 import { WatchedImports } from '../mcs/watched.ts';
-import { type Pass, type Step, takeStep } from '../mirror/pass.ts';
-import type { Refusal } from '../mirror/reasons.ts';
+import { type Pass, type PassTexts, type Step, takeStep } from '../mirror/pass.ts';
+import { contestedObject, type Refusal } from '../mirror/reasons.ts';
 import { Applier } from '../runtime/applier.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/events.ts';
@@ -175,7 +175,7 @@ export class Imports implements ServiceImports {
     const decision = decideImport(observed);
     const { isPartial, isBlocked } = decision.manifests;
     const steps = stepsOf(observed, decision);
-    const context = { applier: this.#applier, conflictRetryMs, foreignObject };
+    const context = { applier: this.#applier, conflictRetryMs, texts: TEXTS };
     const pass = await takeStep({ steps, isPartial, isBlocked }, context, signal);
     if (pass.namespaceInDoubt) env.source.recheck(observed.namespace);
     this.#report.wrote(key, pass.done);
@@ -290,7 +290,14 @@ const foreignImport = (key: string): Refusal => ({
   message: `ServiceImport ${key} is not ours: it has no label ${Label.serviceImport}, and is left alone. Delete it to have the Service imported`,
 });
 
-const foreignObject = (kind: string, name: string): Refusal => ({
-  reason: 'NameConflict',
-  message: `${kind} ${name} exists and is not derived from a ServiceImport; it is left alone. Rename or delete it`,
-});
+const TEXTS: PassTexts<Refusal> = {
+  foreign: (kind, name) => ({
+    reason: 'NameConflict',
+    message: `${kind} ${name} exists and is not derived from a ServiceImport; it is left alone. Rename or delete it`,
+  }),
+  contested: contestedObject,
+  vanished: (namespace) => ({
+    reason: 'MissingNamespace',
+    message: `namespace ${namespace} does not exist in this cluster, or is being deleted`,
+  }),
+};

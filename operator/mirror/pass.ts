@@ -8,24 +8,39 @@ import { isConflict, isForbidden, isNamespaceGone } from '../kube/errors.ts';
 import { keyOf, NAMESPACES } from '../kube/objects.ts';
 import type { Applier } from '../runtime/applier.ts';
 import { type Action, type Desired, type Owned, plan } from '../runtime/plan.ts';
-import { addedMetadata, contestedObject, foreignObject, type Refusal, vanishedNamespace } from './reasons.ts';
+import { addedMetadata, type Refusal } from './reasons.ts';
 import type { Retain } from './retain.ts';
 
-export interface PassContext {
+/** Why something could not be written, in the words of those who read it. */
+interface Reason {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What is said of what is in the way; objects are `namespace/name`. */
+export interface PassTexts<R extends Reason> {
+  /** Somebody else's object has a name that is needed. */
+  foreign(kind: string, name: string): R;
+  /** Somebody keeps changing an object: its kind and name. */
+  contested(object: string): R;
+  /** A namespace is gone, or about to go. */
+  vanished(namespace: string): R;
+}
+
+export interface PassContext<R extends Reason> {
   readonly applier: Pick<Applier, 'execute'>;
   /** Time until a name that a foreign object has, or a namespace that is gone, is tried again. */
   readonly conflictRetryMs: number;
   /** Uniform in [0, 1). @default Math.random */
   readonly random?: () => number;
-  /** Says that a foreign object, by kind and `namespace/name`, has a name that is needed. @default - that of a mirror */
-  readonly foreignObject?: (kind: string, name: string) => Refusal;
+  readonly texts: PassTexts<R>;
 }
 
 /** Writes of one key that are under way at once (rule H7). */
 const MAX_WRITES = 16;
 
 /** Result of a pass. */
-export interface Pass {
+export interface Pass<R extends Reason = Refusal> {
   /** Number of writes and deletions that were made. */
   readonly writes: number;
   /** The actions that wrote or deleted something. */
@@ -33,7 +48,7 @@ export interface Pass {
   /** Whether something was written that the next pass must follow up. */
   readonly again: boolean;
   /** Why something could not be written, for the status. */
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly R[];
   /** What the status says of a mirror that works. */
   readonly notes: readonly string[];
   /** Errors of what failed and must be tried again. */
@@ -65,11 +80,11 @@ export interface Goal {
 }
 
 /** Takes the first step that is still to be taken, and deletes what is not desired if there is none. */
-export async function takeStep(
+export async function takeStep<R extends Reason>(
   { namespaces = [], steps, isPartial, isBlocked, retain = () => false }: Goal,
-  context: PassContext,
+  context: PassContext<R>,
   signal: AbortSignal,
-): Promise<Pass> {
+): Promise<Pass<R>> {
   const tally = new Tally(context);
   if (isBlocked) tally.requeue(context.conflictRetryMs);
   await tally.execute(
@@ -89,9 +104,9 @@ export async function takeStep(
 
 const isWrite = ({ op }: Action): boolean => op !== 'delete';
 
-class Tally {
-  readonly #context: PassContext;
-  readonly #refusals: Refusal[] = [];
+class Tally<R extends Reason> {
+  readonly #context: PassContext<R>;
+  readonly #refusals: R[] = [];
   readonly #notes: string[] = [];
   readonly #done: Action[] = [];
   readonly errors: unknown[] = [];
@@ -103,7 +118,7 @@ class Tally {
   #namespaceInDoubt = false;
   #requeueAfterMs: number | undefined;
 
-  constructor(context: PassContext) {
+  constructor(context: PassContext<R>) {
     this.#context = context;
   }
 
@@ -122,7 +137,7 @@ class Tally {
     return this.#done.length - before;
   }
 
-  pass({ again }: { readonly again: boolean }): Pass {
+  pass({ again }: { readonly again: boolean }): Pass<R> {
     const { random = Math.random } = this.#context;
     return {
       again,
@@ -137,7 +152,7 @@ class Tally {
   }
 
   async #one(action: Action, signal: AbortSignal): Promise<void> {
-    const { applier, conflictRetryMs, foreignObject: foreign = foreignObject } = this.#context;
+    const { applier, conflictRetryMs, texts } = this.#context;
     const outcome = await applier.execute(action, signal);
     switch (outcome.result) {
       case 'written':
@@ -149,12 +164,12 @@ class Tally {
       case 'foreign':
         // It is enough that the Namespace exists.
         if (action.of === NAMESPACES) break;
-        this.#refusals.push(foreign(outcome.of.kind, keyOf(outcome.object)));
+        this.#refusals.push(texts.foreign(outcome.of.kind, keyOf(outcome.object)));
         this.requeue(conflictRetryMs);
         break;
       case 'deferred': {
         const object = `${action.of.kind} ${keyOf(action.object)}`;
-        if (outcome.additions === undefined) this.#refusals.push(contestedObject(object));
+        if (outcome.additions === undefined) this.#refusals.push(texts.contested(object));
         else this.#notes.push(addedMetadata(object, outcome.additions));
         this.requeue(outcome.afterMs);
       }
@@ -168,7 +183,7 @@ class Tally {
       this.errors.push(error);
       return;
     }
-    this.#refusals.push(vanishedNamespace(object.metadata.namespace ?? object.metadata.name));
+    this.#refusals.push(this.#context.texts.vanished(object.metadata.namespace ?? object.metadata.name));
     this.requeue(this.#context.conflictRetryMs);
   }
 

@@ -5,7 +5,8 @@
 import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from '../kube/objects.ts';
 import type { Manifests } from './desired.ts';
 import type { OwnedObjects } from './observed.ts';
-import { type Pass, type PassContext, takeStep } from './pass.ts';
+import { type Pass, type PassContext, type PassTexts, takeStep } from './pass.ts';
+import { contestedObject, foreignObject, type Refusal, vanishedNamespace } from './reasons.ts';
 import type { Retain } from './retain.ts';
 
 /**
@@ -16,7 +17,7 @@ export const reconcile = (
   { namespaces, services, endpoints, isPartial, isBlocked }: Manifests,
   owned: OwnedObjects,
   retain: Retain,
-  context: PassContext,
+  context: Omit<PassContext<Refusal>, 'texts'>,
   signal: AbortSignal,
 ): Promise<Pass> => {
   const steps = [
@@ -29,5 +30,11 @@ export const reconcile = (
       ],
     },
   ];
-  return takeStep({ namespaces, steps, isPartial, isBlocked, retain }, context, signal);
+  return takeStep({ namespaces, steps, isPartial, isBlocked, retain }, { ...context, texts: TEXTS }, signal);
+};
+
+const TEXTS: PassTexts<Refusal> = {
+  foreign: foreignObject,
+  contested: contestedObject,
+  vanished: vanishedNamespace,
 };

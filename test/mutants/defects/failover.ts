@@ -192,7 +192,7 @@ export const FAILOVER: readonly Defect[] = [
     tests: AT_SCALE,
     name: 'routes wait for the statuses of other ServiceFailovers',
     rule: 'J3',
-    find: 'if (wrote && errors.length === 0)',
+    find: 'if (done.length > 0 && errors.length === 0)',
     replace: 'if (wrote && errors.length > 0)',
   },
   {
