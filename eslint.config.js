@@ -153,8 +153,8 @@ export default tseslint.config(
   arrows(
     ['synth/**/*.ts'],
     [
-      '^(\\.\\./)+operator/(?!kube/|mirror/|federation/|main|config/|forecast/|index)',
-      'synth reaches a cluster through operator/kube, explains by operator/mirror and operator/federation, forecasts by operator/forecast, and starts the operator by operator/main.',
+      '^(\\.\\./)+operator/(?!kube/|mirror/|federation/|mcs/|target/mcs-objects|main|config/|forecast/|index)',
+      'synth reaches a cluster through operator/kube, explains by operator/mirror, operator/federation and operator/mcs, reads ServiceExports by target/mcs-objects, forecasts by operator/forecast, and starts the operator by operator/main.',
     ],
     CLUSTER,
     TEST,

@@ -13,6 +13,7 @@ import { print } from '../../print.ts';
 import { type Facts, factsOf, type ServiceRef } from './facts.ts';
 import { explainFederated, type FederationFacts, federationFactsOf } from './federated.ts';
 import type { ExplainFlags } from './flags.ts';
+import { explainImport, type ImportFacts, importFactsOf } from './imported.ts';
 import type { State } from './step.ts';
 import { explain as explanationOf, type Explanation } from './steps.ts';
 
@@ -44,15 +45,17 @@ const explainFrom = async (
   const links = await linksOf(source, namespace);
   const chosen = name === undefined ? links : links.filter(({ spec }) => spec?.targetClusterName === name);
   if (chosen.length === 0) throw new CommandError([noLink(source, links, namespace, name)]);
-  const [all, federation] = await Promise.all([
+  const [all, federation, imported] = await Promise.all([
     Promise.all(chosen.map((link) => factsOf(source, target, link, ref, linkerdNamespace))),
     federationFactsOf(source, links, ref),
+    importFactsOf(source, ref),
   ]);
-  // Without a target, only a Link that knows the Service can explain anything; a member need not be mirrored.
-  const isNarrowed = federation !== undefined || (target === undefined && all.some(knows));
+  // Without a target, only a Link that knows the Service can explain anything; what is federated or imported need not be mirrored.
+  const isNarrowed = federation !== undefined || imported !== undefined || (target === undefined && all.some(knows));
   const explained = [
     ...(isNarrowed ? all.filter(knows) : all).map(mirrorOf),
     ...(federation === undefined ? [] : [federatedServiceOf(federation)]),
+    ...(imported === undefined ? [] : [serviceImportOf(imported)]),
   ];
   process.exitCode = explained.some(({ explanation }) => explanation.reached.length > 0) ? 0 : ExitCode.failed;
   const values = explained.map(({ value, explanation }) => ({ ...value, ...explanation }));
@@ -83,6 +86,15 @@ const federatedServiceOf = (facts: FederationFacts): Explained => {
     title: `Federated Service ${namespace}/${federatedService} of ${facts.source}`,
     value: { namespace, name, federatedService },
     explanation: explainFederated(facts),
+  };
+};
+
+const serviceImportOf = (facts: ImportFacts): Explained => {
+  const { namespace, name } = facts.ref;
+  return {
+    title: `ServiceImport ${namespace}/${name} of ${facts.source}`,
+    value: { namespace, name, serviceImport: name },
+    explanation: explainImport(facts),
   };
 };
 

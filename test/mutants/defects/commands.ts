@@ -23,6 +23,14 @@ const JUDGEMENTS = ['test/synth/commands/check/judgements.test.ts'];
 
 export const COMMANDS: readonly Defect[] = [
   {
+    name: 'explain counts addresses of a ServiceImport that are not ready',
+    file: 'synth/commands/explain/imported.ts',
+    rule: 'K2',
+    find: '.filter(({ conditions }) => conditions?.ready ?? true)',
+    replace: '',
+    tests: ['test/synth/commands/explain/imported.test.ts'],
+  },
+  {
     name: 'check does not notice that CoreDNS cannot read ServiceImports',
     file: 'synth/commands/check/checks/imports.ts',
     find: 'name !== serviceImportCrd.metadata.name || isServed(olderVersion)',

@@ -1,0 +1,125 @@
+/**
+ * One ServiceImport of the MCS API: what the export of this cluster and the import say of themselves, and what clients reach
+ * in each cluster that it is made of.
+ */
+import { derivedName, derivingName } from '../../../crds/mcs/derived-name.ts';
+import { Label } from '../../../crds/wire.ts';
+import { cut } from '../../../operator/kube/errors.ts';
+import { ENDPOINT_SLICES, type EndpointSlice } from '../../../operator/kube/objects.ts';
+import { isOfImport } from '../../../operator/mcs/membership.ts';
+import { readServiceImport, SERVICE_IMPORTS, type ServiceImport } from '../../../operator/mcs/objects.ts';
+import { readServiceExport, SERVICE_EXPORTS, type ServiceExport } from '../../../operator/target/mcs-objects.ts';
+import type { Cluster } from '../common/cluster.ts';
+import { ifAllowed } from '../common/readable.ts';
+import type { ServiceRef } from './facts.ts';
+import { ok, type Step, stop, warning } from './step.ts';
+import type { Explanation } from './steps.ts';
+
+/** What the source cluster has of a ServiceImport. */
+export interface ImportFacts {
+  /** Name of the source's context. */
+  readonly source: string;
+  /** The exported Services, and the ServiceImport. */
+  readonly ref: ServiceRef;
+  /** Undefined: there is none. */
+  readonly serviceImport: ServiceImport | undefined;
+  /** The ServiceExport of the source itself; undefined: there is none. */
+  readonly serviceExport: ServiceExport | undefined;
+  /** Those that DNS reads. */
+  readonly slices: readonly EndpointSlice[];
+}
+
+/**
+ * Reads what is known of a ServiceImport, by its own name or that of the Service derived from it; undefined: the cluster has
+ * neither an import nor an export of that name, or they may not be read.
+ */
+export const importFactsOf = async (
+  source: Pick<Cluster, 'context' | 'find' | 'list'>,
+  { namespace, name }: ServiceRef,
+): Promise<ImportFacts | undefined> => {
+  for (const candidate of [derivingName(name), name]) {
+    if (candidate === undefined) continue;
+    const ref = { namespace, name: candidate };
+    const [imported, exported] = await Promise.all([
+      ifAllowed(() => source.find<ServiceImport>(SERVICE_IMPORTS, ref)),
+      ifAllowed(() => source.find<ServiceExport>(SERVICE_EXPORTS, ref)),
+    ]);
+    const serviceImport = 'found' in imported ? imported.found : undefined;
+    const serviceExport = 'found' in exported ? exported.found : undefined;
+    if (serviceImport === undefined && serviceExport === undefined) continue;
+    const labelSelector = `${Label.importedService}=${candidate}`;
+    return {
+      source: source.context,
+      ref,
+      serviceImport: serviceImport && readServiceImport(serviceImport),
+      serviceExport: serviceExport && readServiceExport(serviceExport),
+      slices: await source.list<EndpointSlice>(ENDPOINT_SLICES, { namespace, labelSelector }),
+    };
+  }
+  return undefined;
+};
+
+/** Explains one ServiceImport. */
+export const explainImport = (facts: ImportFacts): Explanation => {
+  const { serviceImport, source, ref } = facts;
+  const start = [...exportSteps(facts), importStep(facts)];
+  if (serviceImport === undefined || start.at(-1)?.state === 'stop') return { steps: start, reached: [] };
+  const clusters = (serviceImport.status?.clusters ?? []).map(({ cluster }) => clusterStep(facts, cluster));
+  const steps = [...start, ...clusters.map(({ step }) => step)];
+  const reached = [...new Set(clusters.flatMap(({ addresses }) => addresses))];
+  if (reached.length > 0) return { steps, reached };
+  const remedy = `kubectl --context ${source} -n ${ref.namespace} describe serviceimport ${ref.name}`;
+  return { steps: [...steps, stop('endpoints', 'no cluster has a ready address', remedy)], reached };
+};
+
+const conditionOf = (object: ServiceImport | ServiceExport, type: string) =>
+  object.status?.conditions?.find((condition) => condition.type === type);
+
+const exportSteps = ({ serviceExport, ref, source }: ImportFacts): readonly Step[] => {
+  if (serviceExport === undefined) return [];
+  const title = `ServiceExport ${ref.namespace}/${ref.name} of ${source}`;
+  const [valid, conflict] = ['Valid', 'Conflict'].map((type) => conditionOf(serviceExport, type));
+  if (valid === undefined) {
+    return [warning('export', `nobody has reported on ${title}`, `linkspan check --context ${source}`)];
+  }
+  if (valid.status === 'False') return [warning('export', `${title} is not valid, ${said(valid)}`)];
+  return [
+    conflict?.status === 'True'
+      ? warning('export', `${title} conflicts with others, ${said(conflict)}`)
+      : ok('export', `${title} is valid, and conflicts with no other; ${cut(conflict?.message ?? '')}`),
+  ];
+};
+
+const importStep = ({ serviceImport, ref, source }: ImportFacts): Step => {
+  const title = `ServiceImport ${ref.namespace}/${ref.name}`;
+  if (serviceImport === undefined) return stop('import', `${title} is not in ${source}: no cluster exports it validly`);
+  if (!isOfImport(ref.name, serviceImport)) {
+    return stop('import', `${title} of ${source} is not the operator's`, 'rename or delete it');
+  }
+  const ready = conditionOf(serviceImport, 'Ready');
+  if (ready?.status === 'False') return stop('import', `${title} is not ready, ${said(ready)}`);
+  const { type, ips = [] } = serviceImport.spec ?? {};
+  const how = type === 'Headless' ? 'is headless' : `has ${ips.join(', ')}, by Service ${derivedName(ref.name)}`;
+  return ok('import', `${title} is in ${source}, and ${how}`);
+};
+
+const said = ({ reason, message }: { readonly reason: string; readonly message: string }): string =>
+  `${cut(reason)}${message === '' ? '' : `: ${cut(message)}`}`;
+
+/** One cluster that the ServiceImport is made of, and what of it clients reach. */
+const clusterStep = (
+  { slices, source, ref }: ImportFacts,
+  cluster: string,
+): { readonly step: Step; readonly addresses: readonly string[] } => {
+  const addresses = slices
+    .filter(({ metadata }) => metadata.labels?.[Label.sourceCluster] === cluster)
+    .flatMap(({ endpoints }) => endpoints ?? [])
+    .filter(({ conditions }) => conditions?.ready ?? true)
+    .flatMap((endpoint) => endpoint.addresses.map((address) => cut(address)));
+  if (addresses.length > 0) {
+    return { step: ok('cluster', `of cluster ${cluster}, clients reach ${addresses.join(', ')}`), addresses };
+  }
+  const remedy = `kubectl --context ${source} -n ${ref.namespace} get endpointslices -l ${Label.importedService}=${ref.name}`;
+  const message = `cluster ${cluster} has no ready address: its gateway is down, or no pod is ready`;
+  return { step: warning('cluster', message, remedy), addresses };
+};
