@@ -209,7 +209,8 @@ linkspan completion fish > ~/.config/fish/completions/linkspan.fish
 \`\`\``,
   explain: `Says of each step whether it is taken, and of the one where it stops why, and what to do: the Link, the Service and its export,
 the form of the mirror by the operator's own rules, its name, what the operator reports, the mirror, the pods, the gateway and
-the endpoints, or each pod of a headless Service.
+the endpoints, or each pod of a headless Service. A federated Service and a ServiceImport of the name are explained as well, with
+what clients reach in each cluster.
 
 \`\`\`sh
 linkspan explain shop/web --context east --to-context west    # reads both clusters
