@@ -195,6 +195,7 @@ onEachBacking('linkspan explain', (backing) => {
     await clusters.west.apply(statefulSlice('db', ['db-0', 'db-1'], { notReady: ['db-1'] }));
     await eventually('db-0 is listed', async () => (await clusters.addresses('db-west'))?.length === 1);
     await eventually('db-1-west is there', async () => (await clusters.addresses('db-1-west'))?.length === 1);
+    await eventually('it is reported', async () => (await clusters.mirrorCondition('db'))?.status === 'True');
     const found = await explain('shop/db');
     expect(found.stdout).toMatch(new RegExp(`√ pod .*db-0-west, \\S+, leads to ${GATEWAY}`));
     expect(found.stdout).toMatch(/‼ pod .*db-1-west, \S+, is not among the addresses of db-west: its pod is not ready/);
