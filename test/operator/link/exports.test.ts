@@ -77,6 +77,8 @@ function reading(
   const reachable: boolean[] = [];
   /** What the federated Services were given: keys, and lists. */
   const members: string[] = [];
+  /** The clients that ServiceExports were to be read with. */
+  const clientsUsed: KubeClient[] = [];
   const mirrors = {
     progress,
     add: (key: string) => added.push(key),
@@ -105,7 +107,7 @@ function reading(
       listed: () => members.push('listed'),
       restarted: () => members.push('restarted'),
     },
-    imports: NO_IMPORTS,
+    imports: { ...NO_IMPORTS, use: (used) => clientsUsed.push(used) },
     env,
     report,
     signal: stop.signal,
@@ -117,7 +119,19 @@ function reading(
     eventually('they are listed', async () => lists.length > 0 && progress.hasBegun);
   const lastHeard = async (): Promise<number | undefined> =>
     (await metrics.target.lastHeard.get()).values.map(({ value }) => value)[0];
-  return { exports, report, progress, added, members, lists, withdrawn, reachable, lastHeard, listed };
+  return {
+    exports,
+    report,
+    progress,
+    added,
+    members,
+    clientsUsed,
+    lists,
+    withdrawn,
+    reachable,
+    lastHeard,
+    listed,
+  };
 }
 
 it('measures when the target was last heard', async () => {
@@ -499,13 +513,16 @@ describe('other credentials (E2)', () => {
   ])('that lead to another cluster, whose versions are %s, list everything anew (L45)', async (_, ahead) => {
     putAll(['both', 'old']);
     for (let count = 0; count < 50; count += 1) put(namespace(`n-${count}`));
-    const { exports, lists, withdrawn, listed } = reading(keysOf(['both', 'old']));
+    const { exports, lists, withdrawn, clientsUsed, listed } = reading(keysOf(['both', 'old']));
     await listed();
     other = await startOther();
     for (const name of ['both', 'new']) other.store.upsert({ ...service(name, { labels: EXPORTED }) });
     for (let count = 0; count < ahead; count += 1) other.store.upsert({ ...namespace(`n-${count}`) });
-    const { adopted } = offer(exports, await clientOf(other, other.kubeconfig));
+    const offered = await clientOf(other, other.kubeconfig);
+    const { adopted } = offer(exports, offered);
+    expect(clientsUsed).toEqual([client]);
     expect(await adopted).toBe(true);
+    expect(clientsUsed).toEqual([client, offered]);
     expect([...exports.keys()].sort()).toEqual(['shop/both', 'shop/new']);
     expect(lists.at(-1)).toEqual(['shop/both', 'shop/new']);
     expect(exports.observe('shop/old')).toMatchObject({ target: undefined, decidable: true });

@@ -18,6 +18,9 @@ let mirrored: Set<string>;
 /** Keys of members of federated Services in the target, and of memberships here. */
 let members: Set<string>;
 let federated: Set<string>;
+/** Keys of what the target exports by the MCS API, and of ServiceImports here that it has a part in. */
+let serviceExports: Set<string>;
+let parts: Set<string>;
 let report: RecordedReport;
 let held: HeldDeletions;
 
@@ -32,6 +35,7 @@ const target = {
 beforeEach(() => {
   [exported, unknown, mirrored] = [new Set(), new Set(), new Set()];
   [members, federated] = [new Set(), new Set()];
+  [serviceExports, parts] = [new Set(), new Set()];
   report = new RecordedReport();
   held = new HeldDeletions({
     link: 'west',
@@ -43,6 +47,10 @@ beforeEach(() => {
     } as unknown as ConstructorParameters<typeof HeldDeletions>[0]['env'],
     report,
     isHeadless: () => true,
+    imports: {
+      parts: () => parts,
+      stateOf: (key) => (serviceExports.has(key) ? 'exported' : unknown.has(key) ? undefined : 'gone'),
+    },
   });
 });
 
@@ -55,6 +63,27 @@ describe('deletions that a list asks for (E6)', () => {
     expect(report.events).toEqual([
       'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services, pods, members of federated Services and exports; what they have here stays',
     ]);
+  });
+
+  it('are counted of parts in ServiceImports as of mirrors, and apart from them', () => {
+    mirrored = new Set(keysOf(30));
+    exported = new Set(mirrored);
+    parts = new Set(keysOf(12));
+    serviceExports = new Set(parts);
+    held.relisted(target, undefined);
+    serviceExports.clear();
+    unknown = new Set(parts);
+    held.relisted(target, undefined);
+    expect(held.count).toBe(0);
+    unknown.clear();
+    held.relisted(target, undefined);
+    expect([held.count, held.some[0]]).toEqual([12, 'shop/web-0!west']);
+    expect([held.holdsImport('shop/web-3'), held.decides(target, 'shop/web-3')]).toEqual([true, true]);
+    serviceExports.add('shop/web-0');
+    expect(held.importChanged('shop/web-0')).toBe(true);
+    expect([held.count, held.holdsImport('shop/web-0')]).toEqual([11, false]);
+    expect(held.confirm(11)).toEqual(new Set(keysOf(12).slice(1)));
+    expect(held.holdsImport('shop/web-3')).toBe(false);
   });
 
   it('are counted of memberships as of mirrors, and apart from them (I6)', () => {

@@ -93,6 +93,30 @@ describe('the removal of what a Link left (E5)', () => {
     await running;
   });
 
+  it('takes its part in ServiceImports, and keeps the Lease until that is gone (E5, K5)', async () => {
+    const joined: string[] = [];
+    let ending: readonly string[] = ['shop/web'];
+    let asked = 0;
+    const imports: NonNullable<Environment['imports']> = {
+      join: (party) => joined.push(`join ${party.cluster} ${party.confirmsNoExport('shop/web')}`),
+      leave: (cluster) => joined.push(`leave ${cluster}`),
+      add: () => undefined,
+      addAll: () => undefined,
+      partsOf: () => new Set(ending),
+      endingOf: () => ((asked += 1), ending),
+    };
+    await start(
+      () => stage.lease('old', '', 'west'),
+      {},
+      () => (env = { ...env, imports }),
+    );
+    await eventually('it has been looked at', async () => asked > 2);
+    expect([joined, Object.keys(stage.leases())]).toEqual([['join west true'], ['old']]);
+    ending = [];
+    expect(await result).toBe('complete');
+    expect([joined, stage.leases()]).toEqual([['join west true', 'leave west'], {}]);
+  });
+
   it('is over at once where nothing is left, and takes the Lease', async () => {
     await start(() => stage.lease('old', '', 'west'));
     expect(await result).toBe('complete');

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, test } from 'vitest';
-import { linkCrd } from '../../../crds/index.ts';
+import { linkCrd, serviceExportCrd, serviceImportCrd } from '../../../crds/index.ts';
 import { Manager } from '../../../operator/link/manager.ts';
 import type { EventRecorder } from '../../../operator/runtime/events.ts';
 import { Interruptions } from '../../../operator/runtime/interruptions.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
-import type { ObjectRef } from '../../cluster/workload/index.ts';
+import { installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
 import { GATEWAY, link, LINKS_NAMESPACE } from '../../support/builders.ts';
 import type { LinkCondition } from '../../support/objects.ts';
 import { Stage, type StageOptions } from './stage.ts';
@@ -182,6 +182,22 @@ describe('the manager of Links', () => {
     });
     await untilGone();
     await untilServed({});
+  });
+
+  it('reads ServiceImports, and takes exports, unless it is told to leave the MCS API alone (K1)', async () => {
+    const lists = async (plural: string): Promise<number> =>
+      (await stage.east.audit()).filter(({ verb, resource }) => verb === 'list' && resource === plural).length;
+    await start(() => put('west'));
+    await eventually('ServiceImports are looked for', async () => (await lists('serviceimports')) > 0);
+    expect(await lists('serviceexports')).toBe(0);
+    for (const crd of [serviceExportCrd, serviceImportCrd]) await installCrd(stage.east, crd);
+    await eventually('exports are looked for', async () => (await lists('serviceexports')) > 0);
+    stop.abort();
+    await running;
+    await stage.stop();
+    await start(() => put('west'), { flags: { serviceImports: false } });
+    await untilServed({ west: 'west' });
+    expect(await lists('serviceimports')).toBe(0);
   });
 
   it('releases the Leases of its Links when it ends, and they record the clusters still (H2)', async () => {
