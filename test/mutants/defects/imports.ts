@@ -6,6 +6,9 @@ const PARTIES = { file: 'operator/link/import-parties.ts', tests: [IMPORTS_TEST]
 const REPORT = { file: 'operator/link/import-report.ts', tests: [IMPORTS_TEST] };
 const CLAIMS = { file: 'operator/link/import-ids.ts', tests: ['test/operator/link/import-ids.test.ts'] };
 const PARTY = { file: 'operator/link/import-party.ts', tests: ['test/operator/link/import-party.test.ts'] };
+const STORES = { file: 'operator/source/stores.ts', tests: ['test/operator/source/source.test.ts'] };
+const OWNER = { ...STORES, file: 'operator/source/owner.ts' };
+const TRIM = { ...STORES, file: 'operator/source/trim.ts' };
 const STATUS_PATCH = {
   file: 'operator/runtime/status-patch.ts',
   tests: ['test/operator/runtime/status-patch.test.ts'],
@@ -325,5 +328,40 @@ export const IMPORTS: readonly Defect[] = [
     rule: 'K1',
     find: 'if (config.serviceImports) {',
     replace: 'if (config !== undefined) {',
+  },
+  {
+    ...STORES,
+    name: 'nobody learns that a name which a ServiceImport needs is free',
+    rule: 'A6',
+    find: 'return service === undefined ? [] : [`${namespace}/${service}`];',
+    replace: 'return [];',
+  },
+  {
+    ...STORES,
+    name: 'a Service that is derived from a ServiceImport is trimmed as those of others',
+    rule: 'K3',
+    find: 'if (importOf(service) !== undefined) return trimDerivedService(service);',
+    replace: '',
+  },
+  {
+    ...OWNER,
+    name: 'a cluster whose gateway is not used has no part in a ServiceImport',
+    rule: 'K5',
+    find: "return discovered(annotations[Annotation.remoteDiscovery], labels[Label.serviceImport] ?? '');",
+    replace: 'return [];',
+  },
+  {
+    ...OWNER,
+    name: 'a cluster that is reached through a gateway has no part in a ServiceImport',
+    rule: 'K5',
+    find: 'if (cluster !== undefined) return [cluster];',
+    replace: '',
+  },
+  {
+    ...TRIM,
+    name: 'a derived Service loses one of its addresses',
+    rule: 'K3',
+    find: '{ metadata, spec: { ...spec, clusterIPs: object.spec?.clusterIPs } }',
+    replace: '{ metadata, spec }',
   },
 ];

@@ -70,6 +70,50 @@ describe('the source cluster', () => {
     expect([...source.clusters()]).toEqual(['west']);
   });
 
+  it('knows what is derived from a ServiceImport, from which clusters, and who has a name that it needs (K3, A6)', async () => {
+    const found: string[] = [];
+    const end = source.subscribeImports((key) => found.push(key));
+    const labels = { 'linkspan.dev/service-import': 'set' };
+    const entries = { 'multicluster.linkerd.io/remote-discovery': 'set@flat,set@west,other@north' };
+    put(service('set-clusterset', { labels, annotations: entries, selector: null }));
+    put({
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: {
+        name: 'set-clusterset.from-south-ipv4',
+        namespace: 'shop',
+        labels: {
+          ...labels,
+          'linkspan.dev/imported-from': 'south',
+          'endpointslice.kubernetes.io/managed-by': 'linkspan.dev',
+        },
+      },
+      addressType: 'IPv4',
+      endpoints: [],
+      ports: [],
+    } as ObjectRef);
+    await eventually('both are known', async () => {
+      const { services, slices } = source.import('shop/set');
+      return services.length === 1 && slices.length === 1;
+    });
+    expect([...source.imports()]).toEqual(['shop/set']);
+    const from = ['flat', 'west', 'south', 'north'].map((cluster) => [...source.importsFrom(cluster)].join());
+    expect(from).toEqual(['shop/set', 'shop/set', 'shop/set', '']);
+    const [derived] = source.import('shop/set').services;
+    expect(derived?.spec?.clusterIPs).toEqual([derived?.spec?.clusterIP]);
+    expect(found).toEqual(['shop/set', 'shop/set']);
+    put(service('taken-clusterset'));
+    await eventually('the other is known', async () => source.services.get('shop/taken-clusterset') !== undefined);
+    cluster.store.delete('v1', 'Service', 'shop', 'set-clusterset');
+    await eventually('it is gone', async () => source.import('shop/set').services.length === 0);
+    expect(found.slice(2)).toEqual(['shop/taken', 'shop/set']);
+    end();
+    cluster.store.delete('v1', 'Service', 'shop', 'taken-clusterset');
+    cluster.store.delete('discovery.k8s.io/v1', 'EndpointSlice', 'shop', 'set-clusterset.from-south-ipv4');
+    await eventually('all is gone', async () => source.imports().size === 0);
+    expect(found).toHaveLength(4);
+  });
+
   it('has one listener for each target cluster', () => {
     expect(() => source.subscribe('west', () => undefined)).toThrow('already have a listener');
     const end = source.subscribe('south', () => undefined);
