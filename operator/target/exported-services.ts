@@ -52,7 +52,7 @@ export class ExportedServices {
   constructor(options: ExportedServicesOptions) {
     this.#options = options;
     this.#slices = new SlicesByName({
-      watch: (query) => this.#watchSlices(query),
+      watch: (query, _shard, names) => this.#watchSlices(query, names),
       wanting: () => [...options.exported()].map((key) => ({ key, name: splitKey(key).name, isLabelAwaited: false })),
     });
     this.#services = this.#watchServices();
@@ -91,13 +91,13 @@ export class ExportedServices {
     return this.#watch({ store, resource: SERVICES });
   }
 
-  #watchSlices(labelSelector: string): WatchedStore<EndpointSlice> {
+  #watchSlices(labelSelector: string, names: ReadonlySet<string>): WatchedStore<EndpointSlice> {
     const { readSlice = readExportedSlice, isExported, onChange } = this.#options;
     const store = new Store<EndpointSlice>({
       weigh: weightOf,
       trim: (object) => this.#checked(readSlice(object)),
       indexes: { service: serviceKeys },
-      onRelisted: () => this.#allChanged(),
+      onRelisted: () => this.#allChanged(names),
       onChange: ({ before, after }) => {
         for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) if (isExported(key)) onChange(key);
       },
@@ -125,8 +125,10 @@ export class ExportedServices {
     });
   }
 
-  #allChanged(): void {
-    for (const key of this.#options.exported()) this.#options.onChange(key);
+  /** @param names those of the Services that may have changed. @default all */
+  #allChanged(names?: ReadonlySet<string>): void {
+    const { exported, onChange } = this.#options;
+    for (const key of exported()) if (names === undefined || names.has(splitKey(key).name)) onChange(key);
   }
 
   #checked<T extends KubeObject>(read: Read<T>): T | undefined {

@@ -19,8 +19,8 @@ export interface Wanting {
 }
 
 export interface SlicesByNameOptions {
-  /** Starts a watch; `shard` is its number. */
-  readonly watch: (labelSelector: string, shard: number) => WatchedStore<EndpointSlice>;
+  /** Starts a watch of the slices of these names; `shard` is its number. */
+  readonly watch: (labelSelector: string, shard: number, names: ReadonlySet<string>) => WatchedStore<EndpointSlice>;
   /** The Services that want slices by name; undefined: not known now. */
   readonly wanting: () => readonly Wanting[] | undefined;
   /** How long a Service's slices may take to carry its labels, before they are looked up by name. @default 2000 */
@@ -126,9 +126,10 @@ export class SlicesByName {
     for (let start = 0; start < missing.length; start += MAX_NAMES) this.#add(missing.slice(start, start + MAX_NAMES));
   }
 
-  #add(names: readonly string[]): void {
-    const query = `${Label.serviceName} in (${names.toSorted().join(',')})`;
-    const shard = { watched: this.#options.watch(query, this.#shards.length), names: new Set(names) };
+  #add(all: readonly string[]): void {
+    const names = new Set(all);
+    const query = `${Label.serviceName} in (${[...names].sort().join(',')})`;
+    const shard = { watched: this.#options.watch(query, this.#shards.length, names), names };
     this.#shards.push(shard);
     for (const name of names) this.#byName.set(name, shard);
   }

@@ -271,6 +271,14 @@ export const MCS: readonly Defect[] = [
     replace: '',
   },
   {
+    file: 'operator/target/exported-services.ts',
+    tests: CLUSTER_EXPORTS.tests,
+    name: 'a list of the slices of some exports is one of all',
+    rule: 'E11',
+    find: 'onRelisted: () => this.#allChanged(names)',
+    replace: 'onRelisted: () => this.#allChanged()',
+  },
+  {
     ...CLUSTER_EXPORTS,
     name: 'an export has no Service while the Services are not known',
     rule: 'K5',

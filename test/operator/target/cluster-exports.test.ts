@@ -151,6 +151,27 @@ describe('an export', () => {
     expect(new Set(selectors)).toEqual(new Set(['kubernetes.io/service-name in (web)']));
   });
 
+  it('is reported as often beside many others as alone (E11)', async () => {
+    const exportNamed = (name: string): void => {
+      put(service(name));
+      put(slice(name, { labels: {} }));
+      put(serviceExport(name));
+    };
+    const reports = async (names: readonly string[]): Promise<readonly string[]> => {
+      const { exports, changed, stop } = reading();
+      const isKnown = (name: string): boolean => exports.observe(`shop/${name}`).slices?.length === 1;
+      await eventually('all slices are known', async () => names.every(isKnown));
+      stop.abort();
+      return changed;
+    };
+    exportNamed('web');
+    const alone = (await reports(['web'])).length;
+    const names = Array.from({ length: 250 }, (_, index) => `web-${index}`);
+    names.forEach(exportNamed);
+    const counts = Map.groupBy(await reports(names), (key) => key);
+    expect(Math.max(...[...counts.values()].map(({ length }) => length))).toBeLessThanOrEqual(alone);
+  });
+
   it('that appears has its Service at once, and each change of it, its Service and its slices is reported', async () => {
     put(service('web'));
     put(service('api'));
