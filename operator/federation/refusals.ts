@@ -18,7 +18,9 @@ export function invalidMember(service: Service, link?: TargetParty['link']): Ref
   const { type, clusterIP, ports = [] } = service.spec ?? {};
   const invalid = (message: string): Refusal => refused('InvalidService', message);
   if (isMirrorItself(service))
-    return invalid('it is itself a mirror or a federated Service, which join no other; let the original Service join');
+    return invalid(
+      'it is itself a mirror or a federated Service, or derived from a ServiceImport: these join no other; let the original Service join',
+    );
   if (type === 'ExternalName')
     return invalid('a Service of type ExternalName has no endpoints; let the Service that it stands for join');
   if (clusterIP === 'None')

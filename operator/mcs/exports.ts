@@ -5,7 +5,7 @@
 import type { ImportPort, ImportType } from '../../constructs/mirror/index.ts';
 import { renderOf, ServiceImport } from '../../constructs/mirror/index.ts';
 import { isLabelKey, isLabelValue } from '../../crds/names.ts';
-import { Annotation, Label } from '../../crds/wire.ts';
+import { Annotation } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
 import type { IpFamily, Service } from '../kube/objects.ts';
 import { isMirrorItself } from '../mirror/shape.ts';
@@ -99,7 +99,7 @@ function invalidExport(metadata: ExportMetadata, service: Service | undefined): 
       'InvalidServiceType',
       'a Service of type ExternalName has no endpoints; export the Service that it stands for',
     );
-  if (isMirrorItself(service) || service.metadata.labels?.[Label.serviceImport] !== undefined)
+  if (isMirrorItself(service))
     return invalid(
       'InvalidServiceType',
       'the Service stands for Services of other clusters; let these clusters export them',

@@ -187,16 +187,17 @@ function invalidService(service: Service): Refusal | undefined {
     return invalid('it has no ports, and a mirror needs at least one; add the ports that clients use');
   if (isMirrorItself(service))
     return invalid(
-      'it is itself a mirror or a federated Service, which are not mirrored again; export the original Service in its own cluster',
+      'it is itself a mirror or a federated Service, or derived from a ServiceImport: these are not mirrored again; export the original Service in its own cluster',
     );
   return undefined;
 }
 
-/** Reports whether a Service of a target is itself a mirror or a federated Service. */
+/** Reports whether a Service of a target is itself a mirror, a federated Service, or derived from a ServiceImport. */
 export function isMirrorItself({ metadata: { labels = {}, annotations = {} } }: Service): boolean {
   return (
     labels[Label.mirroredService] === Value.true ||
     Label.remoteDiscovery in labels ||
+    Label.serviceImport in labels ||
     Annotation.remoteDiscovery in annotations ||
     Annotation.localDiscovery in annotations
   );

@@ -41,11 +41,12 @@ export const MCS: readonly Defect[] = [
     replace: '',
   },
   {
-    ...EXPORTS,
+    file: 'operator/mirror/shape.ts',
+    tests: [DECIDE_TEST, 'test/operator/mirror/shape.test.ts'],
     name: 'what is imported is exported again',
     rule: 'K1',
-    find: 'service.metadata.labels?.[Label.serviceImport] !== undefined',
-    replace: 'false',
+    find: 'Label.serviceImport in labels ||',
+    replace: '',
   },
   {
     ...EXPORTS,

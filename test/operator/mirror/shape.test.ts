@@ -123,6 +123,13 @@ describe('a Service is not mirrored', () => {
       'itself a mirror',
     ],
     [
+      'that is derived from a ServiceImport (A4)',
+      { service: targetService({}, { labels: { 'linkspan.dev/service-import': 'web' } }) },
+      'InvalidService',
+      'remove',
+      'derived from a ServiceImport',
+    ],
+    [
       'that is a flat-mode mirror (L33)',
       { service: targetService({}, { labels: { 'multicluster.linkerd.io/remote-discovery': 'x' } }) },
       'InvalidService',
