@@ -1,12 +1,14 @@
 /**
  * Writes the status of objects of one kind: only one that differs, each object's once in a period, and none that the API
- * server has changed to what there is already.
+ * server has changed to what there is already. One that somebody else writes too, another implementation of an API, or
+ * another operator that sees other clusters, is written less and less often.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient } from '../kube/client.ts';
 import { isNotFound } from '../kube/errors.ts';
 import { keyOf, type KubeObject, type Resource, splitKey } from '../kube/objects.ts';
 import { fenced, type Fenceable, type MayWrite } from './fence.ts';
+import { Repairs } from './repairs.ts';
 
 /** An object that has a status. */
 interface Reported extends KubeObject {
@@ -43,6 +45,7 @@ interface Last {
 export class StatusPatch<T extends Reported> {
   readonly #options: StatusPatchOptions<T>;
   readonly #last = new Map<string, Last>();
+  readonly #repairs = new Repairs();
 
   constructor(options: StatusPatchOptions<T>) {
     this.#options = options;
@@ -60,7 +63,9 @@ export class StatusPatch<T extends Reported> {
     // The watch has yet to show it, or the CRD drops a part of it.
     const { resourceVersion } = object.metadata;
     if (last?.versions.includes(resourceVersion) === true && isDeepStrictEqual(status, last.status)) return 'unchanged';
-    const waitMs = (last?.atMs ?? -Infinity) + periodMs - performance.now();
+    const content = JSON.stringify(status, withoutTimes);
+    const sinceLastMs = performance.now() - (last?.atMs ?? -Infinity);
+    const waitMs = Math.max(periodMs - sinceLastMs, this.#repairs.waitMs(key, content));
     if (waitMs > 0) return { waitMs };
     const target = { ...splitKey(key), subresource: 'status' };
     const write = (): Promise<T> => fenced(client, mayWrite).patch<T>(of, target, { status }, signal);
@@ -68,12 +73,13 @@ export class StatusPatch<T extends Reported> {
       const written = await (turn === undefined ? write() : turn(signal, write));
       const versions = [resourceVersion, written.metadata.resourceVersion];
       this.#last.set(key, { atMs: performance.now(), status, versions });
+      this.#repairs.wrote(key, content);
       onWritten?.(written, object);
       return 'written';
     } catch (error) {
       if (!isNotFound(error)) throw error;
       // The object is gone.
-      this.#last.delete(key);
+      this.forget(key);
       return 'unchanged';
     }
   }
@@ -81,5 +87,9 @@ export class StatusPatch<T extends Reported> {
   /** Forgets an object that is gone. */
   forget(key: string): void {
     this.#last.delete(key);
+    this.#repairs.forget(key);
   }
 }
+
+/** The time at which a condition changed is not what two writers disagree about. */
+const withoutTimes = (field: string, value: unknown): unknown => (field === 'lastTransitionTime' ? undefined : value);

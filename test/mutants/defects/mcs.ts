@@ -49,6 +49,22 @@ export const MCS: readonly Defect[] = [
     replace: '',
   },
   {
+    file: 'operator/runtime/status-patch.ts',
+    tests: ['test/operator/runtime/contended-status.test.ts'],
+    name: 'two who write one status never write it less often',
+    rule: 'C3',
+    find: 'Math.max(periodMs - sinceLastMs, this.#repairs.waitMs(key, content))',
+    replace: 'periodMs - sinceLastMs',
+  },
+  {
+    file: 'operator/runtime/status-patch.ts',
+    tests: ['test/operator/runtime/contended-status.test.ts'],
+    name: 'a status with another time counts as another status',
+    rule: 'C3',
+    find: 'JSON.stringify(status, withoutTimes)',
+    replace: 'JSON.stringify(status)',
+  },
+  {
     ...EXPORTS,
     name: 'one cluster exports as many ports as it likes',
     rule: 'E1',
