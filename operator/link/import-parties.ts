@@ -143,8 +143,9 @@ export class ImportParties {
   }
 }
 
-/** Whether a cluster is known to have no export. */
-const hasLeft = ({ isKnown, serviceExport }: Exporter): boolean => isKnown && serviceExport === undefined;
+/** Whether a cluster is known to export nothing: it has no export, or no Service of its name. */
+const hasLeft = ({ isKnown, serviceExport, service }: Exporter): boolean =>
+  isKnown && (serviceExport === undefined || service === undefined);
 
 /** A cluster that has a Link, or may have one, and no session that takes part. */
 const silentExporter = (cluster: string): TargetExporter => ({

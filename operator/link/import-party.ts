@@ -82,7 +82,7 @@ export class SessionImports implements ImportParty, ImportListener {
       link: view,
       mode: settings.federation === 'flat' ? 'remote-discovery' : 'gateway',
       gateway,
-      isKnown: isKnown && !(serviceExport === undefined && guard.holdsImport(key)),
+      isKnown: isKnown && !(service === undefined && guard.holdsImport(key)),
       serviceExport,
       service,
       slices,
@@ -141,8 +141,9 @@ export class SessionImports implements ImportParty, ImportListener {
   }
 
   stateOf(key: string): ExportState {
-    const { isKnown, serviceExport } = this.#view(key);
-    if (serviceExport !== undefined) return 'exported';
+    // An export without its Service exports nothing.
+    const { isKnown, service } = this.#view(key);
+    if (service !== undefined) return 'exported';
     return isKnown ? 'gone' : undefined;
   }
 

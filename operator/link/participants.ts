@@ -72,7 +72,7 @@ export interface Exporting<P extends TargetExporter | LocalExporter> {
   /** Returns what is known of its export of one key. */
   observe(key: string): Omit<P, 'id'>;
   /**
-   * Reports whether it is certain that the cluster has no export of a key, so that its part may go. If not, the cluster is
+   * Reports whether it is certain that the cluster has no export of a key, or no Service, so that its part may go. If not, the cluster is
    * asked, and the key is reconciled again when it has answered.
    */
   confirmsNoExport(key: string): boolean;

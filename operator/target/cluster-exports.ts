@@ -33,7 +33,7 @@ export interface ClusterExportsOptions {
   /** Called when an export, its Service or slices may have changed, or an answer about it has come, by `namespace/name`. */
   readonly onChange: (key: string) => void;
   /**
-   * Called when ServiceExports were listed anew, before `onChange` is for what the list changed, and when other exports
+   * Called when ServiceExports or their Services were listed anew, before `onChange` is for what the list changed, and when other exports
    * are known than before.
    */
   readonly onRelisted: () => void;
@@ -101,11 +101,7 @@ export class ClusterExports {
         throw new Error('its CRD is missing, or being deleted');
       },
       onAnswer: onChange,
-      onUnanswered: (key, error) =>
-        options.log.debug(
-          { export: key, error: describe(error) },
-          'the cluster does not say whether there is an export',
-        ),
+      onUnanswered: this.#unanswered,
       backoff: timings?.backoff ?? DEFAULT_TIMINGS.backoff,
     });
   }
@@ -151,10 +147,13 @@ export class ClusterExports {
 
   /**
    * Whether the cluster, asked for this one export, has answered that there is none, though there can be, and it has not
-   * gone with its CRD. If the cluster has not been asked, it is, and `onChange` is called when it has answered.
+   * gone with its CRD; or, of one that is there, that it has no Service. If the cluster has not been asked, it is, and
+   * `onChange` is called when it has answered.
    */
   confirmsNoExport(key: string): boolean {
     const { namespace } = splitKey(key);
+    if (this.#exports.store.get(key) !== undefined)
+      return this.#services.get(this.#partOf(namespace))?.confirmsNone(key) === true;
     // What is in a namespace that is not read is not exported.
     if (!this.#isRead(namespace)) return this.#isCounted(namespace);
     if (!this.#isCounted(namespace) || this.#absence.explains(key)) return false;
@@ -165,6 +164,7 @@ export class ClusterExports {
   /** Forgets what the cluster answered about one export. */
   forgetAnswer(key: string): void {
     this.#rereads.forget(key);
+    this.#services.get(this.#partOf(splitKey(key).namespace))?.forgetAnswer(key);
   }
 
   /** Forgets what the cluster answered, and asks it again where that settled nothing. */
@@ -181,6 +181,9 @@ export class ClusterExports {
       throw error;
     }
   };
+
+  readonly #unanswered = (key: string, error: unknown): void =>
+    this.#options.log.debug({ export: key, error: describe(error) }, 'the cluster does not say what is exported');
 
   #isNone(key: string): boolean {
     const answer = this.#rereads.answer(key);
@@ -250,7 +253,8 @@ export class ClusterExports {
   }
 
   #readServices(part: string, signal: AbortSignal): ExportedServices {
-    const { client, timings, interruptions, readSlice, log, onChange, onHeard, onMalformed } = this.#options;
+    const { client, timings, interruptions, readSlice, log, onChange, onRelisted, onHeard, onMalformed } =
+      this.#options;
     return new ExportedServices({
       client,
       namespace: part === WHOLE ? undefined : part,
@@ -260,6 +264,8 @@ export class ClusterExports {
       isExported: (key) => this.#exports.store.get(key) !== undefined,
       exported: () => [...this.keys()].filter((key) => this.#partOf(splitKey(key).namespace) === part),
       onChange,
+      onRelisted,
+      onUnanswered: this.#unanswered,
       onState: (kind, state) => {
         if (!state.connected) log.debug({ kind, error: describe(state.error) }, 'what is exported cannot be read');
       },

@@ -14,11 +14,12 @@ import {
   splitKey,
 } from '../kube/objects.ts';
 import type { Interruptions } from '../runtime/interruptions.ts';
-import type { ReflectorState, ReflectorTimings } from '../runtime/reflector.ts';
+import { DEFAULT_TIMINGS, type ReflectorState, type ReflectorTimings } from '../runtime/reflector.ts';
 import { Store } from '../runtime/store.ts';
 import { weightOf } from '../runtime/weight.ts';
 import { MAX_BYTES, MAX_OBJECTS } from './bounds.ts';
 import { type Read, readExportedService, readExportedSlice, serviceKeys } from './objects.ts';
+import { Rereads } from './rereads.ts';
 import { SlicesByName } from './slices-by-name.ts';
 import { WatchedStore, type WatchedStoreOptions } from './watched-store.ts';
 
@@ -35,6 +36,10 @@ export interface ExportedServicesOptions {
   readonly isExported: (key: string) => boolean;
   /** Called when an exported Service, or what is behind it, may have changed. */
   readonly onChange: (key: string) => void;
+  /** Called when Services were listed anew, before `onChange` is for what the list changed. */
+  readonly onRelisted: () => void;
+  /** Called when the cluster could not be asked for an exported Service: it is asked again. */
+  readonly onUnanswered: (key: string, error: unknown) => void;
   /** Called with each state of each watch. */
   readonly onState: (kind: string, state: ReflectorState) => void;
   readonly onHeard?: (() => void) | undefined;
@@ -47,6 +52,7 @@ export class ExportedServices {
   readonly #options: ExportedServicesOptions;
   readonly #services: WatchedStore<Service>;
   readonly #slices: SlicesByName;
+  readonly #rereads: Rereads<Service>;
 
   /** Starts watching. */
   constructor(options: ExportedServicesOptions) {
@@ -55,8 +61,17 @@ export class ExportedServices {
       watch: (query, _shard, names) => this.#watchSlices(query, names),
       wanting: () => [...options.exported()].map((key) => ({ key, name: splitKey(key).name, isLabelAwaited: false })),
     });
+    const { client, onChange, onUnanswered, timings, signal } = options;
+    this.#rereads = new Rereads<Service>({
+      of: SERVICES,
+      read: readExportedService,
+      onAnswer: onChange,
+      onUnanswered,
+      backoff: timings?.backoff ?? DEFAULT_TIMINGS.backoff,
+    });
+    this.#rereads.run(client, signal);
     this.#services = this.#watchServices();
-    options.signal.addEventListener('abort', () => this.#slices.stop(), { once: true });
+    signal.addEventListener('abort', () => this.#slices.stop(), { once: true });
   }
 
   /** Whether every Service is known: only then is one that is not there known not to exist. */
@@ -66,6 +81,26 @@ export class ExportedServices {
 
   get(key: string): Service | undefined {
     return this.#services.store.get(key);
+  }
+
+  /**
+   * Whether the cluster, asked for this one exported Service, has answered that there is none: a watch may be behind that
+   * of exports, and a list older than both. If it has not been asked, it is, and `onChange` is called when it has answered.
+   */
+  confirmsNone(key: string): boolean {
+    if (!this.synced || this.get(key) !== undefined) return false;
+    this.#rereads.ask(key);
+    return this.#isNone(key);
+  }
+
+  /** Forgets what the cluster answered about one Service. */
+  forgetAnswer(key: string): void {
+    this.#rereads.forget(key);
+  }
+
+  #isNone(key: string): boolean {
+    const answer = this.#rereads.answer(key);
+    return answer !== undefined && answer.object === undefined;
   }
 
   /** The slices behind an exported Service; undefined while it is not known which there are. */
@@ -83,8 +118,13 @@ export class ExportedServices {
     const store = new Store<Service>({
       weigh: weightOf,
       trim: (object) => this.#checked(readExportedService(object)),
-      onRelisted: () => this.#allChanged(),
+      onRelisted: () => {
+        this.#rereads.askAnew((key) => this.#isNone(key));
+        this.#options.onRelisted();
+        this.#allChanged();
+      },
       onChange: ({ key }) => {
+        this.#rereads.forget(key);
         if (this.#options.isExported(key)) this.#options.onChange(key);
       },
     });

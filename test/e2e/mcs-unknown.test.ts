@@ -236,33 +236,39 @@ onEachBacking('exports that are not known', (backing) => {
     await east.untilGone('down-alone');
   });
 
-  test('E6 exports that are all gone when they are listed again are held, and imported on when they come back', async () => {
-    const names = Array.from({ length: 12 }, (_, index) => `restored-${index}`);
-    for (const name of names) await exported(west, name);
-    const identities = () => Promise.all(names.map((name) => identity(east, name)));
-    for (const name of names) await untilClusters(east, name, 'west');
-    for (const name of names) await untilAddresses(east, name, WEST);
-    const before = await identities();
-    await mesh.stopOperator('east');
-    for (const name of names) await west.api.delete(serviceExport(name));
-    mesh.operate(['east']);
-    const held = await eventually('they are held', async () => {
-      const found = await mesh.condition('east', 'west', 'PruneHeld');
-      return found?.status === 'True' && found;
-    });
-    expect(held.message).toContain('"12"');
-    await imported('sign-of-holding');
-    expect(await identities()).toEqual(before);
-    for (const name of names) await untilAddresses(east, name, WEST);
-    for (const name of names) await west.api.apply(serviceExport(name));
-    await eventually('nothing is held', async () => {
-      return (await mesh.condition('east', 'west', 'PruneHeld'))?.status === 'False';
-    });
-    expect(await identities()).toEqual(before);
-    // What goes before the eyes of the operator is not held.
-    for (const name of names) await west.api.delete(serviceExport(name));
-    for (const name of names) await east.untilGone(name);
-  });
+  test.each([
+    ['exports', 'restored', serviceExport],
+    ['Services of exports', 'emptied', service],
+  ])(
+    'E6 %s that are all gone when they are listed again are held, and imported on when they come back',
+    async (_, prefix, lost) => {
+      const names = Array.from({ length: 12 }, (_, index) => `${prefix}-${index}`);
+      for (const name of names) await exported(west, name);
+      const identities = () => Promise.all(names.map((name) => identity(east, name)));
+      for (const name of names) await untilClusters(east, name, 'west');
+      for (const name of names) await untilAddresses(east, name, WEST);
+      const before = await identities();
+      await mesh.stopOperator('east');
+      for (const name of names) await west.api.delete(lost(name));
+      mesh.operate(['east']);
+      const held = await eventually('they are held', async () => {
+        const found = await mesh.condition('east', 'west', 'PruneHeld');
+        return found?.status === 'True' && found;
+      });
+      expect(held.message).toContain('"12"');
+      await imported('sign-of-holding');
+      expect(await identities()).toEqual(before);
+      for (const name of names) await untilAddresses(east, name, WEST);
+      for (const name of names) await west.api.apply(lost(name));
+      await eventually('nothing is held', async () => {
+        return (await mesh.condition('east', 'west', 'PruneHeld'))?.status === 'False';
+      });
+      expect(await identities()).toEqual(before);
+      // What goes before the eyes of the operator is not held.
+      for (const name of names) await west.api.delete(lost(name));
+      for (const name of names) await east.untilGone(name);
+    },
+  );
 
   test('K5 a target that does not let its exports be read keeps its part, and its Link is Ready', async () => {
     await exportedByBoth('forbidden');

@@ -215,6 +215,18 @@ describe('the controller of ServiceImports', () => {
     expect([clusters(), forgotten[0]]).toEqual(['id-a', 'b shop/web']);
   });
 
+  it('ends the part of a cluster without the Service once that has confirmed that there is none (K5, A2)', async () => {
+    await start(target('a'));
+    const [ip] = live()!.spec.ips!;
+    confirms = false;
+    await change(target('a', { service: undefined, slices: [] }));
+    expect([clusters(), live()?.spec.ips]).toEqual(['id-a', [ip]]);
+    confirms = true;
+    await change(target('a', { service: undefined, slices: [] }));
+    await eventually('it is gone', async () => live() === undefined);
+    expect(forgotten).toContain('a shop/web');
+  });
+
   it('keeps an answer until the part has ended: two that leave at once wait for each other no longer (K5)', async () => {
     await start(target('a'), target('b'));
     confirms = false;

@@ -364,6 +364,37 @@ describe('a cluster that is asked whether there is an export', () => {
     expect(exports.confirmsNoExport(WEB)).toBe(false);
   });
 
+  it('without its Service is confirmed to have none; an answer is good until it is forgotten (K5, A2)', async () => {
+    const { exports, changed, known, gone, relists } = reading();
+    await known();
+    const hasService = () => exports.observe(WEB).service !== undefined;
+    const lose = async () => {
+      cluster.store.delete('v1', 'Service', 'shop', 'web');
+      await eventually('the Service has gone', async () => !hasService());
+    };
+    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    await lose();
+    changed.length = 0;
+    await cluster.clearAudit();
+    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    await gone();
+    const askedForIts = await asked((uri) => uri.includes('/services?') && uri.includes('metadata.name%3Dweb'));
+    expect([changed.includes(WEB), askedForIts]).toEqual([true, 1]);
+    exports.forgetAnswer(WEB);
+    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    await gone();
+    put(service('web'));
+    await eventually('it is back', async () => hasService());
+    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    await lose();
+    expect(exports.confirmsNoExport(WEB)).toBe(false);
+    await gone();
+    const before = relists.length;
+    cluster.faults.expireWatches();
+    await eventually('Services are listed', async () => relists.length > before && !exports.confirmsNoExport(WEB));
+    await gone();
+  });
+
   it('does not confirm what its watch has yet to show', async () => {
     const { exports, changed, known } = reading();
     await known();
