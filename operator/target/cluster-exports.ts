@@ -37,7 +37,7 @@ export interface ClusterExportsOptions {
    * are known than before.
    */
   readonly onRelisted: () => void;
-  /** Called when the id that the cluster claims may have changed. */
+  /** Called when the id that the cluster claims has changed. */
   readonly onIdentity: () => void;
   /** Called when the cluster has been heard: a list, an event or a bookmark has come. */
   readonly onHeard?: (() => void) | undefined;

@@ -8,7 +8,7 @@ export interface ClusterIdentityOptions extends Omit<
   OptionalKindOptions,
   'partitions' | 'fieldSelector' | 'maxObjects'
 > {
-  /** Called when the id may have changed. */
+  /** Called when the id has changed. */
   readonly onChange: () => void;
   /** Called when the ClusterProperty was left out since it is not what the API allows. */
   readonly onMalformed: (what: string) => void;
@@ -19,8 +19,17 @@ const MAX_OBJECTS = 100;
 
 export class ClusterIdentity {
   readonly #kind: OptionalKind<ClusterProperty>;
+  /** The id when `onChange` was last called. */
+  #reported: string | null | undefined;
 
   constructor({ onChange, onMalformed, ...options }: ClusterIdentityOptions) {
+    // The id of one cluster concerns the ServiceImports of all: no other change of the object must.
+    const changed = (): void => {
+      const { claimed } = this;
+      if (claimed === this.#reported) return;
+      this.#reported = claimed;
+      onChange();
+    };
     this.#kind = new OptionalKind<ClusterProperty>(
       CLUSTER_PROPERTIES,
       {
@@ -37,9 +46,9 @@ export class ClusterIdentity {
           onMalformed(read.malformed);
           return undefined;
         },
-        onChange,
+        onChange: changed,
       },
-      onChange,
+      changed,
     );
   }
 

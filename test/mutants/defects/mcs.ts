@@ -95,6 +95,13 @@ export const MCS: readonly Defect[] = [
     replace: 'const { isKnown, serviceExport } = this.#view(key);\n    if (serviceExport !== undefined)',
   },
   {
+    ...IDENTITY,
+    name: 'whatever changes of a ClusterProperty has all ServiceImports reconciled',
+    rule: 'E1',
+    find: 'if (claimed === this.#reported) return;',
+    replace: '',
+  },
+  {
     ...EXPORTS,
     name: 'one cluster exports as many ports as it likes',
     rule: 'E1',

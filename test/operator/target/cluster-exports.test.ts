@@ -534,7 +534,15 @@ describe('the id that a cluster claims (K2)', () => {
     expect(asking.every(({ uri }) => uri.includes(`fieldSelector=metadata.name%3D${CLUSTER_ID}`))).toBe(true);
     put(clusterId('west-2'));
     await eventually('it has changed', async () => exports.claimedId === 'west-2');
-    expect(ids).toEqual(expect.arrayContaining([null, 'west-1', 'west-2']));
+    expect(ids).toEqual([null, 'west-1', 'west-2']);
+    // Nothing but the id counts.
+    const { metadata, spec } = cluster.store.get(ABOUT, 'ClusterProperty', undefined, CLUSTER_ID) as ReturnType<
+      typeof clusterId
+    >;
+    put({ ...clusterId('west-2'), metadata: { ...metadata, annotations: { seen: 'now' } }, spec } as ObjectRef);
+    put(clusterId('west-3'));
+    await eventually('it has changed again', async () => exports.claimedId === 'west-3');
+    expect(ids).toEqual([null, 'west-1', 'west-2', 'west-3']);
     cluster.store.delete(ABOUT, 'ClusterProperty', undefined, CLUSTER_ID);
     await eventually('there is none again', async () => exports.claimedId === null && ids.at(-1) === null);
   });
