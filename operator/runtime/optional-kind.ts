@@ -41,6 +41,8 @@ export class OptionalKind<T extends KubeObject> {
   readonly #states = new Map<string | undefined, KindState>();
   readonly #reflectors = new Map<string | undefined, Reflector<T>>();
   #running = false;
+  /** Called when the server may have such a kind. */
+  #foundServed: () => void = () => undefined;
 
   /** @param onState called when {@link state} may have changed */
   constructor(
@@ -88,32 +90,40 @@ export class OptionalKind<T extends KubeObject> {
   }
 
   #stateIn(namespace: string): KindState | undefined {
-    return this.#states.get(namespace) ?? this.#states.get(undefined);
+    return this.#states.get(namespace) ?? this.#states.get(undefined) ?? (this.isMissing ? 'missing' : undefined);
   }
 
-  /** Watches until the signal aborts; once, however often it is called. */
+  /**
+   * Watches until the signal aborts; once, however often it is called. While there is no such kind, one namespace is asked
+   * for it, and not all.
+   */
   async run(signal: AbortSignal): Promise<void> {
     if (this.#running) return;
     this.#running = true;
-    const { client, partitions, timings, interruptions, fieldSelector, maxObjects, maxBytes, onHeard } = this.#options;
-    await Promise.all(
-      partitions.map((namespace) => {
-        const reflector = new Reflector<T>({
-          client: () => client,
-          resource: this.#of,
-          select: { namespace, labelSelector: this.#labelSelector, fieldSelector },
-          sink: this.store.sink(namespace),
-          maxObjects,
-          maxBytes,
-          onHeard,
-          interruptions,
-          ...(timings === undefined ? {} : { timings }),
-          onState: (state) => this.#reflected(namespace, state),
-        });
-        this.#reflectors.set(namespace, reflector);
-        return reflector.run(signal);
-      }),
-    );
+    const [first, ...others] = this.#options.partitions.map((namespace) => this.#reflector(namespace));
+    const served = new Promise<void>((resolve) => {
+      this.#foundServed = resolve;
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await Promise.all([first?.run(signal), ...others.map(async (each) => served.then(() => each.run(signal)))]);
+  }
+
+  #reflector(namespace: string | undefined): Reflector<T> {
+    const { client, timings, interruptions, fieldSelector, maxObjects, maxBytes, onHeard } = this.#options;
+    const reflector = new Reflector<T>({
+      client: () => client,
+      resource: this.#of,
+      select: { namespace, labelSelector: this.#labelSelector, fieldSelector },
+      sink: this.store.sink(namespace),
+      maxObjects,
+      maxBytes,
+      onHeard,
+      interruptions,
+      ...(timings === undefined ? {} : { timings }),
+      onState: (state) => this.#reflected(namespace, state),
+    });
+    this.#reflectors.set(namespace, reflector);
+    return reflector;
   }
 
   /** Lists the objects of a namespace anew. */
@@ -124,6 +134,7 @@ export class OptionalKind<T extends KubeObject> {
   #reflected(namespace: string | undefined, state: ReflectorState): void {
     const before = this.#states.get(namespace);
     const now = stateOf(state) ?? before ?? 'unknown';
+    if (now !== 'missing') this.#foundServed();
     if (now === before) return;
     this.#states.set(namespace, now);
     const { plural, group } = this.#of;

@@ -102,6 +102,20 @@ export const MCS: readonly Defect[] = [
     replace: '',
   },
   {
+    ...OPTIONAL,
+    name: 'a kind that is missing is looked for in every namespace',
+    rule: 'K5',
+    find: "if (now !== 'missing') this.#foundServed();",
+    replace: 'this.#foundServed();',
+  },
+  {
+    ...OPTIONAL,
+    name: 'what looks for a missing kind never ends',
+    rule: 'K5',
+    find: "signal.addEventListener('abort', () => resolve(), { once: true });",
+    replace: '',
+  },
+  {
     ...EXPORTS,
     name: 'one cluster exports as many ports as it likes',
     rule: 'E1',

@@ -40,8 +40,7 @@ function reading(options: Partial<OptionalKindOptions> = {}) {
     { weigh: weightOf },
     () => undefined,
   );
-  void kind.run(stop.signal);
-  return { kind, logged };
+  return { kind, logged, ended: kind.run(stop.signal) };
 }
 
 const lists = async (): Promise<number> => (await cluster.audit()).filter(({ verb }) => verb === 'list').length;
@@ -72,6 +71,27 @@ describe('a kind that need not be there', () => {
       true,
       [`${level} it cannot be read; trying again`],
     ]);
+  });
+
+  it('is looked for in one of many namespaces until it is there (K5)', async () => {
+    const appear = cluster.faults.refuse({ failure: { kind: 'status', code: 404 } });
+    const { kind } = reading({ partitions: ['shop', 'bank', 'mail'] });
+    await eventually('it is tried again', async () => (await lists()) > 4);
+    const asked = (await cluster.audit()).filter(({ verb }) => verb === 'list').map((each) => each.namespace);
+    expect(new Set(asked)).toEqual(new Set(['shop']));
+    expect([kind.stateIn('bank'), kind.isAwaitedIn('bank'), kind.isMissing]).toEqual(['missing', false, true]);
+    appear();
+    for (const each of ['shop', 'bank', 'mail'])
+      await eventually('it is read', async () => kind.stateIn(each) === 'readable');
+    expect(kind.store.size).toBe(3);
+  });
+
+  it('ends where it is not there', async () => {
+    cluster.faults.refuse({ failure: { kind: 'status', code: 404 } });
+    const { ended } = reading({ partitions: ['shop', 'bank'] });
+    await eventually('it is tried', async () => (await lists()) > 1);
+    stop.abort();
+    await ended;
   });
 
   it('is listed anew when it is asked to be', async () => {
