@@ -201,14 +201,14 @@ export const IMPORTS: readonly Defect[] = [
     ...PARTY,
     name: 'what is held counts as gone',
     rule: 'E6',
-    find: 'isKnown && !(serviceExport === undefined && guard.holdsImport(key))',
+    find: 'isKnown && !(service === undefined && guard.holdsImport(key))',
     replace: 'isKnown',
   },
   {
     ...PARTY,
     name: 'what is exported counts as held',
     rule: 'E6',
-    find: '!(serviceExport === undefined && guard.holdsImport(key))',
+    find: '!(service === undefined && guard.holdsImport(key))',
     replace: '!guard.holdsImport(key)',
   },
   {

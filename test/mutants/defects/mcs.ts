@@ -449,8 +449,8 @@ export const MCS: readonly Defect[] = [
     ...EXPORTED_SERVICES,
     name: 'an export stays unknown though its Service has been listed',
     rule: 'K1',
-    find: 'onRelisted: () => this.#allChanged(), onChange: ({ key }) =>',
-    replace: 'onChange: ({ key }) =>',
+    find: 'this.#options.onRelisted(); this.#allChanged();',
+    replace: 'this.#options.onRelisted();',
   },
   {
     ...EXPORTED_SERVICES,
