@@ -196,7 +196,8 @@ const linkTo = (
       },
     }),
     ...(flat !== true && { remoteDiscoverySelector: {} }),
-    ...(federation === 'gateway' && { federation }),
+    // Without it, what the MCS API exports is reached through a gateway that there is.
+    ...((federation === 'gateway' || target.gatewayAddresses !== undefined) && { federation }),
     serviceExports,
   };
 };

@@ -124,7 +124,8 @@ export interface LinkProps {
    */
   readonly federation?: 'gateway' | 'flat' | undefined;
   /**
-   * Whether to import what the ServiceExports of the target export. ServiceImports are reached as `federation` says.
+   * Whether to import what the ServiceExports of the target export. ServiceImports are reached as `federation` says, or, if it
+   * is absent, through the gateway, if there is one.
    * @default true
    */
   readonly serviceExports?: boolean | undefined;

@@ -98,7 +98,7 @@ export const LINK_SPEC_SCHEMA = {
       enum: ['gateway', 'flat'],
     },
     serviceExports: flag(
-      'Linkspan: import what the ServiceExports of the target export, reached as federation says; true when absent',
+      'Linkspan: import what the ServiceExports of the target export, reached as federation says, or if that is absent through the gateway, if there is one; true when absent',
     ),
     excludedAnnotations: texts('Annotations not to copy: exact keys, or prefix/*'),
     excludedLabels: texts('Labels not to copy: exact keys, or prefix/*'),

@@ -41,8 +41,10 @@ export interface LinkSettings {
   readonly federatedServiceSelector?: Selector;
   /** How members of federated Services are reached: through the gateway of the target, or on a flat network. */
   readonly federation: 'gateway' | 'flat';
-  /** Whether ServiceExports of the target are read, for ServiceImports that are reached as `federation` says (rule K1). */
+  /** Whether ServiceExports of the target are read (rule K1). */
   readonly serviceExports: boolean;
+  /** How what they export is reached: as `federation` says; if the Link does not say, through its gateway, if it has one. */
+  readonly importsThrough: 'gateway' | 'flat';
   /** Labels not to copy: keys, or `prefix/*`. */
   readonly excludedLabels: readonly string[];
   /** Annotations not to copy: keys, or `prefix/*`. */
@@ -109,6 +111,7 @@ export const readLink = (object: unknown): Checked<LinkSettings> => {
       ...(federatedServiceSelector && { federatedServiceSelector }),
       federation: spec.federation ?? 'flat',
       serviceExports: spec.serviceExports ?? true,
+      importsThrough: spec.federation ?? (gateway === undefined ? 'flat' : 'gateway'),
       excludedLabels: spec.excludedLabels ?? [],
       excludedAnnotations: spec.excludedAnnotations ?? [],
       ...(spec.enableHeadlessServices !== undefined && { enableHeadlessServices: spec.enableHeadlessServices }),

@@ -101,7 +101,7 @@ export interface LinkSpec {
    */
   readonly federation?: 'gateway' | 'flat';
   /**
-   * Linkspan: import what the ServiceExports of the target export, reached as federation says; true when absent
+   * Linkspan: import what the ServiceExports of the target export, reached as federation says, or if that is absent through the gateway, if there is one; true when absent
    */
   readonly serviceExports?: boolean;
   /**

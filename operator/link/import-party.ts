@@ -80,7 +80,7 @@ export class SessionImports implements ImportParty, ImportListener {
     const { isKnown, serviceExport, service, slices } = this.#view(key);
     return {
       link: view,
-      mode: settings.federation === 'flat' ? 'remote-discovery' : 'gateway',
+      mode: settings.importsThrough === 'flat' ? 'remote-discovery' : 'gateway',
       gateway,
       isKnown: isKnown && !(service === undefined && guard.holdsImport(key)),
       serviceExport,

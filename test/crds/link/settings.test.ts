@@ -57,6 +57,7 @@ describe('readLink', () => {
   it('K1: reads whether ServiceExports of the target are imported, which they are by default', () => {
     expect(read(link(SPEC)).serviceExports).toBe(true);
     expect(read(link({ ...SPEC, serviceExports: true })).serviceExports).toBe(true);
+    expect(read(link({ ...SPEC, federation: 'flat' })).importsThrough).toBe('flat');
     expect(read(link({ ...SPEC, serviceExports: false })).serviceExports).toBe(false);
   });
 
@@ -81,6 +82,7 @@ describe('readLink', () => {
       federatedServiceSelector: expect.objectContaining({ query: 'mirror.linkerd.io/federated=member' }) as unknown,
       federation: 'flat',
       serviceExports: true,
+      importsThrough: 'gateway',
       excludedLabels: [],
       excludedAnnotations: [],
     });
@@ -99,6 +101,7 @@ describe('readLink', () => {
       credentialsSecret: 'cluster-credentials-west',
       federation: 'flat',
       serviceExports: true,
+      importsThrough: 'flat',
       excludedLabels: [],
       excludedAnnotations: [],
     });

@@ -113,7 +113,7 @@ describe('the part of a session in ServiceImports', () => {
     await start();
     await eventually('its slices are known', async () => party.observe(KEY).anyReady === true);
     expect(party.observe(KEY)).toMatchObject({ isKnown: true, mode: 'gateway', gateway, isAdmitted: true });
-    settings = { ...settings, federation: 'flat' };
+    settings = { ...settings, importsThrough: 'flat' };
     gateway = undefined;
     expect(party.observe(KEY)).toMatchObject({ mode: 'remote-discovery', gateway: undefined });
     expect([told.includes(KEY), told.includes('listed'), added.includes(KEY), added.includes('all')]).toEqual([
