@@ -41,6 +41,8 @@ export class ImportParties {
   readonly #options: ImportPartiesOptions;
   readonly #parties = new Map<string, ImportParty>();
   readonly #beganMs = performance.now();
+  /** When each cluster last left: it may be about to come back. */
+  readonly #leftMs = new Map<string, number>();
   #ids: ImportIds | undefined;
   #isOpen = false;
 
@@ -57,6 +59,7 @@ export class ImportParties {
 
   /** @returns whether the cluster took part */
   leave(cluster: string): boolean {
+    this.#leftMs.set(cluster, performance.now());
     return this.#parties.delete(cluster);
   }
 
@@ -107,9 +110,7 @@ export class ImportParties {
   awaited({ local, targets }: Pick<ObservedImport, 'local' | 'targets'>): ReadonlyMap<Exporter, number> {
     const { settleMs = SETTLE_MS } = this.#options;
     const unknown = [local, ...targets].filter(({ id, isKnown }) => id === undefined || !isKnown);
-    return new Map(
-      unknown.map((each) => [each, (this.#from(each)?.sinceMs ?? this.#beganMs) + settleMs - performance.now()]),
-    );
+    return new Map(unknown.map((each) => [each, this.#sinceMs(each) + settleMs - performance.now()]));
   }
 
   /** Forgets the answers by which parts have ended: the next that ends needs another. */
@@ -132,6 +133,12 @@ export class ImportParties {
   #from(exporter: Exporter): Exporting<LocalExporter> | undefined {
     const target = targetOf(exporter);
     return target === undefined ? this.#options.local : this.#parties.get(target.link.cluster);
+  }
+
+  /** Since when a cluster is about to be known, on the monotonic clock. */
+  #sinceMs(exporter: Exporter): number {
+    const cluster = targetOf(exporter)?.link.cluster ?? '';
+    return this.#from(exporter)?.sinceMs ?? this.#leftMs.get(cluster) ?? this.#beganMs;
   }
 
   /** Clusters that have a Link, or, of those that have a part, may have one, and no session. */

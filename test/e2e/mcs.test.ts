@@ -238,7 +238,11 @@ onEachBacking('ServiceExports and ServiceImports', (backing) => {
     };
     await run(pods);
     await west.api.apply(serviceExport('paired'));
-    const before = await untilPods('paired', 'paired-0', 'paired-1');
+    await untilPods('paired', 'paired-0', 'paired-1');
+    const leads = async (to: string): Promise<boolean> =>
+      Object.values(await podsOf('paired')).every(({ leadsTo }) => leadsTo.join() === to);
+    await eventually('they lead to the gateway', () => leads(GATEWAY));
+    const before = await podsOf('paired');
     for (const [hostname, pod] of Object.entries(before))
       expect(pod).toMatchObject({
         leadsTo: [GATEWAY],
@@ -246,8 +250,6 @@ onEachBacking('ServiceExports and ServiceImports', (backing) => {
         labels: expect.not.arrayContaining(['mirror.linkerd.io/mirrored-service']) as unknown,
       });
     await mesh.gateway.die();
-    const leads = async (to: string): Promise<boolean> =>
-      Object.values(await podsOf('paired')).every(({ leadsTo }) => leadsTo.join() === to);
     await eventually('no Service of a pod leads to the dead gateway', () => leads(''));
     await mesh.gateway.revive();
     await eventually('they lead to it again', () => leads(GATEWAY));

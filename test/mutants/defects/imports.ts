@@ -131,8 +131,8 @@ export const IMPORTS: readonly Defect[] = [
     ...PARTIES,
     name: 'a restart says of all clusters that they are not known',
     rule: 'C5',
-    find: '?? this.#beganMs) + settleMs',
-    replace: '?? this.#beganMs)',
+    find: 'this.#sinceMs(each) + settleMs',
+    replace: 'this.#sinceMs(each)',
   },
   {
     ...REPORT,

@@ -382,6 +382,12 @@ describe('the controller of ServiceImports', () => {
     await imports.idle();
     expect(condition(exported(), 'Conflict')).toBe('False NoConflicts');
     expect(JSON.stringify(exported().status)).toContain('not known: a');
+    await change(target('a'));
+    expect(JSON.stringify(exported().status)).toContain('compared: id-a, id-here');
+    exporting = ['a'];
+    imports.leave('a');
+    await imports.idle();
+    expect(JSON.stringify(exported().status)).toContain('compared: id-a, id-here');
   });
 
   it('takes the id that a cluster claims, of two the one whose Link is older; one that is not known waits (K2)', async () => {
