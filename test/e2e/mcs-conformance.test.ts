@@ -136,7 +136,12 @@ onEachBacking('the MCS conformance suite', (backing) => {
     test('9 A ClusterIP service exported on two clusters with conflicting ports should apply the conflict resolution policy and report a Conflict condition on each ServiceExport', async () => {
       await fresh();
       await hello.create(0);
-      await hello.create(1, { ports: [{ name: 'tcp', port: 4242, protocol: 'TCP' }, HELLO_PORTS[1]!] });
+      // One by its name, the other by its number.
+      const ports = [
+        { name: 'tcp', port: 4242, protocol: 'TCP' },
+        { name: 'other', port: 42, protocol: 'UDP' },
+      ];
+      await hello.create(1, { ports });
       await exportBoth(hello);
       await untilConflict(hello, 'PortConflict');
       for (const { spec } of await untilOf(hello, 'one,two')) expect(spec.ports).toEqual(HELLO_PORTS);

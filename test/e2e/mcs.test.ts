@@ -151,8 +151,10 @@ onEachBacking('ServiceExports and ServiceImports', (backing) => {
     await exported(east, 'one-way', { spec: { sessionAffinity: 'ClientIP' } });
     await exported(west, 'one-way');
     await untilClusters(west, 'one-way', 'local');
-    const alone = await west.untilCondition('Conflict', 'NoConflicts', 'one-way');
-    expect(alone.message).toBe('compared: local');
+    await eventually('west has compared it with none', async () => {
+      const found = await west.exportCondition('Conflict', 'one-way');
+      return found?.reason === 'NoConflicts' && found.message === 'compared: local';
+    });
     await untilClusters(east, 'one-way', 'local,west');
     const told = await east.untilCondition('Conflict', 'SessionAffinityConflict', 'one-way');
     expect(told.message).toContain('compared: local, west');
