@@ -186,10 +186,13 @@ onEachBacking('the MCS conformance suite', (backing) => {
     test('13 A service exported on two clusters with conflicting headlessness should apply the conflict resolution policy and report a Conflict condition on the ServiceExport', async () => {
       await fresh();
       await hello.create(0);
-      await hello.create(1, { headless: true });
+      await hello.create(1, { headless: true, ports: [...HELLO_PORTS, { name: 'more', port: 43, protocol: 'TCP' }] });
       await exportBoth(hello);
-      await untilConflict(hello, 'TypeConflict');
-      for (const { spec } of await untilOf(hello, 'one')) expect(spec.type).toBe('ClusterSetIP');
+      await untilConflict(hello, 'PortConflict,TypeConflict');
+      for (const { spec } of await untilOf(hello, 'one')) {
+        expect(spec.type).toBe('ClusterSetIP');
+        expect(spec.ports).toEqual(HELLO_PORTS);
+      }
       await untilRoutes(hello, 42, [0]);
     });
 
