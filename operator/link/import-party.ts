@@ -13,6 +13,7 @@ import { readSlices } from '../mirror/target-endpoints.ts';
 import type { Candidate } from '../target/cap.ts';
 import { ClusterExports } from '../target/cluster-exports.ts';
 import type { ExportState } from '../target/losses.ts';
+import type { TargetObstacle } from '../target/target.ts';
 import type { Environment } from './environment.ts';
 import type { Exports, ImportListener } from './exports.ts';
 import type { ImportParty } from './participants.ts';
@@ -28,6 +29,8 @@ export interface SessionImportsOptions {
     readonly view: LinkView;
     readonly gateway: GatewayView | undefined;
   };
+  /** Called when {@link SessionImports.found} has changed. */
+  readonly onFound: () => void;
 }
 
 /** Settings that decide what is read. */
@@ -37,6 +40,13 @@ type ReadSettings = Pick<LinkSettings, 'serviceExports' | 'targetNamespaces'>;
 interface Reading {
   readonly exports: ClusterExports;
   readonly stop: AbortController;
+  /** Whether they can be read, once that is known. */
+  found?: Found;
+}
+
+/** Whether something can be read (undefined), or what is in the way. */
+interface Found {
+  readonly obstacle: TargetObstacle | undefined;
 }
 
 export class SessionImports implements ImportParty, ImportListener {
@@ -63,6 +73,16 @@ export class SessionImports implements ImportParty, ImportListener {
 
   get sinceMs(): number {
     return this.#sinceMs;
+  }
+
+  /** Whether ServiceExports are to be read: they concern this cluster, and the Link takes them. */
+  get isWanted(): boolean {
+    return this.#isOpen && this.#settings.serviceExports;
+  }
+
+  /** Whether ServiceExports can be read of the target; undefined while that is not known. */
+  get found(): Found | undefined {
+    return this.#reading?.found;
   }
 
   /** Number of ServiceExports. */
@@ -111,14 +131,14 @@ export class SessionImports implements ImportParty, ImportListener {
     this.#readAnew();
   }
 
-  /** Applies settings that have changed. */
-  update(before: ReadSettings): void {
+  /** Applies settings that have changed. Returns whether the target is read anew. */
+  update(before: ReadSettings): boolean {
     const { serviceExports, targetNamespaces } = this.#settings;
-    if (
+    const isAnew =
       serviceExports !== before.serviceExports ||
-      (serviceExports && !isDeepStrictEqual(targetNamespaces, before.targetNamespaces))
-    )
-      this.#readAnew();
+      (serviceExports && !isDeepStrictEqual(targetNamespaces, before.targetNamespaces));
+    if (isAnew) this.#readAnew();
+    return isAnew;
   }
 
   changed(keys: Iterable<string>): void {
@@ -170,7 +190,7 @@ export class SessionImports implements ImportParty, ImportListener {
     this.#reading?.stop.abort(new Error('exports are read anew, or not any more'));
     this.#reading = undefined;
     this.#sinceMs = performance.now();
-    if (this.#isOpen && this.#client !== undefined && this.#settings.serviceExports) {
+    if (this.isWanted && this.#client !== undefined) {
       this.#reading = this.#read(this.#client);
       const { exports, stop } = this.#reading;
       void exports.run(stop.signal);
@@ -201,12 +221,18 @@ export class SessionImports implements ImportParty, ImportListener {
       onIdentity: () => {
         if (isCurrent()) env.imports?.addAll();
       },
+      onReachable: (obstacle) => {
+        if (!isCurrent()) return;
+        reading.found = { obstacle };
+        this.#options.onFound();
+      },
       onHeard: () => {
         if (isCurrent()) env.metrics.target.lastHeard.set({ target_cluster_name: cluster }, Date.now() / 1000);
       },
       onMalformed: (what) => guard.malformed(what),
     });
-    return { exports, stop: new AbortController() };
+    const reading: Reading = { exports, stop: new AbortController() };
+    return reading;
   }
 }
 

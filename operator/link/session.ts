@@ -16,6 +16,7 @@ import type { LinkView, Observed } from '../mirror/observed.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { Credentials } from '../target/credentials.ts';
+import type { TargetObstacle } from '../target/target.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { Exports } from './exports.ts';
 import { SessionParty } from './federation-party.ts';
@@ -101,6 +102,7 @@ export class Session {
         importsRelisted: () => this.#exports.importsRelisted(),
         malformed: (what) => this.#exports.malformed(what),
       },
+      onFound: () => this.#importsFound(),
     });
     this.#reachability = new Reachability(name, log, report);
     this.#exports = new Exports({
@@ -111,8 +113,7 @@ export class Session {
       env,
       report,
       signal: this.#stopped.signal,
-      onReachable: (obstacle) =>
-        this.#reachability.found(obstacle, this.#settings.targetNamespaces, this.#credentials.valid),
+      onReachable: (obstacle) => this.#found(obstacle),
     });
     this.#gateway = new Gateway({
       config,
@@ -147,13 +148,13 @@ export class Session {
   /** Returns what is known, for the Link's status. */
   findings(): SessionFindings {
     const { progress, statuses } = this.#mirrors;
+    const readsNothing = this.#exports.readsNothing && !this.#imports.isWanted;
     return {
       ...this.#gateway.findings(),
       settingsGeneration: this.#settings.generation,
       credentials: this.#reachability.credentials,
-      reachable: this.#exports.readsNothing ? NOTHING_READ : this.#reachable(),
-      withinLimits:
-        this.#exports.beyondLimits ?? (this.#exports.readsNothing ? NOTHING_LIMITED : this.#reachability.withinLimits),
+      reachable: readsNothing ? NOTHING_READ : this.#reachable(),
+      withinLimits: this.#exports.beyondLimits ?? (readsNothing ? NOTHING_LIMITED : this.#reachability.withinLimits),
       synced: this.#synced(),
       pruneHeld: this.#exports.held,
       someHeld: this.#exports.someHeld,
@@ -208,8 +209,11 @@ export class Session {
     const isReadAnew = this.#exports.update(settings);
     this.#report.statusChanged();
     if (isApplied(settings, before)) return;
-    this.#imports.update(before);
-    if (isReadAnew) this.#reachability.readAnew();
+    const areImportsReadAnew = this.#imports.update(before);
+    if (isReadAnew || (areImportsReadAnew && this.#exports.readsNothing)) {
+      this.#reachability.readAnew();
+      this.#importsFound();
+    }
     if (settings.credentialsSecret !== before.credentialsSecret) this.#reachability.forgetCredentials();
     this.#view = linkViewOf(settings, this.#env.config);
     if (!isDeepStrictEqual([settings.gateway, settings.probe], [before.gateway, before.probe])) {
@@ -263,6 +267,16 @@ export class Session {
     // The Lease says so itself only then.
     until.addEventListener('abort', () => queueMicrotask(() => this.#party.lost()), { once: true });
     await this.#mirrors.run(until);
+  }
+
+  #found(obstacle: TargetObstacle | undefined): void {
+    this.#reachability.found(obstacle, this.#settings.targetNamespaces, this.#credentials.valid);
+  }
+
+  /** Where ServiceExports are all that is read, they show whether the target can be reached. */
+  #importsFound(): void {
+    const { found } = this.#imports;
+    if (found !== undefined && this.#exports.readsNothing) this.#found(found.obstacle);
   }
 
   /** Condition `TargetReachable`, with what waits for the target to be read. */

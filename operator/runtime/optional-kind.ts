@@ -26,6 +26,8 @@ export interface OptionalKindOptions {
   readonly maxBytes?: number | undefined;
   /** Called when the server has been heard: it was listed, or something came by a watch. */
   readonly onHeard?: (() => void) | undefined;
+  /** Called with each state of the watch of each partition. */
+  readonly onReflected?: ((namespace: string | undefined, state: ReflectorState) => void) | undefined;
   /** How it is logged that a kind cannot be read though the server serves it. @default warn */
   readonly level?: 'warn' | 'info' | 'debug' | undefined;
   readonly log: Logger;
@@ -132,6 +134,7 @@ export class OptionalKind<T extends KubeObject> {
   }
 
   #reflected(namespace: string | undefined, state: ReflectorState): void {
+    this.#options.onReflected?.(namespace, state);
     const before = this.#states.get(namespace);
     const now = stateOf(state) ?? before ?? 'unknown';
     if (now !== 'missing') this.#foundServed();

@@ -4,12 +4,13 @@
  */
 import type { KubeClient } from '../kube/client.ts';
 import { servedVerbs } from '../kube/discovery.ts';
-import { describe, isNotFound } from '../kube/errors.ts';
+import { describe, isForbidden, isNotFound } from '../kube/errors.ts';
 import { type EndpointSlice, keyOf, type Service, splitKey } from '../kube/objects.ts';
+import { ReadHealth, type ReadObstacle } from '../runtime/health.ts';
 import type { Interruptions } from '../runtime/interruptions.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { OptionalKind, type OptionalKindOptions } from '../runtime/optional-kind.ts';
-import { DEFAULT_TIMINGS, type ReflectorTimings } from '../runtime/reflector.ts';
+import { DEFAULT_TIMINGS, type ReflectorState, type ReflectorTimings } from '../runtime/reflector.ts';
 import { weightOf } from '../runtime/weight.ts';
 import { Absence } from './absence.ts';
 import { MAX_BYTES, MAX_OBJECTS } from './bounds.ts';
@@ -39,6 +40,11 @@ export interface ClusterExportsOptions {
   readonly onRelisted: () => void;
   /** Called when the id that the cluster claims has changed. */
   readonly onIdentity: () => void;
+  /**
+   * Called on change: the exports and their Services can be read (undefined), or not all of them. That ServiceExports are
+   * refused, or that there is no such kind, is no obstacle (rule K5).
+   */
+  readonly onReachable?: ((obstacle: ReadObstacle | undefined) => void) | undefined;
   /** Called when the cluster has been heard: a list, an event or a bookmark has come. */
   readonly onHeard?: (() => void) | undefined;
   /** Called when an object was left out since it is not what the API allows. */
@@ -66,6 +72,7 @@ export class ClusterExports {
   readonly #identity: ClusterIdentity;
   readonly #rereads: Rereads<ServiceExport>;
   readonly #absence: Absence;
+  readonly #health: ReadHealth;
   /** Namespaces that are listed anew, so that all losses are counted together (rule E6). */
   readonly #recounted = new Set<string>();
   /** The Services of each namespace, or of all, in which there has been an export. */
@@ -75,9 +82,16 @@ export class ClusterExports {
   constructor(options: ClusterExportsOptions) {
     const { client, namespaces, onChange, onRelisted, onIdentity, onMalformed, returnGraceMs, timings } = options;
     this.#options = options;
+    this.#health = new ReadHealth((obstacle) => options.onReachable?.(obstacle));
     this.#exports = new OptionalKind<ServiceExport>(
       SERVICE_EXPORTS,
-      { ...this.#common, partitions: namespaces ?? [undefined], maxObjects: MAX_OBJECTS },
+      {
+        ...this.#common,
+        partitions: namespaces ?? [undefined],
+        maxObjects: MAX_OBJECTS,
+        onReflected: (namespace, state) =>
+          this.#health.report('serviceexports', isAnswer(state) ? { connected: true } : state, namespace),
+      },
       {
         weigh: weightOf,
         trim: (object) => this.#checked(readTargetExport(object)),
@@ -255,9 +269,10 @@ export class ClusterExports {
   #readServices(part: string, signal: AbortSignal): ExportedServices {
     const { client, timings, interruptions, readSlice, log, onChange, onRelisted, onHeard, onMalformed } =
       this.#options;
+    const namespace = part === WHOLE ? undefined : part;
     return new ExportedServices({
       client,
-      namespace: part === WHOLE ? undefined : part,
+      namespace,
       timings,
       interruptions,
       readSlice,
@@ -266,8 +281,11 @@ export class ClusterExports {
       onChange,
       onRelisted,
       onUnanswered: this.#unanswered,
-      onState: (kind, state) => {
-        if (!state.connected) log.debug({ kind, error: describe(state.error) }, 'what is exported cannot be read');
+      onState: (reflector, state) => {
+        if (state === undefined) this.#health.forget(reflector, namespace);
+        else this.#health.report(reflector, state, namespace);
+        if (state?.connected === false)
+          log.debug({ reflector, error: describe(state.error) }, 'what is exported cannot be read');
       },
       onHeard,
       onMalformed,
@@ -288,3 +306,7 @@ export class ClusterExports {
     return undefined;
   }
 }
+
+/** Whether the cluster has answered, be it that nobody may read a kind, or that there is none. */
+const isAnswer = (state: ReflectorState): boolean =>
+  state.connected || isForbidden(state.error) || isNotFound(state.error);

@@ -40,8 +40,8 @@ export interface ExportedServicesOptions {
   readonly onRelisted: () => void;
   /** Called when the cluster could not be asked for an exported Service: it is asked again. */
   readonly onUnanswered: (key: string, error: unknown) => void;
-  /** Called with each state of each watch. */
-  readonly onState: (kind: string, state: ReflectorState) => void;
+  /** Called with each state of each watch, and with undefined when one is stopped. */
+  readonly onState: (reflector: string, state: ReflectorState | undefined) => void;
   readonly onHeard?: (() => void) | undefined;
   readonly onMalformed: (what: string) => void;
   /** Ends all watches. */
@@ -58,7 +58,7 @@ export class ExportedServices {
   constructor(options: ExportedServicesOptions) {
     this.#options = options;
     this.#slices = new SlicesByName({
-      watch: (query, _shard, names) => this.#watchSlices(query, names),
+      watch: (query, shard, names) => this.#watchSlices(`endpointslices ${shard}`, query, names),
       wanting: () => [...options.exported()].map((key) => ({ key, name: splitKey(key).name, isLabelAwaited: false })),
     });
     const { client, onChange, onUnanswered, timings, signal } = options;
@@ -128,10 +128,10 @@ export class ExportedServices {
         if (this.#options.isExported(key)) this.#options.onChange(key);
       },
     });
-    return this.#watch({ store, resource: SERVICES });
+    return this.#watch('services', { store, resource: SERVICES });
   }
 
-  #watchSlices(labelSelector: string, names: ReadonlySet<string>): WatchedStore<EndpointSlice> {
+  #watchSlices(reflector: string, labelSelector: string, names: ReadonlySet<string>): WatchedStore<EndpointSlice> {
     const { readSlice = readExportedSlice, isExported, onChange } = this.#options;
     const store = new Store<EndpointSlice>({
       weigh: weightOf,
@@ -142,10 +142,12 @@ export class ExportedServices {
         for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) if (isExported(key)) onChange(key);
       },
     });
-    return this.#watch({ store, resource: ENDPOINT_SLICES, labelSelector });
+    return this.#watch(reflector, { store, resource: ENDPOINT_SLICES, labelSelector });
   }
 
+  /** @param reflector its name, for `onState` */
   #watch<T extends KubeObject>(
+    reflector: string,
     watched: Pick<WatchedStoreOptions<T>, 'store' | 'resource' | 'labelSelector'>,
   ): WatchedStore<T> {
     const { client, namespace, timings, interruptions, onState, onHeard, signal } = this.#options;
@@ -157,9 +159,7 @@ export class ExportedServices {
       timings,
       interruptions,
       client: () => client,
-      onState: (state) => {
-        if (state !== undefined) onState(watched.resource.plural, state);
-      },
+      onState: (state) => onState(reflector, state),
       onHeard,
       signal,
     });

@@ -194,8 +194,8 @@ export const IMPORTS: readonly Defect[] = [
     ...PARTY,
     name: 'exports are read before ServiceImports can be',
     rule: 'K5',
-    find: 'if (this.#isOpen && this.#client !== undefined',
-    replace: 'if (this.#client !== undefined',
+    find: 'if (this.isWanted && this.#client !== undefined',
+    replace: 'if (this.#settings.serviceExports && this.#client !== undefined',
   },
   {
     ...PARTY,

@@ -24,7 +24,41 @@ const OBJECTS = { file: 'operator/target/objects.ts', tests: ['test/operator/tar
 const ABSENCE = { file: 'operator/target/absence.ts', tests: ['test/operator/target/absence.test.ts'] };
 const OPTIONAL = { file: 'operator/runtime/optional-kind.ts', tests: ['test/operator/runtime/optional-kind.test.ts'] };
 
+const SESSION_IMPORTS_TESTS = ['test/operator/link/session-imports.test.ts'];
+
 export const MCS: readonly Defect[] = [
+  {
+    file: 'operator/link/session.ts',
+    tests: SESSION_IMPORTS_TESTS,
+    name: 'a dead target is not noticed where ServiceExports are all that is read of it',
+    rule: 'E4',
+    find: 'this.#exports.readsNothing && !this.#imports.isWanted;',
+    replace: 'this.#exports.readsNothing;',
+  },
+  {
+    file: 'operator/link/session.ts',
+    tests: SESSION_IMPORTS_TESTS,
+    name: 'what is known of ServiceExports is forgotten with the selectors of the Link',
+    rule: 'G1',
+    find: 'this.#reachability.readAnew(); this.#importsFound();',
+    replace: 'this.#reachability.readAnew();',
+  },
+  {
+    file: 'operator/link/session.ts',
+    tests: SESSION_IMPORTS_TESTS,
+    name: 'a Link that takes exports again reports what it found of the target before',
+    rule: 'G1',
+    find: 'if (isReadAnew || (areImportsReadAnew && this.#exports.readsNothing)) {',
+    replace: 'if (isReadAnew) {',
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    tests: SESSION_IMPORTS_TESTS,
+    name: 'a target without ServiceExports is a problem of the Link',
+    rule: 'K5',
+    find: 'isAnswer(state) ? { connected: true } : state',
+    replace: 'state',
+  },
   {
     ...EXPORTS,
     name: 'a Service of type ExternalName is exported',

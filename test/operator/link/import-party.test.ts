@@ -70,6 +70,7 @@ describe('the part of a session in ServiceImports', () => {
         importsRelisted: () => told.push('listed'),
         malformed: (what) => told.push(what),
       },
+      onFound: () => undefined,
     });
   });
   afterEach(async () => {

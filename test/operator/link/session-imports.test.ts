@@ -1,0 +1,116 @@
+/** A session of a Link without selectors, of whose target ServiceExports are all that is read. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type LinkSettings, readLink, serviceExportCrd } from '../../../crds/index.ts';
+import type { Environment } from '../../../operator/link/environment.ts';
+import type { ImportParty } from '../../../operator/link/participants.ts';
+import { Session } from '../../../operator/link/session.ts';
+import type { SimulatedCluster } from '../../cluster/simulated/start.ts';
+import { eventually } from '../../cluster/workload/eventually.ts';
+import { installCrd } from '../../cluster/workload/index.ts';
+import { credentials, link } from '../../support/builders.ts';
+import { RecordedReport } from './recorded.ts';
+import { Stage, startTarget } from './stage.ts';
+
+describe('a session that reads nothing but ServiceExports', () => {
+  let stage: Stage;
+  let target: SimulatedCluster;
+  let session: Session;
+  let report: RecordedReport;
+  let party: ImportParty;
+  let generation = 1;
+
+  /** What the Link says, at a generation of its own. */
+  const settings = (spec: object = {}): LinkSettings => {
+    const nothing = { probeSpec: undefined, selector: undefined, remoteDiscoverySelector: undefined };
+    const read = readLink(link('west', { ...nothing, ...spec }, { generation: (generation += 1) }));
+    if (!read.ok) throw new Error(JSON.stringify(read.errors));
+    return read.value;
+  };
+  const reachable = (): string => {
+    const { status, reason } = session.findings().reachable ?? {};
+    return status === undefined ? 'unknown' : `${status} ${reason}`;
+  };
+  const until = (verdict: string): Promise<unknown> =>
+    eventually(`it is ${verdict}`, async () => reachable() === verdict);
+  /** Has the target answer so to all requests, those for watches that were open included. */
+  const refuse = (code: number): (() => void) => {
+    const release = target.faults.refuse({ failure: { kind: 'status', code } });
+    target.faults.dropWatches();
+    return release;
+  };
+
+  beforeEach(async () => {
+    stage = await Stage.start();
+    target = await startTarget();
+    await installCrd(target, serviceExportCrd);
+    const nothing = (): void => undefined;
+    const imports = {
+      join: (joined: ImportParty) => (party = joined),
+      leave: nothing,
+      add: nothing,
+      addAll: nothing,
+      partsOf: () => new Set<string>(),
+    };
+    const env = { ...(await stage.environment()), imports } as unknown as Environment;
+    report = new RecordedReport();
+    session = new Session(settings(), env, report);
+    session.start();
+    session.setCredentials(credentials('west', target.kubeconfig));
+  });
+  afterEach(async () => {
+    await session.stop();
+    await stage.stop();
+    await target.stop();
+  });
+
+  it('reports whether they can be read, once they are (E4, K5)', async () => {
+    expect(reachable()).toBe('True NothingSelected');
+    const release = refuse(503);
+    party.read();
+    expect(reachable()).toBe('unknown');
+    await until('False Unreachable');
+    expect(report.events.some((each) => each.startsWith('Warning TargetUnreachable'))).toBe(true);
+    release();
+    await until('True Connected');
+    expect(session.findings()).toMatchObject({ credentials: { status: 'True' }, withinLimits: { status: 'True' } });
+    refuse(401);
+    await eventually('they are refused', async () => session.findings().credentials?.reason === 'Unauthorized');
+    expect(reachable()).toBe('False Unreachable');
+  });
+
+  it.each([[403], [404]])('is connected where they are answered with %d (K5)', async (code) => {
+    const release = refuse(503);
+    party.read();
+    await until('False Unreachable');
+    target.faults.refuse({
+      failure: { kind: 'status', code },
+      match: ({ resource }) => resource === 'serviceexports',
+    });
+    release();
+    await until('True Connected');
+    expect(session.findings().credentials?.status).toBe('True');
+  });
+
+  it('reports nothing of them while the Link does not take them, nor what was before (G1)', async () => {
+    party.read();
+    await until('True Connected');
+    const release = refuse(503);
+    await until('False Unreachable');
+    session.update(settings({ serviceExports: false }));
+    expect(reachable()).toBe('True NothingSelected');
+    session.update(settings());
+    expect(reachable()).toBe('unknown');
+    release();
+    await until('True Connected');
+  });
+
+  it('reports what is known of them when selectors are taken off the Link (G1)', async () => {
+    party.read();
+    await until('True Connected');
+    session.update(settings({ selector: { matchLabels: { a: 'b' } } }));
+    expect(reachable()).toBe('unknown');
+    await until('True Connected');
+    session.update(settings());
+    expect(reachable()).toBe('True Connected');
+  });
+});
