@@ -44,6 +44,15 @@ export interface MemberListener {
 export interface ImportListener extends ImportsView, CandidatesView {
   /** Reads with a client from now on. */
   use(client: KubeClient): void;
+  /**
+   * Resolves once ServiceExports can be read with a client that is not in use, or the target answers that they cannot be;
+   * at once if none are to be read, and when the signal aborts.
+   */
+  whenRead(
+    client: KubeClient,
+    onObstacle: (obstacle: TargetObstacle | undefined) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
   /** Keys of ServiceImports of which the part may have changed. */
   changed(keys: Iterable<string>): void;
 }
@@ -273,8 +282,13 @@ export class Exports {
   }
 
   /** Everything that can be read with the new credentials is: they replace the old ones, unless those can read more. */
-  #opened(trial: Trial, target: Target): void {
+  async #opened(trial: Trial, target: Target): Promise<void> {
     if (!trial.readsAllOf(this.#target)) return;
+    if (this.readsNothing) {
+      // Nothing that was opened shows that they work.
+      await this.#options.imports.whenRead(trial.client, (obstacle) => trial.found(obstacle), trial.ended);
+      if (this.#trial !== trial || trial.target !== target) return;
+    }
     this.#trial = undefined;
     this.#target?.stop();
     this.#target = target;
@@ -307,7 +321,7 @@ export class Exports {
         if (isCurrent()) this.#relisted(target);
       },
       onOpen: () => {
-        if (this.#trial?.target === target) this.#opened(this.#trial, target);
+        if (this.#trial?.target === target) void this.#opened(this.#trial, target);
       },
       onReachable: (obstacle) => {
         if (isCurrent()) onReachable(obstacle);

@@ -131,6 +131,35 @@ export class SessionImports implements ImportParty, ImportListener {
     this.#readAnew();
   }
 
+  whenRead(
+    client: KubeClient,
+    onObstacle: (obstacle: TargetObstacle | undefined) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (!this.isWanted) return Promise.resolve();
+    const { env } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stop = new AbortController();
+    const nothing = (): void => undefined;
+    const exports = new ClusterExports({
+      client,
+      namespaces: this.#settings.targetNamespaces,
+      timings: env.tuning.targetTimings,
+      log: env.log,
+      onChange: nothing,
+      onRelisted: nothing,
+      onIdentity: nothing,
+      onMalformed: nothing,
+      onReachable: (obstacle) => {
+        onObstacle(obstacle);
+        if (obstacle === undefined) resolve();
+      },
+    });
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    void exports.run(AbortSignal.any([signal, stop.signal]));
+    return promise.finally(() => stop.abort());
+  }
+
   /** Applies settings that have changed. Returns whether the target is read anew. */
   update(before: ReadSettings): boolean {
     const { serviceExports, targetNamespaces } = this.#settings;

@@ -9,6 +9,7 @@ export class Trial {
   readonly client: KubeClient;
   readonly #onProblem: (error: unknown) => void;
   readonly #end = Promise.withResolvers<boolean>();
+  readonly #ended = new AbortController();
   #target: Target | undefined;
   #obstacle: TargetObstacle | undefined;
 
@@ -33,6 +34,11 @@ export class Trial {
     return this.#end.promise;
   }
 
+  /** Aborts when the trial has ended, either way. */
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
   /** Reads a target with them, in place of one that was made for other selectors. */
   read(target: Target, signal: AbortSignal): void {
     this.#target?.stop();
@@ -53,11 +59,13 @@ export class Trial {
 
   /** Ends the trial: the target that was tried is the one in use now. */
   adopt(): void {
+    this.#ended.abort();
     this.#end.resolve(true);
   }
 
   /** Ends the trial, and stops reading. */
   giveUp(): void {
+    this.#ended.abort();
     this.#target?.stop();
     this.#end.resolve(false);
   }

@@ -53,6 +53,7 @@ const NO_IMPORTS: ImportListener = {
   parts: () => [],
   stateOf: () => undefined,
   use: () => undefined,
+  whenRead: () => Promise.resolve(),
   changed: () => undefined,
 };
 const NOTHING: OwnedObjects = { services: [], endpoints: [], slices: [] };

@@ -80,9 +80,9 @@ describe('the part of a session in ServiceImports', () => {
   });
 
   const put = (object: ObjectRef): void => void west.store.upsert(object as Manifest);
-  const connect = async (): Promise<KubeClient> => {
+  const connect = async (userAgent = 'test'): Promise<KubeClient> => {
     const access = await sourceAccess({ kubeconfig: west.kubeconfigFile });
-    const client = new KubeClient(access, { userAgent: 'test', fieldManager: 'test' });
+    const client = new KubeClient(access, { userAgent, fieldManager: 'test' });
     clients.push(client);
     return client;
   };
@@ -150,6 +150,32 @@ describe('the part of a session in ServiceImports', () => {
     expect([party.observe(KEY).isKnown, party.claimedId, party.size]).toEqual([false, undefined, 0]);
     expect(party.sinceMs).toBeGreaterThan(before);
     await exported();
+  });
+
+  it('shows that a client can read exports, and reads nothing more with it (E2)', async () => {
+    const found: boolean[] = [];
+    const tried = async () =>
+      party.whenRead(
+        await connect('tried'),
+        (obstacle) => found.push(obstacle === undefined),
+        new AbortController().signal,
+      );
+    await tried();
+    expect(found).toEqual([]);
+    await start();
+    const barred = west.faults.refuse({ failure: { kind: 'status', code: 503 } });
+    const trial = tried();
+    await eventually('it cannot', async () => found.join() === 'false');
+    barred();
+    await trial;
+    expect(found).toEqual([false, true]);
+    await west.clearAudit();
+    west.faults.refuse({ failure: { kind: 'status', code: 503 } });
+    west.faults.dropWatches();
+    const by = async (userAgent: string): Promise<number> =>
+      (await west.audit()).filter((each) => each.verb === 'list' && each.userAgent.startsWith(userAgent)).length;
+    await eventually('the one in use goes on', async () => (await by('test')) > 20);
+    expect(await by('tried')).toBe(0);
   });
 
   it('ends at once for a Link that takes no exports, and begins again for one that does (K1)', async () => {

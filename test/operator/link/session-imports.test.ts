@@ -7,13 +7,14 @@ import { Session } from '../../../operator/link/session.ts';
 import type { SimulatedCluster } from '../../cluster/simulated/start.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { installCrd } from '../../cluster/workload/index.ts';
-import { credentials, link } from '../../support/builders.ts';
+import { credentials, link, objectRef } from '../../support/builders.ts';
 import { RecordedReport } from './recorded.ts';
 import { Stage, startTarget } from './stage.ts';
 
 describe('a session that reads nothing but ServiceExports', () => {
   let stage: Stage;
   let target: SimulatedCluster;
+  let other: SimulatedCluster | undefined;
   let session: Session;
   let report: RecordedReport;
   let party: ImportParty;
@@ -61,6 +62,8 @@ describe('a session that reads nothing but ServiceExports', () => {
     await session.stop();
     await stage.stop();
     await target.stop();
+    await other?.stop();
+    other = undefined;
   });
 
   it('reports whether they can be read, once they are (E4, K5)', async () => {
@@ -112,5 +115,23 @@ describe('a session that reads nothing but ServiceExports', () => {
     await until('True Connected');
     session.update(settings());
     expect(reachable()).toBe('True Connected');
+  });
+
+  it.each([[503], [401]])('keeps credentials that work while the new ones are answered with %d (E2)', async (code) => {
+    party.read();
+    await until('True Connected');
+    target.store.upsert({ ...objectRef('multicluster.x-k8s.io/v1beta1', 'ServiceExport', 'web', 'shop') });
+    await eventually('it is exported', async () => party.observe('shop/web').serviceExport !== undefined);
+    other = await startTarget();
+    await installCrd(other, serviceExportCrd);
+    const release = other.faults.refuse({ failure: { kind: 'status', code } });
+    session.setCredentials(credentials('west', other.kubeconfig));
+    await eventually('they do not work', async () => session.findings().credentials?.status === 'False');
+    expect(party.observe('shop/web').serviceExport?.metadata.name).toBe('web');
+    expect(reachable()).toBe('True Connected');
+    release();
+    await eventually('they are valid', async () => session.findings().credentials?.status === 'True');
+    await eventually('the other is read', async () => party.observe('shop/web').isKnown);
+    expect(party.observe('shop/web').serviceExport).toBeUndefined();
   });
 });

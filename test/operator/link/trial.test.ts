@@ -53,14 +53,15 @@ describe('credentials that are tried (E2)', () => {
   it('go on reading once they are in use', async () => {
     const { trial, done } = trying();
     trial.adopt();
-    expect(await trial.adopted).toBe(true);
+    expect([await trial.adopted, trial.ended.aborted]).toEqual([true, true]);
     expect(done).toEqual(['run']);
   });
 
   it('read no more once they are given up', async () => {
     const { trial, done } = trying();
+    expect(trial.ended.aborted).toBe(false);
     trial.giveUp();
-    expect(await trial.adopted).toBe(false);
+    expect([await trial.adopted, trial.ended.aborted]).toEqual([false, true]);
     expect(done).toEqual(['run', 'stop']);
   });
 });
