@@ -7,7 +7,7 @@ import { describe } from '../kube/errors.ts';
 import { type Resolution, resolve } from './conflicts.ts';
 import { asItIs, desired, type ImportManifests, NO_IMPORT } from './desired.ts';
 import { type ReadExport, readExport } from './exports.ts';
-import { isMember, isOfImport, slicesOf } from './membership.ts';
+import { isLeftOf, isMember, isOfImport, slicesOf } from './membership.ts';
 import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
 import { type ImportRefusal, planOf } from './import-plan.ts';
 import type { Source } from './sources.ts';
@@ -54,9 +54,9 @@ export function decideImport(observed: ObservedImport): ImportDecision {
   if (namespaceState !== 'exists') return { ...nothing, manifests: NO_IMPORT };
 
   const stays = exporters.filter((each) => !isKnown(each) && isMember(observed, each));
-  if (stays.length > 0 && live?.spec === undefined) return { ...nothing, manifests: asItIs(observed) };
   if (resolution === undefined && stays.length === 0) return { ...nothing, manifests: NO_IMPORT };
-  const type = stays.length > 0 ? live?.spec?.type : resolution?.oldest.type;
+  const decides = decisive(observed, stays, resolution);
+  const type = decides === undefined ? live?.spec?.type : decides.oldest.type;
   if (type === undefined) return { ...nothing, manifests: asItIs(observed) };
   const sources = distinct([
     ...stays.map((exporter): Source => ({ exporter, id: idOf(observed, exporter), exported: undefined })),
@@ -65,13 +65,28 @@ export function decideImport(observed: ObservedImport): ImportDecision {
       .map(({ exporter, value }): Source => ({ exporter, id: value.cluster, exported: value })),
   ]);
   try {
-    const plan = planOf(observed, type, sources, stays.length > 0 ? undefined : resolution);
+    const plan = planOf(observed, type, sources, decides);
     return { ...common, sources, ...desired(observed, plan) };
   } catch (error) {
     // The construct refused what a cluster sent: nothing of it is written, and what there is stays.
     const refusal: ImportRefusal = { reason: 'Pending', message: describe(error) };
     return { ...common, sources, refusal, notes: [], manifests: asItIs(observed) };
   }
+}
+
+/**
+ * The exports that decide what the ServiceImport says. While a cluster that it is made of is not known, it says what it
+ * says now. One that somebody has deleted says nothing: the known exports decide then, unless what is left is of the other
+ * type.
+ */
+function decisive(
+  observed: ObservedImport,
+  stays: readonly Exporter[],
+  resolution: Resolution | undefined,
+): Resolution | undefined {
+  if (stays.length === 0) return resolution;
+  if (observed.live?.spec !== undefined || resolution === undefined) return undefined;
+  return isLeftOf(observed, resolution.oldest.type) ? resolution : undefined;
 }
 
 /** Sorted by id. An id that is in use stays with the cluster that has it, while nothing is known of that cluster. */

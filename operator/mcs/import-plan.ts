@@ -6,6 +6,7 @@ import { Annotation } from '../../crds/wire.ts';
 import type { IpFamily } from '../kube/objects.ts';
 import { isFlat } from '../source/owner.ts';
 import type { Resolution } from './conflicts.ts';
+import { MAX_PORTS } from './exports.ts';
 import { isOfImport } from './membership.ts';
 import { type ObservedImport, targetOf } from './observed.ts';
 import type { Shape, Source } from './sources.ts';
@@ -39,7 +40,7 @@ export type ImportFields = Pick<
 >;
 
 /**
- * @param resolution undefined: it is not known what all clusters export, and the ServiceImport says what it says now
+ * @param resolution of the exports that decide; undefined: the ServiceImport says what it says now
  */
 export function planOf(
   observed: ObservedImport,
@@ -56,11 +57,33 @@ export function planOf(
     mode,
     sources,
     ips,
-    ports: resolution?.ports ?? ((live?.spec?.ports ?? []) as readonly ImportPort[]),
+    ports: portsOf(observed, sources, resolution),
     ipFamilies: ips.length > 0 ? ips.map(familyOf) : familiesOf(observed.families, wanted, mode),
     fields: resolution === undefined ? fieldsOf(observed) : exportedFields(resolution.oldest),
   };
 }
+
+/**
+ * The union of the ports of known exports; of a ServiceImport that is written anew while a cluster is not known, also those
+ * that its derived Service has: that cluster's among them.
+ */
+function portsOf(
+  { live, derived, name }: ObservedImport,
+  sources: readonly Source[],
+  resolution: Resolution | undefined,
+): readonly ImportPort[] {
+  if (resolution === undefined) return (live?.spec?.ports ?? []) as readonly ImportPort[];
+  const { ports } = resolution;
+  const stays = sources.some(({ exported }) => exported === undefined);
+  if (!stays || derived === undefined || !isOfImport(name, derived)) return ports;
+  const had = (derived.spec?.ports ?? []) as readonly ImportPort[];
+  const others = had
+    .filter((port) => ports.every((each) => numberOf(each) !== numberOf(port) && each.name !== port.name))
+    .map(({ name, port, protocol, appProtocol }) => ({ name, port, protocol, appProtocol }));
+  return [...ports, ...others].slice(0, MAX_PORTS);
+}
+
+const numberOf = ({ port, protocol = 'TCP' }: ImportPort): string => `${port}/${protocol}`;
 
 /** Of all that the oldest export has, what the construct takes over as it is. */
 const exportedFields = ({

@@ -1,4 +1,6 @@
 /** Which clusters a ServiceImport is made of now, by what there is of it. Pure. */
+import type { ImportType } from '../../constructs/mirror/index.ts';
+import { derivedName } from '../../crds/mcs/derived-name.ts';
 import { Annotation, federatedEntry, Label } from '../../crds/wire.ts';
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 import { type Exporter, type ObservedImport, targetOf } from './observed.ts';
@@ -27,6 +29,17 @@ export const podServicesOf = (
 
 /** What there is of a ServiceImport. */
 export type Standing = Pick<ObservedImport, 'name' | 'live' | 'derived' | 'podServices' | 'imported'>;
+
+/** Reports whether all that is derived from a ServiceImport may be that of one of this type. */
+export function isLeftOf({ name, derived, podServices, imported }: Standing, type: ImportType): boolean {
+  if (type === 'Headless')
+    return (
+      (derived === undefined || !isOfImport(name, derived)) &&
+      imported.every(({ metadata: { labels = {} } }) => labels[Label.serviceName] !== derivedName(name))
+    );
+  const endpoints = imported.flatMap((slice) => slice.endpoints ?? []);
+  return podServices.length === 0 && endpoints.every(({ hostname }) => hostname === undefined);
+}
 
 /**
  * Reports whether a cluster is one of those that the ServiceImport is made of: it has slices or Services of pods, Linkerd

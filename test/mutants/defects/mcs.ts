@@ -84,6 +84,27 @@ export const MCS: readonly Defect[] = [
     replace: 'state',
   },
   {
+    ...DECIDE,
+    name: 'a ServiceImport that is deleted stays away until all its clusters are known',
+    rule: 'K5',
+    find: 'if (observed.live?.spec !== undefined || resolution === undefined) return undefined;',
+    replace: 'if (stays.length > 0 || resolution === undefined) return undefined;',
+  },
+  {
+    ...DECIDE,
+    name: 'a ServiceImport that is deleted comes back with another type while a cluster is not known',
+    rule: 'K5',
+    find: 'return isLeftOf(observed, resolution.oldest.type) ? resolution : undefined;',
+    replace: 'return resolution;',
+  },
+  {
+    ...PLAN,
+    name: 'a ServiceImport that is deleted comes back without the ports of clusters that are not known',
+    rule: 'K5',
+    find: 'return [...ports, ...others].slice(0, MAX_PORTS);',
+    replace: 'return ports;',
+  },
+  {
     ...EXPORTS,
     name: 'a Service of type ExternalName is exported',
     rule: 'K1',
@@ -250,7 +271,7 @@ export const MCS: readonly Defect[] = [
     ...DECIDE,
     name: 'a ServiceImport follows some exports while others are not known',
     rule: 'K5',
-    find: 'planOf(observed, type, sources, stays.length > 0 ? undefined : resolution)',
+    find: 'planOf(observed, type, sources, decides)',
     replace: 'planOf(observed, type, sources, resolution)',
   },
   {

@@ -287,6 +287,31 @@ describe('what is not known (K5)', () => {
     expect(west?.endpoints).toMatchObject([{ conditions: { ready: false } }]);
   });
 
+  test('does not keep a ServiceImport away that somebody deletes: the known exports and the derived Service say what it is', () => {
+    const gone = target('west', { isKnown: false, serviceExport: undefined, service: undefined });
+    const admin = { name: 'admin', port: 81, protocol: 'TCP' } as const;
+    const had = after(
+      observed([target('west', { service: service({ ports: [admin] }) }), target('north', { service: service() })]),
+    );
+    const now = after(observed([gone, target('north')], { ...had, live: undefined }));
+    expect(now.live?.spec?.ports.map(({ port }) => port).sort()).toEqual([80, 81]);
+    expect(now.live?.spec?.ips).toEqual(had.derived?.spec?.clusterIPs);
+    expect(now.live?.status?.clusters).toEqual([{ cluster: 'id-north' }, { cluster: 'id-west' }]);
+    expect([now.imported, now.derived]).toEqual([had.imported, had.derived]);
+    const headless = target('north', { service: service({ clusterIP: 'None' }) });
+    for (const others of [[], [headless]])
+      expect(step(observed([gone, ...others], { ...had, live: undefined })).actions).toEqual([]);
+  });
+
+  test('keeps the pods of a headless ServiceImport that somebody deletes, and it comes back', () => {
+    const headless = { service: service({ clusterIP: 'None' }), slices: [ownSlice('10.1.0.7', 'web-0')] };
+    const had = after(observed([target('west', headless), target('north', headless)]));
+    const gone = target('west', { isKnown: false, serviceExport: undefined, service: undefined });
+    const now = after(observed([gone, target('north', headless)], { ...had, live: undefined }));
+    expect(now).toEqual(had);
+    expect(step(observed([gone, target('north')], { ...had, live: undefined })).actions).toEqual([]);
+  });
+
   test('is gone with its Link', () => {
     expect(after(observed([], before))).toEqual(NOTHING);
   });

@@ -77,6 +77,26 @@ const SOURCE = 'multicluster.kubernetes.io/source-cluster';
 const sourceOf = ({ metadata }: EndpointSlice): string => metadata.labels?.[SOURCE] ?? '';
 const idsIn = ({ live }: Pick<Standing, 'live'>): readonly string[] =>
   (live?.status?.clusters ?? []).map(({ cluster }) => cluster);
+/** Reports whether a ServiceImport is made of a cluster, by what there is of it. */
+const isPartOf = (given: ObservedImport, { id, target }: Cluster): boolean => {
+  const { derived, podServices, imported } = given;
+  if (idsIn(given).includes(id) || imported.some((each) => sourceOf(each) === id)) return true;
+  const { annotations = {} } = derived?.metadata ?? {};
+  if (target === undefined) return annotations['multicluster.linkerd.io/local-discovery'] === 'web';
+  const { cluster } = target.link;
+  const told = annotations['multicluster.linkerd.io/remote-discovery'] ?? '';
+  const pods = podServices.some(({ metadata }) => metadata.labels?.['linkspan.dev/imported-from'] === cluster);
+  return pods || told.split(',').includes(`web@${cluster}`);
+};
+
+/** Reports whether what is left of a ServiceImport that was deleted is that of one of the type that there must be. */
+const fits = ({ derived, podServices, imported }: ObservedImport, { isHeadless }: Kep): boolean => {
+  const of = imported.map(({ metadata }) => metadata.labels?.['kubernetes.io/service-name']);
+  if (isHeadless) return derived === undefined && !of.includes('web-clusterset');
+  const hostnames = imported.flatMap(({ endpoints }) => (endpoints ?? []).map(({ hostname }) => hostname));
+  return podServices.length === 0 && hostnames.every((each) => each === undefined);
+};
+
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** The reasons of the condition `Conflict` of the local export; undefined if it is not valid, or not there. */
@@ -100,13 +120,18 @@ export function brokenRules(given: ObservedImport, after: Standing): readonly st
     return broken;
   }
   const kep = kepOf(all);
-  const was = new Set([...idsIn(given), ...given.imported.map(sourceOf)]);
-  const stays = all.filter(({ id, party }) => !party.isKnown && was.has(id));
+  const stays = all.filter((each) => !each.party.isKnown && isPartOf(given, each));
   if (kep === undefined && stays.length === 0) {
     must(
       [live, derived, ...podServices, ...imported].every((each) => each === undefined),
       'K2: nothing is left of the last export',
     );
+    return broken;
+  }
+  const isDeleted = given.live === undefined && stays.length > 0;
+  if (isDeleted && (kep === undefined || !fits(given, kep))) {
+    const { live, derived, podServices, imported } = given;
+    must(same(after, { live, derived, podServices, imported }), 'K5: what is left of a deleted one stays');
     return broken;
   }
   must(live !== undefined, 'K2: there is a ServiceImport while there is an export');
@@ -115,9 +140,17 @@ export function brokenRules(given: ObservedImport, after: Standing): readonly st
   if (expected !== undefined) must(same(live?.spec, expected), 'K5: fields stay while not all exports are known');
   const backing = all.filter((each) => counts(each) && isHeadless(each.party.service) === headless);
   must(same(idsIn(after), [...stays, ...backing].map(({ id }) => id).sort()), 'K2: the status names the clusters');
-  if (kep !== undefined && stays.length === 0) {
+  if (kep !== undefined && (stays.length === 0 || isDeleted)) {
     must(headless === kep.isHeadless, 'KEP: the type is that of the oldest');
-    must(same(live?.spec?.ports.map(exactly), kep.ports.map(exactly)), 'KEP: ports are joined, the older first');
+    const ports = (live?.spec?.ports ?? []).map(exactly);
+    must(
+      same(isDeleted ? ports.slice(0, kep.ports.length) : ports, kep.ports.map(exactly)),
+      'KEP: ports are joined, the older first',
+    );
+    const lost = (given.derived?.spec?.ports ?? []).filter(
+      (port) => !(live?.spec?.ports ?? []).some((each) => numberOf(each) === numberOf(port) || each.name === port.name),
+    );
+    must(!isDeleted || lost.length === 0, 'K5: ports of a cluster that is not known stay');
     const service = kep.oldest.party.service?.spec;
     must(live?.spec?.sessionAffinity === (service?.sessionAffinity ?? 'None'), 'KEP: affinity is that of the oldest');
     must(live?.spec?.internalTrafficPolicy === service?.internalTrafficPolicy, 'KEP: policy is that of the oldest');
@@ -131,8 +164,8 @@ export function brokenRules(given: ObservedImport, after: Standing): readonly st
     must(live?.spec?.ips === undefined && derived === undefined, 'K3: a headless one has no address');
   } else {
     must(same(live?.spec?.ips, derived?.spec?.clusterIPs), 'K3: its address is that of the derived Service');
-    const before = given.live?.spec?.ips;
-    if (given.live?.spec?.type === 'ClusterSetIP' && before !== undefined)
+    const before = isDeleted ? given.derived?.spec?.clusterIPs : given.live?.spec?.ips;
+    if ((isDeleted || given.live?.spec?.type === 'ClusterSetIP') && before !== undefined)
       must(same(live?.spec?.ips, before), 'K3: it keeps its address for life');
   }
   for (const slice of imported.filter((each) => !isOfPod(each))) broken.push(...brokenSlice(given, after, slice, all));
