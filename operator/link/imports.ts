@@ -9,7 +9,7 @@ import { RETRY_BACKOFF } from '../kube/backoff.ts';
 import { describe, isConflict, isInvalid } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, keyOf, SERVICES, splitKey } from '../kube/objects.ts';
 import { decideImport, type ImportDecision } from '../mcs/decide.ts';
-import { isOfImport, type Standing } from '../mcs/membership.ts';
+import { derivedAddresses, isOfImport, type Standing } from '../mcs/membership.ts';
 import { SERVICE_IMPORTS } from '../mcs/objects.ts';
 import type { ObservedImport } from '../mcs/observed.ts';
 import { WatchedImports } from '../mcs/watched.ts';
@@ -205,9 +205,8 @@ export class Imports implements ServiceImports {
   #observe(key: string, standing: Standing, { local, targets }: ObservedExports): ObservedImport {
     const { env } = this.#options;
     const { source, config } = env;
-    const { namespace, name } = splitKey(key);
-    const { derived } = standing;
-    if (derived !== undefined && isOfImport(name, derived)) this.#taken.delete(key);
+    const { namespace } = splitKey(key);
+    if (derivedAddresses(standing).length > 0) this.#taken.delete(key);
     return {
       ...standing,
       namespace,

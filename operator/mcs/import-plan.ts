@@ -7,7 +7,7 @@ import type { IpFamily } from '../kube/objects.ts';
 import { isFlat } from '../source/owner.ts';
 import type { Resolution } from './conflicts.ts';
 import { MAX_PORTS } from './exports.ts';
-import { isOfImport } from './membership.ts';
+import { derivedAddresses, isOfImport } from './membership.ts';
 import { type ObservedImport, targetOf } from './observed.ts';
 import type { Shape, Source } from './sources.ts';
 
@@ -151,10 +151,9 @@ const familyOf = (ip: string): IpFamily => (ip.includes(':') ? 'IPv6' : 'IPv4');
  * The addresses of the ServiceImport: those of the derived Service, or, if that was deleted, those that it had, which the
  * new one gets, unless another has taken them.
  */
-function addressesOf({ derived, live, name, isAddressTaken }: ObservedImport): readonly string[] {
-  const { clusterIP = '', clusterIPs = [clusterIP] } =
-    (derived !== undefined && isOfImport(name, derived) ? derived.spec : undefined) ?? {};
-  const has = clusterIPs.filter((ip) => ip !== '' && ip !== 'None');
-  if (derived !== undefined && has.length > 0) return has;
+function addressesOf(observed: ObservedImport): readonly string[] {
+  const { live, name, isAddressTaken } = observed;
+  const has = derivedAddresses(observed);
+  if (has.length > 0) return has;
   return isAddressTaken || live === undefined || !isOfImport(name, live) ? [] : (live.spec?.ips ?? []);
 }

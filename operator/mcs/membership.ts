@@ -30,6 +30,13 @@ export const podServicesOf = (
 /** What there is of a ServiceImport. */
 export type Standing = Pick<ObservedImport, 'name' | 'live' | 'derived' | 'podServices' | 'imported'>;
 
+/** Returns the addresses of the derived Service. It has none if there is none of ours, or somebody makes it an alias. */
+export const derivedAddresses = ({ name, derived }: Pick<Standing, 'name' | 'derived'>): readonly string[] => {
+  const { clusterIP = '', clusterIPs = [clusterIP] } =
+    (derived !== undefined && isOfImport(name, derived) ? derived.spec : undefined) ?? {};
+  return clusterIPs.filter((ip) => ip !== '' && ip !== 'None');
+};
+
 /** Reports whether all that is derived from a ServiceImport may be that of one of this type. */
 export function isLeftOf({ name, derived, podServices, imported }: Standing, type: ImportType): boolean {
   if (type === 'Headless')

@@ -52,6 +52,13 @@ export const IMPORTS: readonly Defect[] = [
   },
   {
     ...CONTROLLER,
+    name: 'a derived Service that is made an alias asks for ever for an address that is taken',
+    rule: 'K3',
+    find: 'if (derivedAddresses(standing).length > 0)',
+    replace: 'if (standing.derived !== undefined)',
+  },
+  {
+    ...CONTROLLER,
     name: 'ServiceImports are written by a replica that does not lead',
     rule: 'H1',
     find: 'mayWrite: env.mayWrite,',

@@ -328,6 +328,26 @@ describe('the controller of ServiceImports', () => {
     await eventually('it says so', async () => live()?.spec.ips?.[0] === derived()?.spec.clusterIP);
   });
 
+  it('gives one that somebody has made an alias other addresses too, without asking on for its own (K3)', async () => {
+    await start(target('a'));
+    const [taken] = live()!.spec.ips!;
+    await end();
+    const services = { group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true };
+    const alias = { type: 'ExternalName', externalName: 'example.com', clusterIP: null, clusterIPs: null };
+    const at = { namespace: 'shop', name: 'web-clusterset' };
+    await stage.client.patch(services, at, { spec: alias });
+    await stage.client.create(services, {
+      metadata: { name: 'thief', namespace: 'shop' },
+      spec: { clusterIP: taken, ports: [{ port: 80 }] },
+    } as never);
+    await start(target('a'));
+    await eventually('it has others', async () => {
+      const { clusterIP = taken } = derived()!.spec;
+      return clusterIP !== taken && live()?.spec.ips?.[0] === clusterIP;
+    });
+    expect(stage.lines.filter((line) => line.includes('are taken'))).toHaveLength(1);
+  });
+
   it("leaves a user's Service and ServiceImport alone, says so, and takes the names when they are free (A6)", async () => {
     const metadata = { name: 'web-clusterset', namespace: 'shop' };
     stage.put({ apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [{ port: 80 }] } } as ObjectRef);
