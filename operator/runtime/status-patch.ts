@@ -1,11 +1,12 @@
 /**
  * Writes the status of objects of one kind: only one that differs, each object's once in a period, and none that the API
  * server has changed to what there is already. One that somebody else writes too, another implementation of an API, or
- * another operator that sees other clusters, is written less and less often.
+ * another operator that sees other clusters, is written less and less often. It is written whole, conditions of others
+ * included, so only over the version that it was made from.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient } from '../kube/client.ts';
-import { isNotFound } from '../kube/errors.ts';
+import { isConflict, isNotFound } from '../kube/errors.ts';
 import { keyOf, type KubeObject, type Resource, splitKey } from '../kube/objects.ts';
 import { fenced, type Fenceable, type MayWrite } from './fence.ts';
 import { Repairs } from './repairs.ts';
@@ -32,6 +33,9 @@ export interface StatusPatchOptions<T extends Reported> {
 
 /** What became of a status; `waitMs`: it is written after so long. */
 export type StatusOutcome = 'written' | 'unchanged' | { readonly waitMs: number };
+
+/** Time until a status is written of which the object has changed meanwhile, unless the watch shows it before. */
+const CONFLICT_MS = 1_000;
 
 /** The last write of one status. */
 interface Last {
@@ -68,7 +72,8 @@ export class StatusPatch<T extends Reported> {
     const waitMs = Math.max(periodMs - sinceLastMs, this.#repairs.waitMs(key, content));
     if (waitMs > 0) return { waitMs };
     const target = { ...splitKey(key), subresource: 'status' };
-    const write = (): Promise<T> => fenced(client, mayWrite).patch<T>(of, target, { status }, signal);
+    const patch = { metadata: { resourceVersion }, status };
+    const write = (): Promise<T> => fenced(client, mayWrite).patch<T>(of, target, patch, signal);
     try {
       const written = await (turn === undefined ? write() : turn(signal, write));
       const versions = [resourceVersion, written.metadata.resourceVersion];
@@ -77,6 +82,8 @@ export class StatusPatch<T extends Reported> {
       onWritten?.(written, object);
       return 'written';
     } catch (error) {
+      // The view was old, and says nothing of what others have written since.
+      if (isConflict(error)) return { waitMs: Math.max(periodMs, CONFLICT_MS) };
       if (!isNotFound(error)) throw error;
       // The object is gone.
       this.forget(key);

@@ -16,6 +16,20 @@ const STATUS_PATCH = {
 
 export const IMPORTS: readonly Defect[] = [
   {
+    ...STATUS_PATCH,
+    name: 'a status is written over conditions that the watch has yet to show',
+    rule: 'C3',
+    find: 'const patch = { metadata: { resourceVersion }, status };',
+    replace: 'const patch = { status };',
+    tests: [...STATUS_PATCH.tests, IMPORTS_TEST],
+  },
+  {
+    ...STATUS_PATCH,
+    name: 'a status that was made from an old view is an error',
+    find: 'if (isConflict(error)) return { waitMs: Math.max(periodMs, CONFLICT_MS) };',
+    replace: '',
+  },
+  {
     ...CONTROLLER,
     name: 'a ServiceImport is there before it can be reached',
     rule: 'K3',

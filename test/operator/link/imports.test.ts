@@ -390,6 +390,21 @@ describe('the controller of ServiceImports', () => {
     expect(events).toEqual(['ServiceExport shop/web Warning SessionAffinityConflict']);
   });
 
+  it('loses no condition that somebody adds while the watch lags behind (C3)', async () => {
+    exportHere();
+    const { status: _, ...stale } = exported();
+    const foreign = { type: 'Programmed', status: 'True', reason: 'Done', message: '', observedGeneration: 1 };
+    const conditions = [{ ...foreign, lastTransitionTime: '2026-01-01T00:00:00Z' }];
+    stage.put({ ...stale, status: { conditions } } as ObjectRef);
+    await start(target('a'));
+    const types = () => exported().status?.conditions.map(({ type }) => type);
+    expect(types()).toEqual(['Programmed']);
+    expect(stage.lines.filter((line) => line.startsWith('warn'))).toEqual([]);
+    here = { ...here, serviceExport: { ...here.serviceExport!, ...(exported() as object) } };
+    imports.add('shop/web');
+    await eventually('it is written', async () => types()?.sort().join() === 'Conflict,Programmed,Ready,Valid');
+  });
+
   it('waits a while for clusters that are about to be known before it says that they are not (K1)', async () => {
     exportHere();
     sinceMs = performance.now();

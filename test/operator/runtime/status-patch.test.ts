@@ -21,7 +21,7 @@ const widget = (version: string, status?: object): Widget => ({
 });
 
 /** A server whose CRD keeps what `kept` says of a status. */
-function setUp({ periodMs = 0, kept = (status: object): object => status, fails = false } = {}) {
+function setUp({ periodMs = 0, kept = (status: object): object => status, fails = false, isGuarded = false } = {}) {
   const written: (readonly [string, object])[] = [];
   const shown: Widget[] = [];
   let version = 1;
@@ -30,7 +30,9 @@ function setUp({ periodMs = 0, kept = (status: object): object => status, fails 
     patch: <T>(_: Resource, { name, subresource }: { name: string; subresource?: string }, patch: object) => {
       if (!isHeld) return Promise.reject(new Error('fenced'));
       if (fails) return Promise.reject(new ApiError(404, { reason: 'NotFound' }, 'patch'));
-      const { status } = patch as { readonly status: object };
+      const { status, metadata } = patch as Required<Widget> & { readonly status: object };
+      if (isGuarded && metadata.resourceVersion !== `${version}`)
+        return Promise.reject(new ApiError(409, { reason: 'Conflict' }, 'patch'));
       written.push([`${name}/${subresource}`, status]);
       return Promise.resolve(widget(`${(version += 1)}`, kept(status)) as T);
     },
@@ -84,6 +86,13 @@ describe('the status of an object', () => {
     expect(await patch.write(widget('3', {}), { ready: true }, signal)).toBe('written');
     expect(await patch.write(widget('3', {}), { ready: false }, signal)).toBe('written');
     expect(written).toHaveLength(3);
+  });
+
+  it('is not written over what the watch has yet to show, and soon after (C3)', async () => {
+    const { patch, written } = setUp({ isGuarded: true });
+    expect(await patch.write(widget('0'), { ready: true }, signal)).toEqual({ waitMs: 1000 });
+    expect(await patch.write(widget('1', { of: 'another' }), { ready: true }, signal)).toBe('written');
+    expect(written).toHaveLength(1);
   });
 
   it('is written once in a period (G2)', async () => {
