@@ -115,7 +115,7 @@ export function createMetrics(options: MetricsOptions = {}) {
       'state',
     ),
     heldDeletions: gauge('linkspan_held_deletions', 'Deletions of mirrors of the target that are held back', TARGET),
-    /** Unix time. */
+    /** Unix time; reads of the MCS API count where the Link reads nothing else. */
     lastHeard: gauge(
       'linkspan_target_last_heard_timestamp_seconds',
       'When a list, an event or a bookmark last came from the target, in seconds since 1970',

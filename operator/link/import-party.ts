@@ -31,6 +31,8 @@ export interface SessionImportsOptions {
   };
   /** Called when {@link SessionImports.found} has changed. */
   readonly onFound: () => void;
+  /** Called when the target has been heard. */
+  readonly onHeard: () => void;
 }
 
 /** Settings that decide what is read. */
@@ -228,7 +230,7 @@ export class SessionImports implements ImportParty, ImportListener {
   }
 
   #read(client: KubeClient): Reading {
-    const { env, guard, cluster } = this.#options;
+    const { env, guard } = this.#options;
     // One that was replaced may still report.
     const isCurrent = (): boolean => this.#reading?.exports === exports;
     const exports: ClusterExports = new ClusterExports({
@@ -256,7 +258,7 @@ export class SessionImports implements ImportParty, ImportListener {
         this.#options.onFound();
       },
       onHeard: () => {
-        if (isCurrent()) env.metrics.target.lastHeard.set({ target_cluster_name: cluster }, Date.now() / 1000);
+        if (isCurrent()) this.#options.onHeard();
       },
       onMalformed: (what) => guard.malformed(what),
     });

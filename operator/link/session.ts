@@ -103,6 +103,11 @@ export class Session {
         malformed: (what) => this.#exports.malformed(what),
       },
       onFound: () => this.#importsFound(),
+      onHeard: () => {
+        // They must not make watches of mirrors that are silent look alive.
+        if (this.#exports.readsNothing)
+          metrics.target.lastHeard.set({ target_cluster_name: cluster }, Date.now() / 1000);
+      },
     });
     this.#reachability = new Reachability(name, log, report);
     this.#exports = new Exports({

@@ -52,6 +52,22 @@ export const MCS: readonly Defect[] = [
     replace: 'if (isReadAnew) {',
   },
   {
+    file: 'operator/link/session.ts',
+    tests: SESSION_IMPORTS_TESTS,
+    name: 'a target whose Services are not heard looks alive by its ServiceExports',
+    rule: 'E4',
+    find: 'if (this.#exports.readsNothing) metrics.target.lastHeard.set(',
+    replace: 'metrics.target.lastHeard.set(',
+  },
+  {
+    file: 'operator/link/session.ts',
+    tests: SESSION_IMPORTS_TESTS,
+    name: 'a target that is heard by its ServiceExports alone looks silent',
+    rule: 'E4',
+    find: 'if (this.#exports.readsNothing) metrics.target.lastHeard.set(',
+    replace: 'if (!this.#exports.readsNothing) metrics.target.lastHeard.set(',
+  },
+  {
     file: 'operator/link/exports.ts',
     tests: SESSION_IMPORTS_TESTS,
     name: 'new credentials are adopted untried where ServiceExports are all that is read',

@@ -71,6 +71,7 @@ describe('the part of a session in ServiceImports', () => {
         malformed: (what) => told.push(what),
       },
       onFound: () => undefined,
+      onHeard: () => undefined,
     });
   });
   afterEach(async () => {

@@ -134,4 +134,20 @@ describe('a session that reads nothing but ServiceExports', () => {
     await eventually('the other is read', async () => party.observe('shop/web').isKnown);
     expect(party.observe('shop/web').serviceExport).toBeUndefined();
   });
+
+  it('counts as hearing the target, unless the Link reads Services too (E4)', async () => {
+    const heard = async (): Promise<number | undefined> =>
+      (await stage.metrics.target.lastHeard.get()).values.map(({ value }) => value)[0];
+    target.faults.refuse({
+      failure: { kind: 'status', code: 503 },
+      match: ({ resource }) => ['services', 'endpointslices'].includes(resource),
+    });
+    session.update(settings({ selector: { matchLabels: { a: 'b' } } }));
+    party.read();
+    await eventually('they have been read', async () => party.observe('shop/web').isKnown);
+    expect(await heard()).toBeUndefined();
+    session.update(settings());
+    target.store.upsert({ ...objectRef('multicluster.x-k8s.io/v1beta1', 'ServiceExport', 'web', 'shop') });
+    await eventually('it is heard', async () => (await heard()) !== undefined);
+  });
 });
