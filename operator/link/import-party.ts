@@ -7,6 +7,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import { Default } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { type Verdict, verdict } from '../kube/conditions.ts';
+import { describe, LimitError } from '../kube/errors.ts';
 import type { TargetExporter } from '../mcs/observed.ts';
 import type { GatewayView, LinkView } from '../mirror/observed.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
@@ -87,6 +89,13 @@ export class SessionImports implements ImportParty, ImportListener {
     return this.#reading?.found;
   }
 
+  /** Condition `TargetWithinLimits`, if the target exports more by the MCS API than is read of it (rule E10). */
+  get beyondLimits(): Verdict | undefined {
+    const error = this.found?.obstacle?.error;
+    if (!(error instanceof LimitError)) return undefined;
+    return verdict('False', 'LimitExceeded', `${describe(error)}; ServiceImports stay as they are`);
+  }
+
   /** Number of ServiceExports. */
   get size(): number {
     return this.#reading?.exports.size ?? 0;
@@ -148,6 +157,7 @@ export class SessionImports implements ImportParty, ImportListener {
       namespaces: this.#settings.targetNamespaces,
       timings: env.tuning.targetTimings,
       log: env.log,
+      about: { link: this.#settings.name, cluster: this.#options.cluster },
       onChange: nothing,
       onRelisted: nothing,
       onIdentity: nothing,
@@ -239,6 +249,7 @@ export class SessionImports implements ImportParty, ImportListener {
       timings: env.tuning.targetTimings,
       returnGraceMs: env.tuning.returnGraceMs,
       log: env.log,
+      about: { link: this.#settings.name, cluster: this.#options.cluster },
       onChange: (key) => {
         if (!isCurrent()) return;
         guard.importChanged(key);

@@ -159,7 +159,10 @@ export class Session {
       settingsGeneration: this.#settings.generation,
       credentials: this.#reachability.credentials,
       reachable: readsNothing ? NOTHING_READ : this.#reachable(),
-      withinLimits: this.#exports.beyondLimits ?? (readsNothing ? NOTHING_LIMITED : this.#reachability.withinLimits),
+      withinLimits:
+        this.#exports.beyondLimits ??
+        this.#imports.beyondLimits ??
+        (readsNothing ? NOTHING_LIMITED : this.#reachability.withinLimits),
       synced: this.#synced(),
       pruneHeld: this.#exports.held,
       someHeld: this.#exports.someHeld,
@@ -282,6 +285,7 @@ export class Session {
   #importsFound(): void {
     const { found } = this.#imports;
     if (found !== undefined && this.#exports.readsNothing) this.#found(found.obstacle);
+    else this.#report.statusChanged();
   }
 
   /** Condition `TargetReachable`, with what waits for the target to be read. */

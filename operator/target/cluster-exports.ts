@@ -4,7 +4,7 @@
  */
 import type { KubeClient } from '../kube/client.ts';
 import { servedVerbs } from '../kube/discovery.ts';
-import { describe, isForbidden, isNotFound } from '../kube/errors.ts';
+import { describe, isForbidden, isNotFound, LimitError } from '../kube/errors.ts';
 import { type EndpointSlice, keyOf, type Service, splitKey } from '../kube/objects.ts';
 import { ReadHealth, type ReadObstacle } from '../runtime/health.ts';
 import type { Interruptions } from '../runtime/interruptions.ts';
@@ -31,6 +31,8 @@ export interface ClusterExportsOptions {
   /** Reads a slice, or refuses it. @default - keeps ports, and addresses, hostnames and conditions of endpoints */
   readonly readSlice?: ((object: EndpointSlice) => Read<EndpointSlice>) | undefined;
   readonly log: Logger;
+  /** Fields of log lines that name what is read. @default - none */
+  readonly about?: Readonly<Record<string, string>> | undefined;
   /** Called when an export, its Service or slices may have changed, or an answer about it has come, by `namespace/name`. */
   readonly onChange: (key: string) => void;
   /**
@@ -82,7 +84,10 @@ export class ClusterExports {
   constructor(options: ClusterExportsOptions) {
     const { client, namespaces, onChange, onRelisted, onIdentity, onMalformed, returnGraceMs, timings } = options;
     this.#options = options;
-    this.#health = new ReadHealth((obstacle) => options.onReachable?.(obstacle));
+    this.#health = new ReadHealth((obstacle) => {
+      this.#logReadable(obstacle);
+      options.onReachable?.(obstacle);
+    });
     this.#exports = new OptionalKind<ServiceExport>(
       SERVICE_EXPORTS,
       {
@@ -257,6 +262,20 @@ export class ClusterExports {
     this.#options.onChange(key);
   }
 
+  /** Logs whether the exports can be read; called on change. */
+  #logReadable(obstacle: ReadObstacle | undefined): void {
+    const { log, about } = this.#options;
+    if (obstacle === undefined) {
+      log.debug({ ...about }, 'what is exported by the MCS API can be read');
+      return;
+    }
+    const { error, namespaces } = obstacle;
+    // That the cluster cannot be reached is reported by others.
+    const level = isForbidden(error) || error instanceof LimitError ? 'warn' : 'debug';
+    const fields = { ...about, ...(namespaces.length > 0 && { namespaces }), error: describe(error) };
+    log[level](fields, 'what is exported by the MCS API cannot all be read; what has not been read is not imported');
+  }
+
   /** The Services of a namespace, which are read from the first export on. */
   #servicesIn(namespace: string): ExportedServices | undefined {
     const part = this.#partOf(namespace);
@@ -267,8 +286,7 @@ export class ClusterExports {
   }
 
   #readServices(part: string, signal: AbortSignal): ExportedServices {
-    const { client, timings, interruptions, readSlice, log, onChange, onRelisted, onHeard, onMalformed } =
-      this.#options;
+    const { client, timings, interruptions, readSlice, onChange, onRelisted, onHeard, onMalformed } = this.#options;
     const namespace = part === WHOLE ? undefined : part;
     return new ExportedServices({
       client,
@@ -284,8 +302,6 @@ export class ClusterExports {
       onState: (reflector, state) => {
         if (state === undefined) this.#health.forget(reflector, namespace);
         else this.#health.report(reflector, state, namespace);
-        if (state?.connected === false)
-          log.debug({ reflector, error: describe(state.error) }, 'what is exported cannot be read');
       },
       onHeard,
       onMalformed,

@@ -68,6 +68,28 @@ export const MCS: readonly Defect[] = [
     replace: 'if (!this.#exports.readsNothing) metrics.target.lastHeard.set(',
   },
   {
+    ...CLUSTER_EXPORTS,
+    name: 'only a debug line shows that Services that are exported may not be read',
+    rule: 'K5',
+    find: 'isForbidden(error) || error instanceof LimitError ?',
+    replace: 'error instanceof LimitError ?',
+  },
+  {
+    ...CLUSTER_EXPORTS,
+    name: 'only a debug line shows that there are more exported Services than are read',
+    rule: 'E10',
+    find: 'isForbidden(error) || error instanceof LimitError ?',
+    replace: 'isForbidden(error) ?',
+  },
+  {
+    file: 'operator/link/session.ts',
+    tests: SESSION_IMPORTS_TESTS,
+    name: 'the status does not show that there are more ServiceExports than are read',
+    rule: 'E10',
+    find: 'this.#imports.beyondLimits ??',
+    replace: '',
+  },
+  {
     file: 'operator/link/exports.ts',
     tests: SESSION_IMPORTS_TESTS,
     name: 'new credentials are adopted untried where ServiceExports are all that is read',

@@ -1,6 +1,8 @@
 /** A session of a Link without selectors, of whose target ServiceExports are all that is read. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type LinkSettings, readLink, serviceExportCrd } from '../../../crds/index.ts';
+import { KubeClient } from '../../../operator/kube/client.ts';
+import { LimitError } from '../../../operator/kube/errors.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import type { ImportParty } from '../../../operator/link/participants.ts';
 import { Session } from '../../../operator/link/session.ts';
@@ -150,4 +152,29 @@ describe('a session that reads nothing but ServiceExports', () => {
     target.store.upsert({ ...objectRef('multicluster.x-k8s.io/v1beta1', 'ServiceExport', 'web', 'shop') });
     await eventually('it is heard', async () => (await heard()) !== undefined);
   });
+
+  it.each([[undefined], [{ matchLabels: { a: 'b' } }]])(
+    'reports that there are more than are read, given selector %j (E10)',
+    async (selector) => {
+      const tooMany = new LimitError('list serviceexports: more than 50000 objects');
+      const listEach = Reflect.get(KubeClient.prototype, 'listEach');
+      const spy = vi.spyOn(KubeClient.prototype, 'listEach').mockImplementation(function (
+        this: KubeClient,
+        of,
+        ...rest
+      ) {
+        return of.plural === 'serviceexports' ? Promise.reject(tooMany) : listEach.call(this, of, ...rest);
+      });
+      try {
+        session.update(settings({ selector }));
+        party.read();
+        await eventually('it is reported', async () => session.findings().withinLimits?.status === 'False');
+        expect(session.findings().withinLimits).toMatchObject({ reason: 'LimitExceeded' });
+        await until('True Connected');
+      } finally {
+        spy.mockRestore();
+      }
+      await eventually('all are read', async () => session.findings().withinLimits?.status === 'True');
+    },
+  );
 });

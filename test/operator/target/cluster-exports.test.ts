@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { clusterPropertyCrd, serviceExportCrd } from '../../../crds/index.ts';
 import { sourceAccess } from '../../../operator/kube/access/in-cluster.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
+import { LimitError } from '../../../operator/kube/errors.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
 import { ClusterExports, type ClusterExportsOptions } from '../../../operator/target/cluster-exports.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
@@ -73,6 +74,16 @@ const lyingClient = (): KubeClient => {
     );
   const watch = client.watch.bind(client);
   return { listEach, watch, list: client.list.bind(client), get: client.get.bind(client) } as unknown as KubeClient;
+};
+
+/** A client of a cluster with more Services than are read. */
+const clientBeyondLimits = (): KubeClient => {
+  const listEach: KubeClient['listEach'] = (of, ...asked) => {
+    if (of.plural === 'services') return Promise.reject(new LimitError('list services: more than 50000 objects'));
+    return client.listEach(of, ...asked);
+  };
+  const [watch, list, get] = [client.watch.bind(client), client.list.bind(client), client.get.bind(client)];
+  return { listEach, watch, list, get } as unknown as KubeClient;
 };
 
 /** Has the cluster refuse requests for a resource. */
@@ -243,6 +254,37 @@ describe('an export', () => {
     expect(exports.observe(WEB).service).toBeDefined();
     expect(exports.observe('shop/without')).toMatchObject({ isKnown: true, service: undefined, slices: [] });
     expect(changed.sort()).toEqual(expect.arrayContaining([WEB, 'shop/without']));
+  });
+
+  it('whose Service may not be listed is reported once, in the log too, and once more when it may (G6, K5)', async () => {
+    put(service('web'));
+    const allow = refuse('services', 403);
+    const reachable: boolean[] = [];
+    const { known, logged } = reading({
+      about: { link: 'west' },
+      onReachable: (obstacle) => reachable.push(obstacle === undefined),
+    });
+    await eventually('exports are read', async () => reachable.length === 1);
+    put(serviceExport('web'));
+    await eventually('it is tried again and again', async () => (await askedForServices()) > 5);
+    expect(reachable).toEqual([true, false]);
+    const warnings = (): readonly string[] => logged.filter((line) => line.startsWith('warn'));
+    expect(warnings()).toEqual([expect.stringMatching(/cannot all be read.*"link":"west".*list services.*403/)]);
+    allow();
+    await known();
+    await eventually('it can be read', async () => reachable.length === 3);
+    expect([reachable.at(-1), warnings().length]).toEqual([true, 1]);
+  });
+
+  it('of a cluster with more Services than are read is reported (E10)', async () => {
+    put(serviceExport('web'));
+    const obstacles: unknown[] = [];
+    const { logged } = reading({
+      client: clientBeyondLimits(),
+      onReachable: (obstacle) => obstacles.push(obstacle?.error),
+    });
+    await eventually('it is', async () => obstacles.at(-1) instanceof LimitError);
+    expect(logged.filter((line) => line.startsWith('warn'))).toEqual([expect.stringContaining('more than 50000')]);
   });
 
   it('of an untrusted cluster has only what is valid (E1)', async () => {
