@@ -31,8 +31,8 @@ export interface ImportFindings {
   /** The ServiceImport, if it is ours. */
   readonly live: ServiceImport | undefined;
   readonly serviceExport: ServiceExport | undefined;
-  /** Whether the status of the ServiceExport waits, and that of the ServiceImport: somebody is about to be known. */
-  readonly waits: { readonly ofExport: boolean; readonly ofImport: boolean };
+  /** Whether somebody is about to be known: the condition `Conflict` waits, or the status of the ServiceImport. */
+  readonly waits: { readonly conflict: boolean; readonly ofImport: boolean };
 }
 
 const STATUS_PERIOD_MS = 1_000;
@@ -65,12 +65,10 @@ export class ImportReport {
     this.#count(key, live && ofImport?.conditions.some(isReady));
     if (live === undefined) this.#ofImports.forget(key);
     if (serviceExport === undefined) this.#ofExports.forget(key);
-    const ofExport = serviceExport && exportStatus(decision, serviceExport, now);
+    const ofExport = serviceExport && exportStatus(decision, serviceExport, now, waits.conflict);
     return merged([
       ofImport === undefined || waits.ofImport ? {} : await this.#write(this.#ofImports, live, ofImport, signal),
-      ofExport === undefined || waits.ofExport
-        ? {}
-        : await this.#write(this.#ofExports, serviceExport, ofExport, signal),
+      ofExport === undefined ? {} : await this.#write(this.#ofExports, serviceExport, ofExport, signal),
     ]);
   }
 

@@ -260,7 +260,7 @@ export class Imports implements ServiceImports {
     const awaited = this.#parties.awaited(exports);
     const waitMs = Math.max(0, ...awaited.values());
     const waits = {
-      ofExport: waitMs > 0 || exports.isUnconfirmed,
+      conflict: waitMs > 0 || exports.isUnconfirmed,
       ofImport: (decision.sources ?? []).some(({ exporter }) => (awaited.get(exporter) ?? 0) > 0),
     };
     const findings = { decision, live: isForeign ? undefined : live, serviceExport, waits };

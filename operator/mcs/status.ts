@@ -44,11 +44,15 @@ export function importStatus(
   };
 }
 
-/** Returns the status of the local ServiceExport; undefined while it is not known what it exports. */
+/**
+ * Returns the status of the local ServiceExport; undefined while it is not known what it exports.
+ * @param awaits whether more is about to be known of other clusters: `Conflict` stays as it is until then
+ */
 export function exportStatus(
   { local, resolution, compared, unknown }: ImportDecision,
   { metadata, status }: ServiceExport,
   now: Date,
+  awaits = false,
 ): ExportStatus | undefined {
   if (local === undefined) return undefined;
   const scope = `compared: ${named(compared)}${unknown.length === 0 ? '' : `; not known: ${named(unknown)}`}`;
@@ -56,7 +60,7 @@ export function exportStatus(
     ? {
         Valid: verdict('True', 'Valid', ''),
         Ready: verdict('True', 'Ready', 'clusters with a Link to this one import it'),
-        Conflict: conflictVerdict(resolution, scope),
+        ...(!awaits && { Conflict: conflictVerdict(resolution, scope) }),
       }
     : {
         Valid: verdict('False', local.invalid.reason, local.invalid.message),

@@ -16,6 +16,21 @@ const STATUS_PATCH = {
 
 export const IMPORTS: readonly Defect[] = [
   {
+    file: 'operator/mcs/status.ts',
+    tests: [IMPORTS_TEST],
+    name: 'a conflict is over while a cluster does not answer',
+    rule: 'K1',
+    find: '...(!awaits && { Conflict: conflictVerdict(resolution, scope) }),',
+    replace: 'Conflict: conflictVerdict(resolution, scope),',
+  },
+  {
+    ...REPORT,
+    name: 'whether an export is valid is not said while a cluster does not answer',
+    rule: 'K1',
+    find: 'ofExport === undefined ? {}',
+    replace: 'ofExport === undefined || waits.conflict ? {}',
+  },
+  {
     ...STATUS_PATCH,
     name: 'a status is written over conditions that the watch has yet to show',
     rule: 'C3',

@@ -410,8 +410,9 @@ describe('the controller of ServiceImports', () => {
     sinceMs = performance.now();
     exporting = ['b'];
     await start(target('a', { ...UNKNOWN, id: undefined }));
-    expect(condition(exported(), 'Valid')).toBeUndefined();
+    expect(['Valid', 'Conflict'].map((type) => condition(exported(), type))).toEqual(['True Valid', undefined]);
     sinceMs = -Infinity;
+    here = { ...here, serviceExport: { ...here.serviceExport!, ...(exported() as object) } };
     exporting = [];
     imports.addAll();
     await imports.idle();
@@ -423,6 +424,27 @@ describe('the controller of ServiceImports', () => {
     imports.leave('a');
     await imports.idle();
     expect(JSON.stringify(exported().status)).toContain('compared: id-a, id-here');
+  });
+
+  it('says what is wrong with an export at once, though a cluster does not answer that it has none (K1)', async () => {
+    exportHere();
+    const invalid = { ...here, service: service({ type: 'ExternalName' }) };
+    const see = () => (here = { ...here, serviceExport: { ...here.serviceExport!, ...(exported() as object) } });
+    await start(target('a'), target('b', { service: service({ sessionAffinity: 'ClientIP' }) }));
+    const conditions = () => ['Valid', 'Conflict'].map((type) => condition(exported(), type));
+    expect(conditions()).toEqual(['True Valid', 'True SessionAffinityConflict']);
+    see();
+    confirms = false;
+    await change(target('b', GONE));
+    expect(conditions()).toEqual(['True Valid', 'True SessionAffinityConflict']);
+    here = { ...here, service: invalid.service };
+    await change(target('b', GONE));
+    expect(conditions()[0]).toBe('False InvalidServiceType');
+    see();
+    here = { ...here, service: service() };
+    confirms = true;
+    await change(target('b', GONE));
+    expect(conditions()).toEqual(['True Valid', 'False NoConflicts']);
   });
 
   it('takes the id that a cluster claims, of two the one whose Link is older; one that is not known waits (K2)', async () => {
