@@ -3,10 +3,10 @@
  * nothing.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mcsCrds } from '../../../crds/index.ts';
+import { failoverCrd, linkCrd, mcsCrds } from '../../../crds/index.ts';
 import { borrowCluster, type TestCluster } from '../../cluster/index.ts';
 import { onReal } from '../../cluster/on-each-backing.ts';
-import { type Api, api, installCrd, objectPath } from '../../cluster/workload/index.ts';
+import { type Api, api, installCrd, objectPath, type ObjectRef } from '../../cluster/workload/index.ts';
 import { namespace } from '../../support/builders.ts';
 import { meshCrds } from '../../support/mesh-crds.ts';
 import { applyTwice } from '../../support/strict.ts';
@@ -18,7 +18,8 @@ onReal('what the examples render', () => {
   beforeAll(async () => {
     cluster = await borrowCluster('real', 'east');
     client = api(cluster);
-    for (const crd of [...meshCrds, ...mcsCrds]) await installCrd(cluster, crd);
+    const ours = [linkCrd, failoverCrd] as unknown as readonly ObjectRef[];
+    for (const crd of [...ours, ...meshCrds, ...mcsCrds]) await installCrd(cluster, crd);
     for (const name of ['test', 'greetings', 'podinfo', 'welcome']) await client.apply(namespace(name));
   });
   afterAll(async () => {
