@@ -45,7 +45,7 @@ export class Clusters {
   readonly #sessions = new Map<string, Work>();
   /** Clusters that a Link has named, or a Lease recorded, since the start. */
   readonly #met = new Set<string>();
-  /** Clusters whose removal ended although namespaces that cannot be read may hold more. */
+  /** Clusters whose removal ended although what cannot be read may hold more. */
   readonly #incomplete = new Set<string>();
 
   constructor(options: ClustersOptions) {
@@ -150,7 +150,11 @@ export class Clusters {
   namespaceChanged(name: string, state: SourceNamespaceState): void {
     for (const work of this.#sessions.values()) if (!(work instanceof Keeping)) work.namespaceChanged(name, state);
     // It may hold mirrors of a deleted Link that could not be read before.
-    if (state !== 'exists') return;
+    if (state === 'exists') this.moreReadable();
+  }
+
+  /** Takes up the removals that were left incomplete: more can be read now. */
+  moreReadable(): void {
     this.#incomplete.clear();
     for (const cluster of this.#records.served.values()) this.#controller.add(cluster);
   }

@@ -39,6 +39,8 @@ const MAX_PODS = 500;
 export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs'> {
   readonly env: SharedEnvironment;
   readonly events: Pick<EventRecorder, 'record'>;
+  /** Called when more ServiceImports may be readable than before: what stayed for want of that may go. */
+  readonly onReadable?: () => void;
 }
 
 export class Imports implements ServiceImports {
@@ -122,8 +124,12 @@ export class Imports implements ServiceImports {
     return [...this.partsOf(cluster)].filter((key) => {
       const { namespace, name } = splitKey(key);
       const live = this.#watched.kind.store.get(key);
-      return this.#watched.isReadableIn(namespace) && (live === undefined || isOfImport(name, live));
+      return !this.#watched.isRefusedIn(namespace) && (live === undefined || isOfImport(name, live));
     });
+  }
+
+  keptOf(cluster: string): readonly string[] {
+    return [...this.partsOf(cluster)].filter((key) => this.#watched.isRefusedIn(splitKey(key).namespace));
   }
 
   /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
@@ -162,7 +168,10 @@ export class Imports implements ServiceImports {
         'ServiceImports are not served here, so that the MCS API is left alone; `linkspan crds --mcs` prints its CRDs';
       env.log.info({ controller: 'imports' }, message);
     }
-    if (this.#watched.isReadable) this.#parties.read();
+    if (this.#watched.isReadable) {
+      this.#parties.read();
+      this.#options.onReadable?.();
+    }
     this.addAll();
   }
 

@@ -24,7 +24,13 @@ const POLL_MS = 100;
 /** Time until a list that failed, or that the watches have yet to catch up with, is read again. */
 const RETRY_MS = 2_000;
 
-/** Result of a removal. `incomplete`: namespaces that cannot be read may hold more mirrors, so the Lease stays. */
+/** Most keys that a log line names. */
+const MAX_NAMED = 10;
+
+/**
+ * Result of a removal. `incomplete`: namespaces that cannot be read may hold more mirrors, or parts in ServiceImports that
+ * cannot be read stay, so the Lease stays.
+ */
 export type RemovalResult = 'complete' | 'incomplete' | 'stopped';
 
 export class Removal {
@@ -129,15 +135,22 @@ export class Removal {
   }
 
   #isComplete(): boolean {
-    const { source, log } = this.#env;
+    const { source, imports, log } = this.#env;
     const { unreadable } = source.namespaces;
-    if (unreadable.length === 0) {
+    const kept = imports?.keptOf(this.#cluster) ?? [];
+    if (unreadable.length === 0 && kept.length === 0) {
       log.info(
         { link: this.link, cluster: this.#cluster, count: this.#count },
         'the mirrors that the Link left are removed',
       );
       return true;
     }
+    if (kept.length > 0)
+      log.warn(
+        { link: this.link, services: kept.slice(0, MAX_NAMED), count: kept.length },
+        'the Lease of the Link stays: ServiceImports that it has a part in cannot be read',
+      );
+    if (unreadable.length === 0) return false;
     log.warn(
       { link: this.link, namespaces: unreadable },
       'the Lease of the Link stays: namespaces that cannot be read may hold more of its mirrors',

@@ -104,6 +104,8 @@ export interface ServiceImports {
   addAll(): void;
   /** Returns the keys of the ServiceImports that a target cluster has a part in. */
   partsOf(cluster: string): ReadonlySet<string>;
-  /** Returns those of them that can be written: the part of a cluster that has no Link is about to end. */
+  /** Returns those of them that can be written, or that may be once the API server has answered: the part of a cluster that has no Link is about to end. */
   endingOf(cluster: string): readonly string[];
+  /** Returns those that stay although the cluster has no Link: ServiceImports cannot be read there (rule K5). */
+  keptOf(cluster: string): readonly string[];
 }

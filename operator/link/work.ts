@@ -46,6 +46,7 @@ export class Work {
         local: this.#exports,
         mayHaveLink,
         exporting: () => this.clusters.exporting(),
+        onReadable: () => this.clusters.moreReadable(),
       });
     }
     this.#discovery = new Discovery({

@@ -41,6 +41,11 @@ export class WatchedImports {
     return this.kind.stateIn(namespace) === 'readable';
   }
 
+  /** Whether the API server says that ServiceImports of a namespace cannot be read: it has none, or refuses. */
+  isRefusedIn(namespace: string): boolean {
+    return ['missing', 'forbidden'].includes(this.kind.stateIn(namespace));
+  }
+
   /** The keys of our ServiceImports of which the status names a cluster, by its id. */
   namedBy(id: string): readonly string[] {
     return this.kind.store.by('cluster', id).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);

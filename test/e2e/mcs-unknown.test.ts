@@ -7,7 +7,7 @@ import { serviceExportCrd, serviceImportCrd } from '../../crds/index.ts';
 import { READERS } from '../cluster/guests.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import { eventually, installCrd, type ObjectRef } from '../cluster/workload/index.ts';
-import { credentials, EXPORTED, GATEWAY, objectRef, service, slice } from '../support/builders.ts';
+import { credentials, EXPORTED, GATEWAY, LINKS_NAMESPACE, objectRef, service, slice } from '../support/builders.ts';
 import { FullMesh } from '../support/full-mesh.ts';
 import { installMcs, McsView, podSlices, serviceExport } from '../support/mcs.ts';
 
@@ -141,6 +141,24 @@ onEachBacking('exports that are not known', (backing) => {
     await installCrd(mesh.peer('east').cluster, IMPORTS);
     await untilClusters(east, 'kept', 'local,west');
     expect(await identity(east, 'kept')).toMatchObject({ ips: [before.ip], derived: before });
+  });
+
+  test('K5 parts in ServiceImports that cannot be read outlive their Link, and go when they can be', async () => {
+    await exportedByBoth('left');
+    await remove(east, IMPORTS);
+    await untilLogged('east', /ServiceImports are not served here/);
+    await east.api.delete(objectRef('multicluster.linkerd.io/v1alpha3', 'Link', 'west', LINKS_NAMESPACE));
+    await untilLogged('east', /the Lease of the Link stays: ServiceImports/);
+    await untilAddresses(east, 'left', LOCAL_POD, WEST);
+    await mesh.stopOperator('east');
+    mesh.operate(['east']);
+    await untilLogged('east', /the Lease of the Link stays: ServiceImports/);
+    await installCrd(mesh.peer('east').cluster, IMPORTS);
+    await untilAddresses(east, 'left', LOCAL_POD);
+    const lease = objectRef('coordination.k8s.io/v1', 'Lease', 'service-mirror-write-west', LINKS_NAMESPACE);
+    await eventually('the Lease is gone', async () => (await east.api.get(lease)) === undefined);
+    await linkEast();
+    await untilAddresses(east, 'left', LOCAL_POD, WEST);
   });
 
   test('K5 ServiceExports that vanish with their CRD stay imported, here and in other clusters', async () => {

@@ -16,6 +16,29 @@ const STATUS_PATCH = {
 
 export const IMPORTS: readonly Defect[] = [
   {
+    file: 'operator/link/work.ts',
+    tests: ['test/e2e/mcs-unknown.test.ts'],
+    name: 'parts that outlive their Link stay when ServiceImports can be read',
+    rule: 'E5',
+    find: 'onReadable: () => this.clusters.moreReadable(),',
+    replace: '',
+  },
+  {
+    file: 'operator/link/leftovers.ts',
+    tests: ['test/operator/link/leftovers.test.ts'],
+    name: 'the record of parts in ServiceImports goes while these cannot be read',
+    rule: 'E5',
+    find: 'if (unreadable.length === 0 && kept.length === 0)',
+    replace: 'if (unreadable.length === 0)',
+  },
+  {
+    ...CONTROLLER,
+    name: 'nobody hears that ServiceImports can be read again',
+    rule: 'E5',
+    find: 'this.#options.onReadable?.();',
+    replace: '',
+  },
+  {
     file: 'operator/mcs/status.ts',
     tests: [IMPORTS_TEST],
     name: 'a conflict is over while a cluster does not answer',
@@ -62,8 +85,8 @@ export const IMPORTS: readonly Defect[] = [
     ...CONTROLLER,
     name: 'exports are read where ServiceImports cannot be written',
     rule: 'K5',
-    find: 'if (this.#watched.isReadable) this.#parties.read();',
-    replace: 'this.#parties.read();',
+    find: 'if (this.#watched.isReadable) { this.#parties.read();',
+    replace: 'this.#parties.read(); if (this.#watched.isReadable) {',
   },
   {
     ...CONTROLLER,

@@ -862,8 +862,8 @@ export const LINK: readonly Defect[] = [
     ...CLUSTERS,
     name: 'what is left in a namespace stays when it can be read',
     rule: 'E5',
-    find: "if (state !== 'exists') return;",
-    replace: "if (state === 'exists') return;",
+    find: "if (state === 'exists') this.moreReadable();",
+    replace: "if (state !== 'exists') this.moreReadable();",
   },
 
   {

@@ -58,6 +58,8 @@ class World {
   holdMs = 0;
   /** By cluster: keys of its mirrors. */
   readonly left = new Map<string, readonly string[]>();
+  /** Parts in ServiceImports that cannot be read. */
+  kept: readonly string[] = [];
   /** Namespaces that cannot be read now. */
   readonly #unreadable: string[] = [];
   readonly #reads = new Map<string, LinkRead>();
@@ -165,6 +167,15 @@ class World {
       writes: new FairSemaphore(32),
       source,
       federations: { join: () => undefined, leave: () => undefined, add: () => undefined, interrupt: () => undefined },
+      imports: {
+        join: () => undefined,
+        leave: () => undefined,
+        add: () => undefined,
+        addAll: () => undefined,
+        partsOf: () => new Set(this.kept),
+        endingOf: () => [],
+        keptOf: () => this.kept,
+      },
       discovery: { has: () => true },
       presence: { holdMs: () => Promise.resolve(this.holdMs) },
       families: new Set(['IPv4']),
@@ -494,6 +505,19 @@ describe('what a Link left (E5)', () => {
     await made.put(read('a', { names: 'east' }));
     await pass(60_000);
     expect(made.leases.records).toEqual({ a: 'west' });
+    await made.end();
+  });
+
+  it('in ServiceImports that cannot be read is removed when they can be, and the Lease stays until then (K5)', async () => {
+    const made = await world([read('a'), read('b', { names: 'east' })]);
+    made.kept = ['shop/web'];
+    await made.delete('a');
+    await pass(60_000);
+    expect([made.leases.records, made.clusters.mayHaveLink('west')]).toEqual([{ a: 'west', b: 'east' }, true]);
+    made.kept = [];
+    made.clusters.moreReadable();
+    await pass(60_000);
+    expect([made.leases.records, made.clusters.mayHaveLink('west')]).toEqual([{ b: 'east' }, false]);
     await made.end();
   });
 

@@ -47,6 +47,7 @@ describe('the controller of ServiceImports', () => {
   let events: string[];
   let mayWrite: boolean;
   let sinceMs: number;
+  let timesReadable: number;
   let stop: AbortController;
   let running: Promise<void>;
 
@@ -66,6 +67,7 @@ describe('the controller of ServiceImports', () => {
     events = [];
     mayWrite = true;
     sinceMs = -Infinity;
+    timesReadable = 0;
     stop = new AbortController();
     running = Promise.resolve();
   });
@@ -109,6 +111,7 @@ describe('the controller of ServiceImports', () => {
       local: exporter('(local)', () => here),
       mayHaveLink: (cluster) => linked.has(cluster),
       exporting: () => exporting,
+      onReadable: () => void (timesReadable += 1),
     });
     running = imports.run(stop.signal);
     env.source.namespaces.subscribe((name, state) => imports.namespaceChanged(name, state));
@@ -292,9 +295,12 @@ describe('the controller of ServiceImports', () => {
     await eventually('that is known', async () => said().length > 0);
     await change(target('a', GONE));
     expect([derived(), Object.keys(slices()).length]).toEqual([before, 1]);
+    expect([imports.endingOf('a'), imports.keptOf('a')]).toEqual([[], ['shop/web']]);
     await change(target('a'));
+    timesReadable = 0;
     await installCrd(stage.east, serviceImportCrd);
     await eventually('it is back', async () => live()?.spec.ips?.[0] === before?.spec.clusterIP);
+    expect([imports.endingOf('a'), imports.keptOf('a'), timesReadable > 0]).toEqual([['shop/web'], [], true]);
     expect(derived()?.metadata.uid).toBe(before?.metadata.uid);
   });
 

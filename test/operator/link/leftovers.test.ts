@@ -104,6 +104,7 @@ describe('the removal of what a Link left (E5)', () => {
       addAll: () => undefined,
       partsOf: () => new Set(ending),
       endingOf: () => ((asked += 1), ending),
+      keptOf: () => [],
     };
     await start(
       () => stage.lease('old', '', 'west'),
@@ -115,6 +116,28 @@ describe('the removal of what a Link left (E5)', () => {
     ending = [];
     expect(await result).toBe('complete');
     expect([joined, stage.leases()]).toEqual([['join west true', 'leave west'], {}]);
+  });
+
+  it('leaves the Lease as a record of parts in ServiceImports that cannot be read (E5, K5)', async () => {
+    const imports = {
+      join: () => undefined,
+      leave: () => undefined,
+      endingOf: () => [],
+      keptOf: () => ['shop/web'],
+    } as unknown as NonNullable<Environment['imports']>;
+    await start(
+      () => {
+        stage.mirror('a');
+        stage.lease('old', '', 'west');
+      },
+      {},
+      () => (env = { ...env, imports }),
+    );
+    expect(await result).toBe('incomplete');
+    expect([stage.has(), stage.leases()]).toEqual([true, { old: { holder: '', cluster: 'west' } }]);
+    expect(stage.lines).toContain(
+      'warn the Lease of the Link stays: ServiceImports that it has a part in cannot be read',
+    );
   });
 
   it('is over at once where nothing is left, and takes the Lease', async () => {
