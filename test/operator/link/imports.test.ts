@@ -424,6 +424,7 @@ describe('the controller of ServiceImports', () => {
     await imports.idle();
     expect(condition(exported(), 'Conflict')).toBe('False NoConflicts');
     expect(JSON.stringify(exported().status)).toContain('not known: a');
+    here = { ...here, serviceExport: { ...here.serviceExport!, ...(exported() as object) } };
     await change(target('a'));
     expect(JSON.stringify(exported().status)).toContain('compared: id-a, id-here');
     exporting = ['a'];
