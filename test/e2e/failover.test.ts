@@ -43,6 +43,10 @@ onEachBacking('failover', (backing) => {
     for (const crd of [failoverCrd as unknown as ObjectRef, ...httpRouteCrds()]) {
       await installCrd(clusters.eastCluster, crd);
     }
+    // A cluster is lent with the kinds that others have installed.
+    const crd = tcpRouteCrd();
+    await clusters.east.delete(crd);
+    await eventually('TCPRoutes are not served', async () => (await clusters.east.get(crd)) === undefined);
     await clusters.link();
   });
   beforeEach(async () => {

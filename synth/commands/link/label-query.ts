@@ -17,7 +17,7 @@ export const readLabelQuery = (flag: string, query: string): QueryRead => {
     problem: { object: flag, reason, remedy: "write as in 'app=web,tier in (front,back),!internal'" },
   });
   const read = readRequirements(query);
-  if (!read.ok) return no(`"${read.part}" must be a requirement on a label`);
+  if (!read.ok) return no(`"${query}" must be a label query: "${read.part}" is no requirement on a label`);
   const matchLabels: Record<string, string> = {};
   const matchExpressions: LabelExpression[] = [];
   for (const expression of read.value) {

@@ -33,9 +33,9 @@ describe('a label query', () => {
 
   it.each([
     ['a=b,a=c', /must not ask for two values of a/],
-    ['a=b c', /must be a requirement on a label/],
-    ['a in (b', /"a in \(b" must be a requirement on a label/],
-    ['a,,b', /"" must be a requirement on a label/],
+    ['a=b c', /"a=b c" is no requirement on a label/],
+    ['a in (b', /must be a label query: "a in \(b" is no requirement/],
+    ['a,,b', /"a,,b" must be a label query: "" is no requirement/],
     ['a=-', /must be a valid label value/],
     ['-a', /must be a valid label key/],
     ['a>1', /must be a valid label key/],
