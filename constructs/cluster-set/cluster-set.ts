@@ -140,7 +140,8 @@ const side = (
     operator,
     monitoring,
     flat = false,
-    federation = flat ? 'flat' : 'gateway',
+    // What a Link has without it is left out: the CRD of Linkerd does not know the field.
+    federation = flat ? undefined : 'gateway',
     serviceExports,
     linkerdController,
     scrapers,
@@ -196,8 +197,7 @@ const linkTo = (
       },
     }),
     ...(flat !== true && { remoteDiscoverySelector: {} }),
-    // Without it, what the MCS API exports is reached through a gateway that there is.
-    ...((federation === 'gateway' || target.gatewayAddresses !== undefined) && { federation }),
+    federation,
     serviceExports,
   };
 };

@@ -131,7 +131,8 @@ export interface ClusterSetProps {
    */
   readonly federation?: 'gateway' | 'flat' | undefined;
   /**
-   * Whether clusters import what the ServiceExports of others export. ServiceImports are reached as `federation` says.
+   * Whether clusters import what the ServiceExports of others export. ServiceImports are reached as `federation` says, or, if it
+   * is absent, through the gateways that there are.
    * @default true
    */
   readonly serviceExports?: boolean | undefined;

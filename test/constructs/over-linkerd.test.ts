@@ -148,12 +148,6 @@ const OF_LINK: Reasons = {
   ],
 };
 
-const OF_FLAT_LINK: Reasons = {
-  'a Link that has a gateway and is of a flat network says so, for what the MCS API exports': [
-    'Link west spec.federation: - → "flat"',
-  ],
-};
-
 const keyOf = ({ kind, metadata }: ApiJson): string => `${kind} ${metadata.name}`;
 
 interface Rule {
@@ -234,7 +228,7 @@ onReal("over the objects of Linkerd's chart", () => {
     test.each<[string, readonly ApiJson[], Reasons]>([
       ['Multicluster', multicluster, { ...OF_GATEWAY, ...OF_POLICY, ...OF_ACCOUNT, ...OF_LINK }],
       ['Gateway', gateway, OF_GATEWAY],
-      ['ClusterSet', clusterSet, { ...OF_GATEWAY, ...OF_POLICY, ...OF_LINK, ...OF_FLAT_LINK }],
+      ['ClusterSet', clusterSet, { ...OF_GATEWAY, ...OF_POLICY, ...OF_LINK }],
     ])('%s is applied, and changes no more than this', async (_, ours, reasons) => {
       const [namespace, crd, ...rest] = linkerdChart;
       const ofControlPlane = { ...namespace!, metadata: { name: 'linkerd' } };

@@ -183,7 +183,7 @@ export class LinkerdDeployment {
   }
 
   async #available(replicas: number): Promise<void> {
-    const status = { replicas, readyReplicas: replicas, availableReplicas: replicas };
+    const status = { replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas };
     await this.#api.patch(LinkerdDeployment.ref, { status }, { subresource: 'status' });
   }
 }

@@ -49,8 +49,8 @@ export const CONSTRUCTS: readonly Defect[] = [
     name: 'clusters without a flat network federate on one',
     file: 'constructs/cluster-set/cluster-set.ts',
     rule: 'I5',
-    find: "(federation === 'gateway' || target.gatewayAddresses !== undefined) && { federation }",
-    replace: '{}',
+    find: "federation = flat ? undefined : 'gateway',",
+    replace: 'federation,',
     tests: ['test/constructs/cluster-set/cluster-set.test.ts'],
   },
   {

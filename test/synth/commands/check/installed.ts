@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LinkCredentials, MirrorOperator, Multicluster, type MulticlusterProps } from '../../../../constructs/index.ts';
 import { type ApiJson, render } from '../../../../constructs/mirror/render.ts';
+import { mcsCrds } from '../../../../crds/index.ts';
 import { diagnose } from '../../../../synth/commands/check/check.ts';
 import type { Checked } from '../../../../synth/commands/check/report.ts';
 import type { Backing } from '../../../cluster/index.ts';
@@ -127,6 +128,8 @@ export class Installed {
     for (const client of [clusters.east, clusters.west]) {
       await client.apply(namespace('linkerd'));
       await client.apply(linkerdConfig(ANCHOR));
+      // A cluster is lent with the kinds that others have installed.
+      for (const crd of mcsCrds) await client.delete(crd);
     }
     const directory = await mkdtemp(join(tmpdir(), 'linkspan-check-'));
     return new Installed(clusters, await startKubelet(clusters.eastCluster), directory);

@@ -74,7 +74,7 @@ onEachBacking('linkspan allow and link-gen', (backing) => {
   test.each([
     [['--cluster-name=West'], '--cluster-name: "West" must be a valid DNS label'],
     [[], "required option '--cluster-name <name>' not specified"],
-    [['--cluster-name=west', '--selector=a=b=c'], '--selector: "a=b=c" must be a requirement on a label'],
+    [['--cluster-name=west', '--selector=a=b=c'], '--selector: "a=b=c" must be a label query'],
     [
       ['--cluster-name=west', '--federated-service-selector=a,,b', '-l=c('],
       '--federated-service-selector: "a,,b" must be a label query',
