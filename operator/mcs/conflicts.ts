@@ -45,7 +45,12 @@ export function resolve(exports: readonly ExportedService[]): Resolution | undef
   const [oldest] = byAge;
   if (oldest === undefined) return undefined;
   const backing = byAge.filter(({ type }) => type === oldest.type);
-  return { oldest, backing, ports: unionOf(backing), conflicts: conflictsAmong(oldest, byAge) };
+  return {
+    oldest,
+    backing,
+    ports: portUnion(backing.flatMap(({ ports }) => ports)),
+    conflicts: conflictsAmong(oldest, byAge),
+  };
 }
 
 /** The older export first; of two of one age, that of the cluster whose id comes first. */
@@ -54,12 +59,12 @@ function bySeniority(a: ExportedService, b: ExportedService): number {
   return a.cluster < b.cluster ? -1 : 1;
 }
 
-/** The ports of all exports: of two with one name, or with one number and protocol, that of the older export. */
-function unionOf(byAge: readonly ExportedService[]): readonly ImportPort[] {
+/** Returns ports as one ServiceImport has them: of two with one name, or with one number and protocol, the first. */
+export function portUnion(ports: readonly ImportPort[]): readonly ImportPort[] {
   const names = new Set<string>();
   const numbers = new Set<string>();
   const union: ImportPort[] = [];
-  for (const port of byAge.flatMap(({ ports }) => ports)) {
+  for (const port of ports) {
     const { name = '', port: number, protocol = 'TCP' } = port;
     const key = `${number}/${protocol}`;
     if (names.has(name) || numbers.has(key) || union.length === MAX_PORTS) continue;

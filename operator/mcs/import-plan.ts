@@ -5,8 +5,7 @@ import type { ImportPort, ImportType, ServiceImportProps } from '../../construct
 import { Annotation } from '../../crds/wire.ts';
 import type { IpFamily } from '../kube/objects.ts';
 import { isFlat } from '../source/owner.ts';
-import type { Resolution } from './conflicts.ts';
-import { MAX_PORTS } from './exports.ts';
+import { portUnion, type Resolution } from './conflicts.ts';
 import { derivedAddresses, isOfImport } from './membership.ts';
 import { type ObservedImport, targetOf } from './observed.ts';
 import type { Shape, Source } from './sources.ts';
@@ -77,13 +76,9 @@ function portsOf(
   const stays = sources.some(({ exported }) => exported === undefined);
   if (!stays || derived === undefined || !isOfImport(name, derived)) return ports;
   const had = (derived.spec?.ports ?? []) as readonly ImportPort[];
-  const others = had
-    .filter((port) => ports.every((each) => numberOf(each) !== numberOf(port) && each.name !== port.name))
-    .map(({ name, port, protocol, appProtocol }) => ({ name, port, protocol, appProtocol }));
-  return [...ports, ...others].slice(0, MAX_PORTS);
+  const others = had.map(({ name, port, protocol, appProtocol }) => ({ name, port, protocol, appProtocol }));
+  return portUnion([...ports, ...others]);
 }
-
-const numberOf = ({ port, protocol = 'TCP' }: ImportPort): string => `${port}/${protocol}`;
 
 /** Of all that the oldest export has, what the construct takes over as it is. */
 const exportedFields = ({

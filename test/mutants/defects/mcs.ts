@@ -139,7 +139,7 @@ export const MCS: readonly Defect[] = [
     ...PLAN,
     name: 'a ServiceImport that is deleted comes back without the ports of clusters that are not known',
     rule: 'K5',
-    find: 'return [...ports, ...others].slice(0, MAX_PORTS);',
+    find: 'return portUnion([...ports, ...others]);',
     replace: 'return ports;',
   },
   {
