@@ -13,7 +13,7 @@ import type { TargetExporter } from '../mcs/observed.ts';
 import type { GatewayView, LinkView } from '../mirror/observed.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
 import type { Candidate } from '../target/cap.ts';
-import { ClusterExports } from '../target/cluster-exports.ts';
+import { ClusterExports, type ClusterExportsOptions } from '../target/cluster-exports.ts';
 import type { ExportState } from '../target/losses.ts';
 import type { TargetObstacle } from '../target/target.ts';
 import type { Environment } from './environment.ts';
@@ -148,16 +148,11 @@ export class SessionImports implements ImportParty, ImportListener {
     signal: AbortSignal,
   ): Promise<void> {
     if (!this.isWanted) return Promise.resolve();
-    const { env } = this.#options;
     const { promise, resolve } = Promise.withResolvers<void>();
     const stop = new AbortController();
     const nothing = (): void => undefined;
     const exports = new ClusterExports({
-      client,
-      namespaces: this.#settings.targetNamespaces,
-      timings: env.tuning.targetTimings,
-      log: env.log,
-      about: { link: this.#settings.name, cluster: this.#options.cluster },
+      ...this.#source(client),
       onChange: nothing,
       onRelisted: nothing,
       onIdentity: nothing,
@@ -239,17 +234,21 @@ export class SessionImports implements ImportParty, ImportListener {
     this.#options.env.imports?.addAll();
   }
 
+  /** Where exports are read. */
+  #source(client: KubeClient): Pick<ClusterExportsOptions, 'client' | 'namespaces' | 'timings' | 'log' | 'about'> {
+    const { env, cluster } = this.#options;
+    const { name, targetNamespaces } = this.#settings;
+    const about = { link: name, cluster };
+    return { client, namespaces: targetNamespaces, timings: env.tuning.targetTimings, log: env.log, about };
+  }
+
   #read(client: KubeClient): Reading {
     const { env, guard } = this.#options;
     // One that was replaced may still report.
     const isCurrent = (): boolean => this.#reading?.exports === exports;
     const exports: ClusterExports = new ClusterExports({
-      client,
-      namespaces: this.#settings.targetNamespaces,
-      timings: env.tuning.targetTimings,
+      ...this.#source(client),
       returnGraceMs: env.tuning.returnGraceMs,
-      log: env.log,
-      about: { link: this.#settings.name, cluster: this.#options.cluster },
       onChange: (key) => {
         if (!isCurrent()) return;
         guard.importChanged(key);
