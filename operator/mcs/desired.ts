@@ -13,7 +13,7 @@ import type { ImportPlan, ImportRefusal } from './import-plan.ts';
 import { isOfImport } from './membership.ts';
 import { SERVICE_IMPORTS } from './objects.ts';
 import type { ObservedImport } from './observed.ts';
-import { retainedServices, retainedSlices, sourceCluster } from './sources.ts';
+import { sourceCluster } from './sources.ts';
 
 /** The objects of one ServiceImport. */
 export interface ImportManifests {
@@ -83,11 +83,11 @@ export function desired(observed: ObservedImport, plan: ImportPlan): DesiredImpo
   );
   const services = [
     ...objects.filter(({ kind }) => kind === 'Service'),
-    ...plan.sources.flatMap((source) => retainedServices(observed, source, plan)),
+    ...clusters.flatMap(({ retained }) => retained.services),
   ].map(service);
   const endpoints = [
     ...objects.filter(({ kind }) => kind === 'EndpointSlice'),
-    ...plan.sources.flatMap((source) => retainedSlices(observed, source, plan)),
+    ...clusters.flatMap(({ retained }) => retained.slices),
   ].map(slice);
   const imports = importsIn(objects);
   const notes = clusters.flatMap((each) => each.notes);

@@ -40,9 +40,13 @@ export interface Shape {
 /** What the construct is given of a cluster, and what of the cluster is left out. */
 export interface SourceCluster extends Omit<ImportedPods, 'pods'> {
   readonly cluster: ImportedCluster;
+  /** What there is of the cluster that the construct does not render, and that stays. */
+  readonly retained: { readonly services: readonly Service[]; readonly slices: readonly KubeObject[] };
 }
 
-/** Returns what the construct renders of a cluster. Without endpoints, it renders none. */
+const NOTHING: SourceCluster['retained'] = { services: [], slices: [] };
+
+/** Returns what the construct renders of a cluster, and what stays of it beside that. Without endpoints, it renders none. */
 export function sourceCluster(observed: ObservedImport, source: Source, shape: Shape): SourceCluster {
   const target = targetOf(source.exporter);
   const cluster: ImportedCluster = {
@@ -53,16 +57,17 @@ export function sourceCluster(observed: ObservedImport, source: Source, shape: S
   };
   const complete = (more: Partial<ImportedCluster> = {}): SourceCluster => ({
     cluster: { ...cluster, ...more },
+    retained: NOTHING,
     notes: [],
     isBlocked: false,
   });
-  if (source.exported === undefined || isRetained(observed, source, shape)) return complete();
+  if (isRetained(observed, source, shape)) return { ...complete(), retained: retainedOf(observed, source, shape) };
   if (target === undefined || shape.mode === 'remote-discovery')
     return complete({ slices: copies(observed, source, shape) });
   if (shape.type !== 'Headless') return complete({ endpoints: gatewayEndpointsOf(target, slicesOf(observed, target)) });
   if (target.gateway === undefined || target.service === undefined) return complete();
   const { pods, ...left } = importedPods(observed, target, target.service);
-  return { ...left, cluster: { ...cluster, pods, endpoints: podGateway(observed, target) } };
+  return { ...left, retained: NOTHING, cluster: { ...cluster, pods, endpoints: podGateway(observed, target) } };
 }
 
 /** The gateway behind the Services of a target's pods; undefined while it has no address. */
@@ -86,9 +91,13 @@ function isRetained(observed: ObservedImport, { exporter, exported }: Source, { 
   return target.slices === undefined || podGateway(observed, target) === undefined;
 }
 
-/** Returns the slices of a cluster that the construct does not render. */
-export function retainedSlices(observed: ObservedImport, source: Source, shape: Shape): readonly KubeObject[] {
-  if (!isRetained(observed, source, shape)) return [];
+/** What stays of a cluster of which everything stays as it is. */
+const retainedOf = (observed: ObservedImport, source: Source, shape: Shape): SourceCluster['retained'] => ({
+  services: shape.type === 'Headless' ? podServicesOf(observed, source.exporter) : [],
+  slices: retainedSlices(observed, source, shape),
+});
+
+function retainedSlices(observed: ObservedImport, source: Source, shape: Shape): readonly KubeObject[] {
   const all = slicesOf(observed, source.exporter);
   const slices = all.filter((each) => isOfShape(each, observed.name, shape));
   const target = targetOf(source.exporter);
@@ -109,10 +118,6 @@ const refreshedPodSlices = (
   [...Map.groupBy(slices, ({ metadata }) => metadata.labels?.[Label.serviceName] ?? '')].flatMap(([service, of]) =>
     refreshedSlices(target?.gateway, of, service),
   );
-
-/** Returns the Services of the pods of a cluster that the construct does not render. */
-export const retainedServices = (observed: ObservedImport, source: Source, shape: Shape): readonly Service[] =>
-  shape.type === 'Headless' && isRetained(observed, source, shape) ? podServicesOf(observed, source.exporter) : [];
 
 /** Reports whether a slice can stay in this shape: it is the derived Service's or nobody's, with hostnames or without. */
 function isOfShape({ metadata, endpoints }: EndpointSlice, name: string, { type, mode }: Shape): boolean {

@@ -829,8 +829,8 @@ export const MCS: readonly Defect[] = [
     ...SOURCES,
     name: 'Services of pods are gone while their cluster cannot be read',
     rule: 'K5',
-    find: '? podServicesOf(observed, source.exporter) : [];',
-    replace: '? [] : [];',
+    find: '? podServicesOf(observed, source.exporter) : [],',
+    replace: '? [] : [],',
     tests: [PODS_TEST],
   },
   {
