@@ -23,7 +23,9 @@ export interface ClusterPropertyProps {
 }
 
 /**
- * An `about.k8s.io/v1beta1` ClusterProperty. The operator of this version of Linkspan does not read it yet.
+ * An `about.k8s.io/v1beta1` ClusterProperty. Operators read the id of their own cluster and those of their targets from
+ * it, and call a cluster by the name that its Link gives it while there is none.
+ *
  * Synthesis fails for an invalid name or value.
  */
 export class ClusterProperty extends Construct {
