@@ -54,7 +54,11 @@ export interface Request {
   readonly signal?: AbortSignal | undefined;
   /** Minimum deadline, for requests that take longer than others. @default 0 */
   readonly minTimeoutMs?: number;
-  /** Called right before it is sent, when its turn has come: what it throws ends it. */
+  /**
+   * Called right before it is sent, when its turn has come: what it throws ends it. Once such a request is sent, `signal`
+   * ends it no more: the server may carry it out all the same, and whoever gives up what the fence guards must know when
+   * that can no longer happen.
+   */
   readonly fence?: (() => void) | undefined;
   /** Which connections it takes. @default ordinary */
   readonly lane?: RequestLane;
@@ -196,11 +200,14 @@ export class Transport {
 
   /** One request, when its turn has come, and what is read of its answer within the deadline. */
   async #exchange<R>(request: Request, read: (response: WireResponse) => Promise<R>): Promise<R> {
-    const { method, path, what, query = {}, body, lane = 'ordinary', signal } = request;
+    const { method, path, what, query = {}, body, lane = 'ordinary', signal, fence } = request;
     const limitMs = Math.max(this.#options.timeoutMs, request.minTimeoutMs ?? 0);
-    const exchange = async (until: AbortSignal): Promise<R> => {
+    const exchange = async (until: AbortSignal, ignoreOuter: () => void): Promise<R> => {
       const headers = await this.#headers(what, until);
-      request.fence?.();
+      if (fence !== undefined) {
+        fence();
+        ignoreOuter();
+      }
       const response = await this.#answered(lane, {
         method,
         path: this.#basePath + path + queryString(query),

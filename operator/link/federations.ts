@@ -47,6 +47,8 @@ export class Federations implements Federation {
   readonly #parties = new Map<string, FederationParty>();
   /** Ends what was decided while a Lease was held that was lost meanwhile, or the other way round. */
   #standing = new AbortController();
+  /** The reconciles under way. */
+  readonly #underWay = new Set<Promise<unknown>>();
   /** Ends the reconciles; undefined before they begin. */
   #stop: AbortSignal | undefined;
   /** Keys that were reported with a status. */
@@ -58,7 +60,7 @@ export class Federations implements Federation {
     this.#options = options;
     this.#controller = new Controller({
       name: 'federation',
-      reconcile: (key, signal) => this.#reconcile(key, signal),
+      reconcile: (key, signal) => this.#track(this.#reconcile(key, signal)),
       concurrency: env.config.concurrency,
       metrics: env.metrics,
       log: env.log,
@@ -80,7 +82,7 @@ export class Federations implements Federation {
   }
 
   leave(cluster: string): void {
-    if (this.#parties.delete(cluster)) this.interrupt();
+    if (this.#parties.delete(cluster)) void this.interrupt();
   }
 
   add(key: string): void {
@@ -115,11 +117,23 @@ export class Federations implements Federation {
     for (const key of this.#keys()) if (state === 'missing' || splitKey(key).namespace === namespace) this.add(key);
   }
 
-  interrupt(): void {
+  async interrupt(): Promise<void> {
     const before = this.#standing;
     this.#standing = new AbortController();
     before.abort(new Error('a Lease was acquired or lost'));
+    const interrupted = [...this.#underWay];
     this.addAll();
+    await Promise.all(interrupted);
+  }
+
+  async #track<T>(reconcile: Promise<T>): Promise<T> {
+    const ended = reconcile.catch(() => undefined);
+    this.#underWay.add(ended);
+    try {
+      return await reconcile;
+    } finally {
+      this.#underWay.delete(ended);
+    }
   }
 
   /** Reconciles until the signal aborts and the reconciles under way have ended. */

@@ -3,6 +3,7 @@
  * Services, and of its part in ServiceImports (rule E5). It runs under the Lease of the Link that the mirrors were written
  * for. After a restart, these Leases are the only record of leftovers.
  */
+import { aborted } from '../kube/abort.ts';
 import { sleep } from '../kube/backoff.ts';
 import { verdict } from '../kube/conditions.ts';
 import { describe } from '../kube/errors.ts';
@@ -88,7 +89,8 @@ export class Removal {
     this.lease.run(async (until) => {
       for (const key of party.keys()) federations.add(key);
       for (const key of this.#mirrors.keys()) this.#mirrors.add(key);
-      await this.#mirrors.run(until);
+      const memberships = aborted(until).then(() => federations.interrupt());
+      await Promise.all([this.#mirrors.run(until), memberships]);
     });
     this.#ended = this.#finish();
     return this.#ended;
@@ -115,10 +117,10 @@ export class Removal {
       await sleep(POLL_MS, this.#stopped.signal);
     }
     const result = this.#stopped.signal.aborted ? 'stopped' : this.#isComplete() ? 'complete' : 'incomplete';
+    this.#env.federations.leave(this.#cluster);
     if (result === 'complete') await this.#removeLease();
     else await this.lease.release();
     this.#unsubscribe();
-    this.#env.federations.leave(this.#cluster);
     this.#env.imports?.leave(this.#cluster);
     await this.#mirrors.forget();
     await this.#env.metrics.forgetTarget(this.#cluster);

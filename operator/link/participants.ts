@@ -50,9 +50,9 @@ export interface Federation {
   add(key: string): void;
   /**
    * Ends the reconciles under way before their next write, and begins all anew: a Lease was acquired or lost, so that
-   * what they have decided may be another's to decide (rule I7).
+   * what they have decided may be another's to decide (rule I7). Resolves when they have ended.
    */
-  interrupt(): void;
+  interrupt(): Promise<void>;
 }
 
 /** Which clusters Linkerd's control plane finds pods of on a flat network. */

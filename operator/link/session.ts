@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type LinkSettings, probeName } from '../../crds/index.ts';
 import type { TargetKnowledge } from '../failover/readiness.ts';
 import { Gateway } from '../gateway/gateway.ts';
+import { aborted } from '../kube/abort.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import { describe } from '../kube/errors.ts';
 import { machineNetwork } from '../kube/network.ts';
@@ -272,9 +273,9 @@ export class Session {
     // Keys that were queued when the Lease was lost have left the queue.
     this.#enqueueAll();
     this.#party.taken();
-    // The Lease says so itself only then.
-    until.addEventListener('abort', () => queueMicrotask(() => this.#party.lost()), { once: true });
-    await this.#mirrors.run(until);
+    // The Lease says that it is lost right after the abort.
+    const memberships = aborted(until).then(() => this.#party.lost());
+    await Promise.all([this.#mirrors.run(until), memberships]);
   }
 
   #found(obstacle: TargetObstacle | undefined): void {

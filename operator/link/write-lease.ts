@@ -79,7 +79,7 @@ export class WriteLease {
 
   /** Whether mirrors of the Link may be written at this moment: ask right before each write. */
   get mayWrite(): boolean {
-    return this.#lock.mayWrite && this.#env.mayWrite();
+    return !this.#quiet.signal.aborted && this.#lock.mayWrite && this.#env.mayWrite();
   }
 
   /** Identity of another holder. */

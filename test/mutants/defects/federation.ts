@@ -19,6 +19,13 @@ const STORES = { ...FEDERATIONS, file: 'operator/source/stores.ts' };
 
 export const FEDERATION: readonly Defect[] = [
   {
+    ...FEDERATIONS,
+    name: 'L69 an interruption does not wait for what is being written',
+    rule: 'H1',
+    find: 'await Promise.all(interrupted);',
+    replace: 'void interrupted;',
+  },
+  {
     ...REFUSALS,
     name: 'a federated Service joins another (N7)',
     rule: 'I1',

@@ -30,6 +30,13 @@ const SOCKETS = { file: 'operator/kube/network.ts', tests: ['test/operator/kube/
 
 export const KUBE: readonly Defect[] = [
   {
+    ...TRANSPORT,
+    name: 'L69 a write that was sent under a Lease is given up, and may be made later',
+    rule: 'H1',
+    find: 'fence(); ignoreOuter();',
+    replace: 'fence();',
+  },
+  {
     ...SOCKETS,
     name: 'connections look names up by threads of the process',
     rule: 'F4',

@@ -299,6 +299,14 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...SESSION,
+    name: 'L69 a session gives its Lease up while a federated Service is being written under it',
+    rule: 'H1',
+    find: 'await Promise.all([this.#mirrors.run(until), memberships]);',
+    replace: 'await this.#mirrors.run(until); void memberships;',
+    tests: ['test/operator/link/session.test.ts'],
+  },
+  {
+    ...SESSION,
     name: 'Synced is true of a Link before its change has been applied',
     rule: 'G1',
     find: 'if (this.#mirrors.progress.hasBegun) this.#mirrors.progress.start(keys);',
@@ -625,6 +633,14 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...WRITE_LEASE,
+    name: 'L69 what is decided while the Lease is given up is still written under it',
+    rule: 'H1',
+    find: '!this.#quiet.signal.aborted && this.#lock.mayWrite',
+    replace: 'this.#lock.mayWrite',
+    tests: ['test/operator/link/session.test.ts'],
+  },
+  {
+    ...WRITE_LEASE,
     name: 'S7 the Lease is given up while writes are still under way',
     rule: 'H1',
     find: 'this.#quiet.abort(); await this.#working;',
@@ -886,6 +902,14 @@ export const LINK: readonly Defect[] = [
     rule: 'E5',
     find: "this.#isComplete() ? 'complete' : 'incomplete'",
     replace: "'complete'",
+  },
+  {
+    ...LEFTOVERS,
+    name: 'L69 a removal gives its Lease up while a federated Service is being written under it',
+    rule: 'H1',
+    find: 'await Promise.all([this.#mirrors.run(until), memberships]);',
+    replace: 'await this.#mirrors.run(until); void memberships;',
+    tests: ['test/operator/link/leftovers.test.ts'],
   },
   {
     ...LEFTOVERS,

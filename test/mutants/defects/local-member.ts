@@ -51,7 +51,7 @@ export const LOCAL_MEMBER: readonly Defect[] = [
     ...MEMBER,
     name: 'what was decided under the Lease is written after it was lost',
     rule: 'I7',
-    find: 'this.#lease.run(() => federations.interrupt());',
+    find: 'this.#lease.run(() => void federations.interrupt());',
     replace: 'this.#lease.run(() => federations.addAll());',
   },
   {

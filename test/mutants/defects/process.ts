@@ -72,7 +72,7 @@ export const PROCESS: readonly Defect[] = [
     tests: ['test/operator/kube/client.test.ts'],
     name: 'a write that waited for its turn is sent although the Lease may have expired meanwhile',
     rule: 'H2',
-    find: 'request.fence?.();',
+    find: 'fence();',
     replace: '',
   },
   {

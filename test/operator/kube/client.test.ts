@@ -242,6 +242,25 @@ describe('a request that waits for its turn (H7)', () => {
     expect(seen).toHaveLength(2);
   });
 
+  it('is waited for to its end once it has passed its fence, and not sent if it was given up before (H1, L69)', async () => {
+    const fenced = connect().fenced(() => undefined);
+    const held: ServerResponse[] = [];
+    respond = (_, response) => void held.push(response);
+    const stop = new AbortController();
+    let isOver = false;
+    const deletion = fenced.delete(SERVICES, { name: 'a', namespace: 'shop' }, {}, stop.signal).finally(() => {
+      isOver = true;
+    });
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    stop.abort(new Error('enough'));
+    const other = fenced.delete(SERVICES, { name: 'b', namespace: 'shop' }, {}, stop.signal);
+    await expect(other).rejects.toThrow('enough');
+    expect(isOver).toBe(false);
+    held[0]?.end('{}');
+    await deletion;
+    expect(seen).toHaveLength(1);
+  });
+
   it('gives up its turn when nobody waits for it any more', async () => {
     const client = connect({ connections: 1 });
     const held: ServerResponse[] = [];

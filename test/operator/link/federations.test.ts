@@ -250,6 +250,20 @@ describe('the controller of federated Services', () => {
     expect(live()).toBeUndefined();
   });
 
+  it('is interrupted once what was being written is (H1, L69)', async () => {
+    await start(target('a'));
+    let isSent = false;
+    stage.east.faults.latency(300, ({ verb }) => {
+      isSent ||= verb === 'delete';
+      return verb === 'delete';
+    });
+    federations.leave('a');
+    federations.join(party(target('a', { service: undefined })));
+    await eventually('the deletion is sent', async () => isSent);
+    await federations.interrupt();
+    expect(live()).toBeUndefined();
+  });
+
   it('reconciles what one cluster has a part in, and nothing once it stops (H7)', async () => {
     let observed: string[] = [];
     const watched = (cluster: string, key: string): FederationParty => {

@@ -261,6 +261,31 @@ describe('the removal of what a Link left (E5)', () => {
     env.source.subscribe('west', () => undefined)();
   });
 
+  it('releases the Lease only when no federated Service is being written under it (H1, L69)', async () => {
+    const ended = Promise.withResolvers<void>();
+    let isInterrupted = false;
+    const interrupt = (): Promise<void> => {
+      isInterrupted = true;
+      return ended.promise;
+    };
+    await start(
+      () => {
+        stage.mirror('a');
+        refuseDeletions();
+      },
+      {},
+      () => (env = { ...env, federations: { ...env.federations, interrupt } }),
+    );
+    await eventually('it works', async () => stage.leases()['old']?.holder === 'linkspan-0');
+    const stopped = removal.stop();
+    await eventually('federations are interrupted', async () => isInterrupted);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(stage.leases()['old']?.holder).toBe('linkspan-0');
+    ended.resolve();
+    await stopped;
+    expect(stage.leases()['old']?.holder).toBe('');
+  });
+
   it('leaves the Lease as a record where a namespace that cannot be read may hold more', async () => {
     const isBank = ({ namespace = '' }: { readonly namespace?: string }): boolean => namespace === 'bank';
     await start(

@@ -97,7 +97,7 @@ describe('a session', () => {
 
   it('says nothing of mirrors before it has looked at each (G1)', async () => {
     await start({ exported: ['a', 'b'] }, { flags: { concurrency: '1' } });
-    stage.east.faults.refuse({ failure: { kind: 'hang', effect: 'before' }, match: ({ verb }) => verb === 'patch' });
+    stage.east.faults.latency(1_000, ({ verb }) => verb === 'patch');
     await eventually('the first is under way', async () => session.findings().reachable?.status === 'True');
     expect(session.findings()).toMatchObject({ synced: undefined, mirrors: undefined });
   });
@@ -223,10 +223,10 @@ describe('a session', () => {
   it('has its first pass end also when the Lease was lost in it, and came back', async () => {
     await start({ exported: names(6) }, { flags: { ...QUICK_LEASE, concurrency: '1' } });
     env.claims.join('east', { createdAt: '2030-01-01T00:00:00Z', name: 'east' }, () => undefined);
-    const answer = stage.east.faults.refuse({
-      failure: { kind: 'hang', effect: 'before' },
-      match: ({ verb, name = '' }) => verb === 'patch' && name.endsWith('-west'),
-    });
+    const answer = stage.east.faults.latency(
+      3_000,
+      ({ verb, name = '' }) => verb === 'patch' && name.endsWith('-west'),
+    );
     const gone = { owner: { cluster: 'east', key: 'shop/x' }, names: ['s5-west'], since: '' };
     const isClaimed = (): boolean => 'lostTo' in (env.claims.resolve('shop', gone) ?? {});
     await eventually('the first pass is under way', async () => isClaimed());
@@ -396,6 +396,48 @@ describe('a session', () => {
     env.source.subscribe('west', () => undefined)();
     const series = (await stage.metrics.registry.metrics()).split('\n').filter((line) => line.includes('west'));
     expect(series).toEqual([]);
+  });
+
+  describe('releases its Lease only when what was sent under it has ended (H1, L69)', () => {
+    const SLOW_MS = 300;
+
+    it('be it the deletion of a mirror', async () => {
+      await start({ exported: ['a'] });
+      await untilMirrored('a');
+      let isSent = false;
+      stage.east.faults.latency(SLOW_MS, ({ verb, resource }) => {
+        const isDeletion = verb === 'delete' && resource === 'services';
+        isSent ||= isDeletion;
+        return isDeletion;
+      });
+      remove('a');
+      await eventually('the deletion is sent', async () => isSent);
+      await session.stop();
+      expect(stage.services()).toEqual([]);
+      expect(stage.leases()).toEqual({ west: { holder: '', cluster: 'west' } });
+    });
+
+    it('or a write to a federated Service', async () => {
+      await start({ exported: ['a'] });
+      await session.stop();
+      const ended = Promise.withResolvers<void>();
+      let isInterrupted = false;
+      const interrupt = (): Promise<void> => {
+        isInterrupted = true;
+        return ended.promise;
+      };
+      session = new Session(settings(), { ...env, federations: { ...env.federations, interrupt } }, report);
+      session.start();
+      await eventually('the Lease is held', async () => session.lease.isHeld);
+      const stopped = session.stop();
+      await eventually('federations are interrupted', async () => isInterrupted);
+      expect(session.lease.mayWrite).toBe(false);
+      await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
+      expect(stage.leases()['west']?.holder).toBe('linkspan-0');
+      ended.resolve();
+      await stopped;
+      expect(stage.leases()['west']?.holder).toBe('');
+    });
   });
 
   test('does not write into namespaces of the control plane, the operator or Kubernetes (A3, E8)', async () => {

@@ -93,7 +93,7 @@ export class Stage {
     const interruptions = new Interruptions();
     const { hasCeased } = this;
     const nothing = (): void => undefined;
-    const federations = { join: nothing, leave: nothing, add: nothing, interrupt: nothing };
+    const federations = { join: nothing, leave: nothing, add: nothing, interrupt: () => Promise.resolve() };
     const discovery = { has: () => true };
     return {
       federations,
