@@ -5,9 +5,10 @@
  *     npm run bench -- [--services 1000] [--only export|single|gateway|idle] [--minutes 5] [--json] [--cpu-prof DIR] [--as-pod]
  *     npm run bench -- --only fleet [--links 20] [--services 500] [--minutes 2] …
  *     npm run bench -- --only federated [--services 500] [--minutes 1] …
+ *     npm run bench -- --only slow [--pods 2000] …
+ *     npm run bench -- --only hostile …
  *
- * `--services` counts those of each Link. A fleet, and federated Services with their failover, take long, and are measured
- * only when they are asked for.
+ * `--services` counts those of each Link. What has a line of its own takes long, and is measured only when it is asked for.
  */
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
@@ -17,7 +18,9 @@ import { measureFederated, setFederated } from './federated.ts';
 import { measureFleet, setFleet } from './fleet.ts';
 import { measureGatewayDeath } from './gateway-death.ts';
 import { measureIdle } from './idle.ts';
+import { measureHostile, setHostile } from './hostile.ts';
 import { isOver, type Row, table } from './report.ts';
+import { measureSlow, setSlow } from './slow.ts';
 import { measureSingleExports } from './single-export.ts';
 import { addServices, labelServices } from './services.ts';
 import { Stage, type StageOptions } from './stage.ts';
@@ -25,13 +28,14 @@ import { Stage, type StageOptions } from './stage.ts';
 /** What is measured on one stage, in this order. */
 const MEASUREMENTS = ['export', 'single', 'gateway', 'idle'] as const;
 /** What is measured on a stage of its own. */
-const OTHERS = ['fleet', 'federated'];
+const OTHERS = ['fleet', 'federated', 'slow', 'hostile'];
 type Measurement = (typeof MEASUREMENTS)[number];
 
 const { values } = parseArgs({
   options: {
     services: { type: 'string' },
     links: { type: 'string', default: '20' },
+    pods: { type: 'string', default: '2000' },
     only: { type: 'string', multiple: true, default: [...MEASUREMENTS] },
     minutes: { type: 'string' },
     json: { type: 'boolean', default: false },
@@ -69,13 +73,12 @@ const run = async (): Promise<readonly Row[]> => {
     ...(wanted.length > 0 ? await runOneLink(wanted, options) : []),
     ...(only.includes('fleet') ? await runFleet(options) : []),
     ...(only.includes('federated') ? await runFederated(options) : []),
+    ...(only.includes('slow') ? await runSlow(options) : []),
+    ...(only.includes('hostile') ? await runHostile(options) : []),
   ];
 };
 
-const runOneLink = async (
-  wanted: readonly Measurement[],
-  options: Pick<StageOptions, 'nodeFlags' | 'asPod'>,
-): Promise<readonly Row[]> => {
+const runOneLink = async (wanted: readonly Measurement[], options: OperatorOptions): Promise<readonly Row[]> => {
   const count = Math.round(positive('services', values.services ?? '1000'));
   const minutes = positive('minutes', values.minutes ?? '5');
   const rows: Row[] = [];
@@ -95,28 +98,37 @@ const runOneLink = async (
   }
 };
 
-const runFleet = async (options: Pick<StageOptions, 'nodeFlags' | 'asPod'>): Promise<readonly Row[]> => {
-  const links = Math.round(positive('links', values.links));
-  const services = Math.round(positive('services', values.services ?? '500'));
-  const minutes = positive('minutes', values.minutes ?? '2');
-  const stage = await setFleet(links, options);
+type OperatorOptions = Pick<StageOptions, 'nodeFlags' | 'asPod'>;
+
+const onStage = async (setting: Promise<Stage>, run: (stage: Stage) => Promise<readonly Row[]>) => {
+  const stage = await setting;
   try {
-    return await measureFleet(stage, services, minutes, progress);
+    return await run(stage);
   } finally {
     await stage.stop();
   }
 };
 
-const runFederated = async (options: Pick<StageOptions, 'nodeFlags' | 'asPod'>): Promise<readonly Row[]> => {
+const runFleet = (options: OperatorOptions): Promise<readonly Row[]> => {
+  const links = Math.round(positive('links', values.links));
+  const services = Math.round(positive('services', values.services ?? '500'));
+  const minutes = positive('minutes', values.minutes ?? '2');
+  return onStage(setFleet(links, options), (stage) => measureFleet(stage, services, minutes, progress));
+};
+
+const runFederated = (options: OperatorOptions): Promise<readonly Row[]> => {
   const services = Math.round(positive('services', values.services ?? '500'));
   const minutes = positive('minutes', values.minutes ?? '1');
-  const stage = await setFederated(options);
-  try {
-    return await measureFederated(stage, services, minutes, progress);
-  } finally {
-    await stage.stop();
-  }
+  return onStage(setFederated(options), (stage) => measureFederated(stage, services, minutes, progress));
 };
+
+const runSlow = (options: OperatorOptions): Promise<readonly Row[]> => {
+  const pods = Math.round(positive('pods', values.pods));
+  return onStage(setSlow(options), (stage) => measureSlow(stage, pods, progress));
+};
+
+const runHostile = (options: OperatorOptions): Promise<readonly Row[]> =>
+  onStage(setHostile(options), (stage) => measureHostile(stage, progress));
 
 const measure = (
   what: Measurement,

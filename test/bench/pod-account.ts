@@ -15,13 +15,16 @@ export class PodAccount {
   /** What the process must find in its environment. */
   readonly env: Readonly<Record<string, string>>;
 
-  private constructor(cluster: TestCluster) {
-    const { hostname, port } = new URL(cluster.server);
+  private constructor(server: string) {
+    const { hostname, port } = new URL(server);
     this.env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port, POD_IPS: '10.244.0.1' };
   }
 
-  /** @throws Error if the files of another pod are there already, or none may be written */
-  static async mount(cluster: TestCluster): Promise<PodAccount> {
+  /**
+   * @param server address at which the pod reaches the API server
+   * @throws Error if the files of another pod are there already, or none may be written
+   */
+  static async mount(cluster: TestCluster, server = cluster.server): Promise<PodAccount> {
     const isOurs = await access(join(SERVICE_ACCOUNT, MARK)).then(
       () => true,
       () => false,
@@ -30,7 +33,7 @@ export class PodAccount {
     if (isOurs) await rm(SERVICE_ACCOUNT, { recursive: true });
     await mkdir(dirname(SERVICE_ACCOUNT), { recursive: true });
     await mkdir(SERVICE_ACCOUNT);
-    const account = new PodAccount(cluster);
+    const account = new PodAccount(server);
     await writeFile(join(SERVICE_ACCOUNT, MARK), '');
     await writeFile(join(SERVICE_ACCOUNT, 'token'), cluster.adminToken);
     await writeFile(join(SERVICE_ACCOUNT, 'ca.crt'), Buffer.from(cluster.caData, 'base64'));

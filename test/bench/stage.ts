@@ -2,10 +2,12 @@
  * Where everything is measured: two clusters of real API servers, a gateway, Links that lead to the target, and the
  * operator as a process of its own.
  */
+import { writeFile } from 'node:fs/promises';
 import { linkCrd } from '../../crds/index.ts';
 import { sourceAccess } from '../../operator/kube/access/in-cluster.ts';
 import { KubeClient } from '../../operator/kube/client.ts';
 import { startCluster, type TestCluster } from '../cluster/index.ts';
+import { renderKubeconfig } from '../cluster/kubeconfig.ts';
 import {
   type Api,
   api,
@@ -16,6 +18,7 @@ import {
   startKubelet,
 } from '../cluster/workload/index.ts';
 import { credentials, link, LINKS_NAMESPACE, namespace } from '../support/builders.ts';
+import { DelayProxy } from '../support/delay-proxy.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { OperatorProcess } from '../support/operator-process.ts';
 import { MirrorWatch } from './mirror-watch.ts';
@@ -39,6 +42,8 @@ export interface StageOptions {
   readonly links: Readonly<Record<string, object>>;
   /** Whether the target runs a pod, and Kubernetes' controller that makes slices of it. */
   readonly runsPods: boolean;
+  /** Whether the operator reaches the source by a connection that can be slowed down. @default false */
+  readonly delaysSource?: boolean;
 }
 
 interface LinkObject {
@@ -46,6 +51,13 @@ interface LinkObject {
 }
 
 type Parts = Pick<Stage, 'eastCluster' | 'westCluster' | 'east' | 'west' | 'gateway' | 'watch' | 'client' | 'links'>;
+
+/** How the operator reaches the source cluster. */
+interface Way {
+  readonly kubeconfigFile: string;
+  readonly account: PodAccount | undefined;
+  readonly delay: DelayProxy | undefined;
+}
 
 export class Stage {
   readonly eastCluster: TestCluster;
@@ -60,15 +72,10 @@ export class Stage {
   readonly links: readonly string[];
   readonly #kubelet: Kubelet | undefined;
   readonly #nodeFlags: readonly string[];
-  readonly #account: PodAccount | undefined;
+  readonly #way: Way;
   #operator: OperatorProcess | undefined;
 
-  private constructor(
-    parts: Parts,
-    kubelet: Kubelet | undefined,
-    nodeFlags: readonly string[],
-    account: PodAccount | undefined,
-  ) {
+  private constructor(parts: Parts, kubelet: Kubelet | undefined, nodeFlags: readonly string[], way: Way) {
     this.eastCluster = parts.eastCluster;
     this.westCluster = parts.westCluster;
     this.east = parts.east;
@@ -79,10 +86,10 @@ export class Stage {
     this.links = parts.links;
     this.#kubelet = kubelet;
     this.#nodeFlags = nodeFlags;
-    this.#account = account;
+    this.#way = way;
   }
 
-  static async set({ nodeFlags, asPod, links, runsPods }: StageOptions): Promise<Stage> {
+  static async set({ nodeFlags, asPod, links, runsPods, delaysSource = false }: StageOptions): Promise<Stage> {
     const controllers = runsPods ? ['endpointslice-controller'] : [];
     const [eastCluster, westCluster] = await Promise.all([
       startCluster({ backing: 'real', name: 'east' }),
@@ -101,9 +108,9 @@ export class Stage {
     const access = await sourceAccess({ kubeconfig: eastCluster.kubeconfigFile });
     const client = new KubeClient(access, { userAgent: 'bench', fieldManager: 'bench', connections: 32 });
     const watch = await MirrorWatch.start(east);
-    const account = asPod ? await PodAccount.mount(eastCluster) : undefined;
+    const way = await wayTo(eastCluster, { asPod, delaysSource });
     const parts = { eastCluster, westCluster, east, west, gateway, watch, client, links: Object.keys(links) };
-    return new Stage(parts, kubelet, nodeFlags, account);
+    return new Stage(parts, kubelet, nodeFlags, way);
   }
 
   /** The operator that runs now. */
@@ -132,20 +139,28 @@ export class Stage {
 
   /** Starts the operator and waits for nothing. */
   launchOperator(): OperatorProcess {
+    const { account, kubeconfigFile } = this.#way;
     const { host, port } = this.gateway.address;
     const probes = this.links.map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${host}:${port}`);
     this.#operator = new OperatorProcess({
       built: true,
       nodeFlags: [...NODE_FLAGS, ...this.#nodeFlags],
-      env: { ...ENVIRONMENT, ...this.#account?.env },
+      env: { ...ENVIRONMENT, ...account?.env },
       flags: [
-        ...(this.#account === undefined ? [`--kubeconfig=${this.eastCluster.kubeconfigFile}`] : []),
+        ...(account === undefined ? [`--kubeconfig=${kubeconfigFile}`] : []),
         `--probe-connect-to=${probes.join(',')}`,
         `--concurrency=${CONCURRENCY}`,
         '--log-level=info',
       ],
     });
     return this.#operator;
+  }
+
+  /** Lets each answer of the source reach the operator so much later than it is given. */
+  delaySource(ms: number): void {
+    const { delay } = this.#way;
+    if (delay === undefined) throw new Error('this stage does not delay the source');
+    delay.delayMs = ms;
   }
 
   async stopOperator(): Promise<void> {
@@ -155,12 +170,26 @@ export class Stage {
 
   async stop(): Promise<void> {
     await this.stopOperator();
-    await this.#account?.unmount();
+    await Promise.all([this.#way.account?.unmount(), this.#way.delay?.stop()]);
     await Promise.all([this.watch.stop(), this.#kubelet?.stop(), this.client.close(), this.gateway.die()]);
     await Promise.all([this.east.close(), this.west.close()]);
     await Promise.all([this.eastCluster.stop(), this.westCluster.stop()]);
   }
 }
+
+const wayTo = async (
+  cluster: TestCluster,
+  { asPod, delaysSource }: Required<Pick<StageOptions, 'asPod' | 'delaysSource'>>,
+): Promise<Way> => {
+  const delay = delaysSource ? await DelayProxy.start(new URL(cluster.server)) : undefined;
+  const server = delay === undefined ? cluster.server : `https://127.0.0.1:${delay.port}`;
+  const account = asPod ? await PodAccount.mount(cluster, server) : undefined;
+  if (delay === undefined) return { kubeconfigFile: cluster.kubeconfigFile, account, delay };
+  const { caData, adminToken: token } = cluster;
+  const kubeconfigFile = `${cluster.kubeconfigFile}.delayed`;
+  await writeFile(kubeconfigFile, renderKubeconfig({ name: 'east', server, caData, token }));
+  return { kubeconfigFile, account, delay };
+};
 
 /** A pod that every Service selects, on a node of its own. */
 const runPod = async (cluster: TestCluster, target: Api): Promise<Kubelet> => {
