@@ -3,6 +3,7 @@
  * cluster is reconciled like any other key: all Links, and the cluster that each was served for, decide which session
  * there must be.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import { NOTHING_KNOWN, type TargetKnowledge } from '../failover/readiness.ts';
 import type { Secret } from '../kube/objects.ts';
@@ -13,7 +14,7 @@ import { Grace } from './grace.ts';
 import { Keeping } from './keeping.ts';
 import { Removal, type RemovalResult } from './leftovers.ts';
 import type { Link } from './link.ts';
-import { assignmentOf, type LinkRead, type Served } from './links.ts';
+import { type Assignment, assignmentOf, type LinkRead, type Served } from './links.ts';
 import { Records } from './records.ts';
 import { Roster } from './roster.ts';
 import { Session } from './session.ts';
@@ -179,32 +180,35 @@ export class Clusters {
 
   /** Gives one cluster the session that all Links together call for. */
   async #reconcile(cluster: string, signal: AbortSignal): Promise<Outcome> {
-    const assignment = assignmentOf(cluster, this.#options.reads, this.#records.served);
+    const assignment = this.#assignmentOf(cluster);
     const running = this.#sessions.get(cluster);
     if (assignment.do !== 'remove') {
       this.#grace.end(cluster);
       this.#incomplete.delete(cluster);
     }
+    // Whoever is in the way ends first. That takes a while, and what there must be is decided anew then.
     switch (assignment.do) {
       case 'serve': {
         const { settings } = assignment;
         if (running instanceof Session && this.#isStillRight(running, settings)) {
           this.#update(running, settings);
         } else {
-          await this.#end(cluster, running);
-          if (signal.aborted || this.#isBusy(settings.name, cluster)) break;
+          if (running !== undefined) return this.#end(cluster, running);
+          if (this.#isBusy(settings.name, cluster)) break;
           this.#serve(cluster, settings);
         }
         await this.#forgetOthers(cluster, settings.name, signal);
         break;
       }
       case 'continue':
-        if (running instanceof Removal || running?.link !== assignment.link) await this.#end(cluster, running);
+        if (running instanceof Removal || (running !== undefined && running.link !== assignment.link)) {
+          return this.#end(cluster, running);
+        }
         await this.#forgetOthers(cluster, assignment.link, signal);
         break;
       case 'keep':
-        await this.#end(cluster, running);
-        if (!signal.aborted) this.#keep(cluster, assignment.link);
+        if (running !== undefined) return this.#end(cluster, running);
+        this.#keep(cluster, assignment.link);
         break;
       case 'remove': {
         if (running instanceof Removal && running.link === assignment.link) break;
@@ -216,15 +220,21 @@ export class Clusters {
         }
         const requeueAfterMs = await this.#grace.leftMs(cluster, signal);
         if (requeueAfterMs > 0) return { requeueAfterMs };
-        await this.#end(cluster, running);
-        if (!signal.aborted) this.#remove(cluster, assignment.link);
+        const isStillDue = isDeepStrictEqual(this.#assignmentOf(cluster), assignment);
+        if (signal.aborted || !isStillDue) return { again: true };
+        if (running !== undefined) return this.#end(cluster, running);
+        this.#remove(cluster, assignment.link);
         break;
       }
       case 'nothing':
-        await this.#end(cluster, running);
+        if (running !== undefined) return this.#end(cluster, running);
     }
     this.#links.judge(cluster);
     return {};
+  }
+
+  #assignmentOf(cluster: string): Assignment {
+    return assignmentOf(cluster, this.#options.reads, this.#records.served);
   }
 
   /**
@@ -296,15 +306,15 @@ export class Clusters {
     if (result === 'complete' || link !== undefined) this.#controller.add(cluster);
   }
 
-  /** Ends the session of a cluster. Once this resolves, the session writes nothing. */
-  async #end(cluster: string, session: Work | undefined): Promise<void> {
-    if (session === undefined) return;
+  /** Ends the session of a cluster, which is then reconciled again. Once this resolves, the session writes nothing. */
+  async #end(cluster: string, session: Work): Promise<Outcome> {
     const link = this.#links.get(session.link);
     await session.stop();
     this.#sessions.delete(cluster);
     if (link !== undefined) link.work = undefined;
     // The Link may be waiting for its Lease.
     this.#enqueue(session.link);
+    return { again: true };
   }
 
   /** Reports whether the Lease of the Link that has a cluster records it. */

@@ -3,7 +3,7 @@
  * Services, and of its part in ServiceImports (rule E5). It runs under the Lease of the Link that the mirrors were written
  * for. After a restart, these Leases are the only record of leftovers.
  */
-import { aborted } from '../kube/abort.ts';
+import { aborted, untilAborted } from '../kube/abort.ts';
 import { sleep } from '../kube/backoff.ts';
 import { verdict } from '../kube/conditions.ts';
 import { describe } from '../kube/errors.ts';
@@ -112,7 +112,8 @@ export class Removal {
 
   async #finish(): Promise<RemovalResult> {
     while (!this.#stopped.signal.aborted) {
-      await this.#mirrors.idle();
+      // While another holds the Lease, keys wait for it.
+      await untilAborted(this.#mirrors.idle(), this.#stopped.signal).catch(() => undefined);
       if (this.lease.isHeld && !this.#isAnythingLeft() && (await this.#isCertain())) break;
       await sleep(POLL_MS, this.#stopped.signal);
     }

@@ -2,6 +2,7 @@ import { FairSemaphore } from '../../../operator/kube/semaphore.ts';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Annotation } from '../../../crds/wire.ts';
 import { parseOperatorConfig } from '../../../operator/config/config.ts';
+import { sleep } from '../../../operator/kube/backoff.ts';
 import type { Verdict } from '../../../operator/kube/conditions.ts';
 import type { Secret } from '../../../operator/kube/objects.ts';
 import { Clusters } from '../../../operator/link/clusters.ts';
@@ -26,11 +27,12 @@ interface Given {
   readonly uid?: string;
   readonly valid?: boolean;
   readonly secret?: string;
+  readonly suspended?: boolean;
 }
 
 const read = (
   name: string,
-  { names = 'west', at = '2026-01-01', uid = name, valid = true, secret }: Given = {},
+  { names = 'west', at = '2026-01-01', uid = name, valid = true, secret, suspended = false }: Given = {},
 ): LinkRead =>
   readLinkObject(
     link(
@@ -41,7 +43,12 @@ const read = (
         ...(valid ? { gatewayAddress: undefined, probeSpec: undefined, selector: undefined } : { gatewayPort: 'none' }),
         ...(secret !== undefined && { clusterCredentialsSecret: secret }),
       },
-      { uid, generation: 1, creationTimestamp: `${at}T00:00:00Z` },
+      {
+        uid,
+        generation: 1,
+        creationTimestamp: `${at}T00:00:00Z`,
+        ...(suspended && { annotations: { [Annotation.suspended]: 'true' } }),
+      },
     ),
   );
 
@@ -56,6 +63,8 @@ class World {
   readonly servedBeside: (readonly string[])[] = [];
   /** How long the mirrors of clusters without a Link must stay. */
   holdMs = 0;
+  /** How long it takes to answer that. */
+  answerMs = 0;
   /** By cluster: keys of its mirrors. */
   readonly left = new Map<string, readonly string[]>();
   /** Parts in ServiceImports that cannot be read. */
@@ -177,7 +186,7 @@ class World {
         keptOf: () => this.kept,
       },
       discovery: { has: () => true },
-      presence: { holdMs: () => Promise.resolve(this.holdMs) },
+      presence: { holdMs: () => sleep(this.answerMs).then(() => this.holdMs) },
       families: new Set(['IPv4']),
       claims: new NameClaims(),
       mayWrite: () => true,
@@ -277,6 +286,17 @@ describe('a cluster (E9)', () => {
     expect(said).toEqual(['serves west by a', 'serves west by a']);
     expect(leases.get(leaseOf('a'))?.metadata.uid).toBe(lease);
     await end();
+  });
+
+  it('is not served for a Link that is deleted before the former session has stopped (L71)', async () => {
+    const made = await world([read('a')]);
+    made.leases.changeMs = 1_000;
+    await made.put(read('a', { uid: 'other' }));
+    await pass(500);
+    await made.delete('a');
+    await pass(4_000);
+    expect(made.said).toEqual(['serves west by a', 'removes west of a']);
+    await made.end();
   });
 
   it('is served anew for a Link that was deleted and is there again, as it was, before that was handled', async () => {
@@ -468,6 +488,43 @@ describe('what a Link left (E5)', () => {
     await made.end();
   });
 
+  it('is left to a Link that comes for the cluster while another holds the Lease of the removal, and changes mirrors (L70)', async () => {
+    const made = new World([], { a: 'west' });
+    made.leases.put(leaseOf('a'), 'linkerd-0', { [Annotation.targetCluster]: 'west' });
+    made.left.set('west', ['shop/web']);
+    await pass(3_000);
+    made.clusters.namespaceChanged('shop', 'exists');
+    await pass(1_000);
+    await made.put(read('b'));
+    await pass(1_000);
+    expect(made.said).toEqual(['removes west of a', 'serves west by b']);
+    await made.end();
+  });
+
+  it('is not removed for a Link that is there again when the API server has answered (L71)', async () => {
+    const made = await world([], { a: 'west' });
+    await pass(1_000);
+    made.answerMs = 2_000;
+    await pass(1_500);
+    await made.put(read('a'));
+    await pass(3_000);
+    expect(made.said).toEqual(['serves west by a']);
+    await made.end();
+  });
+
+  it('is not removed for a Link that is there again when its session has stopped (L71)', async () => {
+    const made = await world([read('a')]);
+    await made.delete('a');
+    made.leases.changeMs = 1_000;
+    await pass(2_500);
+    await made.put(read('a', { uid: 'other' }));
+    await pass(2_000);
+    made.leases.changeMs = 0;
+    await pass(3_000);
+    expect(made.said).toEqual(['serves west by a', 'serves west by a']);
+    await made.end();
+  });
+
   it('stays when an invalid Link comes to name the cluster while it is being removed (E7)', async () => {
     const made = await world([], { a: 'west' });
     made.left.set('west', ['shop/web']);
@@ -478,6 +535,17 @@ describe('what a Link left (E5)', () => {
     made.left.clear();
     await pass(1_000);
     expect(made.leases.records).toEqual({ b: 'west' });
+    await made.end();
+  });
+
+  it('stays when a suspended Link comes to name the cluster while it is being removed (H9)', async () => {
+    const made = await world([], { a: 'west' });
+    made.left.set('west', ['shop/web']);
+    await pass(3_000);
+    expect(made.leases.holders).toEqual({ [leaseOf('a')]: 'us' });
+    await made.put(read('b', { suspended: true }));
+    await pass(1_000);
+    expect(made.leases.holders).toEqual({ [leaseOf('a')]: '' });
     await made.end();
   });
 

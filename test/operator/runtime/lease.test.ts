@@ -4,6 +4,7 @@ import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
 import { Interruptions } from '../../../operator/runtime/interruptions.ts';
 import { LeaseLock, type LeaseHandlers, type LeaseLockOptions } from '../../../operator/runtime/lease.ts';
 import type { Lease } from '../../../operator/kube/objects.ts';
+import { fenceable } from '../../support/fenced.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -18,6 +19,8 @@ class LeaseServer {
   answer: 'well' | 'stall' | 'lose' | 'fail' = 'well';
   /** How long what was done remains unanswered. */
   delayMs = 0;
+  /** How long until a write is done, be it given up or not. */
+  lateMs = 0;
   #version = 0;
 
   put(spec: Lease['spec'], metadata: Partial<Lease['metadata']> = {}): void {
@@ -35,7 +38,7 @@ class LeaseServer {
     };
   }
 
-  readonly client = {
+  readonly client = fenceable({
     read: (_of: unknown, _namespace: unknown, _name: unknown, signal?: AbortSignal) =>
       this.#respond(signal, false, () => this.#there('get')),
     create: (_of: unknown, object: Lease, signal?: AbortSignal) =>
@@ -60,7 +63,7 @@ class LeaseServer {
         }
         this.lease = undefined;
       }),
-  } as unknown as Client;
+  }) as Client;
 
   #there(what: string): Lease {
     if (this.lease === undefined) throw new ApiError(404, { reason: 'NotFound' }, what);
@@ -70,6 +73,7 @@ class LeaseServer {
   async #respond<T>(signal: AbortSignal | undefined, isWrite: boolean, act: () => T): Promise<T> {
     const { answer } = this;
     if (answer === 'fail') throw new ApiError(500, {}, 'request');
+    if (isWrite && this.lateMs > 0) await sleep(this.lateMs);
     const result = answer === 'stall' ? undefined : act();
     if (isWrite && answer !== 'stall') this.writes += 1;
     if (answer === 'well') {
@@ -550,6 +554,19 @@ describe('leaving', () => {
     server.put({ holderIdentity: 'us', leaseDurationSeconds: 30 });
     server.answer = 'well';
     stop.abort();
+    await ended;
+    expect(server.lease?.spec?.holderIdentity).toBe('');
+  });
+
+  it.each([300, 1_500])('releases what is acquired %i ms after it was stopped (H2, L72)', async (lateMs) => {
+    const server = new LeaseServer();
+    server.lateMs = lateMs;
+    const { stop, ended } = run(server);
+    await pass(lateMs - 100);
+    stop.abort();
+    await pass(200);
+    server.lateMs = 0;
+    await pass(2_000);
     await ended;
     expect(server.lease?.spec?.holderIdentity).toBe('');
   });
