@@ -16,6 +16,7 @@ import type { MirrorStatus } from '../mirror/status.ts';
 import { Applier } from '../runtime/applier.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
 import type { MayWrite } from '../runtime/fence.ts';
+import { UnderWay } from '../runtime/under-way.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { federationOf, isFederated } from '../source/owner.ts';
 import type { SharedEnvironment } from './environment.ts';
@@ -45,10 +46,8 @@ export class Federations implements Federation {
   readonly #controller: Controller;
   readonly #applier: Applier;
   readonly #parties = new Map<string, FederationParty>();
-  /** Ends what was decided while a Lease was held that was lost meanwhile, or the other way round. */
-  #standing = new AbortController();
-  /** The reconciles under way. */
-  readonly #underWay = new Set<Promise<unknown>>();
+  /** The reconciles: what was decided while a Lease was held that was lost meanwhile, or the other way round, is ended. */
+  readonly #underWay = new UnderWay();
   /** Ends the reconciles; undefined before they begin. */
   #stop: AbortSignal | undefined;
   /** Keys that were reported with a status. */
@@ -60,7 +59,7 @@ export class Federations implements Federation {
     this.#options = options;
     this.#controller = new Controller({
       name: 'federation',
-      reconcile: (key, signal) => this.#track(this.#reconcile(key, signal)),
+      reconcile: (key, signal) => this.#underWay.run((interrupted) => this.#reconcile(key, signal, interrupted)),
       concurrency: env.config.concurrency,
       metrics: env.metrics,
       log: env.log,
@@ -118,22 +117,9 @@ export class Federations implements Federation {
   }
 
   async interrupt(): Promise<void> {
-    const before = this.#standing;
-    this.#standing = new AbortController();
-    before.abort(new Error('a Lease was acquired or lost'));
-    const interrupted = [...this.#underWay];
+    const ended = this.#underWay.interrupt(new Error('a Lease was acquired or lost'));
     this.addAll();
-    await Promise.all(interrupted);
-  }
-
-  async #track<T>(reconcile: Promise<T>): Promise<T> {
-    const ended = reconcile.catch(() => undefined);
-    this.#underWay.add(ended);
-    try {
-      return await reconcile;
-    } finally {
-      this.#underWay.delete(ended);
-    }
+    await ended;
   }
 
   /** Reconciles until the signal aborts and the reconciles under way have ended. */
@@ -151,8 +137,8 @@ export class Federations implements Federation {
     return this.#controller.idle();
   }
 
-  async #reconcile(key: string, stop: AbortSignal): Promise<Outcome> {
-    const signal = AbortSignal.any([stop, this.#standing.signal]);
+  async #reconcile(key: string, stop: AbortSignal, interrupted: AbortSignal): Promise<Outcome> {
+    const signal = AbortSignal.any([stop, interrupted]);
     const { env } = this.#options;
     const { conflictRetryMs = CONFLICT_RETRY_MS } = env.tuning;
     const observed = this.#observe(key);

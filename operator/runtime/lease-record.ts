@@ -7,9 +7,17 @@ import type { KubeClient } from '../kube/client.ts';
 import { isNotFound, unlessNotFound } from '../kube/errors.ts';
 import { LEASES, type Lease } from '../kube/objects.ts';
 import { within } from '../kube/within.ts';
+import type { Fenceable } from './fence.ts';
+import { UnderWay } from './under-way.ts';
+
+/** What Leases are read and written with. */
+export interface LeaseClient
+  extends
+    Pick<KubeClient, 'read' | 'create' | 'replace' | 'delete'>,
+    Fenceable<Pick<KubeClient, 'create' | 'replace'>> {}
 
 export interface LeaseRecordOptions {
-  readonly client: Pick<KubeClient, 'read' | 'create' | 'replace' | 'delete'>;
+  readonly client: LeaseClient;
   readonly namespace: string;
   readonly name: string;
   /** Our `spec.holderIdentity`: the name of the pod. The same identity after a restart is the same holder. */
@@ -59,9 +67,14 @@ export class LeaseRecord {
   /** Another's Lease as it was last read, and when it was first read with that content. */
   #observed: { readonly record: string; readonly atMs: number } | undefined;
   #heardMs: number | undefined;
+  /** Its writes, once they are sent, end with their answer: they may be carried out even if nobody waits for them. */
+  readonly #writer: Pick<KubeClient, 'create' | 'replace'>;
+  /** The writes of attempts. */
+  readonly #writes = new UnderWay();
 
   constructor(options: LeaseRecordOptions) {
     this.#options = options;
+    this.#writer = options.client.fenced(() => undefined);
   }
 
   /** `namespace/name` of the Lease. */
@@ -80,7 +93,7 @@ export class LeaseRecord {
    * @throws ApiError or ConnectionError; Error if its annotations are not those that were written
    */
   async attempt(signal: AbortSignal, held?: Held, known?: Lease): Promise<Held | HeldByAnother> {
-    const { client, namespace, name, annotations, hasCeased = () => false } = this.#options;
+    const { namespace, name, annotations, hasCeased = () => false } = this.#options;
     const lease = known ?? (await this.#read(signal));
     const identity = lease?.spec?.holderIdentity ?? '';
     const isAnothers = identity !== '' && identity !== this.#options.identity;
@@ -94,18 +107,12 @@ export class LeaseRecord {
     this.#mustNotBeReplaced(lease);
     const [sinceMs, sinceWallMs] = [performance.now(), Date.now()];
     const spec = this.#heldSpec(lease?.spec);
-    const written =
+    const object =
       lease === undefined
-        ? await client.create<Lease>(
-            LEASES,
-            named({ namespace, name, ...(annotations && { annotations }) }, spec),
-            signal,
-          )
-        : await client.replace<Lease>(
-            LEASES,
-            named({ ...lease.metadata, annotations: { ...lease.metadata.annotations, ...annotations } }, spec),
-            signal,
-          );
+        ? named({ namespace, name, ...(annotations && { annotations }) }, spec)
+        : named({ ...lease.metadata, annotations: { ...lease.metadata.annotations, ...annotations } }, spec);
+    const verb = lease === undefined ? 'create' : 'replace';
+    const written = await this.#writes.run(() => this.#writer[verb]<Lease>(LEASES, object, signal));
     this.#heardMs = performance.now();
     return { holder: 'us', lease: written, sinceMs, sinceWallMs, predecessor: isAnothers ? identity : undefined };
   }
@@ -142,15 +149,19 @@ export class LeaseRecord {
     return this.#observed.atMs + durationMs - performance.now();
   }
 
-  /** Releases or deletes the Lease if it is ours, with retries until the deadline. */
+  /**
+   * Releases or deletes the Lease if it is ours, or comes to be by an attempt that was given up, with retries until the
+   * deadline.
+   */
   async leave(how: 'release' | 'delete', signal?: AbortSignal): Promise<void> {
     let failure: unknown;
     try {
       await within(LEAVE_DEADLINE_MS, signal, async (leaving) => {
         while (!leaving.aborted) {
           try {
-            await this.#leaveOnce(how, leaving);
-            return;
+            const attempts = this.#writes.isEmpty ? undefined : this.#writes.ended();
+            if ((await this.#leaveOnce(how, leaving)) || attempts === undefined) return;
+            await attempts;
           } catch (error) {
             if (isNotFound(error)) return;
             if (!isAborted(leaving)) failure = error;
@@ -163,18 +174,20 @@ export class LeaseRecord {
     }
   }
 
-  async #leaveOnce(how: 'release' | 'delete', signal: AbortSignal): Promise<void> {
+  /** @returns whether it was ours */
+  async #leaveOnce(how: 'release' | 'delete', signal: AbortSignal): Promise<boolean> {
     const { client, identity, namespace, name } = this.#options;
     const lease = await this.#read(signal);
-    if (lease?.spec?.holderIdentity !== identity) return;
+    if (lease?.spec?.holderIdentity !== identity) return false;
     if (how === 'delete') {
       const { uid, resourceVersion } = lease.metadata;
       await client.delete(LEASES, { namespace, name }, { uid, resourceVersion }, signal);
-      return;
+      return true;
     }
     const now = microTime(new Date());
     const vacant = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
     await client.replace<Lease>(LEASES, named(lease.metadata, { ...lease.spec, ...vacant }), signal);
+    return true;
   }
 
   #read(signal: AbortSignal): Promise<Lease | undefined> {

@@ -22,8 +22,8 @@ export const FEDERATION: readonly Defect[] = [
     ...FEDERATIONS,
     name: 'L69 an interruption does not wait for what is being written',
     rule: 'H1',
-    find: 'await Promise.all(interrupted);',
-    replace: 'void interrupted;',
+    find: 'this.addAll(); await ended;',
+    replace: 'this.addAll(); void ended;',
   },
   {
     ...REFUSALS,

@@ -1,6 +1,7 @@
 import type { Defect } from '../defect.ts';
 
 const LEASE = { file: 'operator/runtime/lease.ts', tests: ['test/operator/runtime/lease.test.ts'] };
+const LEASE_RECORD = { ...LEASE, file: 'operator/runtime/lease-record.ts' };
 const APPLIER = { file: 'operator/runtime/applier.ts', tests: ['test/operator/runtime/applier.test.ts'] };
 const STATUS_WRITER = { file: 'operator/link/status-writer.ts', tests: ['test/operator/link/status-writer.test.ts'] };
 const WRITE_LEASE = { file: 'operator/link/write-lease.ts', tests: ['test/operator/link/write-lease.test.ts'] };
@@ -11,6 +12,20 @@ const RECORDS = { file: 'operator/link/records.ts', tests: ['test/operator/link/
 const MAIN = { file: 'operator/main.ts', tests: ['test/operator/main.test.ts'] };
 
 export const PROCESS: readonly Defect[] = [
+  {
+    ...LEASE_RECORD,
+    name: 'L72 a Lease stays held that was about to be acquired when it was given up',
+    rule: 'H2',
+    find: 'if ((await this.#leaveOnce(how, leaving)) || attempts === undefined) return;',
+    replace: 'await this.#leaveOnce(how, leaving); if (attempts !== null) return;',
+  },
+  {
+    ...LEASE_RECORD,
+    name: 'L72 a write that acquires a Lease is given up, and may be made later',
+    rule: 'H2',
+    find: 'this.#writer = options.client.fenced(() => undefined);',
+    replace: 'this.#writer = options.client;',
+  },
   {
     ...LEASE,
     name: 'a process that was paused goes on writing',

@@ -180,8 +180,8 @@ export const RUNTIME: readonly Defect[] = [
     ...LEASE_RECORD,
     name: 'the Lease of another is released on leaving',
     rule: 'H1',
-    find: 'if (lease?.spec?.holderIdentity !== identity) return;',
-    replace: 'if (lease === undefined) return;',
+    find: 'if (lease?.spec?.holderIdentity !== identity) return false;',
+    replace: 'if (lease === undefined) return false;',
   },
   {
     ...LEASE,

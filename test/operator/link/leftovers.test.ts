@@ -276,7 +276,7 @@ describe('the removal of what a Link left (E5)', () => {
       {},
       () => (env = { ...env, federations: { ...env.federations, interrupt } }),
     );
-    await eventually('it works', async () => stage.leases()['old']?.holder === 'linkspan-0');
+    await eventually('it works', async () => removal.lease.isHeld);
     const stopped = removal.stop();
     await eventually('federations are interrupted', async () => isInterrupted);
     await new Promise((resolve) => setTimeout(resolve, 300));
