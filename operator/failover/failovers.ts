@@ -258,6 +258,8 @@ export class Failovers {
     const waitMs = sinceMs + returnGraceMs - performance.now();
     if (waitMs > 0) return { requeueAfterMs: Math.min(waitMs, RETRY_MS) };
     for (const object of owned) {
+      // It may have been made anew meanwhile.
+      if (this.#watched.failovers.store.get(key) !== undefined) return {};
       const action = { op: 'delete', of: ROUTES[object.kind], object } as const;
       await this.#applier.execute(action, signal);
       this.#wrote(action);

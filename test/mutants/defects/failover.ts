@@ -130,6 +130,14 @@ export const FAILOVER: readonly Defect[] = [
   },
   {
     ...FAILOVERS,
+    name: 'L73 the routes of a ServiceFailover that is there again are deleted',
+    rule: 'J4',
+    find: 'if (this.#watched.failovers.store.get(key) !== undefined) return {}; const action',
+    replace: 'const action',
+    tests: ['test/operator/failover/failovers.test.ts'],
+  },
+  {
+    ...FAILOVERS,
     name: 'a kind that a ServiceFailover does without is waited for',
     rule: 'J4',
     find: 'each.isAwaitedIn(namespace)',

@@ -155,6 +155,27 @@ describe('the controller of ServiceFailovers', () => {
     await eventually('they do not', async () => weights() === 'web-federated 0, spare 1');
   });
 
+  it('keeps the routes of a ServiceFailover that is made anew before the API server has answered (J4, L73)', async () => {
+    put();
+    await start();
+    await eventually('that is reported', async () => reason() === 'Ready');
+    const before = stage.east.store.get(ROUTES, 'HTTPRoute', 'shop', 'web-80')?.metadata.uid;
+    let isAsked = false;
+    stage.east.faults.latency(500, ({ path }) => {
+      const isAsking = path === `/apis/${FAILOVERS}`;
+      isAsked ||= isAsking;
+      return isAsking;
+    });
+    stage.east.store.delete(FAILOVERS, 'ServiceFailover', 'shop', 'web');
+    await eventually('it is asked', async () => isAsked);
+    put();
+    await eventually('that is reported', async () => reason() === 'Ready');
+    expect([weights(), stage.east.store.get(ROUTES, 'HTTPRoute', 'shop', 'web-80')?.metadata.uid]).toEqual([
+      'web 1, spare 0',
+      before,
+    ]);
+  });
+
   it('deletes what nobody has claimed when that while is over (J4)', async () => {
     put();
     await start();
