@@ -19,6 +19,7 @@ import { Applier } from '../runtime/applier.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
+import { UnderWay } from '../runtime/under-way.ts';
 import { importOf } from '../source/owner.ts';
 import { SERVICE_EXPORTS } from '../target/mcs-objects.ts';
 import type { SharedEnvironment } from './environment.ts';
@@ -52,6 +53,8 @@ export class Imports implements ServiceImports {
   readonly #parties: ImportParties;
   /** Keys of which the API server refused the former addresses for the derived Service: others have them. */
   readonly #taken = new Set<string>();
+  /** The reconciles: what was decided while a cluster took part that has left is ended. */
+  readonly #underWay = new UnderWay();
   #isMissingReported = false;
   /** Ends the reconciles; undefined before they begin. */
   #stop: AbortSignal | undefined;
@@ -76,7 +79,7 @@ export class Imports implements ServiceImports {
     this.#report = new ImportReport({ env, events, turn, wrote: (written, before) => store.wrote(written, before) });
     this.#controller = new Controller({
       name: 'imports',
-      reconcile: (key, signal) => this.#reconcile(key, signal),
+      reconcile: (key, signal) => this.#underWay.run((interrupted) => this.#reconcile(key, signal, interrupted)),
       concurrency: config.concurrency,
       metrics: env.metrics,
       log,
@@ -100,8 +103,11 @@ export class Imports implements ServiceImports {
     this.addAll();
   }
 
-  leave(cluster: string): void {
-    if (this.#parties.leave(cluster)) this.addAll();
+  async leave(cluster: string): Promise<void> {
+    if (!this.#parties.leave(cluster)) return;
+    const ended = this.#underWay.interrupt(new Error('a cluster takes part no longer'));
+    this.addAll();
+    await ended;
   }
 
   add(key: string): void {
@@ -175,7 +181,8 @@ export class Imports implements ServiceImports {
     this.addAll();
   }
 
-  async #reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
+  async #reconcile(key: string, stop: AbortSignal, interrupted: AbortSignal): Promise<Outcome> {
+    const signal = AbortSignal.any([stop, interrupted]);
     const { env } = this.#options;
     const { conflictRetryMs = CONFLICT_RETRY_MS } = env.tuning;
     const standing = this.#standing(key);

@@ -122,7 +122,7 @@ export class Removal {
     if (result === 'complete') await this.#removeLease();
     else await this.lease.release();
     this.#unsubscribe();
-    this.#env.imports?.leave(this.#cluster);
+    await this.#env.imports?.leave(this.#cluster);
     await this.#mirrors.forget();
     await this.#env.metrics.forgetTarget(this.#cluster);
     return result;

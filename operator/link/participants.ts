@@ -96,8 +96,11 @@ export interface ServiceImports {
    * @throws Error if it already does: it has one session (rule E9)
    */
   join(party: ImportParty): void;
-  /** Ends the part of a cluster. What there is of it goes if it has no Link. */
-  leave(cluster: string): void;
+  /**
+   * Ends the part of a cluster. What there is of it goes if it has no Link. Resolves when nothing is being written any more
+   * that was decided while it took part.
+   */
+  leave(cluster: string): Promise<void>;
   /** Reconciles a key: an export has changed. */
   add(key: string): void;
   /** Reconciles all keys: what is known of a cluster as a whole, or what it claims to be called, has changed. */

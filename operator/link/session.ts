@@ -260,9 +260,9 @@ export class Session {
     this.#unsubscribe();
     federations.leave(cluster);
     this.#imports.stop();
-    imports?.leave(cluster);
+    const imported = imports?.leave(cluster);
     this.#stopped.abort(new Error('the session has ended'));
-    await this.lease.release();
+    await Promise.all([this.lease.release(), imported]);
     await this.#credentials.close();
     claims.leave(cluster);
     await Promise.all([this.#mirrors.forget(), metrics.forgetTarget(cluster)]);

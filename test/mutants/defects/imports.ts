@@ -33,6 +33,28 @@ export const IMPORTS: readonly Defect[] = [
   },
   {
     ...CONTROLLER,
+    name: 'L74 a cluster has left ServiceImports while its part in one is being written',
+    rule: 'E5',
+    find: 'this.addAll(); await ended;',
+    replace: 'this.addAll(); void ended;',
+  },
+  {
+    ...CONTROLLER,
+    name: 'L74 what was decided while a cluster took part in ServiceImports is still written when it has left',
+    rule: 'E5',
+    find: 'const signal = AbortSignal.any([stop, interrupted]);',
+    replace: 'const signal = stop;',
+  },
+  {
+    file: 'operator/link/session.ts',
+    tests: ['test/operator/link/session-imports.test.ts'],
+    name: 'L74 a session has stopped while its part in a ServiceImport is being written',
+    rule: 'E5',
+    find: 'await Promise.all([this.lease.release(), imported]);',
+    replace: 'await this.lease.release(); void imported;',
+  },
+  {
+    ...CONTROLLER,
     name: 'nobody hears that ServiceImports can be read again',
     rule: 'E5',
     find: 'this.#options.onReadable?.();',

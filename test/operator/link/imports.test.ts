@@ -1,6 +1,8 @@
 /** The controller of ServiceImports over a simulated source cluster, with exports played by the test. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { serviceExportCrd, serviceImportCrd } from '../../../crds/index.ts';
+import { FairSemaphore } from '../../../operator/kube/semaphore.ts';
+import { formerExporter } from '../../../operator/link/import-party.ts';
 import { Imports } from '../../../operator/link/imports.ts';
 import type { Exporting, ImportParty } from '../../../operator/link/participants.ts';
 import type { LocalExporter, TargetExporter } from '../../../operator/mcs/observed.ts';
@@ -48,6 +50,7 @@ describe('the controller of ServiceImports', () => {
   let mayWrite: boolean;
   let sinceMs: number;
   let timesReadable: number;
+  let writesAtOnce: number;
   let stop: AbortController;
   let running: Promise<void>;
 
@@ -68,6 +71,7 @@ describe('the controller of ServiceImports', () => {
     mayWrite = true;
     sinceMs = -Infinity;
     timesReadable = 0;
+    writesAtOnce = 32;
     stop = new AbortController();
     running = Promise.resolve();
   });
@@ -103,7 +107,7 @@ describe('the controller of ServiceImports', () => {
     stop = new AbortController();
     const env = await stage.environment();
     imports = new Imports({
-      env: { ...env, mayWrite: () => mayWrite },
+      env: { ...env, mayWrite: () => mayWrite, writes: new FairSemaphore(writesAtOnce) },
       events: {
         record: ({ kind, namespace: within = '', name }, type, reason) =>
           events.push(`${kind} ${within}/${name} ${type} ${reason}`),
@@ -243,18 +247,40 @@ describe('the controller of ServiceImports', () => {
     await eventually('the answers are forgotten', async () => forgotten.length > 1);
   });
 
+  it('knows what was being written of a cluster once that has left, and writes no more of it (E5, L74)', async () => {
+    writesAtOnce = 1;
+    await start(target('a'));
+    let isSent = false;
+    stage.east.faults.latency(500, ({ resource, verb }) => {
+      const isOfSlice = resource === 'endpointslices' && verb === 'patch';
+      isSent ||= isOfSlice;
+      return isOfSlice;
+    });
+    // As if there were no Link at all.
+    for (const each of ['b', 'c']) {
+      linked.add(each);
+      imports.join(party(target(each)));
+    }
+    await eventually('a slice is sent', async () => isSent);
+    await Promise.all([imports.leave('b'), imports.leave('c')]);
+    expect([imports.endingOf('b'), imports.endingOf('c')]).toEqual([['shop/web'], []]);
+    imports.join(formerExporter('b', { imports }));
+    await eventually('nothing of it is left', async () => imports.endingOf('b').length === 0);
+    expect(slices()).toEqual({ 'web-clusterset.from-a-ipv4': true });
+  });
+
   it('keeps the part of a cluster that has a Link and no session, and no longer (K5)', async () => {
     await start(target('a'), target('b'));
     const before = live();
     linked.add('b');
-    imports.leave('b');
+    void imports.leave('b');
     await imports.idle();
     expect([Object.keys(slices()).length, clusters(), live()?.spec]).toEqual([2, 'id-a,id-b', before?.spec]);
     linked.delete('b');
     imports.addAll();
     await imports.idle();
     expect([Object.keys(slices()), clusters()]).toEqual([['web-clusterset.from-a-ipv4'], 'id-a']);
-    imports.leave('a');
+    void imports.leave('a');
     await imports.idle();
     expect([live(), derived()]).toEqual([undefined, undefined]);
   });
@@ -428,7 +454,7 @@ describe('the controller of ServiceImports', () => {
     await change(target('a'));
     expect(JSON.stringify(exported().status)).toContain('compared: id-a, id-here');
     exporting = ['a'];
-    imports.leave('a');
+    void imports.leave('a');
     await imports.idle();
     expect(JSON.stringify(exported().status)).toContain('compared: id-a, id-here');
   });

@@ -20,6 +20,8 @@ describe('a session that reads nothing but ServiceExports', () => {
   let session: Session;
   let report: RecordedReport;
   let party: ImportParty;
+  /** Resolves when nothing is being written of the part of the cluster. */
+  let left: Promise<void>;
   let generation = 1;
 
   /** What the Link says, at a generation of its own. */
@@ -43,13 +45,14 @@ describe('a session that reads nothing but ServiceExports', () => {
   };
 
   beforeEach(async () => {
+    left = Promise.resolve();
     stage = await Stage.start();
     target = await startTarget();
     await installCrd(target, serviceExportCrd);
     const nothing = (): void => undefined;
     const imports = {
       join: (joined: ImportParty) => (party = joined),
-      leave: nothing,
+      leave: () => left,
       add: nothing,
       addAll: nothing,
       partsOf: () => new Set<string>(),
@@ -107,6 +110,19 @@ describe('a session that reads nothing but ServiceExports', () => {
     expect(reachable()).toBe('unknown');
     release();
     await until('True Connected');
+  });
+
+  it('have it stop only when nothing is being written that was decided by them (L74)', async () => {
+    const written = Promise.withResolvers<void>();
+    left = written.promise;
+    await eventually('the Lease is held', async () => session.lease.isHeld);
+    let hasStopped = false;
+    const stopped = session.stop().then(() => (hasStopped = true));
+    await eventually('the Lease is released', async () => stage.leases()['west']?.holder === '');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(hasStopped).toBe(false);
+    written.resolve();
+    await stopped;
   });
 
   it('reports what is known of them when selectors are taken off the Link (G1)', async () => {
