@@ -2,33 +2,21 @@
  * What the target of one Link exports, as its watches report it and as far as it is known well enough to decide on. A
  * change leads to keys that are reconciled; nothing is written here.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
-import { describe } from '../kube/errors.ts';
-import { MALFORMED_RATE, Throttle } from '../runtime/rate.ts';
-import { Target, type TargetObstacle } from '../target/target.ts';
+import type { Target, TargetObstacle } from '../target/target.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { HeldDeletions, type ImportsView } from './held.ts';
 import { type CandidatesView, Limits } from './limits.ts';
 import type { Mirrors } from './mirrors.ts';
 import { observeExport, type ObservedExport, observeMember, type ObservedMember } from './observe.ts';
-import { Trial } from './trial.ts';
+import { type Selection, selectsNothing } from './selection.ts';
+import { TargetLog } from './target-log.ts';
+import { type ServiceExportReader, TargetReader } from './target-reader.ts';
 
-/** Settings that decide how a target is read. */
-type Selection = Pick<
-  LinkSettings,
-  | 'name'
-  | 'cluster'
-  | 'enableHeadlessServices'
-  | 'selector'
-  | 'remoteDiscoverySelector'
-  | 'federatedServiceSelector'
-  | 'gateway'
-  | 'targetNamespaces'
-  | 'confirmPrune'
->;
+/** Settings that decide how a target is read, and what of it may be deleted. */
+type Settings = Selection & Pick<LinkSettings, 'name' | 'cluster' | 'enableHeadlessServices' | 'confirmPrune'>;
 
 /** Is given what may have changed of the members of federated Services. */
 export interface MemberListener {
@@ -41,24 +29,13 @@ export interface MemberListener {
 }
 
 /** Reads the ServiceExports of the target, and is given what may have changed of its part in ServiceImports. */
-export interface ImportListener extends ImportsView, CandidatesView {
-  /** Reads with a client from now on. */
-  use(client: KubeClient): void;
-  /**
-   * Resolves once ServiceExports can be read with a client that is not in use, or the target answers that they cannot be;
-   * at once if none are to be read, and when the signal aborts.
-   */
-  whenRead(
-    client: KubeClient,
-    onObstacle: (obstacle: TargetObstacle | undefined) => void,
-    signal: AbortSignal,
-  ): Promise<void>;
+export interface ImportListener extends ServiceExportReader, ImportsView, CandidatesView {
   /** Keys of ServiceImports of which the part may have changed. */
   changed(keys: Iterable<string>): void;
 }
 
 export interface ExportsOptions {
-  readonly settings: Selection;
+  readonly settings: Settings;
   readonly mirrors: Mirrors;
   readonly members: MemberListener;
   readonly imports: ImportListener;
@@ -72,38 +49,52 @@ export interface ExportsOptions {
 
 export class Exports {
   readonly #options: ExportsOptions;
-  readonly #malformed = new Throttle<string>(MALFORMED_RATE, (what, more) => this.#reportMalformed(what, more));
+  readonly #reader: TargetReader;
+  readonly #log: TargetLog;
   readonly #held: HeldDeletions;
   readonly #limits: Limits;
-  #settings: Selection;
-  #client: KubeClient | undefined;
-  #target: Target | undefined;
-  #trial: Trial | undefined;
-  #readsFlatSlices = false;
+  #settings: Settings;
 
   constructor(options: ExportsOptions) {
-    const { settings, env } = options;
+    const { settings, imports, env, report, signal, onReachable } = options;
+    const { name: link, cluster } = settings;
     this.#options = options;
     this.#settings = settings;
-    this.#held = new HeldDeletions({
-      link: settings.name,
-      cluster: settings.cluster,
+    this.#log = new TargetLog(link, env.log, report);
+    this.#reader = new TargetReader({
+      link,
+      cluster,
+      selection: settings,
+      imports,
       env,
-      report: options.report,
+      log: this.#log,
+      signal,
+      onChange: (target, key, left) => this.#changed(target, key, left),
+      onMember: (target, key) => this.#memberChanged(target, key),
+      onRelisted: (target) => this.#relisted(target),
+      onAnswer: (target, key) => this.#answered(target, key),
+      onMemberAnswer: (key) => options.members.changed([key]),
+      onReachable,
+    });
+    this.#held = new HeldDeletions({
+      link,
+      cluster,
+      env,
+      report,
       isHeadless: () => this.#settings.enableHeadlessServices ?? env.config.enableHeadlessServices,
-      imports: options.imports,
+      imports,
     });
     this.#limits = new Limits({
       config: env.config,
       pods: this.#held.pods,
       source: env.source,
-      cluster: settings.cluster,
+      cluster,
       target: () => this.#target,
       members: () => this.#target,
-      imports: options.imports,
+      imports,
       onChange: (keys) => {
         this.#reconcile(keys);
-        options.report.statusChanged();
+        report.statusChanged();
       },
     });
   }
@@ -116,8 +107,7 @@ export class Exports {
 
   /** Whether nothing of the target is read, since no selector selects anything (rule A1). */
   get readsNothing(): boolean {
-    const { selector, remoteDiscoverySelector, federatedServiceSelector } = this.#settings;
-    return [selector, remoteDiscoverySelector, federatedServiceSelector].every((each) => each === undefined);
+    return selectsNothing(this.#settings);
   }
 
   /** Number of deletions that are held. */
@@ -150,29 +140,9 @@ export class Exports {
     return observeExport(key, this.#target, this.#held, this.#limits);
   }
 
-  /**
-   * Reads the target with a client from now on (rule E2). The first one is used at once: there is none to keep, and a
-   * target that is down will come back. Another one is used when everything that is read has been listed and is being
-   * watched with it. It may lead to another cluster, so nothing is resumed, and what its list takes away is counted.
-   * @param onProblem called on change with why it cannot be used yet
-   * @param signal ends the trial
-   * @returns whether it is in use; false if the signal aborted first
-   */
+  /** Reads the target with a client from now on (rule E2): {@link TargetReader.adopt}. */
   adopt(client: KubeClient, onProblem: (error: unknown) => void, signal: AbortSignal): Promise<boolean> {
-    if (signal.aborted) return Promise.resolve(false);
-    if (this.#target === undefined) {
-      this.#client = client;
-      this.#target = this.#makeTarget();
-      this.#target.run(client, this.#options.signal);
-      this.#options.imports.use(client);
-      return Promise.resolve(true);
-    }
-    this.#trial?.target?.stop();
-    const trial = new Trial(client, onProblem);
-    this.#trial = trial;
-    signal.addEventListener('abort', () => this.#giveUp(trial), { once: true });
-    trial.read(this.#makeTarget(), this.#options.signal);
-    return trial.adopted;
+    return this.#reader.adopt(client, onProblem, signal);
   }
 
   /**
@@ -180,27 +150,23 @@ export class Exports {
    * they are until its lists are complete.
    * @returns whether the target is watched anew
    */
-  update(settings: Selection): boolean {
-    const before = this.#settings;
+  update(settings: Settings): boolean {
+    const { mirrors, members } = this.#options;
     this.#settings = settings;
     this.#reconcile(this.#held.confirm(settings.confirmPrune));
-    if (this.#target === undefined || isReadAlike(settings, before)) return false;
-    const { mirrors, members, signal } = this.#options;
-    this.#target.stop();
-    mirrors.progress.restart();
-    members.restarted();
-    this.#held.restarted();
-    this.#target = this.#makeTarget();
-    if (this.#client !== undefined) this.#target.run(this.#client, signal);
-    this.#trial?.read(this.#makeTarget(), signal);
-    return true;
+    const isReadAnew = this.#reader.isReadOtherwise(settings);
+    if (isReadAnew) {
+      mirrors.progress.restart();
+      members.restarted();
+      this.#held.restarted();
+    }
+    this.#reader.select(settings);
+    return isReadAnew;
   }
 
   /** Reads the slices behind what is exported in flat mode from now on; once, however often it is called. */
   readFlatSlices(): void {
-    if (this.#readsFlatSlices) return;
-    this.#readsFlatSlices = true;
-    for (const target of [this.#target, this.#trial?.target]) target?.readFlatSlices();
+    this.#reader.readFlatSlices();
   }
 
   /** Asks the target for one Service: as it is observed, its mirror is to be deleted. */
@@ -265,98 +231,17 @@ export class Exports {
 
   /** Handles an object that was left out since it is not what the API allows. */
   malformed(what: string): void {
-    this.#malformed.add(what);
+    this.#log.malformed(what);
   }
 
   stop(): void {
     this.#limits.stop();
-    if (this.#trial !== undefined) this.#giveUp(this.#trial);
-    this.#target?.stop();
-    this.#malformed.flush();
+    this.#reader.stop();
+    this.#log.flush();
   }
 
-  #giveUp(trial: Trial): void {
-    if (this.#trial !== trial) return;
-    this.#trial = undefined;
-    trial.giveUp();
-  }
-
-  /** Everything that can be read with the new credentials is: they replace the old ones, unless those can read more. */
-  async #opened(trial: Trial, target: Target): Promise<void> {
-    if (!trial.readsAllOf(this.#target)) return;
-    if (this.readsNothing) {
-      // Nothing that was opened shows that they work.
-      await this.#options.imports.whenRead(trial.client, (obstacle) => trial.found(obstacle), trial.ended);
-      if (this.#trial !== trial || trial.target !== target) return;
-    }
-    this.#trial = undefined;
-    this.#target?.stop();
-    this.#target = target;
-    this.#client = trial.client;
-    trial.adopt();
-    const { server } = trial.client;
-    this.#options.env.log.info({ link: this.#settings.name, server }, 'the target is read with new credentials');
-    this.#options.onReachable(trial.obstacle);
-    this.#relisted(target);
-    this.#options.imports.use(trial.client);
-  }
-
-  #makeTarget(): Target {
-    const { env, onReachable } = this.#options;
-    const { cluster, targetNamespaces } = this.#settings;
-    // A target that was replaced may still report.
-    const isCurrent = (): boolean => this.#target === target;
-    const target: Target = new Target({
-      selectors: { ...selectorsOf(this.#settings), readsFlatSlices: this.#readsFlatSlices },
-      namespaces: targetNamespaces,
-      timings: env.tuning.targetTimings,
-      labelCopyMs: env.tuning.labelCopyMs,
-      onChange: (key, left = []) => {
-        if (isCurrent()) this.#changed(target, key, left);
-      },
-      onMember: (key) => {
-        if (isCurrent()) this.#memberChanged(target, key);
-      },
-      onRelisted: () => {
-        if (isCurrent()) this.#relisted(target);
-      },
-      onOpen: () => {
-        if (this.#trial?.target === target) void this.#opened(this.#trial, target);
-      },
-      onReachable: (obstacle) => {
-        if (isCurrent()) onReachable(obstacle);
-        else if (this.#trial?.target === target) this.#trial.found(obstacle);
-      },
-      onHeard: () => {
-        if (isCurrent()) env.metrics.target.lastHeard.set({ target_cluster_name: cluster }, Date.now() / 1000);
-      },
-      onMalformed: (what) => this.#malformed.add(what),
-      onAnswer: (key) => {
-        if (isCurrent()) this.#answered(target, key);
-      },
-      onMemberAnswer: (key) => {
-        if (isCurrent()) this.#options.members.changed([key]);
-      },
-      onUnanswered: (key, error) => this.#reportUnanswered(key, error),
-    });
-    return target;
-  }
-
-  #reportUnanswered(key: string, error: unknown): void {
-    this.#options.env.log.warn(
-      { link: this.#settings.name, service: key, error: describe(error) },
-      'the target does not answer whether it still exports the Service; nothing of it is deleted before',
-    );
-  }
-
-  #reportMalformed(what: string, more: number): void {
-    const { env, report } = this.#options;
-    const others = more === 0 ? '' : `, and ${more} more`;
-    env.log.warn(
-      { link: this.#settings.name, object: what, ...(more > 0 && { more }) },
-      'the target sent an object that the API does not allow; it is ignored',
-    );
-    report.event('Warning', 'MalformedObject', `ignored an object that the target sent: ${what}${others}`);
+  get #target(): Target | undefined {
+    return this.#reader.target;
   }
 
   #changed(target: Target, key: string, left: readonly string[]): void {
@@ -401,18 +286,3 @@ export class Exports {
     this.#options.imports.changed(keys);
   }
 }
-
-const selectorsOf = ({ selector, remoteDiscoverySelector, federatedServiceSelector, gateway }: Selection) => ({
-  gateway: selector,
-  flat: remoteDiscoverySelector,
-  members: federatedServiceSelector,
-  // A federated Service may lead through gateways though this Link does not ask for that (rule I5).
-  readsMemberSlices: gateway !== undefined,
-});
-
-const isReadAlike = (a: Selection, b: Selection): boolean =>
-  a.selector?.query === b.selector?.query &&
-  a.remoteDiscoverySelector?.query === b.remoteDiscoverySelector?.query &&
-  a.federatedServiceSelector?.query === b.federatedServiceSelector?.query &&
-  (a.federatedServiceSelector === undefined || (a.gateway === undefined) === (b.gateway === undefined)) &&
-  isDeepStrictEqual(a.targetNamespaces, b.targetNamespaces);

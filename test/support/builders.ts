@@ -1,4 +1,5 @@
 /** Objects as users and Kubernetes write them, with just what a test is about spelled out. */
+import { parseSelector, type Selector } from '../../crds/selector.ts';
 import type { ObjectRef } from '../cluster/workload/index.ts';
 
 /** Where Links, their credentials and Leases are. */
@@ -20,6 +21,13 @@ export interface ServiceOptions {
 
 export const EXPORTED: Labels = { 'mirror.linkerd.io/exported': 'true' };
 export const EXPORTED_FLAT: Labels = { 'mirror.linkerd.io/exported': 'remote-discovery' };
+
+/** The selector of objects with these labels, as a Link has it. */
+export const selectorOf = (matchLabels: Labels): Selector => {
+  const parsed = parseSelector({ matchLabels }, 'spec.selector');
+  if (!parsed.ok || parsed.value === undefined) throw new Error('not a selector');
+  return parsed.value;
+};
 
 /** An object by its coordinates; without a namespace, of a kind that has none. */
 export const objectRef = (apiVersion: string, kind: string, name: string, namespace?: string): ObjectRef => ({

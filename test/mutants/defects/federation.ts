@@ -13,6 +13,7 @@ const E2E = ['test/e2e/federation.test.ts'];
 const PARTY = { file: 'operator/link/federation-party.ts', tests: E2E };
 const HELD = { file: 'operator/link/held.ts', tests: ['test/operator/link/held.test.ts'] };
 const EXPORTS = { file: 'operator/link/exports.ts', tests: ['test/operator/link/exports.test.ts'] };
+const SELECTION = { file: 'operator/link/selection.ts', tests: ['test/operator/link/selection.test.ts'] };
 const DISCOVERY = { file: 'operator/source/discovery.ts', tests: ['test/operator/source/discovery.test.ts'] };
 const LEFTOVERS = { file: 'operator/link/leftovers.ts', tests: ['test/operator/link/leftovers.test.ts'] };
 const STORES = { ...FEDERATIONS, file: 'operator/source/stores.ts' };
@@ -368,14 +369,14 @@ export const FEDERATION: readonly Defect[] = [
     replace: "(key) => !/[#!]/.test(key), (key) => key.includes('#'),",
   },
   {
-    ...EXPORTS,
+    ...SELECTION,
     name: 'a Link that only has members reads nothing',
     rule: 'I1',
     find: '[selector, remoteDiscoverySelector, federatedServiceSelector].every(',
     replace: '[selector, remoteDiscoverySelector].every(',
   },
   {
-    ...EXPORTS,
+    ...SELECTION,
     name: 'another selector of members is not read (N10)',
     rule: 'E5',
     find: 'a.federatedServiceSelector?.query === b.federatedServiceSelector?.query &&',

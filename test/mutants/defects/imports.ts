@@ -379,11 +379,11 @@ export const IMPORTS: readonly Defect[] = [
     replace: 'return false;',
   },
   {
-    file: 'operator/link/exports.ts',
+    file: 'operator/link/target-reader.ts',
     tests: ['test/operator/link/exports.test.ts'],
     name: 'exports are read with credentials that have been replaced',
     rule: 'E2',
-    find: 'this.#options.imports.use(trial.client);',
+    find: 'imports.use(trial.client);',
     replace: '',
   },
   {

@@ -33,6 +33,9 @@ const LEFTOVERS = {
 };
 const PRESENCE = { file: 'operator/link/presence.ts', tests: ['test/operator/link/presence.test.ts'] };
 const EXPORTS = { file: 'operator/link/exports.ts', tests: ['test/operator/link/exports.test.ts'] };
+const SELECTION = { file: 'operator/link/selection.ts', tests: ['test/operator/link/selection.test.ts'] };
+const TARGET_READER = { file: 'operator/link/target-reader.ts', tests: ['test/operator/link/target-reader.test.ts'] };
+const TARGET_LOG = { file: 'operator/link/target-log.ts', tests: ['test/operator/link/target-log.test.ts'] };
 const HELD = {
   file: 'operator/link/held.ts',
   tests: ['test/operator/link/held.test.ts', 'test/operator/link/exports.test.ts'],
@@ -58,10 +61,10 @@ export const LINK: readonly Defect[] = [
     replace: "else if (wereBad && found.status === 'Unknown')",
   },
   {
-    ...EXPORTS,
+    ...TARGET_READER,
     name: 'the log does not say that new credentials are in use',
     rule: 'G6',
-    find: "env.log.info({ link: this.#settings.name, server }, 'the target is read with new credentials');",
+    find: "env.log.info({ link, server }, 'the target is read with new credentials');",
     replace: 'env.log.debug({ server }, "");',
   },
   {
@@ -93,7 +96,7 @@ export const LINK: readonly Defect[] = [
     replace: 'if (counts.has(reason)) target.mirrorsFailed.remove(',
   },
   {
-    ...EXPORTS,
+    ...TARGET_READER,
     name: 'a target that is heard looks silent',
     find: 'if (isCurrent()) env.metrics.target.lastHeard.set(',
     replace: 'if (!isCurrent()) env.metrics.target.lastHeard.set(',
@@ -375,11 +378,11 @@ export const LINK: readonly Defect[] = [
     replace: 'TIME.test(value)',
   },
   {
-    ...EXPORTS,
+    ...TARGET_LOG,
     name: 'L50 each object that the API does not allow is reported by itself',
     rule: 'G3',
-    find: 'onMalformed: (what) => this.#malformed.add(what),',
-    replace: 'onMalformed: (what) => this.#reportMalformed(what, 0),',
+    find: 'this.#malformed.add(what);',
+    replace: 'this.#reportMalformed(what, 0);',
   },
   {
     ...MIRROR_LOG,
@@ -1005,14 +1008,14 @@ export const LINK: readonly Defect[] = [
     replace: '',
   },
   {
-    ...EXPORTS,
+    ...SELECTION,
     name: 'S8 other target namespaces are not read anew',
     rule: 'E5',
     find: '&& isDeepStrictEqual(a.targetNamespaces, b.targetNamespaces)',
     replace: '',
   },
   {
-    ...EXPORTS,
+    ...SELECTION,
     name: 'what the former selectors select stays',
     rule: 'A2',
     find: 'a.selector?.query === b.selector?.query &&',
@@ -1040,7 +1043,7 @@ export const LINK: readonly Defect[] = [
     replace: 'this.#held.confirm(settings.confirmPrune);',
   },
   {
-    ...EXPORTS,
+    ...TARGET_READER,
     name: 'credentials that may read less replace those that may read more',
     rule: 'E2',
     find: 'if (!trial.readsAllOf(this.#target)) return;',
@@ -1061,21 +1064,23 @@ export const LINK: readonly Defect[] = [
     replace: 'this.#obstacle ??= obstacle; if',
   },
   {
-    ...EXPORTS,
+    ...TARGET_READER,
+    tests: ['test/operator/link/exports.test.ts'],
     name: 'what the list of another cluster takes away is not counted',
     rule: 'E6',
-    find: 'this.#options.onReachable(trial.obstacle); this.#relisted(target);',
-    replace: 'this.#options.onReachable(trial.obstacle); this.#options.mirrors.relisted(target.keys());',
+    find: 'onReachable(trial.obstacle); onRelisted(target);',
+    replace:
+      'onReachable(trial.obstacle); for (const key of [...env.source.keysOf(this.#options.cluster), ...target.keys()]) this.#options.onChange(target, key, []);',
   },
   {
-    ...EXPORTS,
+    ...TARGET_READER,
     name: 'credentials that are being tried are tried with the former selectors',
     rule: 'E2',
     find: 'this.#trial?.read(this.#makeTarget(), signal);',
     replace: '',
   },
   {
-    ...EXPORTS,
+    ...TARGET_READER,
     name: 'credentials that were superseded are tried for ever',
     rule: 'E2',
     find: "signal.addEventListener('abort', () => this.#giveUp(trial), { once: true });",

@@ -90,11 +90,11 @@ export const MCS: readonly Defect[] = [
     replace: '',
   },
   {
-    file: 'operator/link/exports.ts',
+    file: 'operator/link/target-reader.ts',
     tests: SESSION_IMPORTS_TESTS,
     name: 'new credentials are adopted untried where ServiceExports are all that is read',
     rule: 'E2',
-    find: 'await this.#options.imports.whenRead(trial.client, (obstacle) => trial.found(obstacle), trial.ended);',
+    find: 'await imports.whenRead(trial.client, (obstacle) => trial.found(obstacle), trial.ended);',
     replace: '',
   },
   {
