@@ -2,7 +2,8 @@
  * What is observed of one target Service, and of the probe Service, put together from the parts that are known: the
  * settings of the Link and the operator, the target, the gateway and the source cluster. No I/O.
  */
-import type { LinkSettings } from '../../crds/index.ts';
+import { isIP } from 'node:net';
+import { type LinkSettings, probeName } from '../../crds/index.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import { desiredProbe } from '../gateway/probe-service.ts';
 import { type Service, splitKey } from '../kube/objects.ts';
@@ -164,4 +165,14 @@ export const probeManifests = (
     owned: source.ownedBy({ cluster, key: PROBE_KEY }),
     isForeign: (service) => source.isTaken(namespace, service, cluster),
   });
+};
+
+/** Returns the address of the probe Service of a Link; undefined while it has none. */
+export const probeAddress = (
+  { name, cluster }: Pick<LinkSettings, 'name' | 'cluster'>,
+  source: Pick<SourceStores, 'ownedBy'>,
+): string | undefined => {
+  const { services } = source.ownedBy({ cluster, key: PROBE_KEY });
+  const address = services.find(({ metadata }) => metadata.name === probeName(name))?.spec?.clusterIP;
+  return isIP(address ?? '') === 0 ? undefined : address;
 };

@@ -3,18 +3,16 @@
  * source cluster's stores and the claims on names there, so that a target that is down, slow or hostile affects its own
  * Link alone (rule E1).
  */
-import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
-import { type LinkSettings, probeName } from '../../crds/index.ts';
+import type { LinkSettings } from '../../crds/index.ts';
 import type { TargetKnowledge } from '../failover/readiness.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import { aborted } from '../kube/abort.ts';
-import { type Verdict, verdict } from '../kube/conditions.ts';
+import { verdict } from '../kube/conditions.ts';
 import { describe } from '../kube/errors.ts';
 import { machineNetwork } from '../kube/network.ts';
 import { type Secret, splitKey } from '../kube/objects.ts';
 import type { LinkView, Observed } from '../mirror/observed.ts';
-import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { Credentials } from '../target/credentials.ts';
 import type { TargetObstacle } from '../target/target.ts';
@@ -24,14 +22,11 @@ import { SessionParty } from './federation-party.ts';
 import { SessionImports } from './import-party.ts';
 import { Mirrors } from './mirrors.ts';
 import { NamespaceBudget } from './namespaces.ts';
-import { linkViewOf, observeServed, probeManifests } from './observe.ts';
+import { linkViewOf, observeServed, probeAddress, probeManifests } from './observe.ts';
 import { Reachability } from './reachability.ts';
+import { findingsOf } from './session-findings.ts';
 import type { SessionFindings } from './status.ts';
 import { WriteLease } from './write-lease.ts';
-
-/** Verdicts on a target of which nothing is read. */
-const NOTHING_READ = verdict('True', 'NothingSelected', 'no selector of the Link selects anything: nothing is read');
-const NOTHING_LIMITED = verdict('True', 'WithinLimits', '');
 
 export class Session {
   /** The Lease of the Link. */
@@ -125,7 +120,7 @@ export class Session {
       config,
       families,
       network: tuning.network ?? machineNetwork,
-      probeAddress: () => this.#probeAddress(),
+      probeAddress: () => probeAddress(this.#settings, env.source),
       metrics,
       log,
       report,
@@ -153,25 +148,16 @@ export class Session {
 
   /** Returns what is known, for the Link's status. */
   findings(): SessionFindings {
-    const { progress, statuses } = this.#mirrors;
-    const readsNothing = this.#exports.readsNothing && !this.#imports.isWanted;
-    return {
-      ...this.#gateway.findings(),
-      settingsGeneration: this.#settings.generation,
-      credentials: this.#reachability.credentials,
-      reachable: readsNothing ? NOTHING_READ : this.#reachable(),
-      withinLimits:
-        this.#exports.beyondLimits ??
-        this.#imports.beyondLimits ??
-        (readsNothing ? NOTHING_LIMITED : this.#reachability.withinLimits),
-      synced: this.#synced(),
-      pruneHeld: this.#exports.held,
-      someHeld: this.#exports.someHeld,
-      heldBy: this.lease.heldBy,
-      // The last report is kept until the target has been read.
-      mirrors: this.lease.isHeld && progress.hasSeenAll ? statuses : undefined,
-      federated: this.#party.statuses,
-    };
+    return findingsOf({
+      settings: this.#settings,
+      lease: this.lease,
+      reachability: this.#reachability,
+      exports: this.#exports,
+      imports: this.#imports,
+      gateway: this.#gateway,
+      mirrors: this.#mirrors,
+      party: this.#party,
+    });
   }
 
   /** Returns what is known first hand of a target Service (rule J3). Slices of flat mode are read once they are asked for. */
@@ -289,36 +275,10 @@ export class Session {
     else this.#report.statusChanged();
   }
 
-  /** Condition `TargetReachable`, with what waits for the target to be read. */
-  #reachable(): Verdict | undefined {
-    const { reachable } = this.#reachability;
-    const { awaiting } = this.#party;
-    if (reachable?.status !== 'False' || awaiting === 0) return reachable;
-    const message = `${reachable.message}; ${awaiting} federated Services that have no member now are kept until it has been read`;
-    return { ...reachable, message };
-  }
-
-  #synced(): Verdict | undefined {
-    const { problem } = this.lease;
-    if (problem !== undefined) {
-      const message = `nothing is written for this Link, since its Lease cannot be taken: ${problem}`;
-      return verdict('False', 'LeaseUnavailable', message);
-    }
-    const isApplied = this.#mirrors.progress.isCaughtUp && this.#party.isCaughtUp && this.#gateway.isKnown;
-    return isApplied ? verdict('True', 'Synced', '') : undefined;
-  }
-
   #observe(key: string): Observed {
     const { source, config } = this.#env;
     const [link, gateway, budget] = [this.#view, this.#gateway.view, this.#budget];
     return observeServed(key, this.#exports.observe(key), { link, gateway, budget, source, config });
-  }
-
-  #probeAddress(): string | undefined {
-    const { services } = this.#env.source.ownedBy({ cluster: this.#view.cluster, key: PROBE_KEY });
-    const name = probeName(this.#settings.name);
-    const address = services.find(({ metadata }) => metadata.name === name)?.spec?.clusterIP;
-    return isIP(address ?? '') === 0 ? undefined : address;
   }
 
   /** Begins a pass over everything: what all mirrors are made from has changed. */

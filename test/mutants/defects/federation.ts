@@ -260,8 +260,8 @@ export const FEDERATION: readonly Defect[] = [
     replace: 'if (!isFlat(live)) return [live];',
   },
   {
-    ...PARTY,
-    file: 'operator/link/session.ts',
+    file: 'operator/link/session-findings.ts',
+    tests: ['test/operator/link/session-findings.test.ts'],
     name: 'a Link does not say that federated Services without members are kept for its target',
     rule: 'I6',
     find: "if (reachable?.status !== 'False' || awaiting === 0) return reachable;",

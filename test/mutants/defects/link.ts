@@ -48,6 +48,10 @@ const LIMITS = { file: 'operator/link/limits.ts', tests: ['test/operator/link/ex
 const PODS = { file: 'operator/link/pods.ts', tests: ['test/operator/link/exports.test.ts'] };
 const LOSSES = { file: 'operator/target/losses.ts', tests: ['test/operator/target/losses.test.ts'] };
 const SESSION = { file: 'operator/link/session.ts', tests: ['test/operator/link/clusters.test.ts'] };
+const SESSION_FINDINGS = {
+  file: 'operator/link/session-findings.ts',
+  tests: ['test/operator/link/session-findings.test.ts'],
+};
 const LINK_FILE = { file: 'operator/link/link.ts' };
 const MIRRORS = { file: 'operator/link/mirrors.ts' };
 const MANAGER = { file: 'operator/link/manager.ts' };
@@ -317,12 +321,11 @@ export const LINK: readonly Defect[] = [
     tests: ['test/operator/link/session.test.ts'],
   },
   {
-    ...SESSION,
+    ...SESSION_FINDINGS,
     name: 'Synced is true before the addresses of the new gateway are known',
     rule: 'G1',
-    find: 'this.#party.isCaughtUp && this.#gateway.isKnown;',
-    replace: 'this.#party.isCaughtUp;',
-    tests: ['test/operator/link/session.test.ts'],
+    find: 'party.isCaughtUp && gateway.isKnown;',
+    replace: 'party.isCaughtUp;',
   },
   {
     ...SESSION,
@@ -1294,12 +1297,11 @@ export const LINK: readonly Defect[] = [
     tests: ['test/operator/link/session.test.ts'],
   },
   {
-    ...SESSION,
+    ...SESSION_FINDINGS,
     name: 'a Link that selects nothing is never ready',
     rule: 'A1',
-    find: 'readsNothing ? NOTHING_READ : this.#reachable()',
-    replace: 'this.#reachable()',
-    tests: ['test/simulation/regressions.test.ts'],
+    find: 'readsNothing ? NOTHING_READ : reachable(parts)',
+    replace: 'reachable(parts)',
   },
   {
     ...STATUS_WRITER,

@@ -28,12 +28,12 @@ const SESSION_IMPORTS_TESTS = ['test/operator/link/session-imports.test.ts'];
 
 export const MCS: readonly Defect[] = [
   {
-    file: 'operator/link/session.ts',
+    file: 'operator/link/session-findings.ts',
     tests: SESSION_IMPORTS_TESTS,
     name: 'a dead target is not noticed where ServiceExports are all that is read of it',
     rule: 'E4',
-    find: 'this.#exports.readsNothing && !this.#imports.isWanted;',
-    replace: 'this.#exports.readsNothing;',
+    find: 'exports.readsNothing && !imports.isWanted;',
+    replace: 'exports.readsNothing;',
   },
   {
     file: 'operator/link/session.ts',
@@ -82,11 +82,11 @@ export const MCS: readonly Defect[] = [
     replace: 'isForbidden(error) ?',
   },
   {
-    file: 'operator/link/session.ts',
+    file: 'operator/link/session-findings.ts',
     tests: SESSION_IMPORTS_TESTS,
     name: 'the status does not show that there are more ServiceExports than are read',
     rule: 'E10',
-    find: 'this.#imports.beyondLimits ??',
+    find: 'imports.beyondLimits ??',
     replace: '',
   },
   {

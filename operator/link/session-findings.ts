@@ -1,0 +1,72 @@
+/**
+ * What the session of a Link has found, for the Link's status: put together from what its parts know. Pure; `status.ts`
+ * makes conditions of it.
+ */
+import type { LinkSettings } from '../../crds/index.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { type Verdict, verdict } from '../kube/conditions.ts';
+import type { Exports } from './exports.ts';
+import type { SessionParty } from './federation-party.ts';
+import type { SessionImports } from './import-party.ts';
+import type { Mirrors } from './mirrors.ts';
+import type { Reachability } from './reachability.ts';
+import type { SessionFindings } from './status.ts';
+import type { WriteLease } from './write-lease.ts';
+
+/** What the parts of a session know. */
+export interface SessionParts {
+  readonly settings: Pick<LinkSettings, 'generation'>;
+  readonly lease: Pick<WriteLease, 'problem' | 'isHeld' | 'heldBy'>;
+  readonly reachability: Pick<Reachability, 'credentials' | 'reachable' | 'withinLimits'>;
+  readonly exports: Pick<Exports, 'readsNothing' | 'beyondLimits' | 'held' | 'someHeld'>;
+  readonly imports: Pick<SessionImports, 'isWanted' | 'beyondLimits'>;
+  readonly gateway: Pick<Gateway, 'findings' | 'isKnown'>;
+  readonly mirrors: Pick<Mirrors, 'statuses'> & {
+    readonly progress: Pick<Mirrors['progress'], 'hasSeenAll' | 'isCaughtUp'>;
+  };
+  readonly party: Pick<SessionParty, 'statuses' | 'isCaughtUp' | 'awaiting'>;
+}
+
+/** Verdicts on a target of which nothing is read. */
+const NOTHING_READ = verdict('True', 'NothingSelected', 'no selector of the Link selects anything: nothing is read');
+const NOTHING_LIMITED = verdict('True', 'WithinLimits', '');
+
+export function findingsOf(parts: SessionParts): SessionFindings {
+  const { settings, lease, reachability, exports, imports, gateway, mirrors, party } = parts;
+  const readsNothing = exports.readsNothing && !imports.isWanted;
+  return {
+    ...gateway.findings(),
+    settingsGeneration: settings.generation,
+    credentials: reachability.credentials,
+    reachable: readsNothing ? NOTHING_READ : reachable(parts),
+    withinLimits:
+      exports.beyondLimits ?? imports.beyondLimits ?? (readsNothing ? NOTHING_LIMITED : reachability.withinLimits),
+    synced: synced(parts),
+    pruneHeld: exports.held,
+    someHeld: exports.someHeld,
+    heldBy: lease.heldBy,
+    // The last report is kept until the target has been read.
+    mirrors: lease.isHeld && mirrors.progress.hasSeenAll ? mirrors.statuses : undefined,
+    federated: party.statuses,
+  };
+}
+
+/** Condition `TargetReachable`, with what waits for the target to be read. */
+function reachable({ reachability, party }: SessionParts): Verdict | undefined {
+  const { reachable } = reachability;
+  const { awaiting } = party;
+  if (reachable?.status !== 'False' || awaiting === 0) return reachable;
+  const message = `${reachable.message}; ${awaiting} federated Services that have no member now are kept until it has been read`;
+  return { ...reachable, message };
+}
+
+/** Condition `Synced`; undefined while not everything is applied. */
+function synced({ lease, mirrors, party, gateway }: SessionParts): Verdict | undefined {
+  const { problem } = lease;
+  if (problem !== undefined) {
+    const message = `nothing is written for this Link, since its Lease cannot be taken: ${problem}`;
+    return verdict('False', 'LeaseUnavailable', message);
+  }
+  const isApplied = mirrors.progress.isCaughtUp && party.isCaughtUp && gateway.isKnown;
+  return isApplied ? verdict('True', 'Synced', '') : undefined;
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it, test } from 'vitest';
+import { verdict } from '../../../operator/kube/conditions.ts';
+import { findingsOf, type SessionParts } from '../../../operator/link/session-findings.ts';
+import type { MirrorStatus } from '../../../operator/mirror/status.ts';
+
+const REACHABLE = verdict('True', 'Reachable', '');
+const UNREACHABLE = verdict('False', 'ConnectFailed', 'connect ECONNREFUSED');
+const WITHIN = verdict('True', 'WithinLimits', '');
+const statuses: ReadonlyMap<string, MirrorStatus> = new Map();
+
+/** The parts of a session that has read everything and written what it had to. */
+const PARTS: SessionParts = {
+  settings: { generation: 3 },
+  lease: { problem: undefined, isHeld: true, heldBy: undefined },
+  reachability: { credentials: verdict('True', 'Valid', ''), reachable: REACHABLE, withinLimits: WITHIN },
+  exports: { readsNothing: false, beyondLimits: undefined, held: 0, someHeld: [] },
+  imports: { isWanted: false, beyondLimits: undefined },
+  gateway: { findings: () => ({ resolved: undefined, gatewayAlive: undefined, gateway: undefined }), isKnown: true },
+  mirrors: { statuses, progress: { hasSeenAll: true, isCaughtUp: true } },
+  party: { statuses, isCaughtUp: true, awaiting: 0 },
+};
+
+it('are about the settings that are served, and have the verdicts of all parts', () => {
+  expect(findingsOf(PARTS)).toMatchObject({ settingsGeneration: 3, reachable: REACHABLE, withinLimits: WITHIN });
+});
+
+describe('a target of which nothing is read', () => {
+  const exports = { ...PARTS.exports, readsNothing: true };
+  const reachability = { ...PARTS.reachability, reachable: undefined, withinLimits: undefined };
+
+  it('is as it must be (A1)', () => {
+    expect(findingsOf({ ...PARTS, exports, reachability })).toMatchObject({
+      reachable: { status: 'True', reason: 'NothingSelected' },
+      withinLimits: { status: 'True' },
+    });
+  });
+
+  it('is one of which no ServiceExports are read either (E4)', () => {
+    const imports = { ...PARTS.imports, isWanted: true };
+    const found = findingsOf({ ...PARTS, exports, imports, reachability: { ...reachability, reachable: UNREACHABLE } });
+    expect([found.reachable, found.withinLimits]).toEqual([UNREACHABLE, undefined]);
+  });
+});
+
+it('name the federated Services that wait for a target that cannot be read (I6)', () => {
+  const party = { ...PARTS.party, awaiting: 2 };
+  const found = findingsOf({ ...PARTS, party, reachability: { ...PARTS.reachability, reachable: UNREACHABLE } });
+  expect(found.reachable?.message).toBe(
+    'connect ECONNREFUSED; 2 federated Services that have no member now are kept until it has been read',
+  );
+  expect(findingsOf({ ...PARTS, party }).reachable).toEqual(REACHABLE);
+});
+
+it('are beyond the limits by Services before ServiceExports, and by either before what is read (E10)', () => {
+  const [services, exported] = [verdict('False', 'LimitExceeded', 's'), verdict('False', 'LimitExceeded', 'e')];
+  const imports = { ...PARTS.imports, beyondLimits: exported };
+  const exports = { ...PARTS.exports, beyondLimits: services };
+  expect(findingsOf({ ...PARTS, imports }).withinLimits).toEqual(exported);
+  expect(findingsOf({ ...PARTS, imports, exports }).withinLimits).toEqual(services);
+});
+
+describe('Synced', () => {
+  test.each<readonly [string, Partial<SessionParts>]>([
+    ['the mirrors', { mirrors: { statuses, progress: { hasSeenAll: true, isCaughtUp: false } } }],
+    ['the federated Services', { party: { ...PARTS.party, isCaughtUp: false } }],
+    ['the gateway', { gateway: { ...PARTS.gateway, isKnown: false } }],
+  ])('is not known while %s are behind (G1)', (_, behind) => {
+    expect(findingsOf(PARTS).synced?.status).toBe('True');
+    expect(findingsOf({ ...PARTS, ...behind }).synced).toBeUndefined();
+  });
+
+  it('is false while the Lease cannot be taken, whatever was written before', () => {
+    const lease = { ...PARTS.lease, isHeld: false, problem: 'leases is forbidden' };
+    expect(findingsOf({ ...PARTS, lease }).synced).toMatchObject({ status: 'False', reason: 'LeaseUnavailable' });
+  });
+});
+
+test.each<readonly [string, Partial<SessionParts>]>([
+  ['another holds the Lease', { lease: { ...PARTS.lease, isHeld: false, heldBy: 'another' } }],
+  ['the target is being read', { mirrors: { statuses, progress: { hasSeenAll: false, isCaughtUp: false } } }],
+])('have no mirrors while %s: the last report is kept', (_, parts) => {
+  expect(findingsOf(PARTS).mirrors).toBe(statuses);
+  expect(findingsOf({ ...PARTS, ...parts }).mirrors).toBeUndefined();
+});
