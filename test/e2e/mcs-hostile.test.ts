@@ -98,23 +98,11 @@ onEachBacking('a target with hostile exports', (backing) => {
   const unexported = async (name: string): Promise<void> => {
     await mesh.peer('north').api.delete(serviceExport(name));
   };
-  const untilClusters = (name: string, clusters: string): Promise<unknown> =>
-    eventually(`${name} is of ${clusters}`, async () => {
-      const found = await east.clusters(name);
-      if (found === clusters) return true;
-      throw new Error(found);
-    });
-  const untilAddresses = (name: string, ...addresses: readonly string[]): Promise<unknown> =>
-    eventually(`${name} leads to ${addresses.join()}`, async () => {
-      const found = await east.addresses(name);
-      if (found.join() === addresses.join()) return true;
-      throw new Error(found.join());
-    });
   /** Whatever came before, others are imported as ever. */
   const othersWork = async (name: string): Promise<void> => {
     await exported('west', name);
-    await untilAddresses(name, WEST);
-    await untilClusters(name, 'west');
+    await east.untilAddresses(name, WEST);
+    await east.untilClusters(name, 'west');
     await mesh.peer('west').api.delete(serviceExport(name));
     await east.untilGone(name);
   };
@@ -124,8 +112,8 @@ onEachBacking('a target with hostile exports', (backing) => {
     await mesh.peer('north').api.apply(serviceExport('dotted.name'));
     await mesh.peer('north').api.apply(serviceExport('x'.repeat(253)));
     await exported('west', 'good');
-    await untilAddresses('good', WEST);
-    for (const name of Object.keys(HOSTILE)) await untilClusters(name, 'north');
+    await east.untilAddresses('good', WEST);
+    for (const name of Object.keys(HOSTILE)) await east.untilClusters(name, 'north');
     for (const name of Object.keys(HOSTILE)) {
       const { metadata } = (await east.serviceImport(name))!;
       const { 'linkspan.dev/service-import': mark, ...labels } = metadata.labels ?? {};
@@ -137,7 +125,7 @@ onEachBacking('a target with hostile exports', (backing) => {
       ).toEqual([]);
       expect(JSON.stringify(metadata).length).toBeLessThan(20_000);
     }
-    await untilClusters('good', 'west');
+    await east.untilClusters('good', 'west');
     for (const name of [...Object.keys(HOSTILE), 'dotted.name', 'x'.repeat(253)]) await unexported(name);
     await othersWork('after-shapes');
   });
@@ -159,8 +147,8 @@ onEachBacking('a target with hostile exports', (backing) => {
     const ports = many(200, (index) => ({ name: `p-${index}`, port: index + 1 }));
     await exported('north', 'shared', { ports });
     await exported('west', 'shared');
-    await untilAddresses('shared', WEST);
-    await untilClusters('shared', 'west');
+    await east.untilAddresses('shared', WEST);
+    await east.untilClusters('shared', 'west');
     await unexported('shared');
     await mesh.peer('west').api.delete(serviceExport('shared'));
     await east.untilGone('shared');
@@ -168,19 +156,19 @@ onEachBacking('a target with hostile exports', (backing) => {
 
   test('K2 it cannot pass for another cluster', async () => {
     for (const from of ['north', 'west']) await exported(from, 'identified');
-    await untilClusters('identified', 'north,west');
+    await east.untilClusters('identified', 'north,west');
     const { api } = mesh.peer('north');
     for (const value of ['west', 'local', 'Bad.Id']) {
       await api.apply(clusterId('boreas'));
-      await untilClusters('identified', 'boreas,west');
+      await east.untilClusters('identified', 'boreas,west');
       await api.apply(clusterId(value));
-      await untilClusters('identified', 'north,west');
+      await east.untilClusters('identified', 'north,west');
     }
     for (const value of ['x'.repeat(100_000), 7, ['a']]) {
       await api.delete(clusterId(''));
       await api.apply(clusterId(value as string));
       await othersWork('identity');
-      await untilClusters('identified', 'north,west');
+      await east.untilClusters('identified', 'north,west');
     }
     await api.delete(clusterId(''));
   });
@@ -197,7 +185,7 @@ onEachBacking('a target with hostile exports', (backing) => {
       (await Promise.all(names.map((name) => east.serviceImport(name)))).filter((each) => each !== undefined).length;
     await eventually('as many as the limit allows are imported', async () => (await ofNorth()) > 0);
     expect(await ofNorth()).toBeLessThanOrEqual(MAX_EXPORTS);
-    await untilAddresses('within', WEST);
+    await east.untilAddresses('within', WEST);
     for (const name of names) await unexported(name);
     await eventually('the Link is within its limits', async () => {
       return (await mesh.condition('east', 'north', 'TargetWithinLimits'))?.status === 'True';
@@ -252,7 +240,7 @@ onEachBacking('a target with hostile exports', (backing) => {
 
     test('E1 E8 metadata, Services and slices of any shape', async () => {
       await exported('north', 'model');
-      await untilClusters('model', 'north');
+      await east.untilClusters('model', 'north');
       const before = (await east.serviceImport('model'))!.metadata.uid;
       const metadata = [
         { creationTimestamp: 'yesterday' },

@@ -59,21 +59,13 @@ onEachBacking('exports that are not known', (backing) => {
     for (const each of podSlices(name, [{ ip: '10.244.0.1' }])) await from.api.apply(each);
     await from.api.apply(serviceExport(name));
   };
-  const untilAddresses = (at: McsView, name: string, ...addresses: readonly string[]): Promise<unknown> =>
-    eventually(`${name} leads to ${addresses.join()}`, async () => {
-      const found = await at.addresses(name);
-      if (found.join() === addresses.join()) return true;
-      throw new Error(found.join());
-    });
-  const untilClusters = (at: McsView, name: string, clusters: string): Promise<unknown> =>
-    eventually(`${name} is of ${clusters}`, async () => (await at.clusters(name)) === clusters);
   /** Exports a Service from both, and returns when both have imported that. */
   const exportedByBoth = async (name: string): Promise<void> => {
     for (const from of [east, west]) await exported(from, name);
-    await untilAddresses(east, name, LOCAL_POD, WEST);
-    await untilAddresses(west, name, EAST, LOCAL_POD);
-    await untilClusters(east, name, 'local,west');
-    await untilClusters(west, name, 'east,local');
+    await east.untilAddresses(name, LOCAL_POD, WEST);
+    await west.untilAddresses(name, EAST, LOCAL_POD);
+    await east.untilClusters(name, 'local,west');
+    await west.untilClusters(name, 'east,local');
   };
   const derivedOf = async (at: McsView, name: string) => {
     const found = await at.derived(name);
@@ -94,7 +86,7 @@ onEachBacking('exports that are not known', (backing) => {
   /** A sign that the operator of east has looked at the exports of its own cluster since. */
   const imported = async (name: string): Promise<void> => {
     await exported(east, name);
-    await untilClusters(east, name, 'local');
+    await east.untilClusters(name, 'local');
   };
   const untilLogged = (at: string, pattern: RegExp): Promise<unknown> =>
     eventually(`the operator of ${at} logs ${pattern}`, async () =>
@@ -122,8 +114,8 @@ onEachBacking('exports that are not known', (backing) => {
       ),
     ).toEqual([]);
     await installMcs(mesh.peer('east').cluster);
-    await untilAddresses(east, 'early', WEST);
-    await untilClusters(east, 'early', 'west');
+    await east.untilAddresses('early', WEST);
+    await east.untilClusters('early', 'west');
   });
 
   test('K5 ServiceImports that vanish with their CRD leave their Services and slices, and come back with their addresses', async () => {
@@ -132,14 +124,14 @@ onEachBacking('exports that are not known', (backing) => {
     await remove(east, IMPORTS);
     await mirrored('sign-of-life');
     expect(await derivedOf(east, 'kept')).toEqual(before);
-    await untilAddresses(east, 'kept', LOCAL_POD, WEST);
+    await east.untilAddresses('kept', LOCAL_POD, WEST);
     await mesh.stopOperator('east');
     mesh.operate(['east']);
     await mirrored('sign-of-another');
     expect(await derivedOf(east, 'kept')).toEqual(before);
-    await untilAddresses(east, 'kept', LOCAL_POD, WEST);
+    await east.untilAddresses('kept', LOCAL_POD, WEST);
     await installCrd(mesh.peer('east').cluster, IMPORTS);
-    await untilClusters(east, 'kept', 'local,west');
+    await east.untilClusters('kept', 'local,west');
     expect(await identity(east, 'kept')).toMatchObject({ ips: [before.ip], derived: before });
   });
 
@@ -149,16 +141,16 @@ onEachBacking('exports that are not known', (backing) => {
     await untilLogged('east', /ServiceImports are not served here/);
     await east.api.delete(objectRef('multicluster.linkerd.io/v1alpha3', 'Link', 'west', LINKS_NAMESPACE));
     await untilLogged('east', /the Lease of the Link stays: ServiceImports/);
-    await untilAddresses(east, 'left', LOCAL_POD, WEST);
+    await east.untilAddresses('left', LOCAL_POD, WEST);
     await mesh.stopOperator('east');
     mesh.operate(['east']);
     await untilLogged('east', /the Lease of the Link stays: ServiceImports/);
     await installCrd(mesh.peer('east').cluster, IMPORTS);
-    await untilAddresses(east, 'left', LOCAL_POD);
+    await east.untilAddresses('left', LOCAL_POD);
     const lease = objectRef('coordination.k8s.io/v1', 'Lease', 'service-mirror-write-west', LINKS_NAMESPACE);
     await eventually('the Lease is gone', async () => (await east.api.get(lease)) === undefined);
     await linkEast();
-    await untilAddresses(east, 'left', LOCAL_POD, WEST);
+    await east.untilAddresses('left', LOCAL_POD, WEST);
   });
 
   test('K5 ServiceExports that vanish with their CRD stay imported, here and in other clusters', async () => {
@@ -173,9 +165,9 @@ onEachBacking('exports that are not known', (backing) => {
       await imported(`east-${sign}`);
       await mirrored(`west-${sign}`);
       expect([await identity(east, 'exported'), await identity(west, 'exported')]).toEqual(before);
-      await untilAddresses(east, 'exported', LOCAL_POD, WEST);
-      await untilAddresses(west, 'exported', EAST, LOCAL_POD);
-      await untilClusters(east, 'exported', 'local,west');
+      await east.untilAddresses('exported', LOCAL_POD, WEST);
+      await west.untilAddresses('exported', EAST, LOCAL_POD);
+      await east.untilClusters('exported', 'local,west');
     };
     await remove(west, EXPORTS);
     await stays('gone');
@@ -188,17 +180,17 @@ onEachBacking('exports that are not known', (backing) => {
       [east, 'west'],
       [west, 'local'],
     ] as const)
-      await untilClusters(at, 'sign-of-the-kind', cluster);
+      await at.untilClusters('sign-of-the-kind', cluster);
     await stays('back');
     await west.api.apply(serviceExport('exported'));
     await west.untilCondition('Valid', 'Valid', 'exported');
     await exported(west, 'second-sign-of-the-kind');
-    await untilClusters(east, 'second-sign-of-the-kind', 'west');
+    await east.untilClusters('second-sign-of-the-kind', 'west');
     await stays('exported-again');
     // What has been seen since goes when it is deleted.
     await west.api.delete(serviceExport('exported'));
-    await untilAddresses(east, 'exported', LOCAL_POD);
-    await untilAddresses(west, 'exported', EAST);
+    await east.untilAddresses('exported', LOCAL_POD);
+    await west.untilAddresses('exported', EAST);
   });
 
   test('K5 a version that is not known is as none', async () => {
@@ -211,8 +203,8 @@ onEachBacking('exports that are not known', (backing) => {
     await imported('another-east-sign');
     await mesh.ready('east');
     expect([await identity(east, 'versioned'), await identity(west, 'versioned')]).toEqual(before);
-    await untilAddresses(east, 'versioned', LOCAL_POD, WEST);
-    await untilClusters(east, 'versioned', 'local,west');
+    await east.untilAddresses('versioned', LOCAL_POD, WEST);
+    await east.untilClusters('versioned', 'local,west');
 
     await installCrd(mesh.peer('east').cluster, ofAnotherVersion(IMPORTS));
     await mirrored('sign-of-versions');
@@ -224,17 +216,17 @@ onEachBacking('exports that are not known', (backing) => {
       await installCrd(mesh.peer(at).cluster, crd);
     // What is not there once the kind is back may have gone with it, if it has not been seen since.
     await exported(west, 'sign-of-west');
-    await untilClusters(east, 'sign-of-west', 'west');
+    await east.untilClusters('sign-of-west', 'west');
     await west.api.delete(serviceExport('versioned'));
-    await untilAddresses(east, 'versioned', LOCAL_POD);
+    await east.untilAddresses('versioned', LOCAL_POD);
     expect(await identity(east, 'versioned')).toEqual(before[0]);
   });
 
   test('K5 a target that is down when the operator starts keeps its part of all imports', async () => {
     await exportedByBoth('down');
     await exported(west, 'down-alone');
-    await untilAddresses(east, 'down-alone', WEST);
-    await untilClusters(east, 'down-alone', 'west');
+    await east.untilAddresses('down-alone', WEST);
+    await east.untilClusters('down-alone', 'west');
     const names = ['down', 'down-alone'];
     const before = await Promise.all(names.map((name) => identity(east, name)));
     await mesh.stopOperator('east');
@@ -245,8 +237,8 @@ onEachBacking('exports that are not known', (backing) => {
     });
     await imported('sign-with-west-down');
     expect(await Promise.all(names.map((name) => identity(east, name)))).toEqual(before);
-    await untilAddresses(east, 'down', LOCAL_POD, WEST);
-    await untilAddresses(east, 'down-alone', WEST);
+    await east.untilAddresses('down', LOCAL_POD, WEST);
+    await east.untilAddresses('down-alone', WEST);
     await mesh.peer('west').cluster.start();
     await mesh.ready('east');
     expect(await Promise.all(names.map((name) => identity(east, name)))).toEqual(before);
@@ -263,8 +255,8 @@ onEachBacking('exports that are not known', (backing) => {
       const names = Array.from({ length: 12 }, (_, index) => `${prefix}-${index}`);
       for (const name of names) await exported(west, name);
       const identities = () => Promise.all(names.map((name) => identity(east, name)));
-      for (const name of names) await untilClusters(east, name, 'west');
-      for (const name of names) await untilAddresses(east, name, WEST);
+      for (const name of names) await east.untilClusters(name, 'west');
+      for (const name of names) await east.untilAddresses(name, WEST);
       const before = await identities();
       await mesh.stopOperator('east');
       for (const name of names) await west.api.delete(lost(name));
@@ -276,7 +268,7 @@ onEachBacking('exports that are not known', (backing) => {
       expect(held.message).toContain('"12"');
       await imported('sign-of-holding');
       expect(await identities()).toEqual(before);
-      for (const name of names) await untilAddresses(east, name, WEST);
+      for (const name of names) await east.untilAddresses(name, WEST);
       for (const name of names) await west.api.apply(lost(name));
       await eventually('nothing is held', async () => {
         return (await mesh.condition('east', 'west', 'PruneHeld'))?.status === 'False';
@@ -312,9 +304,9 @@ onEachBacking('exports that are not known', (backing) => {
     await mesh.ready('east');
     await imported('sign-of-the-reader-east');
     expect(await identity(east, 'forbidden')).toEqual(before);
-    await untilAddresses(east, 'forbidden', LOCAL_POD, WEST);
+    await east.untilAddresses('forbidden', LOCAL_POD, WEST);
     await west.api.delete(serviceExport('forbidden'));
     await linkEast();
-    await untilAddresses(east, 'forbidden', LOCAL_POD);
+    await east.untilAddresses('forbidden', LOCAL_POD);
   });
 });

@@ -45,23 +45,11 @@ onEachBacking('ServiceExports and ServiceImports', (backing) => {
   /** Exports it from both, and returns when both have imported that. */
   const exportedByBoth = async (name: string): Promise<void> => {
     for (const from of [east, west]) await exported(from, name);
-    await untilAddresses(east, name, LOCAL_POD, WEST);
-    await untilAddresses(west, name, `east ${EAST_GATEWAY}`, LOCAL_POD);
-    await untilClusters(east, name, 'local,west');
-    await untilClusters(west, name, 'east,local');
+    await east.untilAddresses(name, LOCAL_POD, WEST);
+    await west.untilAddresses(name, `east ${EAST_GATEWAY}`, LOCAL_POD);
+    await east.untilClusters(name, 'local,west');
+    await west.untilClusters(name, 'east,local');
   };
-  const untilAddresses = (at: McsView, name: string, ...addresses: readonly string[]): Promise<unknown> =>
-    eventually(`${name} leads to ${addresses.join()}`, async () => {
-      const found = await at.addresses(name);
-      if (found.join() === addresses.join()) return true;
-      throw new Error(found.join());
-    });
-  const untilClusters = (at: McsView, name: string, clusters: string): Promise<unknown> =>
-    eventually(`${name} is of ${clusters}`, async () => {
-      const found = await at.clusters(name);
-      if (found === clusters) return true;
-      throw new Error(found);
-    });
   /** The Services that stand for pods of west, by hostname, as far as DNS answers with their addresses. */
   const podsOf = async (name: string): Promise<Readonly<Record<string, PodService>>> => {
     const labelSelector = `linkspan.dev/service-import=${name}`;
@@ -150,16 +138,16 @@ onEachBacking('ServiceExports and ServiceImports', (backing) => {
     await mesh.peer('west').api.delete(link('east'));
     await exported(east, 'one-way', { spec: { sessionAffinity: 'ClientIP' } });
     await exported(west, 'one-way');
-    await untilClusters(west, 'one-way', 'local');
+    await west.untilClusters('one-way', 'local');
     await eventually('west has compared it with none', async () => {
       const found = await west.exportCondition('Conflict', 'one-way');
       return found?.reason === 'NoConflicts' && found.message === 'compared: local';
     });
-    await untilClusters(east, 'one-way', 'local,west');
+    await east.untilClusters('one-way', 'local,west');
     const told = await east.untilCondition('Conflict', 'SessionAffinityConflict', 'one-way');
     expect(told.message).toContain('compared: local, west');
     await mesh.link('west', 'east', { federation: 'gateway', gatewayAddress: EAST_GATEWAY });
-    await untilClusters(west, 'one-way', 'east,local');
+    await west.untilClusters('one-way', 'east,local');
     await west.untilCondition('Conflict', 'SessionAffinityConflict', 'one-way');
   });
 
@@ -167,11 +155,11 @@ onEachBacking('ServiceExports and ServiceImports', (backing) => {
     await exportedByBoth('untaken');
     const before = await identity(east, 'untaken');
     await linkEast({ serviceExports: false });
-    await untilAddresses(east, 'untaken', LOCAL_POD);
-    await untilClusters(east, 'untaken', 'local');
-    await untilClusters(west, 'untaken', 'east,local');
+    await east.untilAddresses('untaken', LOCAL_POD);
+    await east.untilClusters('untaken', 'local');
+    await west.untilClusters('untaken', 'east,local');
     await linkEast();
-    await untilAddresses(east, 'untaken', LOCAL_POD, WEST);
+    await east.untilAddresses('untaken', LOCAL_POD, WEST);
     expect(await identity(east, 'untaken')).toEqual(before);
   });
 
@@ -189,12 +177,12 @@ onEachBacking('ServiceExports and ServiceImports', (backing) => {
     await exportedByBoth('leaving');
     const before = await identity(east, 'leaving');
     await west.api.delete(serviceExport('leaving'));
-    await untilAddresses(east, 'leaving', LOCAL_POD);
-    await untilClusters(east, 'leaving', 'local');
+    await east.untilAddresses('leaving', LOCAL_POD);
+    await east.untilClusters('leaving', 'local');
     await west.api.apply(serviceExport('leaving'));
-    await untilAddresses(east, 'leaving', LOCAL_POD, WEST);
+    await east.untilAddresses('leaving', LOCAL_POD, WEST);
     await east.api.delete(serviceExport('leaving'));
-    await untilAddresses(east, 'leaving', WEST);
+    await east.untilAddresses('leaving', WEST);
     expect(await identity(east, 'leaving')).toEqual(before);
     // An export without a Service is none.
     await west.api.delete(service('leaving'));
@@ -218,13 +206,13 @@ onEachBacking('ServiceExports and ServiceImports', (backing) => {
     await exportedByBoth('routed');
     const before = await identity(east, 'routed');
     await mesh.gateway.die();
-    await untilAddresses(east, 'routed', LOCAL_POD);
-    await untilClusters(east, 'routed', 'local,west');
+    await east.untilAddresses('routed', LOCAL_POD);
+    await east.untilClusters('routed', 'local,west');
     await mesh.gateway.revive();
-    await untilAddresses(east, 'routed', LOCAL_POD, WEST);
+    await east.untilAddresses('routed', LOCAL_POD, WEST);
     // Nor is there anything to send to without ready pods.
     for (const slice of podSlices('routed', [{ ip: '10.244.0.1', ready: false }])) await west.api.apply(slice);
-    await untilAddresses(east, 'routed', LOCAL_POD);
+    await east.untilAddresses('routed', LOCAL_POD);
     expect(await identity(east, 'routed')).toEqual(before);
     await mesh.ready('east');
   });
@@ -302,8 +290,8 @@ onEachBacking('ServiceExports and ServiceImports', (backing) => {
 
     await east.api.delete(serviceImportRef('taken'));
     await east.api.delete(service('held-clusterset'));
-    for (const name of ['taken', 'held']) await untilAddresses(east, name, WEST);
-    for (const name of ['taken', 'held']) await untilClusters(east, name, 'west');
+    for (const name of ['taken', 'held']) await east.untilAddresses(name, WEST);
+    for (const name of ['taken', 'held']) await east.untilClusters(name, 'west');
   });
 
   test('K1 nothing that users have is changed, but for the status of ServiceExports', async () => {
@@ -344,9 +332,9 @@ onEachBacking('ServiceExports and ServiceImports', (backing) => {
       return (await mesh.condition('east', 'west', 'Ready'))?.reason === 'Suspended';
     });
     for (const at of [east, west]) await at.api.delete(serviceExport('suspended'));
-    await untilAddresses(east, 'suspended', WEST);
+    await east.untilAddresses('suspended', WEST);
     await lookedAt(east, 'meanwhile');
-    await untilAddresses(east, 'suspended', WEST);
+    await east.untilAddresses('suspended', WEST);
     await suspend(null);
     await east.untilGone('suspended');
   });
@@ -355,17 +343,17 @@ onEachBacking('ServiceExports and ServiceImports', (backing) => {
     await exportedByBoth('linked');
     const before = await identity(east, 'linked');
     await mesh.peer('east').api.delete(link('west'));
-    await untilAddresses(east, 'linked', LOCAL_POD);
-    await untilClusters(east, 'linked', 'local');
+    await east.untilAddresses('linked', LOCAL_POD);
+    await east.untilClusters('linked', 'local');
     await linkEast();
-    await untilAddresses(east, 'linked', LOCAL_POD, WEST);
+    await east.untilAddresses('linked', LOCAL_POD, WEST);
     await mesh.stopOperator('east');
     await mesh.peer('east').api.delete(link('west'));
     mesh.operate(['east']);
-    await untilAddresses(east, 'linked', LOCAL_POD);
+    await east.untilAddresses('linked', LOCAL_POD);
     expect(await identity(east, 'linked')).toEqual(before);
     await linkEast();
-    await untilAddresses(east, 'linked', LOCAL_POD, WEST);
+    await east.untilAddresses('linked', LOCAL_POD, WEST);
     await mesh.ready('east');
   });
 

@@ -202,6 +202,18 @@ export class McsView {
     });
   }
 
+  /** Waits until an import leads to these ready addresses and no others, each after the id of its cluster, sorted. */
+  async untilAddresses(name: string, ...addresses: readonly string[]): Promise<void> {
+    await untilJoined(`${name} leads to ${addresses.join()}`, addresses.join(), async () =>
+      (await this.addresses(name)).join(),
+    );
+  }
+
+  /** Waits until the status of an import names these clusters: their ids, separated by commas. */
+  async untilClusters(name: string, clusters: string): Promise<void> {
+    await untilJoined(`${name} is of ${clusters}`, clusters, () => this.clusters(name));
+  }
+
   /** Waits until neither the import nor anything of it is left. */
   async untilGone(name: string, namespace = 'shop'): Promise<void> {
     await eventually(`nothing of the import of ${name} is left`, async () => {
@@ -222,6 +234,14 @@ export class McsView {
     });
   }
 }
+
+/** Waits for a text; what is found instead is in the error. */
+const untilJoined = (what: string, wanted: string, find: () => Promise<string | undefined>): Promise<unknown> =>
+  eventually(what, async () => {
+    const found = await find();
+    if (found === wanted) return true;
+    throw new Error(found);
+  });
 
 const readyIn = ({ metadata, endpoints }: McsSlice): readonly string[] =>
   (endpoints ?? [])
