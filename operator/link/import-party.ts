@@ -1,9 +1,4 @@
-/**
- * A Link as it takes part in ServiceImports: what its session knows of the target's ServiceExports, which are read with the
- * client that the target is read with. New credentials may lead to another cluster: until they have listed the exports,
- * nothing is known of these.
- */
-import { isDeepStrictEqual } from 'node:util';
+/** A Link as it takes part in ServiceImports: what its session knows of the target's ServiceExports. */
 import type { LinkSettings } from '../../crds/index.ts';
 import { Default } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
@@ -13,57 +8,34 @@ import type { TargetExporter } from '../mcs/observed.ts';
 import type { GatewayView, LinkView } from '../mirror/observed.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
 import type { Candidate } from '../target/cap.ts';
-import { ClusterExports, type ClusterExportsOptions } from '../target/cluster-exports.ts';
+import type { ExportView } from '../target/cluster-exports.ts';
 import type { ExportState } from '../target/losses.ts';
 import type { TargetObstacle } from '../target/target.ts';
 import type { Environment } from './environment.ts';
 import type { Exports, ImportListener } from './exports.ts';
+import { type Found, ImportReading, type ImportReadingOptions, type ReadSettings } from './import-reading.ts';
 import type { ImportParty } from './participants.ts';
 
-export interface SessionImportsOptions {
-  readonly cluster: string;
-  readonly env: Environment;
+export interface SessionImportsOptions extends Omit<ImportReadingOptions, 'settings' | 'guard'> {
   /** What holds deletions, and limits what is served. */
-  readonly guard: Pick<Exports, 'holdsImport' | 'admitsImport' | 'importChanged' | 'importsRelisted' | 'malformed'>;
+  readonly guard: ImportReadingOptions['guard'] & Pick<Exports, 'holdsImport' | 'admitsImport'>;
   /** What the Link says now, and its gateway as it is now. */
   readonly link: () => {
     readonly settings: LinkSettings;
     readonly view: LinkView;
     readonly gateway: GatewayView | undefined;
   };
-  /** Called when {@link SessionImports.found} has changed. */
-  readonly onFound: () => void;
-  /** Called when the target has been heard. */
-  readonly onHeard: () => void;
-}
-
-/** Settings that decide what is read. */
-type ReadSettings = Pick<LinkSettings, 'serviceExports' | 'targetNamespaces'>;
-
-/** Exports as they are read with one client. */
-interface Reading {
-  readonly exports: ClusterExports;
-  readonly stop: AbortController;
-  /** Whether they can be read, once that is known. */
-  found?: Found;
-}
-
-/** Whether something can be read (undefined), or what is in the way. */
-interface Found {
-  readonly obstacle: TargetObstacle | undefined;
 }
 
 export class SessionImports implements ImportParty, ImportListener {
   readonly cluster: string;
   readonly #options: SessionImportsOptions;
-  #client: KubeClient | undefined;
-  #reading: Reading | undefined;
-  #isOpen = false;
-  #sinceMs = performance.now();
+  readonly #reading: ImportReading;
 
   constructor(options: SessionImportsOptions) {
     this.#options = options;
     this.cluster = options.cluster;
+    this.#reading = new ImportReading({ ...options, settings: () => this.#settings });
   }
 
   get seniority(): ImportParty['seniority'] {
@@ -72,21 +44,21 @@ export class SessionImports implements ImportParty, ImportListener {
   }
 
   get claimedId(): string | null | undefined {
-    return this.#settings.serviceExports ? this.#reading?.exports.claimedId : null;
+    return this.#settings.serviceExports ? this.#reading.exports?.claimedId : null;
   }
 
   get sinceMs(): number {
-    return this.#sinceMs;
+    return this.#reading.sinceMs;
   }
 
   /** Whether ServiceExports are to be read: they concern this cluster, and the Link takes them. */
   get isWanted(): boolean {
-    return this.#isOpen && this.#settings.serviceExports;
+    return this.#reading.isWanted;
   }
 
   /** Whether ServiceExports can be read of the target; undefined while that is not known. */
   get found(): Found | undefined {
-    return this.#reading?.found;
+    return this.#reading.found;
   }
 
   /** Condition `TargetWithinLimits`, if the target exports more by the MCS API than is read of it (rule E10). */
@@ -98,11 +70,11 @@ export class SessionImports implements ImportParty, ImportListener {
 
   /** Number of ServiceExports. */
   get size(): number {
-    return this.#reading?.exports.size ?? 0;
+    return this.#reading.exports?.size ?? 0;
   }
 
   keys(): ReadonlySet<string> {
-    return new Set([...this.parts(), ...(this.#reading?.exports.keys() ?? [])]);
+    return new Set([...this.parts(), ...(this.#reading.exports?.keys() ?? [])]);
   }
 
   observe(key: string): Omit<TargetExporter, 'id'> {
@@ -124,22 +96,19 @@ export class SessionImports implements ImportParty, ImportListener {
 
   confirmsNoExport(key: string): boolean {
     // What the Link does not take is not exported to it.
-    return !this.#settings.serviceExports || this.#reading?.exports.confirmsNoExport(key) === true;
+    return !this.#settings.serviceExports || this.#reading.exports?.confirmsNoExport(key) === true;
   }
 
   forgetAnswer(key: string): void {
-    this.#reading?.exports.forgetAnswer(key);
+    this.#reading.exports?.forgetAnswer(key);
   }
 
   read(): void {
-    if (this.#isOpen) return;
-    this.#isOpen = true;
-    this.#readAnew();
+    this.#reading.open();
   }
 
   use(client: KubeClient): void {
-    this.#client = client;
-    this.#readAnew();
+    this.#reading.use(client);
   }
 
   whenRead(
@@ -147,34 +116,12 @@ export class SessionImports implements ImportParty, ImportListener {
     onObstacle: (obstacle: TargetObstacle | undefined) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    if (!this.isWanted) return Promise.resolve();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const stop = new AbortController();
-    const nothing = (): void => undefined;
-    const exports = new ClusterExports({
-      ...this.#source(client),
-      onChange: nothing,
-      onRelisted: nothing,
-      onIdentity: nothing,
-      onMalformed: nothing,
-      onReachable: (obstacle) => {
-        onObstacle(obstacle);
-        if (obstacle === undefined) resolve();
-      },
-    });
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    void exports.run(AbortSignal.any([signal, stop.signal]));
-    return promise.finally(() => stop.abort());
+    return this.#reading.whenRead(client, onObstacle, signal);
   }
 
   /** Applies settings that have changed. Returns whether the target is read anew. */
   update(before: ReadSettings): boolean {
-    const { serviceExports, targetNamespaces } = this.#settings;
-    const isAnew =
-      serviceExports !== before.serviceExports ||
-      (serviceExports && !isDeepStrictEqual(targetNamespaces, before.targetNamespaces));
-    if (isAnew) this.#readAnew();
-    return isAnew;
+    return this.#reading.update(before);
   }
 
   changed(keys: Iterable<string>): void {
@@ -188,8 +135,7 @@ export class SessionImports implements ImportParty, ImportListener {
 
   /** Stops reading. */
   stop(): void {
-    this.#client = undefined;
-    this.#readAnew();
+    this.#reading.use(undefined);
   }
 
   parts(): Iterable<string> {
@@ -205,7 +151,7 @@ export class SessionImports implements ImportParty, ImportListener {
 
   *candidates(): Generator<Candidate> {
     const parts = new Set(this.parts());
-    const exports = this.#reading?.exports;
+    const { exports } = this.#reading;
     for (const key of exports?.keys() ?? []) {
       const since = exports?.observe(key).serviceExport?.metadata.creationTimestamp ?? '';
       yield { key, since, isMirrored: parts.has(key) };
@@ -216,64 +162,10 @@ export class SessionImports implements ImportParty, ImportListener {
     return this.#options.link().settings;
   }
 
-  #view(key: string): ReturnType<ClusterExports['observe']> {
+  #view(key: string): ExportView {
     const nothing = { serviceExport: undefined, service: undefined, slices: undefined };
     if (!this.#settings.serviceExports) return { isKnown: true, ...nothing };
-    return this.#reading?.exports.observe(key) ?? { isKnown: false, ...nothing };
-  }
-
-  #readAnew(): void {
-    this.#reading?.stop.abort(new Error('exports are read anew, or not any more'));
-    this.#reading = undefined;
-    this.#sinceMs = performance.now();
-    if (this.isWanted && this.#client !== undefined) {
-      this.#reading = this.#read(this.#client);
-      const { exports, stop } = this.#reading;
-      void exports.run(stop.signal);
-    }
-    this.#options.env.imports?.addAll();
-  }
-
-  /** Where exports are read. */
-  #source(client: KubeClient): Pick<ClusterExportsOptions, 'client' | 'namespaces' | 'timings' | 'log' | 'about'> {
-    const { env, cluster } = this.#options;
-    const { name, targetNamespaces } = this.#settings;
-    const about = { link: name, cluster };
-    return { client, namespaces: targetNamespaces, timings: env.tuning.targetTimings, log: env.log, about };
-  }
-
-  #read(client: KubeClient): Reading {
-    const { env, guard } = this.#options;
-    // One that was replaced may still report.
-    const isCurrent = (): boolean => this.#reading?.exports === exports;
-    const exports: ClusterExports = new ClusterExports({
-      ...this.#source(client),
-      returnGraceMs: env.tuning.returnGraceMs,
-      onChange: (key) => {
-        if (!isCurrent()) return;
-        guard.importChanged(key);
-        this.changed([key]);
-      },
-      onRelisted: () => {
-        if (!isCurrent()) return;
-        guard.importsRelisted();
-        env.imports?.addAll();
-      },
-      onIdentity: () => {
-        if (isCurrent()) env.imports?.addAll();
-      },
-      onReachable: (obstacle) => {
-        if (!isCurrent()) return;
-        reading.found = { obstacle };
-        this.#options.onFound();
-      },
-      onHeard: () => {
-        if (isCurrent()) this.#options.onHeard();
-      },
-      onMalformed: (what) => guard.malformed(what),
-    });
-    const reading: Reading = { exports, stop: new AbortController() };
-    return reading;
+    return this.#reading.exports?.observe(key) ?? { isKnown: false, ...nothing };
   }
 }
 

@@ -2,10 +2,12 @@ import type { Defect } from '../defect.ts';
 
 const IMPORTS_TEST = 'test/operator/link/imports.test.ts';
 const CONTROLLER = { file: 'operator/link/imports.ts', tests: [IMPORTS_TEST] };
+const RECONCILE = { ...CONTROLLER, file: 'operator/link/import-reconcile.ts' };
 const PARTIES = { file: 'operator/link/import-parties.ts', tests: [IMPORTS_TEST] };
 const REPORT = { file: 'operator/link/import-report.ts', tests: [IMPORTS_TEST] };
 const CLAIMS = { file: 'operator/link/import-ids.ts', tests: ['test/operator/link/import-ids.test.ts'] };
 const PARTY = { file: 'operator/link/import-party.ts', tests: ['test/operator/link/import-party.test.ts'] };
+const READING = { ...PARTY, file: 'operator/link/import-reading.ts' };
 const STORES = { file: 'operator/source/stores.ts', tests: ['test/operator/source/source.test.ts'] };
 const OWNER = { ...STORES, file: 'operator/source/owner.ts' };
 const TRIM = { ...STORES, file: 'operator/source/trim.ts' };
@@ -90,17 +92,17 @@ export const IMPORTS: readonly Defect[] = [
     replace: '',
   },
   {
-    ...CONTROLLER,
+    ...RECONCILE,
     name: 'a ServiceImport is there before it can be reached',
     rule: 'K3',
     find: '{ desired: manifests.endpoints, owned: imported.map((object) => ({ of: ENDPOINT_SLICES, object })) },',
     replace: '',
   },
   {
-    ...CONTROLLER,
+    ...RECONCILE,
     name: 'a CRD that is gone takes the Services and slices of all ServiceImports',
     rule: 'K5',
-    find: 'isReadable: this.#watched.isReadableIn(namespace),',
+    find: 'isReadable: watched.isReadableIn(namespace),',
     replace: 'isReadable: true,',
   },
   {
@@ -118,21 +120,21 @@ export const IMPORTS: readonly Defect[] = [
     replace: 'this.#watched.kind.isMissing',
   },
   {
-    ...CONTROLLER,
+    ...RECONCILE,
     name: 'a derived Service whose address is taken never comes back',
     rule: 'K3',
     find: 'this.#taken.add(key);',
     replace: '',
   },
   {
-    ...CONTROLLER,
+    ...RECONCILE,
     name: 'a derived Service that is made an alias asks for ever for an address that is taken',
     rule: 'K3',
     find: 'if (derivedAddresses(standing).length > 0)',
     replace: 'if (standing.derived !== undefined)',
   },
   {
-    ...CONTROLLER,
+    ...RECONCILE,
     name: 'ServiceImports are written by a replica that does not lead',
     rule: 'H1',
     find: 'mayWrite: env.mayWrite,',
@@ -153,7 +155,7 @@ export const IMPORTS: readonly Defect[] = [
     replace: 'if (key === namespace) this.add(key);',
   },
   {
-    ...CONTROLLER,
+    ...RECONCILE,
     name: 'nobody learns that a foreign ServiceImport has the name',
     rule: 'A6',
     find: 'if (isForeign && decision.manifests.isBlocked) {',
@@ -272,7 +274,7 @@ export const IMPORTS: readonly Defect[] = [
     replace: 'others',
   },
   {
-    ...PARTY,
+    ...READING,
     name: 'exports are read before ServiceImports can be',
     rule: 'K5',
     find: 'if (this.isWanted && this.#client !== undefined',
@@ -293,7 +295,7 @@ export const IMPORTS: readonly Defect[] = [
     replace: '!guard.holdsImport(key)',
   },
   {
-    ...PARTY,
+    ...READING,
     name: 'exports that old credentials have shown stay with new ones',
     rule: 'E2',
     find: 'this.#client = client; this.#readAnew();',
@@ -314,7 +316,7 @@ export const IMPORTS: readonly Defect[] = [
     replace: 'this.#reading',
   },
   {
-    ...PARTY,
+    ...READING,
     name: 'other namespaces of a target are read only after a restart',
     rule: 'A3',
     find: '(serviceExports && !isDeepStrictEqual(targetNamespaces, before.targetNamespaces))',
@@ -328,7 +330,7 @@ export const IMPORTS: readonly Defect[] = [
     replace: 'isAdmitted: true,',
   },
   {
-    ...PARTY,
+    ...READING,
     name: 'losses of exports are not counted',
     rule: 'E6',
     find: 'guard.importsRelisted();',

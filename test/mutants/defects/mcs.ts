@@ -106,7 +106,7 @@ export const MCS: readonly Defect[] = [
     replace: 'this.#target?.stop();',
   },
   {
-    file: 'operator/link/import-party.ts',
+    file: 'operator/link/import-reading.ts',
     tests: ['test/operator/link/import-party.test.ts'],
     name: 'what tries new credentials goes on once they are in use',
     rule: 'E2',
