@@ -115,7 +115,7 @@ export const OPERATOR_SETTINGS = {
     leastMs: 0,
     mostMs: HOUR_MS,
     argument: 'DURATION',
-    text: 'time that a pod of a headless Service may be gone before its endpoint mirror is deleted',
+    text: 'time that a pod of a headless Service may be gone before the Service that stands for it is deleted',
     default: '60s',
     prop: true,
   },

@@ -41,7 +41,7 @@ export interface OperatorSettings {
    */
   readonly serviceImports?: boolean | undefined;
   /**
-   * Time that a pod of a headless Service may be gone before its endpoint mirror is deleted.
+   * Time that a pod of a headless Service may be gone before the Service that stands for it is deleted.
    * @default 60s
    */
   readonly endpointMirrorGrace?: TimeSpan | undefined;

@@ -4,6 +4,7 @@
  */
 import { Default } from '../../crds/wire.ts';
 import { isMember, type Standing } from '../mcs/membership.ts';
+import { gonePods } from '../mcs/pods.ts';
 import {
   type Exporter,
   type LocalExporter,
@@ -12,6 +13,7 @@ import {
   type TargetExporter,
 } from '../mcs/observed.ts';
 import { importedClusters } from '../source/owner.ts';
+import { Departures } from '../target/departures.ts';
 import { importIds, type ImportIds } from './import-ids.ts';
 import type { Exporting, ImportParty } from './participants.ts';
 
@@ -21,12 +23,16 @@ import type { Exporting, ImportParty } from './participants.ts';
  */
 const SETTLE_MS = 10_000;
 
+const NONE: TargetExporter['departed'] = new Map();
+
 export interface ImportPartiesOptions {
   readonly local: Exporting<LocalExporter>;
   /** Whether a Link names a cluster, or it is not known yet that none does: what there is of it stays. */
   readonly mayHaveLink: (cluster: string) => boolean;
   /** Clusters whose exports count, by their Links, with a session or without. */
   readonly exporting: () => Iterable<string>;
+  /** How long a pod of a headless Service may be gone before the Service that stands for it is deleted. */
+  readonly podGraceMs: number;
   /** @default 10000 */
   readonly settleMs?: number | undefined;
 }
@@ -43,11 +49,13 @@ export class ImportParties {
   readonly #beganMs = performance.now();
   /** When each cluster last left: it may be about to come back. */
   readonly #leftMs = new Map<string, number>();
+  readonly #departures: Departures;
   #ids: ImportIds | undefined;
   #isOpen = false;
 
   constructor(options: ImportPartiesOptions) {
     this.#options = options;
+    this.#departures = new Departures(options.podGraceMs);
   }
 
   /** @throws Error if the cluster takes part already */
@@ -96,9 +104,10 @@ export class ImportParties {
       isUnconfirmed = true;
       return { ...exporter, isKnown: false };
     };
-    const targets = [...this.#parties.values()].map((party) =>
-      certain<TargetExporter>({ ...party.observe(key), id: ids.targets.get(party.cluster) }, party),
-    );
+    const targets = [...this.#parties.values()].map((party) => {
+      const said = { ...party.observe(key), id: ids.targets.get(party.cluster) };
+      return certain<TargetExporter>({ ...said, departed: this.#departed(key, standing, said) }, party);
+    });
     return {
       local: certain<LocalExporter>({ ...local.observe(key), id: ids.local }, local),
       targets: [...targets, ...this.#silent(standing).map(silentExporter)],
@@ -117,6 +126,14 @@ export class ImportParties {
   forgetAnswers(key: string, { local, targets }: ObservedExports, standing: Standing): void {
     for (const each of [local, ...targets].filter(hasLeft))
       if (!isMember(standing, each)) this.#from(each)?.forgetAnswer(key);
+  }
+
+  /** Pods that are gone and keep their Services, with how long still, in milliseconds, by hostname (rules D11, K3). */
+  #departed(key: string, standing: Standing, target: Omit<TargetExporter, 'departed'>): TargetExporter['departed'] {
+    const gone = gonePods(standing, target);
+    if (gone === undefined) return NONE;
+    const left = this.#departures.update(`${target.link.cluster} ${key}`, gone);
+    return new Map([...left].filter(([, ms]) => ms > 0));
   }
 
   get #identity(): ImportIds {
@@ -162,5 +179,6 @@ const silentExporter = (cluster: string): TargetExporter => ({
   link: { cluster, clusterDomain: Default.clusterDomain },
   mode: 'gateway',
   anyReady: undefined,
+  departed: NONE,
   isAdmitted: true,
 });

@@ -77,7 +77,7 @@ export class SessionImports implements ImportParty, ImportListener {
     return new Set([...this.parts(), ...(this.#reading.exports?.keys() ?? [])]);
   }
 
-  observe(key: string): Omit<TargetExporter, 'id'> {
+  observe(key: string): Omit<TargetExporter, 'id' | 'departed'> {
     const { link, guard } = this.#options;
     const { settings, view, gateway } = link();
     const { isKnown, serviceExport, service, slices } = this.#view(key);

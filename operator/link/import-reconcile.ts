@@ -80,7 +80,8 @@ export class ImportReconcile {
     if (pass.again) return pass;
     const reported = await this.#reportOn(key, exports, decision, pass, signal);
     parties.forgetAnswers(key, exports, this.#standing(key));
-    return merged([pass, reported]);
+    const departures = exports.targets.flatMap(({ departed }) => [...departed.values()]);
+    return merged([pass, reported, ...departures.map((requeueAfterMs) => ({ requeueAfterMs }))]);
   }
 
   /** What there is of a ServiceImport. */

@@ -20,7 +20,7 @@ import type { ImportParty, ServiceImports } from './participants.ts';
 /** The writes of ServiceImports take turns with those of the mirrors of each cluster, under a name of no cluster. */
 const TURN = '!mcs';
 
-export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs'> {
+export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs' | 'podGraceMs'> {
   readonly env: SharedEnvironment;
   readonly events: Pick<EventRecorder, 'record'>;
   /** Called when more ServiceImports may be readable than before: what stayed for want of that may go. */
@@ -45,7 +45,11 @@ export class Imports implements ServiceImports {
     const turn = <T>(signal: AbortSignal, execute: () => Promise<T>): Promise<T> =>
       env.writes.run(TURN, signal, execute);
     this.#options = options;
-    this.#parties = new ImportParties({ ...options, settleMs: tuning.importSettleMs });
+    this.#parties = new ImportParties({
+      ...options,
+      settleMs: tuning.importSettleMs,
+      podGraceMs: config.endpointMirrorGraceMs,
+    });
     this.#watched = new WatchedImports({
       client,
       partitions: config.mirrorNamespaces ?? [undefined],

@@ -70,7 +70,7 @@ export interface Exporting<P extends TargetExporter | LocalExporter> {
   /** Returns the keys of its exports, and of others that may need work for its sake. */
   keys(): Iterable<string>;
   /** Returns what is known of its export of one key. */
-  observe(key: string): Omit<P, 'id'>;
+  observe(key: string): Omit<P, 'id' | 'departed'>;
   /**
    * Reports whether it is certain that the cluster has no export of a key, or no Service, so that its part may go. If not, the cluster is
    * asked, and the key is reconciled again when it has answered.

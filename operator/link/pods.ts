@@ -24,13 +24,14 @@ const NONE: ReadonlyMap<string, number> = new Map();
 
 export class Pods {
   readonly #options: PodsOptions;
-  readonly #departures = new Departures();
+  readonly #departures: Departures;
   /** Number of pods behind each headless Service, listed or not. */
   readonly #counts = new Map<string, number>();
   #count = 0;
 
   constructor(options: PodsOptions) {
     this.#options = options;
+    this.#departures = new Departures(options.graceMs);
   }
 
   /** Number of pods that would have an endpoint mirror. */
@@ -58,13 +59,13 @@ export class Pods {
 
   /** Returns how long each pod that is gone keeps its endpoint mirror, in milliseconds, by hostname. */
   departed(target: TargetView, key: string): ReadonlyMap<string, number> {
-    const { losses, graceMs } = this.#options;
+    const { losses } = this.#options;
     const listed = this.#listed(target, key);
     if (listed === undefined || listed === 'unknown') return NONE;
     const gone = this.#mirrored(key).filter((hostname) => !listed.has(hostname));
-    const left = [...this.#departures.update(key, gone)].map(([hostname, goneMs]): [string, number] => [
+    const left = [...this.#departures.update(key, gone)].map(([hostname, leftMs]): [string, number] => [
       hostname,
-      losses.isHeld(podKey(key, hostname)) ? Infinity : graceMs - goneMs,
+      losses.isHeld(podKey(key, hostname)) ? Infinity : leftMs,
     ]);
     return new Map(left.filter(([, ms]) => ms > 0));
   }

@@ -27,6 +27,9 @@ export const podServicesOf = (
     : podServices.filter(({ metadata }) => metadata.labels?.[Label.importedFrom] === target.link.cluster);
 };
 
+/** Reports whether a slice belongs to the Service that stands for a pod. */
+export const isOfPod = ({ metadata }: EndpointSlice): boolean => metadata.labels?.[Label.importedPod] !== undefined;
+
 /** What there is of a ServiceImport. */
 export type Standing = Pick<ObservedImport, 'name' | 'live' | 'derived' | 'podServices' | 'imported'>;
 

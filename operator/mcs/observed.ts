@@ -37,6 +37,11 @@ export interface TargetExporter extends Party {
   readonly gateway?: GatewayView | undefined;
   /** Whether an endpoint of the Service is ready; undefined while that is not known. */
   readonly anyReady: boolean | undefined;
+  /**
+   * Pods of the Service that are gone, with how long each keeps the Service that stands for it, in milliseconds, by
+   * hostname (rules D11, K3).
+   */
+  readonly departed: ReadonlyMap<string, number>;
   /** Whether the export is one of those that the limit of the Link allows (rule E10). */
   readonly isAdmitted: boolean;
 }

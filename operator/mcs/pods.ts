@@ -8,9 +8,11 @@ import { type ImportedPod, podHostname } from '../../constructs/mirror/index.ts'
 import { podServiceName } from '../../crds/mcs/derived-name.ts';
 import { isDnsLabel } from '../../crds/names.ts';
 import { flagOf } from '../../crds/operator-settings.ts';
+import { Annotation, Label } from '../../crds/wire.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
+import { portsOfPod } from '../mirror/endpoint-mirrors.ts';
 import { endpointPorts, mergePorts } from '../mirror/target-endpoints.ts';
-import { podServicesOf } from './membership.ts';
+import { isOfPod, podServicesOf, slicesOf, type Standing } from './membership.ts';
 import type { ObservedImport, TargetExporter } from './observed.ts';
 
 /** The pods of one cluster that are imported. */
@@ -23,12 +25,15 @@ export interface ImportedPods {
   readonly isBlocked: boolean;
 }
 
-/** Chooses the pods of a target that are imported: those that have a Service stay, and beside them the first by name. */
+/**
+ * Chooses the pods of a target that are imported: those that have a Service stay, and beside them the first by name. Those
+ * that are gone, and keep their Services for a while, are pods that are not ready.
+ */
 export function importedPods(observed: ObservedImport, target: TargetExporter, service: Service): ImportedPods {
   const { name, namespace, isForeign, maxPods } = observed;
   const { cluster } = target.link;
   const standing = new Map(podServicesOf(observed, target).map((each) => [each.metadata.name, each]));
-  const all = readPods(service, target.slices ?? []).map((pod) => {
+  const all = [...readPods(service, target.slices ?? []), ...departedPods(observed, target)].map((pod) => {
     const serviceName = podServiceName(name, cluster, podHostname(pod));
     return { pod, serviceName, standing: standing.get(serviceName) };
   });
@@ -53,6 +58,35 @@ export function importedPods(observed: ObservedImport, target: TargetExporter, s
     isBlocked: foreign.length > 0,
   };
 }
+
+/** The pods of a target that are gone and keep their Services, with the ports that these have. */
+const departedPods = (observed: ObservedImport, target: TargetExporter): readonly ImportedPod[] =>
+  podServicesOf(observed, target).flatMap((service) => {
+    const hostname = service.metadata.labels?.[Label.importedPod] ?? '';
+    return target.departed.has(hostname) ? [{ hostname, ports: portsOfPod(service), ready: false }] : [];
+  });
+
+/**
+ * Returns the hostnames of the pods of a target that have a Service and are gone; undefined while that is not known. One
+ * that had no hostname of its own never comes back: the pod in its place has another address.
+ */
+export function gonePods(standing: Standing, target: Omit<TargetExporter, 'departed'>): readonly string[] | undefined {
+  const { isKnown, service, slices } = target;
+  if (!isKnown || slices === undefined) return undefined;
+  if (service?.spec?.clusterIP !== 'None') return [];
+  const listed = new Set(readPods(service, slices).map(podHostname));
+  const named = slicesOf(standing, target)
+    .filter(isOfPod)
+    .flatMap((slice) => ownHostname(slice, standing.name));
+  return [...new Set(named)].filter((hostname) => !listed.has(hostname));
+}
+
+/** The hostname of a pod by the slice of its Service, if the gateway is asked for the pod by it. */
+const ownHostname = ({ metadata: { labels, annotations } }: EndpointSlice, service: string): readonly string[] => {
+  const hostname = labels?.[Label.importedPod] ?? '';
+  const isAskedFor = annotations?.[Annotation.remoteSvcFqName]?.startsWith(`${hostname}.${service}.`) === true;
+  return isAskedFor ? [hostname] : [];
+};
 
 /** The ClusterIPs of a Service. */
 const addressesOf = (service: Service | undefined): readonly string[] => {

@@ -17,7 +17,7 @@ import { asCopied, gatewayEndpointsOf, isOfAddresses, refreshedSlices } from '..
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
 import type { ExportedService } from './exports.ts';
-import { podServicesOf, slicesOf } from './membership.ts';
+import { isOfPod, podServicesOf, slicesOf } from './membership.ts';
 import { type Exporter, type ObservedImport, type TargetExporter, targetOf } from './observed.ts';
 import { type ImportedPods, importedPods } from './pods.ts';
 
@@ -76,9 +76,6 @@ const podGateway = (observed: ObservedImport, target: TargetExporter) => {
   const anyReady = service !== undefined && readSlices(service, slices).anyReady;
   return gatewayEndpointsOf({ gateway, anyReady }, slicesOf(observed, target).filter(isOfPod));
 };
-
-/** Reports whether a slice belongs to the Service of a pod. */
-const isOfPod = ({ metadata }: EndpointSlice): boolean => metadata.labels?.[Label.importedPod] !== undefined;
 
 /**
  * Reports whether everything of a cluster stays as it is: what its Service has is not known, or how its pods are reached.

@@ -12,7 +12,7 @@ export function endpointMirrors({
   const found = new Map<string, readonly EndpointPort[]>();
   for (const service of services) {
     const hostname = hostnameOf(service);
-    if (hostname !== undefined) found.set(hostname, portsOf(service));
+    if (hostname !== undefined) found.set(hostname, portsOfPod(service));
   }
   return found;
 }
@@ -24,7 +24,8 @@ function hostnameOf({ metadata: { labels, annotations } }: Service): string | un
   return isDnsLabel(hostname) ? hostname : undefined;
 }
 
-const portsOf = ({ spec }: Service): readonly EndpointPort[] =>
+/** Returns the ports of a Service that stands for a pod: those that the pod listens on. */
+export const portsOfPod = ({ spec }: Service): readonly EndpointPort[] =>
   (spec?.ports ?? []).map(({ name, port, protocol, appProtocol }) => {
     const ofPod = { name, port, protocol, appProtocol };
     return ofPod as EndpointPort;

@@ -163,6 +163,27 @@ export const IMPORTS: readonly Defect[] = [
   },
   {
     ...PARTIES,
+    name: 'the Service of a pod goes as soon as the pod does',
+    rule: 'D11',
+    find: 'return new Map([...left].filter(([, ms]) => ms > 0));',
+    replace: 'return NONE;',
+  },
+  {
+    ...PARTIES,
+    name: 'the Service of a pod that is gone stays for ever',
+    rule: 'D11',
+    find: '.filter(([, ms]) => ms > 0)',
+    replace: '',
+  },
+  {
+    ...RECONCILE,
+    name: 'the Service of a pod that is gone stays until something else changes',
+    rule: 'D11',
+    find: '...departures.map((requeueAfterMs) => ({ requeueAfterMs }))',
+    replace: '',
+  },
+  {
+    ...PARTIES,
     name: 'a part ends before the cluster has confirmed that there is no export',
     rule: 'K5',
     find: '!isLeaving || from.confirmsNoExport(key)',

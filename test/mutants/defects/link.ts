@@ -1165,8 +1165,8 @@ export const LINK: readonly Defect[] = [
     ...PODS,
     name: 'a pod that is held keeps its endpoint mirror for the grace period only',
     rule: 'L46',
-    find: 'losses.isHeld(podKey(key, hostname)) ? Infinity : graceMs - goneMs',
-    replace: 'graceMs - goneMs',
+    find: 'losses.isHeld(podKey(key, hostname)) ? Infinity : leftMs',
+    replace: 'leftMs',
   },
   {
     ...PODS,

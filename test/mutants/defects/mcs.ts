@@ -150,6 +150,27 @@ export const MCS: readonly Defect[] = [
     replace: 'if (false)',
   },
   {
+    ...PODS,
+    name: 'a pod that is gone is ready in DNS',
+    rule: 'D11',
+    find: 'ports: portsOfPod(service), ready: false',
+    replace: 'ports: portsOfPod(service), ready: true',
+  },
+  {
+    ...PODS,
+    name: 'a pod that never comes back keeps its Service for a while',
+    rule: 'K3',
+    find: 'isAskedFor ? [hostname] : []',
+    replace: '[hostname]',
+  },
+  {
+    ...PODS,
+    name: 'pods whose slices are not known are back for a moment, and have the whole period again',
+    rule: 'D11',
+    find: 'if (!isKnown || slices === undefined) return undefined;',
+    replace: 'if (!isKnown || slices === undefined) return [];',
+  },
+  {
     file: 'operator/mcs/pods.ts',
     tests: ['test/operator/mcs/pods.test.ts'],
     name: 'a port for UDP takes its number from the pods that have no hostname',

@@ -9,7 +9,7 @@ import type { LocalExporter, TargetExporter } from '../../../operator/mcs/observ
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { installCrd, type ObjectRef } from '../../cluster/workload/index.ts';
 import { namespace } from '../../support/builders.ts';
-import { local, ownSlice, service, serviceExport, target } from '../mcs/observed.ts';
+import { local, ownSlice, podSlice, service, serviceExport, target } from '../mcs/observed.ts';
 import { Stage } from './stage.ts';
 
 const MCS = 'multicluster.x-k8s.io/v1beta1';
@@ -51,6 +51,8 @@ describe('the controller of ServiceImports', () => {
   let sinceMs: number;
   let timesReadable: number;
   let writesAtOnce: number;
+  /** How long the Service of a pod that is gone stays. */
+  let podGraceMs: number;
   let stop: AbortController;
   let running: Promise<void>;
 
@@ -72,6 +74,7 @@ describe('the controller of ServiceImports', () => {
     sinceMs = -Infinity;
     timesReadable = 0;
     writesAtOnce = 32;
+    podGraceMs = 0;
     stop = new AbortController();
     running = Promise.resolve();
   });
@@ -107,7 +110,12 @@ describe('the controller of ServiceImports', () => {
     stop = new AbortController();
     const env = await stage.environment();
     imports = new Imports({
-      env: { ...env, mayWrite: () => mayWrite, writes: new FairSemaphore(writesAtOnce) },
+      env: {
+        ...env,
+        mayWrite: () => mayWrite,
+        writes: new FairSemaphore(writesAtOnce),
+        config: { ...env.config, endpointMirrorGraceMs: podGraceMs },
+      },
       events: {
         record: ({ kind, namespace: within = '', name }, type, reason) =>
           events.push(`${kind} ${within}/${name} ${type} ${reason}`),
@@ -343,6 +351,37 @@ describe('the controller of ServiceImports', () => {
     stage.east.store.delete(MCS, 'ServiceImport', 'shop', 'web');
     await eventually('the ServiceImport is back', async () => live()?.spec.ips?.[0] === ips?.[0]);
     await eventually('its status is back', async () => clusters() === 'id-a');
+  });
+
+  it('keeps the Service of a pod that is gone for a while, and for all of it after a restart (D11, K3)', async () => {
+    const pods = (...hostnames: readonly string[]) =>
+      target('a', {
+        service: service({ clusterIP: 'None' }),
+        slices: [podSlice(hostnames.map((hostname) => ({ hostname })))],
+      });
+    const services = (): Readonly<Record<string, string | undefined>> =>
+      Object.fromEntries(
+        stage.east.store
+          .list('v1', 'Service', 'shop')
+          .map((each) => [
+            each.metadata.labels?.['linkspan.dev/imported-pod'] ?? '',
+            (each as unknown as Live).spec.clusterIP,
+          ]),
+      );
+    podGraceMs = 3_600_000;
+    await start(pods('web-0', 'web-1'));
+    const before = services();
+    expect(Object.keys(before)).toEqual(['web-0', 'web-1']);
+    await change(pods('web-0'));
+    expect(services()).toEqual(before);
+    await change(pods('web-0', 'web-1'));
+    expect(services()).toEqual(before);
+    await change(pods('web-0'));
+    await end();
+    podGraceMs = 200;
+    await start(pods('web-0'));
+    await eventually('its Service is gone', async () => Object.keys(services()).join() === 'web-0');
+    expect(services()['web-0']).toBe(before['web-0']);
   });
 
   it('gives a derived Service other addresses once another has taken its own (K3)', async () => {

@@ -73,6 +73,7 @@ export const target = (cluster: string, options: TargetOptions = {}): TargetExpo
   mode: 'gateway',
   gateway: { port: 4143, identity: `gateway.${cluster}`, addresses: [addressOf(cluster)], alive: true },
   anyReady: true,
+  departed: new Map(),
   isAdmitted: true,
   serviceExport: serviceExport(),
   service: service(),

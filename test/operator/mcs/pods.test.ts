@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { decideImport } from '../../../operator/mcs/decide.ts';
 import type { ObservedImport } from '../../../operator/mcs/observed.ts';
-import { readPods } from '../../../operator/mcs/pods.ts';
+import { gonePods, readPods } from '../../../operator/mcs/pods.ts';
 import {
   flat,
   NOTHING,
@@ -177,6 +177,39 @@ describe('a headless ServiceImport behind a gateway (K3)', () => {
     const { manifests } = decideImport(observed([target('west')], before));
     expect(manifests.services.map(({ object }) => object)).toEqual(expect.arrayContaining([...before.podServices]));
     expect(manifests.endpoints.map(({ object }) => object)).toEqual(before.imported);
+  });
+});
+
+describe('pods that are gone and keep their Services (D11, K3)', () => {
+  const before = after(observed([west([...named('web-0', 'web-1'), { address: '10.1.0.7' }])]));
+  const departed = new Map([['web-1', 1_000]]);
+
+  test('are not ready in DNS, and lead to the gateway as ever, at the addresses that they had', () => {
+    const standing = after(observed([west(named('web-0'), { departed })], before));
+    const ips = addresses(before);
+    expect(listed(standing)).toEqual([
+      ['web-0', ips['web-0'], true],
+      ['web-1', ips['web-1'], false],
+    ]);
+    expect(gateways(standing)['web-1']).toEqual(gateways(before)['web-1']);
+    const back = after(observed([west(named('web-0', 'web-1'))], standing));
+    expect(addresses(back)).toEqual(addresses(standing));
+    expect(listed(back).map(([, , ready]) => ready)).toEqual([true, true]);
+    expect(Object.keys(addresses(after(observed([west(named('web-0'))], standing))))).toEqual(['web-0']);
+  });
+
+  test('are those that have a hostname of their own: a pod without one never comes back', () => {
+    const standing = { name: 'web', ...before };
+    expect(gonePods(standing, west(named('web-0')))).toEqual(['web-1']);
+    expect(gonePods(standing, west([]))).toEqual(['web-0', 'web-1']);
+    expect(gonePods(standing, west([], { service: undefined, serviceExport: undefined }))).toEqual([]);
+    expect(gonePods(standing, target('north', { service: HEADLESS, slices: [] }))).toEqual([]);
+  });
+
+  test('are not known while their slices or the cluster are not', () => {
+    const standing = { name: 'web', ...before };
+    expect(gonePods(standing, west([], { slices: undefined }))).toBeUndefined();
+    expect(gonePods(standing, west([], { isKnown: false }))).toBeUndefined();
   });
 });
 

@@ -118,13 +118,26 @@ class Draw {
     }));
   }
 
+  /** Some of the pods with a hostname that have a Service and are gone. */
+  departed({ link, slices = [] }: TargetExporter, { podServices }: Standing): TargetExporter['departed'] {
+    const hostnames = podServices
+      .filter(({ metadata }) => metadata.labels?.['linkspan.dev/imported-from'] === link.cluster)
+      .map(({ metadata }) => metadata.labels?.['linkspan.dev/imported-pod'] ?? '');
+    const listed = slices.flatMap(({ endpoints }) => (endpoints ?? []).map(({ hostname }) => hostname));
+    const gone = hostnames.filter((each) => each.startsWith('web-') && !listed.includes(each));
+    return new Map(gone.filter(() => this.chance(0.5)).map((hostname) => [hostname, 1_000]));
+  }
+
   gateway(cluster: string): TargetExporter['gateway'] {
     const addresses = [this.chance(0.8) ? addressOf(cluster) : '203.0.113.200'];
     return { port: 4143, identity: `gateway.${cluster}`, addresses, alive: this.chance(0.8) };
   }
 
   observed(exports: ReadonlyMap<string, Exported>, gateways: boolean, before: Standing): ObservedImport {
-    const targets = TARGETS.map((cluster) => this.target(cluster, exports.get(cluster), gateways));
+    const targets = TARGETS.map((cluster) => this.target(cluster, exports.get(cluster), gateways)).map((each) => ({
+      ...each,
+      departed: this.departed(each, before),
+    }));
     return observed(targets, {
       local: local({ ...exports.get(HERE), slices: [ownSlice('10.1.0.1', 'web-7')] }),
       isReadable: this.chance(0.95),

@@ -23,8 +23,8 @@ interface Expected {
   readonly authority: string;
 }
 
-/** The pods behind a Service whose hostnames or addresses DNS can have, by name. */
-function expectedPods({ slices = [], link, service }: TargetExporter): ReadonlyMap<string, Expected> {
+/** The pods behind a Service whose hostnames or addresses DNS can have, and those that are gone for now, by name. */
+function expectedPods({ slices = [], link, service, departed }: TargetExporter): ReadonlyMap<string, Expected> {
   const all = new Map<string, Expected>();
   const domain = `web.shop.svc.${link.clusterDomain}`;
   const isListed = (slice: EndpointSlice): boolean =>
@@ -40,6 +40,8 @@ function expectedPods({ slices = [], link, service }: TargetExporter): ReadonlyM
       });
     }
   }
+  for (const name of departed.keys())
+    if (!all.has(name)) all.set(name, { name, ready: false, authority: `${name}.${domain}` });
   return all;
 }
 
