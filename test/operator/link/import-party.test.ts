@@ -176,7 +176,8 @@ describe('the part of a session in ServiceImports', () => {
     const by = async (userAgent: string): Promise<number> =>
       (await west.audit()).filter((each) => each.verb === 'list' && each.userAgent.startsWith(userAgent)).length;
     await eventually('the one in use goes on', async () => (await by('test')) > 20);
-    expect(await by('tried')).toBe(0);
+    // What was under way when it ended may have arrived since.
+    expect(await by('tried')).toBeLessThan(5);
   });
 
   it('ends at once for a Link that takes no exports, and begins again for one that does (K1)', async () => {
