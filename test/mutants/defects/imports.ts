@@ -44,8 +44,8 @@ export const IMPORTS: readonly Defect[] = [
     ...CONTROLLER,
     name: 'L74 what was decided while a cluster took part in ServiceImports is still written when it has left',
     rule: 'E5',
-    find: 'const signal = AbortSignal.any([stop, interrupted]);',
-    replace: 'const signal = stop;',
+    find: 'reconcile.run(key, AbortSignal.any([stop, interrupted]))',
+    replace: '(void interrupted, reconcile.run(key, stop))',
   },
   {
     file: 'operator/link/session.ts',
