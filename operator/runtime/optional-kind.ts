@@ -139,6 +139,8 @@ export class OptionalKind<T extends KubeObject> {
     const now = stateOf(state) ?? before ?? 'unknown';
     if (now !== 'missing') this.#foundServed();
     if (now === before) return;
+    // Who was told of the list knows already.
+    const isNews = now !== 'readable' || this.stateIn(namespace ?? '') !== 'readable';
     this.#states.set(namespace, now);
     const { plural, group } = this.#of;
     const fields = { resource: `${plural}.${group}`, ...(namespace !== undefined && { namespace }) };
@@ -149,7 +151,7 @@ export class OptionalKind<T extends KubeObject> {
       const level = now === 'missing' ? 'debug' : refused;
       log[level]({ ...fields, error: describe(state.error) }, 'it cannot be read; trying again');
     }
-    this.#onState();
+    if (isNews) this.#onState();
   }
 }
 

@@ -248,6 +248,19 @@ export const MCS: readonly Defect[] = [
   },
   {
     ...OPTIONAL,
+    name: 'that a kind can be read is said again when it is watched',
+    find: 'if (isNews) this.#onState();',
+    replace: 'this.#onState();',
+  },
+  {
+    ...OPTIONAL,
+    name: 'nobody learns that a kind can be read again',
+    rule: 'K5',
+    find: "this.stateIn(namespace ?? '') !== 'readable'",
+    replace: 'false',
+  },
+  {
+    ...OPTIONAL,
     name: 'what looks for a missing kind never ends',
     rule: 'K5',
     find: "signal.addEventListener('abort', () => resolve(), { once: true });",

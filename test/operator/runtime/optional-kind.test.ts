@@ -30,6 +30,7 @@ afterEach(async () => {
 
 /** Reads Services as a kind that need not be there, and records what is logged. */
 function reading(options: Partial<OptionalKindOptions> = {}) {
+  const told: string[] = [];
   const logged: string[] = [];
   const at = (level: string) => (_: object, message: string) => void logged.push(`${level} ${message}`);
   const log = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
@@ -38,9 +39,9 @@ function reading(options: Partial<OptionalKindOptions> = {}) {
     SERVICES,
     { client, partitions: [undefined], timings, log, ...options },
     { weigh: weightOf },
-    () => undefined,
+    () => told.push(kind.stateIn('shop')),
   );
-  return { kind, logged, ended: kind.run(stop.signal) };
+  return { kind, told, logged, ended: kind.run(stop.signal) };
 }
 
 const lists = async (): Promise<number> => (await cluster.audit()).filter(({ verb }) => verb === 'list').length;
@@ -92,6 +93,18 @@ describe('a kind that need not be there', () => {
     await eventually('it is tried', async () => (await lists()) > 1);
     stop.abort();
     await ended;
+  });
+
+  it('is said to be readable once, when it is listed, and each time that it is so again', async () => {
+    const { kind, told, logged } = reading({ timings: { settledMs: 20, backoff: { baseMs: 10, capMs: 40 } } });
+    await eventually('it is watched', async () => logged.length === 1);
+    expect(told).toEqual(['readable']);
+    const appear = cluster.faults.refuse({ failure: { kind: 'status', code: 403 } });
+    cluster.faults.dropWatches();
+    await eventually('it is refused', async () => kind.stateIn('shop') === 'forbidden');
+    appear();
+    await eventually('it is read again', async () => kind.stateIn('shop') === 'readable');
+    expect([told.at(1), told.at(-1)]).toEqual(['forbidden', 'readable']);
   });
 
   it('is listed anew when it is asked to be', async () => {
