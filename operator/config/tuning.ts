@@ -29,6 +29,8 @@ export interface Tuning {
   readonly statusPeriodMs?: number;
   /** Time for which a cluster is about to be known, after its exports began to be read. @default 10000 */
   readonly importSettleMs?: number;
+  /** Time that a request to reconcile all ServiceImports waits for another. @default 200 */
+  readonly importGatherMs?: number;
   /** @default the machine's */
   readonly network?: Network;
   /** Serves the admin port. @default on a port of the machine */

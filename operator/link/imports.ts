@@ -9,6 +9,7 @@ import { isOfImport } from '../mcs/membership.ts';
 import { WatchedImports } from '../mcs/watched.ts';
 import { Controller } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/events.ts';
+import { Gathering } from '../runtime/gathering.ts';
 import { UnderWay } from '../runtime/under-way.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import type { SharedEnvironment } from './environment.ts';
@@ -30,6 +31,7 @@ export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs' | 
 export class Imports implements ServiceImports {
   readonly #options: ImportsOptions;
   readonly #controller: Controller;
+  readonly #gathering: Gathering;
   readonly #watched: WatchedImports;
   readonly #report: ImportReport;
   readonly #parties: ImportParties;
@@ -77,6 +79,11 @@ export class Imports implements ServiceImports {
       log,
       backoff: tuning.retryBackoff ?? RETRY_BACKOFF,
     });
+    this.#gathering = new Gathering({
+      all: () => this.#keys(),
+      add: (key) => this.#controller.add(key),
+      quietMs: tuning.importGatherMs,
+    });
   }
 
   join(party: ImportParty): void {
@@ -92,14 +99,14 @@ export class Imports implements ServiceImports {
   }
 
   add(key: string): void {
-    this.#controller.add(key);
+    this.#gathering.add(key);
   }
 
   addAll(): void {
     this.#parties.identify();
     // Nothing is reconciled any more.
     if (this.#stop?.aborted === true) return;
-    for (const key of this.#keys()) this.add(key);
+    this.#gathering.addAll();
   }
 
   partsOf(cluster: string): ReadonlySet<string> {
@@ -130,13 +137,15 @@ export class Imports implements ServiceImports {
     this.#stop = signal;
     const unsubscribe = this.#options.env.source.subscribeImports((key) => this.add(key));
     await Promise.all([this.#watched.kind.run(signal), this.#controller.run(signal)]);
+    this.#gathering.stop();
     unsubscribe();
     this.#report.forget();
     await this.#controller.forget();
   }
 
-  /** Resolves when no key waits for a worker or is being reconciled. */
+  /** Resolves when no key waits for a worker or is being reconciled; those that are being gathered do not wait for others. */
   idle(): Promise<void> {
+    this.#gathering.flush();
     return this.#controller.idle();
   }
 

@@ -23,6 +23,7 @@ export const FAST: Tuning = {
   returnGraceMs: 100,
   labelCopyMs: 0,
   importSettleMs: 500,
+  importGatherMs: 50,
 };
 
 /** Default flags of operators in tests: Leases that a busy machine does not lose. */

@@ -57,6 +57,18 @@ export const IMPORTS: readonly Defect[] = [
   },
   {
     ...CONTROLLER,
+    name: 'all ServiceImports are reconciled for each list of each cluster',
+    find: 'this.#gathering.addAll();',
+    replace: 'for (const key of this.#keys()) this.#controller.add(key);',
+  },
+  {
+    ...CONTROLLER,
+    name: 'each export is reconciled by itself, and with all others',
+    find: 'this.#gathering.add(key);',
+    replace: 'this.#controller.add(key);',
+  },
+  {
+    ...CONTROLLER,
     name: 'nobody hears that ServiceImports can be read again',
     rule: 'E5',
     find: 'this.#options.onReadable?.();',

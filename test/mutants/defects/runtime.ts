@@ -24,6 +24,7 @@ const EVENT_SERIES = {
   tests: ['test/operator/runtime/event-series.test.ts', 'test/operator/runtime/events.test.ts'],
 };
 const EVENTS = { file: 'operator/runtime/events.ts', tests: ['test/operator/runtime/events.test.ts'] };
+const GATHERING = { file: 'operator/runtime/gathering.ts', tests: ['test/operator/runtime/gathering.test.ts'] };
 const RATE = { file: 'operator/runtime/rate.ts', tests: ['test/operator/runtime/rate.test.ts'] };
 const LIMITED_LOG = {
   file: 'operator/runtime/limited-log.ts',
@@ -950,6 +951,25 @@ export const RUNTIME: readonly Defect[] = [
     name: 'the end of a quiet watch does not count as heard',
     find: 'this.#options.onHeard?.(); settle(); this.#isInDoubt',
     replace: 'settle(); this.#isInDoubt',
+  },
+  {
+    ...GATHERING,
+    name: 'a cluster whose exports change again and again keeps all others from being reconciled',
+    rule: 'E1',
+    find: 'Math.min(this.#quietMs, this.#dueMs - now)',
+    replace: 'this.#quietMs',
+  },
+  {
+    ...GATHERING,
+    name: 'what is gone is forgotten while all keys wait',
+    find: 'new Set([...this.#added, ...all()])',
+    replace: 'new Set(all())',
+  },
+  {
+    ...GATHERING,
+    name: 'a key that is added alone waits',
+    find: 'if (this.#timer === undefined) this.#options.add(key);',
+    replace: 'if (false) this.#options.add(key);',
   },
   {
     ...WORKQUEUE,

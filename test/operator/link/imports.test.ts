@@ -219,6 +219,22 @@ describe('the controller of ServiceImports', () => {
     expect([live(), derived(), exported()]).toEqual(before);
   });
 
+  it('reconciles a key once, however often that is asked for in a row, of it or of all', async () => {
+    await start(target('a'));
+    const reconciles = async (): Promise<number> =>
+      (await stage.metrics.reconcile.total.get()).values.reduce((sum, { value }) => sum + value, 0);
+    const before = await reconciles();
+    for (let times = 0; times < 20; times += 1) {
+      imports.addAll();
+      imports.add('shop/web');
+      // Time for a reconcile that has nothing to write, and for no timer.
+      for (let turns = 0; turns < 100; turns += 1) await Promise.resolve();
+    }
+    expect(await reconciles()).toBe(before);
+    await imports.idle();
+    expect((await reconciles()) - before).toBe(1);
+  });
+
   it('ends the part of a cluster once that has confirmed that there is no export (K5, A2)', async () => {
     await start(target('a'), target('b'));
     confirms = false;
