@@ -71,7 +71,7 @@ export class Clusters {
     for (const cluster of this.#records.served.values()) this.add(cluster);
     await this.#controller.run(signal);
     await Promise.all([...this.#sessions.values()].map((each) => each.stop()));
-    this.#links.end();
+    await this.#links.end();
     await this.#controller.forget();
   }
 

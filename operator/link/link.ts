@@ -111,10 +111,11 @@ export class Link implements LinkReport {
     events.record({ apiVersion: LinkApi.apiVersion, kind: LinkApi.kind, namespace, name, uid }, type, reason, message);
   }
 
-  /** Ends all writes of status, Events and metrics: the Link is gone. */
-  end(): void {
+  /** Ends all writes of status, Events and metrics: the Link is gone. Resolves when its status is not being written any more. */
+  async end(): Promise<void> {
     this.#ended.abort();
     this.#options.metrics.forgetLink(this.#options.name);
+    await this.#writer.ended();
   }
 
   #findings(): LinkFindings {

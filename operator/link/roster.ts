@@ -41,7 +41,7 @@ export class Roster {
     const { reads } = this.#options;
     if (reads.has(name)) this.#judge(name);
     else {
-      this.#links.get(name)?.end();
+      void this.#links.get(name)?.end();
       this.#links.delete(name);
       this.#overlaps.delete(name);
     }
@@ -60,9 +60,9 @@ export class Roster {
     for (const link of this.#links.values()) link.listed();
   }
 
-  /** Ends all Links: nothing is reported any more. */
-  end(): void {
-    for (const link of this.#links.values()) link.end();
+  /** Ends all Links: nothing is reported any more once this resolves. */
+  async end(): Promise<void> {
+    await Promise.all([...this.#links.values()].map((link) => link.end()));
   }
 
   /** Sets whether a Link is accepted. */

@@ -55,6 +55,7 @@ export class StatusWriter {
   /** The patch that failed last, and when it may be tried again, on the monotonic clock. */
   #failed: { readonly patch: LinkStatusPatch; readonly retryMs: number } | undefined;
   #writing = false;
+  #written: Promise<void> = Promise.resolve();
   #again = false;
   #failures = 0;
   /** When the next write may be made, on the monotonic clock. */
@@ -89,12 +90,17 @@ export class StatusWriter {
     this.schedule();
   }
 
+  /** Resolves when the write under way has ended: after the abort of the signal, nothing is written any more. */
+  async ended(): Promise<void> {
+    await this.#written;
+  }
+
   #after(ms: number): void {
     clearTimeout(this.#timer);
     this.#timerMs = performance.now() + ms;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      void this.#write();
+      this.#written = this.#write();
     }, ms);
   }
 

@@ -776,6 +776,14 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...CLUSTERS,
+    name: 'L75 the operator ends while the status of a Link is being written',
+    rule: 'H1',
+    find: 'await this.#links.end();',
+    replace: 'void this.#links.end();',
+    tests: ['test/operator/link/manager.test.ts'],
+  },
+  {
+    ...CLUSTERS,
     name: 'L71 a Link is served that is deleted while the session before is ended',
     rule: 'E9',
     find: 'if (running !== undefined) return this.#end(cluster, running); if (this.#isBusy',

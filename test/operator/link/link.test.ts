@@ -151,7 +151,7 @@ describe('a Link', () => {
     await status();
     link.statusChanged();
     link.accept(REFUSED, 'west');
-    link.end();
+    void link.end();
     link.statusChanged();
     expect(await status()).toBeUndefined();
     expect(await series('linkspan_link_condition')).toEqual([]);

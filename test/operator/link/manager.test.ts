@@ -554,6 +554,24 @@ describe('the manager of Links', () => {
     expect(await reconciles()).toEqual(before);
   });
 
+  it('ends when no status is being written any more, which would replace that of the next leader (H1, L75)', async () => {
+    let sent = 0;
+    await start(() => {
+      put('west');
+      stage.east.faults.latency(300, ({ subresource }) => {
+        if (subresource === 'status') sent += 1;
+        return subresource === 'status';
+      });
+    });
+    await eventually('a status is sent', async () => sent === 1);
+    stop.abort();
+    await running;
+    const answered = (await stage.east.audit()).filter(
+      ({ subresource, code }) => subresource === 'status' && code === 200,
+    );
+    expect(answered).toHaveLength(sent);
+  });
+
   test('removes a metric of each Link and cluster that is gone', async () => {
     await start(() => put('old'));
     await untilServed({ old: 'west' });

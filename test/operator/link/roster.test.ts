@@ -68,12 +68,12 @@ describe('the Links that there are', () => {
     expect(done).toEqual(['b ended', 'a Accepted']);
   });
 
-  it('hear of a new list, and of the end, all of them', () => {
+  it('hear of a new list, and of the end, all of them', async () => {
     put(read('a', 'west'));
     put(read('b', 'east'));
     done.length = 0;
     roster.listed();
-    roster.end();
+    await roster.end();
     expect(done).toEqual(['a listed', 'b listed', 'a ended', 'b ended']);
   });
 });
