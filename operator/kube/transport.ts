@@ -56,8 +56,8 @@ export interface Request {
   readonly minTimeoutMs?: number;
   /**
    * Called right before it is sent, when its turn has come: what it throws ends it. Once such a request is sent, `signal`
-   * ends it no more: the server may carry it out all the same, and whoever gives up what the fence guards must know when
-   * that can no longer happen.
+   * ends it only with a RevokedError: the server may carry it out all the same, and whoever gives up what the fence guards
+   * must know when that can no longer happen.
    */
   readonly fence?: (() => void) | undefined;
   /** Which connections it takes. @default ordinary */
@@ -202,11 +202,11 @@ export class Transport {
   async #exchange<R>(request: Request, read: (response: WireResponse) => Promise<R>): Promise<R> {
     const { method, path, what, query = {}, body, lane = 'ordinary', signal, fence } = request;
     const limitMs = Math.max(this.#options.timeoutMs, request.minTimeoutMs ?? 0);
-    const exchange = async (until: AbortSignal, ignoreOuter: () => void): Promise<R> => {
+    const exchange = async (until: AbortSignal, commit: () => void): Promise<R> => {
       const headers = await this.#headers(what, until);
       if (fence !== undefined) {
         fence();
-        ignoreOuter();
+        commit();
       }
       const response = await this.#answered(lane, {
         method,

@@ -141,9 +141,9 @@ export class SessionParty implements FederationParty, MemberListener {
     else this.#begin();
   }
 
-  /** Handles that the Lease was lost, or is given up. Resolves when nothing is being written under it any more. */
-  lost(): Promise<void> {
-    return this.#options.env.federations.interrupt();
+  /** Handles that the Lease was lost, or is given up, and why. Resolves when nothing is being written under it any more. */
+  lost(reason: unknown): Promise<void> {
+    return this.#options.env.federations.interrupt(reason);
   }
 
   #begin(): void {

@@ -116,8 +116,8 @@ export class Federations implements Federation {
     for (const key of this.#keys()) if (state === 'missing' || splitKey(key).namespace === namespace) this.add(key);
   }
 
-  async interrupt(): Promise<void> {
-    const ended = this.#underWay.interrupt(new Error('a Lease was acquired or lost'));
+  async interrupt(reason: unknown = new Error('a Lease was acquired or given up')): Promise<void> {
+    const ended = this.#underWay.interrupt(reason);
     this.addAll();
     await ended;
   }

@@ -89,7 +89,7 @@ export class Removal {
     this.lease.run(async (until) => {
       for (const key of party.keys()) federations.add(key);
       for (const key of this.#mirrors.keys()) this.#mirrors.add(key);
-      const memberships = aborted(until).then(() => federations.interrupt());
+      const memberships = aborted(until).then((reason) => federations.interrupt(reason));
       await Promise.all([this.#mirrors.run(until), memberships]);
     });
     this.#ended = this.#finish();

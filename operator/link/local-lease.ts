@@ -3,6 +3,7 @@
  * takes.
  */
 import { LOCAL_WRITE_LEASE } from '../../crds/wire.ts';
+import { RevokedError } from '../kube/abort.ts';
 import { LeaseLock } from '../runtime/lease.ts';
 import { leaseRemedy } from '../source/advice.ts';
 import type { SharedEnvironment } from './environment.ts';
@@ -32,14 +33,14 @@ export class LocalLease {
 
   /**
    * Acquires the Lease, again and again.
-   * @param onChange called whenever it was acquired or lost
+   * @param onChange called whenever it was acquired, or lost for a reason
    */
-  run(onChange: () => void): void {
+  run(onChange: (lost?: RevokedError) => void): void {
     const { log, config } = this.#env;
     const lease = LOCAL_WRITE_LEASE;
-    const setHeld = (isHeld: boolean): void => {
+    const setHeld = (isHeld: boolean, lost?: RevokedError): void => {
       this.#isHeld = isHeld;
-      onChange();
+      onChange(lost);
     };
     this.#locked = this.#lock.run(this.#stopped.signal, {
       held: () => {
@@ -53,7 +54,7 @@ export class LocalLease {
         ),
       lost: (reason) => {
         log.warn({ lease, error: reason }, 'the Lease of local memberships is lost: they are no longer written');
-        setHeld(false);
+        setHeld(false, new RevokedError(reason));
       },
       failing: (message, error) =>
         log.warn(

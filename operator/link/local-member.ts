@@ -70,7 +70,7 @@ export class LocalMember implements Participant<LocalParty> {
     const { client } = this.#env;
     this.#target = this.#makeTarget(this.#selector, federations);
     this.#target.run(client, this.#stopped.signal);
-    this.#lease.run(() => void federations.interrupt());
+    this.#lease.run((reason) => void federations.interrupt(reason));
   }
 
   /** Stops, and releases the Lease: federations must have stopped. */

@@ -51,8 +51,9 @@ export interface Federation {
   /**
    * Ends the reconciles under way before their next write, and begins all anew: a Lease was acquired or lost, so that
    * what they have decided may be another's to decide (rule I7). Resolves when they have ended.
+   * @param reason for which they end: after a RevokedError, what has been sent is not waited for
    */
-  interrupt(): Promise<void>;
+  interrupt(reason?: unknown): Promise<void>;
 }
 
 /** Which clusters Linkerd's control plane finds pods of on a flat network. */

@@ -260,7 +260,7 @@ export class Session {
     this.#enqueueAll();
     this.#party.taken();
     // The Lease says that it is lost right after the abort.
-    const memberships = aborted(until).then(() => this.#party.lost());
+    const memberships = aborted(until).then((reason) => this.#party.lost(reason));
     await Promise.all([this.#mirrors.run(until), memberships]);
   }
 

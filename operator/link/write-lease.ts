@@ -4,6 +4,7 @@
  */
 import { Annotation, writeLeaseName } from '../../crds/wire.ts';
 import { isForbidden, isInvalid, isNotFound } from '../kube/errors.ts';
+import { endOfWrites } from '../runtime/fence.ts';
 import { LeaseLock, type LeaseLockOptions } from '../runtime/lease.ts';
 import { leaseRemedy } from '../source/advice.ts';
 import type { Environment, LinkReport, SharedEnvironment } from './environment.ts';
@@ -156,7 +157,7 @@ export class WriteLease {
   }
 
   async #rest(): Promise<void> {
-    this.#quiet.abort();
+    this.#quiet.abort(endOfWrites(this.#env.mayWrite));
     await this.#working;
   }
 }

@@ -1,5 +1,6 @@
 /** What keeps a process that was paused, and has lost its Lease meanwhile, from writing (rule H2). */
 import type { Fence } from '../kube/client.ts';
+import { RevokedError } from '../kube/abort.ts';
 import { ConnectionError } from '../kube/errors.ts';
 
 /** Reports whether the Lease of what is written is certainly held at this moment. */
@@ -18,3 +19,10 @@ export const fenced = <T>(client: Fenceable<T>, mayWrite: MayWrite): T =>
   client.fenced(() => {
     if (!mayWrite()) throw new ConnectionError('nothing is written until the Lease is renewed');
   });
+
+/**
+ * The reason for which what writes is to end: what has been sent is waited for, unless the Lease may have expired, and
+ * somebody else may write.
+ */
+export const endOfWrites = (mayWrite: MayWrite): Error =>
+  mayWrite() ? new Error('the Lease is given up') : new RevokedError('the Lease may have expired');

@@ -5,6 +5,7 @@
  * stands still while a machine sleeps, so whether the Lease may be written under is decided by both clocks. An API server
  * that was away may have been restored from a backup that lacks the Lease, so it must be renewed then, too.
  */
+import { RevokedError } from '../kube/abort.ts';
 import { jittered, sleep } from '../kube/backoff.ts';
 import { describe, isConflict, isNotFound } from '../kube/errors.ts';
 import type { Lease } from '../kube/objects.ts';
@@ -24,7 +25,10 @@ export interface LeaseLockOptions extends LeaseRecordOptions {
 }
 
 export interface LeaseHandlers {
-  /** We hold the Lease until `lost` aborts, which it does before the Lease can have expired and before it is released. */
+  /**
+   * We hold the Lease until `lost` aborts, which it does before the Lease can have expired and before it is released. The
+   * reason is a RevokedError: what is being written is given up, since whoever has the Lease next does not wait for it.
+   */
   held(lost: AbortSignal): void;
   /** Another holds the Lease. Called once for each holder. */
   heldByAnother?(holder: string): void;
@@ -127,7 +131,7 @@ export class LeaseLock {
       handlers.held(lost.signal);
       const reason = await this.#keep(held, stop, handlers);
       this.#held = undefined;
-      lost.abort(new Error(`Lease ${this.#record.key}: ${reason ?? 'released'}`));
+      lost.abort(new RevokedError(`Lease ${this.#record.key}: ${reason ?? 'released'}`));
       if (reason === undefined) return;
       handlers.lost(reason);
     }

@@ -25,8 +25,8 @@ export class UnderWay {
     await Promise.all(this.#works);
   }
 
-  /** Aborts the signals of what is under way. Resolves when that has ended. */
-  async interrupt(reason: Error): Promise<void> {
+  /** Aborts the signals of what is under way, for a reason. Resolves when that has ended. */
+  async interrupt(reason: unknown): Promise<void> {
     const before = this.#interruption;
     this.#interruption = new AbortController();
     before.abort(reason);

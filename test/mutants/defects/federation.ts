@@ -27,6 +27,13 @@ export const FEDERATION: readonly Defect[] = [
     replace: 'this.addAll(); void ended;',
   },
   {
+    ...FEDERATIONS,
+    name: 'L76 what federated Services have sent under a Lease that is lost is waited for',
+    rule: 'H1',
+    find: 'this.#underWay.interrupt(reason);',
+    replace: 'this.#underWay.interrupt(new Error(String(reason)));',
+  },
+  {
     ...REFUSALS,
     name: 'a federated Service joins another (N7)',
     rule: 'I1',

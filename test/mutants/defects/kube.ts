@@ -33,8 +33,16 @@ export const KUBE: readonly Defect[] = [
     ...TRANSPORT,
     name: 'L69 a write that was sent under a Lease is given up, and may be made later',
     rule: 'H1',
-    find: 'fence(); ignoreOuter();',
+    find: 'fence(); commit();',
     replace: 'fence();',
+  },
+  {
+    ...TRANSPORT,
+    file: 'operator/kube/abort.ts',
+    name: 'L76 a write that was sent goes on although it must have no effect any more',
+    rule: 'H1',
+    find: 'if (!isCommitted || outer?.reason instanceof RevokedError)',
+    replace: 'if (!isCommitted)',
   },
   {
     ...SOCKETS,

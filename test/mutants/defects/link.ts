@@ -306,6 +306,14 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...SESSION,
+    name: 'L76 a session that has lost its Lease waits for what federated Services have sent',
+    rule: 'H1',
+    find: '.then((reason) => this.#party.lost(reason));',
+    replace: '.then(() => this.#party.lost(undefined));',
+    tests: ['test/operator/link/session.test.ts'],
+  },
+  {
+    ...SESSION,
     name: 'L69 a session gives its Lease up while a federated Service is being written under it',
     rule: 'H1',
     find: 'await Promise.all([this.#mirrors.run(until), memberships]);',
@@ -649,8 +657,15 @@ export const LINK: readonly Defect[] = [
     ...WRITE_LEASE,
     name: 'S7 the Lease is given up while writes are still under way',
     rule: 'H1',
-    find: 'this.#quiet.abort(); await this.#working;',
-    replace: 'this.#quiet.abort();',
+    find: 'this.#quiet.abort(endOfWrites(this.#env.mayWrite)); await this.#working;',
+    replace: 'this.#quiet.abort(endOfWrites(this.#env.mayWrite));',
+  },
+  {
+    ...WRITE_LEASE,
+    name: 'L76 a session that ends since the operator leads no longer waits for what it has sent',
+    rule: 'H1',
+    find: 'this.#quiet.abort(endOfWrites(this.#env.mayWrite)); await this.#working;',
+    replace: 'this.#quiet.abort(); await this.#working;',
   },
   {
     ...WRITE_LEASE,

@@ -51,7 +51,7 @@ export const LOCAL_MEMBER: readonly Defect[] = [
     ...MEMBER,
     name: 'what was decided under the Lease is written after it was lost',
     rule: 'I7',
-    find: 'this.#lease.run(() => void federations.interrupt());',
+    find: 'this.#lease.run((reason) => void federations.interrupt(reason));',
     replace: 'this.#lease.run(() => federations.addAll());',
   },
   {
@@ -108,7 +108,7 @@ export const LOCAL_MEMBER: readonly Defect[] = [
     file: 'operator/link/local-lease.ts',
     name: 'what is wrong with local memberships is not put right when their Lease is taken',
     rule: 'I7',
-    find: 'this.#isHeld = isHeld; onChange();',
+    find: 'this.#isHeld = isHeld; onChange(lost);',
     replace: 'this.#isHeld = isHeld;',
     tests: ['test/operator/link/beside-linkerd.test.ts'],
   },

@@ -13,6 +13,14 @@ const MAIN = { file: 'operator/main.ts', tests: ['test/operator/main.test.ts'] }
 
 export const PROCESS: readonly Defect[] = [
   {
+    ...LEASE,
+    name: 'L76 what was sent under a Lease that is lost is waited for',
+    rule: 'H1',
+    find: 'lost.abort(new RevokedError(`',
+    replace: 'lost.abort(new Error(`',
+    tests: ['test/operator/link/write-lease.test.ts'],
+  },
+  {
     ...LEASE_RECORD,
     name: 'L72 a Lease stays held that was about to be acquired when it was given up',
     rule: 'H2',

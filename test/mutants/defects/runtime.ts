@@ -188,8 +188,8 @@ export const RUNTIME: readonly Defect[] = [
     ...LEASE,
     name: 'whoever writes under a Lease learns of its release only afterwards',
     rule: 'H2',
-    find: "lost.abort(new Error(`Lease ${this.#record.key}: ${reason ?? 'released'}`));",
-    replace: 'if (reason !== undefined) lost.abort(new Error(`Lease ${this.#record.key}: ${reason}`));',
+    find: "lost.abort(new RevokedError(`Lease ${this.#record.key}: ${reason ?? 'released'}`));",
+    replace: 'if (reason !== undefined) lost.abort(new RevokedError(`Lease ${this.#record.key}: ${reason}`));',
   },
   {
     ...LEASE_RECORD,

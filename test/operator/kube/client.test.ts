@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
+import { RevokedError } from '../../../operator/kube/abort.ts';
 import { bearer, type TlsMaterial } from '../../../operator/kube/access/access.ts';
 import { type ClientOptions, KubeClient, type WatchEvent } from '../../../operator/kube/client.ts';
 import { ApiError, ConnectionError, LimitError, SilenceError } from '../../../operator/kube/errors.ts';
@@ -259,6 +260,17 @@ describe('a request that waits for its turn (H7)', () => {
     held[0]?.end('{}');
     await deletion;
     expect(seen).toHaveLength(1);
+  });
+
+  it('is given up, although it is sent, once it must have no effect any more (H1, L76)', async () => {
+    const fenced = connect().fenced(() => undefined);
+    const held: ServerResponse[] = [];
+    respond = (_, response) => void held.push(response);
+    const stop = new AbortController();
+    const deletion = fenced.delete(SERVICES, { name: 'a', namespace: 'shop' }, {}, stop.signal);
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    stop.abort(new RevokedError('lost'));
+    await expect(deletion).rejects.toThrow('lost');
   });
 
   it('gives up its turn when nobody waits for it any more', async () => {

@@ -1,6 +1,7 @@
 /** The controller of federated Services over a simulated source cluster, with sessions played by the test. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LocalParty, TargetParty } from '../../../operator/federation/observed.ts';
+import { RevokedError } from '../../../operator/kube/abort.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { Federations } from '../../../operator/link/federations.ts';
 import type { FederationParty } from '../../../operator/link/participants.ts';
@@ -262,6 +263,21 @@ describe('the controller of federated Services', () => {
     await eventually('the deletion is sent', async () => isSent);
     await federations.interrupt();
     expect(live()).toBeUndefined();
+  });
+
+  it('gives up what is being written when it is interrupted since a Lease was lost (H1, L76)', async () => {
+    await start(target('a'));
+    const isDeletion = ({ verb }: { readonly verb: string }): boolean => verb === 'delete';
+    let isSent = false;
+    stage.east.faults.latency(1_000, (request) => {
+      isSent ||= isDeletion(request);
+      return isDeletion(request);
+    });
+    federations.leave('a');
+    federations.join(party(target('a', { service: undefined })));
+    await eventually('the deletion is sent', async () => isSent);
+    await federations.interrupt(new RevokedError('lost'));
+    expect(live()).toBeDefined();
   });
 
   it('reconciles what one cluster has a part in, and nothing once it stops (H7)', async () => {

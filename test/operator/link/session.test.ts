@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { type LinkSettings, readLink } from '../../../crds/index.ts';
+import { RevokedError } from '../../../operator/kube/abort.ts';
 import { machineNetwork } from '../../../operator/kube/network.ts';
 import type { Secret } from '../../../operator/kube/objects.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
@@ -438,6 +439,35 @@ describe('a session', () => {
       await stopped;
       expect(stage.leases()['west']?.holder).toBe('');
     });
+  });
+
+  it('gives up what was sent under its Lease once that is lost: whoever has it next does not wait (H1, L76)', async () => {
+    await start({ exported: ['a'] }, { flags: QUICK_LEASE });
+    await untilMirrored('a');
+    const isDeletion = ({ verb, resource }: { readonly verb: string; readonly resource: string }): boolean =>
+      verb === 'delete' && resource === 'services';
+    stage.east.faults.latency(6_000, isDeletion);
+    remove('a');
+    stage.east.faults.refuse({
+      failure: { kind: 'status', code: 503 },
+      match: ({ resource }) => resource === 'leases',
+    });
+    const codes = async () => (await stage.east.audit()).filter(isDeletion).map(({ code }) => code);
+    await eventually('the deletion has ended', async () => (await codes()).length > 0);
+    expect([await codes(), stage.services()]).toEqual([[0], ['a-west']]);
+  });
+
+  it('has federated Services give up what they have sent when its Lease is lost (H1, L76)', async () => {
+    await start({ exported: [] }, { flags: QUICK_LEASE });
+    await session.stop();
+    const reasons: unknown[] = [];
+    const interrupt = async (reason?: unknown): Promise<void> => void reasons.push(reason);
+    session = new Session(settings(), { ...env, federations: { ...env.federations, interrupt } }, report);
+    session.start();
+    await eventually('the Lease is held', async () => session.lease.isHeld);
+    stage.lease('west', 'linkerd-0');
+    await eventually('they are interrupted', async () => reasons.length > 0);
+    expect(reasons[0]).toBeInstanceOf(RevokedError);
   });
 
   test('does not write into namespaces of the control plane, the operator or Kubernetes (A3, E8)', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aborted, RevokedError } from '../../../operator/kube/abort.ts';
 import { LEASES } from '../../../operator/kube/objects.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import { WriteLease } from '../../../operator/link/write-lease.ts';
@@ -124,6 +125,29 @@ describe('the Lease under which mirrors of a Link are written (H1)', () => {
     expect(lease.mayWrite).toBe(true);
     leads = false;
     expect(lease.mayWrite).toBe(false);
+  });
+
+  it('ends work that must have no effect any more: it is lost, or the operator leads no longer (H1, L76)', async () => {
+    let leads = true;
+    lease = new WriteLease('west', 'west', { ...env, mayWrite: () => leads }, report);
+    const reasons: unknown[] = [];
+    lease.run(async (until) => void reasons.push(await aborted(until)));
+    await eventually('it is held', isHeld);
+    stage.lease('west', 'linkerd-0');
+    await eventually('it is lost', async () => reasons.length === 1);
+    stage.lease('west', '');
+    await eventually('it is held again', isHeld);
+    leads = false;
+    await lease.release();
+    expect(reasons.map((each) => each instanceof RevokedError)).toEqual([true, true]);
+  });
+
+  it('lets work end that is given up (H1, L69)', async () => {
+    const reasons: unknown[] = [];
+    lease.run(async (until) => void reasons.push(await aborted(until)));
+    await eventually('it is held', isHeld);
+    await lease.release();
+    expect(reasons.map((each) => each instanceof RevokedError)).toEqual([false]);
   });
 
   it('that another holds is neither released nor deleted', async () => {
