@@ -287,6 +287,9 @@ export const writeLeaseName = (link: string): string => WRITE_LEASE_PREFIX + lin
 /** Name of the Lease that whoever writes local memberships of federated Services holds; Linkerd's local mirror takes it. */
 export const LOCAL_WRITE_LEASE = 'local-service-mirror-write';
 
+/** Name of the Deployment of Linkerd's local mirror, which Linkerd's chart always installs. */
+export const LOCAL_MIRROR = 'linkerd-local-service-mirror';
+
 /** Name of the Link that a Lease of this name is for; undefined for other Leases. */
 export const linkOfWriteLease = (lease: string): string | undefined =>
   lease.startsWith(WRITE_LEASE_PREFIX) ? lease.slice(WRITE_LEASE_PREFIX.length) : undefined;

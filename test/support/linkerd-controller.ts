@@ -27,6 +27,8 @@ export interface LinkerdOptions {
   readonly identity?: string;
   /** @default west */
   readonly link?: string;
+  /** Name of its Lease. @default - that of the Link */
+  readonly lease?: string;
   /** @default 203.0.113.10 */
   readonly gatewayAddress?: string;
   /** Of the Lease, in seconds. @default 2 */
@@ -69,6 +71,7 @@ const RENEW_DEADLINE_PART = 0.75;
 export class LinkerdController {
   readonly identity: string;
   readonly #link: string;
+  readonly #leaseName: string;
   readonly #gatewayAddress: string;
   readonly #leaseDurationSeconds: number;
   readonly #mirrors: boolean;
@@ -85,6 +88,7 @@ export class LinkerdController {
   constructor(source: TestCluster, target: TestCluster, options: LinkerdOptions = {}) {
     this.identity = options.identity ?? 'linkerd-controller-0';
     this.#link = options.link ?? 'west';
+    this.#leaseName = options.lease ?? `service-mirror-write-${this.#link}`;
     this.#gatewayAddress = options.gatewayAddress ?? '203.0.113.10';
     this.#leaseDurationSeconds = options.leaseDurationSeconds ?? 2;
     this.#mirrors = options.mirrors ?? true;
@@ -250,7 +254,7 @@ export class LinkerdController {
     return {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
-      metadata: { name: `service-mirror-write-${this.#link}`, namespace: LINKS_NAMESPACE },
+      metadata: { name: this.#leaseName, namespace: LINKS_NAMESPACE },
     };
   }
 }

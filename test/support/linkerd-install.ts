@@ -3,11 +3,11 @@
  * and the Deployment of the controller, whose pod stands in for Kubernetes' controllers and the kubelet.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Api, api, eventually, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
+import { type Api, api, eventually, installCrd, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
 import type { TestCluster } from '../cluster/index.ts';
 import { EXPORTED, GATEWAY, LINKS_NAMESPACE, service, slice, statefulSlice } from './builders.ts';
 import { concurrently } from './concurrently.ts';
-import { LinkerdController, linkerdEndpoints, linkerdMirror } from './linkerd-controller.ts';
+import { LinkerdController, linkerdEndpoints, linkerdMirror, type LinkerdOptions } from './linkerd-controller.ts';
 
 const IDENTITY = 'linkerd-gateway.linkerd-multicluster.serviceaccount.identity.linkerd.cluster.local';
 const OWN = { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' };
@@ -112,39 +112,91 @@ interface Deployment extends KubeObject {
   readonly spec: { readonly replicas: number };
 }
 
-/** The Deployment of Linkerd's controller, and the pod that it runs. */
+const DEPLOYMENTS = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'deployments.apps' },
+  spec: {
+    group: 'apps',
+    scope: 'Namespaced',
+    names: { plural: 'deployments', singular: 'deployment', kind: 'Deployment', listKind: 'DeploymentList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+} satisfies ObjectRef & { readonly spec: object };
+
+/** Has a simulated API server store Deployments, which it does not serve by itself. */
+export const serveDeployments = (cluster: TestCluster): Promise<void> => installCrd(cluster, DEPLOYMENTS);
+
+/** What a Deployment of Linkerd's is called, and the Lease that its pod takes. */
+interface Installed {
+  readonly ref: ObjectRef;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly pod: LinkerdOptions;
+}
+
+/** A Deployment in the namespace of the Links. */
+export const deploymentRef = (name: string): ObjectRef => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name, namespace: LINKS_NAMESPACE },
+});
+
+/** The Deployment of one of Linkerd's controllers, and the pod that it runs. */
 export class LinkerdDeployment {
-  static readonly ref: ObjectRef = {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: 'controller-west', namespace: LINKS_NAMESPACE },
-  };
+  /** The controller of Link `west`. */
+  static readonly ref = deploymentRef('controller-west');
+  /** The local mirror. */
+  static readonly localRef = deploymentRef('linkerd-local-service-mirror');
   readonly #east: TestCluster;
   readonly #west: TestCluster;
   readonly #api: Api;
+  readonly #installed: Installed;
   readonly #stopping = new AbortController();
   #pod: LinkerdController | undefined;
   #running: Promise<void> = Promise.resolve();
   /** A pod that does not end when it is told to, as on a node that is gone. */
   isStuck = false;
 
-  private constructor(east: TestCluster, west: TestCluster) {
+  private constructor(east: TestCluster, west: TestCluster, installed: Installed) {
     this.#east = east;
     this.#west = west;
+    this.#installed = installed;
     this.#api = api(east);
   }
 
-  /** Creates the Deployment with one replica, and waits until its pod leads. */
-  static async start(east: TestCluster, west: TestCluster): Promise<LinkerdDeployment> {
-    const deployment = new LinkerdDeployment(east, west);
-    const labels = {
-      'linkerd.io/extension': 'multicluster',
-      component: 'controller',
-      'mirror.linkerd.io/cluster-name': 'west',
-    };
+  /** Creates the Deployment of the controller with one replica, and waits until its pod leads. */
+  static start(east: TestCluster, west: TestCluster): Promise<LinkerdDeployment> {
+    return LinkerdDeployment.#start(east, west, {
+      ref: LinkerdDeployment.ref,
+      labels: { component: 'controller', 'mirror.linkerd.io/cluster-name': 'west' },
+      pod: {},
+    });
+  }
+
+  /** The same of the local mirror, of a cluster in which federated Services are as it would have written them. */
+  static startLocal(east: TestCluster): Promise<LinkerdDeployment> {
+    return LinkerdDeployment.#start(east, east, {
+      ref: LinkerdDeployment.localRef,
+      labels: { component: 'local-service-mirror' },
+      pod: { identity: 'linkerd-local-service-mirror-0', lease: 'local-service-mirror-write' },
+    });
+  }
+
+  static async #start(east: TestCluster, west: TestCluster, installed: Installed): Promise<LinkerdDeployment> {
+    const deployment = new LinkerdDeployment(east, west, installed);
+    const { ref } = installed;
+    const labels = { 'linkerd.io/extension': 'multicluster', ...installed.labels };
     await deployment.#api.create({
-      ...LinkerdDeployment.ref,
-      metadata: { ...LinkerdDeployment.ref.metadata, labels },
+      ...ref,
+      metadata: { ...ref.metadata, labels },
       spec: {
         replicas: 1,
         selector: { matchLabels: labels },
@@ -152,7 +204,7 @@ export class LinkerdDeployment {
       },
     } as ObjectRef);
     deployment.#running = deployment.#run();
-    await eventually("Linkerd's controller leads", async () => deployment.#pod?.leading === true);
+    await eventually(`${ref.metadata.name} leads`, async () => deployment.#pod?.leading === true);
     return deployment;
   }
 
@@ -165,12 +217,13 @@ export class LinkerdDeployment {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
+    const { ref, pod } = this.#installed;
     while (!signal.aborted) {
-      const found = await this.#api.get<Deployment>(LinkerdDeployment.ref);
+      const found = await this.#api.get<Deployment>(ref);
       const replicas = found?.spec.replicas ?? 0;
       if (replicas > 0 && this.#pod === undefined) {
         // A Lease that a busy machine does not lose; whoever stops releases it.
-        const options = { mirrors: false, leaseDurationSeconds: 15 };
+        const options = { ...pod, mirrors: false, leaseDurationSeconds: 15 };
         this.#pod = new LinkerdController(this.#east, this.#west, options);
         await this.#available(1);
       } else if (replicas === 0 && this.#pod !== undefined && !this.isStuck) {
@@ -184,6 +237,6 @@ export class LinkerdDeployment {
 
   async #available(replicas: number): Promise<void> {
     const status = { replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas };
-    await this.#api.patch(LinkerdDeployment.ref, { status }, { subresource: 'status' });
+    await this.#api.patch(this.#installed.ref, { status }, { subresource: 'status' });
   }
 }

@@ -1,26 +1,28 @@
 /**
- * `linkspan migrate`: hands Links from Linkerd's controllers to the operator, Link by Link, and back with `--back`. It
- * shows what the operator would write when it takes over, which is nothing, and the steps; `--apply` makes them. What
- * stands in the way of any Link is reported before the first is touched. Running it again goes on where it has ended.
+ * `linkspan migrate`: hands Links from Linkerd's controllers to the operator, Link by Link, then local memberships of
+ * federated Services from Linkerd's local mirror, and back with `--back`. It shows what the operator would write when it
+ * takes over, which is nothing, and the steps; `--apply` makes them. What stands in the way of any of it is reported before
+ * the first is touched. Running it again goes on where it has ended.
  */
-import type { LinkSettings } from '../../../crds/index.ts';
-import { Annotation, LinkApi } from '../../../crds/wire.ts';
+import { LinkApi, LOCAL_MIRROR } from '../../../crds/wire.ts';
+import { SERVICES } from '../../../operator/kube/objects.ts';
 import { note, print, printLine } from '../../print.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
-import { CRDS, LINKS } from '../common/kinds.ts';
+import { CRDS, DEPLOYMENTS, LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { conditionOf } from '../common/link-status.ts';
 import { withReport } from '../common/output.ts';
 import { liveReader } from '../common/reader.ts';
-import { planLinks } from '../plan/links.ts';
-import { type PlanReport, planReport, planSummary } from '../plan/report.ts';
-import { readSource } from '../plan/source.ts';
-import { readServed, withTarget } from '../plan/target.ts';
+import { type PlanReport, planSummary } from '../plan/report.ts';
 import type { MigrateFlags } from './flags.ts';
-import { linkReport, migrationText } from './report.ts';
+import { linksBefore, type LocalState, readLocal } from './local-state.ts';
+import { handBackLocal, migrateLocal } from './local-steps.ts';
+import { NO_PLANS, plansOf } from './plans.ts';
+import { linkReport, localReport, migrationText } from './report.ts';
 import { type LinkState, readState, replicasBefore, replicasOf } from './state.ts';
-import { handBackLink, migrateLink, type StepOptions } from './steps.ts';
+import type { StepOptions } from './step.ts';
+import { handBackLink, migrateLink } from './steps.ts';
 
 /** Runs the command. Sets the exit code. */
 export const migrate = (link: string | undefined, flags: MigrateFlags): Promise<void> =>
@@ -28,27 +30,54 @@ export const migrate = (link: string | undefined, flags: MigrateFlags): Promise<
 
 const migrateIn = async (cluster: Cluster, link: string | undefined, flags: MigrateFlags): Promise<void> => {
   const { namespace, apply, back, output, timeout: timeoutMs } = flags;
-  const states = await readStates(cluster, namespace, link);
-  const plans = back ? new Map<string, PlanReport>() : await planEach(cluster, states, flags);
+  const isBack = back === true;
+  const local = await readLocal(cluster, namespace);
+  const states = await readStates(cluster, namespace, link, local !== undefined);
+  const chosen = new Set(states.map(({ name }) => name));
+  const after = local ? linksBefore(local, chosen, isBack) : [];
+  const toPlan = local?.writer === 'operator' || after.length > 0 ? undefined : local;
+  const plans = isBack ? NO_PLANS : await plansOf(cluster, states, toPlan, flags);
+  const reports = states.map((state) => linkReport(state, plans.links.get(state.name), isBack));
+  const localReported = local && localReport(local, plans.local, after, isBack);
+  for (const each of local ? localNotes(local, plans.local === 'left', isBack) : []) note(each);
   if (!apply) {
-    const reports = states.map((state) => linkReport(state, plans.get(state.name), back === true));
-    await print(migrationText(reports, output));
-    for (const [name, plan] of plans) printLine(`Link ${name}: ${planSummary(plan)}`);
+    await print(migrationText(reports, localReported, output));
+    for (const [name, plan] of plans.links) printLine(`Link ${name}: ${planSummary(plan)}`);
+    if (localReported?.changes !== undefined) printLine(`Local mirror: ${planSummary(localReported.changes)}`);
     return;
   }
-  const pending = states.filter((state) => linkReport(state, undefined, back === true).steps.length > 0);
-  refuseProblems(back ? backProblems(pending, cluster, flags) : await problemsOf(pending, plans, cluster, flags));
+  const pending = states.filter((_, at) => reports[at]?.steps.length !== 0);
+  const pendingLocal = localReported?.steps.length === 0 ? undefined : local;
+  refuseProblems(
+    isBack
+      ? backProblems(pending, cluster, flags)
+      : [
+          ...(await problemsOf(pending, plans.links, cluster, flags)),
+          ...(pendingLocal ? localProblems(pendingLocal, localReported?.changes, cluster, flags) : []),
+        ],
+  );
   await withReport(output === 'json' || output === 'yaml' ? output : undefined, async (report) => {
     const options: StepOptions = { cluster, namespace, timeoutMs, report };
-    for (const state of pending) await (back ? handBackLink(state, options) : migrateLink(state, options));
+    for (const state of pending) {
+      if (isBack) await handBackLink(state, options);
+      else await migrateLink({ ...state, mirrors: lasting(state.mirrors, plans.links.get(state.name)) }, options);
+    }
+    if (pendingLocal === undefined) return;
+    if (isBack) await handBackLocal(pendingLocal, options);
+    else {
+      const federated = lasting(pendingLocal.federated, localReported?.changes);
+      await migrateLocal({ ...pendingLocal, federated }, options);
+    }
   });
-  if (pending.length === 0) printLine('nothing is left to do');
+  if (pending.length === 0 && pendingLocal === undefined) printLine('nothing is left to do');
 };
 
+/** @param isWithout whether there is something to do without a Link */
 const readStates = async (
   cluster: Cluster,
   namespace: string,
   link: string | undefined,
+  isWithout: boolean,
 ): Promise<readonly LinkState[]> => {
   const reader = liveReader(cluster);
   const names =
@@ -57,7 +86,7 @@ const readStates = async (
       : [link];
   const found = await Promise.all(names.map((name) => readState(reader, namespace, name)));
   const states = found.filter((state) => state !== undefined);
-  if (states.length === 0) {
+  if (states.length === 0 && (link !== undefined || !isWithout)) {
     const object =
       link === undefined
         ? `Namespace ${namespace} of ${cluster.context}`
@@ -68,27 +97,21 @@ const readStates = async (
   return states;
 };
 
-/** What the operator would write for each Link if it wrote for it now. */
-const planEach = async (
-  cluster: Cluster,
-  states: readonly LinkState[],
-  flags: MigrateFlags,
-): Promise<ReadonlyMap<string, PlanReport>> => {
-  const plans = new Map<string, PlanReport>();
-  for (const { name, link } of states) {
-    // As it is without the annotation that suspends it: the operator would serve it.
-    const source = await readSource(liveReader(cluster), flags, [unsuspended(link)]);
-    const read = (settings: LinkSettings) =>
-      withTarget(source, settings, [], (target) => readServed(source, settings, target, note));
-    plans.set(name, planReport(await planLinks(source, [name], read, note)));
-  }
-  return plans;
+/** Services without those that the operator deletes or makes anew, as the plan says. */
+const lasting = (services: ReadonlyMap<string, string>, plan: PlanReport | undefined): ReadonlyMap<string, string> => {
+  const ended = new Set(
+    (plan?.changes ?? [])
+      .filter(({ kind, action }) => kind === SERVICES.kind && (action === 'delete' || action === 'replace'))
+      .map(({ namespace = '', name }) => `${namespace}/${name}`),
+  );
+  return new Map([...services].filter(([key]) => !ended.has(key)));
 };
 
-/** Any text but `true` suspends nothing. */
-const unsuspended = (link: LinkObject): LinkObject => ({
-  ...link,
-  metadata: { ...link.metadata, annotations: { [Annotation.suspended]: '' } },
+const INSTALL = 'install the operator, which stands by until it is handed over';
+
+const unwelcome = (plan: PlanReport): Omit<Problem, 'object'> => ({
+  reason: `the operator would write: ${planSummary(plan)}`,
+  remedy: 'see which with -o json and without --apply; to go on, add --accept-changes',
 });
 
 const problemsOf = async (
@@ -112,7 +135,7 @@ const problemsOf = async (
       problems.push({
         object: title(name),
         reason: 'no operator has reported on it',
-        remedy: 'install the operator, which stands by until the Link is handed to it',
+        remedy: INSTALL,
       });
     }
     const plan = plans.get(name);
@@ -122,14 +145,34 @@ const problemsOf = async (
       const remedy = 'mend the Link';
       problems.push({ object: title(name), reason: `would not be served: ${refused.message}`, remedy });
     } else if (!isClean && !acceptChanges) {
-      problems.push({
-        object: title(name),
-        reason: `the operator would write: ${planSummary(plan)}`,
-        remedy: 'see which with -o json and without --apply; to go on, add --accept-changes',
-      });
+      problems.push({ object: title(name), ...unwelcome(plan) });
     }
   }
   return problems;
+};
+
+const localProblems = (
+  { hasOperator }: LocalState,
+  plan: PlanReport | undefined,
+  cluster: Cluster,
+  { namespace, acceptChanges }: MigrateFlags,
+): readonly Problem[] => {
+  const object = cluster.title(DEPLOYMENTS.kind, { namespace, name: LOCAL_MIRROR });
+  if (!hasOperator) return [{ object, reason: 'no operator leads, which could write in its place', remedy: INSTALL }];
+  if (plan === undefined || plan.changes.length === 0 || acceptChanges) return [];
+  return [{ object, ...unwelcome(plan) }];
+};
+
+/** What the user should know of what is not done. */
+const localNotes = ({ deployment }: LocalState, isLeft: boolean, isBack: boolean): readonly string[] => {
+  if (isLeft) {
+    return [
+      `the operator has no --federated-selector, and leaves local members of federated Services to Deployment ${LOCAL_MIRROR}`,
+    ];
+  }
+  return isBack && replicasOf(deployment) === 0 && replicasBefore(deployment) === undefined
+    ? [`Deployment ${LOCAL_MIRROR} stays at 0 replicas: it is not noted on it how many it had`]
+    : [];
 };
 
 const backProblems = (

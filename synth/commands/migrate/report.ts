@@ -1,10 +1,12 @@
 /** What a migration would do, as it is printed. Pure. */
-import { writeLeaseName } from '../../../crds/wire.ts';
+import { LOCAL_MIRROR, LOCAL_WRITE_LEASE, writeLeaseName } from '../../../crds/wire.ts';
 import type { ReportFormat } from '../common/flags.ts';
 import { conditionOf } from '../common/link-status.ts';
 import { reportText } from '../common/output.ts';
 import { type Column, tableText } from '../common/table.ts';
 import type { PlanReport } from '../plan/report.ts';
+import { type LocalState, STANDS_BY } from './local-state.ts';
+import type { Plans } from './plans.ts';
 import { type LinkState, replicasBefore, replicasOf } from './state.ts';
 
 /** One Link, and what is to be done for it. */
@@ -22,6 +24,23 @@ export interface LinkReport {
   readonly steps: readonly string[];
 }
 
+/** Linkerd's local mirror, and what is to be done for it. */
+export interface LocalReport {
+  readonly deployment: string;
+  readonly replicas: number;
+  readonly writer: LocalState['writer'];
+  readonly holder: string | undefined;
+  readonly federatedServices: number;
+  /** What the operator would write as soon as it writes local memberships. Of the way back nothing is known. */
+  readonly changes: PlanReport | undefined;
+  /** Whether the operator has no selector for local members, and leaves them to it. */
+  readonly isLeft: boolean;
+  /** Links that are handed over before it, and that this run does not hand over. */
+  readonly after: readonly string[];
+  /** What is left to do now. */
+  readonly steps: readonly string[];
+}
+
 export const linkReport = (state: LinkState, changes: PlanReport | undefined, isBack: boolean): LinkReport => ({
   link: state.name,
   cluster: state.link.spec?.targetClusterName ?? '',
@@ -33,13 +52,35 @@ export const linkReport = (state: LinkState, changes: PlanReport | undefined, is
   steps: isBack ? stepsBack(state) : stepsThere(state),
 });
 
+/**
+ * The report of Linkerd's local mirror.
+ * @param after Links that come before it
+ */
+export const localReport = (
+  state: LocalState,
+  changes: Plans['local'],
+  after: readonly string[],
+  isBack: boolean,
+): LocalReport => {
+  const steps = isBack ? localStepsBack(state) : changes === 'left' ? [] : localStepsThere(state);
+  return {
+    deployment: state.deployment.metadata.name,
+    replicas: replicasOf(state.deployment),
+    writer: state.writer,
+    holder: state.holder,
+    federatedServices: state.federated.size,
+    changes: changes === 'left' ? undefined : changes,
+    isLeft: changes === 'left',
+    after: steps.length === 0 ? [] : after,
+    steps: after.length === 0 ? steps : [],
+  };
+};
+
 const stepsThere = ({ name, link, controllers, isSuspended, writer }: LinkState): readonly string[] => {
   const running = controllers.filter((each) => replicasOf(each) > 0);
   return [
     ...(isSuspended ? [`remove the annotation that suspends Link ${name}`] : []),
-    ...running.map(
-      (each) => `scale Deployment ${each.metadata.name} from ${replicasOf(each)} to 0, and note its replicas on it`,
-    ),
+    ...running.map((each) => scaleDown(each.metadata.name, replicasOf(each))),
     ...(writer === 'operator' && !isSuspended && conditionOf(link, 'Ready')?.status === 'True'
       ? []
       : [
@@ -52,7 +93,7 @@ const stepsThere = ({ name, link, controllers, isSuspended, writer }: LinkState)
 const stepsBack = ({ name, controllers, isSuspended, writer }: LinkState): readonly string[] => {
   const stopped = controllers.flatMap((each) => {
     const replicas = replicasBefore(each);
-    return replicas === undefined ? [] : [`scale Deployment ${each.metadata.name} to ${replicas}, as it was`];
+    return replicas === undefined ? [] : [scaleUp(each.metadata.name, replicas)];
   });
   return [
     ...stopped,
@@ -66,6 +107,41 @@ const stepsBack = ({ name, controllers, isSuspended, writer }: LinkState): reado
   ];
 };
 
+const localStepsThere = ({ deployment, writer }: LocalState): readonly string[] => {
+  const replicas = replicasOf(deployment);
+  return [
+    ...(replicas > 0 ? [scaleDown(LOCAL_MIRROR, replicas)] : []),
+    ...(writer === 'operator'
+      ? []
+      : [
+          `wait until the operator holds Lease ${LOCAL_WRITE_LEASE}`,
+          'verify that every federated Service has kept uid and ClusterIP',
+        ]),
+  ];
+};
+
+const localStepsBack = ({ deployment }: LocalState): readonly string[] => {
+  const replicas = replicasBefore(deployment);
+  return replicas === undefined ? [] : [scaleUp(LOCAL_MIRROR, replicas), `wait until it is available: ${STANDS_BY}`];
+};
+
+const scaleDown = (deployment: string, replicas: number): string =>
+  `scale Deployment ${deployment} from ${replicas} to 0, and note its replicas on it`;
+
+const scaleUp = (deployment: string, replicas: number): string =>
+  `scale Deployment ${deployment} to ${replicas}, as it was`;
+
+const stepsText = (steps: readonly string[]): string => (steps.length === 0 ? 'done' : String(steps.length));
+
+const localStepsText = ({ isLeft, after, steps }: LocalReport): string => {
+  if (isLeft) return 'none';
+  if (after.length === 0) return stepsText(steps);
+  return after.length === 1 ? `after Link ${after.join()}` : `after ${after.length} Links`;
+};
+
+const countOf = (changes: PlanReport | undefined): string =>
+  changes === undefined ? '' : String(changes.changes.length);
+
 const COLUMNS: readonly Column<LinkReport>[] = [
   { heading: 'LINK', value: ({ link }) => link },
   { heading: 'CLUSTER', value: ({ cluster }) => cluster, isWide: true },
@@ -76,16 +152,36 @@ const COLUMNS: readonly Column<LinkReport>[] = [
   { heading: 'WRITER', value: ({ writer }) => writer },
   { heading: 'HOLDER', value: ({ holder = '' }) => holder, isWide: true },
   { heading: 'MIRRORS', value: ({ mirrors }) => String(mirrors) },
-  { heading: 'CHANGES', value: ({ changes }) => (changes === undefined ? '' : String(changes.changes.length)) },
-  { heading: 'STEPS', value: ({ steps }) => (steps.length === 0 ? 'done' : String(steps.length)) },
+  { heading: 'CHANGES', value: ({ changes }) => countOf(changes) },
+  { heading: 'STEPS', value: ({ steps }) => stepsText(steps) },
 ];
 
-export const migrationText = (links: readonly LinkReport[], format: ReportFormat): string => {
-  if (format === 'json' || format === 'yaml')
-    return reportText(JSON.parse(JSON.stringify({ links })) as object, format);
-  const todo = links.filter(({ steps }) => steps.length > 0);
+const LOCAL_COLUMNS: readonly Column<LocalReport>[] = [
+  { heading: 'LOCAL MIRROR', value: ({ deployment, replicas }) => `${deployment} (${replicas})` },
+  { heading: 'WRITER', value: ({ writer }) => writer },
+  { heading: 'HOLDER', value: ({ holder = '' }) => holder, isWide: true },
+  { heading: 'FEDERATED', value: ({ federatedServices }) => String(federatedServices) },
+  { heading: 'CHANGES', value: ({ changes }) => countOf(changes) },
+  { heading: 'STEPS', value: localStepsText },
+];
+
+/** @param local undefined: Linkerd's local mirror is not installed */
+export const migrationText = (
+  links: readonly LinkReport[],
+  local: LocalReport | undefined,
+  format: ReportFormat,
+): string => {
+  if (format === 'json' || format === 'yaml') {
+    const found = { links, localMirror: local };
+    return reportText(JSON.parse(JSON.stringify(found)) as object, format);
+  }
   return [
-    tableText(links, COLUMNS, format),
-    ...todo.map(({ link, steps }) => `\nLink ${link}:\n${steps.map((step, at) => `  ${at + 1}. ${step}\n`).join('')}`),
-  ].join('');
+    ...(links.length === 0 ? [] : [tableText(links, COLUMNS, format)]),
+    ...(local === undefined ? [] : [tableText([local], LOCAL_COLUMNS, format)]),
+    ...links.flatMap(({ link, steps }) => listed(`Link ${link}`, steps)),
+    ...(local === undefined ? [] : listed('Local mirror', local.steps)),
+  ].join('\n');
 };
+
+const listed = (title: string, steps: readonly string[]): readonly string[] =>
+  steps.length === 0 ? [] : [`${title}:\n${steps.map((step, at) => `  ${at + 1}. ${step}\n`).join('')}`];

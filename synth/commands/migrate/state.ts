@@ -1,6 +1,7 @@
 /** Who writes for a Link, read from the source cluster: Linkerd's controller, this operator, or nobody. */
 import { Annotation, Label, OPERATOR_LEASE, OPERATOR_NAME, Value, writeLeaseName } from '../../../crds/wire.ts';
 import {
+  keyOf,
   type KubeObject,
   type Lease,
   LEASES,
@@ -21,16 +22,20 @@ export interface Deployment extends KubeObject {
   readonly status?: { readonly availableReplicas?: number };
 }
 
+/** Who writes under a Lease that Linkerd's controllers take too. */
+export interface Writing {
+  /** Holder of the Lease; undefined: nobody. */
+  readonly holder: string | undefined;
+  /** `operator`: its own Lease is held by the same. */
+  readonly writer: 'operator' | 'another' | 'nobody';
+}
+
 /** One Link, and who writes for it. */
-export interface LinkState {
+export interface LinkState extends Writing {
   readonly link: LinkObject;
   readonly name: string;
   /** Deployments of Linkerd's controller for this Link. */
   readonly controllers: readonly Deployment[];
-  /** Holder of the Link's Lease; undefined: nobody. */
-  readonly holder: string | undefined;
-  /** `operator`: its Lease and the Link's are held by one. */
-  readonly writer: 'operator' | 'another' | 'nobody';
   /** Whether the operator leaves the Link to others (rule H9). */
   readonly isSuspended: boolean;
   /** What its mirrors are known by, by `namespace/name`: uid and ClusterIP. */
@@ -52,25 +57,39 @@ export const readState = async (
     controllersOf(reader, namespace, name),
     selected<Service>(reader, SERVICES, mirrorsOf(cluster)),
   ]);
-  const holder = holderOf(lease) || undefined;
   return {
     link,
     name,
     controllers,
-    holder,
-    writer: holder === undefined ? 'nobody' : isOperator(holder, operators, link) ? 'operator' : 'another',
-    isSuspended: link.metadata.annotations?.[Annotation.suspended] === Value.true,
-    mirrors: new Map(
-      services.map(({ metadata: { namespace: within = '', name: mirror, uid = '' }, spec }) => [
-        `${within}/${mirror}`,
-        `${uid} ${spec?.clusterIP ?? ''}`,
-      ]),
-    ),
+    ...writingUnder(lease, (holder) => isOperator(holder, operators, link)),
+    isSuspended: isSuspended(link),
+    mirrors: identitiesOf(services),
   };
 };
 
-/** An operator that elects no leader has no Lease of its own, and says by the status that it is the holder. */
-const isOperator = (holder: string, operators: Lease | undefined, link: LinkObject): boolean => {
+/** Whether the operator leaves a Link to others (rule H9). */
+export const isSuspended = (link: LinkObject): boolean =>
+  link.metadata.annotations?.[Annotation.suspended] === Value.true;
+
+/** What Services are known by, by `namespace/name`: uid and ClusterIP. */
+export const identitiesOf = (services: readonly Service[]): ReadonlyMap<string, string> =>
+  new Map(
+    services.map((service) => [keyOf(service), `${service.metadata.uid ?? ''} ${service.spec?.clusterIP ?? ''}`]),
+  );
+
+/** Who writes under a Lease. */
+export const writingUnder = (lease: Lease | undefined, isOurs: (holder: string) => boolean): Writing => {
+  const holder = holderOf(lease);
+  return holder === ''
+    ? { holder: undefined, writer: 'nobody' }
+    : { holder, writer: isOurs(holder) ? 'operator' : 'another' };
+};
+
+/**
+ * Reports whether the holder of a Link's Lease is the operator. One that elects no leader has no Lease of its own, and says
+ * by the status that it is the holder.
+ */
+export const isOperator = (holder: string, operators: Lease | undefined, link: LinkObject): boolean => {
   const leader = holderOf(operators);
   if (leader !== '') return leader === holder;
   const ready = conditionOf(link, 'Ready');

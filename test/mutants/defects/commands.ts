@@ -5,6 +5,8 @@ const LINK_GEN = ['test/synth/commands/link/link-gen.test.ts'];
 const PLAN = ['test/synth/commands/plan/plan.test.ts'];
 const FORECAST = ['test/operator/forecast/forecast.test.ts'];
 const MIGRATE = ['test/synth/commands/migrate/migrate.test.ts'];
+const MIGRATE_LOCAL = ['test/synth/commands/migrate/local.test.ts'];
+const MIGRATION_REPORT = ['test/synth/commands/migrate/report.test.ts'];
 const MIGRATION_STATE = ['test/synth/commands/migrate/state.test.ts'];
 const LINK = ['test/synth/commands/link/link.test.ts'];
 
@@ -528,7 +530,7 @@ export const COMMANDS: readonly Defect[] = [
   },
   {
     name: 'the replicas of a controller that is stopped are forgotten',
-    file: 'synth/commands/migrate/steps.ts',
+    file: 'synth/commands/migrate/step.ts',
     find: 'before: String(replicas) }',
     replace: 'before: null }',
     tests: MIGRATE,
@@ -539,6 +541,55 @@ export const COMMANDS: readonly Defect[] = [
     find: 'if (!before.isSuspended) await suspend(before, Value.true, options);',
     replace: '',
     tests: MIGRATE,
+  },
+  {
+    name: 'local memberships are handed over before the last Link',
+    file: 'synth/commands/migrate/local-state.ts',
+    find: 'return !chosen.has(name) && isOperators === isBack;',
+    replace: 'return !chosen.has(name) && isOperators && isBack;',
+    tests: MIGRATION_REPORT,
+  },
+  {
+    name: 'local memberships count as handed over before the operator holds their Lease',
+    file: 'synth/commands/migrate/local-steps.ts',
+    find: "if (writer === 'operator') return undefined;",
+    replace: "if (writer !== 'nobody') return undefined;",
+    tests: MIGRATE_LOCAL,
+  },
+  {
+    name: 'local memberships are planned as if another wrote them on',
+    file: 'synth/commands/migrate/plans.ts',
+    find: 'isLocalHeld: true',
+    replace: 'isLocalHeld: false',
+    tests: MIGRATE_LOCAL,
+  },
+  {
+    name: 'local memberships are handed over although the operator would change federated Services',
+    file: 'synth/commands/migrate/migrate.ts',
+    find: 'if (plan === undefined || plan.changes.length === 0 || acceptChanges) return [];',
+    replace: 'if (plan?.changes.length !== -1) return [];',
+    tests: MIGRATE_LOCAL,
+  },
+  {
+    name: "Linkerd's local mirror is stopped though no operator stands by",
+    file: 'synth/commands/migrate/migrate.ts',
+    find: 'if (!hasOperator) return',
+    replace: 'if (!hasOperator && acceptChanges !== true) return',
+    tests: MIGRATE_LOCAL,
+  },
+  {
+    name: 'a deletion that was accepted counts as a loss',
+    file: 'synth/commands/migrate/migrate.ts',
+    find: 'const federated = lasting(pendingLocal.federated, localReported?.changes);',
+    replace: 'const { federated } = pendingLocal;',
+    tests: MIGRATE_LOCAL,
+  },
+  {
+    name: "Linkerd's local mirror is stopped where the operator leaves local members to it",
+    file: 'synth/commands/migrate/plans.ts',
+    find: "if (source.config.federatedSelector === '') return 'left';",
+    replace: '',
+    tests: MIGRATE_LOCAL,
   },
   {
     name: 'a name that no label can have selects everything',

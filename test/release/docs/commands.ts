@@ -246,10 +246,11 @@ mirrors keep their readiness, new ones are ready), and names that resolve differ
   migrate: `For each Link it shows what the operator would write as soon as it writes for the Link, which is nothing where Linkerd's
 controller has done its work, and the steps. With \`--apply\` it makes them, Link by Link: it stops Linkerd's controller of the
 Link, waits until the operator holds the Link's Lease and the Link is Ready, and verifies that every mirror has kept its uid
-and ClusterIP. It stops at the first obstacle; run it again, and it goes on. [migrate.md](migrate.md) is the whole way.
+and ClusterIP. With the last Link it does the same for Linkerd's local mirror, which writes the members of federated Services
+that this cluster has. It stops at the first obstacle; run it again, and it goes on. [migrate.md](migrate.md) is the whole way.
 
 \`\`\`sh
-linkspan migrate                         # what would be done, for all Links
+linkspan migrate                         # what would be done, for all Links and the local mirror
 linkspan migrate west --apply            # one Link
 linkspan migrate west --apply --back     # and back to Linkerd's controller
 \`\`\``,

@@ -19,6 +19,7 @@ const MIRROR = new Set(['services', 'endpoints', 'endpointslices']);
 onReal('docs/migrate.md', () => {
   let lab: Lab;
   let linkerd: LinkerdDeployment;
+  let localMirror: LinkerdDeployment;
 
   beforeAll(async () => {
     // What is exported has endpoints, and no pods that they could be made of.
@@ -39,9 +40,10 @@ onReal('docs/migrate.md', () => {
     expect(code, stderr).toBe(0);
     await seedMirrors(lab.east, lab.west, COUNTS);
     linkerd = await LinkerdDeployment.start(lab.clusters.east, lab.clusters.west);
+    localMirror = await LinkerdDeployment.startLocal(lab.clusters.east);
   }, 120_000);
   afterAll(async () => {
-    await linkerd.stop();
+    await Promise.all([linkerd.stop(), localMirror.stop()]);
     await lab.stop();
   });
 
@@ -54,6 +56,10 @@ onReal('docs/migrate.md', () => {
 
     const printed = typed.map((block) => `$ ${block.commands}${block.printed}`).join('');
     expect(printed.match(/^Link west: 8 mirrors have kept uid and ClusterIP$/gm)).toHaveLength(2);
+    expect(printed).toContain(
+      'Deployment linkerd-local-service-mirror: 0 federated Services have kept uid and ClusterIP',
+    );
+    expect(printed).toContain('Deployment linkerd-local-service-mirror: it stands by while the operator holds Lease');
     expect(await inventory(lab), printed).toEqual(before);
     const writes = (await lab.clusters.east.audit()).filter(
       ({ verb, resource, userAgent, namespace }) =>

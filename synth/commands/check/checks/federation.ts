@@ -93,7 +93,7 @@ const leaseFindings = ({ heartbeats, namespace }: Survey): readonly Finding[] | 
   const beat = heartbeats.value.get(LOCAL_WRITE_LEASE);
   if (leader === '' || beat === undefined || !beat.isAlive || beat.holder === leader) return [];
   const reason = `${beat.holder} holds it: the operator leaves the Services of this cluster to it, and begins no federated Service that leads through gateways`;
-  const remedy = `to hand over, scale Deployment linkerd-local-service-mirror to 0: kubectl --namespace ${namespace} scale deployment linkerd-local-service-mirror --replicas=0`;
+  const remedy = 'see linkspan migrate, which hands it over with the last Link';
   return [warning(`Lease ${namespace}/${LOCAL_WRITE_LEASE}`, reason, remedy)];
 };
 
@@ -117,7 +117,8 @@ export const FEDERATION_CHECKS: readonly Check<Survey>[] = [
     category: CATEGORY,
     title: 'the operator decides about the local members of federated Services',
     means: `Another holds Lease \`${LOCAL_WRITE_LEASE}\`, as Linkerd's local service mirror does while it runs. It writes which Services of this cluster are members, and the operator leaves that to it.`,
-    remedy: 'Scale Deployment `linkerd-local-service-mirror` to 0, unless it is to go on.',
+    remedy:
+      '`linkspan migrate` hands it over [with the last Link](migrate.md#the-local-mirror), unless it is to go on.',
     judge: (survey) => {
       const found = leaseFindings(survey);
       return 'why' in found ? skipped(found.why) : judged(found);

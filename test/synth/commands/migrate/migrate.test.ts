@@ -4,33 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
-import { eventually, installCrd, type KubeObject, type ObjectRef } from '../../../cluster/workload/index.ts';
+import { eventually, type KubeObject } from '../../../cluster/workload/index.ts';
 import { EXPORTED, link, LINKS_NAMESPACE, service } from '../../../support/builders.ts';
 import { identities, inventory, type Inventory } from '../../../support/inventory.ts';
-import { LinkerdDeployment, seedMirrors } from '../../../support/linkerd-install.ts';
+import { LinkerdDeployment, seedMirrors, serveDeployments } from '../../../support/linkerd-install.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspan, type Outcome } from '../../linkspan.ts';
-
-/** The simulated API server has no Deployments of its own. */
-const DEPLOYMENTS = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'deployments.apps' },
-  spec: {
-    group: 'apps',
-    scope: 'Namespaced',
-    names: { plural: 'deployments', singular: 'deployment', kind: 'Deployment', listKind: 'DeploymentList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-} satisfies ObjectRef & { readonly spec: object };
 
 /** For a busy machine: several runs of the program, each a second. */
 const SLOW_MS = 60_000;
@@ -46,7 +25,7 @@ onEachBacking('linkspan migrate', (backing) => {
 
   beforeAll(async () => {
     clusters = await TwoClusters.start({ backing });
-    if (backing === 'simulated') await installCrd(clusters.eastCluster, DEPLOYMENTS);
+    if (backing === 'simulated') await serveDeployments(clusters.eastCluster);
     directory = await mkdtemp(join(tmpdir(), 'linkspan-migrate-'));
     await clusters.link(SPEC);
     await seedMirrors(clusters.east, clusters.west, COUNTS);

@@ -1,0 +1,83 @@
+/**
+ * Who writes local memberships of federated Services (rule I7), read from the source cluster: Linkerd's local mirror, this
+ * operator, or nobody.
+ */
+import { LOCAL_MIRROR, LOCAL_WRITE_LEASE, OPERATOR_LEASE, writeLeaseName } from '../../../crds/wire.ts';
+import { type Lease, LEASES } from '../../../operator/kube/objects.ts';
+import type { Cluster } from '../common/cluster.ts';
+import { readFederated } from '../common/federated.ts';
+import { DEPLOYMENTS, LINKS } from '../common/kinds.ts';
+import { holderOf } from '../common/lease.ts';
+import type { LinkObject } from '../common/link-object.ts';
+import { conditionOf } from '../common/link-status.ts';
+import { type Deployment, identitiesOf, isOperator, isSuspended, type Writing, writingUnder } from './state.ts';
+
+/** A Link, and who writes for it. */
+export interface WrittenLink extends Writing {
+  readonly link: LinkObject;
+  readonly name: string;
+}
+
+/** Linkerd's local mirror, and who writes local memberships. */
+export interface LocalState extends Writing {
+  readonly deployment: Deployment;
+  /** All Links of the namespace, by name. */
+  readonly links: readonly WrittenLink[];
+  /** Whether an operator leads, or has reported on a Link. */
+  readonly hasOperator: boolean;
+  /** What the federated Services are known by, by `namespace/name`: uid and ClusterIP. */
+  readonly federated: ReadonlyMap<string, string>;
+}
+
+/** What becomes of Linkerd's local mirror on the way back: two never hold one Lease. */
+export const STANDS_BY = `it stands by while the operator holds Lease ${LOCAL_WRITE_LEASE}, and takes over when the operator is uninstalled`;
+
+/** Reads it; undefined if Linkerd's local mirror is not installed. */
+export const readLocal = async (
+  cluster: Pick<Cluster, 'find' | 'list'>,
+  namespace: string,
+): Promise<LocalState | undefined> => {
+  const deployment = await cluster.find<Deployment>(DEPLOYMENTS, { namespace, name: LOCAL_MIRROR });
+  if (deployment === undefined) return undefined;
+  const [found, objects, federated] = await Promise.all([
+    cluster.list<Lease>(LEASES, { namespace }),
+    cluster.list<LinkObject>(LINKS, { namespace }),
+    readFederated(cluster),
+  ]);
+  const leases = new Map(found.map((lease) => [lease.metadata.name, lease]));
+  const operators = leases.get(OPERATOR_LEASE);
+  const leader = holderOf(operators);
+  const links = objects
+    .map((link) => {
+      const { name } = link.metadata;
+      return {
+        link,
+        name,
+        ...writingUnder(leases.get(writeLeaseName(name)), (holder) => isOperator(holder, operators, link)),
+      };
+    })
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  // An operator that elects no leader is known by the Links that it writes for.
+  const isOurs = (holder: string): boolean =>
+    leader === '' ? links.some((each) => each.writer === 'operator' && each.holder === holder) : leader === holder;
+  return {
+    deployment,
+    ...writingUnder(leases.get(LOCAL_WRITE_LEASE), isOurs),
+    links,
+    hasOperator: leader !== '' || links.some(({ link }) => conditionOf(link, 'Ready') !== undefined),
+    federated: identitiesOf(federated.map(({ service }) => service)),
+  };
+};
+
+/**
+ * Links that this run does not hand over, and that come before local memberships: these go with the last Link, there and
+ * back.
+ * @param chosen names of the Links that this run hands over
+ */
+export const linksBefore = ({ links }: LocalState, chosen: ReadonlySet<string>, isBack: boolean): readonly string[] =>
+  links
+    .filter(({ name, link, writer }) => {
+      const isOperators = writer === 'operator' && !isSuspended(link);
+      return !chosen.has(name) && isOperators === isBack;
+    })
+    .map(({ name }) => name);
