@@ -6,7 +6,7 @@ import { MAX_CONDITION_MESSAGE } from '../../../operator/kube/conditions.ts';
 import { cut } from '../../../operator/kube/errors.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
 
-/** A condition of a Link. */
+/** A condition of a Link, or of an object of the MCS API. */
 export interface LinkCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -65,21 +65,21 @@ const UNREPORTED: LinkCondition = {
   observedGeneration: 0,
 };
 
-/** A Link of which nothing is certain but its metadata. */
-type StoredLink = KubeObject & { readonly spec?: unknown; readonly status?: unknown };
+/** An object of which nothing is certain but its metadata. */
+type Stored = KubeObject & { readonly spec?: unknown; readonly status?: unknown };
 
-/** The conditions of a Link, as they are stored. What has no type is none. */
-export const conditionsOf = ({ status }: StoredLink): readonly LinkCondition[] =>
+/** The conditions of an object, as they are stored. What has no type is none. */
+export const conditionsOf = ({ status }: Stored): readonly LinkCondition[] =>
   listOf(fieldsOf(status)['conditions'])
     .map(readCondition)
     .filter(({ type }) => type !== '');
 
-/** The Link's condition of a type, if it has one. */
-export const conditionOf = (link: StoredLink | undefined, type: string): LinkCondition | undefined =>
-  link && conditionsOf(link).find((condition) => condition.type === type);
+/** The object's condition of a type, if it has one. */
+export const conditionOf = (object: Stored | undefined, type: string): LinkCondition | undefined =>
+  object && conditionsOf(object).find((condition) => condition.type === type);
 
 /** Reads a Link. */
-export const reportOf = (link: StoredLink): LinkReport => {
+export const reportOf = (link: Stored): LinkReport => {
   const spec = fieldsOf(link.spec);
   const status = fieldsOf(link.status);
   const conditions = conditionsOf(link);

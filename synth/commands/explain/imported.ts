@@ -7,10 +7,11 @@ import { Label } from '../../../crds/wire.ts';
 import { cut } from '../../../operator/kube/errors.ts';
 import { ENDPOINT_SLICES, type EndpointSlice } from '../../../operator/kube/objects.ts';
 import { isOfImport } from '../../../operator/mcs/membership.ts';
-import { readServiceImport, SERVICE_IMPORTS, type ServiceImport } from '../../../operator/mcs/objects.ts';
-import { readServiceExport, SERVICE_EXPORTS, type ServiceExport } from '../../../operator/target/mcs-objects.ts';
+import type { ServiceImport } from '../../../operator/mcs/objects.ts';
+import type { ServiceExport } from '../../../operator/target/mcs-objects.ts';
 import type { Cluster } from '../common/cluster.ts';
-import { ifAllowed } from '../common/readable.ts';
+import { exportFinding, findExport, findImport } from '../common/imports.ts';
+import { conditionOf } from '../common/link-status.ts';
 import type { ServiceRef } from './facts.ts';
 import { ok, type Step, stop, warning } from './step.ts';
 import type { Explanation } from './steps.ts';
@@ -40,19 +41,14 @@ export const importFactsOf = async (
   for (const candidate of [derivingName(name), name]) {
     if (candidate === undefined) continue;
     const ref = { namespace, name: candidate };
-    const [imported, exported] = await Promise.all([
-      ifAllowed(() => source.find<ServiceImport>(SERVICE_IMPORTS, ref)),
-      ifAllowed(() => source.find<ServiceExport>(SERVICE_EXPORTS, ref)),
-    ]);
-    const serviceImport = 'found' in imported ? imported.found : undefined;
-    const serviceExport = 'found' in exported ? exported.found : undefined;
+    const [serviceImport, serviceExport] = await Promise.all([findImport(source, ref), findExport(source, ref)]);
     if (serviceImport === undefined && serviceExport === undefined) continue;
     const labelSelector = `${Label.importedService}=${candidate}`;
     return {
       source: source.context,
       ref,
-      serviceImport: serviceImport && readServiceImport(serviceImport),
-      serviceExport: serviceExport && readServiceExport(serviceExport),
+      serviceImport,
+      serviceExport,
       slices: await source.list<EndpointSlice>(ENDPOINT_SLICES, { namespace, labelSelector }),
     };
   }
@@ -72,22 +68,22 @@ export const explainImport = (facts: ImportFacts): Explanation => {
   return { steps: [...steps, stop('endpoints', 'no cluster has a ready address', remedy)], reached };
 };
 
-const conditionOf = (object: ServiceImport | ServiceExport, type: string) =>
-  object.status?.conditions?.find((condition) => condition.type === type);
-
 const exportSteps = ({ serviceExport, ref, source }: ImportFacts): readonly Step[] => {
   if (serviceExport === undefined) return [];
   const title = `ServiceExport ${ref.namespace}/${ref.name} of ${source}`;
-  const [valid, conflict] = ['Valid', 'Conflict'].map((type) => conditionOf(serviceExport, type));
-  if (valid === undefined) {
-    return [warning('export', `nobody has reported on ${title}`, `linkspan check --context ${source}`)];
+  const finding = exportFinding(serviceExport);
+  switch (finding?.what) {
+    case 'unreported':
+      return [warning('export', `nobody has reported on ${title}`, `linkspan check --context ${source}`)];
+    case 'invalid':
+      return [warning('export', `${title} is not valid, ${said(finding.condition)}`)];
+    case 'conflict':
+      return [warning('export', `${title} conflicts with others, ${said(finding.condition)}`)];
+    case undefined: {
+      const { message = '' } = conditionOf(serviceExport, 'Conflict') ?? {};
+      return [ok('export', `${title} is valid, and conflicts with no other; ${cut(message)}`)];
+    }
   }
-  if (valid.status === 'False') return [warning('export', `${title} is not valid, ${said(valid)}`)];
-  return [
-    conflict?.status === 'True'
-      ? warning('export', `${title} conflicts with others, ${said(conflict)}`)
-      : ok('export', `${title} is valid, and conflicts with no other; ${cut(conflict?.message ?? '')}`),
-  ];
 };
 
 const importStep = ({ serviceImport, ref, source }: ImportFacts): Step => {

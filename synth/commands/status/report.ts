@@ -1,9 +1,12 @@
-/** What `linkspan status` prints of Links, for people and for programs. Pure. */
+/** What `linkspan status` prints, for people and for programs. Pure. */
 import type { FederatedService } from '../common/federated.ts';
+import type { McsObjects } from '../common/imports.ts';
 import type { LinkCondition, LinkReport, ServiceReport } from '../common/link-status.ts';
 import type { ReportFormat } from '../common/flags.ts';
 import { reportText } from '../common/output.ts';
 import { type Column, tableText } from '../common/table.ts';
+import { mcsTexts, mcsValue } from './mcs.ts';
+import { parts, shown } from './parts.ts';
 
 /** A Link, and whether anybody serves it. */
 export interface LinkState {
@@ -32,18 +35,26 @@ const leftOf = (links: readonly LinkState[], of: 'services' | 'members'): readon
     report[of].filter(({ isMirrored }) => !isMirrored).map((service) => ({ ...service, link: report.name })),
   );
 
-/**
- * The report.
- * @param federated the federated Services; undefined: they are not read
- */
+/** What there is beside Links. */
+export interface Joint {
+  /** The federated Services; undefined: they are not read. */
+  readonly federated?: readonly FederatedService[] | undefined;
+  /** Undefined: the API server does not serve the MCS API. */
+  readonly mcs?: McsObjects | undefined;
+}
+
+/** The report. */
 export const statusText = (
   links: readonly LinkState[],
   format: ReportFormat,
-  federated?: readonly FederatedService[],
+  { federated, mcs }: Joint = {},
 ): string => {
   if (format === 'json' || format === 'yaml') {
     const federatedServices = federated?.map(federatedValue);
-    return reportText({ links: links.map(valueOf), ...(federatedServices && { federatedServices }) }, format);
+    return reportText(
+      { links: links.map(valueOf), ...(federatedServices && { federatedServices }), ...(mcs && mcsValue(mcs)) },
+      format,
+    );
   }
   const isFederating = links.some(({ report }) => report.members.length > 0);
   return [
@@ -52,12 +63,9 @@ export const statusText = (
     ...parts(leftOf(links, 'services'), leftColumns('NOT MIRRORED'), format),
     ...parts(leftOf(links, 'members'), leftColumns('NOT FEDERATED'), format),
     ...parts(federated ?? [], FEDERATED_COLUMNS, format),
+    ...(mcs ? mcsTexts(mcs, format) : []),
   ].join('\n');
 };
-
-/** A table, unless it would be empty. */
-const parts = <Row>(rows: readonly Row[], columns: readonly Column<Row>[], format: 'table' | 'wide') =>
-  rows.length === 0 ? [] : [tableText(rows, columns, format)];
 
 const valueOf = (link: LinkState): object => {
   const { name, namespace, cluster, conditions, gateway, gatewayAlive, gatewayAddresses, mirrors } = link.report;
@@ -79,8 +87,6 @@ const valueOf = (link: LinkState): object => {
     ...(members.length > 0 && { members: joinedOf(members), notFederated: left('members') }),
   };
 };
-
-const shown = ({ observedGeneration: _, ...condition }: LinkCondition): object => condition;
 
 /** How many members join their federated Services. */
 const joinedOf = (members: readonly ServiceReport[]): { readonly total: number; readonly joined: number } => ({

@@ -1,12 +1,13 @@
 /**
- * `linkspan status`: how the Links of a source cluster are doing, and which Services are not mirrored, and why. The exit code
- * is 0 if all Links are Ready, 1 otherwise. `--watch` prints it again on every change.
+ * `linkspan status`: how the Links of a source cluster are doing, which Services are not mirrored, and why, and what is
+ * imported by the MCS API. The exit code is 0 if all Links are Ready, 1 otherwise. `--watch` prints it again on every change.
  */
 import { writeLeaseName } from '../../../crds/wire.ts';
 import { type Lease, LEASES } from '../../../operator/kube/objects.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { CommandError, ExitCode, reportingProblems } from '../common/command-error.ts';
 import { type FederatedService, readFederated } from '../common/federated.ts';
+import { type McsObjects, readMcs } from '../common/imports.ts';
 import { LINKS } from '../common/kinds.ts';
 import { unserved } from '../common/lease.ts';
 import { reportOf } from '../common/link-status.ts';
@@ -27,11 +28,11 @@ export const status = (link: string | undefined, flags: StatusFlags): Promise<vo
       let shown: string | undefined;
       let noted: readonly string[] = [];
       const show = async (): Promise<void> => {
-        const { links, federated, unread } = await statesOf(source, link, flags);
+        const { links, federated, mcs, unread } = await statesOf(source, link, flags);
         for (const each of unread) if (!noted.includes(each)) note(each);
         noted = unread;
         process.exitCode = isAllReady(links) ? 0 : ExitCode.failed;
-        const text = statusText(links, output, federated);
+        const text = statusText(links, output, { federated, mcs });
         if (text === shown) return;
         const between = shown === undefined || output === 'json' ? '' : output === 'yaml' ? '---\n' : '\n';
         if (shown === undefined) noteEmpty(links, source, flags);
@@ -67,6 +68,8 @@ interface States {
   readonly links: readonly LinkState[];
   /** Undefined: they are not read, since they are not shown. */
   readonly federated: readonly FederatedService[] | undefined;
+  /** Undefined: the API server does not serve the MCS API. */
+  readonly mcs: McsObjects | undefined;
   /** What could not be read. */
   readonly unread: readonly string[];
 }
@@ -76,10 +79,11 @@ const statesOf = async (
   link: string | undefined,
   { namespace, output }: StatusFlags,
 ): Promise<States> => {
-  const [links, leases, federated] = await Promise.all([
+  const [links, leases, federated, mcs] = await Promise.all([
     linksOf(source, namespace, link),
     ifAllowed(() => source.list<Lease>(LEASES, { namespace })),
     output === 'table' ? undefined : ifAllowed(() => readFederated(source)),
+    readMcs(source),
   ]);
   const byName = 'found' in leases ? new Map(leases.found.map((lease) => [lease.metadata.name, lease])) : undefined;
   const nowMs = Date.now();
@@ -89,11 +93,15 @@ const statesOf = async (
       unserved: byName && unserved(byName.get(writeLeaseName(each.metadata.name)), nowMs),
     })),
     federated: federated && 'found' in federated ? federated.found : undefined,
+    mcs,
     unread: [
       ...('obstacle' in leases ? [`whether an operator serves the Links is not known: ${leases.obstacle}`] : []),
       ...(federated && 'obstacle' in federated
         ? [`the members of federated Services are not known: ${federated.obstacle}`]
         : []),
+      ...(mcs?.obstacle === undefined
+        ? []
+        : [`what is exported and imported by the MCS API is not all known: ${mcs.obstacle}`]),
     ],
   };
 };

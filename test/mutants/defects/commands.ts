@@ -5,6 +5,8 @@ const LINK_GEN = ['test/synth/commands/link/link-gen.test.ts'];
 const PLAN = ['test/synth/commands/plan/plan.test.ts'];
 const FORECAST = ['test/operator/forecast/forecast.test.ts'];
 const MIGRATE = ['test/synth/commands/migrate/migrate.test.ts'];
+const STATUS = ['test/synth/commands/status/status.test.ts'];
+const STATUS_MCS = ['test/synth/commands/status/mcs.test.ts'];
 const MIGRATE_LOCAL = ['test/synth/commands/migrate/local.test.ts'];
 const MIGRATION_REPORT = ['test/synth/commands/migrate/report.test.ts'];
 const MIGRATION_STATE = ['test/synth/commands/migrate/state.test.ts'];
@@ -541,6 +543,34 @@ export const COMMANDS: readonly Defect[] = [
     find: 'if (!before.isSuspended) await suspend(before, Value.true, options);',
     replace: '',
     tests: MIGRATE,
+  },
+  {
+    name: 'a user who may not read ServiceImports hears of them where there are none',
+    file: 'synth/commands/common/imports.ts',
+    find: 'return (await source.serves(SERVICE_IMPORTS)) ? read : undefined;',
+    replace: 'return read;',
+    tests: STATUS,
+  },
+  {
+    name: 'ServiceExports that conflict count as well',
+    file: 'synth/commands/common/imports.ts',
+    find: "conflict?.status === 'True' ?",
+    replace: "conflict?.status === 'Unknown' ?",
+    tests: STATUS_MCS,
+  },
+  {
+    name: 'a ServiceExport that nobody reports on counts as well',
+    file: 'synth/commands/common/imports.ts',
+    find: "if (valid === undefined) return { what: 'unreported' };",
+    replace: 'if (valid === undefined) return undefined;',
+    tests: STATUS_MCS,
+  },
+  {
+    name: 'the status of a cluster with many ServiceImports has no end',
+    file: 'synth/commands/status/parts.ts',
+    find: 'if (left <= 0) return',
+    replace: 'if (left <= 1000) return',
+    tests: STATUS_MCS,
   },
   {
     name: 'local memberships are handed over before the last Link',

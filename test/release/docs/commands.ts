@@ -188,7 +188,9 @@ linkspan gateways -o wide    # also the Link, addresses, port and identity
 linkspan gateways -o json    # a list with the fields of Linkerd's, and more
 \`\`\``,
   status: `Each Link with its cluster, whether it is Ready and why, its gateway, and how many of the exported Services are mirrored; then
-each condition that is not as it should be; then each Service that is not mirrored, with the reason.
+each condition that is not as it should be; then each Service that is not mirrored, with the reason. Where the cluster serves the
+[MCS API](mcs.md), it also lists the ServiceImports with the clusters that they lead to, and names each ServiceExport that is not
+valid or conflicts with others, and each ServiceImport that is not ready, with the reason; of each at most 50 without \`-o wide\`.
 
 \`\`\`sh
 linkspan status                 # all Links

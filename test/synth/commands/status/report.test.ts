@@ -31,7 +31,7 @@ const lines = (
   format: ReportFormat = 'table',
   federated?: readonly FederatedService[],
 ): readonly string[] =>
-  statusText(links, format, federated)
+  statusText(links, format, { federated })
     .split('\n')
     .map((line) => line.replaceAll(/ {2,}/g, ' | '));
 
@@ -151,7 +151,7 @@ describe('the status of Links', () => {
       'shop/c-federated | flat | north,west',
       '',
     ]);
-    expect(JSON.parse(statusText([found], 'json', federated))).toMatchObject({
+    expect(JSON.parse(statusText([found], 'json', { federated }))).toMatchObject({
       links: [
         {
           members: { total: 2, joined: 1 },

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
-import { eventually } from '../../../cluster/workload/index.ts';
+import { eventually, type ObjectRef } from '../../../cluster/workload/index.ts';
 import { EXPORTED, link, service, slice } from '../../../support/builders.ts';
+import { installMcs, serviceExport, serviceImportRef } from '../../../support/mcs.ts';
 import { readerOf } from '../../../support/reader.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspan, type Outcome } from '../../linkspan.ts';
@@ -71,8 +72,9 @@ onEachBacking('linkspan status', (backing) => {
     await writeFile(file, await readerOf(eastCluster, east, 'status-reader', rules));
     const { code, stdout, stderr } = await linkspan(directory, 'status', `--kubeconfig=${file}`);
     expect(stdout).toMatch(/\nwest +west +True +SomeNotMirrored +alive +0\/1\n/);
+    // Nothing is said of the MCS API, which this cluster does not serve.
     expect(stderr).toMatch(
-      /^note: whether an operator serves the Links is not known: east: .*leases.* \(use a context/,
+      /^note: whether an operator serves the Links is not known: east: .*leases.* \(use a context[^\n]*\n$/,
     );
     expect(code).toBe(0);
   });
@@ -104,5 +106,33 @@ onEachBacking('linkspan status', (backing) => {
     const { code, stdout } = await run('west');
     expect(stdout).toMatch(/\nwest +Ready=Unknown +NotServed +no operator holds its Lease/);
     expect(code).toBe(1);
+  });
+
+  test('lists what is imported by the MCS API, and names exports that are not valid', { timeout: 60_000 }, async () => {
+    const { east, eastCluster } = clusters;
+    expect(JSON.parse((await run('--output=json')).stdout)).not.toHaveProperty('serviceImports');
+    await installMcs(eastCluster);
+    expect(JSON.parse((await run('--output=json')).stdout)).toMatchObject({ serviceImports: [], serviceExports: [] });
+
+    await east.create({ ...serviceImportRef('web'), spec: { type: 'Headless', ports: [] } } as ObjectRef);
+    const imported = { status: { clusters: [{ cluster: 'west' }, { cluster: 'east' }] } };
+    await east.patch(serviceImportRef('web'), imported, { subresource: 'status' });
+    await east.create(serviceExport('lost'));
+    const lastTransitionTime = '2026-11-22T00:00:00Z';
+    const valid = { type: 'Valid', status: 'False', reason: 'NoService', message: 'there is no Service lost' };
+    const conditions = [{ ...valid, lastTransitionTime }];
+    await east.patch(serviceExport('lost'), { status: { conditions } }, { subresource: 'status' });
+    const { stdout, stderr } = await run();
+    expect(stdout).toMatch(
+      /\n\nSERVICE EXPORT +CONDITION +REASON +MESSAGE\nshop\/lost +Valid=False +NoService +there is no/,
+    );
+    expect(stdout).toMatch(/\n\nSERVICE IMPORT +TYPE +CLUSTERS\nshop\/web +Headless +east,west\n$/);
+    expect(stderr).toBe('');
+
+    const limited = await linkspan(directory, 'status', `--kubeconfig=${join(directory, 'reader.yaml')}`);
+    expect(
+      limited.stderr.match(/^note: what is exported and imported by the MCS API is not all known: east: /gm),
+    ).toHaveLength(1);
+    expect(limited.stdout).not.toContain('SERVICE IMPORT');
   });
 });
