@@ -27,6 +27,8 @@ export interface LocalState extends Writing {
   readonly hasOperator: boolean;
   /** What the federated Services are known by, by `namespace/name`: uid and ClusterIP. */
   readonly federated: ReadonlyMap<string, string>;
+  /** How many of them lead through gateways: Linkerd's local mirror deletes these (rule I7). */
+  readonly throughGateways: number;
 }
 
 /** What becomes of Linkerd's local mirror on the way back: two never hold one Lease. */
@@ -66,6 +68,7 @@ export const readLocal = async (
     links,
     hasOperator: leader !== '' || links.some(({ link }) => conditionOf(link, 'Ready') !== undefined),
     federated: identitiesOf(federated.map(({ service }) => service)),
+    throughGateways: federated.filter(({ membership }) => membership.mode === 'gateway').length,
   };
 };
 

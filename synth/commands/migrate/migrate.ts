@@ -163,16 +163,28 @@ const localProblems = (
   return [{ object, ...unwelcome(plan) }];
 };
 
-/** What the user should know of what is not done. */
-const localNotes = ({ deployment }: LocalState, isLeft: boolean, isBack: boolean): readonly string[] => {
+/** What the user should know of what is not done, and of what comes of it. */
+const localNotes = (
+  { deployment, throughGateways }: LocalState,
+  isLeft: boolean,
+  isBack: boolean,
+): readonly string[] => {
   if (isLeft) {
     return [
       `the operator has no --federated-selector, and leaves local members of federated Services to Deployment ${LOCAL_MIRROR}`,
     ];
   }
-  return isBack && replicasOf(deployment) === 0 && replicasBefore(deployment) === undefined
-    ? [`Deployment ${LOCAL_MIRROR} stays at 0 replicas: it is not noted on it how many it had`]
-    : [];
+  if (!isBack) return [];
+  return [
+    ...(throughGateways === 0
+      ? []
+      : [
+          `Deployment ${LOCAL_MIRROR} deletes ${throughGateways} federated Services, which lead through gateways, when it takes over: set spec.federation of the Links to flat first`,
+        ]),
+    ...(replicasOf(deployment) === 0 && replicasBefore(deployment) === undefined
+      ? [`Deployment ${LOCAL_MIRROR} stays at 0 replicas: it is not noted on it how many it had`]
+      : []),
+  ];
 };
 
 const backProblems = (

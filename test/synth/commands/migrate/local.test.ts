@@ -255,6 +255,19 @@ onEachBacking("linkspan migrate beside Linkerd's local mirror", (backing) => {
   );
 
   test(
+    'deletes federated Services that lead through gateways, and says so before',
+    async () => {
+      const labels = { ...FEDERATED.labels, 'linkspan.dev/federation': 'gateway' };
+      await clusters.east.create(service('far-federated', { labels, selector: null }));
+      expect((await run('--back')).stderr).toContain(
+        'note: Deployment linkerd-local-service-mirror deletes 1 federated Services, which lead through gateways, when it takes over: set spec.federation of the Links to flat first\n',
+      );
+      await clusters.east.delete(service('far-federated'));
+    },
+    SLOW_MS,
+  );
+
+  test(
     'is left alone where the operator has no selector for local members',
     async () => {
       await scaleLocal(1);

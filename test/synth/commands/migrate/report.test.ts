@@ -30,6 +30,7 @@ const local = (
   })),
   hasOperator: true,
   federated: new Map([['shop/web-federated', 'uid 10.0.0.1']]),
+  throughGateways: 0,
 });
 
 describe('Links that come before local memberships', () => {
