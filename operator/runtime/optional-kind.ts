@@ -2,6 +2,7 @@
  * A kind whose CRD need not be installed: what cannot be read is not known, and nothing may be deleted because of that. It is
  * looked at again for ever.
  */
+import { aborted } from '../kube/abort.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { describe, isForbidden, isNotFound } from '../kube/errors.ts';
 import type { KubeObject, Resource } from '../kube/objects.ts';
@@ -103,10 +104,8 @@ export class OptionalKind<T extends KubeObject> {
     if (this.#running) return;
     this.#running = true;
     const [first, ...others] = this.#options.partitions.map((namespace) => this.#reflector(namespace));
-    const served = new Promise<void>((resolve) => {
-      this.#foundServed = resolve;
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    const found = new Promise<void>((resolve) => (this.#foundServed = resolve));
+    const served = Promise.race([found, aborted(signal)]);
     await Promise.all([first?.run(signal), ...others.map(async (each) => served.then(() => each.run(signal)))]);
   }
 

@@ -3,6 +3,7 @@
  * in its own namespace. They are watched from the first question on, since nobody else needs the right to read them.
  */
 import { Annotation, CredentialsSecret, Label } from '../../crds/wire.ts';
+import { aborted } from '../kube/abort.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { describe } from '../kube/errors.ts';
 import { type Secret, SECRETS } from '../kube/objects.ts';
@@ -65,8 +66,7 @@ export class Discovery {
 
   /** Watches, once it has been asked, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => this.#asked.resolve(), { once: true });
-    await this.#asked.promise;
+    await Promise.race([this.#asked.promise, aborted(signal)]);
     if (!signal.aborted) await Promise.all(this.#store.partitions.map((name) => this.#watch(name, signal)));
   }
 

@@ -34,6 +34,15 @@ export const FEDERATION: readonly Defect[] = [
     replace: 'this.#underWay.interrupt(new Error(String(reason)));',
   },
   {
+    ...DISCOVERY,
+    name: 'L77 an operator that stops before it has begun waits for what nobody will ask',
+    rule: 'H2',
+    find: 'await Promise.race([this.#asked.promise, aborted(signal)]);',
+    replace:
+      "signal.addEventListener('abort', () => this.#asked.resolve(), { once: true }); await this.#asked.promise;",
+    tests: ['test/operator/link/manager.test.ts'],
+  },
+  {
     ...REFUSALS,
     name: 'a federated Service joins another (N7)',
     rule: 'I1',
@@ -422,7 +431,7 @@ export const FEDERATION: readonly Defect[] = [
     ...DISCOVERY,
     name: "Secrets of the control plane are read though no flat network's member needs them",
     rule: 'H6',
-    find: 'await this.#asked.promise;',
+    find: 'await Promise.race([this.#asked.promise, aborted(signal)]);',
     replace: '',
   },
   {

@@ -263,8 +263,16 @@ export const MCS: readonly Defect[] = [
     ...OPTIONAL,
     name: 'what looks for a missing kind never ends',
     rule: 'K5',
-    find: "signal.addEventListener('abort', () => resolve(), { once: true });",
-    replace: '',
+    find: 'const served = Promise.race([found, aborted(signal)]);',
+    replace: 'const served = found;',
+  },
+  {
+    ...OPTIONAL,
+    name: 'L77 what reads a kind in several namespaces, and is to end before it has begun, never ends',
+    rule: 'H2',
+    find: 'const served = Promise.race([found, aborted(signal)]);',
+    replace:
+      "const served = Promise.race([found, new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))]);",
   },
   {
     ...EXPORTS,

@@ -554,6 +554,23 @@ describe('the manager of Links', () => {
     expect(await reconciles()).toEqual(before);
   });
 
+  it('ends although it is to end before it has begun to serve Links (H2, L77)', async () => {
+    let isAsked = false;
+    await start(() => {
+      put('west');
+      stage.east.faults.latency(300, ({ verb, resource }) => {
+        const isOfLeases = resource === 'leases' && verb === 'list';
+        isAsked ||= isOfLeases;
+        return isOfLeases;
+      });
+    });
+    await eventually('Leases are listed', async () => isAsked);
+    stop.abort();
+    let hasEnded = false;
+    void running.then(() => (hasEnded = true));
+    await eventually('it has ended', async () => hasEnded);
+  });
+
   it('ends when no status is being written any more, which would replace that of the next leader (H1, L75)', async () => {
     let sent = 0;
     await start(() => {

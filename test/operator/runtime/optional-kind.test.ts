@@ -107,6 +107,12 @@ describe('a kind that need not be there', () => {
     expect([told.at(1), told.at(-1)]).toEqual(['forbidden', 'readable']);
   });
 
+  it('ends at once where it is to end before it has begun (H2, L77)', async () => {
+    stop.abort();
+    await reading({ partitions: ['shop', 'bank'] }).ended;
+    expect(await lists()).toBe(0);
+  });
+
   it('is listed anew when it is asked to be', async () => {
     const { kind } = reading();
     await eventually('it is read', async () => kind.stateIn('shop') === 'readable');
