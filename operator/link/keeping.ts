@@ -35,6 +35,10 @@ export class Keeping {
     });
   }
 
+  get cluster(): string {
+    return this.#cluster;
+  }
+
   findings(): SessionFindings {
     return { ...NO_FINDINGS, heldBy: this.lease.heldBy };
   }

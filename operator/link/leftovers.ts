@@ -68,6 +68,10 @@ export class Removal {
     });
   }
 
+  get cluster(): string {
+    return this.#cluster;
+  }
+
   /** Returns the findings for the status of a Link that names another cluster now, and is served after this removal. */
   findings(): SessionFindings {
     const message = `the mirrors of cluster ${this.#cluster}, which this Link named before, are being removed first`;

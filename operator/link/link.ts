@@ -34,6 +34,8 @@ export interface LinkOptions {
 
 /** The work for a Link, as its status needs it. */
 export interface LinkWork {
+  /** The cluster that it is for: the one that the Link names, or named before. */
+  readonly cluster: string;
   findings(): SessionFindings;
 }
 
@@ -130,22 +132,21 @@ export class Link implements LinkReport {
   ): void {
     const { metrics, name } = this.#options;
     metrics.setConditions(name, this.#cluster, conditions);
+    if (this.#work === undefined) return;
+    const { cluster } = this.#work;
     if (federated !== undefined) {
       const joined = [...federated.values()].filter((each) => each.mirrored).length;
       for (const [state, count] of Object.entries({ joined, refused: federated.size - joined })) {
-        metrics.target.federatedMembers.set({ target_cluster_name: this.#cluster, state }, count);
+        metrics.target.federatedMembers.set({ target_cluster_name: cluster, state }, count);
       }
     }
     if (mirrors === undefined) return;
     const states = { ready: 0, waiting: 0, failed: 0 };
     for (const each of mirrors.values()) states[mirrorState(each)] += 1;
     for (const [state, count] of Object.entries(states)) {
-      metrics.target.mirrors.set({ target_cluster_name: this.#cluster, state }, count);
+      metrics.target.mirrors.set({ target_cluster_name: cluster, state }, count);
     }
-    metrics.setFailed(
-      this.#cluster,
-      countsByReason([...mirrors.values()].filter((each) => mirrorState(each) === 'failed')),
-    );
-    metrics.target.heldDeletions.set({ target_cluster_name: this.#cluster }, pruneHeld);
+    metrics.setFailed(cluster, countsByReason([...mirrors.values()].filter((each) => mirrorState(each) === 'failed')));
+    metrics.target.heldDeletions.set({ target_cluster_name: cluster }, pruneHeld);
   }
 }

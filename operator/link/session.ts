@@ -146,6 +146,10 @@ export class Session {
     return this.#settings.name;
   }
 
+  get cluster(): string {
+    return this.#settings.cluster;
+  }
+
   /** Returns what is known, for the Link's status. */
   findings(): SessionFindings {
     return findingsOf({

@@ -88,8 +88,16 @@ export const LINK: readonly Defect[] = [
   {
     ...LINK_FILE,
     tests: ['test/operator/link/link.test.ts'],
+    name: 'L78 what a Link is served for is measured under the cluster that it names',
+    rule: 'E7',
+    find: 'const { cluster } = this.#work;',
+    replace: 'const cluster = this.#cluster;',
+  },
+  {
+    ...LINK_FILE,
+    tests: ['test/operator/link/link.test.ts'],
     name: 'held deletions are not measured',
-    find: 'metrics.target.heldDeletions.set({ target_cluster_name: this.#cluster }, pruneHeld);',
+    find: 'metrics.target.heldDeletions.set({ target_cluster_name: cluster }, pruneHeld);',
     replace: 'void pruneHeld;',
   },
   {

@@ -101,7 +101,7 @@ describe('a Link', () => {
     const { link, status } = setUp();
     link.accept(ACCEPTED, 'west');
     expect(reasonOf(await status(), 'TargetReachable')).toBe('Pending');
-    link.work = { findings: () => FOUND };
+    link.work = { cluster: 'west', findings: () => FOUND };
     const found = await status();
     expect(reasonOf(found, 'TargetReachable')).toBe('Connected');
     expect(found?.mirrors).toEqual({ total: 2, ready: 1, failed: 1 });
@@ -112,17 +112,29 @@ describe('a Link', () => {
   it('reports what has changed when it is said to have', async () => {
     const { link, status } = setUp();
     let findings: SessionFindings = FOUND;
-    link.work = { findings: () => findings };
+    link.work = { cluster: 'west', findings: () => findings };
     await status();
     findings = { ...FOUND, pruneHeld: 12 };
     link.statusChanged();
     expect(reasonOf(await status(), 'PruneHeld')).toBe('MassDeletion');
   });
 
+  it('that is served for another cluster than it names now is measured under the former (L78)', async () => {
+    const { link, status, series } = setUp();
+    link.accept(ACCEPTED, 'west');
+    link.work = { cluster: 'west', findings: () => FOUND };
+    for (const named of ['east', undefined]) {
+      link.accept({ ...REFUSED, message: `${named}` }, named);
+      await status();
+    }
+    const ofOthers = (await series('linkspan_mirrors')).filter((line) => !line.includes('target_cluster_name="west"'));
+    expect(ofOthers).toEqual([]);
+  });
+
   it('is measured by condition and by the state of its mirrors, under the cluster that it names', async () => {
     const { link, status, series } = setUp();
     link.accept(ACCEPTED, 'far-west');
-    link.work = { findings: () => FOUND };
+    link.work = { cluster: 'far-west', findings: () => FOUND };
     await status();
     expect(await series('linkspan_mirrors')).toEqual([
       'linkspan_mirrors{target_cluster_name="far-west",state="ready"} 1',
@@ -137,7 +149,7 @@ describe('a Link', () => {
   it('has metrics of what is not mirrored, by reason, and of what is held (E6)', async () => {
     const { link, status, series } = setUp();
     link.accept(ACCEPTED, 'west');
-    link.work = { findings: () => ({ ...FOUND, pruneHeld: 12 }) };
+    link.work = { cluster: 'west', findings: () => ({ ...FOUND, pruneHeld: 12 }) };
     await status();
     expect(await series('linkspan_mirrors_failed')).toEqual([
       'linkspan_mirrors_failed{target_cluster_name="west",reason="InvalidService"} 1',
