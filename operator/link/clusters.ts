@@ -1,28 +1,25 @@
 /**
- * The sessions, at most one for each target cluster (rule E9). A session serves a Link, or removes what one left. A
- * cluster is reconciled like any other key: all Links, and the cluster that each was served for, decide which session
- * there must be.
+ * The controller of target clusters. A cluster is reconciled like any other key: all Links, and the cluster that each was
+ * served for, decide which session there must be (rule E9), and that one is started once the former has ended.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
 import { NOTHING_KNOWN, type TargetKnowledge } from '../failover/readiness.ts';
-import type { Secret } from '../kube/objects.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
-import type { Environment, LinkReport } from './environment.ts';
+import type { Environment } from './environment.ts';
 import { Grace } from './grace.ts';
-import { Keeping } from './keeping.ts';
+import type { Keeping } from './keeping.ts';
 import { Removal, type RemovalResult } from './leftovers.ts';
 import type { Link } from './link.ts';
 import { type Assignment, assignmentOf, type LinkRead, type Served } from './links.ts';
 import { Records } from './records.ts';
 import { Roster } from './roster.ts';
 import { Session } from './session.ts';
+import { type AnySession, Sessions, type SessionsOptions } from './sessions.ts';
 
 /** Number of clusters that are reconciled at once. */
 const CONCURRENCY = 8;
-
-type Work = Session | Keeping | Removal;
 
 export interface ClustersOptions {
   readonly env: Environment;
@@ -33,7 +30,7 @@ export interface ClustersOptions {
   /** Makes the Link of a name. It is used until the Link is deleted. */
   readonly makeLink: (name: string) => Link;
   /** Returns a Secret in the Links' namespace. */
-  readonly secretOf: (name: string) => Secret | undefined;
+  readonly secretOf: SessionsOptions['secretOf'];
 }
 
 export class Clusters {
@@ -42,18 +39,18 @@ export class Clusters {
   readonly #links: Roster;
   readonly #records: Records;
   readonly #grace: Grace;
-  /** What serves each cluster, keeps its mirrors, or removes what is left of it. */
-  readonly #sessions = new Map<string, Work>();
+  readonly #sessions: Sessions;
   /** Clusters that a Link has named, or a Lease recorded, since the start. */
   readonly #met = new Set<string>();
   /** Clusters whose removal ended although what cannot be read may hold more. */
   readonly #incomplete = new Set<string>();
 
   constructor(options: ClustersOptions) {
-    const { env, reads, makeLink } = options;
+    const { env, reads, makeLink, secretOf } = options;
     this.#options = options;
     this.#records = new Records(options.served, env);
     this.#links = new Roster({ reads, served: this.#records.served, makeLink });
+    this.#sessions = new Sessions({ env, links: this.#links, secretOf });
     this.#grace = new Grace({ presence: env.presence, removalGraceMs: env.tuning.removalGraceMs });
     this.#controller = new Controller({
       name: 'links',
@@ -70,7 +67,7 @@ export class Clusters {
     for (const name of this.#options.reads.keys()) this.linkChanged(name);
     for (const cluster of this.#records.served.values()) this.add(cluster);
     await this.#controller.run(signal);
-    await Promise.all([...this.#sessions.values()].map((each) => each.stop()));
+    await this.#sessions.stop();
     await this.#links.end();
     await this.#controller.forget();
   }
@@ -103,38 +100,18 @@ export class Clusters {
    */
   mayHaveLink(cluster: string): boolean {
     const { reads } = this.#options;
-    const isNamed = [...reads.values()].some(({ named }) => named === cluster);
-    return (
-      reads.size === 0 || !this.#met.has(cluster) || isNamed || [...this.#records.served.values()].includes(cluster)
-    );
-  }
-
-  /** Returns the clusters of the Links that select members of federated Services; not of those left to others. */
-  selecting(): readonly string[] {
-    return [...this.#options.reads.values()].flatMap(({ settings, isSuspended }) =>
-      settings?.federatedServiceSelector === undefined || isSuspended === true ? [] : [settings.cluster],
-    );
-  }
-
-  /** Returns the clusters whose exports count, by the Links that name them, suspended ones included. */
-  exporting(): readonly string[] {
-    return [...this.#options.reads.values()].flatMap(({ named, settings }) =>
-      named === undefined || settings?.serviceExports === false ? [] : [named],
-    );
+    const isServed = [...this.#records.served.values()].includes(cluster);
+    return reads.size === 0 || !this.#met.has(cluster) || this.#isNamed(cluster) || isServed;
   }
 
   /** Returns what is known first hand of a target Service; undefined if no Link names the cluster. */
   knowledge(cluster: string, key: string): TargetKnowledge | undefined {
-    const session = this.#sessions.get(cluster);
-    if (session instanceof Session) return session.knowledge(key);
-    const hasLink = [...this.#options.reads.values()].some(({ named }) => named === cluster);
-    return hasLink || session instanceof Keeping ? NOTHING_KNOWN : undefined;
+    return this.#sessions.knowledge(cluster, key) ?? (this.#isNamed(cluster) ? NOTHING_KNOWN : undefined);
   }
 
   /** Returns whether a member of a federated Service is ready; undefined while that is not known. */
   isMemberReady(cluster: string, key: string): boolean | undefined {
-    const session = this.#sessions.get(cluster);
-    return session instanceof Session ? session.isMemberReady(key) : undefined;
+    return this.#sessions.isMemberReady(cluster, key);
   }
 
   /** Handles that Links were listed anew. */
@@ -149,7 +126,7 @@ export class Clusters {
 
   /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
   namespaceChanged(name: string, state: SourceNamespaceState): void {
-    for (const work of this.#sessions.values()) if (!(work instanceof Keeping)) work.namespaceChanged(name, state);
+    this.#sessions.namespaceChanged(name, state);
     // It may hold mirrors of a deleted Link that could not be read before.
     if (state === 'exists') this.moreReadable();
   }
@@ -162,9 +139,12 @@ export class Clusters {
 
   /** Hands a Secret that changed to the sessions that use it. */
   secretChanged(name: string): void {
-    for (const session of this.#sessions.values()) {
-      if (session instanceof Session && session.settings.credentialsSecret === name) this.#giveSecret(session);
-    }
+    this.#sessions.secretChanged(name);
+  }
+
+  /** Reports whether a Link, valid or not, names a cluster. */
+  #isNamed(cluster: string): boolean {
+    return [...this.#options.reads.values()].some(({ named }) => named === cluster);
   }
 
   /** Reconciles the cluster that a Link names, and the one that it was served for. */
@@ -172,10 +152,6 @@ export class Clusters {
     for (const cluster of [this.#options.reads.get(name)?.named, this.#records.served.get(name)]) {
       if (cluster !== undefined) this.add(cluster);
     }
-  }
-
-  #giveSecret(session: Session): void {
-    session.setCredentials(this.#options.secretOf(session.settings.credentialsSecret));
   }
 
   /** Gives one cluster the session that all Links together call for. */
@@ -191,11 +167,11 @@ export class Clusters {
       case 'serve': {
         const { settings } = assignment;
         if (running instanceof Session && this.#isStillRight(running, settings)) {
-          this.#update(running, settings);
+          this.#sessions.update(running, settings);
         } else {
           if (running !== undefined) return this.#end(cluster, running);
           if (this.#isBusy(settings.name, cluster)) break;
-          this.#serve(cluster, settings);
+          this.#serve(settings);
         }
         await this.#forgetOthers(cluster, settings.name, signal);
         break;
@@ -246,22 +222,19 @@ export class Clusters {
     return session.settings.uid === uid && isRecorded && this.#links.get(name)?.work === session;
   }
 
-  #serve(cluster: string, settings: LinkSettings): void {
-    const isAnothers = (other: string): boolean => this.#isRecorded(other) && this.#sessions.get(other) !== session;
-    const session = new Session(settings, this.#options.env, this.#links.of(settings.name), isAnothers);
-    this.#begin(cluster, session);
-    this.#giveSecret(session);
+  #serve(settings: LinkSettings): void {
+    const { name, cluster } = settings;
+    this.#records.set(name, cluster);
+    this.#follow(cluster, this.#sessions.serve(settings));
   }
 
   #keep(cluster: string, link: string): void {
-    this.#begin(cluster, new Keeping(link, cluster, this.#options.env, this.#links.of(link)));
+    this.#records.set(link, cluster);
+    this.#follow(cluster, this.#sessions.keep(cluster, link));
   }
 
-  #begin(cluster: string, work: Session | Keeping): void {
-    this.#sessions.set(cluster, work);
-    this.#records.set(work.link, cluster);
-    this.#links.of(work.link).work = work;
-    work.start();
+  /** Reconciles with what becomes of the Lease of a session. */
+  #follow(cluster: string, work: Session | Keeping): void {
     const { lease } = work;
     // Then the records of other Links may go.
     for (const step of [lease.answered, lease.recorded]) void step.then(() => this.#controller.add(cluster));
@@ -269,58 +242,38 @@ export class Clusters {
   }
 
   /** What a Link's Lease records goes before what was known: in a restored cluster, the mirrors of then are there again. */
-  #replaced(cluster: string, session: Work, other: string): void {
+  #replaced(cluster: string, session: AnySession, other: string): void {
     if (this.#sessions.get(cluster) !== session) return;
     this.#records.set(session.link, other);
     this.#controller.add(cluster);
     this.#controller.add(other);
   }
 
-  #update(session: Session, settings: LinkSettings): void {
-    const { credentialsSecret } = session.settings;
-    session.update(settings);
-    if (credentialsSecret !== settings.credentialsSecret) this.#giveSecret(session);
-  }
-
   #remove(cluster: string, name: string): void {
-    const link = this.#links.get(name);
-    const removal = new Removal(name, cluster, this.#options.env, link ?? NOBODY);
-    this.#sessions.set(cluster, removal);
-    if (link !== undefined) link.work = removal;
+    const removal = this.#sessions.remove(cluster, name);
     void removal.lease.replaced.then((other) => this.#replaced(cluster, removal, other));
     void removal.run().then((result) => this.#removed(cluster, removal, result));
   }
 
   #removed(cluster: string, removal: Removal, result: RemovalResult): void {
     if (result === 'stopped') return;
-    this.#sessions.delete(cluster);
+    this.#sessions.removed(cluster, removal);
     this.#grace.end(cluster);
-    const link = this.#links.get(removal.link);
-    if (link !== undefined) link.work = undefined;
     if (result === 'complete') {
       this.#incomplete.delete(cluster);
       this.#records.delete(removal.link);
       this.#enqueue(removal.link);
     } else this.#incomplete.add(cluster);
     // Only its Lease tells what a deleted Link left: it waits until its namespace can be read.
-    if (result === 'complete' || link !== undefined) this.#controller.add(cluster);
+    if (result === 'complete' || this.#links.get(removal.link) !== undefined) this.#controller.add(cluster);
   }
 
   /** Ends the session of a cluster, which is then reconciled again. Once this resolves, the session writes nothing. */
-  async #end(cluster: string, session: Work): Promise<Outcome> {
-    const link = this.#links.get(session.link);
-    await session.stop();
-    this.#sessions.delete(cluster);
-    if (link !== undefined) link.work = undefined;
+  async #end(cluster: string, session: AnySession): Promise<Outcome> {
+    await this.#sessions.end(cluster, session);
     // The Link may be waiting for its Lease.
     this.#enqueue(session.link);
     return { again: true };
-  }
-
-  /** Reports whether the Lease of the Link that has a cluster records it. */
-  #isRecorded(cluster: string): boolean {
-    const work = this.#sessions.get(cluster);
-    return work !== undefined && !(work instanceof Removal) && work.lease.isRecorded;
   }
 
   /** Reports whether a Link's Lease records another cluster, which must first be another Link's, or be removed. */
@@ -338,7 +291,7 @@ export class Clusters {
    */
   async #forgetOthers(cluster: string, owner: string, signal: AbortSignal): Promise<void> {
     const work = this.#sessions.get(cluster);
-    const isRecorded = work === undefined || this.#isRecorded(cluster);
+    const isRecorded = work === undefined || this.#sessions.isRecorded(cluster);
     const isAnothers = !isRecorded && work.lease.heldBy !== undefined;
     const isDue = (link: string): boolean => {
       const named = this.#options.reads.get(link)?.named;
@@ -347,6 +300,3 @@ export class Clusters {
     for await (const name of this.#records.forgetOthers(cluster, owner, isDue, signal)) this.#enqueue(name);
   }
 }
-
-/** Report of a Link that no longer exists: it has no status, and Events have no object. */
-const NOBODY: LinkReport = { statusChanged: () => undefined, event: () => undefined };

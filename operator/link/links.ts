@@ -137,3 +137,15 @@ function goesBefore(a: LinkRead, b: LinkRead, cluster: string, served: Served): 
   if (isServedA !== isServedB) return isServedA === true;
   return a.createdAt === b.createdAt ? a.name < b.name : a.createdAt < b.createdAt;
 }
+
+/** Returns the clusters of the Links that select members of federated Services; not of those left to others. */
+export const selectingClusters = (links: Iterable<LinkRead>): readonly string[] =>
+  [...links].flatMap(({ settings, isSuspended }) =>
+    settings?.federatedServiceSelector === undefined || isSuspended === true ? [] : [settings.cluster],
+  );
+
+/** Returns the clusters whose exports count, by the Links that name them, suspended ones included. */
+export const exportingClusters = (links: Iterable<LinkRead>): readonly string[] =>
+  [...links].flatMap(({ named, settings }) =>
+    named === undefined || settings?.serviceExports === false ? [] : [named],
+  );

@@ -9,6 +9,7 @@ import { Clusters, type ClustersOptions } from './clusters.ts';
 import type { SharedEnvironment } from './environment.ts';
 import { Federations } from './federations.ts';
 import { Imports } from './imports.ts';
+import { exportingClusters, selectingClusters } from './links.ts';
 import { LocalExports } from './local-exports.ts';
 import { LocalMember } from './local-member.ts';
 
@@ -36,7 +37,7 @@ export class Work {
       env,
       local: this.#member,
       mayHaveLink,
-      selecting: () => this.clusters.selecting(),
+      selecting: () => selectingClusters(options.reads.values()),
     });
     if (config.serviceImports) {
       this.#exports = new LocalExports(env);
@@ -45,7 +46,7 @@ export class Work {
         events,
         local: this.#exports,
         mayHaveLink,
-        exporting: () => this.clusters.exporting(),
+        exporting: () => exportingClusters(options.reads.values()),
         onReadable: () => this.clusters.moreReadable(),
       });
     }

@@ -14,6 +14,7 @@ const NAMESPACES = { file: 'operator/link/namespaces.ts', tests: ['test/operator
 const PROTECTED = { file: 'crds/operator-values.ts', tests: ['test/operator/link/namespaces.test.ts'] };
 const WRITE_LEASE = { file: 'operator/link/write-lease.ts', tests: ['test/operator/link/write-lease.test.ts'] };
 const CLUSTERS = { file: 'operator/link/clusters.ts', tests: ['test/operator/link/clusters.test.ts'] };
+const SESSIONS = { file: 'operator/link/sessions.ts', tests: ['test/operator/link/clusters.test.ts'] };
 const ROSTER = {
   file: 'operator/link/roster.ts',
   tests: ['test/operator/link/roster.test.ts', 'test/operator/link/clusters.test.ts'],
@@ -743,7 +744,7 @@ export const LINK: readonly Defect[] = [
     ...CLUSTERS,
     name: 'the record of a loser goes before the winner has one',
     rule: 'E9',
-    find: 'const isRecorded = work === undefined || this.#isRecorded(cluster);',
+    find: 'const isRecorded = work === undefined || this.#sessions.isRecorded(cluster);',
     replace: 'const isRecorded = true;',
   },
   {
@@ -841,10 +842,10 @@ export const LINK: readonly Defect[] = [
     replace: 'if (false) {',
   },
   {
-    ...CLUSTERS,
+    ...SESSIONS,
     name: 'L63 a Link is never served while its Lease records what another Link has',
     rule: 'E9',
-    find: 'this.#isRecorded(other) && this.#sessions.get(other) !== session;',
+    find: 'this.isRecorded(other) && this.#sessions.get(other) !== session;',
     replace: 'false;',
   },
   {
@@ -862,7 +863,7 @@ export const LINK: readonly Defect[] = [
     replace: 'session.settings.name === name',
   },
   {
-    ...CLUSTERS,
+    ...SESSIONS,
     name: 'M5 another credentials Secret of a Link is not read',
     rule: 'E2',
     find: 'if (credentialsSecret !== settings.credentialsSecret) this.#giveSecret(session);',
@@ -919,7 +920,7 @@ export const LINK: readonly Defect[] = [
     replace: '',
   },
   {
-    ...CLUSTERS,
+    ...SESSIONS,
     name: 'a changed Secret does not reach its Link',
     rule: 'E2',
     find: 'session.settings.credentialsSecret === name',

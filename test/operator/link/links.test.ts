@@ -4,10 +4,12 @@ import {
   acceptedOf,
   type Assignment,
   assignmentOf,
+  exportingClusters,
   type LinkRead,
   overlapping,
   ownerOf,
   readLinkObject,
+  selectingClusters,
   type Served,
 } from '../../../operator/link/links.ts';
 import { link } from '../../support/builders.ts';
@@ -211,6 +213,27 @@ describe('whether a Link is accepted', () => {
       reason: 'DuplicateCluster',
       message: 'spec.targetClusterName: "west" is already served by Link a; give this one another name or remove it',
     });
+  });
+});
+
+describe('the clusters that take part, by what their Links say', () => {
+  const MEMBERS = { federatedServiceSelector: { matchLabels: { 'mirror.linkerd.io/federated': 'member' } } };
+  const reading = (name: string, spec: object = {}, annotations: object = {}): LinkRead =>
+    readLinkObject(link(name, spec, { creationTimestamp: OLDER, annotations }));
+  const suspended = { 'linkspan.dev/suspended': 'true' };
+
+  it('have members of federated Services if those are selected, and the Link is not left to others (H9, I6)', () => {
+    const links = [reading('west', MEMBERS), reading('east'), reading('north', MEMBERS, suspended)];
+    expect(selectingClusters([...links, reading('south', { ...MEMBERS, gatewayPort: 'none' })])).toEqual(['west']);
+  });
+
+  it('export Services by the MCS API unless the Link says otherwise, suspended or invalid (K5)', () => {
+    const links = [reading('west'), reading('east', { serviceExports: false }), reading('north', {}, suspended)];
+    expect(exportingClusters([...links, reading('south', { gatewayPort: 'none' })])).toEqual([
+      'west',
+      'north',
+      'south',
+    ]);
   });
 });
 
