@@ -3,7 +3,6 @@
  * the cluster claims. Nobody need have the CRDs. What cannot be read is not known (rule K5), and is looked at again for ever.
  */
 import type { KubeClient } from '../kube/client.ts';
-import { servedVerbs } from '../kube/discovery.ts';
 import { describe, isForbidden, isNotFound, LimitError } from '../kube/errors.ts';
 import { type EndpointSlice, keyOf, type Service, splitKey } from '../kube/objects.ts';
 import { ReadHealth, type ReadObstacle } from '../runtime/health.ts';
@@ -12,13 +11,13 @@ import type { Logger } from '../runtime/logger.ts';
 import { OptionalKind, type OptionalKindOptions } from '../runtime/optional-kind.ts';
 import { DEFAULT_TIMINGS, type ReflectorState, type ReflectorTimings } from '../runtime/reflector.ts';
 import { weightOf } from '../runtime/weight.ts';
-import { Absence } from './absence.ts';
 import { MAX_BYTES, MAX_OBJECTS } from './bounds.ts';
 import { ClusterIdentity } from './cluster-identity.ts';
+import { ExportConfirmation } from './export-confirmation.ts';
+import { ExportNamespaces, WHOLE } from './export-namespaces.ts';
 import { ExportedServices } from './exported-services.ts';
 import { readTargetExport, SERVICE_EXPORTS, type ServiceExport } from './mcs-objects.ts';
 import type { Read } from './objects.ts';
-import { Rereads } from './rereads.ts';
 
 export interface ClusterExportsOptions {
   readonly client: KubeClient;
@@ -65,18 +64,13 @@ export interface ExportView {
   readonly slices: readonly EndpointSlice[] | undefined;
 }
 
-/** In place of a namespace: all of them. */
-const WHOLE = '';
-
 export class ClusterExports {
   readonly #options: ClusterExportsOptions;
   readonly #exports: OptionalKind<ServiceExport>;
   readonly #identity: ClusterIdentity;
-  readonly #rereads: Rereads<ServiceExport>;
-  readonly #absence: Absence;
+  readonly #namespaces: ExportNamespaces;
+  readonly #confirmation: ExportConfirmation;
   readonly #health: ReadHealth;
-  /** Namespaces that are listed anew, so that all losses are counted together (rule E6). */
-  readonly #recounted = new Set<string>();
   /** The Services of each namespace, or of all, in which there has been an export. */
   readonly #services = new Map<string, ExportedServices>();
   #signal: AbortSignal | undefined;
@@ -108,29 +102,24 @@ export class ClusterExports {
         onRelisted();
       },
     );
-    this.#absence = new Absence({ graceMs: returnGraceMs, onEnd: onRelisted });
+    this.#namespaces = new ExportNamespaces(namespaces, (namespace) => this.#exports.stateIn(namespace));
     this.#identity = new ClusterIdentity({ ...this.#common, onChange: onIdentity, onMalformed });
-    this.#rereads = new Rereads<ServiceExport>({
-      of: SERVICE_EXPORTS,
-      read: readTargetExport,
-      checkNone: async (signal) => {
-        // A CRD that is being deleted takes its objects away first (rule K5).
-        if ((await servedVerbs(client, SERVICE_EXPORTS, signal)).includes('create')) return;
-        this.#absence.noticed();
-        throw new Error('its CRD is missing, or being deleted');
-      },
+    this.#confirmation = new ExportConfirmation({
+      client,
+      backoff: timings?.backoff ?? DEFAULT_TIMINGS.backoff,
+      returnGraceMs,
       onAnswer: onChange,
       onUnanswered: this.#unanswered,
-      backoff: timings?.backoff ?? DEFAULT_TIMINGS.backoff,
+      onGraceEnd: onRelisted,
     });
   }
 
   /** Reads until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     this.#signal = signal;
-    this.#rereads.run({ list: this.#list }, signal);
+    this.#confirmation.run(signal);
     await Promise.all([this.#exports.run(signal), this.#identity.run(signal)]);
-    this.#absence.stop();
+    this.#confirmation.stop();
   }
 
   /** Keys of all ServiceExports. */
@@ -153,11 +142,11 @@ export class ClusterExports {
     const { namespace } = splitKey(key);
     const serviceExport = this.#exports.store.get(key);
     if (serviceExport === undefined) {
-      return { isKnown: this.#isCounted(namespace), serviceExport, service: undefined, slices: [] };
+      return { isKnown: this.#namespaces.isCounted(namespace), serviceExport, service: undefined, slices: [] };
     }
-    const services = this.#services.get(this.#partOf(namespace));
+    const services = this.#servicesOf(key);
     return {
-      isKnown: this.#isReadable(namespace) && services?.synced === true,
+      isKnown: this.#namespaces.isReadable(namespace) && services?.synced === true,
       serviceExport,
       service: services?.get(key),
       slices: services?.slicesOf(key),
@@ -171,93 +160,39 @@ export class ClusterExports {
    */
   confirmsNoExport(key: string): boolean {
     const { namespace } = splitKey(key);
-    if (this.#exports.store.get(key) !== undefined)
-      return this.#services.get(this.#partOf(namespace))?.confirmsNone(key) === true;
+    if (this.#exports.store.get(key) !== undefined) return this.#servicesOf(key)?.confirmsNone(key) === true;
     // What is in a namespace that is not read is not exported.
-    if (!this.#isRead(namespace)) return this.#isCounted(namespace);
-    if (!this.#isCounted(namespace) || this.#absence.explains(key)) return false;
-    this.#rereads.ask(key);
-    return this.#isNone(key);
+    if (!this.#namespaces.includes(namespace)) return this.#namespaces.isCounted(namespace);
+    return this.#namespaces.isCounted(namespace) && this.#confirmation.confirmsNone(key);
   }
 
   /** Forgets what the cluster answered about one export. */
   forgetAnswer(key: string): void {
-    this.#rereads.forget(key);
-    this.#services.get(this.#partOf(splitKey(key).namespace))?.forgetAnswer(key);
+    this.#confirmation.forget(key);
+    this.#servicesOf(key)?.forgetAnswer(key);
   }
-
-  /** Forgets what the cluster answered, and asks it again where that settled nothing. */
-  askAnew(): void {
-    this.#rereads.askAnew((key) => this.#isNone(key));
-  }
-
-  /** Lists objects; that there is no such kind is noted at once, since a watch may be late to notice it. */
-  readonly #list: KubeClient['list'] = async (...asked) => {
-    try {
-      return await this.#options.client.list(...asked);
-    } catch (error) {
-      if (isNotFound(error)) this.#absence.noticed();
-      throw error;
-    }
-  };
 
   readonly #unanswered = (key: string, error: unknown): void =>
     this.#options.log.debug({ export: key, error: describe(error) }, 'the cluster does not say what is exported');
 
-  #isNone(key: string): boolean {
-    const answer = this.#rereads.answer(key);
-    return answer !== undefined && answer.object === undefined;
-  }
-
-  /** Whether it is known which exports a namespace has, and no other is being counted. */
-  #isCounted(namespace: string): boolean {
-    return this.#isReadable(namespace) && this.#recounted.size === 0;
-  }
-
-  /** Whether exports of a namespace can be known; of one that is not read, whether any can be. */
-  #isReadable(namespace: string): boolean {
-    const { namespaces } = this.#options;
-    if (namespaces === undefined || namespaces.includes(namespace))
-      return this.#exports.stateIn(namespace) === 'readable';
-    return namespaces.some((each) => this.#exports.stateIn(each) === 'readable');
-  }
-
-  #isRead(namespace: string): boolean {
-    return this.#options.namespaces?.includes(namespace) ?? true;
-  }
-
-  /** Where the Services of a namespace are read. */
-  #partOf(namespace: string): string {
-    return this.#options.namespaces === undefined ? WHOLE : namespace;
-  }
-
   #relisted(namespace: string | undefined, lost: number): void {
-    this.askAnew();
-    if (namespace === undefined) return;
-    const isAskedFor = this.#recounted.delete(namespace);
-    if (lost === 0 || isAskedFor) return;
-    for (const other of this.#options.namespaces ?? []) {
-      if (other === namespace || !this.#isReadable(other)) continue;
-      this.#recounted.add(other);
-      this.#exports.relist(other);
-    }
+    this.#confirmation.askAnew();
+    for (const other of this.#namespaces.listed(namespace, lost)) this.#exports.relist(other);
   }
 
   #stateChanged(): void {
-    const { namespaces = [WHOLE] } = this.#options;
-    const unreadable = namespaces.filter((namespace) => !this.#isReadable(namespace));
-    for (const namespace of unreadable) this.#recounted.delete(namespace);
+    const unreadable = this.#namespaces.reconsider();
     // While it is not known what is exported, nobody need ask.
-    this.#rereads.forgetAll((key) => unreadable.includes(this.#partOf(splitKey(key).namespace)));
-    if (this.#exports.isMissing) this.#absence.noticed();
-    else for (const key of this.keys()) this.#absence.saw(key);
+    this.#confirmation.forgetAll((key) => unreadable.includes(this.#partOf(key)));
+    if (this.#exports.isMissing) this.#confirmation.missing();
+    else for (const key of this.keys()) this.#confirmation.saw(key);
   }
 
   #changed(key: string): void {
-    this.#rereads.forget(key);
+    this.#confirmation.forget(key);
     if (this.#exports.store.get(key) !== undefined) {
-      this.#absence.saw(key);
-      this.#servicesIn(splitKey(key).namespace)?.reconsider();
+      this.#confirmation.saw(key);
+      this.#startServicesOf(key)?.reconsider();
     }
     this.#options.onChange(key);
   }
@@ -276,10 +211,20 @@ export class ClusterExports {
     log[level](fields, 'what is exported by the MCS API cannot all be read; what has not been read is not imported');
   }
 
-  /** The Services of a namespace, which are read from the first export on. */
-  #servicesIn(namespace: string): ExportedServices | undefined {
-    const part = this.#partOf(namespace);
+  /** Where an export is read, with its Service: the namespace, or all of them. */
+  #partOf(key: string): string {
+    return this.#namespaces.partOf(splitKey(key).namespace);
+  }
+
+  /** The Services among which that of an export is, if they are read. */
+  #servicesOf(key: string): ExportedServices | undefined {
+    return this.#services.get(this.#partOf(key));
+  }
+
+  /** The Services among which that of an export is, which are read from the first export on. */
+  #startServicesOf(key: string): ExportedServices | undefined {
     if (this.#signal === undefined || this.#signal.aborted) return undefined;
+    const part = this.#partOf(key);
     const services = this.#services.get(part) ?? this.#readServices(part, this.#signal);
     this.#services.set(part, services);
     return services;
@@ -295,7 +240,7 @@ export class ClusterExports {
       interruptions,
       readSlice,
       isExported: (key) => this.#exports.store.get(key) !== undefined,
-      exported: () => [...this.keys()].filter((key) => this.#partOf(splitKey(key).namespace) === part),
+      exported: () => [...this.keys()].filter((key) => this.#partOf(key) === part),
       onChange,
       onRelisted,
       onUnanswered: this.#unanswered,

@@ -18,6 +18,14 @@ const POD_SERVICES = { file: 'constructs/mirror/import-pods.ts', tests: [CONSTRU
 const SLICES = { file: 'constructs/mirror/import-slices.ts', tests: [CONSTRUCT_TEST] };
 const READING_TESTS = ['test/operator/target/cluster-exports.test.ts'];
 const CLUSTER_EXPORTS = { file: 'operator/target/cluster-exports.ts', tests: READING_TESTS };
+const EXPORT_NAMESPACES = {
+  file: 'operator/target/export-namespaces.ts',
+  tests: ['test/operator/target/export-namespaces.test.ts'],
+};
+const EXPORT_CONFIRMATION = {
+  file: 'operator/target/export-confirmation.ts',
+  tests: ['test/operator/target/export-confirmation.test.ts'],
+};
 const EXPORTED_SERVICES = { file: 'operator/target/exported-services.ts', tests: READING_TESTS };
 const IDENTITY = { file: 'operator/target/cluster-identity.ts', tests: READING_TESTS };
 const OBJECTS = { file: 'operator/target/objects.ts', tests: ['test/operator/target/objects.test.ts'] };
@@ -214,8 +222,8 @@ export const MCS: readonly Defect[] = [
     ...CLUSTER_EXPORTS,
     name: 'a cluster is not asked whether an export is without its Service',
     rule: 'A2',
-    find: 'if (this.#exports.store.get(key) !== undefined)\n      return',
-    replace: 'if (this.#exports.store.get(key) !== undefined) return true;\n    if (false) return',
+    find: 'if (this.#exports.store.get(key) !== undefined) return this',
+    replace: 'if (this.#exports.store.get(key) !== undefined) return true; if (false) return this',
   },
   {
     ...EXPORTED_SERVICES,
@@ -509,18 +517,18 @@ export const MCS: readonly Defect[] = [
     ...CLUSTER_EXPORTS,
     name: 'an export has no Service while the Services are not known',
     rule: 'K5',
-    find: 'this.#isReadable(namespace) && services?.synced === true',
-    replace: 'this.#isReadable(namespace)',
+    find: 'this.#namespaces.isReadable(namespace) && services?.synced === true',
+    replace: 'this.#namespaces.isReadable(namespace)',
   },
   {
     ...CLUSTER_EXPORTS,
     name: 'what cannot be read is not exported',
     rule: 'K5',
-    find: 'return { isKnown: this.#isCounted(namespace), serviceExport,',
+    find: 'return { isKnown: this.#namespaces.isCounted(namespace), serviceExport,',
     replace: 'return { isKnown: true, serviceExport,',
   },
   {
-    ...CLUSTER_EXPORTS,
+    ...EXPORT_CONFIRMATION,
     name: 'exports that go with their CRD count as deleted',
     rule: 'K5',
     find: "if ((await servedVerbs(client, SERVICE_EXPORTS, signal)).includes('create')) return;",
@@ -530,35 +538,42 @@ export const MCS: readonly Defect[] = [
     ...CLUSTER_EXPORTS,
     name: 'exports that are not back with their CRD count as deleted',
     rule: 'K5',
-    find: 'if (this.#exports.isMissing) this.#absence.noticed(); else for',
+    find: 'if (this.#exports.isMissing) this.#confirmation.missing(); else for',
     replace: 'for',
+  },
+  {
+    ...EXPORT_CONFIRMATION,
+    name: 'exports count as deleted as soon as their CRD is back without them',
+    rule: 'K5',
+    find: 'if (this.#absence.explains(key)) return false;',
+    replace: '',
   },
   {
     ...CLUSTER_EXPORTS,
     name: 'an export that is deleted soon after its CRD came back stays for a while',
-    find: 'this.#absence.saw(key); this.#servicesIn',
-    replace: 'this.#servicesIn',
+    find: 'this.#confirmation.saw(key); this.#startServicesOf',
+    replace: 'this.#startServicesOf',
   },
   {
     ...CLUSTER_EXPORTS,
     name: 'an export that outlived its CRD and is deleted stays for a while',
-    find: 'else for (const key of this.keys()) this.#absence.saw(key);',
+    find: 'else for (const key of this.keys()) this.#confirmation.saw(key);',
     replace: '',
   },
   {
     ...CLUSTER_EXPORTS,
     name: 'the cluster is asked for what it cannot know',
-    find: 'if (!this.#isCounted(namespace) || this.#absence.explains(key)) return false;',
-    replace: '',
+    find: 'return this.#namespaces.isCounted(namespace) && this.#confirmation',
+    replace: 'return this.#confirmation',
   },
   {
     ...CLUSTER_EXPORTS,
     name: 'the cluster is asked on for what need not be known',
-    find: 'this.#rereads.forgetAll((key) => unreadable.includes(this.#partOf(splitKey(key).namespace)));',
+    find: 'this.#confirmation.forgetAll((key) => unreadable.includes(this.#partOf(key)));',
     replace: '',
   },
   {
-    ...CLUSTER_EXPORTS,
+    ...EXPORT_NAMESPACES,
     name: 'losses of each namespace are counted by themselves',
     rule: 'E6',
     find: '&& this.#recounted.size === 0',
@@ -567,29 +582,29 @@ export const MCS: readonly Defect[] = [
   {
     ...CLUSTER_EXPORTS,
     name: 'namespaces that are to be counted are not listed',
-    find: 'this.#exports.relist(other);',
-    replace: '',
+    find: 'for (const other of this.#namespaces.listed(namespace, lost)) this.#exports.relist(other);',
+    replace: 'this.#namespaces.listed(namespace, lost);',
   },
   {
     ...CLUSTER_EXPORTS,
     name: 'what a Link does not name is asked for',
     rule: 'E3',
-    find: 'if (!this.#isRead(namespace)) return this.#isCounted(namespace);',
+    find: 'if (!this.#namespaces.includes(namespace)) return this.#namespaces.isCounted(namespace);',
     replace: '',
   },
   {
     ...CLUSTER_EXPORTS,
     name: 'an answer about an export is good for ever',
     rule: 'K5',
-    find: 'this.#rereads.forget(key); if (this.#exports',
+    find: 'this.#confirmation.forget(key); if (this.#exports',
     replace: 'if (this.#exports',
   },
   {
     ...CLUSTER_EXPORTS,
     name: 'an answer counts that is older than a list',
     rule: 'K5',
-    find: 'this.askAnew(); if (namespace === undefined)',
-    replace: 'if (namespace === undefined)',
+    find: 'this.#confirmation.askAnew(); for',
+    replace: 'for',
   },
   {
     ...CLUSTER_EXPORTS,
@@ -732,7 +747,7 @@ export const MCS: readonly Defect[] = [
     replace: 'minLength: 1',
   },
   {
-    ...CLUSTER_EXPORTS,
+    ...EXPORT_CONFIRMATION,
     name: 'a CRD that is put back at once has never been missing',
     rule: 'K5',
     find: 'if (isNotFound(error)) this.#absence.noticed();',

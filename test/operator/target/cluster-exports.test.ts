@@ -392,9 +392,6 @@ describe('a cluster that is asked whether there is an export', () => {
     exports.forgetAnswer(WEB);
     expect(exports.confirmsNoExport(WEB)).toBe(false);
     await gone();
-    exports.askAnew();
-    expect(exports.confirmsNoExport(WEB)).toBe(false);
-    await gone();
     // What a list shows is newer.
     const before = relists.length;
     cluster.faults.expireWatches();
