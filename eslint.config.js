@@ -137,7 +137,7 @@ export default tseslint.config(
     ...CONSTRUCT_FOLDERS,
     ...(folder === 'mirror' ? [PLUS] : []),
   ]),
-  arrows(['operator/*.ts', 'operator/config/**/*.ts'], ...OPERATOR, CLUSTER),
+  arrows(['operator/*.ts', 'operator/config/**/*.ts', 'operator/metrics/**/*.ts'], ...OPERATOR, CLUSTER),
   ...floors('operator', OPERATOR_FLOORS, (folder) => [
     ...OPERATOR,
     ...(folder === 'kube' ? [...KUBE, noRoom('crds', KNOWS_NO_LINK)] : [CLUSTER]),

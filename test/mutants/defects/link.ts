@@ -102,7 +102,7 @@ export const LINK: readonly Defect[] = [
     replace: 'void pruneHeld;',
   },
   {
-    file: 'operator/metrics.ts',
+    file: 'operator/metrics/target.ts',
     tests: ['test/operator/metrics.test.ts'],
     name: 'a reason for which nothing fails any more stays in the metrics',
     find: 'if (!counts.has(reason)) target.mirrorsFailed.remove(',
