@@ -401,6 +401,10 @@ describe('a cluster that is asked whether there is an export', () => {
     put(serviceExport('web'));
     await eventually('it is back', async () => exports.size === 1);
     expect(exports.confirmsNoExport(WEB)).toBe(false);
+    // What was answered before it came back says nothing of now.
+    unexport('web');
+    await eventually('it has gone again', async () => exports.size === 0);
+    expect(exports.confirmsNoExport(WEB)).toBe(false);
   });
 
   it('without its Service is confirmed to have none; an answer is good until it is forgotten (K5, A2)', async () => {
