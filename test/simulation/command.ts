@@ -35,11 +35,18 @@ export interface PodState {
   readonly ready: boolean;
 }
 
-/** A Service of a target. */
-export interface Of {
-  readonly link: TargetName;
+/** How a Link wants members of federated Services to be reached. */
+export type Federation = 'flat' | 'gateway';
+
+/** A Service of the source cluster. */
+export interface OfSource {
   readonly namespace: string;
   readonly name: string;
+}
+
+/** A Service of a target. */
+export interface Of extends OfSource {
+  readonly link: TargetName;
 }
 
 export type Command =
@@ -81,6 +88,19 @@ export type Command =
   | ({ readonly do: 'export'; readonly exported: Export } & Of)
   | ({ readonly do: 'set pods'; readonly pods: readonly PodState[] } & Of)
   | ({ readonly do: 'set slice'; readonly pods: readonly PodState[] } & Of)
+  /** A Service joins the federated Service of its name, or does not any more (I1). */
+  | ({ readonly do: 'federate'; readonly member: boolean } & Of)
+  /** A Service of the source cluster, which may be the local member, and the pods behind it. */
+  | ({
+      readonly do: 'put local';
+      readonly kind: Kind;
+      readonly ports: number;
+      readonly member: boolean;
+      readonly pods: readonly PodState[];
+    } & OfSource)
+  | ({ readonly do: 'remove local' } & OfSource)
+  /** Linkerd's control plane gets its copy of the credentials of a target cluster, or loses it (I4). */
+  | { readonly do: 'put discovery' | 'remove discovery'; readonly cluster: string }
   | {
       readonly do: 'put foreign';
       readonly kind: 'Service' | 'Endpoints';
@@ -177,7 +197,9 @@ export type LinkEdit =
   | { readonly field: 'probe'; readonly value: boolean }
   | { readonly field: 'excluded'; readonly value: boolean }
   | { readonly field: 'period'; readonly value: '0s' | '3s' }
-  | { readonly field: 'targetClusterName'; readonly value: string };
+  | { readonly field: 'targetClusterName'; readonly value: string }
+  | { readonly field: 'federatedServiceSelector'; readonly value: 'value' | 'empty' }
+  | { readonly field: 'federation'; readonly value: Federation };
 
 /** Ports that a Service of a history may have. */
 export const PORTS: readonly (readonly object[])[] = [

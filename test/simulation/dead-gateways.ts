@@ -5,6 +5,7 @@
  */
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { type Command, type LinkName, LINKS, TARGET_OF, type TargetName } from './command.ts';
+import { membersIn } from './members.ts';
 import { PROBE_PERIOD_MS, PROBE_THRESHOLD } from './probe-spec.ts';
 import type { Stage } from './stage.ts';
 
@@ -90,13 +91,18 @@ export class DeadGateways {
     if (world.nowMs < beganMs + FOUND_OUT_MS) return;
     const spec = this.#stage.linkOf(name)?.spec as { targetClusterName: string; probeSpec?: object } | undefined;
     if (spec?.probeSpec === undefined || !(isKept || this.#isServed(name))) return;
-    const objects =
-      history.endpoints === 'endpoints'
-        ? east.list('v1', 'Endpoints')
-        : east.list('discovery.k8s.io/v1', 'EndpointSlice');
-    for (const object of objects) {
-      const { namespace, name: of, labels = {} } = object.metadata;
-      if (labels['mirror.linkerd.io/cluster-name'] !== spec.targetClusterName || !judge.isMirror(object)) continue;
+    const slices = east.list('discovery.k8s.io/v1', 'EndpointSlice');
+    const mirrors = history.endpoints === 'endpoints' ? east.list('v1', 'Endpoints') : slices;
+    const ofCluster = [
+      ...mirrors.filter(
+        (object) =>
+          object.metadata.labels?.['mirror.linkerd.io/cluster-name'] === spec.targetClusterName &&
+          judge.isMirror(object),
+      ),
+      ...slices.filter((slice) => membersIn(slice).includes(spec.targetClusterName)),
+    ];
+    for (const object of ofCluster) {
+      const { namespace, name: of } = object.metadata;
       if (!readyAtGateway(object)) continue;
       const seconds = ((world.nowMs - sinceMs) / 1000).toFixed(1);
       judge.complain(`${namespace}/${of} is ready at the gateway of Link ${name}, dead for ${seconds} s (F3)`);

@@ -1,8 +1,9 @@
 /** Histories: how an operator is set up, and what happens; and any number of them, drawn by their seeds. */
 import fc from 'fast-check';
-import type { Command, Kind, LinkName } from './command.ts';
+import type { Command, Federation, Kind, LinkName, TargetName } from './command.ts';
 import { episode } from './draw/episodes.ts';
 import { faults } from './draw/faults.ts';
+import { federated } from './draw/federation.ts';
 import { doing } from './draw/fields.ts';
 import { links } from './draw/links.ts';
 import { foreign, foreignLabels, of, pods, services } from './draw/services.ts';
@@ -24,6 +25,11 @@ export interface History {
   /** Of the replicas. */
   readonly clocks: readonly Clock[];
   readonly commands: readonly Command[];
+  /**
+   * How the Link of each target wants members of federated Services to be reached.
+   * @default - Links select no members
+   */
+  readonly federation?: Readonly<Record<TargetName, Federation>>;
 }
 
 const command: fc.Arbitrary<Command> = fc.oneof(
@@ -63,8 +69,8 @@ const clock = fc.record({
   rate: fc.constantFrom(1, 1, 0.97, 1.03),
 });
 
-/** Any history. */
-export const histories: fc.Arbitrary<History> = fc.record({
+/** Any history without federated Services. */
+const plain: fc.Arbitrary<History> = fc.record({
   endpoints: fc.constantFrom('endpoints', 'endpoints', 'slices'),
   graceSeconds: fc.constantFrom(0, 0, 5, 60),
   bookmarks: fc.constantFrom(true, true, true, false),
@@ -83,6 +89,11 @@ export const histories: fc.Arbitrary<History> = fc.record({
     )
     .map(([first, others]) => [...first, ...others.flat()]),
 });
+
+/** Any history. In one of four, Links select members of federated Services, and more happens, which is drawn last. */
+export const histories: fc.Arbitrary<History> = fc
+  .tuple(plain, fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: federated }))
+  .map(([history, more]) => (more === undefined ? history : more(history)));
 
 /** The history of a seed: always the same one. */
 export const historyOf = (seed: number): History => fc.sample(histories, { seed, numRuns: 1 })[0]!;

@@ -10,14 +10,20 @@ import type { HistoryCluster } from './cluster.ts';
 import { appliedGeneration, unapplied } from './applied.ts';
 import { Guard } from './guard.ts';
 import { Lost } from './lost.ts';
+import { LostMembers } from './lost-members.ts';
+import { keptMirror, MIRRORS } from './lost-mirrors.ts';
+import { isFederated, leadsThroughGateways, LOCAL_MEMBER, membersIn } from './members.ts';
 import { EXPORT_LABEL } from './target-users.ts';
 import type { Sender } from './world/internet.ts';
+import type { SimulatedProcess } from './world/world.ts';
 import { CLUSTER_OF, type LinkName, LINKS, NAMESPACES, OTHER_CLUSTER } from './command.ts';
 
 const LINK_API = 'multicluster.linkerd.io/v1alpha3';
 const OPERATOR_NAMESPACE = 'linkerd-multicluster';
 /** Lease of the replica that leads. */
 const LEADER = 'linkspan-operator';
+/** Lease of whoever writes local memberships of federated Services. */
+const LOCAL_LEASE = 'local-service-mirror-write';
 const CLUSTERS: ReadonlySet<string> = new Set([...Object.values(CLUSTER_OF), OTHER_CLUSTER]);
 
 /** After a restore of the source cluster, in this time a holder of a Lease that the backup lacks notices. */
@@ -26,7 +32,13 @@ const RESTORED_MS = 60_000;
 /** How fast the clock of a process may run. */
 const FASTEST = 1.04;
 
+/** In this time, by any clock, the answer to a write is waited for. */
+const ANSWERED_MS = 10_000 / FASTEST;
+
 const clusterOf = ({ metadata }: KubeObject): string | undefined => metadata.labels?.['mirror.linkerd.io/cluster-name'];
+
+const regardsService = ({ involvedObject }: KubeObject): boolean =>
+  (involvedObject as { readonly kind?: string } | undefined)?.kind === 'Service';
 
 export class Judge {
   readonly #east: HistoryCluster;
@@ -47,7 +59,9 @@ export class Judge {
 
   /** E6. */
   readonly guard: Guard;
+  /** Of mirrors, and of memberships in federated Services. */
   readonly lost: Lost;
+  readonly lostMembers: LostMembers | undefined;
 
   /** By Lease of a Link: who holds it, and since when by true time. */
   readonly #holders = new Map<
@@ -55,30 +69,49 @@ export class Judge {
     { readonly identity: string; readonly sinceMs: number; readonly untilMs: number }
   >();
 
-  /** @param targetsOf what a target cluster name stands for now */
+  /** The Leases that a process has given up, each with the cluster that was written for under it. */
+  readonly #released: {
+    readonly process: SimulatedProcess;
+    readonly cluster: string | undefined;
+    readonly atMs: number;
+  }[] = [];
+
+  /**
+   * @param targetsOf what a target cluster name stands for now
+   * @param hasMembers whether Services join federated Services
+   */
   constructor(
     east: HistoryCluster,
     nowMs: () => number,
     targetsOf: (cluster: string) => readonly HistoryCluster[] = () => [],
+    hasMembers = false,
   ) {
     this.#nowMs = nowMs;
     this.#east = east;
     this.#targetsOf = targetsOf;
     this.guard = new Guard((what) => this.complain(what));
-    this.lost = new Lost(
+    const ofLost = {
       nowMs,
-      (what) => this.complain(what),
-      (name) => this.#linkOf(name),
-      (name, cluster) => this.isServedByUs(name, cluster),
-    );
+      complain: (what: string) => this.complain(what),
+      linkOf: (name: LinkName) => this.#linkOf(name),
+      isServed: (name: LinkName, cluster: string) => this.isServedByUs(name, cluster),
+    };
+    this.lost = new Lost({ ...ofLost, ...MIRRORS });
+    if (hasMembers) this.lostMembers = new LostMembers(east, ofLost, (name) => this.isHeldByAnother(name));
     east.onOperatorWrite((sender, resource, event) => this.#saw(sender, resource, event));
-    east.onWrite((sender, { plural }, { type, object }) => {
+    east.onWrite((sender, { plural }, event) => {
+      const { type, object } = event;
       // Linkerd's controller takes Leases too.
-      if (plural === 'leases') this.#sawLease(type, object);
+      if (plural === 'leases') this.#sawLease(sender, event);
       if (plural === 'links') this.lost.linksChanged();
+      // What Linkerd's control plane has credentials of counts, too.
+      if (plural === 'links' || plural === 'secrets') this.lostMembers?.linksChanged();
+      if (plural === 'services') this.lostMembers?.seen(object);
+      if (plural === 'services' || plural === 'endpointslices') this.#memberships(sender, event);
       if (plural !== 'services' || type === 'MODIFIED' || !this.isMirror(object)) return;
       const cluster = object.metadata.labels?.['mirror.linkerd.io/cluster-name'] ?? '';
-      if (type === 'ADDED') this.lost.made(cluster, object, { isByUs: sender !== undefined });
+      const kept = keptMirror(cluster, object);
+      if (type === 'ADDED' && kept !== undefined) this.lost.made(kept, { isByUs: sender !== undefined });
       this.guard.counted(cluster, object, type === 'ADDED' ? 1 : -1);
     });
   }
@@ -126,6 +159,7 @@ export class Judge {
     this.#holders.clear();
     this.guard.forgive();
     this.lost.restored();
+    this.lostMembers?.restored();
     this.#restoredMs = this.#nowMs();
   }
 
@@ -151,13 +185,20 @@ export class Judge {
     return namespace === OPERATOR_NAMESPACE && service.startsWith('probe-');
   }
 
+  /** Whether an object is the operator's to write: a mirror, a probe Service, a federated Service (rules A6, I8). */
+  isWritten(object: KubeObject): boolean {
+    return this.isOurs(object) || isFederated(object);
+  }
+
   #saw(sender: Sender, { plural }: Resource, { type, object, previous }: StorageEvent): void {
     const { namespace = '', name } = object.metadata;
     const what = `${type} ${plural} ${namespace}/${name}`;
     switch (plural) {
       case 'leases':
       case 'events':
-        if (namespace !== OPERATOR_NAMESPACE) this.complain(`${what}: outside the operator's namespace`);
+        // Of local members (I8).
+        if (namespace === OPERATOR_NAMESPACE || (plural === 'events' && regardsService(object))) return;
+        this.complain(`${what}: outside the operator's namespace`);
         return;
       case 'links':
         this.#writes.push(what);
@@ -179,15 +220,22 @@ export class Judge {
       case 'endpointslices':
         if (type === 'DELETED' && this.#isTerminating(namespace)) return;
         this.#writes.push(what);
-        if (previous !== undefined && !this.isOurs(previous)) this.complain(`${what}: was somebody else's`);
-        if (!this.isOurs(object)) this.complain(`${what}: does not have the labels that make it ours`);
-        this.#mustHoldLease(sender, object, what);
+        if (previous !== undefined && !this.isWritten(previous)) this.complain(`${what}: was somebody else's`);
+        if (!this.isWritten(object)) this.complain(`${what}: does not have the labels that make it ours`);
+        if (isFederated(object)) this.#sawFederated(sender, { type, object, previous }, what);
+        else this.#mustHoldLeases(sender, [clusterOf(object) ?? ''], what);
         if (plural === 'services') this.#sawMirror(type, object);
         if (!this.#mayWrite(object)) this.complain(`${what}: outside the namespaces that may be written to`);
         return;
       default:
         this.complain(`${what}: a kind that is never written`);
     }
+  }
+
+  /** E5, I6. What is in a namespace goes with it. */
+  #memberships(sender: Sender | undefined, event: StorageEvent): void {
+    const isByUs = sender !== undefined && !this.#isTerminating(event.object.metadata.namespace ?? '');
+    this.lostMembers?.changed(event, { isByUs });
   }
 
   /** G1. */
@@ -207,7 +255,8 @@ export class Judge {
   #sawMirror(type: StorageEvent['type'], mirror: KubeObject): void {
     const cluster = mirror.metadata.labels?.['mirror.linkerd.io/cluster-name'] ?? '';
     if (type !== 'DELETED' || !this.isMirror(mirror)) return;
-    this.lost.deleted(cluster, mirror);
+    const kept = keptMirror(cluster, mirror);
+    if (kept !== undefined) this.lost.deleted(kept, `mirror ${mirror.metadata.namespace}/${mirror.metadata.name}`);
     this.guard.deleted(cluster, mirror, (key) => {
       const [namespace = '', name = ''] = key.split('/');
       return this.#targetsOf(cluster).some(
@@ -221,7 +270,9 @@ export class Judge {
     return identity === '' ? Infinity : sinceMs;
   }
 
-  #sawLease(type: StorageEvent['type'], { metadata: { name }, spec }: KubeObject): void {
+  #sawLease(sender: Sender | undefined, { type, object, previous }: StorageEvent): void {
+    const { metadata, spec } = object;
+    const { name } = metadata;
     const identity = type === 'DELETED' ? '' : ((spec as { holderIdentity?: string }).holderIdentity ?? '');
     const before = this.#holders.get(name);
     const now = this.#nowMs();
@@ -231,38 +282,77 @@ export class Judge {
     const isLeaders = name !== LEADER && identity !== '' && identity === this.#holders.get(LEADER)?.identity;
     const hasCeased = isLeaders && before?.identity === this.#predecessor;
     if (name === LEADER && !isSame) this.#predecessor = before?.identity;
+    if (identity === '' && sender !== undefined && !isSame) {
+      this.#released.push({ process: sender.process, cluster: this.#recordedBy(previous ?? object), atMs: now });
+    }
     if (!isSame && !hasCeased && identity !== '' && (before?.identity ?? '') !== '' && now < before!.untilMs) {
       this.complain(`${identity} took Lease ${name} from ${before!.identity}, which holds it (H1)`);
     }
     this.#holders.set(name, { identity, sinceMs: isSame ? (before?.sinceMs ?? now) : now, untilMs });
+    if (!isSame) this.lostMembers?.linksChanged();
+  }
+
+  /**
+   * H1 and I7: a federated Service is written under the Leases of those whose memberships change, and takes the shape that
+   * Linkerd's local mirror deletes only under the Lease of local memberships.
+   */
+  #sawFederated(
+    sender: Sender,
+    { type, object, previous }: Pick<StorageEvent, 'type' | 'object' | 'previous'>,
+    what: string,
+  ): void {
+    const [before, after] = [membersIn(previous), type === 'DELETED' ? [] : membersIn(object)];
+    const isSlice = object.kind === 'EndpointSlice';
+    const all = [...before, ...after];
+    const concerned = new Set(isSlice ? all : all.filter((each) => before.includes(each) !== after.includes(each)));
+    const shapes = type !== 'DELETED' && !isSlice && leadsThroughGateways(object) && !leadsThroughGateways(previous);
+    // Slices are only ever ours.
+    const isLocal = shapes || (!isSlice && concerned.has(LOCAL_MEMBER));
+    concerned.delete(LOCAL_MEMBER);
+    this.#mustHoldLeases(sender, [...concerned, ...(isLocal ? [LOCAL_MEMBER] : [])], what);
   }
 
   /**
    * Two never write for one cluster (H1): nothing is sent after another process has come to lead, or has taken the Lease
    * of the Link.
+   * @param clusters that are written for, the local one among them
    */
-  #mustHoldLease({ process, sentMs }: Sender, { metadata: { labels = {} } }: KubeObject, what: string): void {
+  #mustHoldLeases({ process, sentMs }: Sender, clusters: readonly string[], what: string): void {
     if (this.#nowMs() < this.#restoredMs + RESTORED_MS) return;
-    const cluster = labels['mirror.linkerd.io/cluster-name'];
     const leases = this.#east
       .list('coordination.k8s.io/v1', 'Lease')
       .map(({ metadata, spec }) => ({
         name: metadata.name,
-        // Linkerd's controller records none.
-        cluster: metadata.annotations?.['linkspan.dev/target-cluster'] ?? this.#clusterOf(metadata.name),
+        cluster: this.#recordedBy({ metadata }),
         holder: (spec as { readonly holderIdentity?: string }).holderIdentity ?? '',
       }))
       .filter(({ holder }) => holder !== '');
     const isOurs = ({ holder }: { readonly holder: string }): boolean => process.name.startsWith(`${holder} `);
-    const ofCluster = leases.filter((lease) => lease.cluster === cluster);
     const deciding = [
-      ...leases.filter(({ name }) => name === 'linkspan-operator'),
-      ...(ofCluster.some(isOurs) ? [] : ofCluster),
+      ...leases.filter(({ name }) => name === LEADER),
+      ...clusters.flatMap((cluster) => {
+        const ofCluster = leases.filter((lease) => lease.cluster === cluster);
+        return ofCluster.some(isOurs) ? [] : ofCluster;
+      }),
     ];
     for (const { name, holder } of deciding.filter((lease) => !isOurs(lease))) {
       if (sentMs <= (this.#holders.get(name)?.sinceMs ?? 0)) continue;
       this.complain(`${what}: by ${process.name}, while ${holder} holds ${name} (H1)`);
     }
+    // Nobody waits for an answer for longer than that.
+    if (this.#nowMs() > sentMs + ANSWERED_MS) return;
+    for (const cluster of clusters) {
+      const isHeld = leases.some((lease) => lease.cluster === cluster && isOurs(lease));
+      const released = this.#released.findLast((each) => each.process === process && each.cluster === cluster);
+      if (isHeld || released === undefined || released.atMs <= sentMs) continue;
+      this.complain(`${what}: by ${process.name}, which released the Lease of ${cluster} before it was answered (L69)`);
+    }
+  }
+
+  /** The cluster that is written for under a Lease. Linkerd's controllers record none. */
+  #recordedBy({ metadata: { name, annotations } }: Pick<KubeObject, 'metadata'>): string | undefined {
+    if (name === LOCAL_LEASE) return LOCAL_MEMBER;
+    return annotations?.['linkspan.dev/target-cluster'] ?? this.#clusterOf(name);
   }
 
   /** The target cluster of the Link that a Lease is of. */

@@ -2,9 +2,19 @@
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { EXPORTED, link as linkObject, LINKS_NAMESPACE } from '../support/builders.ts';
 import type { HistoryCluster } from './cluster.ts';
-import { CLUSTER_OF, type LinkEdit, type LinkName, LINKS, TARGET_OF } from './command.ts';
+import {
+  CLUSTER_OF,
+  type Federation,
+  type LinkEdit,
+  type LinkName,
+  LINKS,
+  TARGET_OF,
+  type TargetName,
+} from './command.ts';
 import { removeHostileStatus } from './hostile.ts';
 import type { Judge } from './judge.ts';
+import { clusterOf, INVALID_PERIOD, SUSPENDED } from './link-state.ts';
+import { MEMBER_SELECTOR } from './members.ts';
 import { PROBE } from './probe-spec.ts';
 import { EXPORT_LABEL } from './target-users.ts';
 
@@ -22,9 +32,6 @@ export const FLAT = 'remote-discovery';
 const FLAT_SELECTOR = { matchLabels: { [EXPORT_LABEL]: FLAT } };
 
 const CONFIRM = 'linkspan.dev/confirm-prune';
-const SUSPENDED = 'linkspan.dev/suspended';
-
-const INVALID_PERIOD = '0s';
 
 export interface Condition {
   readonly type: string;
@@ -40,17 +47,16 @@ export function conditionsOf(link: KubeObject | undefined): readonly Partial<Con
   return all.filter((each) => typeof each === 'object' && each !== null);
 }
 
-/** The cluster that a Link names. */
-export const clusterOf = (link: KubeObject | undefined): string | undefined =>
-  (link?.spec as { readonly targetClusterName?: string } | undefined)?.targetClusterName;
-
 export class LinkUsers {
   readonly #east: HistoryCluster;
   readonly #judge: Judge;
+  readonly #federation: Readonly<Record<TargetName, Federation>> | undefined;
 
-  constructor(east: HistoryCluster, judge: Judge) {
+  /** @param federation how members of federated Services are to be reached; undefined: Links select none */
+  constructor(east: HistoryCluster, judge: Judge, federation?: Readonly<Record<TargetName, Federation>>) {
     this.#east = east;
     this.#judge = judge;
+    this.#federation = federation;
   }
 
   get(name: LinkName): KubeObject | undefined {
@@ -111,6 +117,10 @@ export class LinkUsers {
       selector: SELECTORS.value,
       remoteDiscoverySelector: FLAT_SELECTOR,
       enableHeadlessServices: true,
+      ...(this.#federation && {
+        federatedServiceSelector: MEMBER_SELECTOR,
+        federation: this.#federation[TARGET_OF[name]],
+      }),
     });
     this.#east.put(object);
   }
@@ -138,6 +148,8 @@ const specOf = (spec: Readonly<Record<string, unknown>>, edit: LinkEdit): object
       return { selector: SELECTORS[edit.value] };
     case 'remoteDiscoverySelector':
       return { remoteDiscoverySelector: edit.value === 'empty' ? {} : FLAT_SELECTOR };
+    case 'federatedServiceSelector':
+      return { federatedServiceSelector: edit.value === 'empty' ? {} : MEMBER_SELECTOR };
     case 'probe':
       return { probeSpec: edit.value ? PROBE : undefined };
     case 'period':

@@ -24,6 +24,8 @@ export interface LinkState {
     readonly probeSpec?: object;
     readonly selector?: LabelSelector;
     readonly remoteDiscoverySelector?: LabelSelector;
+    readonly federatedServiceSelector?: LabelSelector;
+    readonly federation?: 'flat' | 'gateway';
     readonly excludedAnnotations?: readonly string[];
     readonly enableHeadlessServices?: boolean;
     readonly enableNamespaceCreation?: boolean;
@@ -78,7 +80,13 @@ interface Wish {
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const OPERATOR_NAMESPACE = 'linkerd-multicluster';
-const FORBIDDEN = ['kube-system', 'kube-public', 'kube-node-lease', 'linkerd', OPERATOR_NAMESPACE];
+export const FORBIDDEN: readonly string[] = [
+  'kube-system',
+  'kube-public',
+  'kube-node-lease',
+  'linkerd',
+  OPERATOR_NAMESPACE,
+];
 
 export function expected(links: readonly LinkState[], source: SourceState): Expected {
   const objects = new Map<string, unknown>();
@@ -108,7 +116,7 @@ function modeOf({ spec }: LinkState, { metadata: { labels = {} } }: KubeObject):
   return selects(spec.selector, labels) ? 'gateway' : undefined;
 }
 
-function selects(selector: LabelSelector | undefined, labels: Labels): boolean {
+export function selects(selector: LabelSelector | undefined, labels: Labels): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
   if (Object.keys(matchLabels).length + matchExpressions.length === 0) return false;
   return (
@@ -128,7 +136,7 @@ function wishOf(link: LinkState, service: KubeObject, source: SourceState): Wish
   if (modeOf(link, service) === 'flat') return { link, service, form: 'flat', hosts: [], anyReady: false };
   if (!ports.some(isTcp)) return undefined;
 
-  const slices = slicesOf(link, service);
+  const slices = slicesBehind(link.slices, link.spec.selector, service);
   const hosts = new Map<string, Host>();
   let any = false;
   let anyReady = false;
@@ -159,12 +167,16 @@ function wishOf(link: LinkState, service: KubeObject, source: SourceState): Wish
 }
 
 /** D9: those without the export label count where there is no selector, or those with it list nobody. */
-function slicesOf({ slices, spec }: LinkState, service: KubeObject): readonly KubeObject[] {
+export function slicesBehind(
+  slices: readonly KubeObject[],
+  selector: LabelSelector | undefined,
+  service: KubeObject,
+): readonly KubeObject[] {
   const { name, namespace } = service.metadata;
   const all = slices.filter(
     ({ metadata }) => metadata.namespace === namespace && metadata.labels?.['kubernetes.io/service-name'] === name,
   );
-  const labelled = all.filter(({ metadata }) => selects(spec.selector, metadata.labels ?? {}));
+  const labelled = all.filter(({ metadata }) => selects(selector, metadata.labels ?? {}));
   const isListed = labelled.some((slice) => ((slice['endpoints'] ?? []) as readonly Endpoint[]).length > 0);
   return isListed && Object.keys(specOf(service).selector ?? {}).length > 0 ? labelled : all;
 }
@@ -366,14 +378,17 @@ const ourLabels = (cluster: string): Labels => ({
 });
 
 /** B2, as far as histories put labels on Services. */
-const copiedLabels = ({ metadata: { labels = {} } }: KubeObject): Labels =>
+export const copiedLabels = ({ metadata: { labels = {} } }: KubeObject): Labels =>
   Object.fromEntries(
     Object.entries(labels).filter(
       ([key]) => !key.startsWith('mirror.linkerd.io/') && key !== 'app.kubernetes.io/managed-by',
     ),
   );
 
-const copiedAnnotations = ({ metadata: { annotations = {} } }: KubeObject, excluded: readonly string[]): Labels =>
+export const copiedAnnotations = (
+  { metadata: { annotations = {} } }: KubeObject,
+  excluded: readonly string[],
+): Labels =>
   Object.fromEntries(Object.entries(annotations).filter(([key]) => !excluded.includes(`${key.split('/')[0]}/*`)));
 
 interface Subset {
@@ -408,7 +423,7 @@ const sliceLabels = (name: string): Labels => ({
   'endpointslice.kubernetes.io/managed-by': 'linkspan.dev',
 });
 
-const specOf = (service: KubeObject) =>
+export const specOf = (service: KubeObject) =>
   (service['spec'] ?? {}) as {
     readonly type?: string;
     readonly clusterIP?: string;
@@ -417,20 +432,20 @@ const specOf = (service: KubeObject) =>
     readonly selector?: Labels;
   };
 
-const isTcp = ({ protocol = 'TCP' }: Port): boolean => protocol === 'TCP';
+export const isTcp = ({ protocol = 'TCP' }: Port): boolean => protocol === 'TCP';
 
 const endpointPort = ({ name = '', port, protocol = 'TCP' }: Port) => ({ name, protocol, port });
 
 const sortedPorts = (ports: readonly object[]): readonly string[] => ports.map((port) => JSON.stringify(port)).sort();
 
-const portsOf = (ports: readonly Port[]): readonly string[] =>
+export const portsOf = (ports: readonly Port[]): readonly string[] =>
   sortedPorts(
     ports.map(({ name = '', protocol = 'TCP', port, targetPort = port, appProtocol = '' }) => ({
       ...{ name, protocol, port, targetPort, appProtocol },
     })),
   );
 
-const sorted = (of: Labels): readonly string[] =>
+export const sorted = (of: Labels): readonly string[] =>
   Object.entries(of)
     .map(([key, value]) => `${key}=${value}`)
     .sort();

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sleep } from '../../operator/kube/backoff.ts';
 import { type LinkName, LINKS, TARGET_OF } from './command.ts';
+import { federationProblems } from './federations.ts';
 import { expected, found, type LinkState, type SourceState } from './oracle.ts';
 import { fateOf } from './hostile.ts';
 import { conditionsOf } from './link-users.ts';
@@ -113,6 +114,7 @@ export function differences(stage: Stage): readonly string[] {
     }
     problems.push(...statusProblems(stage, name));
   }
+  if (history.federation !== undefined) problems.push(...federationProblems(stage, links, source));
   return problems;
 }
 

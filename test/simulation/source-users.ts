@@ -5,6 +5,7 @@
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { HistoryCluster } from './cluster.ts';
 import type { Command } from './command.ts';
+import { isFederated } from './members.ts';
 
 type Of<T extends Command['do']> = Omit<Extract<Command, { do: T }>, 'do'>;
 
@@ -59,11 +60,17 @@ export function editMirror(
       east.put({ ...rest, metadata, ...edited(object) });
       break;
     case 'disown': {
-      const { 'mirror.linkerd.io/cluster-name': _, ...others } = labels;
+      const { [labelOf(object)]: _, ...others } = labels;
       east.put({ ...rest, metadata: { ...metadata, labels: others } });
     }
   }
 }
+
+/** Without this label an object is not ours: a federated Service names no cluster. A slice of one keeps its labels. */
+const labelOf = (object: KubeObject): string =>
+  isFederated(object) && object.kind === 'Service'
+    ? 'mirror.linkerd.io/mirrored-service'
+    : 'mirror.linkerd.io/cluster-name';
 
 /** What a user breaks in the content of an object. */
 const edited = (object: KubeObject): object => {

@@ -26,10 +26,12 @@ import {
 import { putHostileService, putHostileSlice, removeHostile, writeStatus } from './hostile.ts';
 import { DeadGateways } from './dead-gateways.ts';
 import { fail, lag } from './failing.ts';
+import { discover, federate, putDiscovery, putLocal } from './federation-users.ts';
 import { exportedBy } from './guard.ts';
 import type { History } from './history.ts';
 import { Judge } from './judge.ts';
-import { clusterOf, conditionsOf, LinkUsers } from './link-users.ts';
+import { clusterOf } from './link-state.ts';
+import { conditionsOf, LinkUsers } from './link-users.ts';
 import { Linkerd } from './linkerd.ts';
 import { Operators } from './operators.ts';
 import { Pace } from './pace.ts';
@@ -77,7 +79,7 @@ export class Stage {
     this.internet.probed = (at) => (this.#alive[gatewayAt(at)] ? 200 : undefined);
     const internet = this.internet;
     const namespaces = [LINKS_NAMESPACE, ...NAMESPACES].map(namespaceObject);
-    const { bookmarks, spareAhead } = history;
+    const { bookmarks, spareAhead, federation } = history;
     const pace = new Pace((what) => this.judge.complain(what));
     const onRequest =
       (name: string) =>
@@ -86,11 +88,15 @@ export class Stage {
     const target = (name: string, ahead?: number): HistoryCluster =>
       new HistoryCluster({
         ...{ name, ahead, bookmarks, internet, onRequest: onRequest(name) },
-        controllers: ['endpointslice-controller'],
+        controllers: SLICES_ALONE,
         objects: [...namespaces, ...readerRoles],
       });
     const objects = [linkCrd, ...namespaces];
-    this.east = new HistoryCluster({ name: 'east', objects, bookmarks, internet, onRequest: onRequest('east') });
+    this.east = new HistoryCluster({
+      ...{ name: 'east', objects, bookmarks, internet, onRequest: onRequest('east') },
+      controllers: federation === undefined ? [] : SLICES_ALONE,
+    });
+    if (federation !== undefined) putDiscovery(this.east);
     this.#homes = { west: target('west'), bar: target('bar') };
     this.#spare = target('spare', spareAhead);
     this.#clusters = [this.east, this.#homes.west, this.#homes.bar, this.#spare];
@@ -100,14 +106,19 @@ export class Stage {
       this.east,
       () => world.nowMs,
       (cluster) => this.#targetsOf(cluster),
+      federation !== undefined,
     );
-    this.links = new LinkUsers(this.east, this.judge);
+    this.links = new LinkUsers(this.east, this.judge, federation);
     for (const cluster of this.#clusters.slice(1)) {
       cluster.onWrite((_, { plural }, event) => {
         if (plural !== 'services' && plural !== 'endpointslices') return;
         if (event.type !== 'DELETED') this.judge.guard.seen(event.object);
         const name = TARGETS.find((each) => this.#homes[each] === cluster);
-        if (plural === 'services' && name !== undefined) this.judge.lost.targetChanged(name, event);
+        if (plural !== 'services') return;
+        this.judge.lostMembers?.seen(event.object);
+        if (name === undefined) return;
+        this.judge.lost.targetChanged(name, event);
+        this.judge.lostMembers?.targetChanged(name, event);
       });
     }
     this.#linkerd = new Map(
@@ -265,17 +276,30 @@ export class Stage {
       case 'set slice':
         setSlice(this.targets[command.link], command);
         break;
+      case 'federate':
+        federate(this.targets[command.link], command);
+        break;
+      case 'put local':
+        putLocal(this.east, command);
+        break;
+      case 'remove local':
+        this.east.remove('v1', 'Service', command.namespace, command.name);
+        break;
+      case 'put discovery':
+      case 'remove discovery':
+        discover(this.east, command.cluster, command.do === 'put discovery');
+        break;
       case 'put foreign':
         putForeign(this.east, command);
         break;
       case 'remove foreign': {
         const { kind, namespace, name } = command;
         const there = this.east.get('v1', kind, namespace, name);
-        if (there !== undefined && !this.judge.isOurs(there)) this.east.remove('v1', kind, namespace, name);
+        if (there !== undefined && !this.judge.isWritten(there)) this.east.remove('v1', kind, namespace, name);
         break;
       }
       case 'edit mirror':
-        editMirror(this.east, command, (object) => this.judge.isOurs(object));
+        editMirror(this.east, command, (object) => this.judge.isWritten(object));
         break;
       case 'put namespace':
         if (this.east.get('v1', 'Namespace', undefined, command.namespace) === undefined) {
@@ -433,6 +457,7 @@ export class Stage {
     const mirrors = this.east.list('v1', 'Service').filter((object) => this.judge.isMirror(object));
     this.judge.guard.lost(what, clusters, { before, after: exportedBy(this.targets[name]), mirrors });
     this.judge.lost.targetReplaced(name, this.targets[name]);
+    this.judge.lostMembers?.targetReplaced(name, this.targets[name]);
   }
 
   #clusterOf(name: LinkName): string | undefined {
@@ -456,6 +481,9 @@ export class Stage {
     return at === 'east' ? this.east : this.targets[at];
   }
 }
+
+/** The controllers of clusters that have pods. */
+const SLICES_ALONE: readonly string[] = ['endpointslice-controller'];
 
 /** Longer than the longest wait of a watch before it is opened again. */
 const OUTGROWN_MS = 45_000;

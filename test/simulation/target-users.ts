@@ -6,6 +6,7 @@ import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { HistoryCluster } from './cluster.ts';
 import { fateOf } from './hostile.ts';
 import { type Command, type Export, type PodState, PORTS } from './command.ts';
+import { membershipOf } from './members.ts';
 
 export const EXPORT_LABEL = 'mirror.linkerd.io/exported';
 
@@ -26,7 +27,12 @@ export function putService(target: HistoryCluster, command: Of<'put service'>): 
     metadata: {
       name,
       namespace,
-      labels: { ...exportLabels(exported), 'example.com/tag': tag, 'app.kubernetes.io/managed-by': 'Helm' },
+      labels: {
+        ...membershipOf(there),
+        ...exportLabels(exported),
+        'example.com/tag': tag,
+        'app.kubernetes.io/managed-by': 'Helm',
+      },
       annotations: { 'example.com/note': tag, 'config.linkerd.io/opaque-ports': '9000', 'excluded.io/note': tag },
     },
     spec: {

@@ -18,7 +18,7 @@ interface Shown {
 }
 
 /** A user's Service, or a mirror, has no members, whatever it is called. */
-function shown({ live, slices }: Standing): Shown | undefined {
+function shown({ live, slices }: Standing, name: string): Shown | undefined {
   const { labels = {}, annotations = {} } = live?.metadata ?? {};
   if (labels['mirror.linkerd.io/mirrored-service'] !== 'true') return undefined;
   if (labels['mirror.linkerd.io/cluster-name'] !== undefined) return undefined;
@@ -27,7 +27,10 @@ function shown({ live, slices }: Standing): Shown | undefined {
     const clusters = (remote ?? '').split(',').filter((entry) => entry !== '');
     return {
       isFlat: true,
-      members: [...clusters.map((entry) => entry.replace(/^web@/, '')), ...(local === 'web' ? [HERE] : [])],
+      members: [
+        ...clusters.map((entry) => (entry.startsWith(`${name}@`) ? entry.slice(name.length + 1) : entry)),
+        ...(local === name ? [HERE] : []),
+      ],
     };
   }
   if (labels['linkspan.dev/federation'] !== 'gateway') return undefined;
@@ -72,7 +75,7 @@ export function brokenRules(
   const must = (holds: boolean, rule: string): void => {
     if (!holds) broken.push(rule);
   };
-  const before = shown(given);
+  const before = shown(given, given.name);
   const { isHeld } = given.local;
   // Without the Lease, an annotation about the local member is another's; slices are only ever ours.
   const isAnothers = !isHeld && before?.isFlat !== false;
@@ -97,7 +100,7 @@ export function brokenRules(
     return broken;
   }
 
-  const now = shown(after) ?? { isFlat: true, members: [] };
+  const now = shown(after, given.name) ?? { isFlat: true, members: [] };
   const stays = clusters.filter(({ name, party }) => party.knowledge !== 'known' && before?.members.includes(name));
   const selected = clusters.filter(
     ({ target, party }) => party.knowledge === 'known' && mayJoin(party.service) && target?.isAdmitted !== false,
@@ -242,7 +245,7 @@ function brokenSlices(
     );
   if (!alive && target.gateway !== undefined && isResolved && ready) broken.push(`I5: ${name} is dead and ready`);
   for (const { metadata, ports } of now) {
-    if (metadata.annotations?.['mirror.linkerd.io/remote-svc-fq-name'] !== `web.shop.svc.${name}.local`)
+    if (metadata.annotations?.['mirror.linkerd.io/remote-svc-fq-name'] !== fqNameOf(target, observed))
       broken.push(`I5: ${name} has another name`);
     if (isResolved && metadata.annotations?.['mirror.linkerd.io/remote-gateway-identity'] !== target.gateway?.identity)
       broken.push(`I5: ${name} has another identity`);
@@ -263,6 +266,9 @@ function brokenSlices(
 }
 
 const ownerOf = ({ live }: Pick<Standing, 'live'>): string | undefined => live?.metadata.labels?.owner;
+
+const fqNameOf = ({ link }: TargetParty, { name, namespace }: ObservedFederation): string =>
+  `${name}.${namespace}.svc.${link.clusterDomain}`;
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 

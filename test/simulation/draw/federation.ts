@@ -1,0 +1,212 @@
+/**
+ * Draws federated Services (rules I1 to I8) into a history: how Links want members to be reached, the members that there
+ * are to begin with, and what users do with them. All of it is drawn after the rest of a history, which stays as it was.
+ */
+import fc from 'fast-check';
+import {
+  CLUSTER_OF,
+  type Command,
+  type Federation,
+  type Kind,
+  type LinkEdit,
+  NAMESPACES,
+  type Of,
+  type OfSource,
+  OTHER_CLUSTER,
+  PORTS,
+  type PodState,
+  type TargetName,
+  TARGETS,
+} from '../command.ts';
+import type { History } from '../history.ts';
+import { doing, link } from './fields.ts';
+import { pods as anyPods } from './services.ts';
+import type { Weighted } from './weighted.ts';
+
+const { west, bar } = CLUSTER_OF;
+const CLUSTERS = [west, bar, OTHER_CLUSTER] as const;
+
+const shapes = fc.constantFrom<Readonly<Record<TargetName, Federation>>>(
+  ...([
+    { west: 'gateway', bar: 'gateway' },
+    { west: 'flat', bar: 'flat' },
+  ] as const),
+  ...([
+    { west: 'gateway', bar: 'gateway' },
+    { west: 'flat', bar: 'flat' },
+  ] as const),
+  ...([
+    { west: 'flat', bar: 'gateway' },
+    { west: 'gateway', bar: 'flat' },
+  ] as const),
+);
+
+const NAMES = ['web', 'alt', 'foo'] as const;
+const PLAIN = { ports: 0, tag: 'a', publishNotReady: false } as const;
+
+/** Few names, so that the Services of several clusters meet. */
+const ofSource: fc.Arbitrary<OfSource> = fc.record({
+  namespace: fc.constantFrom(...([...Array<'shop'>(6).fill('shop'), 'till'] as const)),
+  name: fc.constantFrom(...(['web', 'web', ...NAMES] as const)),
+});
+const of: fc.Arbitrary<Of> = fc
+  .tuple(fc.constantFrom(...TARGETS), ofSource)
+  .map(([target, which]) => ({ link: target, ...which }));
+
+/** Mostly one that can join. */
+const kind = fc.constantFrom<Kind>(
+  ...([...Array<'clusterIP'>(6).fill('clusterIP'), 'selectorless', 'headless', 'external'] as const),
+);
+/** Mostly the same, so that members fit together. */
+const ports = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(0) },
+  { weight: 1, arbitrary: fc.nat({ max: PORTS.length - 1 }) },
+);
+const pods: fc.Arbitrary<readonly PodState[]> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant([{ hostname: '', ready: true }]) },
+  { weight: 1, arbitrary: anyPods },
+);
+
+/** A Service of a target that is to join. */
+const member = (which: fc.Arbitrary<Of>): fc.Arbitrary<readonly Command[]> =>
+  fc
+    .tuple(which, kind, ports, pods, fc.constantFrom<'none' | 'true'>('none', 'true'))
+    .map(([named, is, had, behind, exported]): readonly Command[] => [
+      { do: 'put service', ...named, kind: is, exported, ports: had, tag: 'a', publishNotReady: false },
+      { do: 'set pods', ...named, pods: behind },
+      { do: 'federate', ...named, member: true },
+    ]);
+
+const local = (which: fc.Arbitrary<OfSource>): fc.Arbitrary<Command> =>
+  fc
+    .tuple(which, kind, ports, pods, fc.constantFrom(true, true, true, false))
+    .map(([named, is, had, behind, isMember]): Command => ({
+      ...{ do: 'put local', ...named, kind: is, ports: had, pods: behind, member: isMember },
+    }));
+
+const edit = (which: fc.Arbitrary<LinkEdit>): fc.Arbitrary<Command> =>
+  fc.tuple(link, which).map(([name, field]): Command => ({ do: 'edit link', link: name, edit: field }));
+
+const foreign = {
+  kind: fc.constantFrom<'Service' | 'Endpoints'>('Service', 'Service', 'Service', 'Endpoints'),
+  namespace: fc.constantFrom(...NAMESPACES),
+  name: fc.constantFrom('web-federated', 'web-federated', 'alt-federated'),
+};
+
+const wait = (...ms: readonly number[]): fc.Arbitrary<Command> =>
+  fc.constantFrom(...ms).map((each): Command => ({ do: 'wait', ms: each }));
+
+/** Memberships change while answers take their time, and the Link is given up meanwhile (L69). */
+const givenUp = fc
+  .tuple(
+    fc.constantFrom(...TARGETS),
+    fc.boolean(),
+    wait(100, 300, 500),
+    fc.constantFrom<'suspend' | 'remove' | 'rename' | 'stop'>('suspend', 'suspend', 'remove', 'rename', 'stop'),
+  )
+  .map(([target, isMember, waiting, how]): readonly Command[] => [
+    ...NAMES.flatMap((name): readonly Command[] => [
+      { do: 'put service', link: target, namespace: 'shop', name, kind: 'clusterIP', exported: 'none', ...PLAIN },
+      { do: 'federate', link: target, namespace: 'shop', name, member: !isMember },
+    ]),
+    { do: 'wait', ms: 4_000 },
+    { do: 'weather', at: 'east', weather: 'slow', ms: 12_000 },
+    ...NAMES.map((name): Command => ({ do: 'federate', link: target, namespace: 'shop', name, member: isMember })),
+    waiting,
+    GIVEN_UP[how](target),
+    { do: 'wait', ms: 4_000 },
+  ]);
+
+const GIVEN_UP: Readonly<Record<'suspend' | 'remove' | 'rename' | 'stop', (target: TargetName) => Command>> = {
+  suspend: (target) => ({ do: 'suspend link', link: target }),
+  remove: (target) => ({ do: 'remove link', link: target }),
+  rename: () => ({ do: 'rename link', first: 'put' }),
+  stop: () => ({ do: 'stop operator' }),
+};
+
+/** The cluster of the only Link that has members gets another name (L68). */
+const renamed = fc
+  .tuple(fc.constantFrom(CLUSTER_OF.bar, OTHER_CLUSTER, OTHER_CLUSTER), wait(5, 1_000, 4_000))
+  .map(([value, waiting]): readonly Command[] => [
+    { do: 'wait', ms: 4_000 },
+    { do: 'edit link', link: 'bar', edit: { field: 'targetClusterName', value } },
+    waiting,
+  ]);
+
+const single = (commands: fc.Arbitrary<Command>): fc.Arbitrary<readonly Command[]> => commands.map((one) => [one]);
+
+const happens: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<readonly Command[]>])[] = [
+  [8, member(of)],
+  [3, givenUp],
+  [2, renamed],
+  ...(
+    [
+      [
+        10,
+        fc
+          .tuple(of, fc.constantFrom(true, true, false))
+          .map(([which, is]) => ({ do: 'federate', ...which, member: is })),
+      ],
+      [6, local(ofSource)],
+      [2, ofSource.map((which) => ({ do: 'remove local', ...which }))],
+      [5, edit(fc.record({ field: fc.constant('federation'), value: fc.constantFrom<Federation>('flat', 'gateway') }))],
+      [
+        2,
+        edit(
+          fc.record({
+            field: fc.constant('federatedServiceSelector'),
+            value: fc.constantFrom('value', 'value', 'empty'),
+          }),
+        ),
+      ],
+      [3, fc.record({ ...doing('put foreign'), ...foreign, labels: fc.constantFrom('none', 'mirror') })],
+      [2, fc.record({ ...doing('remove foreign'), ...foreign })],
+      [
+        2,
+        fc.record({ do: fc.constantFrom('put discovery', 'remove discovery'), cluster: fc.constantFrom(...CLUSTERS) }),
+      ],
+      [
+        4,
+        fc.record({
+          ...doing('edit mirror'),
+          kind: fc.constantFrom('Service', 'EndpointSlice'),
+          index: fc.nat({ max: 7 }),
+          how: fc.constantFrom('delete', 'delete', 'label', 'annotation', 'content', 'disown'),
+        }),
+      ],
+    ] as Weighted
+  ).map(([weight, arbitrary]) => [weight, single(arbitrary)] as const),
+];
+
+/** The members at first: always one, mostly several, and the local one now and then. */
+const beginning = fc
+  .tuple(
+    member(fc.constant({ link: 'bar', namespace: 'shop', name: 'web' })),
+    fc.option(member(fc.constant({ link: 'west', namespace: 'shop', name: 'web' })), { nil: [] }),
+    fc.option(single(local(fc.constant({ namespace: 'shop', name: 'web' }))), { nil: [], freq: 2 }),
+  )
+  .map((all) => all.flat());
+
+/** Draws what is added to a history. */
+export const federated: fc.Arbitrary<(history: History) => History> = fc
+  .tuple(
+    shapes,
+    beginning,
+    fc.array(fc.tuple(fc.nat(), fc.oneof(...happens.map(([weight, arbitrary]) => ({ weight, arbitrary })))), {
+      minLength: 3,
+      maxLength: 10,
+      size: 'max',
+    }),
+  )
+  .map(([federation, first, more]) => (history: History): History => {
+    const { commands } = history;
+    // Linkerd's controller is there before all else.
+    const begun = commands[0]?.do === 'linkerd' ? 1 : 0;
+    const rest = commands
+      .slice(begun)
+      .flatMap((command, at, { length }) => [
+        ...more.filter(([where]) => where % length === at).flatMap(([, what]) => what),
+        command,
+      ]);
+    return { ...history, federation, commands: [...commands.slice(0, begun), ...first, ...rest] };
+  });

@@ -1,0 +1,172 @@
+/**
+ * What {@link Lost} judges of federated Services (rules E5, I5, I6): no member goes that stays one, not even for a moment
+ * while the shape changes; and the Service itself stays while a target has a member, whatever its cluster is called (L68).
+ * Memberships are judged of names under which no Service that joins has ever had other ports, in any cluster, so that no
+ * member keeps another from joining.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '../cluster/simulated/storage/object.ts';
+import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
+import type { HistoryCluster } from './cluster.ts';
+import { GATEWAY_NAME, type LinkName, LINKS, PORTS, TARGET_OF, TARGETS } from './command.ts';
+import { isDiscovered } from './federation-users.ts';
+import { clusterOf, isServable } from './link-state.ts';
+import { type Kept, Lost, type LostOptions } from './lost.ts';
+import { isFederated, isMember, joinedBy, leadsThroughGateways, membersIn } from './members.ts';
+import { portsOf, specOf } from './oracle.ts';
+
+const EVEN_PORTS = portsOf((PORTS[0] ?? []) as Parameters<typeof portsOf>[0]);
+
+/** Whether a Service may join whatever others of its name there are, if these are such, too. */
+export const isEven = (service: KubeObject): boolean => {
+  const { type, clusterIP, ports } = specOf(service);
+  const hasPorts = Array.isArray(ports) && isDeepStrictEqual(portsOf(ports), EVEN_PORTS);
+  return hasPorts && type !== 'ExternalName' && clusterIP !== 'None';
+};
+
+/** The terms on which a Link has members join; undefined: none, or it may be that they cannot. */
+export function termsOf(east: HistoryCluster, link: KubeObject | undefined): string | undefined {
+  const { federatedServiceSelector, federation, gatewayAddress, targetClusterName } = (link?.spec ?? {}) as {
+    readonly federatedServiceSelector?: object;
+    readonly federation?: string;
+    readonly gatewayAddress?: string;
+    readonly targetClusterName?: string;
+  };
+  const isSelecting = Object.keys(federatedServiceSelector ?? {}).length > 0;
+  // A name may have no address for a while.
+  const isReachable = gatewayAddress !== GATEWAY_NAME && isDiscovered(east, targetClusterName ?? '');
+  return isSelecting && isReachable ? federation : undefined;
+}
+
+type Options = Omit<LostOptions, 'clusterOf' | 'isExported' | 'isCertain' | 'termsOf'>;
+
+export class LostMembers {
+  readonly #east: HistoryCluster;
+  readonly #linkOf: LostOptions['linkOf'];
+  readonly #members: Lost;
+  /** Of the federated Services themselves; the clusters of this are targets. */
+  readonly #services: Lost;
+  /** Keys of which a Service that joins has ever been another than an even one. */
+  readonly #uneven = new Set<string>();
+  /** Members that each federated Service has, by its key. */
+  readonly #shown = new Map<string, ReadonlySet<string>>();
+  /** Tells memberships apart that came one after another. */
+  #count = 0;
+  readonly #ids = new Map<string, string>();
+
+  /** @param isAnothers whether another holds the Lease of a Link */
+  constructor(east: HistoryCluster, options: Options, isAnothers: (name: LinkName) => boolean) {
+    const { linkOf } = options;
+    this.#east = east;
+    this.#linkOf = linkOf;
+    const common = { ...options, isExported: isMember, isCertain: isEven };
+    this.#members = new Lost({ ...common, clusterOf, termsOf: (link) => termsOf(east, link) });
+    this.#services = new Lost({
+      ...common,
+      isServed: () => true,
+      clusterOf: targetOf,
+      termsOf: (link) => {
+        if (link === undefined || !isServable(link) || isAnothers(link.metadata.name as LinkName)) return undefined;
+        // Which of two targets has the cluster is not certain.
+        const isShared = LINKS.some((name) => {
+          const other = linkOf(name);
+          return clusterOf(other) === clusterOf(link) && other !== undefined && targetOf(other) !== targetOf(link);
+        });
+        return isShared ? undefined : termsOf(east, link);
+      },
+    });
+  }
+
+  /** A Service of a target was written or deleted, with an event. */
+  targetChanged(...of: Parameters<Lost['targetChanged']>): void {
+    for (const lost of [this.#members, this.#services]) lost.targetChanged(...of);
+  }
+
+  /** A target is another, or was restored. */
+  targetReplaced(...of: Parameters<Lost['targetReplaced']>): void {
+    for (const lost of [this.#members, this.#services]) lost.targetReplaced(...of);
+  }
+
+  /** A Link came, changed or went, or who holds its Lease, or what Linkerd's control plane has credentials of. */
+  linksChanged(): void {
+    for (const lost of [this.#members, this.#services]) lost.linksChanged();
+  }
+
+  /** A Service of any cluster was written. */
+  seen(service: KubeObject): void {
+    if (isMember(service) && !isEven(service)) this.#uneven.add(keyOf(service));
+  }
+
+  /** The source cluster was restored from a backup. */
+  restored(): void {
+    for (const lost of [this.#members, this.#services]) lost.restored();
+    const before = [...this.#shown.keys()];
+    this.#shown.clear();
+    for (const key of before) this.#shown.set(key, this.#membersOf(key));
+  }
+
+  /** A federated Service or a slice of one was written or deleted, by whomever. */
+  changed({ type, object, previous }: StorageEvent, { isByUs }: { readonly isByUs: boolean }): void {
+    const subject = isFederated(object) ? object : previous;
+    if (subject === undefined || !isFederated(subject)) return;
+    const key = joinedBy(subject);
+    const before = this.#shown.get(key) ?? new Set();
+    const after = this.#membersOf(key);
+    this.#shown.set(key, after);
+    for (const cluster of after) {
+      if (before.has(cluster)) continue;
+      this.#ids.set(`${key} ${cluster}`, String(++this.#count));
+      this.#members.made(this.#kept(key, cluster), { isByUs });
+    }
+    for (const cluster of before) {
+      if (after.has(cluster)) continue;
+      const kept = this.#kept(key, cluster);
+      if (isByUs && !this.#uneven.has(key) && !this.#isTaken(key))
+        this.#members.deleted(kept, `the membership of ${cluster} in ${key}-federated`);
+      this.#members.went(kept);
+    }
+    this.#sawService(subject, key, type === 'DELETED' && isByUs);
+  }
+
+  #sawService({ kind, metadata: { uid } }: KubeObject, key: string, isDeleted: boolean): void {
+    const id = kind === 'Service' ? uid : this.#serviceOf(key)?.metadata.uid;
+    const clusters = this.#shown.get(key);
+    for (const target of TARGETS) {
+      const kept = { id: `${id} ${target}`, cluster: target, key };
+      const names = LINKS.flatMap((link) => (TARGET_OF[link] === target ? (clusterOf(this.#linkOf(link)) ?? []) : []));
+      if (names.some((cluster) => clusters?.has(cluster))) this.#services.made(kept, { isByUs: true });
+      if (isDeleted && kind === 'Service') this.#services.deleted(kept, `Service ${key}-federated`);
+    }
+  }
+
+  /** Whether somebody else's Service has the name. */
+  #isTaken(key: string): boolean {
+    const there = this.#serviceOf(key);
+    return there !== undefined && !isFederated(there);
+  }
+
+  #kept(key: string, cluster: string): Kept {
+    return { id: this.#ids.get(`${key} ${cluster}`) ?? '', cluster, key };
+  }
+
+  /** The clusters that a federated Service leads to: by its lists, which hide its slices, or by its slices. */
+  #membersOf(key: string): ReadonlySet<string> {
+    const service = this.#serviceOf(key);
+    if (service === undefined || !isFederated(service)) return new Set();
+    if (!leadsThroughGateways(service)) return new Set(membersIn(service));
+    const slices = this.#east
+      .list('discovery.k8s.io/v1', 'EndpointSlice')
+      .filter((slice) => isFederated(slice) && joinedBy(slice) === key);
+    return new Set(slices.flatMap(membersIn));
+  }
+
+  /** The Service of a federated Service's name. */
+  #serviceOf(key: string): KubeObject | undefined {
+    const [namespace, name] = key.split('/');
+    return this.#east.get('v1', 'Service', namespace, `${name}-federated`);
+  }
+}
+
+const targetOf = ({ metadata: { name } }: KubeObject): string => TARGET_OF[name as LinkName];
+
+const keyOf = ({ metadata: { namespace, name } }: KubeObject): string => `${namespace}/${name}`;
