@@ -2,10 +2,11 @@
  * Which clusters may have a member that is not known yet, so that a federated Service without members stays for it, and
  * clients keep its ClusterIP (rule I6). Pure.
  */
+import type { RefusalReason } from '../mirror/reasons.ts';
 import { isFederated } from '../source/owner.ts';
 import type { Admission } from './admission.ts';
 import { invalidMember } from './refusals.ts';
-import type { ObservedFederation } from './observed.ts';
+import type { ObservedFederation, TargetParty } from './observed.ts';
 
 /** Returns the clusters that a Service waits for; none while it has members. Undefined among them: the local cluster. */
 export function awaitedClusters(
@@ -14,7 +15,7 @@ export function awaitedClusters(
 ): ReadonlySet<string | undefined> {
   if (live === undefined || !isFederated(live) || !isWritable || members.length > 0) return new Set();
   const undecided = refused.flatMap(({ target, refusal: { reason } }) =>
-    target !== undefined && reason === 'WaitingForCredentials' && target.isDiscoverable === undefined ? [target] : [],
+    target !== undefined && isUndecided(target, reason) ? [target] : [],
   );
   const unread = targets.filter(({ knowledge, mayHaveMember }) => knowledge !== 'known' && mayHaveMember);
   const { knowledge, isHeld, service } = local;
@@ -24,4 +25,19 @@ export function awaitedClusters(
     ...[...undecided, ...unread].map(({ link }) => link.cluster),
     ...(knowledge === 'unknown' || isComing ? [undefined] : []),
   ]);
+}
+
+/** Reports whether a member is left out only until something is known, or the Lease of local memberships is held. */
+function isUndecided({ isDiscoverable, gateway }: TargetParty, reason: RefusalReason): boolean {
+  switch (reason) {
+    case 'WaitingForCredentials':
+      return isDiscoverable === undefined;
+    case 'WaitingForGateway':
+      // Its name has no address yet.
+      return gateway !== undefined;
+    case 'WaitingForLease':
+      return true;
+    default:
+      return false;
+  }
 }

@@ -33,10 +33,14 @@ export function termsOf(east: HistoryCluster, link: KubeObject | undefined): str
     readonly targetClusterName?: string;
   };
   const isSelecting = Object.keys(federatedServiceSelector ?? {}).length > 0;
-  // A name may have no address for a while.
-  const isReachable = gatewayAddress !== GATEWAY_NAME && isDiscovered(east, targetClusterName ?? '');
-  return isSelecting && isReachable ? federation : undefined;
+  return isSelecting && isDiscovered(east, targetClusterName ?? '') ? `${federation} ${gatewayAddress}` : undefined;
 }
+
+/** Terms on which members stay: the name of a gateway may have no address for a while. */
+const lastingTermsOf = (east: HistoryCluster, link: KubeObject | undefined): string | undefined => {
+  const terms = termsOf(east, link);
+  return terms?.includes(GATEWAY_NAME) === true ? undefined : terms;
+};
 
 type Options = Omit<LostOptions, 'clusterOf' | 'isExported' | 'isCertain' | 'termsOf'>;
 
@@ -60,7 +64,7 @@ export class LostMembers {
     this.#east = east;
     this.#linkOf = linkOf;
     const common = { ...options, isExported: isMember, isCertain: isEven };
-    this.#members = new Lost({ ...common, clusterOf, termsOf: (link) => termsOf(east, link) });
+    this.#members = new Lost({ ...common, clusterOf, termsOf: (link) => lastingTermsOf(east, link) });
     this.#services = new Lost({
       ...common,
       isServed: () => true,

@@ -206,6 +206,31 @@ const REGRESSIONS: readonly (readonly [string, readonly Command[]])[] = [
   ['an operator that is stopped before it has begun stops (H2)', [{ do: 'stop operator' }]],
 ];
 
+/** The same of federated Services that lead through gateways. */
+const OF_FEDERATED_SERVICES: typeof REGRESSIONS = [
+  [
+    'a federated Service keeps its ClusterIP while its cluster gets another name, and the name of its gateway no answer (L68)',
+    [
+      { do: 'edit link', link: 'bar', edit: { field: 'gatewayAddress', value: 'gateway.example' } },
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'foo', ...EXPORTED },
+      { do: 'federate', link: 'bar', namespace: 'shop', name: 'foo', member: true },
+      { do: 'wait', ms: 35_000 },
+      { do: 'wait', ms: 35_000 },
+      // It is seen to be there after all that concerns it.
+      { do: 'edit link', link: 'bar', edit: { field: 'excluded', value: true } },
+      { do: 'wait', ms: 4000 },
+      { do: 'names', as: 'refused' },
+      { do: 'edit link', link: 'bar', edit: { field: 'targetClusterName', value: 'far' } },
+      { do: 'wait', ms: 4000 },
+    ],
+  ],
+];
+
+test.each(OF_FEDERATED_SERVICES)('%s', { timeout: 120_000 }, async (_, commands) => {
+  const federation = { west: 'gateway', bar: 'gateway' } as const;
+  expect(await run({ endpoints: 'endpoints', commands, replicas: 1, clocks: [], federation }, 1)).toBeUndefined();
+});
+
 test.each(REGRESSIONS)('%s', { timeout: 120_000 }, async (_, commands) => {
   for (const endpoints of ['endpoints', 'slices'] as const) {
     expect(await run({ endpoints, commands, replicas: 1, clocks: [] }, 1)).toBeUndefined();

@@ -286,6 +286,22 @@ export const FEDERATION: readonly Defect[] = [
   {
     ...ADMISSION,
     file: 'operator/federation/awaited.ts',
+    name: 'a federated Service goes although a member waits for the address of its gateway',
+    rule: 'L68',
+    find: 'return gateway !== undefined;',
+    replace: 'return false;',
+  },
+  {
+    ...ADMISSION,
+    file: 'operator/federation/awaited.ts',
+    name: 'a federated Service goes although a member waits for the Lease',
+    rule: 'L68',
+    find: "case 'WaitingForLease': return true;",
+    replace: "case 'WaitingForLease': return false;",
+  },
+  {
+    ...ADMISSION,
+    file: 'operator/federation/awaited.ts',
     name: 'a federated Service without members stays for Links that select none, or are others',
     rule: 'I6',
     find: "knowledge !== 'known' && mayHaveMember",

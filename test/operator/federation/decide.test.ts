@@ -478,6 +478,7 @@ describe('without members (I6, L68)', () => {
   const live = linkerds('web@gone', { labels: { owner: 'gone' } });
   const unread = target('a', { knowledge: 'unknown', service: undefined });
   const none = target('b', { service: undefined });
+  const unresolved = { ...target('a').gateway!, addresses: [] };
 
   test('a federated Service stays as it is, with an empty list, while a cluster may have a member', () => {
     const [there] = settled(federation([unread, none], { live }));
@@ -505,6 +506,7 @@ describe('without members (I6, L68)', () => {
     ['its Link is another controller’s', federation([{ ...unread, knowledge: 'anothers', mayHaveMember: false }])],
     ['its Link selects no members', federation([{ ...unread, mayHaveMember: false }])],
     ['there is no Link', federation([])],
+    ['its Link has no gateway', federation([throughGateway('a', { gateway: undefined })])],
   ])('it goes when nobody may have a member: %s', (_, observed) => {
     expect(settled({ ...observed, live })[0]).toEqual(NOTHING);
   });
@@ -514,6 +516,8 @@ describe('without members (I6, L68)', () => {
     ['it is not known whether it can be found', federation([target('a', { isDiscoverable: undefined })])],
     ['the local Services are not read', federation([], { local: local({ knowledge: 'unknown' }) })],
     ['nor are they, nor the Lease held', federation([], { local: local({ knowledge: 'unknown', isHeld: false }) })],
+    ['a member waits for the Lease', federation([throughGateway('a')], { local: local({ isHeld: false }) })],
+    ['its gateway has no address yet', federation([throughGateway('a', { gateway: unresolved })])],
     ['the local one waits for the Lease', federation([], { local: local({ service: member('h'), isHeld: false }) })],
   ])('it stays for a cluster that may have one: %s', (_, observed) => {
     expect(remoteOf({ ...observed, live })).toBe('');

@@ -191,8 +191,11 @@ export function brokenRules(
 function mayStillJoin({ target, party }: Cluster, { local }: ObservedFederation): boolean {
   if (target === undefined) return local.knowledge === 'unknown' || (!local.isHeld && mayJoin(local.service));
   if (party.knowledge !== 'known') return target.mayHaveMember;
-  const isFlat = target.mode === 'remote-discovery' && target.isDiscoverable === undefined;
-  return isFlat && target.isAdmitted && mayJoin(target.service);
+  const isUndecided =
+    target.mode === 'remote-discovery'
+      ? target.isDiscoverable === undefined
+      : target.gateway !== undefined && hasTcp(party) && (!local.isHeld || isUnresolved(target));
+  return isUndecided && target.isAdmitted && mayJoin(target.service);
 }
 
 /** Which shape there must be. */
