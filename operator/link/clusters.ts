@@ -171,7 +171,7 @@ export class Clusters {
         } else {
           if (running !== undefined) return this.#end(cluster, running);
           if (this.#isBusy(settings.name, cluster)) break;
-          this.#serve(settings);
+          this.#begun(cluster, this.#sessions.serve(settings));
         }
         await this.#forgetOthers(cluster, settings.name, signal);
         break;
@@ -184,7 +184,7 @@ export class Clusters {
         break;
       case 'keep':
         if (running !== undefined) return this.#end(cluster, running);
-        this.#keep(cluster, assignment.link);
+        this.#begun(cluster, this.#sessions.keep(cluster, assignment.link));
         break;
       case 'remove': {
         if (running instanceof Removal && running.link === assignment.link) break;
@@ -222,20 +222,10 @@ export class Clusters {
     return session.settings.uid === uid && isRecorded && this.#links.get(name)?.work === session;
   }
 
-  #serve(settings: LinkSettings): void {
-    const { name, cluster } = settings;
-    this.#records.set(name, cluster);
-    this.#follow(cluster, this.#sessions.serve(settings));
-  }
-
-  #keep(cluster: string, link: string): void {
+  /** Notes what a session writes for, and reconciles with what becomes of its Lease. */
+  #begun(cluster: string, work: Session | Keeping): void {
+    const { link, lease } = work;
     this.#records.set(link, cluster);
-    this.#follow(cluster, this.#sessions.keep(cluster, link));
-  }
-
-  /** Reconciles with what becomes of the Lease of a session. */
-  #follow(cluster: string, work: Session | Keeping): void {
-    const { lease } = work;
     // Then the records of other Links may go.
     for (const step of [lease.answered, lease.recorded]) void step.then(() => this.#controller.add(cluster));
     void lease.replaced.then((other) => this.#replaced(cluster, work, other));

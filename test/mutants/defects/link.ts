@@ -852,7 +852,7 @@ export const LINK: readonly Defect[] = [
     ...CLUSTERS,
     name: 'L59 what a Link left gives way although an invalid Link names the cluster',
     rule: 'E9',
-    find: 'this.#keep(cluster, assignment.link); break;',
+    find: 'this.#begun(cluster, this.#sessions.keep(cluster, assignment.link)); break;',
     replace: 'for (const [link, of] of this.#records.served) if (of === cluster) this.#records.delete(link); break;',
   },
   {
