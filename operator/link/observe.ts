@@ -5,6 +5,7 @@
 import { isIP } from 'node:net';
 import { type LinkSettings, probeName } from '../../crds/index.ts';
 import type { OperatorConfig } from '../config/config.ts';
+import type { TargetKnowledge } from '../failover/readiness.ts';
 import { desiredProbe } from '../gateway/probe-service.ts';
 import { type Service, splitKey } from '../kube/objects.ts';
 import { type Manifests, NOTHING } from '../mirror/desired.ts';
@@ -86,6 +87,16 @@ export const observeMember = (
     anyReady: service && slices && readSlices(service, slices).anyReady,
   };
 };
+
+/** Returns what failover knows of a target Service; no gateway is one that is not alive. */
+export const knowledgeOf = (
+  { target, slices, decidable }: Pick<ObservedExport, 'target' | 'slices' | 'decidable'>,
+  gateway: GatewayView | undefined,
+): TargetKnowledge => ({
+  exported: target?.mode ?? (decidable ? 'not' : undefined),
+  slices,
+  isGatewayAlive: gateway === undefined ? false : gateway.alive,
+});
 
 export interface ServedOptions extends Surroundings {
   readonly link: LinkView;

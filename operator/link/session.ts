@@ -22,7 +22,7 @@ import { SessionParty } from './federation-party.ts';
 import { SessionImports } from './import-party.ts';
 import { Mirrors } from './mirrors.ts';
 import { NamespaceBudget } from './namespaces.ts';
-import { linkViewOf, observeServed, probeAddress, probeManifests } from './observe.ts';
+import { knowledgeOf, linkViewOf, observeServed, probeAddress, probeManifests } from './observe.ts';
 import { Reachability } from './reachability.ts';
 import { findingsOf } from './session-findings.ts';
 import type { SessionFindings } from './status.ts';
@@ -166,14 +166,9 @@ export class Session {
 
   /** Returns what is known first hand of a target Service (rule J3). Slices of flat mode are read once they are asked for. */
   knowledge(key: string): TargetKnowledge {
-    const { target, slices, decidable } = this.#exports.observe(key);
-    if (target?.mode === 'remote-discovery') this.#exports.readFlatSlices();
-    const gateway = this.#gateway.view;
-    return {
-      exported: target?.mode ?? (decidable ? 'not' : undefined),
-      slices,
-      isGatewayAlive: gateway === undefined ? false : gateway.alive,
-    };
+    const exported = this.#exports.observe(key);
+    if (exported.target?.mode === 'remote-discovery') this.#exports.readFlatSlices();
+    return knowledgeOf(exported, this.#gateway.view);
   }
 
   /** Returns whether a Service that is a member of a federated one is ready; undefined while that is not known. */

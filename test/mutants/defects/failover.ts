@@ -44,7 +44,7 @@ export const FAILOVER: readonly Defect[] = [
     tests: E2E,
     name: 'no mirror in flat mode is ever ready',
     rule: 'J3',
-    find: "if (target?.mode === 'remote-discovery') this.#exports.readFlatSlices();",
+    find: "if (exported.target?.mode === 'remote-discovery') this.#exports.readFlatSlices();",
     replace: '',
   },
   {

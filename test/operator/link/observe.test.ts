@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { probeAddress } from '../../../operator/link/observe.ts';
+import { knowledgeOf, probeAddress } from '../../../operator/link/observe.ts';
 import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
 import { PROBE_KEY } from '../../../operator/source/owner.ts';
 
@@ -23,4 +23,30 @@ test.each<readonly [string, OwnedObjects['services'], string | undefined]>([
     }),
   };
   expect(probeAddress({ name: 'west', cluster: 'far-west' }, source)).toBe(address);
+});
+
+test.each<readonly [string, Parameters<typeof knowledgeOf>, ReturnType<typeof knowledgeOf>]>([
+  [
+    'nothing while the target has not been read',
+    [{ target: undefined, slices: undefined, decidable: false }, undefined],
+    { exported: undefined, slices: undefined, isGatewayAlive: false },
+  ],
+  [
+    'that it is not exported, once that is certain',
+    [
+      { target: undefined, slices: undefined, decidable: true },
+      { addresses: [], port: 4143, alive: undefined },
+    ],
+    { exported: 'not', slices: undefined, isGatewayAlive: undefined },
+  ],
+  [
+    'how it is exported, and whether the gateway is alive',
+    [
+      { target: { service: { metadata: { name: 'web' } }, mode: 'gateway' }, slices: [], decidable: true },
+      { addresses: ['203.0.113.1'], port: 4143, alive: true },
+    ],
+    { exported: 'gateway', slices: [], isGatewayAlive: true },
+  ],
+])('failover knows of a target Service %s (J3)', (_, given, knowledge) => {
+  expect(knowledgeOf(...given)).toEqual(knowledge);
 });
