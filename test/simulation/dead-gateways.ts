@@ -5,6 +5,7 @@
  */
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { type Command, type LinkName, LINKS, TARGET_OF, type TargetName } from './command.ts';
+import { clusterOf } from './link-state.ts';
 import { membersIn } from './members.ts';
 import { PROBE_PERIOD_MS, PROBE_THRESHOLD } from './probe-spec.ts';
 import type { Stage } from './stage.ts';
@@ -24,7 +25,7 @@ const LOOK_MS = 1_000;
 const OF_TARGETS: ReadonlySet<Command['do']> = new Set<Command['do']>([
   ...(['put service', 'remove service', 'put many', 'lose all', 'lose part', 'lose slices', 'put set'] as const),
   ...(['renew pods', 'export', 'set pods', 'set slice', 'put secret', 'move target', 'put foreign'] as const),
-  ...(['kill gateway', 'revive gateway', 'wait', 'put hostile', 'remove hostile', 'lag'] as const),
+  ...(['kill gateway', 'revive gateway', 'wait', 'put hostile', 'remove hostile', 'lag', 'federate'] as const),
 ]);
 
 export class DeadGateways {
@@ -91,6 +92,9 @@ export class DeadGateways {
     if (world.nowMs < beganMs + FOUND_OUT_MS) return;
     const spec = this.#stage.linkOf(name)?.spec as { targetClusterName: string; probeSpec?: object } | undefined;
     if (spec?.probeSpec === undefined || !(isKept || this.#isServed(name))) return;
+    // Linkerd's controller writes its mirrors, too, for another Link that names the cluster.
+    const naming = LINKS.filter((other) => clusterOf(this.#stage.linkOf(other)) === spec.targetClusterName);
+    if (naming.some((other) => judge.isHeldByAnother(other))) return;
     const slices = east.list('discovery.k8s.io/v1', 'EndpointSlice');
     const mirrors = history.endpoints === 'endpoints' ? east.list('v1', 'Endpoints') : slices;
     const ofCluster = [
