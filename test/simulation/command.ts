@@ -130,6 +130,8 @@ export type Command =
   | { readonly do: 'suspend link' | 'resume link'; readonly link: LinkName }
   /** Linkerd's controller beside the operator: is started, stops, or is killed. */
   | { readonly do: 'linkerd'; readonly link: LinkName; readonly act: 'start' | 'release' | 'kill' }
+  /** Linkerd's local service mirror, which writes local memberships. */
+  | { readonly do: 'linkerd local'; readonly act: 'start' | 'release' | 'kill' }
   /** Link `west` becomes `west-v2`, or the other way round: made before the other is deleted, or after. */
   | { readonly do: 'rename link'; readonly first: 'put' | 'remove' }
   | { readonly do: 'put secret'; readonly link: LinkName; readonly as: CredentialsKind }

@@ -303,6 +303,11 @@ export class Judge {
   ): void {
     const [before, after] = [membersIn(previous), type === 'DELETED' ? [] : membersIn(object)];
     const isSlice = object.kind === 'EndpointSlice';
+    // Slices lead nowhere without their Service, and must not lead from somebody else's.
+    if (isSlice && type === 'DELETED' && !this.#hasService(object)) {
+      this.#mustHoldLeases(sender, [], what);
+      return;
+    }
     const all = [...before, ...after];
     const concerned = new Set(isSlice ? all : all.filter((each) => before.includes(each) !== after.includes(each)));
     const shapes = type !== 'DELETED' && !isSlice && leadsThroughGateways(object) && !leadsThroughGateways(previous);
@@ -310,6 +315,12 @@ export class Judge {
     const isLocal = shapes || (!isSlice && concerned.has(LOCAL_MEMBER));
     concerned.delete(LOCAL_MEMBER);
     this.#mustHoldLeases(sender, [...concerned, ...(isLocal ? [LOCAL_MEMBER] : [])], what);
+  }
+
+  /** Whether there is the federated Service that a slice is of. */
+  #hasService({ metadata: { namespace, labels = {} } }: KubeObject): boolean {
+    const service = this.#east.get('v1', 'Service', namespace, labels['kubernetes.io/service-name'] ?? '');
+    return service !== undefined && isFederated(service);
   }
 
   /**

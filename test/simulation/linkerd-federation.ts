@@ -61,16 +61,18 @@ export class LinkerdFederation {
     return true;
   }
 
-  /** Ends, and releases the Lease; what it wrote stays. */
-  stop(): void {
+  /** Ends, and releases the Lease, or leaves it to expire, as when it is killed; what it wrote stays. */
+  stop(how: 'release' | 'kill' = 'release'): void {
     this.#seen.clear();
-    this.#lease.release();
+    if (how === 'release') this.#lease.release();
   }
 
   #join(service: Service): void {
     const { here, link } = this.#options;
     const { name, namespace } = service.metadata;
     if (here.get('v1', 'Namespace', undefined, namespace!) === undefined || service.spec.clusterIP === 'None') return;
+    // The API server refuses what it would write.
+    if ((service.spec.ports ?? []).length === 0) return;
     const live = this.#federated(service);
     const { [REMOTE]: remote, [LOCAL]: local } = live?.metadata.annotations ?? {};
     const entries = (remote ?? '').split(',').filter((each) => each !== '');

@@ -224,6 +224,21 @@ const OF_FEDERATED_SERVICES: typeof REGRESSIONS = [
       { do: 'wait', ms: 4000 },
     ],
   ],
+  [
+    "a federated Service keeps its ClusterIP while its cluster gets another name, and Linkerd's local mirror runs (L68)",
+    [
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'foo', ...EXPORTED },
+      { do: 'federate', link: 'bar', namespace: 'shop', name: 'foo', member: true },
+      { do: 'wait', ms: 4000 },
+      { do: 'stop operator' },
+      { do: 'linkerd local', act: 'start' },
+      { do: 'wait', ms: 4000 },
+      { do: 'start operator' },
+      { do: 'wait', ms: 4000 },
+      { do: 'edit link', link: 'bar', edit: { field: 'targetClusterName', value: 'far' } },
+      { do: 'wait', ms: 35_000 },
+    ],
+  ],
 ];
 
 test.each(OF_FEDERATED_SERVICES)('%s', { timeout: 120_000 }, async (_, commands) => {

@@ -33,6 +33,7 @@ import { Judge } from './judge.ts';
 import { clusterOf } from './link-state.ts';
 import { conditionsOf, LinkUsers } from './link-users.ts';
 import { Linkerd } from './linkerd.ts';
+import { LinkerdLocal } from './linkerd-local.ts';
 import { Operators } from './operators.ts';
 import { Pace } from './pace.ts';
 import { editMirror, putForeign } from './source-users.ts';
@@ -127,6 +128,7 @@ export class Stage {
         new Linkerd({ world, east: this.east, namespace: LINKS_NAMESPACE, link, cluster: () => this.#clusterOf(link) }),
       ]),
     );
+    this.#linkerdLocal = new LinkerdLocal({ world, east: this.east, namespace: LINKS_NAMESPACE });
     const probeConnectTo = LINKS.map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${GATEWAYS[TARGET_OF[name]]}`);
     const complain = (what: string): void => this.judge.complain(what);
     this.operators = new Operators({ history, world, internet, east: this.east, probeConnectTo, complain });
@@ -138,6 +140,7 @@ export class Stage {
   }
 
   readonly #linkerd: ReadonlyMap<LinkName, Linkerd>;
+  readonly #linkerdLocal: LinkerdLocal;
   /** F3. */
   readonly deadGateways: DeadGateways;
 
@@ -189,7 +192,7 @@ export class Stage {
   /** Everything that was broken works again; what users did stays done. */
   calm(): void {
     this.deadGateways.end();
-    for (const linkerd of this.#linkerd.values()) linkerd.stop('release');
+    for (const linkerd of [...this.#linkerd.values(), this.#linkerdLocal]) linkerd.stop('release');
     for (const cluster of this.#clusters) {
       cluster.start();
       cluster.faults.clear();
@@ -324,6 +327,10 @@ export class Stage {
         else linkerd?.stop(command.act);
         break;
       }
+      case 'linkerd local':
+        if (command.act === 'start') this.#linkerdLocal.start();
+        else this.#linkerdLocal.stop(command.act);
+        break;
       case 'remove link':
         this.judge.guard.forgive();
         this.links.remove(command.link);

@@ -124,13 +124,31 @@ const GIVEN_UP: Readonly<Record<'suspend' | 'remove' | 'rename' | 'stop', (targe
   stop: () => ({ do: 'stop operator' }),
 };
 
+const renames = [CLUSTER_OF.bar, OTHER_CLUSTER, OTHER_CLUSTER].map((value): Command => ({
+  ...{ do: 'edit link', link: 'bar', edit: { field: 'targetClusterName', value } },
+}));
+
 /** The cluster of the only Link that has members gets another name (L68). */
 const renamed = fc
-  .tuple(fc.constantFrom(CLUSTER_OF.bar, OTHER_CLUSTER, OTHER_CLUSTER), wait(5, 1_000, 4_000))
-  .map(([value, waiting]): readonly Command[] => [
-    { do: 'wait', ms: 4_000 },
-    { do: 'edit link', link: 'bar', edit: { field: 'targetClusterName', value } },
+  .tuple(fc.constantFrom(...renames), wait(5, 1_000, 4_000))
+  .map(([rename, waiting]): readonly Command[] => [{ do: 'wait', ms: 4_000 }, rename, waiting]);
+
+/** Linkerd's local mirror writes local memberships when the operator comes, and is given up after a while, or is not. */
+const beside = fc
+  .tuple(
+    fc.boolean(),
+    wait(1_000, 4_000, 35_000),
+    fc.array(fc.oneof(local(ofSource), fc.constantFrom(...renames)), { maxLength: 2 }),
+    fc.constantFrom<'release' | 'kill' | 'start'>('release', 'kill', 'start'),
+  )
+  .map(([isFirst, waiting, meanwhile, act]): readonly Command[] => [
+    ...([0, 1] as const).map((replica): Command => ({ do: isFirst ? 'stop operator' : 'kill operator', replica })),
+    { do: 'linkerd local', act: 'start' },
     waiting,
+    ...([0, 1] as const).map((replica): Command => ({ do: 'start operator', replica })),
+    ...meanwhile.flatMap((each): readonly Command[] => [{ do: 'wait', ms: 4_000 }, each]),
+    { do: 'wait', ms: 4_000 },
+    { do: 'linkerd local', act },
   ]);
 
 const single = (commands: fc.Arbitrary<Command>): fc.Arbitrary<readonly Command[]> => commands.map((one) => [one]);
@@ -139,6 +157,7 @@ const happens: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<reado
   [8, member(of)],
   [3, givenUp],
   [2, renamed],
+  [2, beside],
   ...(
     [
       [
@@ -161,6 +180,13 @@ const happens: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<reado
       ],
       [3, fc.record({ ...doing('put foreign'), ...foreign, labels: fc.constantFrom('none', 'mirror') })],
       [2, fc.record({ ...doing('remove foreign'), ...foreign })],
+      [
+        3,
+        fc.record({
+          ...doing('linkerd local'),
+          act: fc.constantFrom<'start' | 'release' | 'kill'>('start', 'start', 'release', 'kill'),
+        }),
+      ],
       [
         2,
         fc.record({ do: fc.constantFrom('put discovery', 'remove discovery'), cluster: fc.constantFrom(...CLUSTERS) }),
