@@ -303,8 +303,8 @@ export class Judge {
   ): void {
     const [before, after] = [membersIn(previous), type === 'DELETED' ? [] : membersIn(object)];
     const isSlice = object.kind === 'EndpointSlice';
-    // Slices lead nowhere without their Service, and must not lead from somebody else's.
-    if (isSlice && type === 'DELETED' && !this.#hasService(object)) {
+    // Nobody's membership depends on slices that lead nowhere, and from somebody else's Service they must not lead.
+    if (isSlice && type === 'DELETED' && !this.#isUsed(object)) {
       this.#mustHoldLeases(sender, [], what);
       return;
     }
@@ -317,10 +317,10 @@ export class Judge {
     this.#mustHoldLeases(sender, [...concerned, ...(isLocal ? [LOCAL_MEMBER] : [])], what);
   }
 
-  /** Whether there is the federated Service that a slice is of. */
-  #hasService({ metadata: { namespace, labels = {} } }: KubeObject): boolean {
+  /** Whether a slice is of a federated Service that leads through gateways: lists of members hide it. */
+  #isUsed({ metadata: { namespace, labels = {} } }: KubeObject): boolean {
     const service = this.#east.get('v1', 'Service', namespace, labels['kubernetes.io/service-name'] ?? '');
-    return service !== undefined && isFederated(service);
+    return service !== undefined && isFederated(service) && leadsThroughGateways(service);
   }
 
   /**
