@@ -90,6 +90,7 @@ export type Command =
   | ({ readonly do: 'set slice'; readonly pods: readonly PodState[] } & Of)
   /** A Service joins the federated Service of its name, or does not any more (I1). */
   | ({ readonly do: 'federate'; readonly member: boolean } & Of)
+  | { readonly do: 'federate many'; readonly link: TargetName; readonly member: boolean }
   /** A Service of the source cluster, which may be the local member, and the pods behind it. */
   | ({
       readonly do: 'put local';

@@ -25,7 +25,8 @@ const LOOK_MS = 1_000;
 const OF_TARGETS: ReadonlySet<Command['do']> = new Set<Command['do']>([
   ...(['put service', 'remove service', 'put many', 'lose all', 'lose part', 'lose slices', 'put set'] as const),
   ...(['renew pods', 'export', 'set pods', 'set slice', 'put secret', 'move target', 'put foreign'] as const),
-  ...(['kill gateway', 'revive gateway', 'wait', 'put hostile', 'remove hostile', 'lag', 'federate'] as const),
+  ...(['federate', 'federate many'] as const),
+  ...(['kill gateway', 'revive gateway', 'wait', 'put hostile', 'remove hostile', 'lag'] as const),
 ]);
 
 export class DeadGateways {

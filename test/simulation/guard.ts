@@ -1,10 +1,11 @@
 /**
  * Rule E6, write by write: what a target loses at once, without anybody deleting it there one by one, takes no more
- * mirrors with it than the guard allows, until the user confirms. Each key that is lost is put down to what lost it, and
- * each mirror that the operator deletes then to its key.
+ * mirrors, or memberships, with it than the guard allows, until the user confirms. Each key that is lost is put down to what
+ * lost it, and each mirror that the operator deletes then to its key.
  */
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { HistoryCluster } from './cluster.ts';
+import { isMember } from './members.ts';
 import { EXPORT_LABEL } from './target-users.ts';
 
 /** What may always go at once, and which part of all. */
@@ -42,43 +43,54 @@ const podsOf = (slice: KubeObject): readonly string[] => {
   );
 };
 
+/** Keys of the Services of a target that join federated Services. */
+export const membersOf = (target: HistoryCluster): Exported =>
+  new Set(
+    target
+      .list('v1', 'Service')
+      .filter(isMember)
+      .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`),
+  );
+
+/** What a target lost: keys that it had, and has. */
+export interface Lack {
+  readonly before: Exported;
+  readonly after: Exported;
+  /** Keys of all that there is for a target cluster: what has nothing yet is no loss. */
+  readonly there: (cluster: string) => readonly string[];
+}
+
 export class Guard {
   readonly #complain: (what: string) => void;
+  readonly #noun: string;
   /** By target cluster name, then by key. */
   readonly #losses = new Map<string, Map<string, Loss>>();
-  /** Mirrors of Services and of pods that there are, and the most that there were, by target cluster name. */
+  /** Those of Services and of pods that there are, and the most that there were, by target cluster name. */
   readonly #counts = new Map<string, Counts>();
   readonly #most = new Map<string, Counts>();
 
-  constructor(complain: (what: string) => void) {
+  /** @param noun what is counted */
+  constructor(complain: (what: string) => void, noun = 'mirrors') {
     this.#complain = complain;
+    this.#noun = noun;
   }
 
   /**
    * A target lost what is in `before` and not in `after`.
    * @param clusters names of the target clusters as which it is mirrored
-   * @param mirrors all mirrors there are: what has none yet is no loss
    */
-  lost(
-    what: string,
-    clusters: readonly string[],
-    {
-      before,
-      after,
-      mirrors,
-    }: { readonly before: Exported; readonly after: Exported; readonly mirrors: readonly KubeObject[] },
-  ): void {
+  lost(what: string, clusters: readonly string[], { before, after, there }: Lack): void {
     const gone = [...before].filter((key) => !after.has(key) && after.has(serviceOf(key)) === key.includes('#'));
     const loss: Loss = { what, deleted: { services: new Set(), pods: new Set() } };
     for (const cluster of clusters) {
       const losses = this.#losses.get(cluster) ?? new Map<string, Loss>();
       this.#losses.set(cluster, losses);
-      const ofCluster = mirrors.filter((mirror) => clusterOf(mirror) === cluster);
-      const pods = ofCluster.filter(isOfPod).length;
-      this.#counts.set(cluster, { services: ofCluster.length - pods, pods });
+      const kept = there(cluster);
+      const pods = kept.filter(isOfPod).length;
+      this.#counts.set(cluster, { services: kept.length - pods, pods });
       this.#noteMost(cluster);
-      const mirrored = new Set(ofCluster.map((mirror) => keyOfMirror(cluster, mirror)));
-      for (const key of gone) if (mirrored.has(key)) losses.set(key, loss);
+      const had = new Set(kept);
+      for (const key of gone) if (had.has(key)) losses.set(key, loss);
     }
   }
 
@@ -94,9 +106,9 @@ export class Guard {
     else this.#losses.delete(cluster);
   }
 
-  /** A mirror came, or went, whoever did that. */
-  counted(cluster: string, mirror: KubeObject, by: 1 | -1): void {
-    const kind = isOfPod(mirror) ? 'pods' : 'services';
+  /** One came, or went, whoever did that. */
+  counted(cluster: string, key: string, by: 1 | -1): void {
+    const kind = isOfPod(key) ? 'pods' : 'services';
     const count = this.#counts.get(cluster) ?? { services: 0, pods: 0 };
     this.#counts.set(cluster, { ...count, [kind]: count[kind] + by });
     this.#noteMost(cluster);
@@ -109,20 +121,21 @@ export class Guard {
   }
 
   /**
-   * The operator deleted a mirror.
+   * The operator deleted one.
    * @param isExported whether the Service of a key is exported by the target now
    */
-  deleted(cluster: string, mirror: KubeObject, isExported: (service: string) => boolean): void {
-    const key = keyOfMirror(cluster, mirror);
+  deleted(cluster: string, key: string, isExported: (service: string) => boolean): void {
     const loss = this.#losses.get(cluster)?.get(key);
     // With a Service go the mirrors of its pods.
-    if (loss === undefined || (isOfPod(mirror) && !isExported(serviceOf(key)))) return;
-    const kind = isOfPod(mirror) ? 'pods' : 'services';
+    if (loss === undefined || (isOfPod(key) && !isExported(serviceOf(key)))) return;
+    const kind = isOfPod(key) ? 'pods' : 'services';
     const { [kind]: deleted } = loss.deleted;
     deleted.add(`${cluster} ${key}`);
     const most = Math.max(ALWAYS, (this.#most.get(cluster)?.[kind] ?? 0) * PART);
     if (deleted.size > most) {
-      this.#complain(`${deleted.size} mirrors of ${kind} of ${cluster} deleted since ${loss.what}, unconfirmed (E6)`);
+      this.#complain(
+        `${deleted.size} ${this.#noun} of ${kind} of ${cluster} deleted since ${loss.what}, unconfirmed (E6)`,
+      );
     }
   }
 }
@@ -131,15 +144,12 @@ const serviceOf = (key: string): string => key.replace(/#.*/, '');
 
 const keyOf = ({ metadata: { namespace, name } }: KubeObject): string => `${namespace}/${name}`;
 
-const isOfPod = ({ metadata }: KubeObject): boolean =>
-  metadata.labels?.['mirror.linkerd.io/headless-mirror-svc-name'] !== undefined;
-
-const clusterOf = ({ metadata }: KubeObject): string | undefined => metadata.labels?.['mirror.linkerd.io/cluster-name'];
+const isOfPod = (key: string): boolean => key.includes('#');
 
 /** The key that a mirror is of, as its annotation has it, or its name. */
-function keyOfMirror(cluster: string, mirror: KubeObject): string {
-  const { namespace, name, annotations = {} } = mirror.metadata;
+export function keyOfMirror(cluster: string, { metadata }: KubeObject): string {
+  const { namespace, name, labels = {}, annotations = {} } = metadata;
   const [first = '', second = ''] = (annotations['mirror.linkerd.io/remote-svc-fq-name'] ?? '').split('.');
-  if (isOfPod(mirror)) return `${namespace}/${second}#${first}`;
+  if (labels['mirror.linkerd.io/headless-mirror-svc-name'] !== undefined) return `${namespace}/${second}#${first}`;
   return `${namespace}/${name.slice(0, -cluster.length - 1)}`;
 }

@@ -8,7 +8,7 @@ import type { Resource } from '../cluster/simulated/kinds/resources.ts';
 import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import type { HistoryCluster } from './cluster.ts';
 import { appliedGeneration, unapplied } from './applied.ts';
-import { Guard } from './guard.ts';
+import { Guard, keyOfMirror } from './guard.ts';
 import { Lost } from './lost.ts';
 import { LostMembers } from './lost-members.ts';
 import { keptMirror, MIRRORS } from './lost-mirrors.ts';
@@ -112,7 +112,7 @@ export class Judge {
       const cluster = object.metadata.labels?.['mirror.linkerd.io/cluster-name'] ?? '';
       const kept = keptMirror(cluster, object);
       if (type === 'ADDED' && kept !== undefined) this.lost.made(kept, { isByUs: sender !== undefined });
-      this.guard.counted(cluster, object, type === 'ADDED' ? 1 : -1);
+      this.guard.counted(cluster, keyOfMirror(cluster, object), type === 'ADDED' ? 1 : -1);
     });
   }
 
@@ -157,10 +157,16 @@ export class Judge {
   /** The source cluster went back to a backup: who held which Lease is not what holders know. */
   restored(): void {
     this.#holders.clear();
-    this.guard.forgive();
+    this.forgive();
     this.lost.restored();
     this.lostMembers?.restored();
     this.#restoredMs = this.#nowMs();
+  }
+
+  /** Whatever goes from a cluster now may go (E6): its deletion was confirmed, or its Link is another. */
+  forgive(cluster?: string): void {
+    this.guard.forgive(cluster);
+    this.lostMembers?.guard.forgive(cluster);
   }
 
   /** What must not have happened, and did. */
@@ -257,7 +263,7 @@ export class Judge {
     if (type !== 'DELETED' || !this.isMirror(mirror)) return;
     const kept = keptMirror(cluster, mirror);
     if (kept !== undefined) this.lost.deleted(kept, `mirror ${mirror.metadata.namespace}/${mirror.metadata.name}`);
-    this.guard.deleted(cluster, mirror, (key) => {
+    this.guard.deleted(cluster, keyOfMirror(cluster, mirror), (key) => {
       const [namespace = '', name = ''] = key.split('/');
       return this.#targetsOf(cluster).some(
         (target) => target.get('v1', 'Service', namespace, name)?.metadata.labels?.[EXPORT_LABEL] !== undefined,

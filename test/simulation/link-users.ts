@@ -101,7 +101,7 @@ export class LinkUsers {
       if (link === undefined || count === undefined) continue;
       const { [CONFIRM]: before, ...annotations } = link.metadata.annotations ?? {};
       const confirmed = before === undefined ? { ...annotations, [CONFIRM]: count } : annotations;
-      this.#judge.guard.forgive(clusterOf(link));
+      this.#judge.forgive(clusterOf(link));
       this.#putEdited({ ...link, metadata: { ...link.metadata, annotations: confirmed } });
     }
   }
@@ -136,7 +136,7 @@ export class LinkUsers {
     if (link === undefined) return;
     const spec = link.spec as Readonly<Record<string, unknown>>;
     // What it selects no more, or was another cluster's, may go.
-    if (edit.field !== 'period') this.#judge.guard.forgive();
+    if (edit.field !== 'period') this.#judge.forgive();
     this.#putEdited({ ...link, spec: { ...spec, ...specOf(spec, edit) } });
     this.#judge.namespacesMayBeMade ||= edit.field === 'enableNamespaceCreation' && edit.value;
   }

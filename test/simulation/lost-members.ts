@@ -10,6 +10,7 @@ import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import type { HistoryCluster } from './cluster.ts';
 import { GATEWAY_NAME, type LinkName, LINKS, PORTS, TARGET_OF, TARGETS } from './command.ts';
 import { isDiscovered } from './federation-users.ts';
+import { Guard, type Lack } from './guard.ts';
 import { clusterOf, isServable } from './link-state.ts';
 import { type Kept, Lost, type LostOptions } from './lost.ts';
 import { isFederated, isMember, joinedBy, leadsThroughGateways, membersIn } from './members.ts';
@@ -45,6 +46,8 @@ const lastingTermsOf = (east: HistoryCluster, link: KubeObject | undefined): str
 type Options = Omit<LostOptions, 'clusterOf' | 'isExported' | 'isCertain' | 'termsOf'>;
 
 export class LostMembers {
+  /** E6. */
+  readonly guard: Guard;
   readonly #east: HistoryCluster;
   readonly #linkOf: LostOptions['linkOf'];
   readonly #members: Lost;
@@ -63,6 +66,7 @@ export class LostMembers {
     const { linkOf } = options;
     this.#east = east;
     this.#linkOf = linkOf;
+    this.guard = new Guard(options.complain, 'memberships');
     const common = { ...options, isExported: isMember, isCertain: isEven };
     this.#members = new Lost({ ...common, clusterOf, termsOf: (link) => lastingTermsOf(east, link) });
     this.#services = new Lost({
@@ -89,6 +93,13 @@ export class LostMembers {
   /** A target is another, or was restored. */
   targetReplaced(...of: Parameters<Lost['targetReplaced']>): void {
     for (const lost of [this.#members, this.#services]) lost.targetReplaced(...of);
+  }
+
+  /** A target lost members that it had before, without anybody deleting them. */
+  lost(what: string, clusters: readonly string[], of: Omit<Lack, 'there'>): void {
+    const there = (cluster: string): readonly string[] =>
+      [...this.#shown].flatMap(([key, members]) => (members.has(cluster) ? [key] : []));
+    this.guard.lost(what, clusters, { ...of, there });
   }
 
   /** A Link came, changed or went, or who holds its Lease, or what Linkerd's control plane has credentials of. */
@@ -121,6 +132,7 @@ export class LostMembers {
       if (before.has(cluster)) continue;
       this.#ids.set(`${key} ${cluster}`, String(++this.#count));
       this.#members.made(this.#kept(key, cluster), { isByUs });
+      this.guard.counted(cluster, key, 1);
     }
     for (const cluster of before) {
       if (after.has(cluster)) continue;
@@ -128,6 +140,8 @@ export class LostMembers {
       if (isByUs && !this.#uneven.has(key) && !this.#isTaken(key))
         this.#members.deleted(kept, `the membership of ${cluster} in ${key}-federated`);
       this.#members.went(kept);
+      this.guard.counted(cluster, key, -1);
+      if (isByUs) this.guard.deleted(cluster, key, () => true);
     }
     this.#sawService(subject, key, type === 'DELETED' && isByUs);
   }

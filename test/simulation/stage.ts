@@ -27,7 +27,7 @@ import { putHostileService, putHostileSlice, removeHostile, writeStatus } from '
 import { DeadGateways } from './dead-gateways.ts';
 import { fail, lag } from './failing.ts';
 import { discover, federate, putDiscovery, putLocal } from './federation-users.ts';
-import { exportedBy } from './guard.ts';
+import { exportedBy, keyOfMirror, membersOf } from './guard.ts';
 import type { History } from './history.ts';
 import { Judge } from './judge.ts';
 import { clusterOf } from './link-state.ts';
@@ -114,6 +114,7 @@ export class Stage {
       cluster.onWrite((_, { plural }, event) => {
         if (plural !== 'services' && plural !== 'endpointslices') return;
         if (event.type !== 'DELETED') this.judge.guard.seen(event.object);
+        if (event.type !== 'DELETED') this.judge.lostMembers?.guard.seen(event.object);
         const name = TARGETS.find((each) => this.#homes[each] === cluster);
         if (plural !== 'services') return;
         this.judge.lostMembers?.seen(event.object);
@@ -282,6 +283,9 @@ export class Stage {
       case 'federate':
         federate(this.targets[command.link], command);
         break;
+      case 'federate many':
+        for (const each of MANY) federate(this.targets[command.link], { ...command, namespace: 'shop', name: each });
+        break;
       case 'put local':
         putLocal(this.east, command);
         break;
@@ -332,7 +336,7 @@ export class Stage {
         else this.#linkerdLocal.stop(command.act);
         break;
       case 'remove link':
-        this.judge.guard.forgive();
+        this.judge.forgive();
         this.links.remove(command.link);
         break;
       case 'put link':
@@ -347,7 +351,7 @@ export class Stage {
       case 'rename link': {
         const from = this.linkOf('west') === undefined ? 'west-v2' : 'west';
         const to = from === 'west' ? 'west-v2' : 'west';
-        this.judge.guard.forgive();
+        this.judge.forgive();
         if (command.first === 'put') await this.play({ do: 'put link', link: to });
         this.links.remove(from);
         await this.play({ do: 'put link', link: to });
@@ -458,13 +462,21 @@ export class Stage {
 
   /** Lets a target lose something without anybody deleting it. */
   #lose(name: TargetName, what: string, lose: (target: HistoryCluster) => unknown): void {
-    const before = exportedBy(this.targets[name]);
+    const [before, members] = [exportedBy(this.targets[name]), membersOf(this.targets[name])];
     lose(this.targets[name]);
+    const target = this.targets[name];
     const clusters = LINKS.flatMap((link) => (TARGET_OF[link] === name ? (this.#clusterOf(link) ?? []) : []));
     const mirrors = this.east.list('v1', 'Service').filter((object) => this.judge.isMirror(object));
-    this.judge.guard.lost(what, clusters, { before, after: exportedBy(this.targets[name]), mirrors });
-    this.judge.lost.targetReplaced(name, this.targets[name]);
-    this.judge.lostMembers?.targetReplaced(name, this.targets[name]);
+    this.judge.guard.lost(what, clusters, {
+      ...{ before, after: exportedBy(target) },
+      there: (cluster) =>
+        mirrors
+          .filter(({ metadata: { labels } }) => labels?.['mirror.linkerd.io/cluster-name'] === cluster)
+          .map((mirror) => keyOfMirror(cluster, mirror)),
+    });
+    this.judge.lost.targetReplaced(name, target);
+    this.judge.lostMembers?.lost(what, clusters, { before: members, after: membersOf(target) });
+    this.judge.lostMembers?.targetReplaced(name, target);
   }
 
   #clusterOf(name: LinkName): string | undefined {

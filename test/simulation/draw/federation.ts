@@ -151,6 +151,24 @@ const beside = fc
     { do: 'linkerd local', act },
   ]);
 
+/** Many members are lost at once, without anybody deleting them (E6). */
+const losses = fc
+  .array(
+    fc.tuple(
+      fc.oneof(
+        fc.constantFrom<Command>({ do: 'lose all', link: 'west' }, { do: 'move target', services: 'none' }),
+        fc.constantFrom<0 | 1 | 2>(0, 1, 2).map((part): Command => ({ do: 'lose part', link: 'west', part })),
+        fc.constantFrom(2, 3).map((back): Command => ({ do: 'down', at: 'west', ms: 3_000, back, more: 0 })),
+      ),
+      wait(5, 1_000, 4_000),
+    ),
+    { minLength: 1, maxLength: 2, size: 'max' },
+  )
+  .map((lost): readonly Command[] => [
+    ...[{ do: 'put many', link: 'west' } as const, { do: 'federate many', link: 'west', member: true } as const],
+    ...[{ do: 'wait', ms: 4_000 } as const, ...lost.flat()],
+  ]);
+
 const single = (commands: fc.Arbitrary<Command>): fc.Arbitrary<readonly Command[]> => commands.map((one) => [one]);
 
 const happens: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<readonly Command[]>])[] = [
@@ -158,6 +176,7 @@ const happens: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<reado
   [3, givenUp],
   [2, renamed],
   [2, beside],
+  [1, losses],
   ...(
     [
       [
