@@ -90,9 +90,9 @@ const plain: fc.Arbitrary<History> = fc.record({
     .map(([first, others]) => [...first, ...others.flat()]),
 });
 
-/** Any history. In one of four, Links select members of federated Services, and more happens, which is drawn last. */
+/** Any history. In one of seven, Links select members of federated Services, and more happens, which is drawn last. */
 export const histories: fc.Arbitrary<History> = fc
-  .tuple(plain, fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: federated }))
+  .tuple(plain, fc.oneof({ weight: 6, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: federated }))
   .map(([history, more]) => (more === undefined ? history : more(history)));
 
 /** The history of a seed: always the same one. */

@@ -9,6 +9,7 @@ import {
   type Federation,
   type Kind,
   type LinkEdit,
+  type LinkName,
   NAMESPACES,
   type Of,
   type OfSource,
@@ -19,7 +20,7 @@ import {
   TARGETS,
 } from '../command.ts';
 import type { History } from '../history.ts';
-import { doing, link } from './fields.ts';
+import { doing } from './fields.ts';
 import { pods as anyPods } from './services.ts';
 import type { Weighted } from './weighted.ts';
 
@@ -85,7 +86,9 @@ const local = (which: fc.Arbitrary<OfSource>): fc.Arbitrary<Command> =>
     }));
 
 const edit = (which: fc.Arbitrary<LinkEdit>): fc.Arbitrary<Command> =>
-  fc.tuple(link, which).map(([name, field]): Command => ({ do: 'edit link', link: name, edit: field }));
+  fc
+    .tuple(fc.constantFrom<LinkName>('west', 'bar', 'west', 'bar', 'west-v2'), which)
+    .map(([name, field]): Command => ({ do: 'edit link', link: name, edit: field }));
 
 const foreign = {
   kind: fc.constantFrom<'Service' | 'Endpoints'>('Service', 'Service', 'Service', 'Endpoints'),
@@ -189,11 +192,11 @@ const happens: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<reado
       [2, ofSource.map((which) => ({ do: 'remove local', ...which }))],
       [5, edit(fc.record({ field: fc.constant('federation'), value: fc.constantFrom<Federation>('flat', 'gateway') }))],
       [
-        2,
+        4,
         edit(
           fc.record({
             field: fc.constant('federatedServiceSelector'),
-            value: fc.constantFrom('value', 'value', 'empty'),
+            value: fc.constantFrom('value', 'empty'),
           }),
         ),
       ],
