@@ -74,6 +74,7 @@ export const FAULTS: readonly Fault[] = [
     rule: 'G1',
     defects: ['Synced is true of a Link before its change has been applied'],
   },
+  { rule: 'L68', defects: ['a federated Service goes with its last member before all clusters are known'] },
   { rule: 'L69', defects: ['L69 a write that was sent under a Lease is given up, and may be made later'] },
   {
     rule: 'L54',
