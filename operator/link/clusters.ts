@@ -248,6 +248,10 @@ export class Clusters {
   #removed(cluster: string, removal: Removal, result: RemovalResult): void {
     if (result === 'stopped') return;
     this.#sessions.removed(cluster, removal);
+    if (result === 'interrupted') {
+      this.#controller.add(cluster);
+      return;
+    }
     this.#grace.end(cluster);
     if (result === 'complete') {
       this.#incomplete.delete(cluster);

@@ -30,9 +30,10 @@ const MAX_NAMED = 10;
 
 /**
  * Result of a removal. `incomplete`: namespaces that cannot be read may hold more mirrors, or parts in ServiceImports that
- * cannot be read stay, so the Lease stays.
+ * cannot be read stay, so the Lease stays. `interrupted`: so it does since the source cluster may have been restored from a
+ * backup meanwhile; what is left is to be looked for anew.
  */
-export type RemovalResult = 'complete' | 'incomplete' | 'stopped';
+export type RemovalResult = 'complete' | 'incomplete' | 'interrupted' | 'stopped';
 
 export class Removal {
   /** Name of the Link that the mirrors were written for. */
@@ -115,16 +116,15 @@ export class Removal {
   }
 
   async #finish(): Promise<RemovalResult> {
+    let readMs = -Infinity;
     while (!this.#stopped.signal.aborted) {
       // While another holds the Lease, keys wait for it.
       await untilAborted(this.#mirrors.idle(), this.#stopped.signal).catch(() => undefined);
+      readMs = performance.now();
       if (this.lease.isHeld && !this.#isAnythingLeft() && (await this.#isCertain())) break;
       await sleep(POLL_MS, this.#stopped.signal);
     }
-    const result = this.#stopped.signal.aborted ? 'stopped' : this.#isComplete() ? 'complete' : 'incomplete';
-    this.#env.federations.leave(this.#cluster);
-    if (result === 'complete') await this.#removeLease();
-    else await this.lease.release();
+    const result = await this.#end(readMs);
     this.#unsubscribe();
     await this.#env.imports?.leave(this.#cluster);
     await this.#mirrors.forget();
@@ -132,13 +132,27 @@ export class Removal {
     return result;
   }
 
-  async #removeLease(): Promise<void> {
-    await this.lease.remove().catch((error: unknown) => {
+  /**
+   * Gives the Lease up.
+   * @param readMs when what is left began to be read, on the monotonic clock
+   */
+  async #end(readMs: number): Promise<RemovalResult> {
+    const { federations, interruptions } = this.#env;
+    const isComplete = !this.#stopped.signal.aborted && this.#isComplete();
+    federations.leave(this.#cluster);
+    if (!isComplete) {
+      await this.lease.release();
+      return this.#stopped.signal.aborted ? 'stopped' : 'incomplete';
+    }
+    // That takes until all that was being written has been answered.
+    const isNothingLeft = (): boolean => interruptions.lastMs < readMs;
+    await this.lease.remove(isNothingLeft).catch((error: unknown) => {
       this.#env.log.warn(
         { link: this.link, error: describe(error) },
         'the Lease of the Link cannot be given up; it expires',
       );
     });
+    return isNothingLeft() ? 'complete' : 'interrupted';
   }
 
   #isComplete(): boolean {

@@ -135,11 +135,15 @@ export class WriteLease {
     await this.#locked;
   }
 
-  /** Ends the work, then deletes the Lease if we hold it: nothing that it records is left. */
-  async remove(): Promise<void> {
+  /**
+   * Ends the work, then deletes the Lease if we hold it.
+   * @param isNothingLeft whether it is still certain that nothing is left of what it records, asked right before; if not,
+   *   it is released
+   */
+  async remove(isNothingLeft: () => boolean): Promise<void> {
     await this.#rest();
     // If the deletion fails, the Lease is found again at the next start.
-    await this.#lock.remove(this.#stopped.signal);
+    await this.#lock.remove(this.#stopped.signal, isNothingLeft);
     this.#isHeld = false;
     this.#stopped.abort(new Error('the Lease is deleted'));
   }

@@ -152,8 +152,9 @@ export class LeaseRecord {
   /**
    * Releases or deletes the Lease if it is ours, or comes to be by an attempt that was given up, with retries until the
    * deadline.
+   * @param how asked again each time the Lease has been read
    */
-  async leave(how: 'release' | 'delete', signal?: AbortSignal): Promise<void> {
+  async leave(how: () => 'release' | 'delete', signal?: AbortSignal): Promise<void> {
     let failure: unknown;
     try {
       await within(LEAVE_DEADLINE_MS, signal, async (leaving) => {
@@ -175,11 +176,11 @@ export class LeaseRecord {
   }
 
   /** @returns whether it was ours */
-  async #leaveOnce(how: 'release' | 'delete', signal: AbortSignal): Promise<boolean> {
+  async #leaveOnce(how: () => 'release' | 'delete', signal: AbortSignal): Promise<boolean> {
     const { client, identity, namespace, name } = this.#options;
     const lease = await this.#read(signal);
     if (lease?.spec?.holderIdentity !== identity) return false;
-    if (how === 'delete') {
+    if (how() === 'delete') {
       const { uid, resourceVersion } = lease.metadata;
       await client.delete(LEASES, { namespace, name }, { uid, resourceVersion }, signal);
       return true;

@@ -108,17 +108,18 @@ export class LeaseLock {
     this.#running = this.#hold(AbortSignal.any([signal, this.#removal.signal]), handlers);
     await this.#running;
     if (this.#removal.signal.aborted) return;
-    await this.#record.leave('release').catch((error: unknown) => handlers.failing?.(describe(error), error));
+    await this.#record.leave(() => 'release').catch((error: unknown) => handlers.failing?.(describe(error), error));
   }
 
   /**
    * Ends {@link run} for good and deletes the Lease, if it is ours. Aborting `signal` ends the attempt.
+   * @param mayDelete whether nobody needs it any more, asked right before; if not, it is released instead
    * @throws ApiError or ConnectionError if it could not be deleted within 2 s; it then expires by itself
    */
-  async remove(signal: AbortSignal): Promise<void> {
+  async remove(signal: AbortSignal, mayDelete: () => boolean = () => true): Promise<void> {
     this.#removal.abort();
     await this.#running;
-    await this.#record.leave('delete', signal);
+    await this.#record.leave(() => (mayDelete() ? 'delete' : 'release'), signal);
   }
 
   async #hold(stop: AbortSignal, handlers: LeaseHandlers): Promise<void> {

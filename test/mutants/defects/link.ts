@@ -959,8 +959,8 @@ export const LINK: readonly Defect[] = [
     ...LEFTOVERS,
     name: 'S5 the Lease goes although namespaces that cannot be read may hold more',
     rule: 'E5',
-    find: "this.#isComplete() ? 'complete' : 'incomplete'",
-    replace: "'complete'",
+    find: '!this.#stopped.signal.aborted && this.#isComplete();',
+    replace: '!this.#stopped.signal.aborted;',
   },
   {
     ...LEFTOVERS,
@@ -977,6 +977,20 @@ export const LINK: readonly Defect[] = [
     find: 'await Promise.all([this.#mirrors.run(until), memberships]);',
     replace: 'await this.#mirrors.run(until); void memberships;',
     tests: ['test/operator/link/leftovers.test.ts'],
+  },
+  {
+    ...LEFTOVERS,
+    name: 'L79 a removal deletes its Lease although the source cluster may have been restored since it was read',
+    rule: 'E5',
+    find: 'interruptions.lastMs < readMs;',
+    replace: 'interruptions !== undefined && readMs > 0;',
+  },
+  {
+    ...CLUSTERS,
+    name: 'L79 what a restored source cluster may have again is forgotten with the removal',
+    rule: 'E5',
+    find: "if (result === 'interrupted') { this.#controller.add(cluster); return; }",
+    replace: "if (result === 'interrupted') return;",
   },
   {
     ...LEFTOVERS,

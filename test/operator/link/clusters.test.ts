@@ -11,6 +11,7 @@ import type { Link } from '../../../operator/link/link.ts';
 import { type LinkRead, readLinkObject } from '../../../operator/link/links.ts';
 import { createMetrics } from '../../../operator/metrics.ts';
 import { NameClaims } from '../../../operator/mirror/names.ts';
+import { Interruptions } from '../../../operator/runtime/interruptions.ts';
 import { link } from '../../support/builders.ts';
 import { Leases } from './leases.ts';
 
@@ -65,6 +66,9 @@ class World {
   holdMs = 0;
   /** How long it takes to answer that. */
   answerMs = 0;
+  /** How long the writes of federated Services take that are under way when they are interrupted. */
+  writingMs = 0;
+  readonly interruptions = new Interruptions();
   /** By cluster: keys of its mirrors. */
   readonly left = new Map<string, readonly string[]>();
   /** Parts in ServiceImports that cannot be read. */
@@ -175,7 +179,13 @@ class World {
       client: this.leases.client,
       writes: new FairSemaphore(32),
       source,
-      federations: { join: () => undefined, leave: () => undefined, add: () => undefined, interrupt: () => undefined },
+      interruptions: this.interruptions,
+      federations: {
+        join: () => undefined,
+        leave: () => undefined,
+        add: () => undefined,
+        interrupt: () => sleep(this.writingMs),
+      },
       imports: {
         join: () => undefined,
         leave: () => undefined,
@@ -406,6 +416,26 @@ describe('what a Link left (E5)', () => {
     expect(made.leases.holders).toEqual({ [leaseOf('a')]: 'us' });
     made.left.clear();
     await pass(3_000);
+    expect(made.leases.holders).toEqual({});
+    await made.end();
+  });
+
+  it('is looked for anew if the source cluster was away while the last writes under the Lease ended (L79)', async () => {
+    const made = await world([read('a')]);
+    made.left.set('west', ['shop/web']);
+    await made.delete('a');
+    await pass(3_000);
+    made.writingMs = 5_000;
+    made.left.clear();
+    await pass(1_000);
+    // It was restored from a backup.
+    made.left.set('west', ['shop/web']);
+    made.interruptions.noticed();
+    await pass(10_000);
+    expect(made.said).toEqual(['serves west by a', 'removes west of a', 'removes west of a']);
+    expect(made.leases.holders).toEqual({ [leaseOf('a')]: 'us' });
+    made.left.clear();
+    await pass(10_000);
     expect(made.leases.holders).toEqual({});
     await made.end();
   });

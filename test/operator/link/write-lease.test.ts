@@ -94,7 +94,7 @@ describe('the Lease under which mirrors of a Link are written (H1)', () => {
   it('is deleted when the work has come to rest, and not before', async () => {
     lease.run(work);
     await eventually('it is held', isHeld);
-    const removed = lease.remove();
+    const removed = lease.remove(() => true);
     await eventually('the work is to end', async () => works[0]?.until.aborted);
     await timeForIt();
     expect(stage.leases()).toEqual({ west: OURS });
@@ -154,7 +154,7 @@ describe('the Lease under which mirrors of a Link are written (H1)', () => {
     stage.lease('west', 'linkerd-0');
     lease.run(work);
     await eventually('it is held by another', async () => lease.heldBy !== undefined);
-    await lease.remove();
+    await lease.remove(() => true);
     expect(stage.leases()).toMatchObject({ west: { holder: 'linkerd-0' } });
   });
 });

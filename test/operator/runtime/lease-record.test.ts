@@ -58,7 +58,7 @@ describe('a Lease', () => {
     const record = recordOf('a');
     const held = await record.attempt(signal);
     if (held.holder !== 'us') throw new Error('not held');
-    await record.leave('release');
+    await record.leave(() => 'release');
     await recordOf('b').attempt(signal);
     await pass(60_000);
     expect(await record.attempt(signal, held)).toMatchObject({ holder: 'another', identity: 'b' });
@@ -68,14 +68,14 @@ describe('a Lease', () => {
   it('is free at once when it is released, and gone when it is deleted; that of another stays', async () => {
     const [a, b] = [recordOf('a'), recordOf('b')];
     await a.attempt(signal);
-    await b.leave('release');
+    await b.leave(() => 'release');
     expect(leases.holders).toEqual({ lock: 'a' });
-    await a.leave('release');
+    await a.leave(() => 'release');
     expect(leases.get('lock')?.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1 });
     expect((await b.attempt(signal)).holder).toBe('us');
-    await a.leave('delete');
+    await a.leave(() => 'delete');
     expect(leases.holders).toEqual({ lock: 'b' });
-    await b.leave('delete');
+    await b.leave(() => 'delete');
     expect(leases.holders).toEqual({});
   });
 
