@@ -106,7 +106,7 @@ export class Judge {
       if (plural === 'links') this.lost.linksChanged();
       // What Linkerd's control plane has credentials of counts, too.
       if (plural === 'links' || plural === 'secrets') this.lostMembers?.linksChanged();
-      if (plural === 'services') this.lostMembers?.seen(object);
+      if (plural === 'services') this.lostMembers?.seen(object, { isByUs: sender !== undefined });
       if (plural === 'services' || plural === 'endpointslices') this.#memberships(sender, event);
       if (plural !== 'services' || type === 'MODIFIED' || !this.isMirror(object)) return;
       const cluster = object.metadata.labels?.['mirror.linkerd.io/cluster-name'] ?? '';

@@ -2,7 +2,8 @@
  * What {@link Lost} judges of federated Services (rules E5, I5, I6): no member goes that stays one, not even for a moment
  * while the shape changes; and the Service itself stays while a target has a member, whatever its cluster is called (L68).
  * Memberships are judged of names under which no Service that joins has ever had other ports, in any cluster, so that no
- * member keeps another from joining.
+ * member keeps another from joining; nor a federated Service, by somebody who edited it: its ports may be those of a first
+ * member that is not known, and count as long as it is not (I3, I4).
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
@@ -53,7 +54,7 @@ export class LostMembers {
   readonly #members: Lost;
   /** Of the federated Services themselves; the clusters of this are targets. */
   readonly #services: Lost;
-  /** Keys of which a Service that joins has ever been another than an even one. */
+  /** Keys of which a Service that joins, or what somebody made of a federated one, has ever been another than an even one. */
   readonly #uneven = new Set<string>();
   /** Members that each federated Service has, by its key. */
   readonly #shown = new Map<string, ReadonlySet<string>>();
@@ -108,8 +109,10 @@ export class LostMembers {
   }
 
   /** A Service of any cluster was written. */
-  seen(service: KubeObject): void {
-    if (isMember(service) && !isEven(service)) this.#uneven.add(keyOf(service));
+  seen(service: KubeObject, { isByUs }: { readonly isByUs: boolean }): void {
+    if (isEven(service)) return;
+    if (isMember(service)) this.#uneven.add(keyOf(service));
+    if (isFederated(service) && !isByUs) this.#uneven.add(joinedBy(service));
   }
 
   /** The source cluster was restored from a backup. */

@@ -117,7 +117,7 @@ export class Stage {
         if (event.type !== 'DELETED') this.judge.lostMembers?.guard.seen(event.object);
         const name = TARGETS.find((each) => this.#homes[each] === cluster);
         if (plural !== 'services') return;
-        this.judge.lostMembers?.seen(event.object);
+        this.judge.lostMembers?.seen(event.object, { isByUs: false });
         if (name === undefined) return;
         this.judge.lost.targetChanged(name, event);
         this.judge.lostMembers?.targetChanged(name, event);
