@@ -107,20 +107,21 @@ export class Mirrors {
     return this.#controller.forget();
   }
 
-  /** Returns all keys that may need work: exported, mirrored or reported in the status; and the probe Service. */
+  /** Returns all keys that may need work: exported, mirrored, claiming a name or reported in the status; and the probe Service. */
   keys(): ReadonlySet<string> {
     const { from, cluster, env } = this.#options;
-    return new Set([PROBE_KEY, ...from.keys(), ...env.source.keysOf(cluster), ...this.#statuses.keys()]);
+    const known = [...env.source.keysOf(cluster), ...env.claims.keysOf(cluster), ...this.#statuses.keys()];
+    return new Set([PROBE_KEY, ...from.keys(), ...known]);
   }
 
   /**
-   * Reconciles everything after the target was listed. All claims on names are entered before any of them is acted on
-   * (rule A7).
+   * Reconciles everything after the target was listed. All claims on names are entered, and those of what is exported no
+   * more withdrawn, before any of them is acted on (rule A7).
    * @param exported keys of all exported Services
    */
   relisted(exported: Iterable<string>): void {
-    const { from, env } = this.#options;
-    for (const key of exported) claimAnew(from.observe(key), env.claims);
+    const { from, cluster, env } = this.#options;
+    for (const key of new Set([...exported, ...env.claims.keysOf(cluster)])) claimAnew(from.observe(key), env.claims);
     const keys = this.keys();
     if (!this.progress.hasBegun) this.progress.start(keys);
     for (const key of keys) this.add(key);

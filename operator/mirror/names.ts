@@ -83,8 +83,13 @@ export class NameClaims {
 
   /** Withdraws all claims of a cluster. */
   leave(cluster: string): void {
-    for (const key of [...(this.#parties.get(cluster)?.claims.keys() ?? [])]) this.withdraw({ cluster, key });
+    for (const key of [...this.keysOf(cluster)]) this.withdraw({ cluster, key });
     this.#parties.delete(cluster);
+  }
+
+  /** Returns the keys of a cluster that claim names. */
+  keysOf(cluster: string): Iterable<string> {
+    return this.#parties.get(cluster)?.claims.keys() ?? [];
   }
 
   /** Withdraws the claims of `owner`. */

@@ -979,6 +979,14 @@ export const LINK: readonly Defect[] = [
     tests: ['test/operator/link/leftovers.test.ts'],
   },
   {
+    file: 'operator/link/mirrors.ts',
+    tests: ['test/operator/link/session.test.ts'],
+    name: 'L80 what other selectors leave out before it is mirrored claims its name for ever',
+    rule: 'A7',
+    find: 'new Set([...exported, ...env.claims.keysOf(cluster)])',
+    replace: 'exported',
+  },
+  {
     ...LEFTOVERS,
     name: 'L79 a removal deletes its Lease although the source cluster may have been restored since it was read',
     rule: 'E5',
@@ -1391,7 +1399,7 @@ export const LINK: readonly Defect[] = [
     ...MIRRORS,
     name: 'S9 claims are entered one by one',
     rule: 'A7',
-    find: 'for (const key of exported) claimAnew(from.observe(key), env.claims);',
+    find: 'for (const key of new Set([...exported, ...env.claims.keysOf(cluster)])) claimAnew(from.observe(key), env.claims);',
     replace: '',
     tests: ['test/operator/link/mirrors.test.ts'],
   },

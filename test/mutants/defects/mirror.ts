@@ -352,7 +352,7 @@ export const MIRROR: readonly Defect[] = [
     ...NAMES,
     name: 'a Link that is gone still claims its names',
     rule: 'A7',
-    find: 'for (const key of [...(this.#parties.get(cluster)?.claims.keys() ?? [])]) this.withdraw({ cluster, key });',
+    find: 'for (const key of [...this.keysOf(cluster)]) this.withdraw({ cluster, key });',
     replace: '',
   },
   {

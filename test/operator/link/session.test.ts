@@ -308,6 +308,26 @@ describe('a session', () => {
       await untilMirrored('b', 'd');
     });
 
+    it('gives up the names of what other selectors leave out, also before anything was mirrored (A7, L80)', async () => {
+      stage = await Stage.start({ flags: QUICK_LEASE });
+      stage.lease('west', 'linkerd-0');
+      target = await startTarget('a');
+      env = await stage.environment();
+      report = new RecordedReport();
+      session = new Session(settings(), env, report);
+      session.start();
+      session.setCredentials(secret());
+      const other = { owner: { cluster: 'east', key: 'shop/x' }, names: ['a-west'], since: '' };
+      env.claims.join('east', { createdAt: '2030-01-01T00:00:00Z', name: 'east' }, () => undefined);
+      const isClaimed = (): boolean => 'lostTo' in (env.claims.resolve('shop', other) ?? {});
+      await eventually('the name is claimed', async () => isClaimed());
+      session.update(settings({ selector: {}, remoteDiscoverySelector: { matchLabels: { none: 'such' } } }));
+      await eventually('the name is free', async () => !isClaimed());
+      stage.lease('west', '');
+      await untilSynced();
+      expect(stage.services()).toEqual([]);
+    });
+
     it('reads other namespaces of the target', async () => {
       await start({ exported: ['a'], spec: { targetNamespaces: ['bank'] } });
       await untilSynced();
