@@ -57,6 +57,21 @@ export const installMcs = async (cluster: TestCluster): Promise<void> => {
   for (const crd of mcsCrds) await installCrd(cluster, crd);
 };
 
+/** Takes them away: a cluster is lent with the kinds that others have installed. Returns when none is served. */
+export const uninstallMcs = async (cluster: Api): Promise<void> => {
+  for (const crd of mcsCrds) await cluster.delete(crd);
+  for (const { spec } of mcsCrds) {
+    const [version] = spec.versions;
+    const kind = { apiVersion: `${spec.group}/${version?.name}`, kind: spec.names.kind };
+    await eventually(`${kind.kind} is not served`, () =>
+      cluster.listAll(kind).then(
+        () => undefined,
+        () => true,
+      ),
+    );
+  }
+};
+
 /** The id that a cluster claims. */
 export const clusterId = (value: string): ObjectRef =>
   ({

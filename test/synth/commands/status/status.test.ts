@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import { eventually, type ObjectRef } from '../../../cluster/workload/index.ts';
 import { EXPORTED, link, service, slice } from '../../../support/builders.ts';
-import { installMcs, serviceExport, serviceImportRef } from '../../../support/mcs.ts';
+import { installMcs, serviceExport, serviceImportRef, uninstallMcs } from '../../../support/mcs.ts';
 import { readerOf } from '../../../support/reader.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspan, type Outcome } from '../../linkspan.ts';
@@ -20,6 +20,7 @@ onEachBacking('linkspan status', (backing) => {
 
   beforeAll(async () => {
     clusters = await TwoClusters.start({ backing, east: { controllers: ['serviceaccount-token-controller'] } });
+    await uninstallMcs(clusters.east);
     directory = await mkdtemp(join(tmpdir(), 'linkspan-status-'));
   }, 120_000);
   afterAll(async () => {
