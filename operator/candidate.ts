@@ -1,6 +1,7 @@
 /** A replica that leads once, or stands by until it can: the Lease of the operator (rule H1). */
 import { OPERATOR_LEASE } from '../crds/wire.ts';
 import type { OperatorConfig } from './config/config.ts';
+import { aborted } from './kube/abort.ts';
 import type { KubeClient } from './kube/client.ts';
 import type { ReadyCheck } from './runtime/admin.ts';
 import type { Interruptions } from './runtime/interruptions.ts';
@@ -90,12 +91,7 @@ export class Candidate {
         log.warn({ lease: OPERATOR_LEASE, error: this.#problem }, 'the Lease cannot be acquired or renewed');
       },
     });
-    await new Promise<void>((resolve) => {
-      for (const each of [signal, ended.signal]) {
-        if (each.aborted) resolve();
-        each.addEventListener('abort', () => resolve(), { once: true });
-      }
-    });
+    await Promise.race([aborted(signal), aborted(ended.signal)]);
     // All writes end before the Lease is released.
     await leading;
     ended.abort();

@@ -5,6 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { LinkSettings } from '../../crds/index.ts';
+import { aborted } from '../kube/abort.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { ClusterExports, type ClusterExportsOptions } from '../target/cluster-exports.ts';
 import type { TargetObstacle } from '../target/target.ts';
@@ -98,12 +99,12 @@ export class ImportReading {
    * Resolves once exports can be read with a client that is not in use, or the target answers that they cannot be; at once
    * if none are to be read, and when the signal aborts.
    */
-  whenRead(
+  async whenRead(
     client: KubeClient,
     onObstacle: (obstacle: TargetObstacle | undefined) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    if (!this.isWanted) return Promise.resolve();
+    if (!this.isWanted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const stop = new AbortController();
     const nothing = (): void => undefined;
@@ -118,9 +119,9 @@ export class ImportReading {
         if (obstacle === undefined) resolve();
       },
     });
-    signal.addEventListener('abort', () => resolve(), { once: true });
     void exports.run(AbortSignal.any([signal, stop.signal]));
-    return promise.finally(() => stop.abort());
+    await Promise.race([promise, aborted(signal)]);
+    stop.abort();
   }
 
   get #settings(): ReturnType<ImportReadingOptions['settings']> {

@@ -1,7 +1,14 @@
 /** Exports and imports of the MCS API: what users and Kubernetes write of them, and what an operator makes of it. */
 import { mcsCrds } from '../../crds/index.ts';
 import type { TestCluster } from '../cluster/index.ts';
-import { type Api, eventually, installCrd, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
+import {
+  type Api,
+  eventually,
+  installCrd,
+  type KubeObject,
+  type ObjectRef,
+  uninstallCrd,
+} from '../cluster/workload/index.ts';
 import { objectRef } from './builders.ts';
 import type { ServiceObject } from './objects.ts';
 
@@ -57,19 +64,9 @@ export const installMcs = async (cluster: TestCluster): Promise<void> => {
   for (const crd of mcsCrds) await installCrd(cluster, crd);
 };
 
-/** Takes them away: a cluster is lent with the kinds that others have installed. Returns when none is served. */
+/** Takes them away: a cluster is lent with the kinds that others have installed. */
 export const uninstallMcs = async (cluster: Api): Promise<void> => {
-  for (const crd of mcsCrds) await cluster.delete(crd);
-  for (const { spec } of mcsCrds) {
-    const [version] = spec.versions;
-    const kind = { apiVersion: `${spec.group}/${version?.name}`, kind: spec.names.kind };
-    await eventually(`${kind.kind} is not served`, () =>
-      cluster.listAll(kind).then(
-        () => undefined,
-        () => true,
-      ),
-    );
-  }
+  for (const crd of mcsCrds) await uninstallCrd(cluster, crd);
 };
 
 /** The id that a cluster claims. */

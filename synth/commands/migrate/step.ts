@@ -1,5 +1,6 @@
 /** What the steps of a migration are made of: scaling a Deployment, waiting, and verifying what must have stayed. */
 import { Annotation } from '../../../crds/wire.ts';
+import { splitKey } from '../../../operator/kube/objects.ts';
 import { printLine } from '../../print.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { CommandError, type Problem } from '../common/command-error.ts';
@@ -103,13 +104,8 @@ export const verifyKept = (
     if (is === identity) return [];
     const reason = is === undefined ? 'is gone since' : `was ${identity} (uid, ClusterIP) and is ${is}`;
     const remedy = 'see the log of the operator; if the target has just lost the Service, run the command again';
-    return [{ object: cluster.title('Service', splitName(key)), reason, remedy }];
+    return [{ object: cluster.title('Service', splitKey(key)), reason, remedy }];
   });
   if (problems.length > 0) throw new CommandError(problems);
   printLine(`${what} have kept uid and ClusterIP`);
-};
-
-const splitName = (key: string): { readonly namespace: string; readonly name: string } => {
-  const [namespace = '', name = ''] = key.split('/');
-  return { namespace, name };
 };

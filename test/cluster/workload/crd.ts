@@ -1,4 +1,4 @@
-/** Puts a CustomResourceDefinition into a test cluster, and returns when its kind can be used. */
+/** Puts a CustomResourceDefinition into a test cluster, or takes it away, and returns when its kind can be used, or is gone. */
 import { type Api, api, type KubeObject, type ObjectRef } from './api.ts';
 import { eventually } from './eventually.ts';
 import type { TestCluster } from '../types.ts';
@@ -28,6 +28,17 @@ export const installCrd = async (cluster: TestCluster, crd: ObjectRef): Promise<
     }
   } finally {
     await client.close();
+  }
+};
+
+/** Takes a CRD away, and all of its kind, and waits until the API server has forgotten it and serves no version. */
+export const uninstallCrd = async (client: Api, crd: ObjectRef): Promise<void> => {
+  const { spec } = crd as unknown as Definition;
+  await client.delete(crd);
+  await eventually(`${crd.metadata.name} is gone`, async () => (await client.get(crd)) === undefined);
+  for (const { name: version } of spec.versions) {
+    const path = `/apis/${spec.group}/${version}/${spec.names.plural}`;
+    await eventually(`${path} is not served`, async () => (await client.request('GET', path)).code === 404);
   }
 };
 

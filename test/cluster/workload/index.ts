@@ -4,7 +4,7 @@
  */
 export { Api, ApiError, api, collectionPath, objectPath } from './api.ts';
 export type { Answer, Collection, KubeObject, ObjectMeta, ObjectRef, WatchEvent } from './api.ts';
-export { installCrd } from './crd.ts';
+export { installCrd, uninstallCrd } from './crd.ts';
 export { eventually } from './eventually.ts';
 export { READY_ANNOTATION, startKubelet } from './kubelet.ts';
 export type { Kubelet, KubeletOptions } from './kubelet.ts';

@@ -118,8 +118,8 @@ export const MCS: readonly Defect[] = [
     tests: ['test/operator/link/import-party.test.ts'],
     name: 'what tries new credentials goes on once they are in use',
     rule: 'E2',
-    find: 'promise.finally(() => stop.abort())',
-    replace: 'promise',
+    find: 'await Promise.race([promise, aborted(signal)]); stop.abort();',
+    replace: 'await Promise.race([promise, aborted(signal)]);',
   },
   {
     ...CLUSTER_EXPORTS,

@@ -60,6 +60,17 @@ describe('a session', () => {
     session.start();
     if (target !== undefined) session.setCredentials(secret());
   };
+  /** A session of a Link to a target that exports `a`, while Linkerd's controller holds its Lease. */
+  const startBesideLinkerd = async (): Promise<void> => {
+    stage = await Stage.start({ flags: QUICK_LEASE });
+    stage.lease('west', 'linkerd-0');
+    target = await startTarget('a');
+    env = await stage.environment();
+    report = new RecordedReport();
+    session = new Session(settings(), env, report);
+    session.start();
+    session.setCredentials(secret());
+  };
   const untilMirrored = (...remote: readonly string[]): Promise<unknown> =>
     eventually(`${remote.join(', ')} are mirrored`, async () => stage.has(...local(remote)));
   const untilSynced = (): Promise<unknown> =>
@@ -104,14 +115,7 @@ describe('a session', () => {
   });
 
   it('writes nothing and reports no mirrors while another holds the Lease (H1)', async () => {
-    stage = await Stage.start({ flags: QUICK_LEASE });
-    stage.lease('west', 'linkerd-0');
-    target = await startTarget('a');
-    env = await stage.environment();
-    report = new RecordedReport();
-    session = new Session(settings(), env, report);
-    session.start();
-    session.setCredentials(secret());
+    await startBesideLinkerd();
     await eventually('it stands by', async () => session.findings().heldBy === 'linkerd-0');
     await eventually('the target is read', async () => session.findings().reachable?.status === 'True');
     expect([stage.services(), session.findings().mirrors]).toEqual([[], undefined]);
@@ -309,14 +313,7 @@ describe('a session', () => {
     });
 
     it('gives up the names of what other selectors leave out, also before anything was mirrored (A7, L80)', async () => {
-      stage = await Stage.start({ flags: QUICK_LEASE });
-      stage.lease('west', 'linkerd-0');
-      target = await startTarget('a');
-      env = await stage.environment();
-      report = new RecordedReport();
-      session = new Session(settings(), env, report);
-      session.start();
-      session.setCredentials(secret());
+      await startBesideLinkerd();
       const other = { owner: { cluster: 'east', key: 'shop/x' }, names: ['a-west'], since: '' };
       env.claims.join('east', { createdAt: '2030-01-01T00:00:00Z', name: 'east' }, () => undefined);
       const isClaimed = (): boolean => 'lostTo' in (env.claims.resolve('shop', other) ?? {});
