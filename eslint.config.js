@@ -11,7 +11,10 @@ const arrows = (files, ...rules) => ({
 
 const CLUSTER = ['^@kubernetes/client-node$|^undici$', 'Only operator/kube talks to a cluster.'];
 const TEST = ['(^|/)test/', 'Nothing that ships imports from test/.'];
-const CLIENT_NODE = ['^@kubernetes/client-node$', 'It is loaded for a kubeconfig alone: see operator/kube/access.'];
+const CLIENT_NODE = [
+  '^@kubernetes/client-node$',
+  'Only operator/kube/access/client-node.ts knows it: see docs/adr/0018.',
+];
 const PLUS = ['^cdk8s-plus', 'The operator does not load it: see docs/adr/0016.'];
 const noRoom = (room, why) => [`^(\\.\\./)+${room}/`, why];
 
@@ -39,12 +42,14 @@ const CONSTRUCT_FLOORS = [
   ['monitoring'],
   ['cluster-set'],
   ['argo-cd'],
+  ['tree'],
 ];
 const CONSTRUCTS = [
-  ['^node:(fs|net|http|https|process|child_process)', 'Constructs read no environment and talk to nothing.'],
+  ['^node:(net|http|https|process|child_process)', 'Constructs read no environment and talk to nothing.'],
   CLUSTER,
   TEST,
 ];
+const FILES = ['^node:fs', 'Only constructs/tree writes files.'];
 const CONSTRUCT_FOLDERS = [
   // With one `..` it is the folder constructs/operator.
   ['^(\\.\\./){2,}(operator|synth)/', 'constructs import crds only.'],
@@ -136,6 +141,7 @@ export default tseslint.config(
     ...CONSTRUCTS,
     ...CONSTRUCT_FOLDERS,
     ...(folder === 'mirror' ? [PLUS] : []),
+    ...(folder === 'tree' ? [] : [FILES]),
   ]),
   arrows(['operator/*.ts', 'operator/config/**/*.ts', 'operator/metrics/**/*.ts'], ...OPERATOR, CLUSTER),
   ...floors('operator', OPERATOR_FLOORS, (folder) => [
@@ -149,7 +155,8 @@ export default tseslint.config(
     ...KUBE,
     noRoom('crds/(?!(field-error|validate)\\.ts)', KNOWS_NO_LINK),
   ),
-  arrows(['operator/kube/access/kubeconfig.ts'], ...OPERATOR),
+  // Its types alone, for programs that have its kubeconfig: see docs/adr/0018.
+  arrows(['operator/kube/access/client-node.ts'], ...OPERATOR, ...KUBE.filter((rule) => rule !== CLIENT_NODE)),
   arrows(
     ['synth/**/*.ts'],
     [

@@ -101,6 +101,7 @@ export { Multicluster, type MulticlusterProps, type PodSecurity } from './cluste
 export type {
   ApiServer,
   ClusterCredentials,
+  ClusterSetLink,
   ClusterSetMcs,
   ClusterSetMember,
   ClusterSetProps,
@@ -109,6 +110,10 @@ export type { ClusterPair, Topology } from './cluster-set/topology.ts';
 
 export { ArgoCd } from './argo-cd/argo-cd.ts';
 export type { ArgoCdDestination, ArgoCdProps, AutomatedSync } from './argo-cd/props.ts';
+
+export { UnfitForGitError } from './tree/cluster-tree.ts';
+export { writeClusterSet } from './tree/write-cluster-set.ts';
+export { type FileChange, OutputFolderError } from './tree/write-tree.ts';
 
 export type { LabelSelector } from '../crds/link/types.gen.ts';
 export type { FieldError } from '../crds/field-error.ts';

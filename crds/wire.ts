@@ -104,6 +104,14 @@ export const Annotation = {
   safeToEvict: 'cluster-autoscaler.kubernetes.io/safe-to-evict',
   /** Kubernetes', on a token Secret: the ServiceAccount whose token it gets. */
   serviceAccountName: 'kubernetes.io/service-account.name',
+  /** Kubernetes', on a token Secret: the uid of the ServiceAccount that the token is of. */
+  serviceAccountUid: 'kubernetes.io/service-account.uid',
+  /** Ours, on a ServiceAccount that another cluster reads with: the uid of Namespace kube-system of that cluster. */
+  sourceClusterUid: 'linkspan.dev/source-cluster-uid',
+  /** Ours, on the credentials of a target: the uid of Namespace kube-system of the target. */
+  targetClusterUid: 'linkspan.dev/target-cluster-uid',
+  /** Ours, on the credentials of a target: what `linkspan credentials rotate` has yet to do, as JSON. */
+  rotation: 'linkspan.dev/rotation',
   /** Linkerd's, on what its command line or its chart has made. */
   createdBy: 'linkerd.io/created-by',
   /** Helm's, on what belongs to a release. */
@@ -118,10 +126,14 @@ export const Annotation = {
   confirmPrune: 'linkspan.dev/confirm-prune',
   /** Ours, on a Link: `"true"` has the operator leave it, and its mirrors, to another controller (rule H9). */
   suspended: 'linkspan.dev/suspended',
+  /** Ours, on a Link: what of its gateway `linkspan link` was given by flags, and keeps, as in `gatewayAddress,gatewayPort`. */
+  given: 'linkspan.dev/given',
   /** Ours, on a Deployment that `linkspan migrate` has stopped: its replicas before. */
   replicasBefore: 'linkspan.dev/replicas-before',
   /** Ours, on a Link's Lease: the target cluster whose mirrors were written under it (rule E5). */
   targetCluster: 'linkspan.dev/target-cluster',
+  /** Ours, on a Link's Lease: when `linkspan unlink` has removed the Link, whose mirrors are to go (rule E5). */
+  unlinked: 'linkspan.dev/unlinked',
 } as const;
 
 /** Values of these labels. */
@@ -304,6 +316,9 @@ export const remoteFqName = (service: string, namespace: string, clusterDomain: 
 /** Name of the ServiceAccount with which a source cluster reads this one, and of its roles. */
 export const remoteAccessName = (sourceCluster: string): string =>
   `linkerd-service-mirror-remote-access-${sourceCluster}`;
+
+/** The account that Linkerd's chart and command line make by default, for any number of source clusters. */
+export const SHARED_ACCOUNT = remoteAccessName('default');
 
 /** Name of the Secret with the token of a ServiceAccount. */
 export const tokenSecretName = (serviceAccount: string): string => `${serviceAccount}-token`;

@@ -4,7 +4,10 @@ import { cut } from '../operator/kube/errors.ts';
 /** Longest line on standard error: it may list many objects, and hold what others have written. */
 const MAX_LINE = 4_096;
 
-/** Writes to standard output; resolves once all of it is written, so that a pipe gets every byte. */
+/**
+ * Writes to standard output; resolves once all of it is written, so that a pipe gets every byte, or once nobody reads
+ * it: what became of that is reported by the stream itself.
+ */
 export const print = async (text: string): Promise<void> => {
   const { promise: written, resolve } = Promise.withResolvers<void>();
   process.stdout.write(text, () => resolve());

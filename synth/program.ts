@@ -112,7 +112,7 @@ command('check', addCheckFlags)
   .action(async (flags: CheckFlags) => (await import('./commands/check/check.ts')).check(flags));
 
 command('explain', addExplainFlags)
-  .argument('<service>', 'namespace and name of the Service, or of its mirror')
+  .argument('<service>', 'the Service or its mirror: shop/web, web-west.shop, a URL, a ClusterIP, or a name with -n')
   .description('follow one Service from its export to the ready address, and say where it stops')
   .action(async (service: string, flags: ExplainFlags) =>
     (await import('./commands/explain/explain.ts')).explain(service, flags),

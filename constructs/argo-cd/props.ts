@@ -43,7 +43,7 @@ export interface ArgoCdProps {
   readonly revision?: string | undefined;
   /**
    * Folder of the repository with the folders of the clusters, empty for its root. The folder of a cluster has its name,
-   * as `linkspan synth` writes it.
+   * as `linkspan synth` and {@link writeClusterSet} write it.
    * @default clusters
    */
   readonly path?: string | undefined;

@@ -18,9 +18,9 @@ import { memberErrors, setErrors } from './errors.ts';
 import { Multicluster } from './multicluster.ts';
 import { ClusterProperty } from '../services/cluster-property.ts';
 import { McsCrds } from '../services/mcs-crds.ts';
-import type { ClusterSetMcs, ClusterSetMember, ClusterSetProps } from './props.ts';
+import type { ClusterSetLink, ClusterSetMcs, ClusterSetMember, ClusterSetProps } from './props.ts';
 import { CLUSTER_SET_PROPS } from './schema.ts';
-import { type ClusterPair, linkedPairs, topologyErrors } from './topology.ts';
+import { type ClusterPair, linkedPairs, pairErrors, topologyErrors } from './topology.ts';
 
 /** The constructs of one member. */
 export interface ClusterSetCluster {
@@ -70,19 +70,33 @@ export class ClusterSet extends Construct {
       const credentials = references(chart, name, targets, set);
       if (set.mcs !== undefined) mcsIdentity(chart, name, set.mcs);
       for (const each of takeInvalid(chart)) {
+        const own = ownPath(each.path, name, targets, set.links);
         // All clusters share the props of the operator and its monitoring: each error is reported once.
-        const path = /^(operator|monitoring|scrapers)\b/.test(each.path) ? each.path : `members[${index}].${each.path}`;
+        const path =
+          own ?? (/^(operator|monitoring|scrapers)\b/.test(each.path) ? each.path : `members[${index}].${each.path}`);
         errors.set(path, { ...each, path });
       }
       return { name: props.members[index]?.name ?? name, chart, multicluster, credentials };
     });
     // Errors of props that a part gets from the set or from other members are reported there.
     const own = [...errors.values()].filter(({ path }) =>
-      /^(operator|monitoring|scrapers|members\[\d+\]\.gateway)\b/.test(path),
+      /^(operator|monitoring|scrapers|links\[\d+\]|members\[\d+\]\.gateway)(\.|\[|$)/.test(path),
     );
     addInvalid(this, { construct: title, errors: isSound && own.length === 0 ? [...errors.values()] : own });
   }
 }
+
+/** The path in the set of a prop that it gives to the Link of one pair; undefined for any other prop. */
+const ownPath = (
+  path: string,
+  source: string,
+  targets: readonly ClusterSetMember[],
+  links: readonly ClusterSetLink[] = [],
+): string | undefined => {
+  const [, at, rest = '', field = ''] = /^links\[(\d+)\](\.(\w+).*)$/.exec(path) ?? [];
+  const index = links.findIndex((link) => link.source === source && link.target === targets[Number(at)]?.name);
+  return links[index] !== undefined && field in links[index] ? `links[${index}]${rest}` : undefined;
+};
 
 /** The members, each with a unique name that is valid for a chart, whatever names were given. */
 const distinctMembers = (members: readonly ClusterSetMember[]): readonly ClusterSetMember[] =>
@@ -93,12 +107,14 @@ const distinctMembers = (members: readonly ClusterSetMember[]): readonly Cluster
   );
 
 const clusterSetErrors = (props: ClusterSetProps): readonly (FieldError | undefined)[] => {
-  const { members, topology = { type: 'full-mesh' } } = props;
+  const { members, topology = { type: 'full-mesh' }, links = [] } = props;
   const names = members.map(({ name }) => name);
-  const targets = new Set(linkedPairs(topology, names).map(({ target }) => target));
+  const linked = linkedPairs(topology, names);
+  const targets = new Set(linked.map(({ target }) => target));
   return [
     ...setErrors(props),
     ...topologyErrors('topology', topology, names),
+    ...pairErrors('links', links, linked),
     ...members.flatMap((member, index) => memberErrors(`members[${index}]`, member, props, targets.has(member.name))),
   ];
 };
@@ -148,6 +164,7 @@ const side = (
     namespace = Default.multiclusterNamespace,
     podSecurity,
     linkerdNamespace,
+    links = [],
   }: ClusterSetProps,
 ) => ({
   namespace,
@@ -164,7 +181,11 @@ const side = (
     linkerdController: member.exportNamespaces === undefined ? linkerdController : false,
   })),
   ...(targets.length > 0 && { operator, monitoring }),
-  links: targets.map((target) => linkTo(target, { flat, federation, serviceExports, namespace, linkerdNamespace })),
+  links: targets.map((target) => {
+    const own = links.find((link) => link.source === member.name && link.target === target.name);
+    const { source: _source, target: _target, ...given } = own ?? {};
+    return { ...linkTo(target, { flat, federation, serviceExports, namespace, linkerdNamespace }), ...given };
+  }),
 });
 
 const linkTo = (

@@ -25,6 +25,7 @@ export const setErrors = ({
   namespace,
   linkerdNamespace,
   labels,
+  links = [],
   mcs,
 }: ClusterSetProps): (FieldError | undefined)[] => {
   const names = members.map(({ name }) => name);
@@ -48,6 +49,15 @@ export const setErrors = ({
     federation === 'flat' && flat !== true
       ? fieldError('federation', federation, 'requires flat to be true: pods connect to pods of other clusters')
       : undefined,
+    ...links.map((link, index) =>
+      link.federation === 'flat' && flat !== true
+        ? fieldError(
+            `links[${index}].federation`,
+            'flat',
+            'requires flat to be true: pods connect to pods of other clusters',
+          )
+        : undefined,
+    ),
     mcs === undefined ? undefined : dnsLabel('mcs.clusterSet', mcs.clusterSet),
     ...labelsErrors('labels', labels),
     ...sharedAddressErrors(members),

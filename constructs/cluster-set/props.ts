@@ -1,6 +1,7 @@
 /** Props of ClusterSet. */
 import type { GatewayProps } from '../gateway/gateway.ts';
 import type { SecretStoreRef } from '../link/credentials-reference.ts';
+import type { LinkProps } from '../link/props.ts';
 import type { MirrorOperatorProps } from '../operator/props.ts';
 import type { MulticlusterProps } from './multicluster.ts';
 import type { Topology } from './topology.ts';
@@ -64,6 +65,29 @@ export interface ClusterSetMember {
   readonly networks?: readonly string[] | undefined;
 }
 
+/** What the Link of one pair has otherwise than the set would give it. */
+export interface ClusterSetLink extends Pick<
+  LinkProps,
+  | 'gatewayAddresses'
+  | 'gatewayPort'
+  | 'gatewayIdentity'
+  | 'probe'
+  | 'selector'
+  | 'remoteDiscoverySelector'
+  | 'federatedServiceSelector'
+  | 'federation'
+  | 'serviceExports'
+  | 'excludedLabels'
+  | 'excludedAnnotations'
+  | 'enableHeadlessServices'
+  | 'enableNamespaceCreation'
+> {
+  /** Name of the cluster that mirrors. */
+  readonly source: string;
+  /** Name of the cluster that exports. */
+  readonly target: string;
+}
+
 /** The MCS API in the clusters of a set. */
 export interface ClusterSetMcs {
   /**
@@ -107,6 +131,12 @@ export interface ClusterSetProps {
    * @default - full mesh
    */
   readonly topology?: Topology | undefined;
+  /**
+   * What single Links have otherwise than the set would give them, such as selectors of their own. Each pair must be in the
+   * topology.
+   * @default - none
+   */
+  readonly links?: readonly ClusterSetLink[] | undefined;
   /** The operator of every cluster that has a target. */
   readonly operator: Omit<MirrorOperatorProps, Common | 'targetClusters'>;
   /**

@@ -96,6 +96,31 @@ const topology = object(
   'type',
 );
 
+const LINK = without(
+  LINK_PROPS,
+  'targetCluster',
+  'name',
+  'namespace',
+  'labels',
+  'annotations',
+  'targetClusterDomain',
+  'targetTrustDomain',
+  'targetLinkerdNamespace',
+  'clusterCredentialsSecret',
+  'targetNamespaces',
+);
+
+const link = object(
+  'What the Link of one pair has otherwise than the set would give it',
+  {
+    source: text('Name of the cluster that mirrors'),
+    target: text('Name of the cluster that exports'),
+    ...LINK.properties,
+  },
+  'source',
+  'target',
+);
+
 const credentials = object(
   'Credentials of targets, which are rendered without their tokens; default left out',
   {
@@ -118,6 +143,10 @@ export const CLUSTER_SET_PROPS = object(
   {
     members: list('The clusters; at least one, each with a unique name', member),
     topology,
+    links: list(
+      'What single Links have otherwise than the set would give them, such as selectors of their own; default none',
+      link,
+    ),
     operator: described(without(OPERATOR, 'targetClusters'), 'The operator of every cluster that has a target'),
     monitoring: MONITORING,
     credentials,

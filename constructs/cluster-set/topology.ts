@@ -94,6 +94,25 @@ export const topologyErrors = (
   ];
 };
 
+/** Errors of what is given for single pairs, each of which must be one of the topology, and be given once. */
+export const pairErrors = (
+  path: string,
+  given: readonly ClusterPair[],
+  linked: readonly ClusterPair[],
+): readonly (FieldError | undefined)[] => {
+  const isSame = (one: ClusterPair, other: ClusterPair): boolean =>
+    one.source === other.source && one.target === other.target;
+  return given.map((pair, index) => {
+    const { source, target } = pair;
+    if (!linked.some((each) => isSame(each, pair))) {
+      return fieldError(`${path}[${index}]`, { source, target }, 'must be a pair of the topology');
+    }
+    return given.findIndex((each) => isSame(each, pair)) === index
+      ? undefined
+      : fieldError(`${path}[${index}]`, { source, target }, 'must be unique');
+  });
+};
+
 /** Errors of clusters without a pair, which a user most likely forgot. */
 const unlinkedErrors = (pairs: readonly ClusterPair[], clusters: readonly string[]): readonly FieldError[] => {
   const named = pairs.flatMap(({ source, target }) => [source, target]);

@@ -7,7 +7,8 @@ import { Construct } from 'constructs';
 import { Default } from '../../crds/wire.ts';
 import { dnsLabel, dnsSubdomain, labelErrors } from '../common/prop-rules.ts';
 import { acceptProps } from '../common/props.ts';
-import { DASHBOARD_SECTIONS, DASHBOARD_VARIABLES, type DashboardPanel } from './dashboard-panels.ts';
+import { DASHBOARD_SECTIONS } from './dashboard-panels.ts';
+import { DASHBOARD_VARIABLES, type DashboardPanel } from './dashboard-queries.ts';
 import { DASHBOARD_PROPS } from './schema.ts';
 
 /** Properties of {@link Dashboard}. */
@@ -104,6 +105,8 @@ const dashboard = (): object => ({
   templating: {
     list: [
       { name: 'datasource', label: 'Data source', type: 'datasource', query: 'prometheus' },
+      // Also what has no such label, where a Prometheus has one cluster alone.
+      { ...variable('cluster', DASHBOARD_VARIABLES.cluster), label: 'Source cluster', allValue: '.*' },
       { ...variable('job', DASHBOARD_VARIABLES.job), hide: 2 },
       { ...variable('target', DASHBOARD_VARIABLES.target), label: 'Target cluster' },
     ],

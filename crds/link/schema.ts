@@ -37,11 +37,15 @@ const labelSelectorRequirement = {
   },
 } as const;
 
-/** Schema of a label selector. */
+/**
+ * Schema of a label selector. Server-side apply replaces it as a whole, as it does with those of Kubernetes' own kinds:
+ * of two selectors that are joined, each requirement would take Services away.
+ */
 export const LABEL_SELECTOR_SCHEMA = {
   title: 'LabelSelector',
   description: 'Selects Services by label; all requirements must hold, and an empty selector selects nothing',
   type: 'object',
+  'x-kubernetes-map-type': 'atomic',
   properties: {
     matchLabels: {
       type: 'object',

@@ -152,7 +152,7 @@ export function unfit({ target, service }: Member, { mode, isHeld, before }: Fit
   if (target.isDiscoverable === undefined && before?.clusters.has(cluster) !== true)
     return refused(
       'WaitingForCredentials',
-      `it is not known whether Linkerd's control plane has credentials of cluster ${cluster}: set flat of MirrorOperator, which lets the operator list and watch the Secrets of the control plane's namespace`,
+      `it is not known whether Linkerd's control plane has credentials of cluster ${cluster}: linkspan upgrade --flat --apply, or flat of MirrorOperator, lets the operator list and watch the Secrets of the control plane's namespace`,
     );
   return undefined;
 }

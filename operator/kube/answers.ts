@@ -6,7 +6,7 @@ import { sleep } from './backoff.ts';
 import { ApiError, LimitError, type StatusBody } from './errors.ts';
 import { parseJson } from './json.ts';
 import { inMiB, ItemCutter } from './lines.ts';
-import type { WireResponse } from './network.ts';
+import type { WireResponse } from './wire.ts';
 
 /** Longest object, in an answer, a list or an event of a watch; etcd stores at most 1.5 MiB. */
 export const MAX_OBJECT_BYTES = 4 * 1024 * 1024;

@@ -3,11 +3,8 @@
  * from time to time. A program that a kubeconfig names may hang; a request waits for it within its own deadline only.
  */
 import { untilAborted } from './abort.ts';
-import type { ClusterAccess, TlsMaterial } from './access/access.ts';
+import type { ClusterAccess, Headers, TlsMaterial } from './access/access.ts';
 import { ConnectionError } from './errors.ts';
-
-/** Headers that authenticate a request. */
-type Headers = Readonly<Record<string, string>>;
 
 /** How long credentials are reused before they are asked for again. */
 const REFRESH_MS = 30_000;
@@ -54,14 +51,15 @@ export class Authenticator {
   /** Forgets credentials that were refused. */
   forget(): void {
     this.#found = undefined;
+    this.#access.refused?.();
   }
 
   async #ask(): Promise<Headers> {
-    const { authorization, currentTls } = this.#access;
+    const { authorization, currentTls, reuseMs } = this.#access;
     try {
       const [headers, tls] = await Promise.all([authorization(), currentTls?.()]);
       if (tls !== undefined) this.#tls = tls;
-      this.#found = { headers, untilMs: performance.now() + REFRESH_MS };
+      this.#found = { headers, untilMs: performance.now() + Math.min(REFRESH_MS, reuseMs?.() ?? REFRESH_MS) };
       return headers;
     } finally {
       this.#asking = undefined;

@@ -165,9 +165,9 @@ export class KubeClient {
     return this.#apply(of, object, {}, signal);
   }
 
-  /** What {@link apply} would make of the object; nothing is written. */
-  tryApply<T extends KubeObject>(of: Resource, object: KubeObject, signal?: AbortSignal): Promise<T> {
-    return this.#apply(of, object, { dryRun: 'All' }, signal);
+  /** What {@link apply} would make of the object, by a field manager; nothing is written. */
+  tryApply<T extends KubeObject>(of: Resource, object: KubeObject, fieldManager: string): Promise<T> {
+    return this.#apply(of, object, { dryRun: 'All', fieldManager });
   }
 
   #apply<T extends KubeObject>(of: Resource, object: KubeObject, query: Query, signal?: AbortSignal): Promise<T> {

@@ -1,6 +1,6 @@
 /** What an API server serves. Every authenticated client may ask, by Kubernetes' own role `system:discovery`. */
 import type { KubeClient } from './client.ts';
-import { isNotFound } from './errors.ts';
+import { describe, isNotFound } from './errors.ts';
 import { apiVersionOf, type Resource } from './objects.ts';
 import { versionPath } from './paths.ts';
 
@@ -50,19 +50,27 @@ export const serverVersion = async (client: Asking, signal?: AbortSignal): Promi
   return gitVersion;
 };
 
-/**
- * Every resource that can be listed and has namespaces, each at the version that the API server prefers of its group.
- * @throws ApiError also if one group, such as that of an aggregated API server, does not answer
- */
-export const namespacedResources = async (client: Asking, signal?: AbortSignal): Promise<readonly Resource[]> => {
+/** What an API server serves that has namespaces and can be listed. */
+export interface NamespacedResources {
+  /** Each at the version that the API server prefers of its group. */
+  readonly resources: readonly Resource[];
+  /** Why a group is not among them, such as that of an aggregated API server that is down. */
+  readonly unanswered: readonly string[];
+}
+
+/** Every resource that can be listed and has namespaces. @throws ApiError if the groups are not known */
+export const namespacedResources = async (client: Asking, signal?: AbortSignal): Promise<NamespacedResources> => {
   const { groups = [] } = await client.get<ServedGroups>('/apis', 'discover /apis', signal);
   const versions = groups.map(({ name, preferredVersion }) => ({ group: name, version: preferredVersion.version }));
-  const lists = await Promise.all(
+  const lists = await Promise.allSettled(
     [{ group: '', version: 'v1' }, ...versions].map(async (of) =>
       (await resourcesOf(client, of, signal)).flatMap(({ name: plural, kind, namespaced, verbs }) =>
         namespaced && verbs.includes('list') ? [{ ...of, plural, kind, namespaced }] : [],
       ),
     ),
   );
-  return lists.flat();
+  return {
+    resources: lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : [])),
+    unanswered: lists.flatMap((list) => (list.status === 'rejected' ? [describe(list.reason)] : [])),
+  };
 };

@@ -67,6 +67,9 @@ export class LimitError extends Error {
   override readonly name = 'LimitError';
 }
 
+/** Reason of a TerminalError: the kubeconfig is right, and its login program or ID token gives no credentials. */
+export const LOGIN_FAILED = 'LoginFailed';
+
 /** A retry cannot help until something changes; the message names it. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError';

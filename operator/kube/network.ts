@@ -3,11 +3,13 @@
  * network of its own, and everything above this file stays the same.
  */
 import { isIP, type LookupFunction } from 'node:net';
-import { Pool } from 'undici';
+import { type buildConnector, Pool } from 'undici';
 import type { ClusterAccess } from './access/access.ts';
 import { sleep } from './backoff.ts';
 import { request } from './http.ts';
 import { Names } from './names.ts';
+import { routeTo } from './route.ts';
+import type { WireRequest, WireResponse } from './wire.ts';
 
 export interface Network {
   /** Opens nothing yet: connections are made by requests. */
@@ -63,22 +65,6 @@ export interface Connections {
   close(graceMs?: number): Promise<void>;
 }
 
-export interface WireRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Path with query. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
-  readonly signal: AbortSignal;
-}
-
-export interface WireResponse {
-  readonly statusCode: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Throws if the connection breaks or the request's signal aborts. */
-  readonly body: AsyncIterable<Buffer>;
-}
-
 /** Requests of each lane under way at once; null: no limit. */
 export const laneLimits = (connections: number): Readonly<Record<Lane, number | null>> => ({
   ordinary: connections,
@@ -132,8 +118,10 @@ class PooledConnections implements Connections {
   #grace = new AbortController();
   readonly #closed = new AbortController();
 
-  constructor({ server, tls }: ClusterAccess, { timeoutMs, connections }: ConnectionLimits) {
-    const connect = {
+  readonly #rewritten: (request: WireRequest) => WireRequest;
+
+  constructor({ server, tls, proxy }: ClusterAccess, { timeoutMs, connections }: ConnectionLimits) {
+    const options = {
       ca: tls.ca,
       cert: tls.cert,
       key: tls.key,
@@ -143,18 +131,25 @@ class PooledConnections implements Connections {
       lookup: lookupUntil(this.#closed.signal, timeoutMs),
       keepAlive: true,
       keepAliveInitialDelay: 15_000,
-    } as NonNullable<Pool.Options['connect']>;
+    } as buildConnector.BuildOptions;
+    const { origin, connect, rewritten } = routeTo(new URL(server), proxy, options);
+    this.#rewritten = rewritten;
     // HTTP/1.1: each watch is to have its own connection, and undici's HTTP/2 sessions, destroyed while streams are
     // open, now and then emit an error that nobody can handle, which ends the process.
     const pool = { connect, allowH2: false, keepAliveTimeout: 60_000, bodyTimeout: 0, headersTimeout: 0 };
-    const { origin } = new URL(server);
     const limits = laneLimits(connections);
     const of = (lane: Lane): Pool => new Pool(origin, { ...pool, connections: limits[lane] });
     this.#pools = { ordinary: of('ordinary'), urgent: of('urgent'), reports: of('reports'), watches: of('watches') };
   }
 
-  async request(lane: Lane, { body, ...request }: WireRequest): Promise<WireResponse> {
-    const response = await this.#pools[lane].request({ ...request, body: body ?? null });
+  async request(lane: Lane, request: WireRequest): Promise<WireResponse> {
+    const { body = null, headers, ...rest } = this.#rewritten(request);
+    // undici takes lists of values, but not readonly ones.
+    const response = await this.#pools[lane].request({
+      ...rest,
+      body,
+      headers: headers as Record<string, string | string[]>,
+    });
     // A body that is destroyed before it is read emits an error; without a listener it would end the process.
     response.body.on('error', () => undefined);
     return response;

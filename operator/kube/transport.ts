@@ -4,24 +4,16 @@
  * here, and every failure becomes an error that names what was tried.
  */
 import { withDeadline } from './abort.ts';
-import type { ClusterAccess, TlsMaterial } from './access/access.ts';
+import type { ClusterAccess, Headers, TlsMaterial } from './access/access.ts';
 import { MAX_OBJECT_BYTES, type Reading, readList, readObject, readPlainText, readRefusal } from './answers.ts';
 import { Authenticator } from './authenticator.ts';
 import { ApiError, ConnectionError, describe, isUnauthorized, LimitError, SilenceError } from './errors.ts';
 import { parseJson } from './json.ts';
 import { LineCutter } from './lines.ts';
-import {
-  type Connections,
-  type Lane,
-  laneLimits,
-  machineNetwork,
-  type Network,
-  type RequestLane,
-  type WireRequest,
-  type WireResponse,
-} from './network.ts';
+import { type Connections, type Lane, laneLimits, machineNetwork, type Network, type RequestLane } from './network.ts';
 import { type Query, queryString } from './paths.ts';
 import { FairSemaphore } from './semaphore.ts';
+import type { WireRequest, WireResponse } from './wire.ts';
 
 /** Called for what goes over the wire; `host` is the API server's, with its port. */
 export interface ClientHooks {
@@ -81,7 +73,7 @@ export interface StreamRequest {
 /** Why what is left of a stream that has ended is given up; an error of its own for each would cost more than the rest. */
 const ENDED = new Error('the stream has ended');
 
-/** How long connections may be used after the CA of the API server was rotated: longer than a watch lives. */
+/** How long connections may be used after the CA or the client certificate was rotated: longer than a watch lives. */
 const RETIREMENT_MS = 300_000;
 
 export class Transport {
@@ -94,7 +86,7 @@ export class Transport {
   readonly #authenticator: Authenticator;
   #tls: TlsMaterial;
   #connections: Connections;
-  /** Connections made with an older CA. */
+  /** Connections made with an older CA or client certificate. */
   readonly #retired = new Set<Connections>();
   /** The turns of requests; the connections themselves never let one wait. */
   readonly #turns: Readonly<Record<RequestLane, FairSemaphore>>;
@@ -259,7 +251,7 @@ export class Transport {
    */
   get #current(): Connections {
     const { tls } = this.#authenticator;
-    if (tls.ca === this.#tls.ca) return this.#connections;
+    if (tls.ca === this.#tls.ca && tls.cert === this.#tls.cert && tls.key === this.#tls.key) return this.#connections;
     const retired = this.#connections;
     this.#tls = tls;
     this.#connections = this.#connect();
@@ -278,7 +270,7 @@ export class Transport {
   }
 
   /** Headers that say who asks. */
-  async #headers(what: string, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+  async #headers(what: string, signal: AbortSignal): Promise<Headers> {
     const authorization = await this.#authenticator.headers(what, signal);
     return { accept: 'application/json', 'user-agent': this.#options.userAgent, ...authorization };
   }

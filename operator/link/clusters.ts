@@ -194,7 +194,8 @@ export class Clusters {
           this.#enqueue(assignment.link);
           break;
         }
-        const requeueAfterMs = await this.#grace.leftMs(cluster, signal);
+        const isUnlinked = (): Promise<boolean> => this.#records.isUnlinked(assignment.link, signal);
+        const requeueAfterMs = await this.#grace.leftMs(cluster, signal, isUnlinked);
         if (requeueAfterMs > 0) return { requeueAfterMs };
         const isStillDue = isDeepStrictEqual(this.#assignmentOf(cluster), assignment);
         if (signal.aborted || !isStillDue) return { again: true };

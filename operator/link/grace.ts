@@ -8,6 +8,8 @@ import type { LinkPresence } from './presence.ts';
 const REMOVAL_GRACE_MS = 2_000;
 /** Time between two looks, in that time, whether Links can be there at all. */
 const PRESENCE_PERIOD_MS = 500;
+/** Longest time between two looks while Links may return: a person may say meanwhile that they will not. */
+const LOOK_MS = 10_000;
 
 export interface GraceOptions {
   readonly presence: Pick<LinkPresence, 'holdMs'>;
@@ -29,14 +31,15 @@ export class Grace {
   /**
    * Returns after how many milliseconds a cluster without a Link must be looked at again, as it keeps its mirrors until
    * then; 0 if they may be removed.
+   * @param isUnlinked whether a person has removed the Link that it had
    * @throws ApiError or ConnectionError if the API server does not say whether Links can be there
    */
-  async leftMs(cluster: string, signal: AbortSignal): Promise<number> {
+  async leftMs(cluster: string, signal: AbortSignal, isUnlinked: () => Promise<boolean>): Promise<number> {
     const sinceMs = this.#unlinkedMs.get(cluster) ?? performance.now();
     this.#unlinkedMs.set(cluster, sinceMs);
     // Asked from the beginning: a CRD that is replaced is away for a moment only.
-    const holdMs = await this.#presence.holdMs(sinceMs, signal);
-    if (holdMs > 0) return holdMs;
+    const holdMs = await this.#presence.holdMs(sinceMs, signal, isUnlinked);
+    if (holdMs > 0) return Math.min(holdMs, LOOK_MS);
     const graceMs = sinceMs + this.#removalGraceMs - performance.now();
     return Math.min(Math.max(0, graceMs), PRESENCE_PERIOD_MS);
   }

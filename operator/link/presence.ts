@@ -55,13 +55,15 @@ export class LinkPresence {
    * Returns how long the mirrors of a cluster without a Link must stay, in milliseconds; 0 if its Link was deleted by
    * itself.
    * @param sinceMs when it was first found to have no Link, on the monotonic clock
+   * @param isUnlinked whether a person has removed its Link: then nothing is to be waited for, once there is a place for Links
    * @throws ApiError or ConnectionError if the API server does not say what it serves
    */
-  async holdMs(sinceMs: number, signal: AbortSignal): Promise<number> {
+  async holdMs(sinceMs: number, signal: AbortSignal, isUnlinked: () => Promise<boolean>): Promise<number> {
     this.#asking ??= this.#ask(signal).finally(() => (this.#asking = undefined));
     if (!(await this.#asking)) return RECHECK_MS;
     if (sinceMs > this.#vanishedMs + BELATED_MS) return 0;
-    return Math.max(0, this.#vanishedMs + this.#returnGraceMs - performance.now());
+    const leftMs = Math.max(0, this.#vanishedMs + this.#returnGraceMs - performance.now());
+    return leftMs > 0 && (await isUnlinked()) ? 0 : leftMs;
   }
 
   /** Asks whether there is a place for Links, and reports a change. */

@@ -68,6 +68,21 @@ export class Records {
   }
 
   /**
+   * Reports whether `linkspan unlink` has removed a Link since its Lease was last renewed: mirrors were written for no
+   * later one of its name.
+   * @throws ApiError or ConnectionError if the Lease cannot be read
+   */
+  async isUnlinked(link: string, signal: AbortSignal): Promise<boolean> {
+    const { client, config } = this.#env;
+    try {
+      return wasUnlinked(await client.read<Lease>(LEASES, config.namespace, writeLeaseName(link), signal));
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  /**
    * Deletes the Lease of a Link, and so what it records.
    * @throws ApiError or ConnectionError if it cannot be read or deleted
    */
@@ -76,6 +91,13 @@ export class Records {
     await forgetLease(link, this.#env, signal);
     if (this.#served.get(link) === cluster) this.#served.delete(link);
   }
+}
+
+/** Reports whether a Lease says that its Link was removed by a person, after it was last renewed. */
+export function wasUnlinked({ metadata, spec }: Lease): boolean {
+  const unlinkedMs = Date.parse(metadata.annotations?.[Annotation.unlinked] ?? '');
+  const renewedMs = Date.parse(spec?.renewTime ?? '');
+  return !Number.isNaN(unlinkedMs) && (Number.isNaN(renewedMs) || renewedMs < unlinkedMs);
 }
 
 /**

@@ -4,13 +4,13 @@
  * nothing, prints the diff, and exits 1 if there is one, which is a check for CI. An invalid file exits 2 with all of its
  * errors, and nothing is written.
  */
-import { formatFieldErrors } from '../../crds/field-error.ts';
 import { readClusterFile } from '../cluster-file/cluster-file.ts';
 import { CLUSTER_SET_SCHEMA } from '../cluster-file/schema.ts';
-import { clusterSetTree, type Tree, UnfitForGitError } from '../tree/cluster-tree.ts';
+import { formatFieldErrors } from '../../crds/field-error.ts';
+import { clusterSetTree, type Tree, UnfitForGitError } from '../../constructs/tree/cluster-tree.ts';
+import { type FileChange, OutputFolderError, treeChanges, writeChanges } from '../../constructs/tree/write-tree.ts';
+import { unifiedDiff } from '../diff.ts';
 import { print, printLine, warn } from '../print.ts';
-import { unifiedDiff } from '../tree/diff.ts';
-import { type FileChange, MANIFEST, OutputFolderError, treeChanges, writeChanges } from '../tree/write-tree.ts';
 
 const DIFFERS = 1;
 const USAGE_ERROR = 2;
@@ -37,13 +37,13 @@ export const synth = async (flags: SynthFlags): Promise<void> => {
   try {
     const { clusterSet, argoCd, warnings } = read.value;
     const tree = clusterSetTree(clusterSet, argoCd);
-    const changes = await treeChanges(flags.output, tree);
+    const changes = treeChanges(flags.output, tree);
     for (const warning of warnings) warn(`${flags.file}: ${warning}`);
     if (flags.check) {
       await report(changes);
       return;
     }
-    await writeChanges(flags.output, changes);
+    writeChanges(flags.output, changes);
     await print(`${flags.output}: ${summary(tree, changes)}\n`);
   } catch (error) {
     if (!isActionable(error)) throw error;
@@ -54,14 +54,16 @@ export const synth = async (flags: SynthFlags): Promise<void> => {
 /** As in `93 files, 4 folders, 3 changed`. */
 const summary = (tree: Tree, changes: readonly FileChange[]): string => {
   const folders = new Set([...tree.keys()].map((path) => path.slice(0, path.indexOf('/'))));
-  const changed = changes.filter(({ path }) => path !== MANIFEST);
+  const changed = changes.filter(({ path }) => path.includes('/'));
   return `${tree.size} files, ${folders.size} folders, ${changed.length} changed`;
 };
 
+/** Line ends alone are no difference: a checkout may have others than Git. */
 const report = async (changes: readonly FileChange[]): Promise<void> => {
-  if (changes.length === 0) return;
+  const diffs = changes.map(({ path, before, after }) => unifiedDiff(path, before, after)).join('');
+  if (diffs === '') return;
   process.exitCode = DIFFERS;
-  await print(changes.map(({ path, before, after }) => unifiedDiff(path, before, after)).join(''));
+  await print(diffs);
 };
 
 /** Reports whether the user can act on an error. Messages of the file system name the file. */

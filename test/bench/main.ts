@@ -13,6 +13,7 @@
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { missingBinaries } from '../cluster/real/binaries.ts';
+import { endWithNpm } from '../cluster/real/npm-parent.ts';
 import { measureExports } from './exports.ts';
 import { measureFederated, setFederated } from './federated.ts';
 import { measureFleet, setFleet } from './fleet.ts';
@@ -43,6 +44,8 @@ const { values } = parseArgs({
     'as-pod': { type: 'boolean', default: false },
   },
 });
+
+endWithNpm();
 
 const positive = (flag: string, text: string): number => {
   const value = Number(text);

@@ -1,6 +1,6 @@
 /**
  * The operator's access as a pod has it: the files that Kubernetes mounts and the variables that it sets. With a
- * kubeconfig it loads client-node, which no pod does, and its memory would be another program's. Takes a user who may
+ * kubeconfig it loads what no pod does, and its memory would be another program's. Takes a user who may
  * write the mount point; what is there already is never touched.
  */
 import { access, mkdir, rm, writeFile } from 'node:fs/promises';

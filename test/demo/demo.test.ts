@@ -26,9 +26,14 @@ class Demo {
   stdout = '';
   stderr = '';
 
-  constructor(args: readonly string[], temp: string, env: Readonly<Record<string, string>> = {}) {
+  constructor(
+    args: readonly string[],
+    temp: string,
+    env: Readonly<Record<string, string>> = {},
+    [program, ...before]: readonly [string, ...(readonly string[])] = [process.execPath, MAIN],
+  ) {
     this.#temp = temp;
-    this.#child = spawn(process.execPath, [MAIN, ...args], {
+    this.#child = spawn(program, [...before, ...args], {
       env: { ...process.env, FORCE_COLOR: undefined, NO_COLOR: '1', TMPDIR: temp, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -37,13 +42,13 @@ class Demo {
     this.#ended = once(this.#child, 'close').then(([code]) => code as number);
   }
 
-  /** Waits for its end; returns the exit code. */
+  /** Waits for its end, and that of what it started; returns the exit code. */
   ended(): Promise<number> {
     return this.#ended;
   }
 
-  interrupt(): void {
-    this.#child.kill('SIGINT');
+  interrupt(signal: NodeJS.Signals = 'SIGINT'): void {
+    this.#child.kill(signal);
   }
 
   /** Waits for a line that begins so; returns the rest of it. */
@@ -225,6 +230,14 @@ describe('the demo, when all does not go well', () => {
     demo.interrupt();
     expect(await demo.ended()).toBe(130);
     expect(demo.stderr).toBe('');
+    await demo.leavesNothing();
+  });
+
+  it.each(['SIGTERM', 'SIGKILL'] as const)('ends with its npm, by %s, and leaves nothing behind', async (signal) => {
+    demo = new Demo(['--keep'], temp, {}, ['npm', 'run', 'demo', '--']);
+    await demo.line('$ node synth/cli.ts operator');
+    demo.interrupt(signal);
+    await demo.ended();
     await demo.leavesNothing();
   });
 

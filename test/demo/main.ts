@@ -6,6 +6,7 @@ import { Argument, Command, CommanderError } from 'commander';
 import { once } from 'node:events';
 import type { TestCluster } from '../cluster/index.ts';
 import { buildMissing } from '../cluster/real/build.ts';
+import { endWithNpm } from '../cluster/real/npm-parent.ts';
 import { FAILOVER } from './failover.ts';
 import { GUIDE } from './guide.ts';
 import type { Play } from './play.ts';
@@ -84,6 +85,7 @@ const program = new Command('npm run demo --')
     name === 'failover' ? play(FAILOVER, options) : play(GUIDE, options),
   );
 
+endWithNpm();
 try {
   await program.parseAsync();
 } catch (error) {

@@ -7,6 +7,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { endWithNpm } from '../cluster/real/npm-parent.ts';
 import type { Defect } from './defect.ts';
 import { DEFECTS } from './defects/index.ts';
 import { type Outcome, runTests } from './run.ts';
@@ -28,6 +29,7 @@ const defects = DEFECTS.filter(({ name, file }) => values.only.some((part) => `$
 if (defects.length === 0)
   throw new RangeError(`--only ${values.only.join(', ')}: no defect has that in its name or file`);
 
+endWithNpm();
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));

@@ -6,6 +6,7 @@ export default defineConfig({
   cacheDir: '.vitest',
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/mutants/global-setup.ts'],
     env: { LINKSPAN_TEST_BACKINGS: 'simulated' },
     bail: 1,
     maxWorkers: 1,

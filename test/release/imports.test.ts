@@ -98,6 +98,7 @@ describe('imports', () => {
     ['monitoring'],
     ['cluster-set'],
     ['argo-cd'],
+    ['tree'],
   ]);
   test.each(CONSTRUCT_FLOORS)('lead out of constructs/%s to %j alone, of the constructs', (folder, below) => {
     const isAllowed = (file: string): boolean => {

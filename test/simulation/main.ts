@@ -8,6 +8,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
+import { endWithNpm } from '../cluster/real/npm-parent.ts';
 import { printDefect, printFaults } from './broken.ts';
 import { explain, play } from './threads.ts';
 
@@ -53,6 +54,7 @@ async function fuzz(): Promise<void> {
   process.exitCode = failures.size === 0 ? 0 : 1;
 }
 
+endWithNpm();
 console.log(`${histories} histories from seed ${seed}`);
 if (options.defects) await printFaults(played);
 else if (withDefect !== undefined) await printDefect(withDefect, budgetMs, played);

@@ -9,6 +9,7 @@
 import { parseArgs } from 'node:util';
 import { isOver, table } from '../bench/report.ts';
 import { missingBinaries } from '../cluster/real/binaries.ts';
+import { endWithNpm } from '../cluster/real/npm-parent.ts';
 import { soak } from './run.ts';
 import { verdictRows } from './verdict.ts';
 
@@ -26,6 +27,7 @@ const positive = (flag: keyof typeof values): number => {
   throw new RangeError(`--${flag} ${values[flag]}: must be a number above 0`);
 };
 
+endWithNpm();
 const began = performance.now();
 const progress = (what: string): void => {
   process.stderr.write(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${what}\n`);

@@ -140,6 +140,8 @@ interface Installed {
   readonly ref: ObjectRef;
   readonly labels: Readonly<Record<string, string>>;
   readonly pod: LinkerdOptions;
+  /** Arguments of the pod's container. @default - none */
+  readonly args?: readonly string[];
 }
 
 /** A Deployment in the namespace of the Links. */
@@ -172,9 +174,13 @@ export class LinkerdDeployment {
     this.#api = api(east);
   }
 
-  /** Creates the Deployment of the controller with one replica, and waits until its pod leads. */
-  static start(east: TestCluster, west: TestCluster): Promise<LinkerdDeployment> {
+  /**
+   * Creates the Deployment of the controller with one replica, and waits until its pod leads.
+   * @param args of its container, as the chart renders them
+   */
+  static start(east: TestCluster, west: TestCluster, args: readonly string[] = []): Promise<LinkerdDeployment> {
     return LinkerdDeployment.#start(east, west, {
+      args,
       ref: LinkerdDeployment.ref,
       labels: { component: 'controller', 'mirror.linkerd.io/cluster-name': 'west' },
       pod: {},
@@ -192,7 +198,7 @@ export class LinkerdDeployment {
 
   static async #start(east: TestCluster, west: TestCluster, installed: Installed): Promise<LinkerdDeployment> {
     const deployment = new LinkerdDeployment(east, west, installed);
-    const { ref } = installed;
+    const { ref, args = [] } = installed;
     const labels = { 'linkerd.io/extension': 'multicluster', ...installed.labels };
     await deployment.#api.create({
       ...ref,
@@ -200,7 +206,10 @@ export class LinkerdDeployment {
       spec: {
         replicas: 1,
         selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers: [{ name: 'controller', image: 'example/controller' }] } },
+        template: {
+          metadata: { labels },
+          spec: { containers: [{ name: 'controller', image: 'example/controller', args }] },
+        },
       },
     } as ObjectRef);
     deployment.#running = deployment.#run();

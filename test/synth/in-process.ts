@@ -5,6 +5,7 @@
 import { CommanderError } from 'commander';
 import { program } from '../../synth/program.ts';
 import type { Outcome } from './linkspan.ts';
+import { typeRemedies } from './remedies/remedies.ts';
 
 /** Takes what is written to a stream, until it is given back. */
 const capture = (stream: NodeJS.WriteStream): { readonly text: () => string; readonly release: () => void } => {
@@ -21,6 +22,12 @@ const capture = (stream: NodeJS.WriteStream): { readonly text: () => string; rea
 };
 
 export const linkspanHere = async (...args: readonly string[]): Promise<Outcome> => {
+  const outcome = await runHere(args);
+  await typeRemedies(process.cwd(), outcome.stdout, outcome.stderr);
+  return outcome;
+};
+
+const runHere = async (args: readonly string[]): Promise<Outcome> => {
   const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
   const before = process.exitCode;
   process.exitCode = undefined;
@@ -29,7 +36,9 @@ export const linkspanHere = async (...args: readonly string[]): Promise<Outcome>
     return { code: process.exitCode ?? 0, stdout: stdout.text(), stderr: stderr.text() };
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return { code: error.exitCode === 0 ? 0 : 2, stdout: stdout.text(), stderr: stderr.text() };
+    // As synth/cli.ts: a command with codes of its own has set it.
+    const code = error.exitCode === 0 ? 0 : (process.exitCode ?? 2);
+    return { code, stdout: stdout.text(), stderr: stderr.text() };
   } finally {
     process.exitCode = before;
     stdout.release();

@@ -8,12 +8,18 @@ export interface Finding {
   readonly object: string;
   /** Completes "`object`: …". */
   readonly reason: string;
-  /** What the user can do. */
+  /** What the user can do; each command stands between backticks. */
   readonly remedy: string;
 }
 
 /** What is wrong, nothing if all is well; or why it could not be judged, the cause of which another check reports. */
-export type Judgement = { readonly findings: readonly Finding[] } | { readonly skipped: string };
+export type Judgement =
+  | {
+      readonly findings: readonly Finding[];
+      /** What of it could not be judged, and why, the cause of which another check reports. */
+      readonly partly?: string | undefined;
+    }
+  | { readonly skipped: string };
 
 /** A check of what was read. */
 export interface Check<Facts> {
@@ -43,5 +49,5 @@ export const warning = (object: string, reason: string, remedy: string): Finding
   remedy,
 });
 
-export const judged = (findings: readonly Finding[]): Judgement => ({ findings });
+export const judged = (findings: readonly Finding[], partly?: string): Judgement => ({ findings, partly });
 export const skipped = (reason: string): Judgement => ({ skipped: reason });

@@ -44,8 +44,8 @@ export const check = (flags: CheckFlags): Promise<void> =>
 export const diagnose = async (flags: Omit<CheckFlags, 'output' | 'wait' | 'timeout'>): Promise<readonly Checked[]> => {
   const config = loadSourceKubeconfig(flags);
   const reader = new Reader(await kubeconfigAccess(config), { timeoutMs: REQUEST_TIMEOUT_MS });
-  const { namespace, linkerdNamespace, link } = flags;
-  const scope: Scope = { context: config.getCurrentContext(), namespace, linkerdNamespace, link, version: VERSION };
+  const { kubeconfig, namespace, linkerdNamespace, link } = flags;
+  const scope: Scope = { kubeconfig, context: config.context, namespace, linkerdNamespace, link, version: VERSION };
   try {
     if (flags.pre) return runChecks(PRE_CHECKS, await preSurvey(reader, scope));
     const facts = await survey(reader, scope);

@@ -1,6 +1,7 @@
 /** What the judgements of Links have in common. Pure. */
+import { writeLeaseName } from '../../../crds/wire.ts';
 import type { LinkCondition } from '../common/link-status.ts';
-import { error, type Finding, type Judgement, judged, skipped } from './check-type.ts';
+import { error, type Finding, type Judgement, judged, skipped, warning } from './check-type.ts';
 import type { LinkFacts, Survey } from './survey.ts';
 
 /** Why something of one Link is not judged. */
@@ -10,16 +11,45 @@ export interface NotJudged {
 
 export const notJudged = (why: string): NotJudged => ({ why });
 
-/** Judges each Link: passed over if none can be judged. */
-export const eachLink = ({ links }: Survey, judge: (link: LinkFacts) => readonly Finding[] | NotJudged): Judgement => {
+/** Links that are named where they could not be judged. */
+const NAMED = 3;
+
+/** Judges each Link: passed over if none can be judged; those that cannot be judged are named. */
+export const eachLink = (
+  survey: Survey,
+  judge: (link: LinkFacts, survey: Survey) => readonly Finding[] | NotJudged,
+): Judgement => {
+  const { links } = survey;
   if (!links.ok) return skipped('Links cannot be read');
   if (links.value.length === 0) return skipped('there is no Link');
-  const results = links.value.map(judge);
-  const findings = results.flatMap((result) => ('why' in result ? [] : result));
-  const [first] = results;
-  return first !== undefined && results.every((result) => 'why' in result) && 'why' in first
-    ? skipped(first.why)
-    : judged(findings);
+  const results = links.value.map((link) => ({ link, result: judge(link, survey) }));
+  const findings = results.flatMap(({ result }) => ('why' in result ? [] : result));
+  const left = results.flatMap(({ link, result }) => ('why' in result ? [{ title: link.title, why: result.why }] : []));
+  const [first] = left;
+  if (first !== undefined && left.length === results.length) return skipped(first.why);
+  const named = left.slice(0, NAMED).map(({ title, why }) => `${title}, ${why}`);
+  const more = left.length > NAMED ? [`and ${left.length - NAMED} more`] : [];
+  return judged(findings, first && [...named, ...more].join('; '));
+};
+
+/** Why what a Link reports is not to be relied on; undefined if somebody keeps it true. */
+const outdated = (link: LinkFacts, { heartbeats, namespace }: Survey): string | undefined => {
+  if (link.conditions === undefined) return 'the operator has not reported on it';
+  if (isHeldByAnother(link)) return 'the operator stands by for the Link';
+  if (!heartbeats.ok) return 'whether an operator serves the Link is not known';
+  if (link.namespace !== namespace) return `its Lease is in namespace ${link.namespace}`;
+  const isServed = heartbeats.value.get(writeLeaseName(link.name))?.isAlive === true;
+  return isServed ? undefined : 'nobody serves the Link: what it reports may be old';
+};
+
+/** What was found in what a Link reports. Nothing found says nothing where the report may be old. */
+export const asReported = (
+  link: LinkFacts,
+  survey: Survey,
+  findings: readonly Finding[],
+): readonly Finding[] | NotJudged => {
+  const why = findings.length > 0 ? undefined : outdated(link, survey);
+  return why === undefined ? findings : notJudged(why);
 };
 
 /** Text of a condition, for a reason. */
@@ -33,6 +63,7 @@ export const isHeldByAnother = ({ conditions }: LinkFacts): boolean =>
 /** Judges one condition that the operator reports. */
 export const conditionOf = (
   link: LinkFacts,
+  survey: Survey,
   type: string,
   judge: (condition: LinkCondition) => readonly Finding[],
 ): readonly Finding[] | NotJudged => {
@@ -40,13 +71,17 @@ export const conditionOf = (
   if (link.conditions?.get('Accepted')?.status === 'False') return notJudged('the operator does not serve the Link');
   if (isHeldByAnother(link)) return notJudged('the operator stands by for the Link');
   const condition = link.conditions?.get(type);
-  return condition === undefined ? notJudged('the operator has not reported on it') : judge(condition);
+  return condition === undefined
+    ? notJudged('the operator has not reported on it')
+    : asReported(link, survey, judge(condition));
 };
 
-/** Judges each Link by one condition that must not be False. */
+/** Judges each Link by one condition that must not be False, nor Unknown for long. */
 export const notFalse = (survey: Survey, type: string, remedy: string): Judgement =>
   eachLink(survey, (link) =>
-    conditionOf(link, type, (condition) =>
-      condition.status === 'False' ? [error(link.title, conditionText(condition), remedy)] : [],
-    ),
+    conditionOf(link, survey, type, (condition) => {
+      if (condition.status === 'True') return [];
+      const report = condition.status === 'False' ? error : warning;
+      return [report(link.title, conditionText(condition), remedy)];
+    }),
   );

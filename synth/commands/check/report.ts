@@ -22,6 +22,8 @@ export interface Checked {
   readonly findings: readonly Finding[];
   /** Why it was skipped. */
   readonly skipped?: string;
+  /** What of it could not be judged, and why. */
+  readonly partly?: string;
 }
 
 /** Judges what was read by each of the checks. */
@@ -31,7 +33,15 @@ export const runChecks = <Facts>(checks: readonly Check<Facts>[], facts: Facts):
     if ('skipped' in judgement)
       return { id, category, title, result: 'skipped', findings: [], skipped: judgement.skipped };
     const findings = judgement.findings.map(safe);
-    return { id, category, title, result: worst(findings), findings };
+    const { partly } = judgement;
+    return {
+      id,
+      category,
+      title,
+      result: worst(findings),
+      findings,
+      ...(partly !== undefined && { partly: cut(partly) }),
+    };
   });
 
 const safe = ({ level, object, reason, remedy }: Finding): Finding => ({
@@ -56,11 +66,12 @@ export const jsonReport = (all: readonly Checked[]): string =>
       success: isSuccess(all),
       categories: [...Map.groupBy(all, ({ category }) => category)].map(([categoryName, checks]) => ({
         categoryName,
-        checks: checks.map(({ id, title, result, findings, skipped }) => ({
+        checks: checks.map(({ id, title, result, findings, skipped, partly }) => ({
           id,
           description: title,
           ...(findings.length > 0 && { hint: hintOf(id), error: findings.map(lineOf).join('\n') }),
           ...(skipped !== undefined && { skipped }),
+          ...(partly !== undefined && { partly }),
           result,
           ...(findings.length > 0 && { findings }),
         })),
@@ -84,8 +95,8 @@ export const tableReport = (all: readonly Checked[]): string => {
 /** Findings of a check that a table shows; JSON has all. */
 const SHOWN = 20;
 
-const linesOf = ({ id, title, result, findings, skipped }: Checked): readonly string[] => [
-  `${SIGNS[result]} ${title}${skipped === undefined ? '' : ` (skipped: ${skipped})`}`,
+const linesOf = ({ id, title, result, findings, skipped, partly }: Checked): readonly string[] => [
+  `${SIGNS[result]} ${title}${skipped === undefined ? '' : ` (skipped: ${skipped})`}${partly === undefined ? '' : ` (not judged: ${partly})`}`,
   ...findings
     .slice(0, SHOWN)
     .flatMap(({ level, object, reason, remedy }) => [`    ${SIGNS[level]} ${object}: ${reason}`, `      → ${remedy}`]),

@@ -18,14 +18,18 @@ import {
   type Lease,
   LEASES,
   NAMESPACES,
+  type Resource,
   type Secret,
   SECRETS,
   type Service,
   SERVICES,
 } from '../../../operator/kube/objects.ts';
 import { FairSemaphore } from '../../../operator/kube/semaphore.ts';
+import { SERVICE_IMPORTS, type ServiceImport } from '../../../operator/mcs/objects.ts';
+import { SERVICE_EXPORTS, type ServiceExport } from '../../../operator/target/mcs-objects.ts';
 import { type CredentialsRead, readCredentials } from '../common/credentials-secret.ts';
-import { CRDS, DEPLOYMENTS, LINKS, PODS } from '../common/kinds.ts';
+import type { FailoverObject } from '../common/failovers.ts';
+import { CRDS, DEPLOYMENTS, LINKS, PODS, SERVICE_FAILOVERS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { conditionsOf, type LinkCondition } from '../common/link-status.ts';
 import { type Heartbeat, heartbeats } from './heartbeat.ts';
@@ -37,6 +41,8 @@ import { type DestinationAccess, type Granted, readDestination, readTarget, type
 
 /** What the user asks about. */
 export interface Scope {
+  /** Path of the kubeconfig, as it was given. @default - none was given */
+  readonly kubeconfig?: string | undefined;
   /** Name of the source's context. */
   readonly context: string;
   readonly namespace: string;
@@ -72,8 +78,8 @@ export interface LinkFacts {
 
 /** What there is of the MCS API in the source. */
 export interface McsFacts {
-  /** Whether an operator is installed that imports by it. */
-  readonly isServed: boolean;
+  /** Whether the operator that is installed imports by it; undefined: no operator is known whose settings say so. */
+  readonly isServed: boolean | undefined;
   /** Those of its CRDs that there are, by name. */
   readonly crds: ReadonlyMap<string, Crd>;
 }
@@ -88,6 +94,10 @@ export interface Survey extends Scope {
   readonly linkerd: LinkerdRead;
   readonly crd: Read<Crd | undefined>;
   readonly mcs: Read<McsFacts>;
+  /** Undefined: the API server does not serve them. The same holds of the next two. */
+  readonly serviceImports: Read<readonly ServiceImport[] | undefined>;
+  readonly serviceExports: Read<readonly ServiceExport[] | undefined>;
+  readonly failovers: Read<readonly FailoverObject[] | undefined>;
   /** Those that are asked about. */
   readonly links: Read<readonly LinkFacts[]>;
   /** All of the source, also those that are not asked about. */
@@ -111,6 +121,7 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
   const { namespace, linkerdNamespace } = scope;
   const now = new Date();
   const kubernetes = await reader.version();
+  const joint = jointObjects(reader);
   const [extensionNamespace, linkerd, crd, mcs, deployments, pods, leases, allLinks, mirrors, endpoints, slices] =
     await Promise.all([
       reader.find(NAMESPACES, namespace),
@@ -137,6 +148,7 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
   const rights = await operatorRights(reader, operator, links.some(hasFlatMembers));
   return {
     ...scope,
+    ...(await joint),
     now,
     server: reader.server,
     kubernetes,
@@ -144,9 +156,7 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
     extensionNamespace,
     linkerd,
     crd,
-    mcs: mcs.ok
-      ? { ok: true, value: { isServed: operatorConfig(operator)?.serviceImports === true, crds: mcs.value } }
-      : mcs,
+    mcs: mcs.ok ? { ok: true, value: { isServed: operatorConfig(operator)?.serviceImports, crds: mcs.value } } : mcs,
     links: allLinks.ok ? { ok: true, value: links } : allLinks,
     allLinks,
     deployments,
@@ -157,6 +167,28 @@ export const survey = async (reader: Reader, scope: Scope): Promise<Survey> => {
     endpoints,
     slices,
   };
+};
+
+/** What is not of one Link: it is read in all namespaces, if the API server serves it. */
+const jointObjects = async (
+  reader: Reader,
+): Promise<Pick<Survey, 'serviceImports' | 'serviceExports' | 'failovers'>> => {
+  const [serviceImports, serviceExports, failovers] = await Promise.all([
+    listServed<ServiceImport>(reader, SERVICE_IMPORTS),
+    listServed<ServiceExport>(reader, SERVICE_EXPORTS),
+    listServed<FailoverObject>(reader, SERVICE_FAILOVERS),
+  ]);
+  return { serviceImports, serviceExports, failovers };
+};
+
+/** Lists a resource; undefined if it is not served: who may not read it would be refused all the same. */
+const listServed = async <T extends KubeObject>(
+  reader: Reader,
+  of: Resource,
+): Promise<Read<readonly T[] | undefined>> => {
+  const served = await reader.serves(of);
+  if (!served.ok) return served;
+  return served.value ? reader.list<T>(of) : { ok: true, value: undefined };
 };
 
 /** Whether a Service of the target is to join a federated Service on a flat network. */

@@ -7,19 +7,21 @@ import type { ClusterAccess } from '../../../operator/kube/access/access.ts';
 import { kubeconfigAccess, kubeconfigServer, loadSourceKubeconfig } from '../../../operator/kube/access/kubeconfig.ts';
 import type { KubeconfigServer, SourceKubeconfigOptions } from '../../../operator/kube/access/kubeconfig.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
-import { namespacedResources, servedVerbs } from '../../../operator/kube/discovery.ts';
+import { namespacedResources, type NamespacedResources, servedVerbs } from '../../../operator/kube/discovery.ts';
 import { sleep } from '../../../operator/kube/backoff.ts';
 import {
   ApiError,
+  ConnectionError,
   describe,
   isConflict,
   isForbidden,
   isNamespaceGone,
   isTooManyRequests,
   isUnauthorized,
+  TerminalError,
   unlessNotFound,
 } from '../../../operator/kube/errors.ts';
-import { type KubeObject, PODS, type Resource } from '../../../operator/kube/objects.ts';
+import { type KubeObject, NAMESPACES, PODS, type Resource } from '../../../operator/kube/objects.ts';
 import { objectPath } from '../../../operator/kube/paths.ts';
 import { printLine } from '../../print.ts';
 import { changes, type ChangesOptions } from './changes.ts';
@@ -47,12 +49,15 @@ interface Ref {
 export class Cluster {
   /** Name of the context, by which messages call the cluster. */
   readonly context: string;
+  /** Path of the kubeconfig, as it was given. @default - none was given */
+  readonly kubeconfig: string | undefined;
   /** How the kubeconfig reaches the cluster. */
   readonly reachedBy: KubeconfigServer;
   readonly #client: KubeClient;
 
-  private constructor(reachedBy: KubeconfigServer, client: KubeClient) {
+  private constructor(reachedBy: KubeconfigServer, client: KubeClient, kubeconfig?: string) {
     this.context = reachedBy.context;
+    this.kubeconfig = kubeconfig;
     this.reachedBy = reachedBy;
     this.#client = client;
   }
@@ -67,7 +72,7 @@ export class Cluster {
       userAgent: COMMAND_LINE,
       fieldManager: COMMAND_LINE,
     });
-    return new Cluster(kubeconfigServer(config), client);
+    return new Cluster(kubeconfigServer(config), client, options.kubeconfig);
   }
 
   /**
@@ -103,14 +108,14 @@ export class Cluster {
     return this.#ask(() => listAll<T>(this.#client, of, options));
   }
 
-  /** Every resource that can be listed and has namespaces. */
-  namespacedResources(): Promise<readonly Resource[]> {
+  /** Every resource that can be listed and has namespaces, and what is not known of them. */
+  namespacedResources(): Promise<NamespacedResources> {
     return this.#ask(() => namespacedResources(this.#client));
   }
 
-  /** What {@link apply} would make of an object; nothing is written. */
-  preview<T extends KubeObject>(object: ApiJson): Promise<T> {
-    return this.#ask(() => this.#client.tryApply<T>(resourceOf(object), object));
+  /** What {@link apply} would make of an object, by this field manager or another; nothing is written. */
+  preview<T extends KubeObject>(object: ApiJson, fieldManager = COMMAND_LINE): Promise<T> {
+    return this.#ask(() => this.#client.tryApply<T>(resourceOf(object), object, fieldManager));
   }
 
   /**
@@ -137,7 +142,15 @@ export class Cluster {
     }
   }
 
-  /** Server-side apply, forced. */
+  /** Creates an object by server-side apply. @throws CommandError, caused by a conflict, if there is one of its name */
+  async create(object: ApiJson): Promise<void> {
+    const { metadata } = object;
+    // No object has this version: one of the name, even one that was created just now, is a conflict.
+    const created = { ...object, metadata: { ...metadata, resourceVersion: '1' } };
+    await this.#ask(() => this.#client.apply(resourceOf(object), created));
+  }
+
+  /** Server-side apply, forced. With the uid and resourceVersion of what was read, of just that object. */
   async apply(object: ApiJson): Promise<Outcome> {
     const of = resourceOf(object);
     const before = await this.find(of, object.metadata);
@@ -149,6 +162,19 @@ export class Cluster {
   /** A merge patch: `null` removes a field. */
   async patch(of: Resource, { namespace, name }: Ref, patch: object): Promise<void> {
     await this.#ask(() => this.#client.patch(of, { namespace, name }, patch));
+  }
+
+  /**
+   * What tells this cluster from all others, whatever it is called and by whichever address it is reached: the uid of
+   * Namespace kube-system. Undefined if it cannot be read.
+   */
+  async uid(): Promise<string | undefined> {
+    try {
+      return (await this.find(NAMESPACES, { name: 'kube-system' }))?.metadata.uid;
+    } catch (error) {
+      if (error instanceof CommandError && isForbidden(error.cause)) return undefined;
+      throw error;
+    }
   }
 
   /** Deletes just this object; nothing happens if it is gone. */
@@ -179,7 +205,12 @@ export class Cluster {
     if (isNamespaceGone(error)) return 'create the namespace, or name another';
     if (isForbidden(error)) return 'use a context that may do this, or have it granted';
     if (isConflict(error)) return 'somebody else has changed it: run the command again';
+    // One aggregated API that is down fails what asks for all kinds.
+    if (error instanceof ApiError && error.code === 503) {
+      return `see which APIService of ${this.context} is not available, and run the command again`;
+    }
     if (error instanceof ApiError) return 'see what the API server says';
+    if (error instanceof ConnectionError && error.cause instanceof TerminalError) return 'log in to the cluster again';
     return `check that ${this.#client.server} is up, and can be reached from here`;
   }
 }

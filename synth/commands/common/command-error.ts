@@ -4,7 +4,7 @@
  */
 import { type FieldError, formatFieldErrors } from '../../../crds/field-error.ts';
 import { InvalidPropsError } from '../../../constructs/common/invalid-props.ts';
-import { ConnectionError, isUnavailable, TerminalError } from '../../../operator/kube/errors.ts';
+import { ConnectionError, isUnavailable, LOGIN_FAILED, TerminalError } from '../../../operator/kube/errors.ts';
 import { printLine } from '../../print.ts';
 
 /** Exit codes of the commands that read or write clusters. */
@@ -31,10 +31,11 @@ export const fieldProblem = (object: string, { remedy = 'correct it', ...error }
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly problems: readonly Problem[];
-  readonly code: 1 | 2;
+  /** Exit code of the command. */
+  readonly code: number;
 
   /** @param cause what a cluster has answered, or that it has not */
-  constructor(problems: readonly Problem[], code: 1 | 2 = ExitCode.failed, cause?: unknown) {
+  constructor(problems: readonly Problem[], code: number = ExitCode.failed, cause?: unknown) {
     super(problems.map(formatProblem).join('; '), { cause });
     this.problems = problems;
     this.code = code;
@@ -77,8 +78,10 @@ const reported = (
   flags: Readonly<Record<string, string>>,
 ): { readonly lines: readonly string[]; readonly code: number } => {
   if (error instanceof CommandError) return { lines: error.problems.map(formatProblem), code: error.code };
-  // A kubeconfig or a context that is not there.
-  if (error instanceof TerminalError) return { lines: [error.message], code: ExitCode.usage };
+  // A kubeconfig or a context that is not there or cannot be used, unless it is just that nobody is logged in.
+  if (error instanceof TerminalError) {
+    return { lines: [error.message], code: error.reason === LOGIN_FAILED ? ExitCode.failed : ExitCode.usage };
+  }
   if (error instanceof InvalidPropsError) {
     const lines = error.errors.map((each) =>
       formatFieldErrors([{ ...each, path: each.path.replace(/^\w+/, (prop) => flags[prop] ?? prop) }]),

@@ -98,8 +98,11 @@ export interface ApplyFlags {
   readonly output?: 'yaml' | 'json';
 }
 
-/** Adds `--apply` and `--output`. */
-export const addApplyFlags = (command: Command, without: string): Command =>
+/**
+ * Adds `--apply` and `--output`.
+ * @param formats which `--output` takes besides
+ */
+export const addApplyFlags = (command: Command, without: string, formats: readonly string[] = []): Command =>
   command
     .option('--apply', `write to the clusters; without it, ${without}`)
-    .addOption(new Option('-o, --output <format>', 'format of what is printed').choices(['yaml', 'json']));
+    .addOption(new Option('-o, --output <format>', 'format of what is printed').choices(['yaml', 'json', ...formats]));

@@ -1,9 +1,10 @@
 /** What a cluster has of the MCS API, as it is there: ServiceImports, and the ServiceExports of its own Services. */
 import { keyOf, type KubeObject } from '../../../operator/kube/objects.ts';
+import { isOfImport } from '../../../operator/mcs/membership.ts';
 import { readServiceImport, SERVICE_IMPORTS, type ServiceImport } from '../../../operator/mcs/objects.ts';
 import { readServiceExport, SERVICE_EXPORTS, type ServiceExport } from '../../../operator/target/mcs-objects.ts';
 import type { Cluster } from './cluster.ts';
-import { conditionOf, type LinkCondition } from './link-status.ts';
+import { conditionOf, isStale, type LinkCondition, NOT_REPORTED } from './link-status.ts';
 import { ifAllowed, type Readable } from './readable.ts';
 
 /** Name of both objects, which is that of the Services. */
@@ -59,7 +60,18 @@ export type ExportFinding =
 /** What is wrong with a ServiceExport; undefined: it is valid, and conflicts with no other. */
 export const exportFinding = (serviceExport: ServiceExport): ExportFinding | undefined => {
   const [valid, conflict] = ['Valid', 'Conflict'].map((type) => conditionOf(serviceExport, type));
-  if (valid === undefined) return { what: 'unreported' };
+  if (valid === undefined || valid.status === 'Unknown' || isStale(valid, serviceExport)) return { what: 'unreported' };
   if (valid.status === 'False') return { what: 'invalid', condition: valid };
   return conflict?.status === 'True' ? { what: 'conflict', condition: conflict } : undefined;
+};
+
+/**
+ * The condition Ready of a ServiceImport that is not True; undefined: it is ready. Of one that is not the operator's nothing
+ * need be reported.
+ */
+export const importFinding = (serviceImport: ServiceImport): LinkCondition | undefined => {
+  const ready = conditionOf(serviceImport, 'Ready');
+  if (ready?.status === 'False') return ready;
+  if (!isOfImport(serviceImport.metadata.name, serviceImport)) return undefined;
+  return ready?.status === 'True' && !isStale(ready, serviceImport) ? undefined : { ...NOT_REPORTED, type: 'Ready' };
 };

@@ -4,6 +4,7 @@
  */
 import { cut } from '../../../operator/kube/errors.ts';
 import type { Lease } from '../../../operator/kube/objects.ts';
+import type { Readable } from './readable.ts';
 
 /** How far the clocks of this machine and of the cluster may be apart, in milliseconds. */
 const SKEW_MS = 60_000;
@@ -25,12 +26,30 @@ export const isFresh = (lease: Lease, nowMs: number): boolean => {
   return ageMs >= -AHEAD_MS && ageMs <= durationMsOf(lease);
 };
 
-/** Why what a Link reports may be old, by its Lease; undefined if somebody serves it. */
+/** Why what is reported by the holder of a Lease may be old; undefined if the Lease is certainly renewed. */
 export const unserved = (lease: Lease | undefined, nowMs: number): string | undefined => {
   const holder = holderOf(lease);
   if (lease === undefined || holder === '') return 'no operator holds its Lease: what it reports may be old';
-  // Of a Lease without a valid time nothing is known.
-  return ageMsOf(lease, nowMs) > durationMsOf(lease) + SKEW_MS
-    ? `the operator ${cut(holder)} has not renewed its Lease since ${cut(lease.spec?.renewTime ?? '')}: what it reports may be old`
-    : undefined;
+  const ageMs = ageMsOf(lease, nowMs);
+  // Of a Lease without a valid time, or of a time to come, nobody knows whether it is renewed.
+  if (ageMs >= -SKEW_MS && ageMs <= durationMsOf(lease) + SKEW_MS) return undefined;
+  const renewed = lease.spec?.renewTime ?? 'never';
+  return ageMs < 0
+    ? `the operator ${cut(holder)} has renewed its Lease at ${cut(renewed)}, which is yet to come by the clock here: what it reports may be old`
+    : `the operator ${cut(holder)} has not renewed its Lease since ${cut(renewed)}: what it reports may be old`;
+};
+
+/** Why what an operator reports is not to be relied on: nobody serves it, or whether anybody does is not known. */
+export interface Unserved {
+  readonly reason: 'NotServed' | 'NotKnown';
+  readonly message: string;
+}
+
+/** The same of a Lease that may not be readable; undefined if it is certainly renewed. */
+export const unservedBy = (lease: Readable<Lease | undefined>, nowMs: number): Unserved | undefined => {
+  if ('obstacle' in lease) {
+    return { reason: 'NotKnown', message: `whether an operator serves it is not known: ${lease.obstacle}` };
+  }
+  const message = unserved(lease.found, nowMs);
+  return message === undefined ? undefined : { reason: 'NotServed', message };
 };

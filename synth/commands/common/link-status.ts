@@ -29,6 +29,12 @@ export interface ServiceReport {
   readonly message: string;
 }
 
+/** Reasons of what is not mirrored, and is as it should be: a headless Service that is scaled to zero. */
+const NO_FAULT: readonly string[] = ['WaitingForEndpoints'];
+
+/** Reports whether a Service is not mirrored, or does not join, for a reason that somebody must see to. */
+export const isAtFault = ({ isMirrored, reason }: ServiceReport): boolean => !isMirrored && !NO_FAULT.includes(reason);
+
 export interface LinkReport {
   readonly namespace: string;
   readonly name: string;
@@ -39,7 +45,7 @@ export interface LinkReport {
   readonly gateway: { readonly address: string; readonly port: string; readonly identity: string } | undefined;
   readonly ready: LinkCondition;
   readonly conditions: readonly LinkCondition[];
-  /** Undefined until it is known. */
+  /** Undefined until it is known, for the Link as it is now. */
   readonly gatewayAlive: boolean | undefined;
   readonly gatewayAddresses: readonly string[];
   /** How many Services are mirrored; undefined until it is known. */
@@ -56,15 +62,6 @@ const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? va
 const textOf = (value: unknown): string => (typeof value === 'string' ? cut(value, MAX_CONDITION_MESSAGE) : '');
 const countOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
 
-const UNREPORTED: LinkCondition = {
-  type: 'Ready',
-  status: 'Unknown',
-  reason: 'NotReported',
-  message: 'no operator has reported on the Link, as it is now',
-  since: '',
-  observedGeneration: 0,
-};
-
 /** An object of which nothing is certain but its metadata. */
 type Stored = KubeObject & { readonly spec?: unknown; readonly status?: unknown };
 
@@ -77,6 +74,33 @@ export const conditionsOf = ({ status }: Stored): readonly LinkCondition[] =>
 /** The object's condition of a type, if it has one. */
 export const conditionOf = (object: Stored | undefined, type: string): LinkCondition | undefined =>
   object && conditionsOf(object).find((condition) => condition.type === type);
+
+/** What stands for a condition that nobody has reported. */
+export const NOT_REPORTED: LinkCondition = {
+  type: '',
+  status: 'Unknown',
+  reason: 'NotReported',
+  message: 'no operator of this cluster has reported on it, as it is now',
+  since: '',
+  observedGeneration: 0,
+};
+
+const UNREPORTED: LinkCondition = {
+  ...NOT_REPORTED,
+  type: 'Ready',
+  message: 'no operator has reported on the Link, as it is now',
+};
+
+/** Whether the gateway is alive, as far as somebody probes it: a Link without a probe is taken to be alive by the operator. */
+export const probedAlive = ({ gatewayAlive, conditions }: LinkReport): boolean | undefined =>
+  conditions.some(({ type, reason }) => type === 'GatewayAlive' && reason === NOT_PROBED) ? undefined : gatewayAlive;
+
+/** Reason of a condition GatewayAlive that is True although nobody looks. */
+export const NOT_PROBED = 'NotProbed';
+
+/** Reports whether a condition is certainly about an older generation of its object. Others need not say which. */
+export const isStale = ({ observedGeneration }: LinkCondition, { metadata }: KubeObject): boolean =>
+  observedGeneration > 0 && observedGeneration < (metadata.generation ?? 0);
 
 /** Reads a Link. */
 export const reportOf = (link: Stored): LinkReport => {
@@ -99,7 +123,7 @@ export const reportOf = (link: Stored): LinkReport => {
         : { address, port: textOf(spec['gatewayPort']), identity: textOf(spec['gatewayIdentity']) },
     ready: ready === undefined || !isCurrent ? UNREPORTED : ready,
     conditions,
-    gatewayAlive: typeof gateway['alive'] === 'boolean' ? gateway['alive'] : undefined,
+    gatewayAlive: isCurrent && typeof gateway['alive'] === 'boolean' ? gateway['alive'] : undefined,
     gatewayAddresses: Array.isArray(gateway['addresses']) ? gateway['addresses'].map(textOf) : [],
     mirrors: mirrors && {
       total: countOf(mirrors['total']),

@@ -3,6 +3,7 @@ import { Default } from '../../../crds/wire.ts';
 import { parseYaml } from '../../../operator/kube/access/yaml.ts';
 import type { KubeObject } from '../../../operator/kube/objects.ts';
 import type { Cluster } from './cluster.ts';
+import { byLinkerd } from './remedies.ts';
 import { CommandError } from './command-error.ts';
 import { CONFIG_MAPS } from './kinds.ts';
 
@@ -58,5 +59,6 @@ export const readDomains = async (cluster: Cluster, namespace: string): Promise<
   const linkerd = linkerdOf(found);
   if (!('invalid' in linkerd)) return { clusterDomain: linkerd.clusterDomain, trustDomain: linkerd.trustDomain };
   const reason = `is not valid YAML: ${linkerd.invalid}`;
-  throw new CommandError([{ object: cluster.title(CONFIG_MAPS.kind, ref), reason, remedy: 'see `linkerd check`' }]);
+  const remedy = `see ${byLinkerd(cluster, 'check', '--linkerd-namespace', namespace)}`;
+  throw new CommandError([{ object: cluster.title(CONFIG_MAPS.kind, ref), reason, remedy }]);
 };

@@ -4,6 +4,7 @@ import type { Cluster } from './cluster.ts';
 import { CommandError } from './command-error.ts';
 import { LINKS } from './kinds.ts';
 import type { LinkObject } from './link-object.ts';
+import { byInstall } from './remedies.ts';
 
 /**
  * The Links of a namespace, by name; of one name only, if it is given.
@@ -11,12 +12,13 @@ import type { LinkObject } from './link-object.ts';
  */
 export const linksOf = async (source: Cluster, namespace: string, name?: string): Promise<readonly LinkObject[]> => {
   const links = await source.list<LinkObject>(LINKS, { namespace });
+  const { kubeconfig, context } = source;
   if (links.length === 0 && !(await source.serves(LINKS))) {
     throw new CommandError([
       {
         object: source.title('CustomResourceDefinition', { name: LinkApi.crd }),
         reason: 'not found: the cluster has no Links',
-        remedy: 'name the source cluster with --context, or make the cluster ready with `linkspan install`',
+        remedy: `name the source cluster with --context, or make this one ready: ${byInstall({ kubeconfig, context, namespace })}`,
       },
     ]);
   }

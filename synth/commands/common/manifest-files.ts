@@ -48,7 +48,7 @@ const reasonOf = (error: unknown): string => {
 const refusal = (object: string, reason: string): Problem => ({
   object,
   reason,
-  remedy: 'name manifests, as `kubectl get -o yaml` writes them',
+  remedy: 'name a file of manifests, as kubectl writes them',
 });
 
 const collect = (document: unknown, file: string, found: Manifest[], problems: Problem[]): void => {

@@ -16,6 +16,7 @@ export interface OperatorDeployment extends KubeObject {
       readonly spec?: {
         readonly containers?: readonly {
           readonly name: string;
+          readonly image?: string;
           readonly args?: readonly string[];
           readonly env?: readonly { readonly name: string; readonly value?: string }[];
         }[];
@@ -55,18 +56,39 @@ export type SettingsRead =
  * @param around what a pod of it would find around itself, unless it is given in the Deployment
  */
 export const settingsIn = (deployment: OperatorDeployment | undefined, around: FlagValues): SettingsRead => {
-  const containers = deployment?.spec?.template?.spec?.containers ?? [];
-  const { args = [], env = [] } = containers.find(({ name }) => name === OPERATOR_CONTAINER) ?? {};
+  const { env = [] } = containerOf(deployment);
   const variables = Object.fromEntries(env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));
+  const given = readArguments(deployment);
+  if ('refused' in given) return { ok: false, reason: given.refused };
+  const parsed = parseOperatorConfig({ ...around, ...given.flags }, variables);
+  return parsed.ok ? { ok: true, config: parsed.value } : { ok: false, reason: formatFieldErrors(parsed.errors) };
+};
+
+/** The flags in a Deployment's arguments, by name of the setting; undefined if the operator would not accept them. */
+export const givenFlags = (deployment: OperatorDeployment): FlagValues | undefined => {
+  const given = readArguments(deployment);
+  return 'flags' in given ? given.flags : undefined;
+};
+
+const readArguments = (
+  deployment: OperatorDeployment | undefined,
+): { readonly flags: FlagValues } | { readonly refused: string } => {
+  const { args = [] } = containerOf(deployment);
   const command = addOperatorFlags(new Command('operator'))
     .exitOverride()
     .configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
   try {
-    const given = command.parse(args[0] === 'operator' ? args.slice(1) : args, { from: 'user' }).opts<FlagValues>();
-    const parsed = parseOperatorConfig({ ...around, ...given }, variables);
-    return parsed.ok ? { ok: true, config: parsed.value } : { ok: false, reason: formatFieldErrors(parsed.errors) };
+    return {
+      flags: command.parse(args[0] === 'operator' ? args.slice(1) : args, { from: 'user' }).opts<FlagValues>(),
+    };
   } catch (error) {
-    if (error instanceof CommanderError) return { ok: false, reason: error.message };
+    if (error instanceof CommanderError) return { refused: error.message };
     throw error;
   }
 };
+
+const containerOf = (deployment: OperatorDeployment | undefined) =>
+  (deployment?.spec?.template?.spec?.containers ?? []).find(({ name }) => name === OPERATOR_CONTAINER) ?? {
+    args: undefined,
+    env: undefined,
+  };

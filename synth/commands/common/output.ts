@@ -1,8 +1,13 @@
-/** What commands print: manifests, which change nothing, and what became of objects. */
+/**
+ * What commands print: manifests, which change nothing, and what became of objects. Names of contexts come from
+ * kubeconfigs, which others may have written: none of them ends the line that it is printed on.
+ */
 import { Yaml } from 'cdk8s';
 import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import { cut } from '../../../operator/kube/errors.ts';
 import { print } from '../../print.ts';
 import type { Outcome } from './cluster.ts';
+import { uninterrupted } from './interruption.ts';
 
 /** How it is printed. */
 export type OutputFormat = 'yaml' | 'json';
@@ -21,8 +26,15 @@ export const manifestsText = (clusters: readonly ClusterObjects[], format: Outpu
   format === 'json'
     ? json({ clusters: clusters.map(({ context, objects }) => ({ context, objects })) })
     : clusters
-        .map(({ context, purpose, objects }) => `---\n# ${context}: ${purpose}\n${Yaml.stringify(...objects)}`)
+        .map(
+          ({ context, purpose, objects }) => `---\n${comment(`${context}: ${purpose}`)}\n${Yaml.stringify(...objects)}`,
+        )
         .join('');
+
+/** A comment of YAML, on one line whatever its text. */
+export const comment = (text: string): string => `# ${cut(text, MAX_COMMENT)}`;
+
+const MAX_COMMENT = 1_024;
 
 /** Manifests of one cluster as `kubectl apply -f -` takes them: YAML documents, or JSON objects one after another. */
 export const documentsText = (objects: readonly ApiJson[], format: OutputFormat): string =>
@@ -53,7 +65,7 @@ export class ResultReport {
   async add({ context, object: { kind, metadata }, outcome }: Result): Promise<void> {
     const { namespace, name } = metadata;
     this.#results.push({ context, kind, ...(namespace !== undefined && { namespace }), name, outcome });
-    if (this.#format === undefined) await print(`${kind.toLowerCase()}/${name} ${outcome} in ${context}\n`);
+    if (this.#format === undefined) await print(`${kind.toLowerCase()}/${name} ${outcome} in ${cut(context)}\n`);
   }
 
   /** Prints the list, if a format was asked for. */
@@ -63,17 +75,22 @@ export class ResultReport {
   }
 }
 
-/** Gives a command a report, which ends also when the command fails: what it has done until then must be known. */
+/**
+ * Gives a command that writes a report, which ends also when the command fails: what it has done until then must be known.
+ * Neither signals nor a closed output end it in the middle.
+ */
 export const withReport = async (
   format: OutputFormat | undefined,
   command: (report: ResultReport) => Promise<void>,
 ): Promise<void> => {
   const report = new ResultReport(format);
-  try {
-    await command(report);
-  } finally {
-    await report.end();
-  }
+  await uninterrupted(async () => {
+    try {
+      await command(report);
+    } finally {
+      await report.end();
+    }
+  });
 };
 
 /** What was found, as `-o json` and `-o yaml` have it. */

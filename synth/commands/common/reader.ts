@@ -14,6 +14,8 @@ export interface Where {
 export interface ClusterReader {
   /** Name by which messages call the cluster: of a context, or of a file. */
   readonly context: string;
+  /** Path of the kubeconfig, as it was given. @default - none was given, or the manifests were dumped */
+  readonly kubeconfig?: string | undefined;
   /** The object; undefined if there is none. */
   find<T extends KubeObject>(
     of: Resource,
@@ -26,6 +28,7 @@ export interface ClusterReader {
 /** Reads a live cluster. */
 export const liveReader = (cluster: Cluster): ClusterReader => ({
   context: cluster.context,
+  kubeconfig: cluster.kubeconfig,
   find: (of, ref) => cluster.find(of, ref),
   select: (of, { namespace, selector }) =>
     cluster.list(of, {

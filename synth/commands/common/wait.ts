@@ -2,6 +2,7 @@
 import { sleep } from '../../../operator/kube/backoff.ts';
 import { printLine } from '../../print.ts';
 import { CommandError, type Problem } from './command-error.ts';
+import { stopIfAsked } from './interruption.ts';
 
 /** Time between two looks. */
 const POLL_MS = 500;
@@ -40,6 +41,7 @@ export const waitFor = async <T>(
       reported = found.pending;
       printLine(`waiting for ${what}: ${reported}`);
     }
+    stopIfAsked(`waiting for ${what}`);
     if (performance.now() > deadline) throw new CommandError([problem(reported, timeoutMs)]);
     await sleep(POLL_MS);
   }

@@ -1,4 +1,7 @@
-/** Completion for bash, from 3.2 on. Pure. */
+/**
+ * Completion for bash, from 3.2 on. Pure. Names of contexts and files are what others wrote, so none of them is evaluated:
+ * they are read line by line (`compgen -W` would expand them), and contexts are quoted for the command line.
+ */
 import { allOf, type Grammar, type Operand } from './grammar.ts';
 import { CONTEXTS } from './contexts.ts';
 
@@ -7,7 +10,7 @@ export const bashScript = (grammar: Grammar): string => {
   const program = grammar.path[0] ?? '';
   return `# Completion of ${program} for bash:  source <(${program} completion bash)
 _${program}() {
-  local word path=${program} current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} operand=
+  local word quoted path=${program} current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} operand=
   COMPREPLY=()
   # Bash takes the = of an option for a word of its own.
   if [[ $current == = ]]; then current=; else [[ $previous == = ]] && previous=\${COMP_WORDS[COMP_CWORD-2]}; fi
@@ -20,8 +23,16 @@ _${program}() {
 ${all.flatMap(operandCases).join('\n')}
   esac
   case $operand in
-    file) local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$current")); compopt -o filenames 2>/dev/null; return ;;
-    context) COMPREPLY=($(compgen -W "$(${CONTEXTS})" -- "$current")); return ;;
+    file)
+      while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$current")
+      compopt -o filenames 2>/dev/null
+      return ;;
+    context)
+      while IFS= read -r word; do
+        printf -v quoted %q "$word"
+        if [[ $word == "$current"* || $quoted == "$current"* ]]; then COMPREPLY+=("$quoted"); fi
+      done < <(${CONTEXTS})
+      return ;;
     unknown) return ;;
     ?*) COMPREPLY=($(compgen -W "$operand" -- "$current")); return ;;
   esac

@@ -1,24 +1,19 @@
 /** The options of `linkspan credentials mint` and `linkspan credentials rotate`. */
 import type { Command } from 'commander';
-import {
-  addApplyFlags,
-  addNamespaceFlags,
-  type ApplyFlags,
-  type ClusterFlags,
-  timeoutOption,
-  trueOrFalse,
-} from '../common/flags.ts';
-import { addPairFlags, type PairFlags } from '../link/flags.ts';
+import { addChangeFlags, type ChangeFlags } from '../common/change-flags.ts';
+import { addNamespaceFlags, type ClusterFlags, listOf, timeoutOption } from '../common/flags.ts';
+import { addPairFlags, EXPORT_NAMESPACES, flatOption, type PairFlags } from '../link/flags.ts';
 
 /** Flags of `linkspan credentials mint`. */
 export interface MintFlags extends PairFlags {
   readonly toContext: string;
   readonly apiServerAddress?: string;
-  readonly flat: boolean;
+  readonly flat?: boolean;
+  readonly exportNamespaces?: readonly string[];
 }
 
 /** Flags of `linkspan credentials rotate`. */
-export interface RotateFlags extends ClusterFlags, ApplyFlags {
+export interface RotateFlags extends ClusterFlags, ChangeFlags {
   readonly toContext: string;
   readonly toKubeconfig?: string;
   readonly sourceName?: string;
@@ -29,17 +24,18 @@ export interface RotateFlags extends ClusterFlags, ApplyFlags {
 
 /** Adds the flags of `linkspan credentials mint`. */
 export const addMintFlags = (command: Command): Command =>
-  addApplyFlags(
+  addChangeFlags(
     addPairFlags(command.requiredOption('--to-context <name>', 'context of the target, which is read'))
       .option('--api-server-address <url>', 'where the source reaches the API server of the target')
-      .addOption(trueOrFalse('--flat', 'whether Linkerd may read the target too, which a flat network needs'))
+      .addOption(flatOption())
+      .option(...EXPORT_NAMESPACES, listOf)
       .addOption(timeoutOption('how long to wait for the token')),
-    'print the manifests for both clusters',
+    'print what would change, or the manifests for both clusters',
   );
 
 /** Adds the flags of `linkspan credentials rotate`. */
 export const addRotateFlags = (command: Command): Command =>
-  addApplyFlags(
+  addChangeFlags(
     addNamespaceFlags(
       command
         .requiredOption('--to-context <name>', 'context of the target, which is read')

@@ -4,14 +4,29 @@ import { formatFieldErrors } from '../../../crds/field-error.ts';
 import { parseTargetKubeconfig } from '../../../operator/kube/access/secret-kubeconfig.ts';
 import { parseYaml } from '../../../operator/kube/access/yaml.ts';
 import type { Secret } from '../../../operator/kube/objects.ts';
+import type { ApiServer } from '../link/api-server.ts';
 import { readCredentials } from '../common/credentials-secret.ts';
 
 interface Kubeconfig {
+  readonly clusters: readonly [
+    {
+      readonly cluster: {
+        readonly server: string;
+        readonly 'certificate-authority-data'?: string;
+        readonly 'tls-server-name'?: string;
+      };
+    },
+  ];
   readonly users: readonly [{ readonly name: string; readonly user: { readonly token?: string } }];
 }
 
 export type KubeconfigRead =
-  | { readonly ok: true; readonly token: string; readonly withToken: (token: string) => Rotated }
+  | {
+      readonly ok: true;
+      readonly token: string;
+      readonly apiServer: ApiServer;
+      readonly withToken: (token: string) => Rotated;
+    }
   | { readonly ok: false; readonly reason: string };
 
 /** A kubeconfig that was rotated. */
@@ -34,5 +49,11 @@ export const readKubeconfig = (secret: Secret): KubeconfigRead => {
     if (!read.ok) throw new Error(formatFieldErrors(read.errors));
     return { text: rotated, fingerprint: read.value.fingerprint };
   };
-  return { ok: true, token: user.token, withToken };
+  const [{ cluster }] = document.clusters;
+  const apiServer = {
+    server: cluster.server,
+    caData: cluster['certificate-authority-data'],
+    tlsServerName: cluster['tls-server-name'],
+  };
+  return { ok: true, token: user.token, apiServer, withToken };
 };

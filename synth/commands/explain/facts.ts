@@ -16,7 +16,9 @@ import type { Cluster } from '../common/cluster.ts';
 import { unserved } from '../common/lease.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { type LinkReport, reportOf } from '../common/link-status.ts';
-import { ifAllowed } from '../common/readable.ts';
+import type { NamedCluster } from '../common/command-text.ts';
+import { ifAllowed, readable } from '../common/readable.ts';
+import type { Place } from '../common/remedies.ts';
 
 /** A Service by its namespace and name. */
 export interface ServiceRef {
@@ -25,27 +27,27 @@ export interface ServiceRef {
 }
 
 /** The target Service, and what is behind it. */
-export interface TargetFacts {
-  /** Name of the context. */
-  readonly context: string;
+export interface TargetFacts extends NamedCluster {
   /** Undefined: there is none. */
   readonly service: Service | undefined;
   readonly slices: readonly EndpointSlice[];
 }
 
 export interface Facts {
-  /** Name of the source's context. */
-  readonly source: string;
+  /** The source, and the namespace of the extension in it. */
+  readonly source: Place;
   readonly link: LinkObject;
   readonly report: LinkReport;
-  /** What could not be read: it is taken to be as it should be. */
+  /** What could not be read. */
   readonly unread: readonly string[];
   /** Why nobody serves the Link; undefined if somebody does. */
   readonly unserved: string | undefined;
   /** The Service in the target. */
   readonly ref: ServiceRef;
-  /** Undefined: the target is not read. */
+  /** Undefined: the target is not read, or cannot be. */
   readonly target: TargetFacts | undefined;
+  /** Why the target cannot be read, though it was to be. */
+  readonly away?: { readonly context: string; readonly obstacle: string } | undefined;
   /** Namespace of Linkerd's control plane in the source, which has no mirrors. */
   readonly linkerdNamespace: string;
   readonly hasNamespace: boolean;
@@ -81,19 +83,24 @@ export const factsOf = async (
     source.list<EndpointSlice>(ENDPOINT_SLICES, ours),
   ]);
   const mirrors = services.filter((service) => isMirrorOf(service, cluster));
-  const name = remoteName(given.name, cluster, mirrors);
+  const name = await remoteName(given, report, mirrors, target);
   const ref = { namespace, name };
+  const behind = target && (await readable(() => targetFactsOf(target, ref)));
   return {
-    source: source.context,
+    source: { kubeconfig: source.kubeconfig, context: source.context, namespace: report.namespace },
     link,
     report,
     unread: [
       ...('obstacle' in lease ? [`whether an operator serves the Link is not known: ${lease.obstacle}`] : []),
-      ...('obstacle' in found ? [`whether namespace ${namespace} exists is not known: ${found.obstacle}`] : []),
+      // Where there is a Service, there is the namespace.
+      ...('obstacle' in found && services.length === 0
+        ? [`whether namespace ${namespace} exists is not known: ${found.obstacle}`]
+        : []),
     ],
     unserved: 'obstacle' in lease ? undefined : unserved(lease.found, Date.now()),
     ref,
-    target: target && (await targetFactsOf(target, ref)),
+    target: behind && 'found' in behind ? behind.found : undefined,
+    away: target && behind && 'obstacle' in behind ? { context: target.context, obstacle: behind.obstacle } : undefined,
     linkerdNamespace,
     hasNamespace: 'obstacle' in found || found.found !== undefined,
     owned: { services: mirrors, endpoints, slices },
@@ -102,13 +109,32 @@ export const factsOf = async (
   };
 };
 
-/** The name of a mirror stands for that of its Service. */
-const remoteName = (name: string, cluster: string, mirrors: readonly Service[]): string => {
-  const suffix = `-${cluster}`;
+/** Reports whether a name may be that of a mirror of a cluster. */
+export const isMirrorName = (name: string, cluster: string): boolean =>
+  cluster !== '' && name.endsWith(mirrorName('', cluster)) && name !== mirrorName('', cluster);
+
+/** The name of a mirror stands for that of its Service, also of one that could not be made. */
+const remoteName = async (
+  { namespace, name }: ServiceRef,
+  { cluster, services }: LinkReport,
+  mirrors: readonly Service[],
+  target: Cluster | undefined,
+): Promise<string> => {
+  if (!isMirrorName(name, cluster)) return name;
+  const withoutCluster = (each: string): string => each.slice(0, -mirrorName('', cluster).length);
   const mirror = mirrors.find(({ metadata }) => metadata.name === name);
-  if (mirror === undefined || !name.endsWith(suffix)) return name;
-  const headless = mirror.metadata.labels?.[Label.headlessMirrorSvcName];
-  return (headless?.endsWith(suffix) ? headless : name).slice(0, -suffix.length);
+  if (mirror !== undefined) {
+    const headless = mirror.metadata.labels?.[Label.headlessMirrorSvcName];
+    return withoutCluster(headless !== undefined && isMirrorName(headless, cluster) ? headless : name);
+  }
+  const isReported = (each: string): boolean =>
+    services.some((service) => service.namespace === namespace && service.name === each);
+  if (isReported(name)) return name;
+  const exported = withoutCluster(name);
+  if (isReported(exported) || target === undefined) return exported;
+  // A Service of the target may have such a name by itself.
+  const found = await readable(() => target.find(SERVICES, { namespace, name }));
+  return 'found' in found && found.found !== undefined ? name : exported;
 };
 
 const targetFactsOf = async (target: Cluster, { namespace, name }: ServiceRef): Promise<TargetFacts> => {
@@ -116,5 +142,5 @@ const targetFactsOf = async (target: Cluster, { namespace, name }: ServiceRef): 
     target.find<Service>(SERVICES, { namespace, name }),
     target.list<EndpointSlice>(ENDPOINT_SLICES, { namespace, labelSelector: `${Label.serviceName}=${name}` }),
   ]);
-  return { context: target.context, service, slices };
+  return { kubeconfig: target.kubeconfig, context: target.context, service, slices };
 };

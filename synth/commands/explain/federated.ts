@@ -11,14 +11,15 @@ import { holderOf } from '../common/lease.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { type LinkReport, reportOf, type ServiceReport } from '../common/link-status.ts';
 import { ifAllowed } from '../common/readable.ts';
+import { byKubectl, byLinkspan, operatorLog, type Place } from '../common/remedies.ts';
 import type { ServiceRef } from './facts.ts';
 import { ok, type Step, stop, warning } from './step.ts';
 import type { Explanation } from './steps.ts';
 
 /** What the source cluster has of a federated Service. */
 export interface FederationFacts {
-  /** Name of the source's context. */
-  readonly source: string;
+  /** The source, and the namespace of the extension in it. */
+  readonly source: Place;
   /** The Services that join. */
   readonly member: ServiceRef;
   /** Undefined: there is none. */
@@ -55,7 +56,7 @@ export const federationFactsOf = async (
     ifAllowed(() => source.find<Lease>(LEASES, { namespace: reports[0]?.namespace ?? '', name: LOCAL_WRITE_LEASE })),
   ]);
   return {
-    source: source.context,
+    source: { kubeconfig: source.kubeconfig, context: source.context, namespace: reports[0]?.namespace ?? '' },
     member: { namespace, name: member },
     federated: all.find((each) => each.member === member),
     live,
@@ -79,7 +80,7 @@ export const explainFederated = (facts: FederationFacts): Explanation => {
   const reached = [...new Set(all.flatMap(({ addresses }) => addresses))];
   const steps = [serviceStep(facts), ...ofMembers];
   if (reached.length > 0) return { steps, reached };
-  const remedy = `see \`linkspan status --context ${facts.source}\``;
+  const remedy = `see ${byLinkspan(facts.source, 'status')}`;
   return { steps: [...steps, stop('endpoints', 'no member has a ready address', remedy)], reached };
 };
 
@@ -88,11 +89,11 @@ const serviceStep = ({ federated, live, member, source }: FederationFacts): Step
   if (federated !== undefined) {
     const { mode } = federated.membership;
     const how = mode === 'gateway' ? 'leads through gateways' : 'finds the pods of its members on a flat network';
-    return ok('Service', `${title} is in ${source}, and ${how}`);
+    return ok('Service', `${title} is in ${source.context}, and ${how}`);
   }
   return live === undefined
-    ? stop('Service', `${title} is not in ${source}: no Service has joined it`)
-    : stop('Service', `${title} of ${source} is no federated Service`, 'rename or delete it');
+    ? stop('Service', `${title} is not in ${source.context}: no Service has joined it`)
+    : stop('Service', `${title} of ${source.context} is no federated Service`, 'rename or delete it');
 };
 
 /** What one cluster has to do with the federated Service. */
@@ -105,7 +106,7 @@ interface Member {
 /** The Service of the source itself. */
 const localMember = (facts: FederationFacts): readonly Member[] => {
   const { federated, local, localHolder, member, source } = facts;
-  const title = `Service ${member.namespace}/${member.name} of ${source}`;
+  const title = `Service ${member.namespace}/${member.name} of ${source.context}`;
   if (federated?.membership.local === true) return [joined(facts, federated, undefined, title)];
   if (local === undefined) return [];
   if (local.metadata.labels?.[Label.federated] === undefined) {
@@ -115,7 +116,7 @@ const localMember = (facts: FederationFacts): readonly Member[] => {
     localHolder === undefined
       ? ''
       : `: ${localHolder === '' ? 'nobody holds' : `${cut(localHolder)} holds`} Lease ${LOCAL_WRITE_LEASE}`;
-  const remedy = `see the Events of the Service, and --federated-selector of the operator of ${source}`;
+  const remedy = `see the Events of the Service, and --federated-selector of the operator of ${source.context}`;
   return [{ step: warning('local', `${title} has not joined${held}`, remedy), addresses: [] }];
 };
 
@@ -129,7 +130,7 @@ const memberOf = (facts: FederationFacts, { link, report }: FederationFacts['lin
   }
   if (federated === undefined || !isListed) {
     if (report === undefined) return [];
-    const remedy = `wait a moment, then see the log of the operator in ${facts.source}`;
+    const remedy = `wait a moment, then ${operatorLog(facts.source)}`;
     return [{ step: warning('member', `${title} is reported to join, and is not a member`, remedy), addresses: [] }];
   }
   const found = joined(facts, federated, link.cluster, title);
@@ -147,7 +148,7 @@ const joined = (
 ): Member => {
   const step = cluster === undefined ? 'local' : 'member';
   if (membership.mode !== 'gateway') {
-    const pods = cluster ?? source;
+    const pods = cluster ?? source.context;
     return { step: ok(step, `${title} has joined: Linkerd finds its pods`), addresses: [`the pods of ${pods}`] };
   }
   const own = slices.filter(({ metadata }) => metadata.labels?.[Label.federationMember] === cluster);
@@ -159,6 +160,8 @@ const joined = (
   if (ready.length > 0)
     return { step: ok(step, `${title} has joined: clients reach ${ready.join(', ')}`), addresses: ready };
   const why = cluster === undefined ? 'no pod of it is ready' : 'its gateway is down, or no pod of it is ready';
-  const remedy = `kubectl --context ${source} -n ${service.metadata.namespace ?? ''} get endpointslices -l ${Label.serviceName}=${service.metadata.name}`;
+  const { namespace = '', name } = service.metadata;
+  const label = `${Label.serviceName}=${name}`;
+  const remedy = `see ${byKubectl(source, '-n', namespace, 'get', 'endpointslices', '-l', label)}`;
   return { step: warning(step, `${title} has joined, and has no ready address: ${why}`, remedy), addresses: [] };
 };

@@ -1,9 +1,12 @@
 /** The options of `linkspan explain`. */
 import { type Command, Option } from 'commander';
-import { addNamespaceFlags, type ClusterFlags } from '../common/flags.ts';
+import type { ClusterFlags } from '../common/flags.ts';
 
 /** Flags of `linkspan explain`. */
-export interface ExplainFlags extends ClusterFlags {
+export interface ExplainFlags extends Omit<ClusterFlags, 'namespace'> {
+  /** Namespace of the Service. */
+  readonly namespace?: string;
+  readonly multiclusterNamespace: string;
   readonly toContext?: string;
   readonly toKubeconfig?: string;
   readonly name?: string;
@@ -12,18 +15,17 @@ export interface ExplainFlags extends ClusterFlags {
 
 /** Adds the flags of `linkspan explain`. */
 export const addExplainFlags = (command: Command): Command =>
-  addNamespaceFlags(
-    command
-      .option('--kubeconfig <file>', 'kubeconfig of the source (default: as kubectl finds it)')
-      .option('--context <name>', 'context of the source, which has the mirror (default: the current context)')
-      .option(
-        '--to-context <name>',
-        'context of the target, which has the Service; without it, the source alone is read',
-      )
-      .option('--to-kubeconfig <file>', 'kubeconfig of the target (default: that of the source)')
-      .option('--name <cluster>', 'name of the target cluster (default: the context of the target)'),
-  ).addOption(
-    new Option('-o, --output <format>', 'format of what is printed')
-      .choices(['table', 'json', 'yaml'])
-      .default('table'),
-  );
+  command
+    .option('--kubeconfig <file>', 'kubeconfig of the source (default: as kubectl finds it)')
+    .option('--context <name>', 'context of the source, which has the mirror (default: the current context)')
+    .option('--to-context <name>', 'context of the target, which has the Service; without it, the source alone is read')
+    .option('--to-kubeconfig <file>', 'kubeconfig of the target (default: that of the source)')
+    .option('--name <cluster>', 'name of the target cluster (default: the context of the target)')
+    .option('-n, --namespace <name>', 'namespace of the Service, if its name does not say it')
+    .option('--multicluster-namespace <name>', 'namespace of the multicluster extension', 'linkerd-multicluster')
+    .option('-L, --linkerd-namespace <name>', "namespace of Linkerd's control plane", 'linkerd')
+    .addOption(
+      new Option('-o, --output <format>', 'format of what is printed')
+        .choices(['table', 'json', 'yaml'])
+        .default('table'),
+    );

@@ -3,23 +3,25 @@
  * in each cluster that it is made of.
  */
 import { derivedName, derivingName } from '../../../crds/mcs/derived-name.ts';
-import { Label } from '../../../crds/wire.ts';
+import { Label, McsApi } from '../../../crds/wire.ts';
 import { cut } from '../../../operator/kube/errors.ts';
 import { ENDPOINT_SLICES, type EndpointSlice } from '../../../operator/kube/objects.ts';
 import { isOfImport } from '../../../operator/mcs/membership.ts';
 import type { ServiceImport } from '../../../operator/mcs/objects.ts';
 import type { ServiceExport } from '../../../operator/target/mcs-objects.ts';
 import type { Cluster } from '../common/cluster.ts';
-import { exportFinding, findExport, findImport } from '../common/imports.ts';
+import { linkspan, type NamedCluster } from '../common/command-text.ts';
+import { exportFinding, findExport, findImport, importFinding } from '../common/imports.ts';
 import { conditionOf } from '../common/link-status.ts';
+import { byKubectl, quoted } from '../common/remedies.ts';
 import type { ServiceRef } from './facts.ts';
-import { ok, type Step, stop, warning } from './step.ts';
+import { ok, type Step, stop, unknown, warning } from './step.ts';
 import type { Explanation } from './steps.ts';
 
 /** What the source cluster has of a ServiceImport. */
 export interface ImportFacts {
-  /** Name of the source's context. */
-  readonly source: string;
+  /** The source. */
+  readonly source: NamedCluster;
   /** The exported Services, and the ServiceImport. */
   readonly ref: ServiceRef;
   /** Undefined: there is none. */
@@ -35,7 +37,7 @@ export interface ImportFacts {
  * neither an import nor an export of that name, or they may not be read.
  */
 export const importFactsOf = async (
-  source: Pick<Cluster, 'context' | 'find' | 'list'>,
+  source: Pick<Cluster, 'context' | 'kubeconfig' | 'find' | 'list'>,
   { namespace, name }: ServiceRef,
 ): Promise<ImportFacts | undefined> => {
   for (const candidate of [derivingName(name), name]) {
@@ -45,7 +47,7 @@ export const importFactsOf = async (
     if (serviceImport === undefined && serviceExport === undefined) continue;
     const labelSelector = `${Label.importedService}=${candidate}`;
     return {
-      source: source.context,
+      source: { kubeconfig: source.kubeconfig, context: source.context },
       ref,
       serviceImport,
       serviceExport,
@@ -64,17 +66,17 @@ export const explainImport = (facts: ImportFacts): Explanation => {
   const steps = [...start, ...clusters.map(({ step }) => step)];
   const reached = [...new Set(clusters.flatMap(({ addresses }) => addresses))];
   if (reached.length > 0) return { steps, reached };
-  const remedy = `kubectl --context ${source} -n ${ref.namespace} describe serviceimport ${ref.name}`;
+  const remedy = `see ${byKubectl(source, '-n', ref.namespace, 'describe', `serviceimports.${McsApi.group}`, ref.name)}`;
   return { steps: [...steps, stop('endpoints', 'no cluster has a ready address', remedy)], reached };
 };
 
 const exportSteps = ({ serviceExport, ref, source }: ImportFacts): readonly Step[] => {
   if (serviceExport === undefined) return [];
-  const title = `ServiceExport ${ref.namespace}/${ref.name} of ${source}`;
+  const title = `ServiceExport ${ref.namespace}/${ref.name} of ${source.context}`;
   const finding = exportFinding(serviceExport);
   switch (finding?.what) {
     case 'unreported':
-      return [warning('export', `nobody has reported on ${title}`, `linkspan check --context ${source}`)];
+      return [warning('export', `nobody has reported on ${title}`, `see ${quoted(linkspan(source, 'check'))}`)];
     case 'invalid':
       return [warning('export', `${title} is not valid, ${said(finding.condition)}`)];
     case 'conflict':
@@ -88,15 +90,19 @@ const exportSteps = ({ serviceExport, ref, source }: ImportFacts): readonly Step
 
 const importStep = ({ serviceImport, ref, source }: ImportFacts): Step => {
   const title = `ServiceImport ${ref.namespace}/${ref.name}`;
-  if (serviceImport === undefined) return stop('import', `${title} is not in ${source}: no cluster exports it validly`);
+  if (serviceImport === undefined)
+    return stop('import', `${title} is not in ${source.context}: no cluster exports it validly`);
   if (!isOfImport(ref.name, serviceImport)) {
-    return stop('import', `${title} of ${source} is not the operator's`, 'rename or delete it');
+    return stop('import', `${title} of ${source.context} is not the operator's`, 'rename or delete it');
   }
-  const ready = conditionOf(serviceImport, 'Ready');
-  if (ready?.status === 'False') return stop('import', `${title} is not ready, ${said(ready)}`);
+  const finding = importFinding(serviceImport);
+  if (finding !== undefined) {
+    const state = finding.status === 'False' ? stop : unknown;
+    return state('import', `${title} is not ready, ${said(finding)}`, `see ${quoted(linkspan(source, 'check'))}`);
+  }
   const { type, ips = [] } = serviceImport.spec ?? {};
   const how = type === 'Headless' ? 'is headless' : `has ${ips.join(', ')}, by Service ${derivedName(ref.name)}`;
-  return ok('import', `${title} is in ${source}, and ${how}`);
+  return ok('import', `${title} is in ${source.context}, and ${how}`);
 };
 
 const said = ({ reason, message }: { readonly reason: string; readonly message: string }): string =>
@@ -115,7 +121,8 @@ const clusterStep = (
   if (addresses.length > 0) {
     return { step: ok('cluster', `of cluster ${cluster}, clients reach ${addresses.join(', ')}`), addresses };
   }
-  const remedy = `kubectl --context ${source} -n ${ref.namespace} get endpointslices -l ${Label.importedService}=${ref.name}`;
+  const label = `${Label.importedService}=${ref.name}`;
+  const remedy = `see ${byKubectl(source, '-n', ref.namespace, 'get', 'endpointslices', '-l', label)}`;
   const message = `cluster ${cluster} has no ready address: its gateway is down, or no pod is ready`;
   return { step: warning('cluster', message, remedy), addresses };
 };

@@ -5,7 +5,8 @@ import { cut } from '../../../operator/kube/errors.ts';
 import type { Service } from '../../../operator/kube/objects.ts';
 import type { Facts } from './facts.ts';
 import { readSlices } from '../../../operator/mirror/target-endpoints.ts';
-import { ok, type Step, stop, warning } from './step.ts';
+import { byKubectl, operatorLog } from '../common/remedies.ts';
+import { ok, type Step, stop, unknown, warning } from './step.ts';
 
 export interface Reached {
   readonly steps: readonly Step[];
@@ -29,11 +30,11 @@ const targetSteps = (facts: Facts): readonly Step[] => {
   const endpoints = readSlices(service, slices);
   if (endpoints.anyReady) return [ok('pods', `the Service has ready endpoints in ${context}`)];
   const none = endpoints.any ? '' : ': it has no endpoints';
-  const remedy = `kubectl --context ${context} -n ${ref.namespace} describe service ${ref.name}`;
+  const remedy = `see its selector and pods: ${byKubectl(target, '-n', ref.namespace, 'describe', 'service', ref.name)}`;
   return [stop('pods', `nothing behind the Service is ready in ${context}${none}`, remedy)];
 };
 
-const gatewaySteps = ({ report }: Facts, { gateway }: LinkSettings): readonly Step[] => {
+const gatewaySteps = ({ report, unserved }: Facts, { gateway, probe }: LinkSettings): readonly Step[] => {
   if (gateway === undefined) {
     const remedy = 'set spec.gatewayAddress of the Link, or export the Service as remote-discovery';
     return [stop('gateway', `Link ${report.name} has no gateway`, remedy)];
@@ -51,8 +52,14 @@ const gatewaySteps = ({ report }: Facts, { gateway }: LinkSettings): readonly St
     const remedy = "see whether the gateway runs in the target, and can be reached from the source's nodes";
     return [stop('gateway', `the gateway is down${why('GatewayAlive')}`, remedy)];
   }
-  const known = gatewayAlive === undefined ? 'is not probed yet' : 'is alive';
-  return [ok('gateway', `the gateway, ${gatewayAddresses.join(', ')}, ${known}`)];
+  const addresses = gatewayAddresses.join(', ');
+  if (unserved !== undefined) {
+    return [unknown('gateway', `the gateway, ${addresses}, is not known to be alive: nobody is known to probe it`)];
+  }
+  if (gatewayAlive === true && probe !== undefined) return [ok('gateway', `the gateway, ${addresses}, is alive`)];
+  return probe === undefined
+    ? [warning('gateway', `the gateway, ${addresses}, is not known to be alive: the Link has no probe`)]
+    : [unknown('gateway', `the gateway, ${addresses}, is not probed yet`, 'wait a moment')];
 };
 
 /** Clients discover the pods in the target: no address of the source is in between. */
@@ -66,7 +73,10 @@ const flat = (facts: Facts): Reached => {
     .map((address) => cut(address));
   if (facts.target !== undefined) return { steps, addresses: isStopped ? [] : addresses };
   const message = "Linkerd's proxies discover the pods in the target: the source does not know them";
-  return { steps: [stop('pods', message, 'name the target with --to-context')], addresses: [] };
+  const { away } = facts;
+  return away === undefined
+    ? { steps: [stop('pods', message, 'name the target with --to-context')], addresses: [] }
+    : { steps: [unknown('pods', `${message}, and ${away.context} cannot be read`)], addresses: [] };
 };
 
 /** The ready addresses that a Service of ours has, by v1 Endpoints or slices. */
@@ -95,7 +105,7 @@ const endpointsStep = ({ source, ref }: Facts, name: string, addresses: readonly
     : stop(
         'endpoints',
         `${name} has no ready address`,
-        `kubectl --context ${source} -n ${ref.namespace} describe endpoints ${name}`,
+        `see them: ${byKubectl(source, '-n', ref.namespace, 'describe', 'endpoints', name)}; and ${operatorLog(source)}`,
       );
 
 /** Each pod has an endpoint mirror, whose ClusterIP the headless mirror lists. */

@@ -13,7 +13,8 @@ import { shapeOf } from '../../../operator/mirror/shape.ts';
 import { differencesOf } from './differences.ts';
 import type { Facts } from './facts.ts';
 import { type Reached, reach } from './reach.ts';
-import { ok, type Step, stop, warning } from './step.ts';
+import { byKubectl, byLinkspan, operatorLog, operatorPods, refusalRemedy } from '../common/remedies.ts';
+import { ok, type Step, stop, unknown, warning } from './step.ts';
 
 export interface Explanation {
   readonly steps: readonly Step[];
@@ -33,16 +34,19 @@ export const explain = (facts: Facts): Explanation => {
 };
 
 function* walk(facts: Facts, onReached: (found: Reached) => void): Generator<Step> {
-  const { link, report, ref, target, local, source } = facts;
+  const { link, report, ref, target, away, local, source } = facts;
   const read = readLink(link);
   if (!read.ok) {
     yield stop('Link', `Link ${report.name} is invalid: ${cut(formatFieldErrors(read.errors))}`, 'correct the Link');
     return;
   }
   const settings = read.value;
-  for (const each of facts.unread) yield warning('access', each);
+  for (const each of facts.unread) yield unknown('access', each, 'use a context that may read it');
   yield* linkSteps(facts);
   let mode: 'gateway' | 'remote-discovery' | undefined;
+  if (away !== undefined) {
+    yield unknown('Service', `what is in ${away.context} is not known: ${away.obstacle}`);
+  }
   if (target !== undefined) {
     const { service, context } = target;
     if (service === undefined) {
@@ -62,7 +66,10 @@ function* walk(facts: Facts, onReached: (found: Reached) => void): Generator<Ste
       yield stop(
         'mirror',
         `it is not mirrored, ${shape.refusal.reason}: ${cut(shape.refusal.message, 512)}`,
-        'see the reason',
+        refusalRemedy(source, shape.refusal.reason, {
+          namespace: ref.namespace,
+          mirror: mirrorName(ref.name, report.cluster),
+        }),
       );
       return;
     }
@@ -71,25 +78,25 @@ function* walk(facts: Facts, onReached: (found: Reached) => void): Generator<Ste
   if (local !== undefined && facts.foreign.has(name)) {
     yield stop(
       'name',
-      `Service ${ref.namespace}/${name} of ${source} is not ours${makersOf(local)}`,
-      'rename or delete it',
+      `Service ${ref.namespace}/${name} of ${source.context} is not ours${makersOf(local)}`,
+      refusalRemedy(source, 'NameConflict', { namespace: ref.namespace, mirror: name }),
     );
     return;
   }
   yield* reportSteps(facts);
   if (local === undefined) {
-    yield stop('mirror', `Service ${ref.namespace}/${name} is not in ${source}`, writingRemedy(facts));
+    yield stop('mirror', `Service ${ref.namespace}/${name} is not in ${source.context}`, writingRemedy(facts));
     return;
   }
   const service = target?.service;
   const differences =
     service === undefined || mode === undefined ? [] : differencesOf(observedOf(facts, settings, mode), local);
   yield differences.length === 0
-    ? ok('mirror', `Service ${ref.namespace}/${name} is in ${source}`)
+    ? ok('mirror', `Service ${ref.namespace}/${name} is in ${source.context}`)
     : warning(
         'mirror',
         `Service ${ref.namespace}/${name} differs from what it should be: ${differences.map((each) => cut(each)).join(', ')}`,
-        'the operator repairs it: if it does not, see its log, and who else writes the Service',
+        `the operator repairs it; if it does not, ${operatorLog(source)}`,
       );
   const found = reach(facts, settings, local);
   onReached(found);
@@ -99,10 +106,10 @@ function* walk(facts: Facts, onReached: (found: Reached) => void): Generator<Ste
 /** What stands in the way of the Link as a whole. What is mirrored stays so, hence it need not stop anything. */
 function* linkSteps({ report, unserved, local, source }: Facts): Generator<Step> {
   const { ready, name, conditions } = report;
-  const see = `see \`linkspan status ${name} --context ${source}\``;
+  const see = `see ${byLinkspan(source, 'status', name)}`;
   const inTheWay = local === undefined ? stop : warning;
   if (unserved !== undefined) {
-    yield inTheWay('Link', `Link ${name}: ${unserved}`, `see whether the operator runs in ${source}`);
+    yield inTheWay('Link', `Link ${name}: ${unserved}`, operatorPods(source));
     return;
   }
   const failed = conditions.find(({ type, status }) => BLOCKING.has(type) && status === 'False');
@@ -154,34 +161,42 @@ const exportStep = (
     return stop(
       'export',
       `${has}: as a member of a federated Service alone it is not mirrored`,
-      exportRemedy(target?.context, ref),
+      exportRemedy(target, ref),
     );
   }
   return stop(
     'export',
     `no selector of Link ${report.name} selects it: ${has}`,
     selector?.matches({ [Label.exported]: Value.true })
-      ? exportRemedy(target?.context, ref)
+      ? exportRemedy(target, ref)
       : 'give it labels that the Link selects',
   );
 };
 
-const exportRemedy = (context: string | undefined, { namespace, name }: Facts['ref']): string =>
-  `kubectl --context ${context ?? ''} -n ${namespace} label service ${name} ${Label.exported}=${Value.true} --overwrite`;
+const exportRemedy = (target: Facts['target'], { namespace, name }: Facts['ref']): string => {
+  const label = `${Label.exported}=${Value.true}`;
+  // Only a Service that was read in the target is judged by its labels.
+  return target === undefined
+    ? `give it the label ${label}`
+    : `export it: ${byKubectl(target, '-n', namespace, 'label', 'service', name, label, '--overwrite')}`;
+};
 
 /** What the operator reports of the Service. */
-function* reportSteps({ report, ref, source, target, local }: Facts): Generator<Step> {
+function* reportSteps({ report, ref, source, target, away, local }: Facts): Generator<Step> {
   const found = report.services.find(({ namespace, name }) => namespace === ref.namespace && name === ref.name);
-  const seeing = `see the log of the operator in ${source}`;
+  const seeing = operatorLog(source);
   if (found === undefined) {
     const isNew = target === undefined && local === undefined;
     const message = `Link ${report.name} does not report on ${ref.namespace}/${ref.name}`;
-    if (isNew)
+    if (isNew && away !== undefined) yield stop('report', `${message}, and ${away.context} cannot be read`);
+    else if (isNew)
       yield stop('report', message, 'name the target with --to-context, to see whether it exports the Service');
     // Of many Services, not all are reported.
     else if (report.services.length < MAX_ENTRIES) yield warning('report', message, seeing);
   } else if (!found.isMirrored) {
-    yield stop('report', `the operator does not mirror it, ${found.reason}: ${found.message}`);
+    const mirror = mirrorName(ref.name, report.cluster);
+    const remedy = refusalRemedy(source, found.reason, { namespace: ref.namespace, mirror });
+    yield stop('report', `the operator does not mirror it, ${found.reason}: ${found.message}`, remedy);
   } else {
     yield ok('report', `the operator reports that it is mirrored${found.message === '' ? '' : `: ${found.message}`}`);
   }
@@ -202,8 +217,8 @@ const makersOf = ({ metadata: { managedFields = [], labels = {} } }: Service): s
 
 const writingRemedy = ({ report, source }: Facts): string =>
   report.ready.status === 'True'
-    ? `wait a moment, then see the log of the operator in ${source}`
-    : `see \`linkspan status ${report.name} --context ${source}\``;
+    ? `wait a moment, then ${operatorLog(source)}`
+    : `see ${byLinkspan(source, 'status', report.name)}`;
 
 /** The state of both clusters, as the operator would observe it. */
 const observedOf = (

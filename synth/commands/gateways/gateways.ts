@@ -1,18 +1,19 @@
 /**
  * `linkspan gateways`: the gateways of the target clusters, as `linkerd multicluster gateways` shows them. What is alive,
- * and how many Services are mirrored, is read from the cluster. The latency is in the metrics of the pod that probes, which
- * is asked through the API server; without it, the column has `-`, and stderr why.
+ * and how many Services are mirrored, is read from the cluster. Where nobody serves a Link, nobody probes its gateway:
+ * whether it is alive is not known then, whatever was reported. The latency is in the metrics of the pod that probes, which
+ * is asked through the API server; without it, the column has `-`, and stderr why. The exit code is 0 if all are alive.
  */
 import { Label, PolicyApi, Value, writeLeaseName } from '../../../crds/wire.ts';
 import { cut } from '../../../operator/kube/errors.ts';
 import { type KubeObject, type Lease, LEASES, SERVICES } from '../../../operator/kube/objects.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
-import { reportingProblems } from '../common/command-error.ts';
+import { ExitCode, reportingProblems } from '../common/command-error.ts';
 import { PODS } from '../common/kinds.ts';
-import { holderOf } from '../common/lease.ts';
-import { type LinkReport, reportOf } from '../common/link-status.ts';
+import { holderOf, type Unserved, unservedBy } from '../common/lease.ts';
+import { type LinkReport, probedAlive, reportOf } from '../common/link-status.ts';
 import { linksOf } from '../common/links.ts';
-import { readable } from '../common/readable.ts';
+import { type Readable, readable } from '../common/readable.ts';
 import { reportText } from '../common/output.ts';
 import { type Column, tableText } from '../common/table.ts';
 import { note, print, printLine } from '../../print.ts';
@@ -22,7 +23,8 @@ import { latenciesIn } from './latency.ts';
 /** A gateway. The first four fields are those of Linkerd's JSON. */
 interface Gateway {
   readonly clusterName: string;
-  readonly alive: boolean;
+  /** Null: nobody looks at it now, or it is not known whether anybody does. */
+  readonly alive: boolean | null;
   readonly numberOfServices: number;
   /** Milliseconds; undefined if it is not known. */
   readonly latency: number | undefined;
@@ -45,13 +47,36 @@ export const gateways = (flags: GatewaysFlags): Promise<void> =>
         const of = clusterName === undefined ? '' : ` to cluster ${clusterName}`;
         printLine(`no Link${of} in namespace ${namespace} of ${source.context} has a gateway`);
       }
-      const latencies = await latenciesOf(source, links, flags);
+      const served = await Promise.all(links.map((link) => servedBy(source, link)));
+      const latencies = await latenciesOf(source, served, flags);
       const mirrors = links.length === 0 ? new Map<string, number>() : await mirrorsByCluster(source);
-      const found = links.map((link) => gatewayOf(link, mirrors.get(link.cluster) ?? 0, latencies.get(link.name)));
+      const found = served.map((each) =>
+        gatewayOf(each, mirrors.get(each.link.cluster) ?? 0, latencies.get(each.link.name)),
+      );
+      for (const { link, unserved } of served) {
+        if (unserved) note(`whether the gateway of ${link.cluster} is alive is not known: ${unserved.message}`);
+      }
       const isTable = output === 'table' || output === 'wide';
       await print(isTable ? tableText(found, COLUMNS, output) : reportText(found, output));
+      // A gateway that was asked for by name, and that no Link has, is not alive either.
+      const isMissing = clusterName !== undefined && links.length === 0;
+      if (isMissing || found.some(({ alive }) => alive !== true)) process.exitCode = ExitCode.failed;
     }),
   );
+
+/** A Link, and the pod that writes for it and probes its gateway. */
+interface Served {
+  readonly link: LinkReport;
+  /** Name of the pod; empty if there is none, or it may not be read. */
+  readonly holder: string;
+  readonly unserved: Unserved | undefined;
+}
+
+const servedBy = async (source: Cluster, link: LinkReport): Promise<Served> => {
+  const ref = { namespace: link.namespace, name: writeLeaseName(link.name) };
+  const lease: Readable<Lease | undefined> = await readable(() => source.find<Lease>(LEASES, ref));
+  return { link, holder: 'found' in lease ? holderOf(lease.found) : '', unserved: unservedBy(lease, Date.now()) };
+};
 
 /** How many mirrors there are of each cluster. */
 const mirrorsByCluster = async (source: Cluster): Promise<ReadonlyMap<string, number>> => {
@@ -60,14 +85,14 @@ const mirrorsByCluster = async (source: Cluster): Promise<ReadonlyMap<string, nu
   return new Map([...byCluster].map(([cluster, { length }]) => [cluster, length]));
 };
 
-const gatewayOf = (link: LinkReport, numberOfServices: number, latency: number | undefined): Gateway => {
-  const { name, cluster, gateway, gatewayAlive, gatewayAddresses } = link;
-  const alive = gatewayAlive === true;
+const gatewayOf = ({ link, unserved }: Served, numberOfServices: number, latency: number | undefined): Gateway => {
+  const { name, cluster, gateway, gatewayAddresses } = link;
+  const alive = unserved === undefined ? (probedAlive(link) ?? null) : null;
   return {
     clusterName: cluster,
     alive,
     numberOfServices,
-    latency: alive ? latency : undefined,
+    latency: alive === true ? latency : undefined,
     link: name,
     addresses: gatewayAddresses,
     address: gateway?.address ?? '',
@@ -78,7 +103,7 @@ const gatewayOf = (link: LinkReport, numberOfServices: number, latency: number |
 
 const COLUMNS: readonly Column<Gateway>[] = [
   { heading: 'CLUSTER', value: ({ clusterName }) => clusterName },
-  { heading: 'ALIVE', value: ({ alive }) => (alive ? 'True' : 'False') },
+  { heading: 'ALIVE', value: ({ alive }) => (alive === null ? 'unknown' : alive ? 'True' : 'False') },
   { heading: 'NUM_SVC', value: ({ numberOfServices }) => String(numberOfServices) },
   { heading: 'LATENCY', value: ({ latency }) => (latency === undefined ? '-' : `${latency}ms`) },
   { heading: 'LINK', isWide: true, value: ({ link }) => link },
@@ -99,16 +124,11 @@ interface Pod extends KubeObject {
 /** Milliseconds by Link. Notes on stderr say which cannot be read. */
 const latenciesOf = async (
   source: Cluster,
-  links: readonly LinkReport[],
+  links: readonly Served[],
   { namespace, wait }: GatewaysFlags,
 ): Promise<ReadonlyMap<string, number>> => {
   const found = new Map<string, number>();
-  const holders = await Promise.all(links.map(({ name }) => writerOf(source, namespace, name)));
-  const byHolder = Map.groupBy(
-    links.map((link, index) => ({ link, holder: holders[index] ?? '' })),
-    ({ holder }) => holder,
-  );
-  for (const [holder, served] of byHolder) {
+  for (const [holder, served] of Map.groupBy(links, (each) => each.holder)) {
     const metrics = await metricsOf(source, { namespace, name: holder }, wait);
     const latencies = 'text' in metrics ? latenciesIn(metrics.text) : new Map<string, number>();
     for (const { link } of served) {
@@ -119,12 +139,6 @@ const latenciesOf = async (
     if ('obstacle' in metrics) note(`no latency for ${names}: ${metrics.obstacle}`);
   }
   return found;
-};
-
-/** Name of the pod that writes for a Link, and probes its gateway; empty if none does, or it may not be read. */
-const writerOf = async (source: Cluster, namespace: string, link: string): Promise<string> => {
-  const lease = await readable(() => source.find<Lease>(LEASES, { namespace, name: writeLeaseName(link) }));
-  return 'found' in lease ? holderOf(lease.found) : '';
 };
 
 const metricsOf = async (

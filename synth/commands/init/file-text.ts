@@ -1,7 +1,9 @@
 /** The text of a cluster file, with a comment where the user must decide. Pure. */
 import { Default } from '../../../crds/wire.ts';
 import { parseYaml } from '../../../operator/kube/access/yaml.ts';
-import type { Surveyed } from './survey.ts';
+import { Yaml } from 'cdk8s';
+import { comment } from '../common/output.ts';
+import type { Composition, Member } from './composition.ts';
 
 /** What is the same in all clusters. */
 export interface FileOptions {
@@ -22,41 +24,60 @@ export interface ClusterFileText {
 /** What a comment says where a value is made up. */
 const DECIDE = 'DECIDE:';
 
-/** Writes a cluster file in which every two clusters are linked. */
-export const clusterFileText = (members: readonly Surveyed[], options: FileOptions): ClusterFileText => {
-  const { namespace, linkerdNamespace, image, exampleImage } = options;
+/** Writes a cluster file: of what runs, else one in which every two clusters are linked. */
+export const clusterFileText = (composed: Composition, options: FileOptions): ClusterFileText => {
+  const { members, pairs, links, set, operator = {}, comments } = composed;
+  const { namespace, linkerdNamespace, exampleImage } = options;
+  const { image: running, ...settings } = operator;
+  const image = options.image ?? (typeof running === 'string' ? running : undefined);
   const decisions: string[] = [];
   const decide = (path: string, what: string): string => {
     decisions.push(`${path}: ${what}`);
-    return `# ${DECIDE} ${what}`;
+    return comment(`${DECIDE} ${what}`);
   };
   const lines = [
     '# yaml-language-server: $schema=./node_modules/linkspan/dist/cluster-set.schema.json',
     "# Clusters that use each other's Services. `linkspan synth` renders them; docs/cluster-file.md has every field.",
+    ...comments.map(comment),
     'members:',
     ...members.flatMap((member, index) => memberLines(member, `members[${index}]`, decide).map((line) => `  ${line}`)),
     '',
-    '# Every two clusters are linked, in both directions. Otherwise:',
-    '# topology: { type: pairs, pairs: [{ source: east, target: west }] }',
+    ...(pairs === undefined
+      ? [
+          '# Every two clusters are linked, in both directions. Otherwise:',
+          '# topology: { type: pairs, pairs: [{ source: east, target: west }] }',
+        ]
+      : yamlLines({ topology: { type: 'pairs', pairs } })),
+    ...(links.length === 0 ? [] : yamlLines({ links })),
+    ...yamlLines(set),
     '',
     'operator:',
     ...(image === undefined
       ? [`  ${decide('operator.image', 'an image that your clusters can pull: none is published yet')}`]
       : []),
     `  image: ${scalar(image ?? exampleImage)}`,
+    ...yamlLines(settings).map((line) => `  ${line}`),
     ...(namespace === Default.multiclusterNamespace ? [] : ['', `namespace: ${scalar(namespace)}`]),
     ...(linkerdNamespace === Default.controlPlaneNamespace ? [] : [`linkerdNamespace: ${scalar(linkerdNamespace)}`]),
   ];
   return { text: `${lines.join('\n')}\n`, decisions };
 };
 
+/** Fields as lines of YAML, without aliases. */
+const yamlLines = (fields: Readonly<Record<string, unknown>>): readonly string[] =>
+  Object.keys(fields).length === 0
+    ? []
+    : Yaml.stringify(JSON.parse(JSON.stringify(fields)) as object)
+        .trimEnd()
+        .split('\n');
+
 const memberLines = (
-  { context, name, server, apiServer, domains, gatewayAddresses, silence }: Surveyed,
+  { context, name, server, apiServer, domains, gatewayAddresses, gateway, silence }: Member,
   path: string,
   decide: (path: string, what: string) => string,
 ): readonly string[] => {
   const lines = [
-    `# Context ${comment(context)}, ${comment(server)}${silence === undefined ? '' : `; not asked: ${comment(silence)}`}`,
+    comment(`Context ${context}, ${server}${silence === undefined ? '' : `; not asked: ${silence}`}`),
     `- name: ${scalar(name)}`,
   ];
   if (domains === undefined) {
@@ -71,12 +92,13 @@ const memberLines = (
   }
   const addresses = gatewayAddresses.length === 0 ? [`gateway.${name}.example.com`] : gatewayAddresses;
   lines.push(`  gatewayAddresses: [${addresses.map(scalar).join(', ')}]`);
+  if (gateway !== undefined) lines.push(...yamlLines({ gateway }).map((line) => `  ${line}`));
   lines.push(
     `  # The networks that its requests come from, as in [198.51.100.0/26]; without them, gateways are open to all.`,
   );
   lines.push(`  # networks: []`);
   if ('problem' in apiServer) {
-    lines.push(`  # apiServer: only credentials need it; ${comment(apiServer.problem)}`);
+    lines.push(`  ${comment(`apiServer: only credentials need it; ${apiServer.problem}`)}`);
   } else {
     const { url, caData, tlsServerName } = apiServer;
     lines.push('  apiServer:', `    url: ${scalar(url)}`, `    caData: ${scalar(caData)}`);
@@ -94,6 +116,3 @@ const scalar = (text: string): string => {
     return JSON.stringify(text);
   }
 };
-
-/** Text that stays on its line. */
-const comment = (text: string): string => text.replaceAll(/[\s\p{Cc}]+/gu, ' ');

@@ -21,10 +21,14 @@ import {
   refuseProblems,
   reportingProblems,
 } from '../common/command-error.ts';
+import { linkspan, shellWord } from '../common/command-text.ts';
 import { EXAMPLE_IMAGE } from '../install/manifests.ts';
 import { clusterNames } from './cluster-name.ts';
+import { composition } from './composition.ts';
 import { clusterFileText } from './file-text.ts';
 import type { InitFlags } from './flags.ts';
+import { findRunning, type Found, NOTHING } from './found.ts';
+import { lost } from './lost.ts';
 import { surveyCluster } from './survey.ts';
 
 /** Runs the command. Sets the exit code. */
@@ -42,18 +46,46 @@ const write = async (flags: InitFlags): Promise<void> => {
   const members = await Promise.all(
     contexts.map((context, index) => surveyCluster(flags, context, names[index] ?? context)),
   );
-  const { text, decisions } = clusterFileText(members, {
+  const found = await Promise.all(
+    members.map(async (each) => (each.silence === undefined ? findRunning(flags, each.context) : NOTHING)),
+  );
+  const foundIn = (context: string): Found => found[members.findIndex((each) => each.context === context)] ?? NOTHING;
+  const composed = composition(members, found, flags);
+  const { text, decisions } = clusterFileText(composed, {
     namespace: flags.namespace,
     linkerdNamespace: flags.linkerdNamespace,
     image,
     exampleImage: EXAMPLE_IMAGE,
   });
   const checked = parseClusterFile(text);
-  if (!checked.ok) refuseProblems(checked.errors.map(contentProblem), ExitCode.usage);
+  if (!checked.ok) {
+    refuseProblems(checked.errors.map(contentProblem), ExitCode.usage);
+    return;
+  }
   await writeNew(file, text);
+  for (const each of [...composed.notes, ...lost(checked.value.clusterSet, composed.members, foundIn)]) note(each);
   for (const decision of decisions) note(`${file}: ${decision}`);
-  await print(`${file}: ${members.length} clusters, ${decisions.length} decisions are left to you\n`);
+  await print(`${file}: ${composed.members.length} clusters, ${decisions.length} decisions are left to you\n`);
+  for (const line of nextSteps(
+    file,
+    composed.members.filter(({ context }) => foundIn(context).links.length > 0),
+    flags,
+  ))
+    note(line);
 };
+
+/** The commands that render the file, and show what it would change in the clusters that have Links. */
+const nextSteps = (
+  file: string,
+  members: readonly { readonly name: string; readonly context: string }[],
+  { kubeconfig }: InitFlags,
+): readonly string[] => [
+  `next: \`linkspan synth --file ${shellWord(file)}\`, which writes clusters/`,
+  ...members.map(({ name, context }) => {
+    const plan = linkspan({ kubeconfig, context }, 'plan', '--file', `clusters/${name}`);
+    return `then: \`${plan}\`, which shows what the file changes in ${name}`;
+  }),
+];
 
 /** Those that are given, else all; of several that lead to one API server, the first. */
 const contextsOf = ({ context: given, kubeconfig }: InitFlags): readonly string[] => {

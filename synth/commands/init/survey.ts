@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addressProblem } from '../../../crds/gateway-address.ts';
 import { caCertificates, serverUrl } from '../../../constructs/link/kubeconfig.ts';
 import { Default } from '../../../crds/wire.ts';
+import { kubeconfigServer, loadSourceKubeconfig } from '../../../operator/kube/access/kubeconfig.ts';
+import { TerminalError } from '../../../operator/kube/errors.ts';
 import { SERVICES } from '../../../operator/kube/objects.ts';
 import { Cluster } from '../common/cluster.ts';
 import { CommandError } from '../common/command-error.ts';
@@ -38,16 +40,19 @@ export interface Surveyed {
   readonly silence: string | undefined;
 }
 
-/**
- * Asks a cluster. One that does not answer is no error: the user fills in what is missing.
- * @throws TerminalError for a context that cannot be used
- */
+/** Asks a cluster. One that cannot be asked, or does not answer, is no error: the user fills in what is missing. */
 export const surveyCluster = async (
   { kubeconfig, namespace, linkerdNamespace }: InitFlags,
   context: string,
   name: string,
 ): Promise<Surveyed> => {
-  const cluster = await Cluster.open({ kubeconfig, context });
+  let cluster: Cluster;
+  try {
+    cluster = await Cluster.open({ kubeconfig, context });
+  } catch (error) {
+    if (!(error instanceof TerminalError)) throw error;
+    return unasked(kubeconfig, context, name, error.message);
+  }
   const { server } = cluster.reachedBy;
   const known = { context, name, server, apiServer: apiServerOf(cluster) };
   try {
@@ -80,7 +85,20 @@ export const surveyCluster = async (
   }
 };
 
-const apiServerOf = ({ reachedBy }: Cluster): Surveyed['apiServer'] => {
+/** What the kubeconfig says of a cluster that cannot be asked. */
+const unasked = (kubeconfig: string | undefined, context: string, name: string, silence: string): Surveyed => {
+  const reachedBy = kubeconfigServer(loadSourceKubeconfig({ kubeconfig, context }));
+  const { server } = reachedBy;
+  const known = { context, name, server, domains: undefined, gatewayAddresses: [], silence };
+  try {
+    return { ...known, apiServer: apiServerOf({ reachedBy }) };
+  } catch (error) {
+    if (!(error instanceof TerminalError)) throw error;
+    return { ...known, apiServer: { problem: error.message } };
+  }
+};
+
+const apiServerOf = ({ reachedBy }: Pick<Cluster, 'reachedBy'>): Surveyed['apiServer'] => {
   const { server: url, caData, tlsServerName, context } = reachedBy;
   const own = apiServerProblem(reachedBy, 'other clusters', '');
   if (own !== undefined) return { problem: own.reason };

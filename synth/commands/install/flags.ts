@@ -18,13 +18,28 @@ export interface SettingFlags {
   readonly gateway?: boolean;
   /** Values files of Linkerd's chart; a later one wins over an earlier one. */
   readonly values?: readonly string[];
+  /** Networks that clients of the gateway connect from, in CIDR notation. */
+  readonly sourceNetworks?: readonly string[];
+  /** Whether the operator may keep Linkerd's copies of credentials, which a flat network needs. */
+  readonly flat?: boolean;
+}
+
+/** How what is written meets what is there. */
+export interface WriteFlags {
+  readonly forceConflicts?: true;
+  /** Whether to wait for the operator. @default - on a terminal alone */
+  readonly wait?: boolean;
+  /** In milliseconds. */
+  readonly timeout: number;
 }
 
 /** Flags of `linkspan install`. */
-export interface InstallFlags extends ClusterFlags, ApplyFlags, SettingFlags {}
+export interface InstallFlags extends ClusterFlags, Omit<ApplyFlags, 'output'>, SettingFlags, WriteFlags {
+  readonly output?: 'yaml' | 'json' | 'diff';
+}
 
 /** Flags of `linkspan upgrade`: what is not given stays as it is. */
-export interface UpgradeFlags extends Omit<ClusterFlags, 'linkerdNamespace'>, ApplyFlags, SettingFlags {
+export interface UpgradeFlags extends Omit<ClusterFlags, 'linkerdNamespace'>, ApplyFlags, SettingFlags, WriteFlags {
   readonly linkerdNamespace?: string;
 }
 
@@ -41,11 +56,18 @@ const addSettingFlags = (command: Command): Command =>
       trueOrFalse('--ha', "as Linkerd's HA values: pods of the gateway and the operator never share a node", 'none'),
     )
     .addOption(trueOrFalse('--gateway', 'whether other clusters reach this one through a gateway', 'none'))
-    .option('-f, --values <file>', "values file of Linkerd's multicluster chart; may be repeated", listOf);
+    .option('-f, --values <file>', "values file of Linkerd's multicluster chart; may be repeated", listOf)
+    .option('--source-networks <cidrs>', 'networks that clients of the gateway connect from (default: all)', listOf)
+    .addOption(
+      trueOrFalse('--flat', "whether the operator may keep Linkerd's credentials, which a flat network needs", 'none'),
+    )
+    .option('--force-conflicts', 'change also what others have set, and no flag gives')
+    .addOption(trueOrFalse('--wait', 'whether to wait until the operator runs (default: on a terminal)', 'none'))
+    .addOption(timeoutOption('how long to wait'));
 
 /** Adds the flags of `linkspan install`. */
 export const addInstallFlags = (command: Command): Command =>
-  addApplyFlags(addSettingFlags(addClusterFlags(command)), 'print the manifests');
+  addApplyFlags(addSettingFlags(addClusterFlags(command)), 'print the manifests, or what would change', ['diff']);
 
 /** Adds the flags of `linkspan upgrade`. No setting has a default: each stays as it was recorded. */
 export const addUpgradeFlags = (command: Command): Command =>
@@ -57,7 +79,7 @@ export const addUpgradeFlags = (command: Command): Command =>
         .option('-n, --namespace <name>', 'namespace of the multicluster extension', Default.multiclusterNamespace)
         .option('-L, --linkerd-namespace <name>', "namespace of Linkerd's control plane (default: as installed)"),
     ),
-    'print what would change, as a diff',
+    'print what would change',
   );
 
 /** Adds the flags of `linkspan uninstall`. */

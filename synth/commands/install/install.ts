@@ -1,22 +1,28 @@
 /**
  * `linkspan install`: namespace, CRD, gateway, policy and operator of one cluster. It prints the manifests, for which it
- * needs no cluster; with `--apply` it writes them, after all that stands in the way was reported. Over an installation of
- * Linkerd's extension it takes the gateway over in place.
+ * needs no cluster, or what would change of one; with `--apply` it writes them, after all that stands in the way was
+ * reported. Over an installation of Linkerd's extension it takes the gateway over in place, with its settings.
  */
 import { Yaml } from 'cdk8s';
 import type { ApiJson } from '../../../constructs/mirror/render.ts';
 import { LinkApi } from '../../../crds/wire.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
+import type { Change } from '../common/change-set/compare.ts';
+import { execute } from '../common/change-set/execute.ts';
+import { changesText } from '../common/change-set/text.ts';
+import { kubectl, linkspan } from '../common/command-text.ts';
 import { LINKS } from '../common/kinds.ts';
 import { reportText, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
-import { note, print, printLine, warn } from '../../print.ts';
-import type { InstallFlags } from './flags.ts';
+import { note, print, warn } from '../../print.ts';
+import type { InstallFlags, SettingFlags, WriteFlags } from './flags.ts';
 import { EXAMPLE_IMAGE, installManifests } from './manifests.ts';
-import { asOwned } from './ownership.ts';
+import { namespaceWords, sayNext } from './next-step.ts';
+import { type Asked, foreignProblems, noteChanges, noteForeign, review, summarized } from './review.ts';
+import { untilOperatorRuns } from './rollout.ts';
 import { isSame, type Settings, settingsOf } from './settings.ts';
-import { clusterProblems, findRecord, linkerdControllers, trustDomainOf } from './survey.ts';
+import { clusterProblems, findRecord, trustDomainOf } from './survey.ts';
 import { VERSION } from './version.ts';
 
 /** How long an API server may take to serve a new kind. */
@@ -30,13 +36,14 @@ export const install = (flags: InstallFlags): Promise<void> =>
     // What no manifest can have is refused before a cluster is asked.
     const { objects, warnings } = installManifests(flags.namespace, settings, undefined);
     warnings.forEach(warn);
-    if (flags.apply ?? flags.context ?? flags.kubeconfig) {
+    const isOfCluster = flags.output === 'diff' || (flags.apply ?? flags.context ?? flags.kubeconfig) !== undefined;
+    if (isOfCluster) {
       await withCluster(flags, (cluster) => installIn(cluster, flags, settings));
       return;
     }
     note('the trust domain is that of the values files, or cluster.local: with --context it is read from the cluster');
     if (settings.image === undefined) note(NO_IMAGE);
-    await print(objectsText(objects, flags.output));
+    await print(objectsText(objects, flags.output === 'json' ? 'json' : 'yaml'));
   });
 
 const NO_IMAGE = `the image is ${EXAMPLE_IMAGE}, which stands for yours: none is published; name it with --image`;
@@ -57,18 +64,45 @@ const installIn = async (cluster: Cluster, flags: InstallFlags, settings: Settin
   const { namespace, linkerdNamespace, apply, output } = flags;
   const trustDomain = await trustDomainOf(cluster, settings);
   const { objects } = installManifests(namespace, settings, trustDomain);
-  if (!apply) {
-    if (settings.image === undefined) note(NO_IMAGE);
-    await print(objectsText(objects, output));
+  if (!apply && settings.image === undefined) note(NO_IMAGE);
+  if (!apply && formatOf(flags) !== 'diff') {
+    await print(objectsText(objects, output === 'json' ? 'json' : 'yaml'));
     return;
   }
   refuseProblems([
     ...(await clusterProblems(cluster, namespace, linkerdNamespace, objects)),
     ...(await recordProblems(cluster, namespace, settings)),
   ]);
-  await withReport(output, (report) => applyInstall(cluster, objects, report));
-  await warnOfControllers(cluster, namespace);
-  printLine(`Linkspan ${VERSION} is installed in ${cluster.context}; linkspan link gives it a target`);
+  const changes = await review(cluster, askedOf(flags, settings, objects, trustDomain));
+  if (!apply) await print(changesText(changes.map(summarized)));
+  refuseProblems(foreignProblems(changes));
+  noteForeign(cluster, changes);
+  if (!apply) return;
+  noteChanges(cluster, changes);
+  await withReport(output === 'diff' ? undefined : output, (report) => applyInstall(cluster, changes, flags, report));
+  await sayNext(cluster, namespace);
+};
+
+/** A person at a terminal reads what would change; a pipe takes manifests. */
+const formatOf = ({ output }: InstallFlags): InstallFlags['output'] =>
+  output ?? (process.stdout.isTTY ? 'diff' : undefined);
+
+/** What a review is of: the settings, and those without what the flags of this run give. */
+export const askedOf = (
+  flags: SettingFlags & Pick<WriteFlags, 'forceConflicts'> & { readonly namespace: string },
+  settings: Settings,
+  objects: readonly ApiJson[],
+  trustDomain: string,
+): Asked => {
+  const given = Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [[name, undefined]]));
+  const { linkerdNamespace } = settings;
+  const without: Settings = { ...settings, ...(Object.fromEntries(given) as Partial<Settings>), linkerdNamespace };
+  return {
+    objects,
+    without: installManifests(flags.namespace, without, trustDomain).objects,
+    namesNetworks: flags.sourceNetworks !== undefined,
+    force: flags.forceConflicts ?? false,
+  };
 };
 
 /** An installation with other settings is changed by an upgrade, which keeps what is not given. */
@@ -80,21 +114,22 @@ const recordProblems = async (cluster: Cluster, namespace: string, settings: Set
     {
       object: `namespace ${namespace} of ${cluster.context}`,
       reason: `Linkspan is installed there ${what}`,
-      remedy: 'linkspan upgrade changes what its flags name, and keeps the rest',
+      remedy: `\`${linkspan(cluster, 'upgrade', ...namespaceWords(namespace))}\` changes what its flags name, and keeps the rest`,
     },
   ];
 };
 
-/** Applies the objects in their order, and waits until Links can be made. What was there before stays without our label. */
+/**
+ * Writes an installation in an order in which a stop leaves what works, and a second run finishes: the record first, what
+ * runs last. Waits until Links can be made, and until the operator runs.
+ */
 export const applyInstall = async (
   cluster: Cluster,
-  objects: readonly ApiJson[],
+  changes: readonly Change[],
+  { namespace, wait, timeout }: WriteFlags & { readonly namespace: string },
   report: ResultReport,
 ): Promise<void> => {
-  for (const object of objects) {
-    const outcome = await cluster.apply(await asOwned(cluster, object));
-    await report.add({ context: cluster.context, object, outcome });
-  }
+  await execute(changes, report);
   const crd = cluster.title('CustomResourceDefinition', { name: LinkApi.crd });
   await waitFor(
     crd,
@@ -104,19 +139,11 @@ export const applyInstall = async (
       problem: (pending, waitedMs) => ({
         object: crd,
         reason: `${pending}, after ${waitedMs / 1000} s`,
-        remedy: 'see its conditions with kubectl describe',
+        remedy: kubectl(cluster, 'describe', 'customresourcedefinition', LinkApi.crd),
       }),
     },
   );
-};
-
-/** Linkerd's controllers go on: they and the operator share the Leases of the Links. */
-export const warnOfControllers = async (cluster: Cluster, namespace: string): Promise<void> => {
-  const found = await linkerdControllers(cluster, namespace);
-  for (const { name, targetCluster } of found) {
-    const title = cluster.title('Deployment', { namespace, name });
-    warn(`${title}: Linkerd's controller mirrors ${targetCluster}, until linkspan migrate hands its Link over`);
-  }
+  if (wait ?? process.stdout.isTTY) await untilOperatorRuns(cluster, namespace, timeout);
 };
 
 /** Manifests that `kubectl apply -f -` takes: YAML, or a JSON list. */

@@ -47,14 +47,18 @@ export const installManifests = (namespace: string, settings: Settings, trustDom
 /** The trust domain that values files name, if they do. */
 export const givenTrustDomain = ({ values = {} }: Settings): string | undefined => readValues(values).props.trustDomain;
 
+/** The props of an installation, as its settings give them. Pure. */
+export const installedProps = (namespace: string, settings: Settings): MulticlusterProps =>
+  propsOf(namespace, settings, readValues(settings.values ?? {}), undefined);
+
 /** Operator and CRD always: Links are made later, and so are the Secrets that they name. */
 const propsOf = (
   namespace: string,
-  { image = EXAMPLE_IMAGE, ha, gateway, linkerdNamespace }: Settings,
+  { image = EXAMPLE_IMAGE, ha, gateway, linkerdNamespace, sourceNetworks, flat = false }: Settings,
   { props: values }: ReadValues,
   trustDomain: string | undefined,
 ): MulticlusterProps => {
-  const base: MulticlusterProps = { namespace, linkerdNamespace, trustDomain, crd: true };
+  const base: MulticlusterProps = { namespace, linkerdNamespace, trustDomain, sourceNetworks, crd: true };
   const chosen = mergedProps(ha ? HA : {}, values);
   const { operator } = chosen;
   return {
@@ -62,7 +66,7 @@ const propsOf = (
     // A flag wins over a file.
     ...(gateway === false && { gateway: false }),
     ...(gateway === true && chosen.gateway === false && { gateway: {} }),
-    operator: { ...operator, image, credentialsSecrets: 'any' },
+    operator: { ...operator, image, credentialsSecrets: 'any', flat },
   };
 };
 
@@ -82,7 +86,7 @@ const rendered = (props: MulticlusterProps, { pathOf }: ReadValues): Attempt => 
     const problems = error.errors.map((each): Problem => {
       const path = pathOf(each.path);
       return path === undefined
-        ? fieldProblem(FLAG_OF_PROP[each.path] ?? each.path, each)
+        ? fieldProblem(FLAG_OF_PROP[each.path.replace(/\[\d+\]$/, '')] ?? each.path, each)
         : valueProblem({ ...each, path });
     });
     // One value may be a prop of the gateway and of the operator.
@@ -94,6 +98,7 @@ const rendered = (props: MulticlusterProps, { pathOf }: ReadValues): Attempt => 
 const FLAG_OF_PROP: Readonly<Record<string, string>> = {
   'operator.image': '--image',
   namespace: '--namespace',
+  sourceNetworks: '--source-networks',
   linkerdNamespace: '--linkerd-namespace',
 };
 

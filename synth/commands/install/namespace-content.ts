@@ -3,19 +3,36 @@ import { EVENTS, type KubeObject, LEASES, type Resource } from '../../../operato
 import { OPERATOR_NAME } from '../../../crds/wire.ts';
 import type { Found } from '../common/apply.ts';
 import type { Cluster } from '../common/cluster.ts';
+import { readable } from '../common/readable.ts';
 import { isOurs } from './ownership.ts';
 
+/** What others have in a namespace. */
+export interface Content {
+  readonly objects: readonly Found[];
+  /** Why it is not known completely: a list is forbidden, or an aggregated API server is down. */
+  readonly obstacles: readonly string[];
+}
+
 /** Objects of others in the namespace, of every kind that the API server serves. */
-export const othersIn = async (cluster: Cluster, namespace: string): Promise<readonly Found[]> => {
-  const kinds = (await cluster.namespacedResources()).filter((of) => !isIncidental(of));
+export const othersIn = async (
+  cluster: Pick<Cluster, 'namespacedResources' | 'list'>,
+  namespace: string,
+): Promise<Content> => {
+  const { resources, unanswered } = await cluster.namespacedResources();
   const lists = await Promise.all(
-    kinds.map(async (of) =>
-      (await cluster.list(of, { namespace }))
-        .filter((object) => !isOurs(object) && !isDerived(of, object))
-        .map((object): Found => ({ of, object })),
-    ),
+    resources
+      .filter((of) => !isIncidental(of))
+      .map(async (of) => ({ of, read: await readable(() => cluster.list(of, { namespace })) })),
   );
-  return lists.flat();
+  const objects = lists.flatMap(({ of, read }) =>
+    'found' in read
+      ? read.found
+          .filter((object) => !isOurs(object) && !isDerived(of, object))
+          .map((object): Found => ({ of, object }))
+      : [],
+  );
+  const obstacles = lists.flatMap(({ read }) => ('obstacle' in read ? [read.obstacle] : []));
+  return { objects, obstacles: [...unanswered, ...obstacles] };
 };
 
 /** Kinds whose objects nobody misses: they report, or are made of Services. */

@@ -3,7 +3,7 @@
  * that Linkerd's chart, Helm or `linkerd multicluster install` has put a mark on is theirs whatever its labels are.
  */
 import type { ApiJson } from '../../../constructs/mirror/render.ts';
-import { Annotation, Label, Value } from '../../../crds/wire.ts';
+import { Annotation, Default, Label, Value } from '../../../crds/wire.ts';
 import { type KubeObject, NAMESPACES, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
 import type { Found } from '../common/apply.ts';
 import type { Cluster } from '../common/cluster.ts';
@@ -19,7 +19,6 @@ import {
   MESH_TLS_AUTHENTICATIONS,
   NETWORK_AUTHENTICATIONS,
   NETWORK_POLICIES,
-  resourceOf,
   ROLE_BINDINGS,
   ROLES,
   SERVICE_ACCOUNTS,
@@ -56,7 +55,9 @@ export const findOurs = async (cluster: Cluster, namespace: string): Promise<rea
   const labelSelector = `${Label.managedBy}=${Value.managedBy}`;
   const lists = await Promise.all(
     KINDS.map(async (of) => {
-      const found = await cluster.list(of, { ...(of.namespaced && { namespace }), labelSelector });
+      // With the rights for a flat network there are Roles in the namespace of the control plane, too.
+      const isAnywhere = !of.namespaced || of === ROLES || of === ROLE_BINDINGS;
+      const found = await cluster.list(of, { ...(!isAnywhere && { namespace }), labelSelector });
       const inScope = of === NAMESPACES ? found.filter(({ metadata }) => metadata.name === namespace) : found;
       return inScope.filter(isOurs).map((object): Found => ({ of, object }));
     }),
@@ -64,13 +65,18 @@ export const findOurs = async (cluster: Cluster, namespace: string): Promise<rea
   return lists.flat();
 };
 
-/** An object as it is to be applied: without our label if it was there before, so that it is not taken for ours. */
-export const asOwned = async (cluster: Cluster, object: ApiJson): Promise<ApiJson> => {
-  const found = await cluster.find(resourceOf(object), object.metadata);
-  return found === undefined || isOurs(found) ? object : withoutMark(object);
-};
+/**
+ * An object as it is to be applied: without our label if it was there before, so that it is not taken for ours.
+ * @param live the object that is there
+ */
+export const ownedAs = (live: KubeObject | undefined, object: ApiJson): ApiJson =>
+  live === undefined || isOurs(live) ? object : withoutMark(object);
 
 const withoutMark = (object: ApiJson): ApiJson => {
   const { [Label.managedBy]: _, ...labels } = object.metadata.labels ?? {};
   return { ...object, metadata: { ...object.metadata, labels } };
 };
+
+/** Reports whether an object is what other clusters reach this one through. */
+export const isGateway = ({ of, object }: Found): boolean =>
+  (of === DEPLOYMENTS || of === SERVICES) && object.metadata.name === Default.gatewayName;

@@ -18,6 +18,10 @@ export interface Settings {
   readonly linkerdNamespace: string;
   /** Of Linkerd's chart. */
   readonly values?: Values | undefined;
+  /** Networks that clients of the gateway connect from. @default - all */
+  readonly sourceNetworks?: readonly string[] | undefined;
+  /** Whether the operator may keep Linkerd's copies of credentials. @default false */
+  readonly flat?: boolean | undefined;
 }
 
 /** Settings of an installation, and the version of Linkspan that has installed it. */
@@ -34,14 +38,16 @@ export const RECORD_NAME = 'linkspan-install';
  * @throws CommandError for a values file that cannot be read
  */
 export const settingsOf = async (
-  { image, ha, gateway, values, linkerdNamespace }: SettingFlags & { readonly linkerdNamespace?: string | undefined },
+  flags: SettingFlags & { readonly linkerdNamespace?: string | undefined },
   before: Settings,
 ): Promise<Settings> => ({
-  image: image ?? before.image,
-  ha: ha ?? before.ha,
-  gateway: gateway ?? before.gateway,
-  linkerdNamespace: linkerdNamespace ?? before.linkerdNamespace,
-  values: values === undefined ? before.values : await loadValues(values),
+  image: flags.image ?? before.image,
+  ha: flags.ha ?? before.ha,
+  gateway: flags.gateway ?? before.gateway,
+  linkerdNamespace: flags.linkerdNamespace ?? before.linkerdNamespace,
+  values: flags.values === undefined ? before.values : await loadValues(flags.values),
+  sourceNetworks: flags.sourceNetworks ?? before.sourceNetworks,
+  flat: flags.flat ?? before.flat,
 });
 
 /** The ConfigMap. */
@@ -70,5 +76,13 @@ export const readRecord = ({ data }: RecordObject): InstallRecord => {
 /** Reports whether two settings are the same. */
 export const isSame = (one: Settings, other: Settings): boolean => text(one) === text(other);
 
-const text = ({ image, ha, gateway, linkerdNamespace, values }: Settings): string =>
-  JSON.stringify([image, ha ?? false, gateway ?? true, linkerdNamespace, values ?? {}]);
+const text = ({ image, ha, gateway, linkerdNamespace, values, sourceNetworks, flat }: Settings): string =>
+  JSON.stringify([
+    image,
+    ha ?? false,
+    gateway ?? true,
+    linkerdNamespace,
+    values ?? {},
+    sourceNetworks ?? [],
+    flat ?? false,
+  ]);

@@ -3,6 +3,7 @@ import type { ApiJson } from '../../../constructs/mirror/render.ts';
 import { Default, Label, OPERATOR_NAME, PolicyApi, Value } from '../../../crds/wire.ts';
 import { apiVersionOf, type KubeObject, NAMESPACES, type Resource } from '../../../operator/kube/objects.ts';
 import type { Cluster } from '../common/cluster.ts';
+import { kubectl } from '../common/command-text.ts';
 import type { Problem } from '../common/command-error.ts';
 import { CommandError } from '../common/command-error.ts';
 import { CONFIG_MAPS, DEPLOYMENTS, resourceOf } from '../common/kinds.ts';
@@ -92,7 +93,8 @@ export const findRecord = async (cluster: Cluster, namespace: string): Promise<I
     return readRecord(found);
   } catch (error) {
     const reason = `cannot be read: ${(error as Error).message}`;
-    const remedy = 'delete it, and run linkspan install with the settings that you want';
+    const removal = kubectl(cluster, '--namespace', namespace, 'delete', 'configmap', RECORD_NAME);
+    const remedy = `delete it with \`${removal}\`, and install with the settings that you want`;
     throw new CommandError([{ object: cluster.title('ConfigMap', ref), reason, remedy }]);
   }
 };

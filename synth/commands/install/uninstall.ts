@@ -1,31 +1,28 @@
 /**
  * `linkspan uninstall`: removes what `linkspan install` has made, and nothing that it cannot prove to be ours. It refuses
- * while anything still needs the installation: Links, their mirrors, and clusters that read this one. Without `--apply`
- * nothing is deleted, and the objects are printed.
+ * while anything still needs the installation: Links, what the operator has made, and clusters that read this one. Without
+ * `--apply` nothing is deleted, and the objects are printed.
  */
-import {
-  Default,
-  FIELD_MANAGER,
-  Label,
-  LOCAL_WRITE_LEASE,
-  OPERATOR_LEASE,
-  OPERATOR_NAME,
-  remoteAccessName,
-  Value,
-} from '../../../crds/wire.ts';
-import { PODS as OPERATOR_PODS } from '../../../constructs/operator/pods.ts';
-import { keyOf, type KubeObject, LEASES, NAMESPACES, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
-import { deleteAll, type Found, refOf } from '../common/apply.ts';
+import { FIELD_MANAGER, LOCAL_WRITE_LEASE, OPERATOR_LEASE, OPERATOR_NAME } from '../../../crds/wire.ts';
+import { keyOf, type KubeObject, LEASES, NAMESPACES, type Resource } from '../../../operator/kube/objects.ts';
+import { type Found, refOf } from '../common/apply.ts';
+import { executeDeletions } from '../common/change-set/execute.ts';
+import type { Unwanted } from '../common/change-set/want.ts';
 import { type Cluster, COMMAND_LINE, withCluster } from '../common/cluster.ts';
 import { type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
-import { CRDS, DEPLOYMENTS, LINKS, PODS, resourceOf, SERVICE_ACCOUNTS, SERVICE_FAILOVERS } from '../common/kinds.ts';
+import { linkspan } from '../common/command-text.ts';
+import { CRDS, DEPLOYMENTS, LINKS, resourceOf, SERVICE_FAILOVERS } from '../common/kinds.ts';
 import { manifestsText, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
 import { note, print } from '../../print.ts';
 import type { UninstallFlags } from './flags.ts';
+import { leftovers } from './leftovers.ts';
 import { installManifests } from './manifests.ts';
-import { othersIn } from './namespace-content.ts';
-import { findOurs, isOurs } from './ownership.ts';
+import { type Content, othersIn } from './namespace-content.ts';
+import { namespaceWords } from './next-step.ts';
+import { findOurs, isGateway, isOurs } from './ownership.ts';
+import { isOfLinkerd, readerProblems, readersOf } from './readers.ts';
+import { operatorPods } from './rollout.ts';
 import { findRecord, otherInstallations } from './survey.ts';
 
 /** Runs the command. Sets the exit code. */
@@ -34,8 +31,8 @@ export const uninstall = (flags: UninstallFlags): Promise<void> =>
 
 const uninstallFrom = async (cluster: Cluster, flags: UninstallFlags): Promise<void> => {
   const { namespace, apply, output } = flags;
-  refuseProblems(await usedBy(cluster, namespace));
   const { objects, notes } = await plan(cluster, namespace);
+  refuseProblems(await usedBy(cluster, namespace, objects));
   if (objects.length === 0)
     notes.unshift(`nothing is left of Linkspan in namespace ${namespace} of ${cluster.context}`);
   for (const each of notes) note(each);
@@ -56,12 +53,12 @@ const remove = async (
   report: ResultReport,
 ): Promise<void> => {
   const isDeployment = ({ of }: Found): boolean => of === DEPLOYMENTS;
-  await deleteAll(cluster, objects.filter(isDeployment), report);
+  const all = objects.map((each): Unwanted & Found => ({ cluster, ...each }));
+  await executeDeletions(all.filter(isDeployment), report);
   // A running operator needs its rights to give its Lease back, and would make the Lease again.
   await untilStopped(cluster, flags);
-  await deleteAll(
-    cluster,
-    objects.filter((each) => !isDeployment(each)),
+  await executeDeletions(
+    all.filter((each) => !isDeployment(each)),
     report,
   );
   for (const { of, object } of objects)
@@ -69,53 +66,29 @@ const remove = async (
   await releaseNamespace(cluster, flags.namespace, report);
 };
 
-/** What still needs the installation. */
-const usedBy = async (cluster: Cluster, namespace: string): Promise<readonly Problem[]> => {
-  const { context } = cluster;
-  const [links, mirrors, accounts, elsewhere] = await Promise.all([
+/** What still needs the installation, or would be left without it. */
+const usedBy = async (cluster: Cluster, namespace: string, objects: readonly Found[]): Promise<readonly Problem[]> => {
+  const [links, readers, elsewhere] = await Promise.all([
     cluster.list(LINKS, { namespace }),
-    cluster.list(SERVICES, { labelSelector: `${Label.clusterName},${Label.mirroredService}=${Value.true}` }),
-    cluster.list(SERVICE_ACCOUNTS, { namespace }),
+    readersOf(cluster, namespace),
     otherInstallations(cluster, namespace),
   ]);
-  const byCluster = Map.groupBy(mirrors, ({ metadata }) => metadata.labels?.[Label.clusterName] ?? '');
-  const sources = accounts
-    .filter((account) => isMadeBy(account, COMMAND_LINE) && !isInstalled(account))
-    .map(({ metadata }) => metadata.name);
+  // A gateway of Linkerd's chart stays, and so may the accounts that came with it.
+  const isGatewayGoing = objects.some(isGateway);
   return [
     ...elsewhere,
     ...links.map(({ metadata }) => ({
       object: cluster.title('Link', metadata),
       reason: 'is there',
-      remedy: `linkspan unlink --context ${context} --name ${metadata.name} --apply`,
+      remedy: linkspan(cluster, 'unlink', '--name', metadata.name, ...namespaceWords(namespace), '--apply'),
     })),
-    ...(links.length > 0 ? [] : [...byCluster]).map(([name, { length }]) => ({
-      object: `mirrors of ${name} in ${context}`,
-      reason: `${length} are left without a Link`,
-      remedy: 'wait until the operator has removed them, or see its log',
-    })),
-    ...sources.map((name) => ({
-      object: cluster.title('ServiceAccount', { namespace, name }),
-      reason: 'another cluster reads this one with it',
-      remedy: removalOf(name, namespace, context),
-    })),
+    ...(await leftovers(cluster, links.length > 0)),
+    ...readerProblems(
+      cluster,
+      namespace,
+      readers.filter((reader) => isGatewayGoing || !isOfLinkerd(reader)),
+    ),
   ];
-};
-
-/** Reports whether `install` applies an account, which it may have taken over. */
-const isInstalled = ({ metadata: { name } }: KubeObject): boolean =>
-  name === OPERATOR_NAME || name === Default.gatewayName;
-
-/** How an account goes: with the Link that it is for, by its name, or as `linkspan allow` has made it. */
-const removalOf = (name: string, namespace: string, context: string): string => {
-  const start = remoteAccessName('');
-  const source = name.startsWith(start) ? name.slice(start.length) : undefined;
-  const allowed =
-    `linkspan allow --ignore-cluster --namespace ${namespace} --service-account-name ${name} | ` +
-    `kubectl --context ${context} delete -f -`;
-  return source === undefined
-    ? allowed
-    : `linkspan unlink --context ${source} --to-context ${context} --apply; or, of linkspan allow: ${allowed}`;
 };
 
 const isMadeBy = ({ metadata }: KubeObject, manager: string): boolean =>
@@ -144,19 +117,20 @@ const plan = async (cluster: Cluster, namespace: string): Promise<Plan> => {
   return { objects: [...objects.filter((each) => !isLast(each)), ...leases, ...objects.filter(isLast)], notes };
 };
 
-/** Why a CRD or the namespace cannot go: others use it. */
+/** Why a CRD or the namespace cannot go: others use it, or may do so. */
 const reasonToKeep = async (cluster: Cluster, namespace: string, found: Found): Promise<string | undefined> => {
-  const users = await usersOf(cluster, namespace, found);
-  if (users.length === 0) return undefined;
-  const names = users.slice(0, NAMED).map(({ of: used, object }) => `${used.kind} ${keyOf(object)}`);
-  return `it has ${names.join(', ')}${users.length > NAMED ? `, and ${users.length - NAMED} others` : ''}`;
+  const { objects, obstacles } = await usersOf(cluster, namespace, found);
+  if (objects.length === 0) return obstacles[0] && `what others have in it is not known: ${obstacles[0]}`;
+  const names = objects.slice(0, NAMED).map(({ of: used, object }) => `${used.kind} ${keyOf(object)}`);
+  return `it has ${names.join(', ')}${objects.length > NAMED ? `, and ${objects.length - NAMED} others` : ''}`;
 };
 
-const usersOf = async (cluster: Cluster, namespace: string, { of: kind, object }: Found): Promise<readonly Found[]> => {
+const usersOf = async (cluster: Cluster, namespace: string, { of: kind, object }: Found): Promise<Content> => {
   if (kind === NAMESPACES) return othersIn(cluster, namespace);
-  if (kind !== CRDS) return [];
   const defined = [LINKS, SERVICE_FAILOVERS].find(({ plural, group }) => object.metadata.name === `${plural}.${group}`);
-  return defined === undefined ? [] : (await cluster.list(defined, {})).map((each) => ({ of: defined, object: each }));
+  if (kind !== CRDS || defined === undefined) return { objects: [], obstacles: [] };
+  const users = await cluster.list(defined, {});
+  return { objects: users.map((each) => ({ of: defined, object: each })), obstacles: [] };
 };
 
 /** How many objects a note names. */
@@ -193,13 +167,10 @@ const isUsedByOthers = ({ metadata }: KubeObject): boolean =>
   (metadata.managedFields ?? []).some(({ manager }) => manager !== FIELD_MANAGER);
 
 const untilStopped = async (cluster: Cluster, { namespace, timeout }: UninstallFlags): Promise<void> => {
-  const labelSelector = Object.entries(OPERATOR_PODS)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
   await waitFor(
     'the operator to stop',
     async () => {
-      const { length } = await cluster.list(PODS, { namespace, labelSelector });
+      const { length } = await operatorPods(cluster, namespace);
       return length > 0 ? { pending: `${length} pods run` } : { done: undefined };
     },
     {

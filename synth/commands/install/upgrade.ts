@@ -1,22 +1,27 @@
 /**
  * `linkspan upgrade`: brings an installation to the version of Linkspan that runs. Settings that no flag gives stay as they
- * were recorded. It prints the difference of each object; with `--apply` it writes them, and deletes what an earlier version
- * has made and this one does not make.
+ * were recorded, and so does what others have set. It prints what would change, field by field; with `--apply` it writes
+ * that, and deletes what an earlier version has made and this one does not make.
  */
-import { Yaml } from 'cdk8s';
 import type { ApiJson } from '../../../constructs/mirror/render.ts';
-import { keyOf, type KubeObject } from '../../../operator/kube/objects.ts';
-import { deleteAll, type Found } from '../common/apply.ts';
-import { type Cluster, type Outcome, withCluster } from '../common/cluster.ts';
+import { keyOf } from '../../../operator/kube/objects.ts';
+import type { Change, Deletion } from '../common/change-set/compare.ts';
+import { executeDeletions } from '../common/change-set/execute.ts';
+import { changesReport, changesText } from '../common/change-set/text.ts';
+import type { Unwanted } from '../common/change-set/want.ts';
+import { type Cluster, withCluster } from '../common/cluster.ts';
 import { CommandError, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
-import { resourceOf } from '../common/kinds.ts';
+import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES } from '../common/kinds.ts';
 import { reportText, withReport } from '../common/output.ts';
 import { note, print, warn } from '../../print.ts';
-import { unifiedDiff } from '../../tree/diff.ts';
 import type { UpgradeFlags } from './flags.ts';
-import { applyInstall, warnOfControllers } from './install.ts';
+import { applyInstall, askedOf } from './install.ts';
 import { installManifests } from './manifests.ts';
-import { asOwned, findOurs } from './ownership.ts';
+import { sayNext } from './next-step.ts';
+import { findOurs, isGateway } from './ownership.ts';
+import { readerProblems, readersOf } from './readers.ts';
+import { foreignProblems, imageProblems, noteChanges, noteForeign, review, summarized } from './review.ts';
+import { untilOperatorRuns } from './rollout.ts';
 import { type InstallRecord, RECORD_NAME, settingsOf } from './settings.ts';
 import { clusterProblems, findRecord, trustDomainOf } from './survey.ts';
 import { isNewer, VERSION } from './version.ts';
@@ -32,26 +37,44 @@ const upgradeIn = async (cluster: Cluster, flags: UpgradeFlags): Promise<void> =
   const trustDomain = await trustDomainOf(cluster, settings);
   const { objects, warnings } = installManifests(namespace, settings, trustDomain);
   warnings.forEach(warn);
+  const stale = await staleObjects(cluster, namespace, objects);
   refuseProblems([
     ...versionProblems(cluster, record),
     ...(await clusterProblems(cluster, namespace, settings.linkerdNamespace, objects)),
+    ...(await gatewayProblems(cluster, namespace, stale)),
   ]);
   noteVersions(cluster, record, settings.image);
-  const stale = await staleObjects(cluster, namespace, objects);
+  const asked = askedOf(flags, settings, objects, trustDomain);
+  const changes = await review(cluster, asked);
   if (!apply) {
-    const changes = [
-      ...(await Promise.all(objects.map((object) => changeOf(cluster, object)))),
-      ...stale.map(deletionOf),
-    ];
-    await print(output === undefined ? diffsText(changes) : reportText(reportOf(record, changes), output));
-    return;
+    const all = [...changes.map(summarized), ...stale.map((want): Deletion => ({ want, outcome: 'deleted' }))];
+    await print(output === undefined ? changesText(all) : reportText(reportOf(record, all), output));
   }
+  const { linkerdNamespace } = settings;
+  const defaults = installManifests(namespace, { linkerdNamespace }, trustDomain).objects;
+  refuseProblems([...imageProblems(cluster, changes, asked, defaults), ...foreignProblems(changes)]);
+  noteForeign(cluster, changes);
+  if (!apply) return;
+  noteChanges(cluster, changes);
   await withReport(output, async (report) => {
-    await applyInstall(cluster, objects, report);
-    await deleteAll(cluster, stale, report);
+    await applyInstall(cluster, changes, flags, report);
+    // The pods that run until now may need what goes.
+    if (stale.some(isRight) && flags.wait !== false) await untilOperatorRuns(cluster, namespace, flags.timeout);
+    await executeDeletions(stale, report);
   });
-  await warnOfControllers(cluster, namespace);
+  await sayNext(cluster, namespace);
 };
+
+const isRight = ({ of }: Unwanted): boolean =>
+  [ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS].includes(of);
+
+/** The gateway goes only when no other cluster reads this one, which may reach it through the gateway. */
+const gatewayProblems = async (
+  cluster: Cluster,
+  namespace: string,
+  stale: readonly Unwanted[],
+): Promise<readonly Problem[]> =>
+  stale.some(isGateway) ? readerProblems(cluster, namespace, await readersOf(cluster, namespace)) : [];
 
 /** What is installed. @throws CommandError if nothing is */
 const recordOf = async (cluster: Cluster, namespace: string): Promise<InstallRecord> => {
@@ -89,61 +112,15 @@ const staleObjects = async (
   cluster: Cluster,
   namespace: string,
   objects: readonly ApiJson[],
-): Promise<readonly Found[]> => {
+): Promise<readonly Unwanted[]> => {
   const wanted = new Set(objects.map((object) => `${object.kind} ${keyOf(object)}`));
-  return (await findOurs(cluster, namespace)).filter(({ of, object }) => !wanted.has(`${of.kind} ${keyOf(object)}`));
+  return (await findOurs(cluster, namespace))
+    .filter(({ of, object }) => !wanted.has(`${of.kind} ${keyOf(object)}`))
+    .map((each) => ({ cluster, ...each }));
 };
 
-/** What an upgrade does to one object. */
-interface Change {
-  readonly kind: string;
-  readonly namespace?: string | undefined;
-  readonly name: string;
-  readonly outcome: Outcome;
-  /** A unified diff; empty if nothing changes. */
-  readonly diff: string;
-}
-
-const changeOf = async (cluster: Cluster, object: ApiJson): Promise<Change> => {
-  const { kind, metadata } = object;
-  const before = await cluster.find(resourceOf(object), metadata);
-  const after = await cluster.preview<KubeObject>(await asOwned(cluster, object));
-  const diff = diffOf(object, before && shownOf(before), shownOf(after));
-  const outcome = before === undefined ? 'created' : diff === '' ? 'unchanged' : 'configured';
-  return { kind, namespace: metadata.namespace, name: metadata.name, outcome, diff };
-};
-
-const deletionOf = ({ of, object }: Found): Change => {
-  const { kind } = of;
-  const { namespace, name } = object.metadata;
-  const diff = diffOf({ kind, metadata: { namespace, name } }, shownOf(object), undefined);
-  return { kind, namespace, name, outcome: 'deleted', diff };
-};
-
-interface Named {
-  readonly kind: string;
-  readonly metadata: { readonly namespace?: string | undefined; readonly name: string };
-}
-
-const diffOf = ({ kind, metadata }: Named, before: string | undefined, after: string | undefined): string =>
-  unifiedDiff([kind.toLowerCase(), metadata.namespace, metadata.name].filter(Boolean).join('/'), before, after);
-
-/** An object without what the API server writes by itself. */
-const shownOf = (object: KubeObject): string => {
-  const { managedFields: _, resourceVersion, generation, uid, creationTimestamp, ...metadata } = object.metadata;
-  const { status, ...rest } = object as KubeObject & { readonly status?: unknown };
-  return Yaml.stringify({ ...rest, metadata });
-};
-
-const diffsText = (changes: readonly Change[]): string => {
-  const changed = changes.filter(({ outcome }) => outcome !== 'unchanged');
-  const lines = changed.map(({ kind, name, outcome }) => `# ${kind.toLowerCase()}/${name} would be ${outcome}\n`);
-  const unchanged = changes.length - changed.length;
-  return `${changed.map(({ diff }, index) => `${lines[index] ?? ''}${diff}`).join('')}# ${unchanged} objects would not change\n`;
-};
-
-const reportOf = ({ version }: InstallRecord, changes: readonly Change[]): object => ({
+const reportOf = ({ version }: InstallRecord, changes: readonly (Change | Deletion)[]): object => ({
   installed: version,
   version: VERSION,
-  changes: changes.map(({ diff, ...change }) => ({ ...change, ...(diff !== '' && { diff }) })),
+  changes: changesReport(changes),
 });

@@ -1,54 +1,78 @@
 /**
  * `linkspan allow`: an account in a target, for somebody else to read it with. Its manifests are printed, or written with
- * `--apply`. `linkspan link-gen` then makes credentials of its token.
+ * `--apply`. `linkspan link-gen` then makes credentials of its token. The namespace is no part of them: whoever deleted
+ * what is printed would delete all that is in it.
  */
 import type { ApiJson } from '../../../constructs/mirror/render.ts';
-import { Label, tokenSecretName, Value } from '../../../crds/wire.ts';
-import { NAMESPACES } from '../../../operator/kube/objects.ts';
-import { applyAll } from '../common/apply.ts';
+import { tokenSecretName } from '../../../crds/wire.ts';
+import { print } from '../../print.ts';
+import { compare, conflictProblems } from '../common/change-set/compare.ts';
+import { execute } from '../common/change-set/execute.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { refuseProblems, reportingProblems } from '../common/command-error.ts';
-import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
+import { ROLES, SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import { documentsText, withReport } from '../common/output.ts';
-import { print } from '../../print.ts';
+import { FORCE, takesOf } from './access.ts';
+import { type AccountRead, isFlat, readAccount, recordOf } from './account.ts';
 import type { AllowFlags } from './gen-flags.ts';
 import { accessManifests } from './manifests.ts';
-import { tokenSecretOf } from './token.ts';
+import { INSTALL, missingNamespace } from './survey.ts';
+import { freeTokenName } from './token.ts';
 
 /** The flags by the props that are made of them. */
-const FLAG_OF_PROP = { name: '--service-account-name', namespace: '--namespace' };
+const FLAG_OF_PROP = {
+  name: '--service-account-name',
+  namespace: '--namespace',
+  exportNamespaces: '--export-namespaces',
+};
 
 /** Runs the command. Sets the exit code. */
 export const allow = (flags: AllowFlags): Promise<void> =>
   reportingProblems(async () => {
+    const { flat = false, exportNamespaces } = flags;
     const account = { namespace: flags.namespace, name: flags.serviceAccountName };
-    const withToken = (tokenSecret: string): readonly ApiJson[] =>
-      accessManifests(account, { flat: true, tokenSecret });
     // Rendered before a cluster is asked, so that names that no account can have are refused first.
-    const offline = [namespaceOf(flags), ...withToken(tokenSecretName(account.name))];
+    const offline = accessManifests(account, { flat, exportNamespaces, tokenSecret: tokenSecretName(account.name) });
     if (flags.ignoreCluster && !flags.apply) {
       await print(documentsText(offline, flags.output));
       return;
     }
     await withCluster(flags, async (target) => {
-      if (!flags.ignoreCluster) await refuseExisting(target, flags);
-      const hasNamespace = (await target.find(NAMESPACES, { name: flags.namespace })) !== undefined;
-      const objects = [
-        ...(hasNamespace ? [] : [namespaceOf(flags)]),
-        ...withToken(await tokenSecretOf(target, account)),
-      ];
-      if (!flags.apply) {
-        await print(documentsText(objects, flags.output));
-        return;
-      }
-      const format = flags.output === 'json' ? 'json' : undefined;
-      await withReport(format, (report) => applyAll(target, objects, report));
+      const missing = await missingNamespace(target, flags.namespace, INSTALL);
+      refuseProblems(missing === undefined ? [] : [missing]);
+      const read = await readAccount(target, account);
+      if (!flags.ignoreCluster) refuseExisting(target, read);
+      await give(target, manifestsOf(read, flags), flags);
     });
   }, FLAG_OF_PROP);
 
-const refuseExisting = async (target: Cluster, { namespace, serviceAccountName: name }: AllowFlags): Promise<void> => {
-  const found = await target.find(SERVICE_ACCOUNTS, { namespace, name });
-  if (found === undefined) return;
+/** The manifests of an account: what no flag says of it stays. */
+const manifestsOf = (read: AccountRead, flags: AllowFlags): readonly ApiJson[] => {
+  const limits = read.rights.flatMap(({ of, object: { metadata } }) =>
+    of === ROLES ? [metadata.namespace ?? ''] : [],
+  );
+  return accessManifests(read, {
+    flat: flags.flat ?? isFlat(read),
+    exportNamespaces: flags.exportNamespaces ?? (limits.length === 0 ? undefined : limits),
+    tokenSecret: read.tokens[0]?.metadata.name ?? freeTokenName(read.name, read.dead),
+    sourceUid: recordOf(read.object),
+  });
+};
+
+const give = async (target: Cluster, objects: readonly ApiJson[], flags: AllowFlags): Promise<void> => {
+  if (!flags.apply) {
+    await print(documentsText(objects, flags.output));
+    return;
+  }
+  const changes = await compare(
+    objects.map((object) => ({ cluster: target, object, ...takesOf(flags.forceConflicts) })),
+  );
+  refuseProblems(conflictProblems(changes, FORCE));
+  await withReport(flags.output === 'json' ? 'json' : undefined, (report) => execute(changes, report));
+};
+
+const refuseExisting = (target: Cluster, { object, namespace, name }: AccountRead): void => {
+  if (object === undefined) return;
   refuseProblems([
     {
       object: target.title(SERVICE_ACCOUNTS.kind, { namespace, name }),
@@ -57,9 +81,3 @@ const refuseExisting = async (target: Cluster, { namespace, serviceAccountName: 
     },
   ]);
 };
-
-const namespaceOf = ({ namespace: name }: AllowFlags): ApiJson => ({
-  apiVersion: 'v1',
-  kind: NAMESPACES.kind,
-  metadata: { name, labels: { [Label.extension]: Value.extension } },
-});

@@ -15,12 +15,12 @@ export const federationOf = ({ federation, flat, gateway }: Needs): Federation |
   federation ?? (gateway && !flat ? 'gateway' : undefined);
 
 /** Flags that exclude each other. */
-export const federationProblems = ({ federation, gateway, flat }: Needs): readonly Problem[] => {
+export const federationProblems = ({ federation, gateway, flat }: Partial<Needs>): readonly Problem[] => {
   const excluded = (by: string): Problem => ({
     object: `--federation=${federation}`,
     reason: `must not be used with ${by}`,
     remedy: 'remove one of them',
   });
-  if (federation === 'gateway' && !gateway) return [excluded('--gateway=false')];
-  return federation === 'flat' && !flat ? [excluded('--flat=false')] : [];
+  if (federation === 'gateway' && gateway === false) return [excluded('--gateway=false')];
+  return federation === 'flat' && flat === false ? [excluded('--flat=false')] : [];
 };

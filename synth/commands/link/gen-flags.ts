@@ -5,12 +5,18 @@
 import { type Command, Option } from 'commander';
 import { Label, Value } from '../../../crds/wire.ts';
 import { addClusterFlags, addNotTaken, type ClusterFlags, listOf, portOf, trueOrFalse } from '../common/flags.ts';
-import { type Federation, federationOption, serviceExportsOption } from './flags.ts';
+import { EXPORT_NAMESPACES, type Federation, federationOption, flatOption, serviceExportsOption } from './flags.ts';
+
+/** The label of Services for flat networks. */
+export const REMOTE_DISCOVERY = `${Label.exported}=${Value.remoteDiscovery}`;
 
 /** Flags of `linkspan allow`. */
 export interface AllowFlags extends ClusterFlags {
   readonly serviceAccountName: string;
   readonly ignoreCluster?: true;
+  readonly flat?: boolean;
+  readonly exportNamespaces?: readonly string[];
+  readonly forceConflicts?: true;
   readonly apply?: true;
   readonly output: 'yaml' | 'json';
 }
@@ -23,8 +29,9 @@ export interface LinkGenFlags extends ClusterFlags {
   readonly gatewayName: string;
   readonly gatewayNamespace: string;
   readonly selector: string;
-  readonly remoteDiscoverySelector: string;
+  readonly remoteDiscoverySelector?: string;
   readonly federatedServiceSelector: string;
+  readonly flat?: boolean;
   readonly federation?: Federation | undefined;
   readonly serviceExports: boolean;
   readonly gatewayAddresses?: readonly string[];
@@ -43,7 +50,10 @@ export const addAllowFlags = (command: Command): Command =>
   addNotTaken(
     addClusterFlags(command.requiredOption('--service-account-name <name>', 'name of the account'))
       .option('--ignore-cluster', 'do not ask the cluster whether it has the account already')
+      .addOption(flatOption())
+      .option(...EXPORT_NAMESPACES, listOf)
       .option('--apply', 'write to the cluster; without it, print the manifests')
+      .option('--force-conflicts', 'change also what others have set to another value')
       .addOption(outputOption()),
   );
 
@@ -71,15 +81,15 @@ export const addLinkGenFlags = (command: Command): Command =>
       )
       .option(
         '--remote-discovery-selector <query>',
-        'labels of the Services that are mirrored in flat mode',
-        `${Label.exported}=${Value.remoteDiscovery}`,
+        `labels of the Services that are mirrored in flat mode (default: ${REMOTE_DISCOVERY}, on a flat network)`,
       )
       .option(
         '--federated-service-selector <query>',
         'labels of the members of federated Services',
         `${Label.federated}=${Value.federatedMember}`,
       )
-      .addOption(federationOption('flat'))
+      .addOption(flatOption())
+      .addOption(federationOption('gateway, or flat with --flat'))
       .addOption(serviceExportsOption())
       .option('--excluded-annotations <keys>', 'annotations that mirrors do not get', listOf)
       .option('--excluded-labels <keys>', 'labels that mirrors do not get', listOf)

@@ -1,43 +1,77 @@
 /**
  * `linkspan link`: lets the source cluster mirror Services of the target. It makes an account in the target, waits for its
- * token, and writes the credentials and the Link to the source. All obstacles are reported before anything is written;
- * without `--apply` nothing is, and the manifests are printed.
+ * token, and writes the credentials and the Link to the source. A Link that is there keeps the settings that no flag gives.
+ * All obstacles are reported before anything is written; without `--apply` nothing is, and what would change is printed.
  */
+import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import { print, printLine, warn } from '../../print.ts';
+import { manifestFormat, resultFormat } from '../common/change-flags.ts';
+import { type Change, compareOne, conflictProblems } from '../common/change-set/compare.ts';
+import { execute, executeDeletions } from '../common/change-set/execute.ts';
+import { changesText } from '../common/change-set/text.ts';
 import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
-import { applyAll } from '../common/apply.ts';
+import { kubectl } from '../common/command-text.ts';
 import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { conditionOf } from '../common/link-status.ts';
 import { type ClusterObjects, manifestsText, type ResultReport, withReport } from '../common/output.ts';
 import { waitFor } from '../common/wait.ts';
-import { print, printLine } from '../../print.ts';
+import { accessObjects, type AccessPlan, FORCE, planAccess, takesOf, writeAccess } from './access.ts';
 import { federationOf, federationProblems } from './federation.ts';
-import type { LinkFlags } from './flags.ts';
-import { previewAccess, writeAccess } from './access.ts';
-import { FLAG_OF_PROP, linkManifests } from './manifests.ts';
+import { type LinkFlags, named } from './flags.ts';
+import type { Given } from './given.ts';
+import { FLAG_OF_PROP, linkManifest } from './manifests.ts';
 import { type Pair, wayBack, withPair } from './pair.ts';
-import { type Given, survey, type Way } from './survey.ts';
+import { survey, type Way } from './survey.ts';
+import { stayingProblems, wantedLink } from './wanted-link.ts';
 
 /** Runs the command. Sets the exit code. */
-export const link = (flags: LinkFlags): Promise<void> =>
+export const link = (given: LinkFlags): Promise<void> =>
   reportingProblems(async () => {
+    const flags = named(given);
     refuseProblems(flagProblems(flags), ExitCode.usage);
-    await withPair(flags, (pair) => linkPair(pair, { ...flags, federation: federationOf(flags) }));
+    await withPair(flags, (pair) => linkPair(pair, flags));
   }, FLAG_OF_PROP);
+
+/** One way, compared with what is there. */
+interface Plan {
+  readonly way: Way;
+  readonly access: AccessPlan;
+  readonly link: Change;
+  /** The whole Link, with the settings that it keeps. */
+  readonly whole: ApiJson;
+}
 
 const linkPair = async (pair: Pair, flags: LinkFlags): Promise<void> => {
   const until = performance.now() + flags.timeout;
   const ways = await survey(waysOf(pair, flags), flags, flags.wait ? flags.timeout : 0);
+  const plans = await Promise.all(ways.map((way) => planOf(way, flags)));
+  const changes = plans.flatMap(({ access, link }) => [...access.access, ...access.credentials, link]);
+  const refused = [...conflictProblems(changes, FORCE), ...plans.flatMap(({ staying }) => staying)];
   if (!flags.apply) {
-    await print(manifestsText(await preview(ways, flags), flags.output ?? 'yaml'));
+    await preview(plans, flags);
+    for (const { object, reason } of refused) warn(`${object}: ${reason}; --apply would be refused`);
     return;
   }
-  // Rendered once before anything is written, so that what no manifest can have is refused first.
-  for (const { settings } of ways) linkManifests(settings, flags);
-  await withReport(flags.output, async (report) => {
-    for (const way of ways) await write(way, flags, report);
+  refuseProblems(refused);
+  await withReport(resultFormat(flags), async (report) => {
+    for (const plan of plans) await write(plan, flags, report);
   });
   if (flags.wait) for (const way of ways) await untilReady(way, flags, until - performance.now());
+};
+
+const planOf = async (way: Way, flags: LinkFlags): Promise<Plan & { readonly staying: readonly Problem[] }> => {
+  const { source, settings, flat, exportNamespaces, held, given } = way;
+  const federation = federationOf({ federation: flags.federation, gateway: settings.gateway !== undefined, flat });
+  const contents = { ...flags, flat, exportNamespaces, federation, secretName: held.secretName };
+  // Rendered first, so that what no manifest can have is refused before a cluster is asked.
+  const wanted = wantedLink(held.link, linkManifest(settings, contents), flags, given);
+  const object = wanted.applied;
+  const [access, link] = await Promise.all([
+    planAccess(way, { ...flags, apiServerAddress: given.apiServerAddress }),
+    compareOne({ cluster: source, object, ...takesOf(flags.forceConflicts, wanted.takes) }),
+  ]);
+  return { way, access, link, whole: wanted.whole, staying: stayingProblems(source, held.link, wanted) };
 };
 
 const flagProblems = (flags: LinkFlags): readonly Problem[] => {
@@ -53,7 +87,9 @@ const flagProblems = (flags: LinkFlags): readonly Problem[] => {
       : []),
     ...ofGateway.flatMap((flag) => [
       ...(both ? [refusal(flag, 'must not be used with --both: it is of one gateway', 'link each way by itself')] : []),
-      ...(flags.gateway ? [] : [refusal(flag, 'must not be used with --gateway=false', 'remove one of them')]),
+      ...(flags.gateway === false
+        ? [refusal(flag, 'must not be used with --gateway=false', 'remove one of them')]
+        : []),
     ]),
     ...federationProblems(flags),
   ];
@@ -61,33 +97,51 @@ const flagProblems = (flags: LinkFlags): readonly Problem[] => {
 
 /** The way there, and with `--both` the way back. */
 const waysOf = (pair: Pair, flags: LinkFlags): readonly { readonly pair: Pair; readonly given: Given }[] => {
+  const { gatewayName, gatewayNamespace } = flags;
+  const service = { gatewayName, gatewayNamespace };
   const there = {
     apiServerAddress: flags.apiServerAddress,
     addressFlag: '--api-server-address',
     addresses: flags.gatewayAddresses,
     port: flags.gatewayPort,
+    ...service,
   };
-  const back = { apiServerAddress: flags.sourceApiServerAddress, addressFlag: '--source-api-server-address' };
+  const back = {
+    apiServerAddress: flags.sourceApiServerAddress,
+    addressFlag: '--source-api-server-address',
+    ...service,
+  };
   return [{ pair, given: there }, ...(flags.both ? [{ pair: wayBack(pair), given: back }] : [])];
 };
 
-/** What would be written. */
-const preview = async (ways: readonly Way[], flags: LinkFlags): Promise<readonly ClusterObjects[]> => {
-  const all = await Promise.all(
-    ways.map(async (way): Promise<readonly ClusterObjects[]> => {
-      const { access, credentials } = await previewAccess(way, flags);
-      const purpose = `the Link to ${way.targetName}, and its credentials`;
-      const objects = [...credentials.objects, ...linkManifests(way.settings, flags)];
-      return [access, { context: way.source.context, purpose, objects }];
-    }),
-  );
-  return all.flat();
+/** Prints what would be written. */
+const preview = async (plans: readonly Plan[], flags: LinkFlags): Promise<void> => {
+  const format = manifestFormat(flags);
+  if (format === undefined) {
+    const all = plans.flatMap(({ access, link }) => [
+      ...access.access,
+      ...access.credentials,
+      link,
+      ...access.deletions.map((want) => ({ want, outcome: 'deleted' as const })),
+    ]);
+    await print(changesText(all));
+    return;
+  }
+  const lists = plans.flatMap(({ way, access: plan, whole }): readonly ClusterObjects[] => {
+    const { access, credentials } = accessObjects(way, plan);
+    const purpose = `the Link to ${way.targetName}, and its credentials`;
+    return [access, { context: way.source.context, purpose, objects: [...credentials.objects, whole] }];
+  });
+  await print(manifestsText(lists, format));
 };
 
-/** Writes one way: the account, then, with its token, the credentials and the Link. */
-const write = async (way: Way, flags: LinkFlags, report: ResultReport): Promise<void> => {
-  await writeAccess(way, flags, report);
-  await applyAll(way.source, linkManifests(way.settings, flags), report);
+/**
+ * Writes one way: the account, then, with its token, the credentials and the Link, and last what is not needed any more.
+ */
+const write = async ({ way, access, link }: Plan, flags: LinkFlags, report: ResultReport): Promise<void> => {
+  await writeAccess(way, access, flags.timeout, report);
+  await execute([link], report);
+  await executeDeletions(access.deletions, report);
 };
 
 /** Waits until the operator reports that the Link, as it is now, is Ready. */
@@ -112,7 +166,7 @@ const untilReady = async ({ source, targetName }: Way, { namespace }: LinkFlags,
         remedy:
           pending === NO_REPORT
             ? `see whether the operator runs in ${source.context}`
-            : `see kubectl --context ${source.context} -n ${namespace} describe link ${targetName}`,
+            : kubectl(source, '-n', namespace, 'describe', 'link', targetName),
       }),
     },
   );

@@ -2,8 +2,10 @@
 import { Link, LinkCredentials, RemoteAccess } from '../../../constructs/index.ts';
 import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
 import { syncWave } from '../../../constructs/argo-cd/sync-waves.ts';
-import type { LabelSelector } from '../../../crds/link/types.gen.ts';
+import type { LabelSelector, LinkSpec } from '../../../crds/link/types.gen.ts';
+import { Annotation, credentialsName } from '../../../crds/wire.ts';
 import { SECRETS } from '../../../operator/kube/objects.ts';
+import { SERVICE_ACCOUNTS } from '../common/kinds.ts';
 import type { ApiServer } from './api-server.ts';
 import type { Federation } from './flags.ts';
 import type { GatewayFacts } from './gateway.ts';
@@ -21,6 +23,8 @@ export const FLAG_OF_PROP: Readonly<Record<string, string>> = {
   gatewayPort: '--gateway-port',
   excludedAnnotations: '--excluded-annotations',
   excludedLabels: '--excluded-labels',
+  exportNamespaces: '--export-namespaces',
+  targetNamespaces: '--export-namespaces',
 };
 
 /** Names and settings of one way. */
@@ -30,6 +34,8 @@ export interface LinkSettings {
   readonly domains: Domains;
   /** Undefined: flat mode only. */
   readonly gateway: GatewayFacts | undefined;
+  /** Namespace of the target's control plane. */
+  readonly linkerdNamespace: string;
 }
 
 /** What the API server must have before what needs it. */
@@ -40,8 +46,12 @@ const inOrder = (objects: readonly ApiJson[]): readonly ApiJson[] =>
 export interface AccessSettings {
   /** Whether Linkerd may read the target with it, which mirrors and federated Services on a flat network need. */
   readonly flat: boolean;
+  /** The only namespaces that it may read. @default - all */
+  readonly exportNamespaces?: readonly string[] | undefined;
   /** Name of the Secret that Kubernetes stores the token in. */
   readonly tokenSecret: string;
+  /** The source cluster that it records. @default - none */
+  readonly sourceUid?: string | undefined;
 }
 
 /** RemoteAccess makes names of it only where it is given none. */
@@ -50,29 +60,47 @@ const ANY_SOURCE = 'source';
 /** In the target: the account that the source reads with. */
 export const accessManifests = (
   { namespace, name }: Account,
-  { flat, tokenSecret }: AccessSettings,
+  { flat, exportNamespaces, tokenSecret, sourceUid }: AccessSettings,
 ): readonly ApiJson[] =>
   inOrder(
     render((chart) => {
-      new RemoteAccess(chart, 'access', { sourceCluster: ANY_SOURCE, name, namespace, flat });
+      new RemoteAccess(chart, 'access', { sourceCluster: ANY_SOURCE, name, namespace, flat, exportNamespaces });
     }),
-  ).map((object) =>
-    object.kind === SECRETS.kind ? { ...object, metadata: { ...object.metadata, name: tokenSecret } } : object,
-  );
+  ).map((object) => {
+    if (object.kind === SECRETS.kind) return { ...object, metadata: { ...object.metadata, name: tokenSecret } };
+    return object.kind === SERVICE_ACCOUNTS.kind
+      ? annotated(object, { [Annotation.sourceClusterUid]: sourceUid })
+      : object;
+  });
+
+/** An object with these annotations, but for those that have no value. */
+export const annotated = (object: ApiJson, values: Readonly<Record<string, string | undefined>>): ApiJson => {
+  const given = Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  if (given.length === 0) return object;
+  const annotations = { ...object.metadata.annotations, ...Object.fromEntries(given) };
+  return { ...object, metadata: { ...object.metadata, annotations } };
+};
 
 /** Where the source has Links and Linkerd, and whether Linkerd may read the target too. */
 export interface SourcePlace {
   readonly namespace: string;
   readonly linkerdNamespace: string;
   readonly flat: boolean;
+  /** Name of the Secret of the Link. @default - cluster-credentials-<target> */
+  readonly secretName?: string | undefined;
+  /** The target cluster that it records. @default - none */
+  readonly targetUid?: string | undefined;
 }
 
-/** In the source: the credentials. The control plane gets its copy for flat mode alone. */
+/**
+ * In the source: the credentials. The control plane gets its copy for flat mode alone, and gets it first: the Secret of the
+ * Link says what is yet to be done.
+ */
 export const credentialsManifests = (
   { targetName, domains }: Pick<LinkSettings, 'targetName' | 'domains'>,
   { server, caData, tlsServerName }: ApiServer,
   { token, caData: ownCa }: Token,
-  { namespace, linkerdNamespace, flat }: SourcePlace,
+  { namespace, linkerdNamespace, flat, secretName = credentialsName(targetName), targetUid }: SourcePlace,
 ): readonly ApiJson[] =>
   render((chart) => {
     new LinkCredentials(chart, 'credentials', {
@@ -87,22 +115,36 @@ export const credentialsManifests = (
       targetTrustDomain: domains.trustDomain,
       copies: flat ? 'both' : 'link',
     });
-  });
+  })
+    .map((object) =>
+      object.metadata.namespace === namespace
+        ? annotated(
+            { ...object, metadata: { ...object.metadata, name: secretName } },
+            { [Annotation.targetClusterUid]: targetUid },
+          )
+        : object,
+    )
+    .toReversed();
 
 /** What a Link selects, and what mirrors do not get. */
 export interface LinkContents {
   readonly namespace: string;
-  readonly linkerdNamespace: string;
   /** @default - as the operator is set */
-  readonly enableHeadlessServices?: true;
+  readonly enableHeadlessServices?: boolean | undefined;
   /** @default - as the operator is set */
-  readonly enableNamespaceCreation?: true;
+  readonly enableNamespaceCreation?: boolean | undefined;
   readonly excludedAnnotations?: readonly string[];
   readonly excludedLabels?: readonly string[];
   /** @default - on a flat network */
   readonly federation?: Federation | undefined;
-  /** Whether ServiceExports of the target are imported. */
-  readonly serviceExports: boolean;
+  /** Whether ServiceExports of the target are imported. @default true */
+  readonly serviceExports?: boolean | undefined;
+  /** The only namespaces of the target that are read. @default - all */
+  readonly exportNamespaces?: readonly string[] | undefined;
+  /** Name of the Secret with the credentials. @default - cluster-credentials-<target> */
+  readonly secretName?: string | undefined;
+  /** Whether Services are mirrored in flat mode. @default true */
+  readonly flat?: boolean | undefined;
   /** @default - those that Linkerd's labels select */
   readonly selectors?: {
     /** Undefined without a gateway. */
@@ -113,11 +155,11 @@ export interface LinkContents {
 }
 
 /** In the source: the Link. */
-export const linkManifests = (
-  { targetName, domains, gateway }: Omit<LinkSettings, 'sourceName'>,
-  { namespace, linkerdNamespace, selectors, ...contents }: LinkContents,
-): readonly ApiJson[] =>
-  render((chart) => {
+export const linkManifest = (
+  { targetName, domains, gateway, linkerdNamespace }: Omit<LinkSettings, 'sourceName'>,
+  { namespace, selectors, ...contents }: LinkContents,
+): ApiJson => {
+  const [link] = render((chart) => {
     new Link(chart, 'link', {
       targetCluster: targetName,
       namespace,
@@ -137,5 +179,13 @@ export const linkManifests = (
       enableNamespaceCreation: contents.enableNamespaceCreation,
       excludedAnnotations: contents.excludedAnnotations,
       excludedLabels: contents.excludedLabels,
+      targetNamespaces: contents.exportNamespaces,
+      clusterCredentialsSecret: contents.secretName,
     });
   });
+  if (link === undefined) throw new Error('a Link is one object');
+  if (contents.flat !== false) return link;
+  // An absent selector selects nothing. An empty one could not be applied over one that selects something.
+  const { remoteDiscoverySelector: _, ...spec } = link['spec'] as LinkSpec;
+  return { ...link, spec };
+};

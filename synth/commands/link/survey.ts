@@ -1,32 +1,42 @@
 /** Whether two clusters can be linked, and with which settings: all that stands in the way, before anything is written. */
 import { serverUrl } from '../../../constructs/link/kubeconfig.ts';
-import { Default, LinkApi } from '../../../crds/wire.ts';
+import { Annotation, Default, LinkApi } from '../../../crds/wire.ts';
 import { NAMESPACES } from '../../../operator/kube/objects.ts';
 import { fieldProblem, type Problem, refuseProblems } from '../common/command-error.ts';
 import type { Cluster } from '../common/cluster.ts';
+import { kubectl } from '../common/command-text.ts';
 import { LINKS } from '../common/kinds.ts';
 import { readDomains } from '../common/linkerd.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { waitFor } from '../common/wait.ts';
 import { warn } from '../../print.ts';
-import { type ApiServer, apiServerOf, apiServerProblem, leadsToItself } from './api-server.ts';
+import type { AccessWay } from './access.ts';
+import { accessProblems, type AccessRead, accessServer, readAccess } from './access-read.ts';
+import { apiServerProblem, leadsToItself } from './api-server.ts';
 import type { LinkFlags } from './flags.ts';
-import type { GatewayFacts, GatewayRead, GivenGateway } from './gateway.ts';
+import type { GatewayFacts, GatewayRead } from './gateway.ts';
+import { type Given, withGivenBefore } from './given.ts';
 import type { LinkSettings } from './manifests.ts';
 import type { Pair } from './pair.ts';
 import { readGateway } from './target-gateway.ts';
 
-/** What the user has said of one way. */
-export interface Given extends GivenGateway {
-  readonly apiServerAddress: string | undefined;
-  /** The flag of that address. */
-  readonly addressFlag: string;
+/** One way, ready to be compared with what is there. */
+export interface Way extends AccessWay {
+  readonly settings: LinkSettings;
+  /** What flags say of the gateway. */
+  readonly given: Given;
 }
 
-/** One way, ready to be written. */
-export interface Way extends Pair {
-  readonly settings: LinkSettings;
-  readonly apiServer: ApiServer;
+/** A way as far as it is read without waiting. */
+interface Read {
+  readonly pair: Pair;
+  readonly given: Given;
+  readonly access: AccessRead;
+  /** What is given now or was before. */
+  readonly known: ReturnType<typeof withGivenBefore>;
+  readonly gateway: GatewayRead | undefined;
+  readonly server: ReturnType<typeof accessServer>;
+  readonly problems: readonly Problem[];
 }
 
 /**
@@ -40,26 +50,70 @@ export const survey = async (
   timeoutMs: number,
 ): Promise<readonly Way[]> => {
   const until = performance.now() + timeoutMs;
-  const read = await Promise.all(
-    ways.map(async ({ pair, given }) => ({
-      pair,
-      given,
-      gateway: flags.gateway ? await readGateway(pair.target, flags, given) : undefined,
-      problems: [
-        ...(await clusterProblems(pair, flags)),
-        ...addressProblems(pair.target, `pods of ${pair.source.context}`, given),
-      ],
-    })),
-  );
+  const read = await Promise.all(ways.map(({ pair, given }) => readWay(pair, given, flags)));
   refuseProblems(read.flatMap(({ problems, gateway }) => [...problems, ...problemsOf(gateway, timeoutMs)]));
   const surveyed: Way[] = [];
-  for (const { pair, given, gateway } of read) {
+  for (const { pair, given, access, known, gateway, server } of read) {
     const { sourceName, targetName, target } = pair;
-    const facts = gateway && (await addressed(gateway, pair, given, flags, until - performance.now()));
-    const settings = { sourceName, targetName, domains: await domainsOf(target, flags), gateway: facts };
-    surveyed.push({ ...pair, settings, apiServer: apiServerOf(target.reachedBy, given.apiServerAddress) });
+    const facts = gateway && (await addressed(gateway, pair, known.read, flags, until - performance.now()));
+    const linkerdNamespace = targetLinkerdNamespace(flags, access);
+    const domains = await domainsOf(target, { linkerdNamespace }, domainsBefore(access));
+    const settings = { sourceName, targetName, domains, gateway: facts, linkerdNamespace };
+    const { apiServer } = server;
+    surveyed.push({ ...pair, ...access, settings, apiServer, given: { ...given, record: known.record } });
   }
   return surveyed;
+};
+
+const readWay = async (pair: Pair, given: Given, flags: LinkFlags): Promise<Read> => {
+  const { source, target } = pair;
+  const access = await readAccess(pair, flags);
+  const { link } = access.held;
+  const known = withGivenBefore(link, given);
+  const hasGateway = flags.gateway ?? (link === undefined || (link.spec?.gatewayAddress ?? '') !== '');
+  const server = accessServer(pair, access, given.apiServerAddress);
+  const { apiServerAddress } = given;
+  const problems = [
+    ...(await clusterProblems(pair, flags, access.flat)),
+    ...(server.isKept ? [] : addressProblems(target, `pods of ${source.context}`, given)),
+    ...accessProblems(pair, access, { ...flags, apiServerAddress }),
+    ...(flags.federation === 'flat' && !access.flat ? [NOT_FLAT] : []),
+  ];
+  const gateway = hasGateway ? await gatewayOf(target, link, known.read, flags) : undefined;
+  return { pair, given, access, known, gateway, server, problems };
+};
+
+const NOT_FLAT: Problem = {
+  object: '--federation=flat',
+  reason: 'needs --flat: Linkerd must be able to read the target',
+  remedy: 'add --flat, or use --federation=gateway',
+};
+
+/** The gateway. Where its Service has no address, that of the Link stays. */
+const gatewayOf = async (
+  target: Cluster,
+  link: LinkObject | undefined,
+  given: Given,
+  { namespace }: LinkFlags,
+): Promise<GatewayRead> => {
+  const read = await readGateway(target, { ...given, namespace }, given);
+  const before = link?.spec?.gatewayAddress ?? '';
+  if (read.ok || given.addresses !== undefined || before === '') return read;
+  const kept = await readGateway(target, { ...given, namespace }, { ...given, addresses: before.split(',') });
+  return kept.ok ? kept : read;
+};
+
+/** Namespace of the target's control plane: as the flag says, unless that is the default, which a Link may differ from. */
+const targetLinkerdNamespace = ({ linkerdNamespace }: LinkFlags, { held }: AccessRead): string =>
+  linkerdNamespace === Default.controlPlaneNamespace
+    ? (held.link?.spec?.targetClusterLinkerdNamespace ?? linkerdNamespace)
+    : linkerdNamespace;
+
+/** The domains that a Link has. */
+const domainsBefore = ({ held: { link, copy } }: AccessRead): LinkSettings['domains'] | undefined => {
+  const clusterDomain = link?.spec?.targetClusterDomain;
+  if (clusterDomain === undefined) return undefined;
+  return { clusterDomain, trustDomain: copy?.metadata.annotations?.[Annotation.trustDomain] ?? clusterDomain };
 };
 
 /** What is wrong with a gateway, unless it is waited for. */
@@ -79,7 +133,7 @@ const addressed = async (
   return waitFor(
     `the gateway of ${target.context}`,
     async () => {
-      const again = await readGateway(target, flags, given);
+      const again = await readGateway(target, { ...given, namespace: flags.namespace }, given);
       if (again.ok) return { done: again.gateway };
       if (!again.isPending) refuseProblems(again.problems);
       [problem] = again.problems;
@@ -96,12 +150,13 @@ const addressed = async (
   );
 };
 
-/** The domains of the target's Linkerd; Linkerd's defaults, with a warning, where there is none. */
+/** The domains of the target's Linkerd; where there is none, those before, else Linkerd's defaults with a warning. */
 export const domainsOf = async (
   target: Cluster,
   { linkerdNamespace }: Pick<LinkFlags, 'linkerdNamespace'>,
+  before?: LinkSettings['domains'],
 ): Promise<LinkSettings['domains']> => {
-  const found = await readDomains(target, linkerdNamespace);
+  const found = (await readDomains(target, linkerdNamespace)) ?? before;
   if (found !== undefined) return found;
   warn(
     `${target.context} has no Linkerd in namespace ${linkerdNamespace}: its domain is taken to be ` +
@@ -137,7 +192,8 @@ export const addressProblems = (
 /** What the clusters lack. */
 const clusterProblems = async (
   { source, target, targetName }: Pair,
-  { namespace, linkerdNamespace, flat }: LinkFlags,
+  { namespace, linkerdNamespace }: LinkFlags,
+  flat: boolean,
 ): Promise<readonly Problem[]> => {
   const [served, ...missing] = await Promise.all([
     source.serves(LINKS),
@@ -152,7 +208,7 @@ const clusterProblems = async (
 
 export const INSTALL = 'install the multicluster extension there, or name its namespace with --namespace';
 export const INSTALL_LINKERD =
-  'install Linkerd there, name its namespace with --linkerd-namespace, or use --flat=false for gateway mode only';
+  'install Linkerd there, name its namespace with --linkerd-namespace, or leave out --flat';
 
 export const missingNamespace = async (cluster: Cluster, name: string, remedy: string): Promise<Problem | undefined> =>
   (await cluster.find(NAMESPACES, { name })) === undefined
@@ -162,7 +218,7 @@ export const missingNamespace = async (cluster: Cluster, name: string, remedy: s
 const noCrd = (source: Cluster): Problem => ({
   object: source.title('CustomResourceDefinition', { name: LinkApi.crd }),
   reason: `not found in version ${LinkApi.version}`,
-  remedy: `linkspan crds | kubectl --context ${source.context} apply --server-side -f -`,
+  remedy: `linkspan crds | ${kubectl(source, 'apply', '--server-side', '--force-conflicts', '-f', '-')}`,
 });
 
 /** Links that this one would change into another, or that would be a second one to the same cluster. */

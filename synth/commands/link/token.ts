@@ -1,9 +1,11 @@
 /**
- * The token of an account in a target. Kubernetes stores it in a Secret that names the account. While a token is rotated
- * there are two of them; the younger one counts.
+ * The tokens of an account in a target. Kubernetes stores each in a Secret that names the account. While a token is rotated
+ * there are two of them; the younger one counts. That of an account that was deleted is dead, also when an account of that
+ * name was made anew.
  */
-import { Annotation, TOKEN_SECRET_TYPE, tokenSecretName } from '../../../crds/wire.ts';
-import { type Secret, SECRETS } from '../../../operator/kube/objects.ts';
+import type { ApiJson } from '../../../constructs/mirror/render.ts';
+import { Annotation, Label, TOKEN_SECRET_TYPE, tokenSecretName, Value } from '../../../crds/wire.ts';
+import { type KubeObject, type Secret, SECRETS } from '../../../operator/kube/objects.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { waitFor } from '../common/wait.ts';
 
@@ -22,13 +24,32 @@ export interface Token {
   readonly caData: string;
 }
 
-/** The Secrets for the tokens of an account, the youngest first, whether Kubernetes has filled them or not. */
-export const tokenSecretsOf = async (target: Cluster, { namespace, name }: Account): Promise<readonly Secret[]> => {
-  const all = await target.list<Secret>(SECRETS, { namespace, fieldSelector: `type=${TOKEN_SECRET_TYPE}` });
+/** The Secrets of a namespace with the tokens of accounts. */
+export const allTokenSecrets = (target: Cluster, namespace: string): Promise<readonly Secret[]> =>
+  target.list<Secret>(SECRETS, { namespace, fieldSelector: `type=${TOKEN_SECRET_TYPE}` });
+
+/**
+ * Those of one account, the youngest first, whether Kubernetes has filled them or not. Of two that were made in one second
+ * the one with the higher number counts as the younger.
+ */
+export const secretsOfAccount = (all: readonly Secret[], name: string): readonly Secret[] => {
   const age = ({ metadata }: Secret): string => metadata.creationTimestamp ?? '';
   return all
     .filter(({ metadata }) => metadata.annotations?.[Annotation.serviceAccountName] === name)
-    .toSorted((one, other) => (age(one) < age(other) ? 1 : age(one) > age(other) ? -1 : 0));
+    .toSorted((one, other) => BY_NUMBER.compare(age(other), age(one)) || BY_NUMBER.compare(nameOf(other), nameOf(one)));
+};
+
+const nameOf = ({ metadata }: Secret): string => metadata.name;
+const BY_NUMBER = new Intl.Collator('en', { numeric: true });
+
+/** The Secrets for the tokens of an account, the youngest first. */
+export const tokenSecretsOf = async (target: Cluster, { namespace, name }: Account): Promise<readonly Secret[]> =>
+  secretsOfAccount(await allTokenSecrets(target, namespace), name);
+
+/** Reports whether a Secret holds the token of an account that is gone. */
+export const isDead = ({ metadata }: Secret, account: KubeObject | undefined): boolean => {
+  const uid = metadata.annotations?.[Annotation.serviceAccountUid];
+  return uid !== undefined && uid !== account?.metadata.uid;
 };
 
 /** The token in a Secret; undefined until Kubernetes has made it. */
@@ -37,15 +58,27 @@ export const tokenIn = (secret: Secret | undefined): Token | undefined => {
   return token && caData ? { token: Buffer.from(token, 'base64').toString(), caData } : undefined;
 };
 
-/** The Secret that an account's token is in, or, if it has none, is to be in. */
-export const tokenSecretOf = async (target: Cluster, account: Account): Promise<string> => {
-  const [youngest] = await tokenSecretsOf(target, account);
-  return youngest?.metadata.name ?? tokenSecretName(account.name);
+/** `<account>-token`, or with a number if that is taken. */
+export const freeTokenName = (account: string, taken: readonly Secret[]): string => {
+  const names = new Set(taken.map(({ metadata }) => metadata.name));
+  const base = tokenSecretName(account);
+  let name = base;
+  for (let number = 2; names.has(name); number += 1) name = `${base}-${number}`;
+  return name;
 };
 
-/** The token of an account; undefined if it has none. */
-export const readToken = async (target: Cluster, account: Account): Promise<Token | undefined> =>
-  (await tokenSecretsOf(target, account)).map(tokenIn).find((token) => token !== undefined);
+/** The Secret that Kubernetes is to fill with a token of an account. */
+export const tokenSecret = ({ namespace, name: account }: Account, name: string): ApiJson => ({
+  apiVersion: 'v1',
+  kind: SECRETS.kind,
+  type: TOKEN_SECRET_TYPE,
+  metadata: {
+    name,
+    namespace,
+    labels: { [Label.extension]: Value.extension },
+    annotations: { [Annotation.serviceAccountName]: account },
+  },
+});
 
 /**
  * Waits until Kubernetes has filled a Secret.

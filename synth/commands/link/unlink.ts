@@ -3,54 +3,38 @@
  * removed the mirrors, the credentials follow, and last the account in the target. Safe to run again: what is gone is
  * passed over. Without `--apply` nothing is deleted, and the objects are printed.
  */
-import {
-  Annotation,
-  CredentialsSecret,
-  credentialsName,
-  Label,
-  remoteAccessName,
-  Value,
-  writeLeaseName,
-} from '../../../crds/wire.ts';
-import {
-  type KubeObject,
-  LEASES,
-  type Resource,
-  type Secret,
-  SECRETS,
-  SERVICES,
-} from '../../../operator/kube/objects.ts';
-import { deleteAll, type Found, refOf } from '../common/apply.ts';
+import { Annotation, Label, writeLeaseName } from '../../../crds/wire.ts';
+import { isConflict, isNotFound } from '../../../operator/kube/errors.ts';
+import { type KubeObject, type Lease, LEASES, SERVICES } from '../../../operator/kube/objects.ts';
+import { note, print, printLine } from '../../print.ts';
+import { refOf } from '../common/apply.ts';
+import { manifestFormat, resultFormat } from '../common/change-flags.ts';
+import { executeDeletions } from '../common/change-set/execute.ts';
+import { changesText } from '../common/change-set/text.ts';
+import type { Unwanted } from '../common/change-set/want.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
-import { ExitCode, refuseProblems, reportingProblems } from '../common/command-error.ts';
-import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, LINKS, SERVICE_ACCOUNTS } from '../common/kinds.ts';
+import { CommandError, ExitCode, refuseProblems, reportingProblems } from '../common/command-error.ts';
+import { LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { type ClusterObjects, manifestsText, withReport } from '../common/output.ts';
+import { ifAllowed } from '../common/readable.ts';
 import { waitFor } from '../common/wait.ts';
-import { note, print, printLine } from '../../print.ts';
-import type { UnlinkFlags } from './flags.ts';
+import { named, type UnlinkFlags } from './flags.ts';
+import { otherTargetProblems, readHeld } from './held.ts';
 import { clusterNameProblems, withPair } from './pair.ts';
-import { tokenSecretsOf } from './token.ts';
-
-/** Everything of one Link, in the order in which it goes. */
-interface Traces {
-  readonly link: Found | undefined;
-  readonly mirrors: readonly KubeObject[];
-  readonly credentials: readonly Found[];
-  readonly access: readonly Found[];
-}
+import { accessTraces, credentialsTraces, type Target } from './traces.ts';
 
 /** Runs the command. Sets the exit code. */
-export const unlink = (flags: UnlinkFlags): Promise<void> =>
+export const unlink = (given: UnlinkFlags): Promise<void> =>
   reportingProblems(async () => {
-    const { toContext } = flags;
+    const flags = named(given);
+    const { toContext, name } = flags;
     if (toContext !== undefined) {
-      await withPair({ ...flags, toContext }, ({ source, target, ...names }) =>
-        unlinkPair(source, target, names, flags),
+      await withPair({ ...flags, toContext }, ({ source, targetName, ...target }) =>
+        unlinkFrom(source, targetName, target, flags),
       );
       return;
     }
-    const { name } = flags;
     if (name === undefined) {
       refuseProblems(
         [{ object: '--name', reason: 'is required without --to-context', remedy: 'name the Link' }],
@@ -59,128 +43,116 @@ export const unlink = (flags: UnlinkFlags): Promise<void> =>
       return;
     }
     refuseProblems(clusterNameProblems('--name', name, ''), ExitCode.usage);
-    await withCluster(flags, (source) =>
-      unlinkPair(source, undefined, { sourceName: source.context, targetName: name }, flags),
-    );
+    await withCluster(flags, (source) => unlinkFrom(source, name, undefined, flags));
   });
 
-interface Names {
-  readonly sourceName: string;
-  readonly targetName: string;
-}
-
-const unlinkPair = async (
+/** @param target undefined if it was not named: then its account stays */
+const unlinkFrom = async (
   source: Cluster,
-  target: Cluster | undefined,
-  names: Names,
+  cluster: string,
+  target: Target | undefined,
   flags: UnlinkFlags,
 ): Promise<void> => {
-  const traces = await tracesOf(source, target, names, flags);
-  refuseForeign(traces, source, names.targetName);
-  const { link, credentials, access, mirrors } = traces;
-  const gone = [...(link ? [link] : []), ...credentials];
-  if (gone.length + access.length + mirrors.length === 0) {
-    printLine(`nothing is left of a Link to ${names.targetName} in ${source.context}`);
-  }
+  const held = await readHeld(source, cluster, flags);
+  refuseProblems([
+    ...foreignProblems(source, held.link, cluster),
+    ...(target === undefined ? [] : otherTargetProblems(source, target.target, target.targetUid, held)),
+  ]);
+  const [mirrors, credentials] = await Promise.all([
+    mirrorsOf(source, cluster),
+    credentialsTraces(source, cluster, held, flags),
+  ]);
+  const access = target && (await accessTraces(target, held, credentials, flags));
+  const link: readonly Unwanted[] = held.link === undefined ? [] : [{ cluster: source, of: LINKS, object: held.link }];
+  const gone = [...link, ...credentials.unwanted];
+  if (gone.length + mirrors.length === 0) printLine(`nothing is left of a Link to ${cluster} in ${source.context}`);
+  for (const each of [...credentials.notes, ...(access?.notes ?? [])]) note(each);
   if (!flags.apply) {
-    const purpose = (what: string): string => `${what} that would be deleted`;
-    const lists: readonly ClusterObjects[] = [
-      { context: source.context, purpose: purpose('objects'), objects: gone.map(refOf) },
-      ...(target === undefined
-        ? []
-        : [{ context: target.context, purpose: purpose('objects'), objects: access.map(refOf) }]),
-    ];
-    const filled = lists.filter(({ objects }) => objects.length > 0);
-    await print(manifestsText(filled, flags.output ?? 'yaml'));
-    if (mirrors.length > 0) {
-      note(`the operator would remove ${mirrors.length} mirrors from ${source.context}`);
-    }
+    await preview([...gone, ...(access?.unwanted ?? [])], flags);
+    if (mirrors.length > 0) note(`the operator would remove ${mirrors.length} mirrors from ${source.context}`);
     return;
   }
-  await withReport(flags.output, async (report) => {
-    if (link !== undefined) await deleteAll(source, [link], report);
-    await untilRemoved(source, names.targetName, flags);
-    await deleteAll(source, credentials, report);
-    if (target !== undefined) await deleteAll(target, access, report);
+  await withReport(resultFormat(flags), async (report) => {
+    await recordIntent(source, cluster, flags);
+    await executeDeletions(link, report);
+    await untilRemoved(source, cluster, flags);
+    await executeDeletions(credentials.unwanted, report);
+    await executeDeletions(access?.unwanted ?? [], report);
   });
+};
+
+/** Prints what would be deleted. */
+const preview = async (all: readonly Unwanted[], flags: UnlinkFlags): Promise<void> => {
+  const format = manifestFormat(flags);
+  if (format === undefined) {
+    await print(changesText(all.map((want) => ({ want, outcome: 'deleted' }))));
+    return;
+  }
+  const lists = [...Map.groupBy(all, ({ cluster }) => cluster.context)].map(([context, objects]): ClusterObjects => ({
+    context,
+    purpose: 'objects that would be deleted',
+    objects: objects.map(refOf),
+  }));
+  await print(manifestsText(lists, format));
 };
 
 /** The Link of this name must be the one to this cluster. */
-const refuseForeign = ({ link }: Traces, source: Cluster, cluster: string): void => {
-  const target = (link?.object as LinkObject | undefined)?.spec?.targetClusterName;
-  if (link === undefined || target === cluster) return;
-  const object = source.title('Link', link.object.metadata);
-  refuseProblems([
-    { object, reason: `is to cluster ${target ?? ''}`, remedy: 'name the cluster of the Link to remove with --name' },
-  ]);
-};
-
-/** Reads everything that is left. Only what this command line or Linkerd's makes for a Link counts. */
-const tracesOf = async (
-  source: Cluster,
-  target: Cluster | undefined,
-  { sourceName, targetName }: Names,
-  flags: UnlinkFlags,
-): Promise<Traces> => {
-  const { namespace, linkerdNamespace } = flags;
-  const link = await source.find<LinkObject>(LINKS, { namespace, name: targetName });
-  const secret = link?.spec?.clusterCredentialsSecret ?? credentialsName(targetName);
-  const others = (await source.list<LinkObject>(LINKS, { namespace })).filter(
-    ({ metadata, spec }) => metadata.name !== targetName && spec?.clusterCredentialsSecret === secret,
-  );
-  const found = async <T extends KubeObject>(
-    cluster: Cluster,
-    of: Resource,
-    ref: { readonly namespace?: string; readonly name: string },
-    isOurs: (object: T) => boolean,
-  ): Promise<readonly Found[]> => {
-    const object = await cluster.find<T>(of, ref);
-    return object !== undefined && isOurs(object) ? [{ of, object }] : [];
-  };
-  const isKubeconfig = ({ type }: Secret): boolean => type === CredentialsSecret.type;
-  const isExtension = ({ metadata }: KubeObject): boolean => metadata.labels?.[Label.extension] === Value.extension;
-  const name = remoteAccessName(sourceName);
-  return {
-    link: link && { of: LINKS, object: link },
-    mirrors: await mirrorsOf(source, targetName),
-    credentials: [
-      ...(others.length > 0 ? [] : await found(source, SECRETS, { namespace, name: secret }, isKubeconfig)),
-      ...(await found(
-        source,
-        SECRETS,
-        { namespace: linkerdNamespace, name: credentialsName(targetName) },
-        isKubeconfig,
-      )),
-    ],
-    access:
-      target === undefined
-        ? []
-        : [
-            ...(await tokenSecretsOf(target, { namespace, name })).map((object) => ({ of: SECRETS, object })),
-            ...(await found(target, CLUSTER_ROLE_BINDINGS, { name }, isExtension)),
-            ...(await found(target, CLUSTER_ROLES, { name }, isExtension)),
-            ...(await found(target, SERVICE_ACCOUNTS, { namespace, name }, isExtension)),
-          ],
-  };
+const foreignProblems = (source: Cluster, link: LinkObject | undefined, cluster: string) => {
+  const target = link?.spec?.targetClusterName;
+  if (link === undefined || target === cluster) return [];
+  return [
+    {
+      object: source.title(LINKS.kind, link.metadata),
+      reason: `is to cluster ${target ?? ''}`,
+      remedy: 'name the cluster of the Link to remove with --name',
+    },
+  ];
 };
 
 /** The mirrors of a cluster, those of its gateway's probe among them. */
 const mirrorsOf = (source: Cluster, cluster: string): Promise<readonly KubeObject[]> =>
   source.list(SERVICES, { labelSelector: `${Label.clusterName}=${cluster}` });
 
-/**
- * Waits until the operator has removed the mirrors, and then the Lease that records them. Linkerd's controller leaves its
- * Lease, which has no such record.
- */
+const leaseOf = (
+  cluster: string,
+  { namespace }: UnlinkFlags,
+): { readonly namespace: string; readonly name: string } => ({
+  namespace,
+  name: writeLeaseName(cluster),
+});
+
+/** Reports whether a Lease records what the operator has mirrored. Linkerd's controller leaves one without a record. */
+const isRecordOf = (lease: Lease | undefined, cluster: string): boolean =>
+  lease?.metadata.annotations?.[Annotation.targetCluster] === cluster;
+
+/** Has an operator that was away, and finds no Link, know that a person has removed it (rule E5). */
+const recordIntent = async (source: Cluster, cluster: string, flags: UnlinkFlags): Promise<void> => {
+  const ref = leaseOf(cluster, flags);
+  // Without the right, the operator takes its time.
+  await ifAllowed(async () => {
+    const lease = await source.find<Lease>(LEASES, ref);
+    if (!isRecordOf(lease, cluster)) return;
+    const annotations = { [Annotation.unlinked]: new Date().toISOString() };
+    try {
+      await source.patch(LEASES, ref, { metadata: { uid: lease?.metadata.uid, annotations } });
+    } catch (error) {
+      // An operator that has just removed everything deletes its Lease last.
+      const cause = error instanceof CommandError ? error.cause : undefined;
+      if (!isNotFound(cause) && !isConflict(cause)) throw error;
+    }
+  });
+};
+
+/** Waits until the operator has removed the mirrors, and then the Lease that records them. */
 const untilRemoved = async (source: Cluster, cluster: string, flags: UnlinkFlags): Promise<void> => {
-  const lease = { namespace: flags.namespace, name: writeLeaseName(cluster) };
+  const lease = leaseOf(cluster, flags);
   await waitFor(
     `the operator to remove the mirrors of ${cluster}`,
     async () => {
       const { length } = await mirrorsOf(source, cluster);
       if (length > 0) return { pending: `${length} are left` };
-      const record = (await source.find(LEASES, lease))?.metadata.annotations?.[Annotation.targetCluster];
-      return record === cluster ? { pending: 'its Lease is left' } : { done: undefined };
+      const isLeft = isRecordOf(await source.find<Lease>(LEASES, lease), cluster);
+      return isLeft ? { pending: 'its Lease is left' } : { done: undefined };
     },
     {
       timeoutMs: flags.timeout,

@@ -9,7 +9,6 @@ import { readFederated } from '../common/federated.ts';
 import { DEPLOYMENTS, LINKS } from '../common/kinds.ts';
 import { holderOf } from '../common/lease.ts';
 import type { LinkObject } from '../common/link-object.ts';
-import { conditionOf } from '../common/link-status.ts';
 import { type Deployment, identitiesOf, isOperator, isSuspended, type Writing, writingUnder } from './state.ts';
 
 /** A Link, and who writes for it. */
@@ -23,8 +22,6 @@ export interface LocalState extends Writing {
   readonly deployment: Deployment;
   /** All Links of the namespace, by name. */
   readonly links: readonly WrittenLink[];
-  /** Whether an operator leads, or has reported on a Link. */
-  readonly hasOperator: boolean;
   /** What the federated Services are known by, by `namespace/name`: uid and ClusterIP. */
   readonly federated: ReadonlyMap<string, string>;
   /** How many of them lead through gateways: Linkerd's local mirror deletes these (rule I7). */
@@ -66,7 +63,6 @@ export const readLocal = async (
     deployment,
     ...writingUnder(leases.get(LOCAL_WRITE_LEASE), isOurs),
     links,
-    hasOperator: leader !== '' || links.some(({ link }) => conditionOf(link, 'Ready') !== undefined),
     federated: identitiesOf(federated.map(({ service }) => service)),
     throughGateways: federated.filter(({ membership }) => membership.mode === 'gateway').length,
   };

@@ -2,16 +2,17 @@
  * `linkspan migrate`: hands Links from Linkerd's controllers to the operator, Link by Link, then local memberships of
  * federated Services from Linkerd's local mirror, and back with `--back`. It shows what the operator would write when it
  * takes over, which is nothing, and the steps; `--apply` makes them. What stands in the way of any of it is reported before
- * the first is touched. Running it again goes on where it has ended.
+ * the first is touched. A step that fails is undone, and running the command again goes on where it has ended.
  */
 import { LinkApi, LOCAL_MIRROR } from '../../../crds/wire.ts';
 import { SERVICES } from '../../../operator/kube/objects.ts';
 import { note, print, printLine } from '../../print.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
+import { kubectl } from '../common/command-text.ts';
+import { stopIfAsked } from '../common/interruption.ts';
 import { CRDS, DEPLOYMENTS, LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
-import { conditionOf } from '../common/link-status.ts';
 import { withReport } from '../common/output.ts';
 import { liveReader } from '../common/reader.ts';
 import { type PlanReport, planSummary } from '../plan/report.ts';
@@ -19,8 +20,9 @@ import type { MigrateFlags } from './flags.ts';
 import { linksBefore, type LocalState, readLocal } from './local-state.ts';
 import { handBackLocal, migrateLocal } from './local-steps.ts';
 import { NO_PLANS, plansOf } from './plans.ts';
-import { linkReport, localReport, migrationText } from './report.ts';
+import { allChangesText, linkReport, localReport, migrationText } from './report.ts';
 import { type LinkState, readState, replicasBefore, replicasOf } from './state.ts';
+import { Standby } from './standby.ts';
 import type { StepOptions } from './step.ts';
 import { handBackLink, migrateLink } from './steps.ts';
 
@@ -48,29 +50,37 @@ const migrateIn = async (cluster: Cluster, link: string | undefined, flags: Migr
   }
   const pending = states.filter((_, at) => reports[at]?.steps.length !== 0);
   const pendingLocal = localReported?.steps.length === 0 ? undefined : local;
-  refuseProblems(
-    isBack
-      ? backProblems(pending, cluster, flags)
-      : [
-          ...(await problemsOf(pending, plans.links, cluster, flags)),
-          ...(pendingLocal ? localProblems(pendingLocal, localReported?.changes, cluster, flags) : []),
-        ],
-  );
-  await withReport(output === 'json' || output === 'yaml' ? output : undefined, async (report) => {
+  const problems = isBack
+    ? backProblems(pending, cluster, flags)
+    : [
+        ...(await problemsOf(pending, plans.links, cluster, flags)),
+        ...(pendingLocal ? localProblems(localReported?.changes, cluster, flags) : []),
+      ];
+  const isRead = output === 'table' || output === 'wide';
+  if (problems.length > 0 && isRead) await print(allChangesText(reports, localReported));
+  refuseProblems(problems);
+  await withReport(isRead ? undefined : output, async (report) => {
     const options: StepOptions = { cluster, namespace, timeoutMs, report };
+    const standby = new Standby(options);
+    const others = isBack ? [] : pending.filter(isOthers).map(({ name }) => name);
+    if (others.length > 0) await standby.wait(others);
     for (const state of pending) {
+      stopIfAsked(`Link ${state.name}`);
+      const mirrors = lasting(state.mirrors, plans.links.get(state.name));
       if (isBack) await handBackLink(state, options);
-      else await migrateLink({ ...state, mirrors: lasting(state.mirrors, plans.links.get(state.name)) }, options);
+      else await migrateLink({ ...state, mirrors }, standby, options);
     }
     if (pendingLocal === undefined) return;
+    stopIfAsked(`Deployment ${LOCAL_MIRROR}`);
+    const federated = lasting(pendingLocal.federated, localReported?.changes);
     if (isBack) await handBackLocal(pendingLocal, options);
-    else {
-      const federated = lasting(pendingLocal.federated, localReported?.changes);
-      await migrateLocal({ ...pendingLocal, federated }, options);
-    }
+    else await migrateLocal({ ...pendingLocal, federated }, standby, options);
   });
   if (pending.length === 0 && pendingLocal === undefined) printLine('nothing is left to do');
 };
+
+/** Whether the operator is to take a Link over, rather than to go on with one that it writes for. */
+const isOthers = ({ writer, isSuspended }: LinkState): boolean => writer !== 'operator' || isSuspended;
 
 /** @param isWithout whether there is something to do without a Link */
 const readStates = async (
@@ -107,11 +117,9 @@ const lasting = (services: ReadonlyMap<string, string>, plan: PlanReport | undef
   return new Map([...services].filter(([key]) => !ended.has(key)));
 };
 
-const INSTALL = 'install the operator, which stands by until it is handed over';
-
 const unwelcome = (plan: PlanReport): Omit<Problem, 'object'> => ({
   reason: `the operator would write: ${planSummary(plan)}`,
-  remedy: 'see which with -o json and without --apply; to go on, add --accept-changes',
+  remedy: 'they are listed above, and all of them with -o json and without --apply; to go on, add --accept-changes',
 });
 
 const problemsOf = async (
@@ -126,18 +134,10 @@ const problemsOf = async (
     problems.push({
       object: cluster.title(CRDS.kind, { name: LinkApi.crd }),
       reason: "is Linkerd's own, which drops what the operator reports",
-      remedy: 'linkspan crds | kubectl apply --server-side --force-conflicts -f -',
+      remedy: `\`linkspan crds | ${kubectl(cluster, 'apply', '--server-side', '--force-conflicts', '--filename=-')}\``,
     });
   }
-  for (const { name, link } of states) {
-    const { reason } = conditionOf(link, 'Ready') ?? {};
-    if (reason === undefined) {
-      problems.push({
-        object: title(name),
-        reason: 'no operator has reported on it',
-        remedy: INSTALL,
-      });
-    }
+  for (const { name } of states) {
     const plan = plans.get(name);
     const isClean = plan === undefined || plan.changes.length + plan.held.length === 0;
     const refused = plan?.refused.find(({ service }) => service === undefined);
@@ -152,13 +152,11 @@ const problemsOf = async (
 };
 
 const localProblems = (
-  { hasOperator }: LocalState,
   plan: PlanReport | undefined,
   cluster: Cluster,
   { namespace, acceptChanges }: MigrateFlags,
 ): readonly Problem[] => {
   const object = cluster.title(DEPLOYMENTS.kind, { namespace, name: LOCAL_MIRROR });
-  if (!hasOperator) return [{ object, reason: 'no operator leads, which could write in its place', remedy: INSTALL }];
   if (plan === undefined || plan.changes.length === 0 || acceptChanges) return [];
   return [{ object, ...unwelcome(plan) }];
 };

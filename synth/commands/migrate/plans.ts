@@ -1,6 +1,7 @@
 /** What the operator would write if it wrote for what Linkerd's controllers and local mirror write for now. */
 import type { LinkSettings } from '../../../crds/index.ts';
 import { Annotation } from '../../../crds/wire.ts';
+import type { OperatorConfig } from '../../../operator/config/config.ts';
 import type { ServedLink } from '../../../operator/forecast/index.ts';
 import { note } from '../../print.ts';
 import type { Cluster } from '../common/cluster.ts';
@@ -12,7 +13,9 @@ import { planLinks } from '../plan/links.ts';
 import { type PlanReport, planReport } from '../plan/report.ts';
 import { readSource, type Source } from '../plan/source.ts';
 import { readServed, withTarget } from '../plan/target.ts';
+import { linkDifferences, localDifferences, withoutOperator } from './differences.ts';
 import type { MigrateFlags } from './flags.ts';
+import { asLinkerd, type LinkerdSettings, readRelease, settingsOfLink, settingsOfLocal } from './linkerd-settings.ts';
 import type { LocalState } from './local-state.ts';
 import type { LinkState } from './state.ts';
 
@@ -30,20 +33,37 @@ export interface Plans {
 /** Nothing is planned. */
 export const NO_PLANS: Plans = { links: new Map(), local: undefined };
 
-/** Plans what is there, as if no Link were suspended. */
+/**
+ * Plans what is there, as if no Link were suspended, with the settings of the operator; with those of Linkerd's controllers
+ * where none is installed. Notes which settings these are, or how the operator's differ.
+ * @param local Linkerd's local mirror, if the operator would take over from it
+ */
 export const plansOf = async (
   cluster: Cluster,
   states: readonly LinkState[],
   local: LocalState | undefined,
   flags: MigrateFlags,
 ): Promise<Plans> => {
+  const { namespace } = flags;
+  const reader = liveReader(cluster);
   const targets = new Map<string, Promise<ServedLink>>();
   const links = new Map<string, PlanReport>();
-  for (const { name, link } of states) {
-    const source = await readSource(liveReader(cluster), flags, [unsuspended(link)]);
+  const release = await readRelease(reader, namespace);
+  const around = { cluster, namespace };
+  const notes = new Set<string>();
+  for (const { name, link, controllers } of states) {
+    const linkerd = settingsOfLink(name, controllers, release);
+    const source = await readSource(reader, flags, [unsuspended(link)], asLinkerd(linkerd));
+    const { config, isInstalled } = source;
+    if (!isInstalled) notes.add(withoutOperator(linkerd, release?.name, around));
+    else for (const each of linkDifferences(link, linkerd, config, around)) notes.add(each);
     links.set(name, planReport(await planLinks(source, [name], onceEach(source, targets), note)));
   }
-  return { links, local: local && (await planLocal(cluster, local, targets, [...links.values()], flags)) };
+  const linkerd = settingsOfLocal(local?.deployment, release);
+  const planned = local && (await planLocal(cluster, local, targets, [...links.values()], flags, linkerd));
+  for (const each of planned === undefined ? [] : localDifferences(linkerd, planned.config, around)) notes.add(each);
+  notes.forEach(note);
+  return { links, local: planned?.plan };
 };
 
 /** Any text but `true` suspends nothing. */
@@ -70,13 +90,16 @@ const planLocal = async (
   targets: Map<string, Promise<ServedLink>>,
   others: readonly PlanReport[],
   flags: MigrateFlags,
-): Promise<PlanReport | 'left'> => {
+  linkerd: LinkerdSettings,
+): Promise<{ readonly plan: PlanReport | 'left'; readonly config: OperatorConfig }> => {
   const source = await readSource(
     liveReader(cluster),
     flags,
     links.map(({ link }) => unsuspended(link)),
+    asLinkerd(linkerd),
   );
-  if (source.config.federatedSelector === '') return 'left';
+  const { config } = source;
+  if (config.federatedSelector === '') return { plan: 'left', config };
   const read = onceEach(source, targets);
   const names: string[] = [];
   for (const { name } of links) {
@@ -87,7 +110,8 @@ const planLocal = async (
   const { changes } = await planLinks({ ...source, federation }, names, read, note);
   const report = planReport({ changes: changes.filter(({ isFederated }) => isFederated), links: [], refused: [] });
   const counted = new Set(others.flatMap((each) => each.changes.map(idOf)));
-  return { ...report, changes: report.changes.filter((change) => !counted.has(idOf(change))) };
+  const plan = { ...report, changes: report.changes.filter((change) => !counted.has(idOf(change))) };
+  return { plan, config };
 };
 
 /** Whether a target can be read. Members in one that cannot stay as they are. */

@@ -1,10 +1,11 @@
 /** What a migration would do, as it is printed. Pure. */
 import { LOCAL_MIRROR, LOCAL_WRITE_LEASE, writeLeaseName } from '../../../crds/wire.ts';
+import { cut } from '../../../operator/kube/errors.ts';
 import type { ReportFormat } from '../common/flags.ts';
-import { conditionOf } from '../common/link-status.ts';
+import { reportOf } from '../common/link-status.ts';
 import { reportText } from '../common/output.ts';
 import { type Column, tableText } from '../common/table.ts';
-import type { PlanReport } from '../plan/report.ts';
+import { type PlanReport, planText } from '../plan/report.ts';
 import { type LocalState, STANDS_BY } from './local-state.ts';
 import type { Plans } from './plans.ts';
 import { type LinkState, replicasBefore, replicasOf } from './state.ts';
@@ -81,7 +82,7 @@ const stepsThere = ({ name, link, controllers, isSuspended, writer }: LinkState)
   return [
     ...(isSuspended ? [`remove the annotation that suspends Link ${name}`] : []),
     ...running.map((each) => scaleDown(each.metadata.name, replicasOf(each))),
-    ...(writer === 'operator' && !isSuspended && conditionOf(link, 'Ready')?.status === 'True'
+    ...(writer === 'operator' && !isSuspended && reportOf(link).ready.status === 'True'
       ? []
       : [
           `wait until the operator holds Lease ${writeLeaseName(name)} and Link ${name} is Ready`,
@@ -142,6 +143,13 @@ const localStepsText = ({ isLeft, after, steps }: LocalReport): string => {
 const countOf = (changes: PlanReport | undefined): string =>
   changes === undefined ? '' : String(changes.changes.length);
 
+/** Who writes, as people read it: one of the Deployments of which the holder of the Lease is a pod. */
+const writerText = (
+  { writer, holder = '' }: Pick<LinkReport, 'writer' | 'holder'>,
+  deployments: readonly string[],
+): string =>
+  writer === 'another' ? (deployments.find((name) => holder.startsWith(`${name}-`)) ?? cut(holder)) : writer;
+
 const COLUMNS: readonly Column<LinkReport>[] = [
   { heading: 'LINK', value: ({ link }) => link },
   { heading: 'CLUSTER', value: ({ cluster }) => cluster, isWide: true },
@@ -149,7 +157,14 @@ const COLUMNS: readonly Column<LinkReport>[] = [
     heading: 'CONTROLLER',
     value: ({ controllers }) => controllers.map(({ name, replicas }) => `${name} (${replicas})`).join(', '),
   },
-  { heading: 'WRITER', value: ({ writer }) => writer },
+  {
+    heading: 'WRITER',
+    value: (report) =>
+      writerText(
+        report,
+        report.controllers.map(({ name }) => name),
+      ),
+  },
   { heading: 'HOLDER', value: ({ holder = '' }) => holder, isWide: true },
   { heading: 'MIRRORS', value: ({ mirrors }) => String(mirrors) },
   { heading: 'CHANGES', value: ({ changes }) => countOf(changes) },
@@ -158,7 +173,7 @@ const COLUMNS: readonly Column<LinkReport>[] = [
 
 const LOCAL_COLUMNS: readonly Column<LocalReport>[] = [
   { heading: 'LOCAL MIRROR', value: ({ deployment, replicas }) => `${deployment} (${replicas})` },
-  { heading: 'WRITER', value: ({ writer }) => writer },
+  { heading: 'WRITER', value: (report) => writerText(report, [report.deployment]) },
   { heading: 'HOLDER', value: ({ holder = '' }) => holder, isWide: true },
   { heading: 'FEDERATED', value: ({ federatedServices }) => String(federatedServices) },
   { heading: 'CHANGES', value: ({ changes }) => countOf(changes) },
@@ -178,9 +193,35 @@ export const migrationText = (
   return [
     ...(links.length === 0 ? [] : [tableText(links, COLUMNS, format)]),
     ...(local === undefined ? [] : [tableText([local], LOCAL_COLUMNS, format)]),
-    ...links.flatMap(({ link, steps }) => listed(`Link ${link}`, steps)),
-    ...(local === undefined ? [] : listed('Local mirror', local.steps)),
+    ...links.flatMap(({ link, changes, steps }) => [
+      ...changesText(`Link ${link}`, changes),
+      ...listed(`Link ${link}`, steps),
+    ]),
+    ...(local === undefined
+      ? []
+      : [...changesText('Local mirror', local.changes), ...listed('Local mirror', local.steps)]),
   ].join('\n');
+};
+
+/** How many changes are listed. */
+const LISTED = 10;
+
+/** What the operator would do for all Links and the local mirror. */
+export const allChangesText = (links: readonly LinkReport[], local: LocalReport | undefined): string =>
+  [
+    ...links.flatMap(({ link, changes }) => changesText(`Link ${link}`, changes)),
+    ...changesText('Local mirror', local?.changes),
+  ].join('\n');
+
+/** The first changes with their reasons; nothing if there are none. */
+const changesText = (title: string, plan: PlanReport | undefined): readonly string[] => {
+  if (plan === undefined) return [];
+  const { changes, refused, held } = plan;
+  const left = changes.length - LISTED;
+  const listed = planText({ changes: changes.slice(0, LISTED), refused, held }, 'table');
+  if (listed === '') return [];
+  const more = left > 0 ? `… and ${left} more changes, which -o json lists\n` : '';
+  return [`${title}, what the operator would do:\n${listed}${more}`];
 };
 
 const listed = (title: string, steps: readonly string[]): readonly string[] =>

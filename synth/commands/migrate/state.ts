@@ -10,15 +10,20 @@ import {
   SERVICES,
 } from '../../../operator/kube/objects.ts';
 import { DEPLOYMENTS, LINKS } from '../common/kinds.ts';
-import { holderOf } from '../common/lease.ts';
+import { holderOf, unserved } from '../common/lease.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { conditionOf } from '../common/link-status.ts';
 import type { ClusterReader } from '../common/reader.ts';
 import { selectorFor, type SelectorTerms } from '../common/selectors.ts';
 
-/** A Deployment, as far as it is scaled. */
+/** A Deployment, as far as it is scaled, and what its containers are started with. */
 export interface Deployment extends KubeObject {
-  readonly spec?: { readonly replicas?: number };
+  readonly spec?: {
+    readonly replicas?: number;
+    readonly template?: {
+      readonly spec?: { readonly containers?: readonly { readonly args?: readonly string[] }[] };
+    };
+  };
   readonly status?: { readonly availableReplicas?: number };
 }
 
@@ -77,21 +82,20 @@ export const identitiesOf = (services: readonly Service[]): ReadonlyMap<string, 
     services.map((service) => [keyOf(service), `${service.metadata.uid ?? ''} ${service.spec?.clusterIP ?? ''}`]),
   );
 
-/** Who writes under a Lease. */
+/** Who writes under a Lease; nobody under one that its holder has not renewed for long. */
 export const writingUnder = (lease: Lease | undefined, isOurs: (holder: string) => boolean): Writing => {
   const holder = holderOf(lease);
-  return holder === ''
+  return holder === '' || unserved(lease, Date.now()) !== undefined
     ? { holder: undefined, writer: 'nobody' }
     : { holder, writer: isOurs(holder) ? 'operator' : 'another' };
 };
 
 /**
- * Reports whether the holder of a Link's Lease is the operator. One that elects no leader has no Lease of its own, and says
- * by the status that it is the holder.
+ * Reports whether the holder of a Link's Lease is the operator. One that elects no leader has never had a Lease of its own,
+ * and says by the status that it is the holder; one that has given its Lease up is none.
  */
 export const isOperator = (holder: string, operators: Lease | undefined, link: LinkObject): boolean => {
-  const leader = holderOf(operators);
-  if (leader !== '') return leader === holder;
+  if (operators !== undefined) return holderOf(operators) === holder;
   const ready = conditionOf(link, 'Ready');
   return ready !== undefined && ready.reason !== 'HeldByAnother' && ready.reason !== 'Suspended';
 };

@@ -1,22 +1,27 @@
 /**
  * `linkspan plan`: what Links, as given in a file, would have the operator create, change and delete, with conflicts.
  * It is the operator that is asked: its own steps are made against a model of the source cluster. Nothing is written.
- * Exits 0 if nothing would change, 2 if something would, and 1 if it cannot be said, a usage error included.
+ * Exits 0 if nothing would change, 2 if something would or is held or refused, and 1 if it cannot be said, a usage error
+ * included.
  */
 import { formatFieldErrors } from '../../../crds/field-error.ts';
 import { type LinkSettings, readLink } from '../../../crds/index.ts';
+import { OPERATOR_NAME } from '../../../crds/wire.ts';
+import type { OperatorConfig } from '../../../operator/config/config.ts';
 import { ENDPOINT_SLICES, NAMESPACES, type Secret, SECRETS, SERVICES } from '../../../operator/kube/objects.ts';
 import type { ServedLink } from '../../../operator/forecast/index.ts';
 import { note, print, printLine } from '../../print.ts';
 import { withCluster } from '../common/cluster.ts';
-import { ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
-import { LINKS } from '../common/kinds.ts';
+import { CommandError, ExitCode, type Problem, refuseProblems, reportingProblems } from '../common/command-error.ts';
+import { DEPLOYMENTS, LINKS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
 import { dumpReader, holds, type Manifest, readManifests } from '../common/manifest-files.ts';
+import { type OperatorDeployment, settingsIn } from '../common/operator-settings.ts';
 import { type ClusterReader, liveReader } from '../common/reader.ts';
 import type { PlanFlags } from './flags.ts';
 import { linkTitle, planLinks } from './links.ts';
-import { planReport, planSummary, planText } from './report.ts';
+import { changeCount, planReport, planSummary, planText } from './report.ts';
+import { appliedLink } from './applied.ts';
 import { readSource } from './source.ts';
 import { readServed, withTarget } from './target.ts';
 
@@ -28,7 +33,7 @@ export const plan = async (flags: PlanFlags): Promise<void> => {
   let changes: number | undefined;
   await reportingProblems(async () => {
     const given = await readFile(flags);
-    changes = await withSource(flags, (reader) => planGiven(reader, given, flags));
+    changes = await withSource(flags, given, (reader, applied) => planGiven(reader, applied, flags));
   });
   process.exitCode = changes === undefined ? ExitCode.failed : changes > 0 ? CHANGES : 0;
 };
@@ -37,6 +42,8 @@ export const plan = async (flags: PlanFlags): Promise<void> => {
 interface Given {
   readonly links: readonly LinkObject[];
   readonly secrets: readonly Secret[];
+  /** The operator, if the file has it, as a folder of `linkspan synth` does. */
+  readonly operator: OperatorDeployment | undefined;
 }
 
 const readFile = async ({ file, namespace, toContext, targetDump }: PlanFlags): Promise<Given> => {
@@ -58,7 +65,11 @@ const readFile = async ({ file, namespace, toContext, targetDump }: PlanFlags): 
     });
   }
   refuseProblems(problems);
-  return { links, secrets: await reader.select<Secret>(SECRETS, { namespace }) };
+  const [secrets, operator] = await Promise.all([
+    reader.select<Secret>(SECRETS, { namespace }),
+    reader.find<OperatorDeployment>(DEPLOYMENTS, { namespace, name: OPERATOR_NAME }),
+  ]);
+  return { links, secrets, operator };
 };
 
 const linkProblems = (link: LinkObject, file: string, namespace: string): Problem[] => {
@@ -71,17 +82,34 @@ const linkProblems = (link: LinkObject, file: string, namespace: string): Proble
   return [{ object, reason: formatFieldErrors(read.errors), remedy: 'the operator would not accept it: mend it' }];
 };
 
-const withSource = async <T>(flags: PlanFlags, work: (reader: ClusterReader) => Promise<T>): Promise<T> => {
+/** Opens the source, and gives it to a function with the Links as they would be there. */
+const withSource = async <T>(
+  flags: PlanFlags,
+  given: Given,
+  work: (reader: ClusterReader, given: Given) => Promise<T>,
+): Promise<T> => {
   const { sourceDump } = flags;
-  if (sourceDump === undefined) return withCluster(flags, (cluster) => work(liveReader(cluster)));
+  if (sourceDump === undefined) {
+    return withCluster(flags, async (cluster) => {
+      const links: LinkObject[] = [];
+      for (const link of given.links) links.push(await appliedLink(cluster, link, note));
+      return work(liveReader(cluster), { ...given, links });
+    });
+  }
   const manifests = await readManifests('--source-dump', sourceDump);
   noteMissing(sourceDump, manifests, [NAMESPACES, SERVICES]);
-  return work(dumpReader(sourceDump, manifests));
+  return work(dumpReader(sourceDump, manifests), given);
 };
 
-/** Returns how many objects would change. */
-const planGiven = async (reader: ClusterReader, { links, secrets }: Given, flags: PlanFlags): Promise<number> => {
-  const source = await readSource(reader, flags, links);
+/** Returns how many objects would change, would be held, or are refused. */
+const planGiven = async (
+  reader: ClusterReader,
+  { links, secrets, operator }: Given,
+  flags: PlanFlags,
+): Promise<number> => {
+  const source = await readSource(reader, flags, links, (found) =>
+    operator === undefined ? found : { config: settingsOf(operator, flags), isInstalled: true },
+  );
   if (!source.isInstalled) note(`no operator is installed in ${reader.context}: planned with its default settings`);
   const names = links.map(({ metadata }) => metadata.name);
   const readTarget = (settings: LinkSettings): Promise<ServedLink> => {
@@ -93,7 +121,15 @@ const planGiven = async (reader: ClusterReader, { links, secrets }: Given, flags
   const report = planReport(planned);
   await print(planText(report, flags.output));
   printLine(planSummary(report));
-  return report.changes.length;
+  return changeCount(report);
+};
+
+/** The settings of the operator in the file. */
+const settingsOf = (operator: OperatorDeployment, { file, namespace, linkerdNamespace }: PlanFlags): OperatorConfig => {
+  const read = settingsIn(operator, { namespace, controlPlaneNamespace: linkerdNamespace });
+  if (read.ok) return read.config;
+  const object = `Deployment ${OPERATOR_NAME} of ${file}`;
+  throw new CommandError([{ object, reason: read.reason, remedy: 'the operator would not accept it: mend it' }]);
 };
 
 /** Gives the target that flags name to a function; undefined if they name none. */

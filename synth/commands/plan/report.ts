@@ -101,7 +101,7 @@ export const planText = (report: PlanReport, format: ReportFormat): string => {
       name: link,
       link,
       service: '',
-      reason: `PruneHeld: ${count} deletions are held until they are confirmed: ${[...some, ...(count > some.length ? ['…'] : [])].join(', ')}`,
+      reason: `PruneHeld: ${count} deletions would be held until they are confirmed: ${[...some, ...(count > some.length ? ['…'] : [])].join(', ')}`,
     })),
   ];
   return rows.length === 0 ? '' : tableText(rows, COLUMNS, format);
@@ -110,7 +110,7 @@ export const planText = (report: PlanReport, format: ReportFormat): string => {
 /** Without fields that have no value. */
 const plain = (report: PlanReport): object => JSON.parse(JSON.stringify(report)) as object;
 
-/** `2 to create, 1 to delete; 3 not mirrored`, for people. */
+/** `2 to create, 1 to delete; 3 would not be mirrored`, for people. */
 export const planSummary = ({ changes, refused, held }: PlanReport): string => {
   const of = (action: string): number => changes.filter((each) => each.action === action).length;
   const counts = (['create', 'change', 'replace', 'delete'] as const)
@@ -118,11 +118,16 @@ export const planSummary = ({ changes, refused, held }: PlanReport): string => {
     .filter(([count]) => count > 0)
     .map(([count, what]) => `${count} ${what}`);
   const more = [
-    ...counted(refused.filter(({ isMember }) => !isMember).length, 'not mirrored'),
-    ...counted(refused.filter(({ isMember }) => isMember).length, 'not federated'),
-    ...held.map(({ count, link }) => `${count} deletions of Link ${link} held`),
+    ...counted(refused.filter(({ isMember }) => !isMember).length, 'would not be mirrored'),
+    ...counted(refused.filter(({ isMember }) => isMember).length, 'would not be federated'),
+    ...held.map(({ count, link }) => `${count} deletions of Link ${link} would be held`),
   ];
-  return [counts.length === 0 ? 'no change' : counts.join(', '), ...more].join('; ');
+  const parts = [...(counts.length === 0 ? [] : [counts.join(', ')]), ...more];
+  return parts.length === 0 ? 'no change' : parts.join('; ');
 };
+
+/** How much is not as the Links want it: changes, deletions that would be held, and what is refused. */
+export const changeCount = ({ changes, refused, held }: PlanReport): number =>
+  changes.length + refused.length + held.reduce((sum, { count }) => sum + count, 0);
 
 const counted = (count: number, what: string): readonly string[] => (count > 0 ? [`${count} ${what}`] : []);

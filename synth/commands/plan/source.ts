@@ -20,7 +20,7 @@ import {
 } from '../../../operator/kube/objects.ts';
 import { LINKS, PODS } from '../common/kinds.ts';
 import type { LinkObject } from '../common/link-object.ts';
-import { operatorSettings } from '../common/operator-settings.ts';
+import { type FoundSettings, operatorSettings } from '../common/operator-settings.ts';
 import type { ClusterReader } from '../common/reader.ts';
 import { fixedSelector } from '../common/selectors.ts';
 import { readFederation, type SourceFederation } from './federation.ts';
@@ -55,20 +55,22 @@ export interface Namespaces {
 /**
  * Reads the source cluster.
  * @param given Links that are about to be applied
+ * @param settings those to plan with, made of those that were found
  */
 export const readSource = async (
   reader: ClusterReader,
   namespaces: Namespaces,
   given: readonly LinkObject[],
+  settings: (found: FoundSettings) => FoundSettings = (found) => found,
 ): Promise<Source> => {
-  const { config, isInstalled } = await operatorSettings(reader, namespaces);
+  const { config, isInstalled } = settings(await operatorSettings(reader, namespaces));
   const { namespace } = config;
   const stored = await reader.select<LinkObject>(LINKS, { namespace });
   const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
   const live = new Map(stored.map((link) => [link.metadata.name, link]));
   const links = new Map([...live, ...given.map((link) => [link.metadata.name, overLive(link, live, now)] as const)]);
-  const found = await reader.select<Lease>(LEASES, { namespace });
-  const leases = new Map(found.map((lease) => [lease.metadata.name, lease]));
+  const recorded = await reader.select<Lease>(LEASES, { namespace });
+  const leases = new Map(recorded.map((lease) => [lease.metadata.name, lease]));
   const model = await readModel(reader, config);
   return {
     reader,
@@ -79,7 +81,7 @@ export const readSource = async (
     live,
     links,
     reads: new Map([...links].map(([name, link]) => [name, readLinkObject(link)])),
-    served: recordedClusters(found),
+    served: recordedClusters(recorded),
     leases,
     federation: await readFederation(reader, config, model.services, leases),
   };

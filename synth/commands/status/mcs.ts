@@ -3,28 +3,36 @@ import { cut } from '../../../operator/kube/errors.ts';
 import { keyOf } from '../../../operator/kube/objects.ts';
 import type { ServiceImport } from '../../../operator/mcs/objects.ts';
 import type { ServiceExport } from '../../../operator/target/mcs-objects.ts';
-import { exportFinding, type McsObjects } from '../common/imports.ts';
-import { conditionOf, conditionsOf, type LinkCondition } from '../common/link-status.ts';
+import { exportFinding, importFinding, type McsObjects } from '../common/imports.ts';
+import { conditionsOf, type LinkCondition, NOT_REPORTED } from '../common/link-status.ts';
 import type { Column } from '../common/table.ts';
-import { boundedParts, shown } from './parts.ts';
+import { boundedParts, findingColumns, type FindingRow, shown } from './parts.ts';
 
-/** The tables: first what is not as it should be, then the ServiceImports. */
-export const mcsTexts = ({ imports = [], exports = [] }: McsObjects, format: 'table' | 'wide'): readonly string[] => {
-  const unready = imports.flatMap((each) => {
-    const ready = conditionOf(each, 'Ready');
-    return ready?.status === 'False' ? [{ ...ready, object: keyOf(each) }] : [];
+/** What is not as it should be, of ServiceImports. */
+const unready = ({ imports = [] }: McsObjects): readonly FindingRow[] =>
+  imports.flatMap((each) => {
+    const finding = importFinding(each);
+    return finding === undefined ? [] : [{ ...finding, object: keyOf(each) }];
   });
-  const unwell = exports.flatMap((each) => {
+
+/** The same of ServiceExports. */
+const unwell = ({ exports = [] }: McsObjects): readonly FindingRow[] =>
+  exports.flatMap((each) => {
     const finding = exportFinding(each);
     if (finding === undefined) return [];
     return [{ ...(finding.what === 'unreported' ? UNREPORTED : finding.condition), object: keyOf(each) }];
   });
-  return [
-    ...boundedParts(unwell, findingColumns('SERVICE EXPORT'), format),
-    ...boundedParts(unready, findingColumns('SERVICE IMPORT'), format),
-    ...boundedParts(imports, IMPORT_COLUMNS, format),
-  ];
-};
+
+/** Reports whether all that there is of the MCS API works. A conflict between exports is settled, and breaks nothing. */
+export const isMcsWell = (mcs: McsObjects): boolean =>
+  unready(mcs).length === 0 && unwell(mcs).every(({ type }) => type === 'Conflict');
+
+/** The tables: first what is not as it should be, then the ServiceImports. */
+export const mcsTexts = (mcs: McsObjects, format: 'table' | 'wide'): readonly string[] => [
+  ...boundedParts(unwell(mcs), findingColumns('SERVICE EXPORT'), format),
+  ...boundedParts(unready(mcs), findingColumns('SERVICE IMPORT'), format),
+  ...boundedParts(mcs.imports ?? [], IMPORT_COLUMNS, format),
+];
 
 /** As `-o json` and `-o yaml` have them. */
 export const mcsValue = ({ imports, exports }: McsObjects): object => ({
@@ -43,32 +51,12 @@ const importValue = (each: ServiceImport): object => {
   return { ...named, type: typeOf(each), ips: ipsOf(each), clusters: clustersOf(each), conditions };
 };
 
-/** A condition that is not as it should be. */
-interface FindingRow extends LinkCondition {
-  /** `namespace/name` */
-  readonly object: string;
-}
-
-const UNREPORTED: LinkCondition = {
-  type: 'Valid',
-  status: 'Unknown',
-  reason: 'NotReported',
-  message: 'no operator of this cluster has reported on it',
-  since: '',
-  observedGeneration: 0,
-};
+const UNREPORTED: LinkCondition = { ...NOT_REPORTED, type: 'Valid' };
 
 const typeOf = ({ spec }: ServiceImport): string => cut(spec?.type ?? '');
 const ipsOf = ({ spec }: ServiceImport): readonly string[] => (spec?.ips ?? []).map((ip) => cut(ip));
 const clustersOf = ({ status }: ServiceImport): readonly string[] =>
   (status?.clusters ?? []).map(({ cluster }) => cut(cluster)).toSorted();
-
-const findingColumns = (heading: string): readonly Column<FindingRow>[] => [
-  { heading, value: ({ object }) => object },
-  { heading: 'CONDITION', value: ({ type, status }) => `${type}=${status}` },
-  { heading: 'REASON', value: ({ reason }) => reason },
-  { heading: 'MESSAGE', value: ({ message }) => message },
-];
 
 const IMPORT_COLUMNS: readonly Column<ServiceImport>[] = [
   { heading: 'SERVICE IMPORT', value: keyOf },

@@ -27,3 +27,16 @@ export const boundedParts = <Row>(
 
 /** A condition as `-o json` and `-o yaml` have it. */
 export const shown = ({ observedGeneration: _, ...condition }: LinkCondition): object => condition;
+
+/** A condition of an object that is not as it should be. */
+export interface FindingRow extends LinkCondition {
+  readonly object: string;
+}
+
+/** Columns of what is not as it should be. */
+export const findingColumns = (heading: string): readonly Column<FindingRow>[] => [
+  { heading, value: ({ object }) => object },
+  { heading: 'CONDITION', value: ({ type, status }) => `${type}=${status}` },
+  { heading: 'REASON', value: ({ reason }) => reason },
+  { heading: 'MESSAGE', value: ({ message }) => message },
+];

@@ -1,29 +1,42 @@
 /** What `linkspan status` prints, for people and for programs. Pure. */
+import type { FailoverReport } from '../common/failovers.ts';
 import type { FederatedService } from '../common/federated.ts';
 import type { McsObjects } from '../common/imports.ts';
-import type { LinkCondition, LinkReport, ServiceReport } from '../common/link-status.ts';
+import type { Unserved } from '../common/lease.ts';
+import {
+  isAtFault,
+  type LinkCondition,
+  type LinkReport,
+  probedAlive,
+  type ServiceReport,
+} from '../common/link-status.ts';
 import type { ReportFormat } from '../common/flags.ts';
 import { reportText } from '../common/output.ts';
 import { type Column, tableText } from '../common/table.ts';
-import { mcsTexts, mcsValue } from './mcs.ts';
-import { parts, shown } from './parts.ts';
+import { failoverTexts, failoverValue } from './failovers.ts';
+import { isMcsWell, mcsTexts, mcsValue } from './mcs.ts';
+import { findingColumns, type FindingRow, parts, shown } from './parts.ts';
 
 /** A Link, and whether anybody serves it. */
 export interface LinkState {
   readonly report: LinkReport;
-  /** Why what it reports may be old; undefined if somebody serves it. */
-  readonly unserved: string | undefined;
+  /** Why what it reports is not to be relied on; undefined if somebody serves it. */
+  readonly unserved: Unserved | undefined;
 }
 
 /** Condition Ready, unless it is of somebody who is gone. */
 export const readyOf = ({ report, unserved }: LinkState): LinkCondition =>
   unserved === undefined || report.ready.status !== 'True'
     ? report.ready
-    : { ...report.ready, status: 'Unknown', reason: 'NotServed', message: unserved };
+    : { ...report.ready, status: 'Unknown', ...unserved };
 
-/** Reports whether all is well. */
-export const isAllReady = (links: readonly LinkState[]): boolean =>
-  links.every((link) => readyOf(link).status === 'True');
+/** Reports whether nothing of what is printed is broken, or not known. */
+export const isAllWell = (links: readonly LinkState[], { mcs, failovers = [] }: Joint = {}): boolean =>
+  links.every(
+    (link) => readyOf(link).status === 'True' && ![...link.report.services, ...link.report.members].some(isAtFault),
+  ) &&
+  failovers.every(({ ready }) => ready.status === 'True') &&
+  (mcs === undefined || isMcsWell(mcs));
 
 /** A Service that is not mirrored, or that does not join its federated Service. */
 interface Left extends ServiceReport {
@@ -41,34 +54,42 @@ export interface Joint {
   readonly federated?: readonly FederatedService[] | undefined;
   /** Undefined: the API server does not serve the MCS API. */
   readonly mcs?: McsObjects | undefined;
+  /** Undefined: the API server does not serve ServiceFailovers, or they may not be read. */
+  readonly failovers?: readonly FailoverReport[] | undefined;
 }
 
 /** The report. */
 export const statusText = (
   links: readonly LinkState[],
   format: ReportFormat,
-  { federated, mcs }: Joint = {},
+  { federated, mcs, failovers }: Joint = {},
 ): string => {
   if (format === 'json' || format === 'yaml') {
     const federatedServices = federated?.map(federatedValue);
     return reportText(
-      { links: links.map(valueOf), ...(federatedServices && { federatedServices }), ...(mcs && mcsValue(mcs)) },
+      {
+        links: links.map(valueOf),
+        ...(federatedServices && { federatedServices }),
+        ...(mcs && mcsValue(mcs)),
+        ...(failovers && { serviceFailovers: failovers.map(failoverValue) }),
+      },
       format,
     );
   }
   const isFederating = links.some(({ report }) => report.members.length > 0);
   return [
     tableText(links, isFederating ? [...LINK_COLUMNS, ...WITH_MEMBERS] : LINK_COLUMNS, format),
-    ...parts(links.flatMap(findingsOf), FINDING_COLUMNS, format),
+    ...parts(links.flatMap(findingsOf), findingColumns('LINK'), format),
     ...parts(leftOf(links, 'services'), leftColumns('NOT MIRRORED'), format),
     ...parts(leftOf(links, 'members'), leftColumns('NOT FEDERATED'), format),
     ...parts(federated ?? [], FEDERATED_COLUMNS, format),
     ...(mcs ? mcsTexts(mcs, format) : []),
+    ...failoverTexts(failovers ?? [], format),
   ].join('\n');
 };
 
 const valueOf = (link: LinkState): object => {
-  const { name, namespace, cluster, conditions, gateway, gatewayAlive, gatewayAddresses, mirrors } = link.report;
+  const { name, namespace, cluster, conditions, gateway, gatewayAddresses, mirrors } = link.report;
   const { members } = link.report;
   const left = (of: 'services' | 'members') =>
     leftOf([link], of).map(({ link: _, isMirrored: __, mirror, ...service }) => ({
@@ -81,7 +102,13 @@ const valueOf = (link: LinkState): object => {
     cluster,
     ready: shown(readyOf(link)),
     conditions: conditions.map(shown),
-    ...(gateway && { gateway: { ...gateway, addresses: gatewayAddresses, alive: gatewayAlive ?? null } }),
+    ...(gateway && {
+      gateway: {
+        ...gateway,
+        addresses: gatewayAddresses,
+        alive: link.unserved ? null : (probedAlive(link.report) ?? null),
+      },
+    }),
     ...(mirrors && { mirrors }),
     notMirrored: left('services'),
     ...(members.length > 0 && { members: joinedOf(members), notFederated: left('members') }),
@@ -99,9 +126,10 @@ const federatedText = (members: readonly ServiceReport[]): string => {
   return total === 0 ? '' : `${joined}/${total}`;
 };
 
-const gatewayText = ({ gateway, gatewayAlive }: LinkReport): string => {
-  if (gateway === undefined) return 'none';
-  return gatewayAlive === undefined ? 'unknown' : gatewayAlive ? 'alive' : 'down';
+const gatewayText = ({ report, unserved }: LinkState): string => {
+  if (report.gateway === undefined) return 'none';
+  const gatewayAlive = probedAlive(report);
+  return gatewayAlive === undefined || unserved !== undefined ? 'unknown' : gatewayAlive ? 'alive' : 'down';
 };
 
 const LINK_COLUMNS: readonly Column<LinkState>[] = [
@@ -109,7 +137,7 @@ const LINK_COLUMNS: readonly Column<LinkState>[] = [
   { heading: 'CLUSTER', value: ({ report }) => report.cluster },
   { heading: 'READY', value: (link) => readyOf(link).status },
   { heading: 'REASON', value: (link) => readyOf(link).reason },
-  { heading: 'GATEWAY', value: ({ report }) => gatewayText(report) },
+  { heading: 'GATEWAY', value: gatewayText },
   { heading: 'MIRRORED', value: ({ report: { mirrors } }) => (mirrors ? `${mirrors.ready}/${mirrors.total}` : '') },
   { heading: 'SINCE', isWide: true, value: (link) => readyOf(link).since },
   { heading: 'ADDRESSES', isWide: true, value: ({ report }) => report.gatewayAddresses.join(',') },
@@ -121,11 +149,6 @@ const WITH_MEMBERS: readonly Column<LinkState>[] = [
   { heading: 'FEDERATED', value: ({ report: { members } }) => federatedText(members) },
 ];
 
-/** A condition that is not as it should be. */
-interface FindingRow extends LinkCondition {
-  readonly link: string;
-}
-
 /** Condition that is True when something is wrong. */
 const HELD = 'PruneHeld';
 
@@ -136,15 +159,8 @@ const findingsOf = (link: LinkState): readonly FindingRow[] => {
   );
   const isExplained = others.some(({ reason, message }) => reason === ready.reason && message === ready.message);
   const all = ready.status === 'True' || isExplained ? others : [ready, ...others];
-  return all.map((condition) => ({ ...condition, link: link.report.name }));
+  return all.map((condition) => ({ ...condition, object: link.report.name }));
 };
-
-const FINDING_COLUMNS: readonly Column<FindingRow>[] = [
-  { heading: 'LINK', value: ({ link }) => link },
-  { heading: 'CONDITION', value: ({ type, status }) => `${type}=${status}` },
-  { heading: 'REASON', value: ({ reason }) => reason },
-  { heading: 'MESSAGE', value: ({ message }) => message },
-];
 
 const leftColumns = (heading: string): readonly Column<Left>[] => [
   { heading: 'LINK', value: ({ link }) => link },

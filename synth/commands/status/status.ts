@@ -1,21 +1,23 @@
 /**
- * `linkspan status`: how the Links of a source cluster are doing, which Services are not mirrored, and why, and what is
- * imported by the MCS API. The exit code is 0 if all Links are Ready, 1 otherwise. `--watch` prints it again on every change.
+ * `linkspan status`: how the Links of a source cluster are doing, which Services are not mirrored, and why, what is imported
+ * by the MCS API, and where ServiceFailovers send requests. The exit code is 0 if all of it was read and nothing of it is
+ * broken, 1 otherwise. `--watch` prints it again on every change.
  */
-import { writeLeaseName } from '../../../crds/wire.ts';
+import { OPERATOR_LEASE, writeLeaseName } from '../../../crds/wire.ts';
 import { type Lease, LEASES } from '../../../operator/kube/objects.ts';
 import { type Cluster, withCluster } from '../common/cluster.ts';
 import { CommandError, ExitCode, reportingProblems } from '../common/command-error.ts';
-import { type FederatedService, readFederated } from '../common/federated.ts';
-import { type McsObjects, readMcs } from '../common/imports.ts';
+import { failoverReport, readFailovers } from '../common/failovers.ts';
+import { readFederated } from '../common/federated.ts';
+import { readMcs } from '../common/imports.ts';
 import { LINKS } from '../common/kinds.ts';
-import { unserved } from '../common/lease.ts';
+import { type Unserved, unservedBy } from '../common/lease.ts';
 import { reportOf } from '../common/link-status.ts';
 import { linksOf } from '../common/links.ts';
-import { ifAllowed } from '../common/readable.ts';
+import { ifAllowed, type Readable } from '../common/readable.ts';
 import { note, print, printLine } from '../../print.ts';
 import type { StatusFlags } from './flags.ts';
-import { isAllReady, type LinkState, statusText } from './report.ts';
+import { isAllWell, type Joint, type LinkState, statusText } from './report.ts';
 
 /** Leases run out without a change of a Link, so they are looked at as often, in milliseconds. */
 const LEASES_MS = 30_000;
@@ -28,11 +30,11 @@ export const status = (link: string | undefined, flags: StatusFlags): Promise<vo
       let shown: string | undefined;
       let noted: readonly string[] = [];
       const show = async (): Promise<void> => {
-        const { links, federated, mcs, unread } = await statesOf(source, link, flags);
+        const { links, unread, ...joint } = await statesOf(source, link, flags);
         for (const each of unread) if (!noted.includes(each)) note(each);
         noted = unread;
-        process.exitCode = isAllReady(links) ? 0 : ExitCode.failed;
-        const text = statusText(links, output, { federated, mcs });
+        process.exitCode = isAllWell(links, joint) && unread.length === 0 ? 0 : ExitCode.failed;
+        const text = statusText(links, output, joint);
         if (text === shown) return;
         const between = shown === undefined || output === 'json' ? '' : output === 'yaml' ? '---\n' : '\n';
         if (shown === undefined) noteEmpty(links, source, flags);
@@ -64,44 +66,53 @@ const watch = async (source: Cluster, { namespace }: StatusFlags, show: () => Pr
   }
 };
 
-interface States {
+interface States extends Joint {
   readonly links: readonly LinkState[];
-  /** Undefined: they are not read, since they are not shown. */
-  readonly federated: readonly FederatedService[] | undefined;
-  /** Undefined: the API server does not serve the MCS API. */
-  readonly mcs: McsObjects | undefined;
-  /** What could not be read. */
+  /** What could not be read, or is not known. */
   readonly unread: readonly string[];
 }
+
+const foundIn = <T>(read: Readable<T> | undefined): T | undefined => (read && 'found' in read ? read.found : undefined);
 
 const statesOf = async (
   source: Cluster,
   link: string | undefined,
   { namespace, output }: StatusFlags,
 ): Promise<States> => {
-  const [links, leases, federated, mcs] = await Promise.all([
+  const [links, leases, federated, mcs, failovers] = await Promise.all([
     linksOf(source, namespace, link),
     ifAllowed(() => source.list<Lease>(LEASES, { namespace })),
     output === 'table' ? undefined : ifAllowed(() => readFederated(source)),
     readMcs(source),
+    readFailovers(source),
   ]);
-  const byName = 'found' in leases ? new Map(leases.found.map((lease) => [lease.metadata.name, lease])) : undefined;
   const nowMs = Date.now();
+  const unservedOf = (name: string): Unserved | undefined =>
+    unservedBy(
+      'found' in leases ? { found: leases.found.find(({ metadata }) => metadata.name === name) } : leases,
+      nowMs,
+    );
+  const leader = unservedOf(OPERATOR_LEASE);
+  const reports = foundIn(failovers)?.map((each) => failoverReport(each, leader));
+  const isJoint = [mcs?.imports, mcs?.exports, reports].some((all) => all !== undefined && all.length > 0);
+  const unread = {
+    'whether an operator serves the Links is not known': 'obstacle' in leases ? leases.obstacle : undefined,
+    'whether ServiceImports, ServiceExports and ServiceFailovers are as they report is not known':
+      isJoint && leader?.reason === 'NotServed' ? leader.message : undefined,
+    'the members of federated Services are not known':
+      federated && 'obstacle' in federated ? federated.obstacle : undefined,
+    'what is exported and imported by the MCS API is not all known': mcs?.obstacle,
+    'where ServiceFailovers send requests is not known':
+      failovers && 'obstacle' in failovers ? failovers.obstacle : undefined,
+  };
   return {
     links: links.map((each) => ({
       report: reportOf(each),
-      unserved: byName && unserved(byName.get(writeLeaseName(each.metadata.name)), nowMs),
+      unserved: unservedOf(writeLeaseName(each.metadata.name)),
     })),
-    federated: federated && 'found' in federated ? federated.found : undefined,
+    federated: foundIn(federated),
     mcs,
-    unread: [
-      ...('obstacle' in leases ? [`whether an operator serves the Links is not known: ${leases.obstacle}`] : []),
-      ...(federated && 'obstacle' in federated
-        ? [`the members of federated Services are not known: ${federated.obstacle}`]
-        : []),
-      ...(mcs?.obstacle === undefined
-        ? []
-        : [`what is exported and imported by the MCS API is not all known: ${mcs.obstacle}`]),
-    ],
+    failovers: reports,
+    unread: Object.entries(unread).flatMap(([what, why]) => (why === undefined ? [] : [`${what}: ${why}`])),
   };
 };

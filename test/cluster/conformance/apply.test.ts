@@ -1,7 +1,44 @@
 /** Server-side apply, and the record of who owns which field. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { eventually, installCrd } from '../workload/index.ts';
 import { type Any, APPLY, MERGE, onEachServer, type Status } from './server.ts';
+
+/** A kind with a map that is merged field by field, or replaced as a whole. */
+const gadgets = (type: 'granular' | 'atomic') => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'gadgets.linkspan.test' },
+  spec: {
+    group: 'linkspan.test',
+    scope: 'Namespaced',
+    names: { kind: 'Gadget', plural: 'gadgets', singular: 'gadget' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              spec: {
+                type: 'object',
+                properties: {
+                  selector: {
+                    type: 'object',
+                    'x-kubernetes-map-type': type,
+                    properties: { matchLabels: { type: 'object', additionalProperties: { type: 'string' } } },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    ],
+  },
+});
 
 onEachServer('server-side apply', (server) => {
   const { unique, core, post, patch, apply, configMap, service, owners, fieldsOf, namespace } = server;
@@ -236,5 +273,38 @@ onEachServer('server-side apply', (server) => {
       configMap(name, {}, { managedFields: [{ manager: 'x' }] }),
     );
     expect(recorded).toMatchObject({ code: 400, body: { message: 'metadata.managedFields must be nil' } });
+  });
+
+  it('replaces by apply a map that is atomic, also if it was not so when somebody wrote it', async () => {
+    const labels = (matchLabels: object, name = 'selector') => ({
+      apiVersion: 'linkspan.test/v1',
+      kind: 'Gadget',
+      metadata: { name, namespace },
+      spec: { selector: { matchLabels } },
+    });
+    const path = (name: string) => server.group('linkspan.test/v1', 'gadgets', name);
+    await installCrd(server.cluster, gadgets('granular'));
+    await apply(path('old'), labels({ a: '1' }, 'old'));
+    const { body: joined } = await apply(path('old'), labels({ b: '1' }, 'old'), 'two');
+    expect(joined.spec).toEqual({ selector: { matchLabels: { a: '1', b: '1' } } });
+
+    await installCrd(server.cluster, gadgets('atomic'));
+    await eventually('the map is atomic', async () => {
+      await server.remove(path('new'));
+      const { body } = await apply(path('new'), labels({ a: '1' }, 'new'));
+      return JSON.stringify(fieldsOf(body, 'one')) === '{"f:spec":{"f:selector":{}}}';
+    });
+    for (const name of ['new', 'old']) {
+      const refused = await apply<Status>(path(name), labels({ c: '1' }, name), 'three');
+      expect(refused.code).toBe(409);
+      expect(refused.body.details?.causes?.map(({ field }) => field)).toEqual(
+        name === 'new' ? ['.spec.selector'] : ['.spec.selector', '.spec.selector'],
+      );
+      const { body } = await apply(path(name), labels({ c: '1' }, name), 'three', true);
+      expect(body.spec).toEqual({ selector: { matchLabels: { c: '1' } } });
+      expect(owners(body)).toEqual(['three/Apply']);
+      const empty = { ...labels({}, name), spec: { selector: {} } };
+      expect((await apply(path(name), empty, 'three')).body.spec).toEqual({ selector: {} });
+    }
   });
 });

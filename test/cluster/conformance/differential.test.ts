@@ -51,6 +51,14 @@ const widgets = {
                   colour: { type: 'string', enum: ['red', 'green'] },
                   unit: { type: 'string', default: 'mm' },
                   tags: { type: 'object', additionalProperties: { type: 'string' } },
+                  selector: {
+                    type: 'object',
+                    'x-kubernetes-map-type': 'atomic',
+                    properties: {
+                      matchLabels: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+                      matchExpressions: { type: 'array', items: { type: 'string' } },
+                    },
+                  },
                   list: { type: 'array', items: { type: 'string' } },
                   free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
                 },
@@ -208,6 +216,10 @@ class Generator {
         spec: {
           size: this.pick([1, 2]),
           ...this.maybe('tags', this.map('a', 'b')),
+          ...this.maybe('selector', {
+            ...this.maybe('matchLabels', this.map('a', 'b')),
+            ...this.maybe('matchExpressions', this.some(['a', 'b'])),
+          }),
           ...this.maybe('colour', 'red'),
           ...this.maybe('free', { any: this.pick([1, 2]) }),
           ...this.maybe('list', this.some(['a', 'b'])),

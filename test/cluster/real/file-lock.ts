@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive } from './temporary-folder.ts';
 
 const HEARTBEAT_MS = 1_000;
 const STALE_AFTER_MS = 15_000;
@@ -72,14 +73,5 @@ const ownerOf = async (path: string): Promise<{ readonly pid: string; readonly s
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
-  }
-};
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === 'EPERM';
   }
 };

@@ -4,15 +4,7 @@ import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
 import { eventually } from '../workload/eventually.ts';
 import { Processes } from './processes.ts';
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
+import { isAlive } from './temporary-folder.ts';
 
 const sleeper = { name: 'sleeper', path: '/bin/sh', args: ['-c', 'exec sleep 600'] };
 

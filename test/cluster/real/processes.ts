@@ -4,12 +4,12 @@
  * was written to it and removes the directory. Each process has a log, whose tail explains its death.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pauseMs } from '../workload/eventually.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** Reads `+ PID` and `- PID` lines; at the end of its input, kills and removes. */
 const WATCHDOG = `
@@ -21,7 +21,7 @@ while read -r sign pid; do
   esac
 done
 [ "$pids" = "\${pids# }" ] || kill -9 $pids
-rm -rf "$1"
+for again in 1 2 3 4 5; do rm -rf "$1" 2>/dev/null && exit; sleep 1; done
 `;
 
 const LOG_TAIL_CHARACTERS = 3_000;
@@ -47,7 +47,7 @@ export class Processes {
   readonly #running = new Set<RunningProcess>();
 
   constructor(name: string) {
-    this.dir = mkdtempSync(join(tmpdir(), `linkspan-${name}-`));
+    this.dir = temporaryFolder(name);
     // Detached, so that Ctrl-C reaches the test process alone, which then ends them in its own order.
     this.#watchdog = spawn('/bin/sh', ['-c', WATCHDOG, 'watchdog', this.dir], {
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -70,6 +70,13 @@ export class Processes {
       this.#tell(`- ${running.pid}`);
     });
     return running;
+  }
+
+  /** Has a process that was started elsewhere killed when the test process ends; nothing else becomes of it. */
+  watchOver(child: ChildProcess): void {
+    if (child.pid === undefined) return;
+    this.#tell(`+ ${child.pid}`);
+    child.once('exit', () => this.#tell(`- ${child.pid}`));
   }
 
   /** Ends every process and removes the directory. */

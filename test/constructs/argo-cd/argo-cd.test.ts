@@ -6,7 +6,7 @@ import { ArgoCd } from '../../../constructs/argo-cd/argo-cd.ts';
 import type { ClusterSetProps } from '../../../constructs/cluster-set/props.ts';
 import { ClusterSet } from '../../../constructs/cluster-set/cluster-set.ts';
 import type { ApiJson } from '../../../constructs/mirror/render.ts';
-import { clusterSetTree } from '../../../synth/tree/cluster-tree.ts';
+import { clusterSetTree } from '../../../constructs/tree/cluster-tree.ts';
 import { clusterSetProps } from '../../support/cluster-file.ts';
 import { errorsOf } from '../errors-of.ts';
 

@@ -72,6 +72,46 @@ describe('a set of clusters', () => {
     ]);
   });
 
+  test('gives the Link of one pair what is given for it, and other Links none of it', () => {
+    const selector = { matchLabels: { team: 'shop' } };
+    const own = { source: 'east', target: 'west', selector, excludedLabels: ['team'], federation: 'gateway' } as const;
+    const set = clusterSet({ flat: true, links: [own] });
+    const specOf = (cluster: string, name: string) =>
+      ofKind(objectsOf(set, cluster), 'Link').find(({ metadata }) => metadata.name === name)?.['spec'];
+    expect(specOf('east', 'west')).toMatchObject({ selector, excludedLabels: ['team'], federation: 'gateway' });
+    expect(specOf('east', 'west')).not.toHaveProperty('source');
+    for (const [cluster, name] of [
+      ['east', 'north'],
+      ['west', 'east'],
+    ] as const) {
+      expect(specOf(cluster, name)).toMatchObject({
+        selector: { matchLabels: { 'mirror.linkerd.io/exported': 'true' } },
+      });
+      expect(specOf(cluster, name)).not.toHaveProperty('excludedLabels');
+    }
+  });
+
+  test('refuses what is given for a pair that is none, twice, or against the set, by its path', () => {
+    const pair = { source: 'east', target: 'west' };
+    const errors = errorsOf(() =>
+      clusterSet({
+        topology: { type: 'pairs', pairs: [pair, { source: 'north', target: 'west' }] },
+        links: [
+          { ...pair, excludedLabels: ['not a label'] },
+          { source: 'west', target: 'east' },
+          pair,
+          { source: 'north', target: 'west', federation: 'flat' },
+        ],
+      }),
+    );
+    expect(errors.map((error) => error.slice(0, error.indexOf(':'))).sort()).toEqual([
+      'links[0].excludedLabels[0]',
+      'links[1]',
+      'links[2]',
+      'links[3].federation',
+    ]);
+  });
+
   test('gives a target what its sources need, each an account of its own, and lets in their networks alone', () => {
     const members = [
       member('east', { networks: ['10.2.0.0/16', '10.1.0.0/16'] }),

@@ -1,6 +1,7 @@
 import { App, Chart } from 'cdk8s';
 import { expect, test } from 'vitest';
-import { DASHBOARD_SECTIONS, DASHBOARD_VARIABLES } from '../../../constructs/monitoring/dashboard-panels.ts';
+import { DASHBOARD_SECTIONS } from '../../../constructs/monitoring/dashboard-panels.ts';
+import { DASHBOARD_VARIABLES } from '../../../constructs/monitoring/dashboard-queries.ts';
 import { Dashboard, type DashboardProps } from '../../../constructs/monitoring/dashboard.ts';
 import { type ApiJson, render } from '../../../constructs/mirror/render.ts';
 import { errorsOf } from '../errors-of.ts';
@@ -95,8 +96,64 @@ test.each(queries)('$query asks for what the operator exposes', ({ expr }) => {
 
 test.each(queries)('$query calls its series by labels that they have', ({ expr, legendFormat }) => {
   const labels = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label);
-  const groups = /by \((?:le, )?([^)]*)\)/.exec(expr)?.[1]?.split(', ') ?? ['pod', 'instance'];
+  const groups = /by \((?:le, )?([^)]*)\)/.exec(expr)?.[1]?.split(', ') ?? ['cluster', 'pod', 'instance'];
   expect(groups).toEqual(expect.arrayContaining(labels));
+});
+
+/** Aggregations of an expression from the outside in, as in `max` by `link`. */
+const aggregationsIn = (expr: string): readonly { readonly by: readonly string[]; readonly operator: string }[] =>
+  [...expr.matchAll(/\b(?<operator>sum|min|max|count|avg)(?: by \((?<by>[^)]*)\) )?\(/g)].map(({ groups = {} }) => ({
+    operator: groups['operator'] ?? '',
+    by: (groups['by'] ?? '').split(', '),
+  }));
+
+const shown = DASHBOARD_SECTIONS.flatMap(({ panels: all }) =>
+  all.flatMap(({ title, kind, unit, queries: each }) =>
+    each.map(({ expr, legend }) => ({ panel: `${title}: ${legend}`, kind, unit, expr })),
+  ),
+);
+
+test.each(shown)('a source cluster in which all is well hides no other: $panel', ({ kind, unit, expr }) => {
+  const moreIsBetter = kind === 'good-states' || unit === 'percentunit';
+  const [outer, ...inner] = aggregationsIn(expr);
+  for (const { operator, by } of [outer, ...inner].filter((each) => each !== undefined)) {
+    if (by.includes('cluster')) continue;
+    if (kind === 'number')
+      expect({ operator, of: inner[0]?.by }).toMatchObject({ of: ['cluster', 'namespace', 'link'] });
+    else expect(operator, expr).toBe(moreIsBetter ? 'min' : 'max');
+  }
+});
+
+test.each(shown)('one source cluster can be chosen: $panel', ({ expr }) => {
+  const selectors = [...expr.matchAll(/[a-z]\w*\{[^}]*\}/g)];
+  expect(selectors).not.toEqual([]);
+  for (const [selector] of selectors) expect(selector).toContain('cluster=~"$cluster"');
+});
+
+test('all source clusters are shown at first, also a single one without a name', () => {
+  const { templating } = JSON.parse(textOf(configMap())) as {
+    readonly templating: { readonly list: readonly { readonly name: string; readonly allValue?: string }[] };
+  };
+  expect(templating.list.map(({ name }) => name)).toEqual(['datasource', ...Object.keys(DASHBOARD_VARIABLES)]);
+  expect(templating.list.find(({ name }) => name === 'cluster')).toMatchObject({
+    multi: true,
+    allValue: '.*',
+    current: { value: '$__all' },
+  });
+});
+
+test.each(['linkspan_failover_', 'linkspan_federated_members', 'linkspan_service_imports'])(
+  'there is a panel of %s',
+  (name) => {
+    expect(shown.some(({ expr }) => expr.includes(name))).toBe(true);
+  },
+);
+
+test('each panel of Links, mirrors and clusters says what it shows', () => {
+  const undescribed = DASHBOARD_SECTIONS.filter(({ title }) => !['Work', 'Operator'].includes(title)).flatMap(
+    ({ panels: all }) => all.filter(({ description }) => description === undefined).map(({ title }) => title),
+  );
+  expect(undescribed).toEqual([]);
 });
 
 test('the variables have the values of labels that there are', () => {

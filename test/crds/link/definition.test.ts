@@ -59,6 +59,7 @@ describe('the CustomResourceDefinition of the Link', () => {
       'type',
       'x-kubernetes-list-map-keys',
       'x-kubernetes-list-type',
+      'x-kubernetes-map-type',
       'x-kubernetes-preserve-unknown-fields',
     ]);
   });
@@ -82,6 +83,8 @@ describe('the CustomResourceDefinition of the Link', () => {
         : [],
     );
     const ofSelector = (name: string) => [
+      // It decides how selectors are applied, and refuses none.
+      `${name} x-kubernetes-map-type`,
       `${name}.matchLabels x-kubernetes-preserve-unknown-fields`,
       `${name}.matchExpressions[] required`,
       `${name}.matchExpressions[].operator enum`,

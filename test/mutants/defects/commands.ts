@@ -7,14 +7,20 @@ const FORECAST = ['test/operator/forecast/forecast.test.ts'];
 const MIGRATE = ['test/synth/commands/migrate/migrate.test.ts'];
 const STATUS = ['test/synth/commands/status/status.test.ts'];
 const STATUS_MCS = ['test/synth/commands/status/mcs.test.ts'];
+const HANDOVER = ['test/synth/commands/migrate/handover.test.ts'];
 const MIGRATE_LOCAL = ['test/synth/commands/migrate/local.test.ts'];
 const MIGRATION_REPORT = ['test/synth/commands/migrate/report.test.ts'];
 const MIGRATION_STATE = ['test/synth/commands/migrate/state.test.ts'];
 const LINK = ['test/synth/commands/link/link.test.ts'];
+const LINK_AGAIN = ['test/synth/commands/link/again.test.ts'];
+const ACCOUNTS = ['test/synth/commands/link/accounts.test.ts'];
 
 const INSTALL = ['test/synth/commands/install/install.test.ts'];
 const UNINSTALL = ['test/synth/commands/install/uninstall.test.ts'];
 const UPGRADE = ['test/synth/commands/install/upgrade.test.ts'];
+const FOREIGN = ['test/synth/commands/install/foreign.test.ts'];
+const NEEDED = ['test/synth/commands/install/needed.test.ts'];
+const ROLLOUT = ['test/synth/commands/install/rollout.test.ts'];
 const MANIFESTS = ['test/synth/commands/install/manifests.test.ts'];
 const VALUES = ['test/synth/commands/install/values.test.ts'];
 
@@ -23,6 +29,7 @@ const LIST_ALL = ['test/synth/commands/common/list-all.test.ts'];
 const OPERATOR_SETTINGS = ['test/synth/commands/common/operator-settings.test.ts'];
 const COMMAND_ERROR = ['test/synth/commands/common/command-error.test.ts'];
 
+const EVERY_CHECK = ['test/synth/commands/check/every-check.test.ts'];
 const JUDGEMENTS = ['test/synth/commands/check/judgements.test.ts'];
 
 export const COMMANDS: readonly Defect[] = [
@@ -80,8 +87,8 @@ export const COMMANDS: readonly Defect[] = [
   {
     name: "objects of Linkerd's extension are called ours",
     file: 'synth/commands/install/ownership.ts',
-    find: 'return found === undefined || isOurs(found) ? object : withoutMark(object);',
-    replace: 'return found === undefined || isOurs(found) ? object : object;',
+    find: 'live === undefined || isOurs(live) ? object : withoutMark(object);',
+    replace: 'live === undefined || isOurs(live) ? object : object;',
     tests: INSTALL,
   },
   {
@@ -94,8 +101,8 @@ export const COMMANDS: readonly Defect[] = [
   {
     name: 'an installation is taken away although something needs it',
     file: 'synth/commands/install/uninstall.ts',
-    find: 'refuseProblems(await usedBy(cluster, namespace));',
-    replace: 'await usedBy(cluster, namespace);',
+    find: 'refuseProblems(await usedBy(cluster, namespace, objects));',
+    replace: 'await usedBy(cluster, namespace, objects);',
     tests: UNINSTALL,
   },
   {
@@ -143,23 +150,86 @@ export const COMMANDS: readonly Defect[] = [
   {
     name: 'an upgrade without flags switches high availability off',
     file: 'synth/commands/install/settings.ts',
-    find: 'ha: ha ?? before.ha,',
-    replace: 'ha,',
+    find: 'ha: flags.ha ?? before.ha,',
+    replace: 'ha: flags.ha,',
     tests: UPGRADE,
   },
   {
     name: 'an upgrade writes before it is asked to',
     file: 'synth/commands/common/cluster.ts',
-    find: 'return this.#ask(() => this.#client.tryApply<T>(resourceOf(object), object));',
+    find: 'return this.#ask(() => this.#client.tryApply<T>(resourceOf(object), object, fieldManager));',
     replace: 'return this.#ask(() => this.#client.apply<T>(resourceOf(object), object));',
     tests: UPGRADE,
   },
   {
     name: 'an upgrade leaves what an earlier version has made',
     file: 'synth/commands/install/upgrade.ts',
-    find: 'await deleteAll(cluster, stale, report);',
+    find: 'await executeDeletions(stale, report);',
     replace: '',
     tests: UPGRADE,
+  },
+  {
+    name: 'an image that only the record of an installation names runs',
+    file: 'synth/commands/install/review.ts',
+    find: 'if (image === running || isGiven || own.has(image)) return [];',
+    replace: 'return [];',
+    tests: FOREIGN,
+  },
+  {
+    name: 'the networks that an administrator lets in are opened to all',
+    file: 'synth/commands/install/foreign-settings.ts',
+    find: 'NetworkAuthentication: SPEC,',
+    replace: 'NetworkAuthentication: [],',
+    tests: FOREIGN,
+  },
+  {
+    name: 'an installation sets back what an autoscaler has chosen',
+    file: 'synth/commands/install/foreign-settings.ts',
+    find: "['spec', 'replicas'],",
+    replace: '',
+    tests: FOREIGN,
+  },
+  {
+    name: 'a gateway that an administrator has restricted is called open',
+    file: 'synth/commands/install/foreign-settings.ts',
+    find: "object.kind === 'NetworkAuthentication' && isForeign(...NETWORKS) && !isOpen(live)",
+    replace: 'false',
+    tests: FOREIGN,
+  },
+  {
+    name: 'an account that linkspan has not applied does not keep a gateway',
+    file: 'synth/commands/install/readers.ts',
+    find: 'granted.some(({ object }) => listsServices(object));',
+    replace: 'false;',
+    tests: NEEDED,
+  },
+  {
+    name: "the account of Linkerd's controller is taken for one of another cluster",
+    file: 'synth/commands/install/readers.ts',
+    find: 'if (OWN.has(name) || users.has(name)) return [];',
+    replace: 'if (OWN.has(name)) return [];',
+    tests: NEEDED,
+  },
+  {
+    name: 'an upgrade takes away a gateway that other clusters use',
+    file: 'synth/commands/install/upgrade.ts',
+    find: '...(await gatewayProblems(cluster, namespace, stale)),',
+    replace: '',
+    tests: NEEDED,
+  },
+  {
+    name: 'ServiceImports are left with nobody to follow them',
+    file: 'synth/commands/install/leftovers.ts',
+    find: '      imports(cluster),\n',
+    replace: '',
+    tests: NEEDED,
+  },
+  {
+    name: 'an installation is called done before the operator runs',
+    file: 'synth/commands/install/rollout.ts',
+    find: 'updatedReplicas === wanted && availableReplicas === wanted',
+    replace: 'true',
+    tests: ROLLOUT,
   },
   {
     name: 'an installation of a newer version is changed',
@@ -167,6 +237,13 @@ export const COMMANDS: readonly Defect[] = [
     find: '...versionProblems(cluster, record),',
     replace: '',
     tests: UPGRADE,
+  },
+  {
+    name: 'a cluster file forgets what a Link has of its own',
+    file: 'synth/commands/init/composition.ts',
+    find: 'return Object.keys(own).length === 0 ? []',
+    replace: 'return Object.keys(own).length >= 0 ? []',
+    tests: ['test/synth/commands/init/file-text.test.ts'],
   },
   {
     name: 'a cluster file is overwritten',
@@ -178,9 +255,23 @@ export const COMMANDS: readonly Defect[] = [
   {
     name: 'a context puts lines of its own into a cluster file',
     file: 'synth/commands/init/file-text.ts',
-    find: "text.replaceAll(/[\\s\\p{Cc}]+/gu, ' ');",
-    replace: 'text;',
+    find: 'comment(`Context ${context}, ${server}',
+    replace: '(`# Context ${context}, ${server}',
     tests: ['test/synth/commands/init/file-text.test.ts'],
+  },
+  {
+    name: 'a context puts manifests of its own into what is printed',
+    file: 'synth/commands/common/output.ts',
+    find: '${comment(`${context}: ${purpose}`)}',
+    replace: '# ${context}: ${purpose}',
+    tests: OUTPUT,
+  },
+  {
+    name: 'bash evaluates the names of contexts',
+    file: 'synth/commands/completion/bash.ts',
+    find: 'COMPREPLY+=("$quoted"); fi\n      done < <(${CONTEXTS})',
+    replace: ':; fi\n      done < <(:); COMPREPLY=($(compgen -W "$(${CONTEXTS})" -- "$current"))',
+    tests: ['test/synth/commands/completion/completion.test.ts'],
   },
   {
     name: 'bash completes no operand after a =',
@@ -213,7 +304,7 @@ export const COMMANDS: readonly Defect[] = [
   {
     name: 'credentials are deleted while mirrors are left',
     file: 'synth/commands/link/unlink.ts',
-    find: 'await untilRemoved(source, names.targetName, flags);',
+    find: 'await untilRemoved(source, cluster, flags);',
     replace: '',
     tests: LINK,
   },
@@ -234,8 +325,8 @@ export const COMMANDS: readonly Defect[] = [
   {
     name: 'allow gives rights to an account that others have made',
     file: 'synth/commands/link/allow.ts',
-    find: 'if (found === undefined) return;',
-    replace: 'if (found !== undefined) return;',
+    find: 'if (object === undefined) return;',
+    replace: 'if (object !== undefined) return;',
     tests: LINK_GEN,
   },
   {
@@ -254,17 +345,66 @@ export const COMMANDS: readonly Defect[] = [
   },
   {
     name: 'a token that other clusters may use is removed',
-    file: 'synth/commands/credentials/rotate.ts',
-    find: 'isOwn: revoke === true ||',
-    replace: 'isOwn: revoke !== true ||',
+    file: 'synth/commands/credentials/rotation.ts',
+    find: 'const isOwn = revoke === true ||',
+    replace: 'const isOwn = revoke !== true ||',
     tests: CREDENTIALS,
   },
   {
     name: "the control plane's copy of rotated credentials is changed in place",
     file: 'synth/commands/credentials/rotate.ts',
-    find: 'await deleteAll(source, [{ of: SECRETS, object: copy }], report);',
+    find: 'await executeDeletions([{ cluster: source, of: SECRETS, object: copy.live }], report);',
     replace: '',
     tests: CREDENTIALS,
+  },
+  {
+    name: 'a copy of credentials that a stopped rotation has deleted is not made anew',
+    file: 'synth/commands/credentials/rotation.ts',
+    find: 'before?.copy !== undefined && live === undefined ?',
+    replace: 'before?.copy === undefined && live === undefined ?',
+    tests: CREDENTIALS,
+  },
+  {
+    name: 'the account of another source cluster is taken over',
+    file: 'synth/commands/link/account.ts',
+    find: "return recorded === sourceUid ? 'source' : 'another';",
+    replace: "return 'source';",
+    tests: ACCOUNTS,
+  },
+  {
+    name: 'a Secret that a controller keeps is written over',
+    file: 'synth/commands/link/keeper.ts',
+    find: 'if (keeper === undefined || (isForced && !keeper.isController)) return [];',
+    replace: 'return [];',
+    tests: ACCOUNTS,
+  },
+  {
+    name: 'credentials that another Link uses by default are deleted',
+    file: 'synth/commands/link/held.ts',
+    find: 'credentialsName(spec?.targetClusterName ?? fallback)',
+    replace: "''",
+    tests: ACCOUNTS,
+  },
+  {
+    name: 'credentials of one target are written over those of another',
+    file: 'synth/commands/link/held.ts',
+    find: 'recorded === targetUid) return [];',
+    replace: 'recorded !== targetUid) return [];',
+    tests: ACCOUNTS,
+  },
+  {
+    name: 'linking again takes back the settings that no flag gives',
+    file: 'synth/commands/link/wanted-link.ts',
+    find: 'Object.entries({ ...before, ',
+    replace: 'Object.entries({ ...fresh, ',
+    tests: LINK_AGAIN,
+  },
+  {
+    name: 'linking again takes over the settings of others',
+    file: 'synth/commands/link/wanted-link.ts',
+    find: 'isOurs(live, at) ? [[field, value]] : []',
+    replace: '[[field, value]]',
+    tests: LINK_AGAIN,
   },
   {
     name: 'credentials that are on trial are reported as in use',
@@ -358,9 +498,65 @@ export const COMMANDS: readonly Defect[] = [
   {
     name: 'a gateway that nobody has probed is alive',
     file: 'synth/commands/gateways/gateways.ts',
-    find: 'const alive = gatewayAlive === true;',
-    replace: 'const alive = gatewayAlive !== false;',
+    find: 'const alive = unserved === undefined ? (probedAlive(link) ?? null) : null;',
+    replace: 'const alive = link.gatewayAlive ?? true;',
     tests: ['test/synth/commands/gateways/gateways.test.ts'],
+  },
+  {
+    name: 'check is green by the report of an operator that has gone',
+    file: 'synth/commands/check/link-judgement.ts',
+    find: 'const why = findings.length > 0 ? undefined : outdated(link, survey);',
+    replace: 'const why = undefined;',
+    tests: EVERY_CHECK,
+  },
+  {
+    name: 'check is green by objects that nobody reports on any more',
+    file: 'synth/commands/check/object-judgement.ts',
+    find: 'return findings.length > 0 || isLed ?',
+    replace: 'return findings.length > 0 || true ?',
+    tests: EVERY_CHECK,
+  },
+  {
+    name: 'the remedy for a CRD fails where Helm has installed it',
+    file: 'synth/commands/common/remedies.ts',
+    find: "'--server-side', '--force-conflicts', '-f', '-'",
+    replace: "'--server-side', '-f', '-'",
+    tests: ['test/synth/commands/common/remedies.test.ts'],
+  },
+  {
+    name: 'explain ends well as soon as one of its explanations does',
+    file: 'synth/commands/explain/explain.ts',
+    find: 'explained.every(({ explanation }) => isReached(explanation))',
+    replace: 'explained.some(({ explanation }) => isReached(explanation))',
+    tests: ['test/synth/commands/explain/several.test.ts'],
+  },
+  {
+    name: 'explain calls a gateway alive that nobody probes',
+    file: 'synth/commands/explain/reach.ts',
+    find: 'if (unserved !== undefined) {',
+    replace: 'if (false) {',
+    tests: ['test/synth/commands/explain/steps.test.ts'],
+  },
+  {
+    name: 'a Lease that is to be renewed in an hour is renewed',
+    file: 'synth/commands/common/lease.ts',
+    find: 'if (ageMs >= -SKEW_MS && ageMs <=',
+    replace: 'if (ageMs <=',
+    tests: ['test/synth/commands/common/lease.test.ts'],
+  },
+  {
+    name: 'status is content with a ServiceImport that is not ready',
+    file: 'synth/commands/status/report.ts',
+    find: '(mcs === undefined || isMcsWell(mcs));',
+    replace: 'true;',
+    tests: STATUS_MCS,
+  },
+  {
+    name: 'status is content with a ServiceFailover that is not ready',
+    file: 'synth/commands/status/report.ts',
+    find: "failovers.every(({ ready }) => ready.status === 'True') &&",
+    replace: '',
+    tests: ['test/synth/commands/status/failovers.test.ts'],
   },
   {
     name: 'a Link that nobody serves is Ready',
@@ -414,7 +610,7 @@ export const COMMANDS: readonly Defect[] = [
   {
     name: 'a target that the operator read once counts as read',
     file: 'synth/commands/check/checks/credentials.ts',
-    find: "return condition?.status === 'True' && condition.observedGeneration === object.metadata.generation;",
+    find: "return condition?.status === 'True' && condition.observedGeneration === link.object.metadata.generation;",
     replace: "return condition?.status === 'True' || object.kind === '';",
     tests: JUDGEMENTS,
   },
@@ -510,9 +706,23 @@ export const COMMANDS: readonly Defect[] = [
     tests: PLAN,
   },
   {
+    name: 'a plan with deletions that would be held exits as one without changes',
+    file: 'synth/commands/plan/report.ts',
+    find: 'changes.length + refused.length + held',
+    replace: 'changes.length + 0 * held',
+    tests: ['test/synth/commands/plan/applied.test.ts'],
+  },
+  {
+    name: 'a plan leaves out what other field managers have written to a Link',
+    file: 'synth/commands/plan/applied.ts',
+    find: 'if (others.length === 0) return link;',
+    replace: 'if (others.length >= 0) return link;',
+    tests: ['test/synth/commands/plan/applied.test.ts'],
+  },
+  {
     name: 'a plan takes the defaults for the settings of the operator',
     file: 'synth/commands/common/operator-settings.ts',
-    find: '{ ...around, ...given }',
+    find: '{ ...around, ...given.flags }',
     replace: 'around',
     tests: PLAN,
   },
@@ -525,10 +735,45 @@ export const COMMANDS: readonly Defect[] = [
   },
   {
     name: "Linkerd's controller is stopped though no operator stands by",
-    file: 'synth/commands/migrate/migrate.ts',
-    find: 'if (reason === undefined) {',
-    replace: "if (reason === '') {",
-    tests: MIGRATE,
+    file: 'synth/commands/migrate/standby.ts',
+    find: "if (lease === undefined || holder === '') return 'no operator holds its Lease';",
+    replace: "if (lease === undefined || holder === '') return undefined;",
+    tests: HANDOVER,
+  },
+  {
+    name: 'a Lease that nobody renews counts as that of an operator',
+    file: 'synth/commands/migrate/standby.ts',
+    find: 'isRenewed: text !== undefined };',
+    replace: 'isRenewed: true };',
+    tests: HANDOVER,
+  },
+  {
+    name: "Linkerd's controller stays stopped after a hand-over that has failed",
+    file: 'synth/commands/migrate/step.ts',
+    find: 'const done = await toItsEnd(undo);',
+    replace: 'const done = await Promise.resolve(undefined);',
+    tests: HANDOVER,
+  },
+  {
+    name: 'a signal ends the program while a Link has no writer',
+    file: 'synth/commands/common/interruption.ts',
+    find: 'for (const signal of SIGNALS) process.on(signal, onSignal);',
+    replace: '',
+    tests: HANDOVER,
+  },
+  {
+    name: 'a signal also stops where a step is undone that it has stopped',
+    file: 'synth/commands/common/interruption.ts',
+    find: 'if (received === undefined || unstoppable > 0) return;',
+    replace: 'if (received === undefined) return;',
+    tests: ['test/synth/commands/common/interruption.test.ts'],
+  },
+  {
+    name: 'a migration is planned with the defaults of the operator, whatever those of Linkerd do',
+    file: 'synth/commands/migrate/linkerd-settings.ts',
+    find: "enableHeadlessServices: isOn('enable-headless-services'),",
+    replace: 'enableHeadlessServices: false,',
+    tests: HANDOVER,
   },
   {
     name: 'the replicas of a controller that is stopped are forgotten',
@@ -561,7 +806,7 @@ export const COMMANDS: readonly Defect[] = [
   {
     name: 'a ServiceExport that nobody reports on counts as well',
     file: 'synth/commands/common/imports.ts',
-    find: "if (valid === undefined) return { what: 'unreported' };",
+    find: "if (valid === undefined || valid.status === 'Unknown' || isStale(valid, serviceExport)) return { what: 'unreported' };",
     replace: 'if (valid === undefined) return undefined;',
     tests: STATUS_MCS,
   },
@@ -601,10 +846,10 @@ export const COMMANDS: readonly Defect[] = [
     tests: MIGRATE_LOCAL,
   },
   {
-    name: "Linkerd's local mirror is stopped though no operator stands by",
-    file: 'synth/commands/migrate/migrate.ts',
-    find: 'if (!hasOperator) return',
-    replace: 'if (!hasOperator && acceptChanges !== true) return',
+    name: "Linkerd's local mirror is stopped though no operator leads",
+    file: 'synth/commands/migrate/local-steps.ts',
+    find: 'await standby.wait([]);',
+    replace: '',
     tests: MIGRATE_LOCAL,
   },
   {
@@ -617,7 +862,7 @@ export const COMMANDS: readonly Defect[] = [
   {
     name: "Linkerd's local mirror is stopped where the operator leaves local members to it",
     file: 'synth/commands/migrate/plans.ts',
-    find: "if (source.config.federatedSelector === '') return 'left';",
+    find: "if (config.federatedSelector === '') return { plan: 'left', config };",
     replace: '',
     tests: MIGRATE_LOCAL,
   },
@@ -664,8 +909,8 @@ export const COMMANDS: readonly Defect[] = [
   {
     name: 'the settings of another container are taken for those of the operator',
     file: 'synth/commands/common/operator-settings.ts',
-    find: 'containers.find(({ name }) => name === OPERATOR_CONTAINER) ?? {}',
-    replace: 'containers.find(({ name }) => name !== OPERATOR_CONTAINER) ?? {}',
+    find: '.find(({ name }) => name === OPERATOR_CONTAINER) ?? {',
+    replace: '.find(({ name }) => name !== OPERATOR_CONTAINER) ?? {',
     tests: OPERATOR_SETTINGS,
   },
   {

@@ -5,6 +5,7 @@ const OPERATOR = {
   file: 'constructs/operator/mirror-operator.ts',
   tests: ['test/constructs/operator/mirror-operator.test.ts'],
 };
+const TREE = { file: 'constructs/tree/write-tree.ts', tests: ['test/constructs/tree/write-tree.test.ts'] };
 const RIGHTS = { ...OPERATOR, file: 'constructs/operator/rights.ts', rule: 'H6' };
 const FEDERATED = {
   file: 'constructs/mirror/federated-members.ts',
@@ -52,6 +53,39 @@ export const CONSTRUCTS: readonly Defect[] = [
     find: "federation = flat ? undefined : 'gateway',",
     replace: 'federation,',
     tests: ['test/constructs/cluster-set/cluster-set.test.ts'],
+  },
+  {
+    ...TREE,
+    name: 'files are written and deleted through symbolic links',
+    find: 'if (isFile ? found.isFile() : found.isDirectory()) continue;',
+    replace: 'continue;',
+  },
+  {
+    ...TREE,
+    name: 'files that Git checked out with CRLF are foreign',
+    find: 'split(/\\r?\\n/)',
+    replace: "split('\\n')",
+  },
+  {
+    ...TREE,
+    name: 'the line ends of files that others keep are told to Git',
+    find: 'if (isAbsentOrOurs(folder)) wanted',
+    replace: 'wanted',
+  },
+  {
+    name: 'a source cluster in which a Link is ready hides one in which it is not',
+    file: 'constructs/monitoring/dashboard-queries.ts',
+    find: '`min by (${by})',
+    replace: '`max by (${by})',
+    tests: ['test/constructs/monitoring/dashboard.test.ts'],
+  },
+  {
+    name: 'server-side apply joins the selectors of a Link',
+    file: 'crds/link/schema.ts',
+    rule: 'E5',
+    find: "'x-kubernetes-map-type': 'atomic',",
+    replace: '',
+    tests: ['test/crds/link/server-side-apply.test.ts'],
   },
   {
     name: 'the namespace admits no pod that sets up its network',

@@ -4,6 +4,11 @@ const CLIENT = { file: 'operator/kube/client.ts', tests: ['test/operator/kube/cl
 const TRANSPORT = { file: 'operator/kube/transport.ts', tests: ['test/operator/kube/client.test.ts'] };
 const NETWORK = { file: 'operator/kube/network.ts', tests: ['test/operator/kube/client.test.ts'] };
 const ANSWERS = { file: 'operator/kube/answers.ts', tests: ['test/operator/kube/client.test.ts'] };
+const PLUGIN = {
+  file: 'operator/kube/access/exec-plugin.ts',
+  tests: ['test/operator/kube/access/exec-plugin.test.ts'],
+};
+const KUBECONFIG = { tests: ['test/operator/kube/access/kubeconfig.test.ts'] };
 const AUTHENTICATOR = { file: 'operator/kube/authenticator.ts', tests: ['test/operator/kube/client.test.ts'] };
 const JSON_VALUES = { file: 'operator/kube/json.ts', tests: ['test/operator/kube/client.test.ts'] };
 const SEMAPHORE = { file: 'operator/kube/semaphore.ts', tests: ['test/operator/kube/semaphore.test.ts'] };
@@ -430,11 +435,51 @@ export const KUBE: readonly Defect[] = [
     replace: 'if (process',
   },
   {
-    file: 'operator/kube/access/kubeconfig.ts',
+    ...PLUGIN,
+    name: 'a login program is not run again when its token is refused',
+    find: 'this.#credential = undefined;',
+    replace: '',
+  },
+  {
+    ...PLUGIN,
+    name: 'what a login program was given as a secret is in a message',
+    find: "masked.replaceAll(value, '***')",
+    replace: 'masked',
+  },
+  {
+    file: 'operator/kube/access/run-plugin.ts',
+    tests: ['test/operator/kube/access/exec-plugin.test.ts'],
+    name: 'two login programs ask at one terminal at once',
+    find: 'terminal.then(() => run(program, args, options))',
+    replace: 'run(program, args, options)',
+  },
+  {
+    ...KUBECONFIG,
+    file: 'operator/kube/access/kubeconfig-access.ts',
+    name: 'requests go past the proxy of the kubeconfig',
+    find: 'if (!given) return environmentProxy(server, process.env);',
+    replace: 'if (given !== undefined) return environmentProxy(server, process.env); if (!given) return undefined;',
+  },
+  {
+    ...KUBECONFIG,
+    file: 'operator/kube/access/kubeconfig-files.ts',
+    name: 'of two files with one name the last counts',
+    find: 'if (!all.has(name)) all.set(name, value);',
+    replace: 'all.set(name, value);',
+  },
+  {
+    file: 'operator/kube/access/user-headers.ts',
+    tests: ['test/operator/kube/access/exec-plugin.test.ts'],
+    name: 'a user acts as another without its groups',
+    find: '...(groups.length > 0 ?',
+    replace: '...(groups.length < 0 ?',
+  },
+  {
+    file: 'operator/kube/access/kubeconfig-files.ts',
     tests: ['test/operator/kube/access/secret-kubeconfig.test.ts'],
-    name: 'without a kubeconfig whatever listens on localhost:8080 is taken for the cluster',
-    find: 'if (!existsSync(usual)) {',
-    replace: 'if (usual.length === 0) {',
+    name: 'without a kubeconfig nobody learns where one is looked for',
+    find: 'if (usual === undefined) {',
+    replace: 'if (homes.length === 0) {',
   },
   {
     ...TRANSPORT,
@@ -475,8 +520,8 @@ export const KUBE: readonly Defect[] = [
     ...TRANSPORT,
     name: 'a CA that was rotated is not taken up',
     rule: 'H8',
-    find: 'if (tls.ca === this.#tls.ca) return',
-    replace: 'if (tls.ca === this.#tls.ca || this.#retired.size === 0) return',
+    find: 'if (tls.ca === this.#tls.ca && tls.cert',
+    replace: 'if (this.#retired.size === 0 || tls.ca === this.#tls.ca && tls.cert',
   },
   {
     ...TRANSPORT,

@@ -1450,10 +1450,25 @@ export const LINK: readonly Defect[] = [
     replace: "this.#withinLimits = verdict('True', 'WithinLimits', ''); this.#unreachableSince ??=",
   },
   {
+    ...PRESENCE,
+    name: 'what a person has unlinked waits like Links that vanished',
+    rule: 'E5',
+    find: 'return leftMs > 0 && (await isUnlinked()) ? 0 : leftMs;',
+    replace: 'return leftMs;',
+  },
+  {
+    name: 'what was unlinked before a later Link of the name was served is removed at once',
+    rule: 'E5',
+    file: 'operator/link/records.ts',
+    find: 'renewedMs < unlinkedMs',
+    replace: 'renewedMs > 0',
+    tests: ['test/operator/link/records.test.ts'],
+  },
+  {
     ...GRACE,
     name: 'what Links left that vanished all at once is removed',
     rule: 'E5',
-    find: 'if (holdMs > 0) return holdMs;',
+    find: 'if (holdMs > 0) return Math.min(holdMs, LOOK_MS);',
     replace: '',
   },
   {
@@ -1481,8 +1496,8 @@ export const LINK: readonly Defect[] = [
     ...PRESENCE,
     name: 'mirrors are removed as soon as there can be Links again',
     rule: 'E5',
-    find: 'return Math.max(0, this.#vanishedMs + this.#returnGraceMs - performance.now());',
-    replace: 'return 0;',
+    find: 'const leftMs = Math.max(0, this.#vanishedMs + this.#returnGraceMs - performance.now());',
+    replace: 'const leftMs = 0;',
   },
   {
     ...PRESENCE,

@@ -462,8 +462,6 @@ describe('what a Link left (E5)', () => {
     await made.delete('a');
     await pass(1_000);
     made.holdMs = 600_000;
-    await pass(600);
-    made.holdMs = 0;
     await pass(300_000);
     expect(made.said).toEqual(['serves west by a']);
     await made.end();

@@ -5,6 +5,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const { signal } = new AbortController();
+const no = (): Promise<boolean> => Promise.resolve(false);
 
 /** How long Links cannot be there, and since when the cluster was said to have none. */
 let holdMs: number;
@@ -24,7 +25,11 @@ describe('a cluster without a Link (E5)', () => {
   it('keeps its mirrors for two seconds, and is looked at twice in each', async () => {
     const grace = graceOf();
     const waits: number[] = [];
-    for (let waitMs = await grace.leftMs('west', signal); waitMs > 0; waitMs = await grace.leftMs('west', signal)) {
+    for (
+      let waitMs = await grace.leftMs('west', signal, no);
+      waitMs > 0;
+      waitMs = await grace.leftMs('west', signal, no)
+    ) {
       waits.push(waitMs);
       await vi.advanceTimersByTimeAsync(waitMs);
     }
@@ -36,25 +41,31 @@ describe('a cluster without a Link (E5)', () => {
     const grace = graceOf();
     holdMs = 10_000;
     for (let looks = 0; looks < 3; looks += 1) {
-      expect(await grace.leftMs('west', signal)).toBe(10_000);
+      expect(await grace.leftMs('west', signal, no)).toBe(10_000);
       await vi.advanceTimersByTimeAsync(10_000);
     }
     holdMs = 0;
-    expect(await grace.leftMs('west', signal)).toBe(0);
+    expect(await grace.leftMs('west', signal, no)).toBe(0);
+  });
+
+  it('is looked at every ten seconds while Links may return, since a person may say that they will not', async () => {
+    const grace = graceOf();
+    holdMs = 600_000;
+    expect(await grace.leftMs('west', signal, no)).toBe(10_000);
   });
 
   it('has the whole time again once it has had a Link', async () => {
     const grace = graceOf(300);
-    expect(await grace.leftMs('west', signal)).toBe(300);
+    expect(await grace.leftMs('west', signal, no)).toBe(300);
     await vi.advanceTimersByTimeAsync(299);
     grace.end('west');
-    expect(await grace.leftMs('west', signal)).toBe(300);
+    expect(await grace.leftMs('west', signal, no)).toBe(300);
   });
 
   it('has a time of its own', async () => {
     const grace = graceOf(300);
-    await grace.leftMs('west', signal);
+    await grace.leftMs('west', signal, no);
     await vi.advanceTimersByTimeAsync(200);
-    expect([await grace.leftMs('east', signal), await grace.leftMs('west', signal)]).toEqual([300, 100]);
+    expect([await grace.leftMs('east', signal, no), await grace.leftMs('west', signal, no)]).toEqual([300, 100]);
   });
 });

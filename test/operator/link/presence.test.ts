@@ -36,7 +36,8 @@ describe('the presence of Links (L56, E5)', () => {
   });
   afterEach(() => void vi.useRealTimers());
 
-  const hold = (sinceMs = performance.now()): Promise<number> => presence.holdMs(sinceMs, signal);
+  const hold = (sinceMs = performance.now(), isUnlinked = false): Promise<number> =>
+    presence.holdMs(sinceMs, signal, () => Promise.resolve(isUnlinked));
 
   it('holds nothing of a Link that is deleted by itself', async () => {
     expect(await hold()).toBe(0);
@@ -75,6 +76,14 @@ describe('the presence of Links (L56, E5)', () => {
     presence.vanished();
     vi.advanceTimersByTime(MINUTE_MS / 2);
     expect(await hold()).toBe(9.5 * MINUTE_MS);
+  });
+
+  it('holds nothing of a Link that a person has removed, once there is a place for Links', async () => {
+    presence.noneFound();
+    expect(await hold(performance.now())).toBe(10 * MINUTE_MS);
+    expect(await hold(performance.now(), true)).toBe(0);
+    verbs = TERMINATING;
+    expect(await hold(performance.now(), true)).toBeGreaterThan(0);
   });
 
   it('asks once for all that ask at the same time', async () => {

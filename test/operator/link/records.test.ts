@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { forgetLease, Records, servedClusters } from '../../../operator/link/records.ts';
+import { forgetLease, Records, servedClusters, wasUnlinked } from '../../../operator/link/records.ts';
 import { LINKS_NAMESPACE } from '../../support/builders.ts';
 import { Leases } from './leases.ts';
 import { Stage } from './stage.ts';
@@ -113,4 +113,17 @@ describe('what Leases record', () => {
     records.delete('b');
     expect(records.recall(restored)).toEqual(['north']);
   });
+});
+
+test.each([
+  ['was last renewed before', '2026-01-01T00:00:00.000000Z', true],
+  ['was never held', undefined, true],
+  ['was renewed since, for a later Link of the name', '2026-01-01T00:10:00.000000Z', false],
+])('a Lease that says that a person removed its Link, and %s (E5)', (_, renewTime, is) => {
+  const metadata = {
+    name: 'service-mirror-write-a',
+    annotations: { 'linkspan.dev/unlinked': '2026-01-01T00:05:00.000Z' },
+  };
+  expect(wasUnlinked({ metadata, spec: renewTime === undefined ? {} : { renewTime } })).toBe(is);
+  expect(wasUnlinked({ metadata: { name: 'service-mirror-write-a' }, spec: {} })).toBe(false);
 });

@@ -12,9 +12,10 @@ when it has drifted.
 
 ## Conventions
 
-- Commands that work on clusters take a kubeconfig of any kind, as kubectl does: \`--kubeconfig\`, else \`KUBECONFIG\`, else
-  \`~/.kube/config\`, with client certificates, tokens, OIDC and the programs that a cloud's credentials come from. \`--context\`
-  names a context of it; by default it is the current one.
+- Commands that work on clusters read kubeconfigs as kubectl does: \`--kubeconfig\`, else the files of \`KUBECONFIG\`, else
+  \`~/.kube/config\`, with client certificates, tokens, proxies (\`proxy-url\`, \`HTTPS_PROXY\`), impersonation and the login
+  programs of clouds, which may ask for a login in the terminal. One that fails ends a command with exit code 1. An OIDC
+  token that has expired is not renewed: kubectl does that. \`--context\` names a context; by default it is the current one.
 - They print what they would do and change nothing. With \`--apply\` they do it, by server-side apply with the field manager
   \`linkspan-cli\`, and print what became of each object. Either is safe to run again.
 - Manifests and results are on stdout, as \`-o yaml\` or \`-o json\` has them; progress, notes, warnings and errors are on
@@ -25,10 +26,11 @@ when it has drifted.
 | exit code | when |
 | --- | --- |
 | 0 | it is done, and nothing is wrong |
-| 1 | a cluster stands in the way: an object is missing, refused or not there in time. Or the answer is no: \`check\` has found an error, a Link is not Ready (\`status\`), no client reaches the Service (\`explain\`), the files differ (\`synth --check\`) |
+| 1 | a cluster stands in the way: an object is missing, refused or not there in time. Or the answer is no: \`check\` has found an error, something that it lists is broken or not known (\`status\`), a gateway is not alive (\`gateways\`), clients do not reach all that is explained (\`explain\`), the files differ (\`synth --check\`). Or standard output is full or gone, other than by \`| head\` |
 | 2 | the command line, a kubeconfig or a file is invalid; nothing was done |
+| 129, 130, 143 | SIGHUP, SIGINT or SIGTERM (128 + signal) has stopped a command that writes: it stops where it would wait for something, or before the next Link, and undoes a step of \`migrate\` first. Run it again and it goes on. A second signal ends it at once |
 
-\`plan\` has codes of its own: 0 without changes, 2 with changes, 1 for every error.
+\`plan\` has codes of its own: 0 without changes, 2 with changes or with what is held or refused, 1 for every error.
 `;
 
 /** What the help of a command does not say. */
@@ -36,46 +38,69 @@ const NOTES: Readonly<Record<string, string>> = {
   install: `It renders \`Multicluster\` with an operator: the same objects as the [construct](constructs.md#multicluster), and a
 ConfigMap \`linkspan-install\` that records what was chosen. Without \`--apply\`, it prints manifests that \`kubectl apply -f -\`
 takes, and needs no cluster. With \`--context\` or \`--kubeconfig\` it reads the trust domain from Linkerd's ConfigMap
-\`linkerd-config\`; otherwise that is \`cluster.local\`, or \`identityTrustDomain\` of a values file.
+\`linkerd-config\`; otherwise that is \`cluster.local\`, or \`identityTrustDomain\` of a values file. \`--output diff\` prints
+what would change in the cluster instead, field by field; on a terminal that is the default where a cluster is named.
 
 \`\`\`sh
 linkspan install --context east --image registry.example.com/linkspan:0.1.0           # prints the manifests for east
 linkspan install --context east --image registry.example.com/linkspan:0.1.0 --apply   # writes them, CRD and namespace first
+linkspan install --context east --image registry.example.com/linkspan:0.1.0 --output diff
 linkspan install --ha --values values.yaml | kubectl --context east apply --server-side -f -
 \`\`\`
 
 No image is published yet: \`--apply\` needs \`--image\`. The README says how to build one.
 
 Before anything is written, all of this is reported: Linkerd's namespace or the kinds of its policy are missing, its trust
-domain is not that of the values file, Linkspan is installed in another namespace or with other settings, or other
-manifests keep the operator.
+domain is not that of the values file, Linkspan is installed in another namespace or with other settings, other manifests
+keep the operator, the API server would refuse an object, or what others have set would change (see below). The record is
+written before the rest, and the Deployment of the operator after its rights: a command that is stopped half-way leaves what
+works, and the same command finishes. \`--wait\`, which is the default on a terminal, waits until the operator runs, and names
+what keeps its pods from it.
 
 \`--values\` takes a values file of Linkerd's multicluster chart. [A table](constructs.md#from-linkerds-chart) has each value
 and the prop that it becomes. A value without a meaning here is ignored with a warning that gives the reason; a key that the
 chart does not have is an error. \`--ha\` is Linkerd's \`--ha\`: three pods of the gateway and two of the operator, none on the
 node of another. A values file wins over \`--ha\`, and \`--gateway\` over a values file.
 
+\`--source-networks\` names the networks that clients of the gateway connect from, as the gateway sees them. Without it, the
+gateway is open to every network, of which the command warns. \`--flat\` gives the operator the right to see the credentials
+that Linkerd's control plane has in its own namespace: federated Services on a flat network need it, those through gateways,
+which are the default of \`link\`, do not.
+
 Links are made later, and their credentials with them: the operator may read every Secret of the extension's namespace, by a
 Role there, and no Secret elsewhere. Keep other Secrets out of that namespace.
 
 Where Linkerd's multicluster extension is installed, its gateway, its policy, its CRD and its namespace are taken over in
 place: they keep their uids and addresses, and \`uninstall\` leaves them. Linkerd's controllers are named, and go on until
-their Links are handed over.`,
+their Links are handed over.
+
+What others have set of an object stays where it is a setting, and a note says so: type, ports, annotations and load
+balancer of the gateway's Service; replicas, placement, resources, strategy and annotations of Deployments; the budget, the
+networks and identities of clients and all other policy; labels of the namespace. A flag or a value of this run that differs
+from its default changes it. The images, the security context and the labels that the gateway and the operator work with are
+changed whoever has set them. Anything else that others have set and that would change refuses the command with the field,
+both values and the field manager. \`--force-conflicts\` changes all of it, the settings too.`,
   upgrade: `\`install\` records its flags and values in the ConfigMap \`linkspan-install\`, and \`upgrade\` reads them there: a flag
 replaces what is recorded, and what no flag gives stays. \`--values\` replaces all values; \`--ha=false\` and \`--gateway\` take
-back what was chosen. The image stays too, so name that of the new version.
+back what was chosen. The image stays too, so name that of the new version. An image that only the ConfigMap names is
+refused: it must run already, or be given by \`--image\`, so that who may edit the ConfigMap cannot choose what runs with the
+operator's rights. What others have set stays, as it does with \`install\`: replicas that an autoscaler has chosen are not set
+back.
 
 \`\`\`sh
-linkspan upgrade --context east --image registry.example.com/linkspan:0.2.0           # prints the diff of each object
+linkspan upgrade --context east --image registry.example.com/linkspan:0.2.0           # prints what would change
 linkspan upgrade --context east --image registry.example.com/linkspan:0.2.0 --apply
 linkspan upgrade --context east --output json    # each object: created, configured, unchanged or deleted
 \`\`\`
 
-Without \`--apply\`, the API server says what it would make of each object, by a dry run. With \`--apply\`, objects that an
-earlier version has made and this one does not make are deleted; they are known by the label of \`install\`. An installation
-of a newer version is refused. The exit code is 0 also if there are changes, and 1 if a cluster stands in the way.`,
-  uninstall: `It refuses, naming them, while there are Links, mirrors, or accounts with which other clusters read this one: \`unlink\`
-removes each. Then it deletes what carries the label \`app.kubernetes.io/managed-by: linkspan\`, which \`install\` puts on what
+Without \`--apply\`, the API server says what it would make of each object, by a dry run, and the fields that differ are
+printed. With \`--apply\`, objects that an earlier version has made and this one does not make are deleted; they are known by
+the label of \`install\`, and rights among them go only when the operator runs with its new ones, unless \`--wait=false\` is
+given. An installation of a newer version is refused, and so is \`--gateway=false\` while other clusters have accounts here.
+The exit code is 0 also if there are changes, and 1 if a cluster stands in the way.`,
+  uninstall: `It refuses while anything needs the installation, or would be left with nobody to follow it: Links and their mirrors,
+accounts with which other clusters read this one, however they were made, federated Services, ServiceImports with their
+Services, and the routes of ServiceFailovers. Each is named, with the command that removes it. Then it deletes what carries the label \`app.kubernetes.io/managed-by: linkspan\`, which \`install\` puts on what
 it makes: first the Deployments, then, when the operator has stopped, the rest, and the CRD and the namespace last.
 
 \`\`\`sh
@@ -84,17 +109,33 @@ linkspan uninstall --context east --apply
 \`\`\`
 
 What \`install\` has found in its place stays, as do objects that Linkerd's chart or Helm has marked as theirs. The CRD stays
-while any namespace has a Link. The namespace stays while others have anything in it, of whatever kind; run the command
-again when that is gone. Each is named, with the reason. A namespace that you have made gets back the labels that it had.`,
+while any namespace has a Link. The namespace stays while others have anything in it, of whatever kind, or while that
+is not known, since a list is forbidden or an aggregated API server is down; run the command again later. Each is named, with the reason. A namespace that you have made gets back the labels that it had.`,
   link: `In the target it makes the account \`linkerd-service-mirror-remote-access-<source>\`, with its rights and a token that
-Kubernetes fills in. In the source it writes the token as the Secret \`cluster-credentials-<target>\` for the operator, and a
-copy for Linkerd's destination controller, and then the Link. What the Link says of the gateway is read from the gateway's
-Service; the domains are read from Linkerd's ConfigMap \`linkerd-config\`.
+Kubernetes fills in. In the source it writes the token as the Secret \`cluster-credentials-<target>\` for the operator, and then
+the Link. What the Link says of the gateway is read from the gateway's Service; the domains are read from Linkerd's ConfigMap
+\`linkerd-config\`. Federated Services are reached through the gateway.
 
 \`\`\`sh
-linkspan link --context east --to-context west                  # prints the manifests for both clusters
-linkspan link --context east --to-context west --apply --wait   # writes them, and waits until the Link is Ready
+linkspan link --context east --to-context west                  # on a terminal, what would change; in a pipe, the manifests
+linkspan link --context east --to-context west --apply --wait   # writes it, and waits until the Link is Ready
 \`\`\`
+
+**A flat network** is asked for with \`--flat\`. Only then may the account read pods, ReplicaSets and Jobs, is a copy of the token
+written for Linkerd's destination controller, and are Services with \`exported: remote-discovery\` mirrored. With
+\`--export-namespaces shop,bank\`, the account may read these namespaces alone.
+
+**A Link that is there** keeps what no flag gives: selectors, headless mode, federation, excluded keys, the name of its Secret,
+the address of the API server, whatever set it. So it is safe to run again, and brings what was read of the target up to date:
+the address, port and identity of its gateway, and the domains. What somebody else has set to another value is not changed: the
+command ends before it writes anything, and names the field, both values and the field manager. A flag that gives the value
+takes it over, and \`--force-conflicts\` takes over all. \`-o diff\` shows every field that would change, in a pipe too.
+
+**Clusters are told apart** by the uid of their namespace \`kube-system\`, where you may read it. The account records the source
+that it is for, and the Secret the target. An account that another source cluster has, as one whose context has the same name,
+is refused: name this source with \`--source-name\`. One that records nothing, as \`linkspan allow\`, Linkerd and Git make it, is
+adopted if this source has its token already, or if none of its tokens was ever used. A Secret that a controller keeps, as that
+of External Secrets, or that Argo CD or Helm has written, is never written over; the error says where the new credentials belong.
 
 The manifests that it prints without \`--apply\` hold the token, if the account has one already: keep them as secret.
 
@@ -102,15 +143,21 @@ The address of the API server in your kubeconfig must be one that pods of the so
 own machine, as that of kind and k3d does: name another with \`--api-server-address\`.`,
   unlink: `The Link goes first. When the operator has removed the mirrors, the credentials follow, and last the account in the target
 with its token. If no operator runs, the command ends with exit code 1 after \`--timeout\`, and deletes no credentials: run it
-again later. Credentials that another Link uses stay.
+again later. The Lease of the Link says by then that its mirrors are to go, so that an operator that comes back removes them at
+once. Credentials stay that another Link uses, or that a controller keeps.
+
+The account is that of the token in the Link's Secret, whatever it is called; when the Secret is gone, that which records this
+source. It stays if it is another source's, if other credentials of this source are of it, or if it records nothing and is not
+named after this source, as that of Linkerd's chart. The command says so, with the commands that delete it by name.
 
 \`\`\`sh
 linkspan unlink --context east --to-context west           # prints the objects that would be deleted
 linkspan unlink --context east --to-context west --apply
 \`\`\``,
   allow: `For who reaches one of the two clusters only, with \`link-gen\`; who reaches both uses \`link\`. The flags are those of
-\`linkerd multicluster allow\`. The manifests are an account, its rights, a Secret that Kubernetes fills with its token, and
-the namespace where it is missing.
+\`linkerd multicluster allow\`, and more. The manifests are an account, its rights, and a Secret that Kubernetes fills with its
+token; the namespace must be there. The rights of a flat network are granted with \`--flat\` alone, and \`--export-namespaces\` limits
+them to namespaces.
 
 \`\`\`sh
 linkspan allow --context west --service-account-name remote-access-east | kubectl --context west apply -f -
@@ -118,9 +165,15 @@ linkspan allow --context west --service-account-name remote-access-east --apply 
 \`\`\`
 
 An account that exists already is refused, since it may be another's. \`--ignore-cluster\` gives it the rights all the same; with
-it and without \`--apply\`, no cluster is asked.`,
-  'link-gen': `Reads the target, changes nothing, and prints what the source needs: the Secret with the credentials, its copy for Linkerd's
-destination controller, and the Link. The flags are those of \`linkerd multicluster link-gen\`, and what it prints works with
+it and without \`--apply\`, no cluster is asked. To remove an account, delete it by its name:
+
+\`\`\`sh
+kubectl --context west -n linkerd-multicluster delete serviceaccount/remote-access-east secret/remote-access-east-token
+kubectl --context west delete clusterrolebindings/remote-access-east clusterroles/remote-access-east
+\`\`\``,
+  'link-gen': `Reads the target, changes nothing, and prints what the source needs: the Secret with the credentials and the Link; on a flat
+network also the copy of the Secret for Linkerd's destination controller. Without \`--flat\`, that is so if the account may read
+pods. The flags are those of \`linkerd multicluster link-gen\`, and what it prints works with
 Linkerd's own controller too.
 
 \`\`\`sh
@@ -146,10 +199,11 @@ controllers write for, the operator finds nothing out; what can be seen in the c
 A heartbeat that looks late is watched for as long as its Lease lasts before it is called dead, since the clocks of your
 machine and of the cluster may differ: a check of an operator that has died can take as long as that.`,
   'credentials mint': `For a Link that Git or somebody else declares: it makes what \`link\` makes, without the Link. An account that has a token keeps
-it, so running it again changes nothing.
+it, so running it again changes nothing; one whose tokens are all of an earlier account of its name gets a new one. The Secret is
+the one that the Link names, if there is a Link. \`--flat\` and \`--export-namespaces\` are those of \`link\`.
 
 \`\`\`sh
-linkspan credentials mint --context east --to-context west           # prints the manifests for both clusters
+linkspan credentials mint --context east --to-context west           # on a terminal, what would change; in a pipe, the manifests
 linkspan credentials mint --context east --to-context west --apply
 \`\`\`
 
@@ -165,11 +219,22 @@ linkspan credentials rotate west --context east --to-context west --apply
 \`\`\`
 
 The copy for Linkerd's destination controller is deleted and created again, since the controller does not notice a Secret that
-changes; flat mode pauses for as long. An account that has not the name \`linkerd-service-mirror-remote-access-<source>\` may be
-used by other clusters, so its old token stays, unless \`--revoke\` is given.`,
+changes; flat mode pauses for as long. What is yet to be done is written on the Secret of the Link first, in the annotation
+\`linkspan.dev/rotation\`: whatever stops the command, running it again finishes, with the same token.
+
+The old token stays, unless \`--revoke\` is given, if the account does not record this source, and is not named after it; and if
+other credentials of this source hold it. A Secret that a controller keeps, as that of External Secrets, is not rotated, since the
+old token would be back after it was revoked: apply the token Secret that the command prints without \`--apply\`, have
+\`linkspan credentials mint\` print the credentials with \`-o yaml\`, put them where the controller takes them from, and delete the old token
+when \`CredentialsValid\` names the new one.`,
   init: `It reads each cluster: the domains from Linkerd's ConfigMap \`linkerd-config\`, and the addresses of the gateway from its
 Service. The name of a cluster is made of its context: \`east\` of \`admin@east\`. What a cluster does not answer within 10 s,
 or nobody but you can know, has a comment \`DECIDE:\` in the file, and a note on stderr. Clusters are not written to.
+
+Where Linkspan runs already, the file has what runs: the image and the settings of the operator, by its Deployment and by
+what \`install\` has recorded; which clusters are linked, and in which direction; and for each Link what it has of its own,
+such as selectors and excluded keys. Clusters have the names that Links call them. What the file cannot have, or would
+change, is a note. The last notes are the commands that come next: \`linkspan synth\`, and \`linkspan plan\` for each folder.
 
 \`\`\`sh
 linkspan init                                    # every context of the kubeconfig
@@ -178,19 +243,23 @@ linkspan init --context east --context west --image registry.example.com/linkspa
 
 \`linkspan synth\` renders the file as it is. A file that is there already is not overwritten: the exit code is 2.`,
   gateways: `The columns are those of \`linkerd multicluster gateways\`, for the gateways of all Links. \`ALIVE\` is what the operator's
-probe found last, and \`NUM_SVC\` the number of mirror Services. \`LATENCY\` is that of the last probe. It is in the metrics of
-the operator's pod, which is asked through the API server: that needs the right to \`get\` \`pods/proxy\`. Without it, or
-without an operator in the cluster, the column has \`-\`, and stderr has the reason.
+probe found last: it is \`unknown\` (\`null\` in JSON) where the operator's Lease of the Link is not held, not renewed or may not
+be read: nobody has probed the gateway then.
 
 \`\`\`sh
 linkspan gateways            # CLUSTER  ALIVE  NUM_SVC  LATENCY
 linkspan gateways -o wide    # also the Link, addresses, port and identity
 linkspan gateways -o json    # a list with the fields of Linkerd's, and more
-\`\`\``,
+\`\`\`
+
+The exit code is 0 if all of them are alive, and 1 if one is not, or is \`unknown\`, or no Link is to the cluster that
+\`--cluster-name\` names. Without any gateway it is 0.`,
   status: `Each Link with its cluster, whether it is Ready and why, its gateway, and how many of the exported Services are mirrored; then
 each condition that is not as it should be; then each Service that is not mirrored, with the reason. Where the cluster serves the
 [MCS API](mcs.md), it also lists the ServiceImports with the clusters that they lead to, and names each ServiceExport that is not
-valid or conflicts with others, and each ServiceImport that is not ready, with the reason; of each at most 50 without \`-o wide\`.
+valid or conflicts with others, and each ServiceImport that is not ready, with the reason. Last come the
+[ServiceFailovers](failover.md): those that are not ready, with the reason, and where each sends requests. Of ServiceImports,
+ServiceExports and ServiceFailovers at most 50 are listed without \`-o wide\`.
 
 \`\`\`sh
 linkspan status                 # all Links
@@ -198,9 +267,15 @@ linkspan status west --watch    # one Link, printed again whenever anything has 
 linkspan status -o json
 \`\`\`
 
-The exit code is 0 if all Links are Ready, and 1 otherwise. A Link that nobody serves any more is not Ready, whatever was last
-reported. A Link lists the Services that are not mirrored first, and at most 100 of those that are. \`--watch\` goes on when the API server is
+The exit code is 0 if nothing of this is broken and all of it is known, and 1 otherwise: a Link that is not Ready, a Service that
+is not mirrored or does not join, a ServiceExport that is not valid, a ServiceImport or a ServiceFailover that is not ready, or
+something that may not be read or that nobody has reported on. Two things are listed and are no fault: a headless Service
+without pods, and a conflict between ServiceExports, which is settled. A Link that nobody serves any more is not Ready, whatever
+was last reported; where the Leases may not be read, \`READY\` is \`Unknown\`. A Link lists the Services that are not mirrored first, and at most 100 of those that are. \`--watch\` goes on when the API server is
 away for a while.`,
+  synth: `The folder may contain other files, which stay as they are. \`.linkspan-synth\` lists what was written: such a file is
+deleted when it is wanted no more. Below the folder, a symbolic link is refused. \`.gitattributes\` keeps Git from changing the
+line ends of these files; \`--check\` ignores line ends. A file \`.gitattributes\` of your own is left alone.`,
   completion: `The script holds every command, option and choice of this version; contexts are asked of \`kubectl\`. Where a shell
 reads it:
 
@@ -217,14 +292,24 @@ what clients reach in each cluster.
 \`\`\`sh
 linkspan explain shop/web --context east --to-context west    # reads both clusters
 linkspan explain shop/web-west --context east                 # by the name of the mirror, from the source alone
+linkspan explain -n shop web-west                             # as kubectl has it; svc/web-west and web-west.shop too
+linkspan explain http://web-west.shop.svc.cluster.local:8080  # what a log has: a URL, a name in DNS, a ClusterIP
+linkspan explain web.shop.svc.clusterset.local                # a ServiceImport
 \`\`\`
 
-The exit code is 0 if it ends at a ready address, and 1 otherwise. Without \`--to-context\`, what the source knows is all that is
-looked at. Namespaces that the operator must not write to, and its limits, are known from what it reports.`,
+The name of a mirror is taken also where there is none, since it could not be made. \`--namespace\` is that of the Service, other
+than in the other commands; \`--multicluster-namespace\` is that of the extension. With a Service whose name has another
+namespace, \`--namespace\` is still taken for that of the extension, as it once was, and a note says so.
+
+The exit code is 0 if all that is explained ends at a ready address and every step was looked at, and 1 otherwise: a mirror that
+is broken is not hidden by a ServiceImport of its name that works. A step that could not be looked at has the sign \`?\`: where
+the target does not answer, what the source knows of the Service is said all the same. Without \`--to-context\`, what the source
+knows is all that is looked at. Namespaces that the operator must not write to, and its limits, are known from what it reports.`,
   plan: `It is the operator that is asked: its own steps are made against a copy of the source cluster in memory, one after the
 other, until nothing is left to do. What it reads is what the operator would read: the source by \`--context\`; the target
 by the credentials of each Link, in the file or in the source, or by \`--to-context\`; the operator's settings from its
-Deployment. Nothing is written.
+Deployment, in the file or in the source. Where the source has the Link already, it is planned as a server-side apply would leave it, which is asked as a
+dry run. Nothing is written.
 
 \`\`\`sh
 linkspan plan -f link.yaml                                       # by the current context and the Link's credentials
@@ -239,17 +324,18 @@ Dumps are what \`kubectl get services,endpoints,endpointslices,namespaces -A -o 
 | --------- | ---------------------------------------------------------------------------------------- |
 | 0         | nothing would change                                                                     |
 | 1         | it cannot be said: a cluster, a file or the command line stands in the way               |
-| 2         | something would change                                                                   |
+| 2         | something would change, or is held or refused                                            |
 
 \`ACTION\` is \`create\`, \`change\`, \`replace\` (deleted and made anew), \`delete\`; \`refuse\` for what is not mirrored, with the
 reason that the Link's status would have; and \`hold\` for deletions that the mass-deletion guard would hold. ClusterIPs that
 only the API server gives are \`(assigned)\`. What it cannot know: the verdict on a gateway that has none yet (existing
 mirrors keep their readiness, new ones are ready), and names that resolve differently in the source.`,
   migrate: `For each Link it shows what the operator would write as soon as it writes for the Link, which is nothing where Linkerd's
-controller has done its work, and the steps. With \`--apply\` it makes them, Link by Link: it stops Linkerd's controller of the
-Link, waits until the operator holds the Link's Lease and the Link is Ready, and verifies that every mirror has kept its uid
+controller has done its work, and the steps. With \`--apply\` it makes them, Link by Link: it waits until an operator stands
+by, stops Linkerd's controller of the Link, waits until the operator holds the Link's Lease and the Link is Ready, and verifies that every mirror has kept its uid
 and ClusterIP. With the last Link it does the same for Linkerd's local mirror, which writes the members of federated Services
-that this cluster has. It stops at the first obstacle; run it again, and it goes on. [migrate.md](migrate.md) is the whole way.
+that this cluster has. At the first obstacle it gives the Link back to Linkerd's controller and ends; run it again, and it goes
+on. [migrate.md](migrate.md) is the whole way.
 
 \`\`\`sh
 linkspan migrate                         # what would be done, for all Links and the local mirror

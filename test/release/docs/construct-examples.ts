@@ -54,7 +54,7 @@ export const clusterSet = (chart: Chart): void => {
   });
 };
 
-/** Renders what Argo CD needs to apply the folders that `linkspan synth` writes: an Application for each cluster, their project, and an Application for the Applications, so that a commit adds or removes a cluster. Objects are applied in waves. */
+/** Renders what Argo CD needs to apply the folders that `writeClusterSet` writes, or `linkspan synth`: an Application for each cluster, their project, and an Application for the Applications, so that a commit adds or removes a cluster. Objects are applied in waves. */
 export const argoCd = (chart: Chart): void => {
   const clusterSet = new ClusterSet(chart, 'ClusterSet', {
     members: [{ name: 'east' }, { name: 'west', gatewayAddresses: ['gateway.west.example.com'] }],

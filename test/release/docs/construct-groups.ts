@@ -24,7 +24,11 @@ export const CONSTRUCT_GROUPS: readonly ConstructGroup[] = [
         constructs: ['ClusterSet'],
         note: 'Without a program of your own, write [linkspan.yaml](cluster-file.md) and run `linkspan synth`.',
       },
-      { want: 'Argo CD to apply what a ClusterSet renders', constructs: ['ArgoCd'] },
+      {
+        want: 'Argo CD to apply what a ClusterSet renders',
+        constructs: ['ArgoCd'],
+        note: 'The function `writeClusterSet` writes the folders that it applies: see [examples/gitops-typescript](../examples/gitops-typescript).',
+      },
       { want: 'to describe one cluster: its gateway, its operator and its Links', constructs: ['Multicluster'] },
     ],
   },

@@ -2,7 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { ALERT_RULES, type AlertRule } from '../../../constructs/monitoring/alert-rules.ts';
-import { DASHBOARD_SECTIONS, DASHBOARD_VARIABLES } from '../../../constructs/monitoring/dashboard-panels.ts';
+import { DASHBOARD_SECTIONS } from '../../../constructs/monitoring/dashboard-panels.ts';
+import { DASHBOARD_VARIABLES } from '../../../constructs/monitoring/dashboard-queries.ts';
 import { QUERIES, shownMetrics } from './metrics.ts';
 
 /** Metrics that an expression names; those of Linkspan have one of these prefixes. */

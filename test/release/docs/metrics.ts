@@ -84,14 +84,17 @@ const PARTS: readonly { readonly heading: string; readonly text: string; readonl
 export const QUERIES: readonly (readonly [question: string, expr: string])[] = [
   [
     'Seconds since each target was heard. A target that nobody changes is heard about once a minute, and at least every two and a half',
-    'time() - max by (target_cluster_name) (linkspan_target_last_heard_timestamp_seconds)',
+    'time() - max by (cluster, target_cluster_name) (linkspan_target_last_heard_timestamp_seconds)',
   ],
-  ['Services that are not mirrored, and why', 'max by (target_cluster_name, reason) (linkspan_mirrors_failed)'],
+  [
+    'Services that are not mirrored, and why',
+    'max by (cluster, target_cluster_name, reason) (linkspan_mirrors_failed)',
+  ],
   [
     'Mirrors that were deleted within the last hour; the log names each, with the cause',
-    'sum by (target_cluster_name) (increase(linkspan_mirrors_deleted_total[1h]))',
+    'sum by (cluster, target_cluster_name) (increase(linkspan_mirrors_deleted_total[1h]))',
   ],
-  ['Versions that run', 'count by (version) (linkspan_build_info)'],
+  ['Versions that run', 'count by (cluster, version) (linkspan_build_info)'],
 ];
 
 /** @throws Error if a metric is of no part of the page */

@@ -87,12 +87,12 @@ export const rightsTables = (): readonly Table[] => [
   },
   {
     heading: 'A source cluster, in a target on a flat network',
-    text: "With `flat: true`, besides those above, for Linkerd's destination controller, which reads the target with the same account and dies without these rights:",
+    text: "With `flat: true`, or `--flat` of `linkspan link`, `credentials mint` and `allow`, besides those above, for Linkerd's destination controller, which reads the target with the same account and dies without these rights:",
     grants: beyond(remote({ flat: true }), remote()),
   },
   {
     heading: 'A source cluster, in some namespaces of a target',
-    text: "With `exportNamespaces: ['shop']`: a Role in each, and nothing in the whole cluster. The Link must name them too, as `targetNamespaces`; `exportNamespaces` of a member of a `ClusterSet` does both. Linkerd's own Link CRD drops `targetNamespaces`: Linkspan's must be installed. Linkerd's destination controller reads whole clusters, so on a flat network the account that it uses must not be limited.",
+    text: "With `exportNamespaces: ['shop']`, or `--export-namespaces shop` of these commands: a Role in each, and nothing in the whole cluster. The Link must name them too, as `targetNamespaces`; `exportNamespaces` of a member of a `ClusterSet`, and `--export-namespaces` of `link`, do both. Linkerd's own Link CRD drops `targetNamespaces`: Linkspan's must be installed. Linkerd's destination controller reads whole clusters, so on a flat network the account that it uses must not be limited.",
     grants: remote({ exportNamespaces: ['shop'] }),
   },
 ];

@@ -82,6 +82,16 @@ describe.each(EXAMPLE_NAMES)('the example %s', (name) => {
 });
 
 test(
+  'the example gitops-typescript writes, by its README, what the example gitops has in clusters/',
+  async () => {
+    await follow('gitops-typescript', 'Render it');
+    const same = await shell(directory, 'diff -r examples/gitops-typescript/clusters examples/gitops/clusters');
+    expect(same).toMatchObject({ code: 0, stdout: '' });
+  },
+  INSTALL_MS,
+);
+
+test(
   'a misspelt prop fails where an example is synthesized',
   async () => {
     const main = join(folder('podinfo'), 'main.ts');
@@ -210,13 +220,16 @@ onReal('what the examples render, applied by their READMEs', () => {
     RUN_MS,
   );
 
-  test(
-    'gitops, for Argo CD',
-    async () => {
+  test.each([
+    ['gitops', 'Apply with Argo CD'],
+    ['gitops-typescript', 'Apply it'],
+  ])(
+    '%s, for Argo CD',
+    async (name, section) => {
       const client = api(clusters.find(({ name }) => name === 'east')!);
       await client.apply(namespace('argocd'));
       await client.close();
-      expect(await follow('gitops', 'Apply with Argo CD', env)).toMatch(
+      expect(await follow(name, section, env)).toMatch(
         /^application\.argoproj\.io\/linkspan-east serverside-applied$/m,
       );
     },

@@ -15,6 +15,7 @@ import { render } from '../../../constructs/mirror/render.ts';
 import { linkCrd } from '../../../crds/link/definition.ts';
 import { LINKS_NAMESPACE } from '../../support/builders.ts';
 import { installCrd } from '../../cluster/workload/index.ts';
+import { Processes } from '../../cluster/real/processes.ts';
 import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
 import { output, pack, ROOT } from './packed.ts';
 
@@ -58,6 +59,8 @@ describe('the image', () => {
   let manifest: Manifest;
   let cluster: SimulatedCluster;
   const children: ChildProcess[] = [];
+  /** They end with the test process, however that ends. */
+  const processes = new Processes('image');
 
   const app = (...path: readonly string[]): string => join(root, 'app', ...path);
 
@@ -70,6 +73,7 @@ describe('the image', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     children.push(child);
+    processes.watchOver(child);
     return child;
   };
 
@@ -96,6 +100,7 @@ describe('the image', () => {
 
   afterAll(async () => {
     for (const child of children) child.kill('SIGKILL');
+    await processes.close();
     await cluster.stop();
     await output(directory, 'chmod', '-R', 'u+w', root);
     await rm(directory, { recursive: true });

@@ -3,14 +3,8 @@
  * networks happens to these. Each process has a {@link Network} of its own on it, as the operator expects one.
  */
 import type { ClusterAccess } from '../../../operator/kube/access/access.ts';
-import type {
-  Connections,
-  Lane,
-  Network,
-  ProbeRequest,
-  WireRequest,
-  WireResponse,
-} from '../../../operator/kube/network.ts';
+import type { Connections, Lane, Network, ProbeRequest } from '../../../operator/kube/network.ts';
+import type { WireRequest, WireResponse } from '../../../operator/kube/wire.ts';
 import type { Exchange } from '../../cluster/simulated/exchange.ts';
 import { type Random, randomFor } from './random.ts';
 import type { SimulatedProcess, World } from './world.ts';
@@ -283,7 +277,7 @@ class Call implements Exchange, Sender {
     this.#route = connections.internet.route(connections.at);
     this.method = request.method;
     this.url = request.path;
-    this.headers = request.headers;
+    this.headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
     this.answered = this.#answer.promise;
     request.signal.addEventListener('abort', this.#onAbort, { once: true });
     const { internet, at } = connections;

@@ -121,7 +121,13 @@ describe('linkspan synth', () => {
 
     const tree = await treeOf('clusters');
     expect(Object.keys(tree).filter((path) => path.includes('c03'))).toEqual([]);
-    expect(await readdir(join(cwd, 'clusters'))).toEqual(['.linkspan-synth', 'README.md', 'c01', 'c02']);
+    expect(await readdir(join(cwd, 'clusters'))).toEqual([
+      '.gitattributes',
+      '.linkspan-synth',
+      'README.md',
+      'c01',
+      'c02',
+    ]);
     expect(tree).toMatchObject({ 'README.md': 'ours\n', 'c02/kustomization.yaml': 'ours too\n' });
     expect((await stat(join(cwd, 'clusters/c01/3-link-c02.yaml'))).mtimeMs).toBe(untouched.mtimeMs);
   });

@@ -2,7 +2,8 @@
 import { Annotation, CredentialsSecret, credentialsName, Label } from '../../../../crds/wire.ts';
 import { type Check, error, type Finding, warning } from '../check-type.ts';
 import { readCredentials } from '../../common/credentials-secret.ts';
-import { conditionOf, conditionText, eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
+import { byLinkspan, linkAgain, operatorLog } from '../../common/remedies.ts';
+import { asReported, conditionOf, conditionText, eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
 import { rightText } from '../reader.ts';
 import { hasFlatMembers, type LinkFacts, type Survey } from '../survey.ts';
 import type { Granted } from '../target.ts';
@@ -13,57 +14,63 @@ const NO_TARGET = notJudged('the target cannot be reached');
 
 const secretTitle = ({ namespace, secretName }: LinkFacts): string => `Secret ${namespace}/${secretName}`;
 
-const secretFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
+const secretFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | NotJudged => {
   const { credentials } = link;
   if (credentials?.ok !== true) return notJudged('the Secret cannot be read');
   const { value } = credentials;
   if (value.ok || value.in !== 'Secret') return [];
-  const remedy = `link the cluster again with linkspan link, or create it of type ${CredentialsSecret.type} with the kubeconfig of the target under data key ${CredentialsSecret.key}`;
+  const remedy = `link the cluster again: ${linkAgain(survey, link)}; or create it of type ${CredentialsSecret.type} with the kubeconfig of the target under data key ${CredentialsSecret.key}`;
   return [error(secretTitle(link), value.reason, remedy)];
 };
 
-const kubeconfigFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
+const kubeconfigFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | NotJudged => {
   const { credentials } = link;
   if (credentials?.ok !== true) return notJudged('the Secret cannot be read');
   const { value } = credentials;
   if (value.ok) return [];
   if (value.in !== 'kubeconfig') return notJudged('there is no kubeconfig');
   return [
-    error(secretTitle(link), value.reason, 'link the cluster again with linkspan link, or correct the kubeconfig'),
+    error(
+      secretTitle(link),
+      value.reason,
+      `link the cluster again: ${linkAgain(survey, link)}; or correct the kubeconfig`,
+    ),
   ];
 };
 
-/** Whether the operator reads the target with these credentials, whatever this machine finds. */
-const isReadByOperator = ({ conditions, object }: LinkFacts): boolean =>
+/** Whether an operator that is alive reports that it reads the target with these credentials, whatever this machine finds. */
+const isReadByOperator = (link: LinkFacts, survey: Survey): boolean =>
+  !('why' in asReported(link, survey, [])) &&
   ['CredentialsValid', 'TargetReachable'].every((type) => {
-    const condition = conditions?.get(type);
-    return condition?.status === 'True' && condition.observedGeneration === object.metadata.generation;
+    const condition = link.conditions?.get(type);
+    return condition?.status === 'True' && condition.observedGeneration === link.object.metadata.generation;
   });
 
-const reachFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
+const reachFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | NotJudged => {
   const { target } = link;
   if (target === undefined) return NO_CREDENTIALS;
   if (target.version.ok || target.version.obstacle === 'unauthorized') return [];
   const object = `API server ${target.server} of ${link.cluster}`;
   const { why } = target.version;
-  return isReadByOperator(link)
+  const status = byLinkspan(survey, 'status', link.name);
+  return isReadByOperator(link, survey)
     ? [
         warning(
           object,
-          `cannot be reached from this machine: ${why}`,
-          'the operator reaches it; what is in the target is not checked',
+          `cannot be reached from this machine, and what is in it is not checked: ${why}; the operator reports that it reads it, which it may take minutes to take back`,
+          `see in three minutes whether it still reports TargetReachable: ${status}`,
         ),
       ]
     : [error(object, why, 'check that it is up, and that the address in the kubeconfig is the one that pods reach')];
 };
 
-const acceptFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
+const acceptFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | NotJudged => {
   const { target } = link;
   if (target === undefined) return NO_CREDENTIALS;
   if (target.version.ok) return [];
   if (target.version.obstacle !== 'unauthorized') return NO_TARGET;
-  const remedy =
-    'link the cluster again with linkspan link: the token was revoked, has expired, or is of another cluster';
+  const rotate = byLinkspan(survey, 'credentials', 'rotate', link.name, '--apply');
+  const remedy = `the token was revoked, has expired, or is of another cluster: make a new one: ${rotate}, with --to-context and the context of ${link.cluster}`;
   return [error(secretTitle(link), `${link.cluster} refuses the credentials: ${target.version.why}`, remedy)];
 };
 
@@ -75,7 +82,7 @@ export const lackingRights = (object: string, rights: readonly Granted[], remedy
     return granted.value ? [] : [error(object, `may not ${rightText(right)}`, remedy)];
   });
 
-const rightsFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
+const rightsFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | NotJudged => {
   const { target } = link;
   if (target === undefined) return NO_CREDENTIALS;
   if (!target.version.ok) return NO_TARGET;
@@ -83,7 +90,7 @@ const rightsFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
   return lackingRights(
     object,
     target.rights,
-    `grant it in ${link.cluster}: linkspan link writes the account with its rights`,
+    `grant it in ${link.cluster}: link it again, which writes the account with its rights: ${linkAgain(survey, link)}`,
   );
 };
 
@@ -105,18 +112,18 @@ const unreadFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
 const STEPS = [secretFindings, kubeconfigFindings, reachFindings, acceptFindings, rightsFindings];
 
 /** Reports whether this machine has found anything wrong with the credentials. */
-const isFaulty = (link: LinkFacts): boolean =>
+const isFaulty = (link: LinkFacts, survey: Survey): boolean =>
   STEPS.some((step) => {
-    const found = step(link);
+    const found = step(link, survey);
     return !('why' in found) && found.length > 0;
   });
 
-const inUse = (link: LinkFacts, type: string): readonly Finding[] | NotJudged =>
-  conditionOf(link, type, (condition) =>
-    condition.status !== 'False' || isFaulty(link)
-      ? []
-      : [error(link.title, conditionText(condition), 'see the log of the operator')],
-  );
+const inUse = (link: LinkFacts, survey: Survey, type: string): readonly Finding[] | NotJudged =>
+  conditionOf(link, survey, type, (condition) => {
+    if (condition.status === 'True' || isFaulty(link, survey)) return [];
+    const report = condition.status === 'False' ? error : warning;
+    return [report(link.title, conditionText(condition), operatorLog(survey))];
+  });
 
 const isSelectedFlat = (link: LinkFacts, { mirrors }: Survey): boolean =>
   (mirrors.ok && mirrors.value.some(({ metadata }) => metadata.labels?.[Label.remoteDiscovery] === link.cluster)) ||
@@ -128,7 +135,7 @@ const destinationFindings = (link: LinkFacts, survey: Survey): readonly Finding[
   if (settings === undefined) return notJudged('the Link is invalid');
   if (destination?.ok !== true) return notJudged('the Secret cannot be read');
   const object = `Secret ${survey.linkerdNamespace}/${credentialsName(cluster)}`;
-  const remedy = 'link the cluster again with linkspan link';
+  const remedy = `link the cluster again: ${linkAgain(survey, link, undefined, '--flat')}`;
   if (destination.value === undefined) {
     if (!isSelectedFlat(link, survey)) return notJudged('no Service is mirrored or federated on a flat network');
     const reason = "not found: Linkerd's destination controller cannot find pods on a flat network";
@@ -161,7 +168,7 @@ const destinationRightsFindings = (link: LinkFacts, survey: Survey): readonly Fi
   const { version, rights } = destinationAccess;
   const object = `account of Secret ${survey.linkerdNamespace}/${credentialsName(cluster)} in ${cluster}`;
   if (!version.ok) {
-    const remedy = 'link the cluster again with linkspan link';
+    const remedy = `link the cluster again: ${linkAgain(survey, link, undefined, '--flat')}`;
     if (version.obstacle === 'unauthorized') {
       return [error(object, `${cluster} refuses the credentials: ${version.why}`, remedy)];
     }
@@ -171,7 +178,7 @@ const destinationRightsFindings = (link: LinkFacts, survey: Survey): readonly Fi
   return lackingRights(
     object,
     rights,
-    `grant it in ${cluster}: Linkerd's destination controller ends itself without it`,
+    `grant it in ${cluster}, since Linkerd's destination controller ends itself without it: link it again: ${linkAgain(survey, link, undefined, '--flat')}`,
   );
 };
 
@@ -233,7 +240,7 @@ export const CREDENTIALS_CHECKS: readonly Check<Survey>[] = [
     title: 'the operator uses the credentials',
     means: 'The credentials work from here, and the operator reports that it cannot use them.',
     remedy: 'See the reason that the operator reports.',
-    judge: (survey) => eachLink(survey, (link) => inUse(link, 'CredentialsValid')),
+    judge: (survey) => eachLink(survey, (link) => inUse(link, survey, 'CredentialsValid')),
   },
   {
     id: 'target-reachable',
@@ -241,7 +248,7 @@ export const CREDENTIALS_CHECKS: readonly Check<Survey>[] = [
     title: 'the operator reads the targets',
     means: 'The target can be read from here, and the operator reports that it cannot read it.',
     remedy: 'Check network policies and egress from the pods of the operator to the address in the kubeconfig.',
-    judge: (survey) => eachLink(survey, (link) => inUse(link, 'TargetReachable')),
+    judge: (survey) => eachLink(survey, (link) => inUse(link, survey, 'TargetReachable')),
   },
   {
     id: 'destination-secret',

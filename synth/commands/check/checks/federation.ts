@@ -2,7 +2,8 @@
 import { federatedName, LOCAL_WRITE_LEASE, OPERATOR_LEASE } from '../../../../crds/wire.ts';
 import { reportOf } from '../../common/link-status.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
-import { eachLink, isHeldByAnother, notJudged, type NotJudged } from '../link-judgement.ts';
+import { byExplain, byLinkspan, linkAgain, operatorLog, patchLink } from '../../common/remedies.ts';
+import { asReported, eachLink, isHeldByAnother, notJudged, type NotJudged } from '../link-judgement.ts';
 import type { LinkFacts, Survey } from '../survey.ts';
 
 const CATEGORY = 'federated Services';
@@ -11,7 +12,7 @@ const CATEGORY = 'federated Services';
 interface Refusals extends Pick<Check<Survey>, 'id' | 'title' | 'means' | 'remedy'> {
   readonly reasons: readonly string[];
   /** The remedy of a finding. */
-  readonly advice: string;
+  readonly advice: (link: LinkFacts, survey: Survey) => string;
 }
 
 const REFUSALS: readonly Refusals[] = [
@@ -23,7 +24,8 @@ const REFUSALS: readonly Refusals[] = [
       "A Service is to join a federated Service on a flat network, and Linkerd's control plane has no credentials of its cluster: it could not find the pods.",
     remedy:
       "Make the copy of the credentials in the namespace of Linkerd's control plane, as `linkspan link` does, or have federated Services lead through the gateway: `federation: gateway` of the Link.",
-    advice: 'link the cluster again with linkspan link --flat, or set spec.federation of the Link to gateway',
+    advice: (link, survey) =>
+      `link the cluster again: ${linkAgain(survey, link, undefined, '--flat')}; or have federated Services lead through its gateway: ${patchLink(survey, link.name, { federation: 'gateway' })}`,
   },
   {
     id: 'federated-ports',
@@ -32,7 +34,7 @@ const REFUSALS: readonly Refusals[] = [
     means:
       'A Service lacks a port of the federated Service, which has those of its first member: the local one, or that of the oldest Link. Requests to that port would fail, so the Service does not join.',
     remedy: 'Give all Services of that name the same ports.',
-    advice: 'give the Services of this name the same ports in all clusters',
+    advice: () => 'give the Services of this name the same ports in all clusters',
   },
   {
     id: 'federated-conflicts',
@@ -40,20 +42,24 @@ const REFUSALS: readonly Refusals[] = [
     title: 'nobody else has the names of federated Services',
     means: 'A Service that is no federated one has the name of a federated Service. It is left alone.',
     remedy: 'Rename or delete the Service that is named.',
-    advice: 'rename or delete the Service that has the name',
+    advice: () => 'rename or delete the Service that has the name',
   },
 ];
 
 const KNOWN: ReadonlySet<string> = new Set(REFUSALS.flatMap(({ reasons }) => reasons));
 
-const refusedFindings = (link: LinkFacts, isWanted: (reason: string) => boolean, remedy: string): readonly Finding[] =>
+const refusedFindings = (
+  link: LinkFacts,
+  isWanted: (reason: string) => boolean,
+  remedy: (namespace: string, name: string) => string,
+): readonly Finding[] =>
   reportOf(link.object)
     .members.filter(({ isMirrored, reason }) => !isMirrored && reason !== '' && isWanted(reason))
     .map(({ namespace, name, reason, message }) =>
       error(
         `Service ${namespace}/${name} of ${link.cluster}`,
         `does not join ${federatedName(name)}, ${reason}: ${message}`,
-        remedy,
+        remedy(namespace, name),
       ),
     );
 
@@ -63,23 +69,32 @@ const refused = ({ id, reasons, title, means, remedy, advice }: Refusals): Check
   title,
   means,
   remedy,
-  judge: (survey) => eachLink(survey, (link) => refusedFindings(link, (reason) => reasons.includes(reason), advice)),
+  judge: (survey) =>
+    eachLink(survey, (link) => {
+      const findings = refusedFindings(
+        link,
+        (reason) => reasons.includes(reason),
+        () => advice(link, survey),
+      );
+      return asReported(link, survey, findings);
+    }),
 });
 
 /** Services that are selected, and that no status is about. Of many, not all are reported. */
-const silentFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
+const silentFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | NotJudged => {
   const { target, cluster, object } = link;
   if (target?.members.ok !== true) return notJudged('the Services of the target cannot be read');
   const { members } = reportOf(object);
   const reported = new Set(members.map(({ namespace, name }) => `${namespace}/${name}`));
-  if (reported.size >= MAX_ENTRIES || isHeldByAnother(link)) return [];
+  if (isHeldByAnother(link)) return notJudged('the operator stands by for the Link');
+  if (reported.size >= MAX_ENTRIES) return [];
   return target.members.value
     .filter((key) => !reported.has(key))
     .map((key) =>
       error(
         `Service ${key} of ${cluster}`,
         'is to join a federated Service, and the operator does not report on it',
-        'see the checks of the operator, and its log',
+        operatorLog(survey),
       ),
     );
 };
@@ -87,13 +102,14 @@ const silentFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
 /** Most Services that a Link reports on. */
 const MAX_ENTRIES = 500;
 
-const leaseFindings = ({ heartbeats, namespace }: Survey): readonly Finding[] | NotJudged => {
+const leaseFindings = (survey: Survey): readonly Finding[] | NotJudged => {
+  const { heartbeats, namespace } = survey;
   if (!heartbeats.ok) return notJudged('Leases cannot be read');
   const leader = heartbeats.value.get(OPERATOR_LEASE)?.holder ?? '';
   const beat = heartbeats.value.get(LOCAL_WRITE_LEASE);
   if (leader === '' || beat === undefined || !beat.isAlive || beat.holder === leader) return [];
   const reason = `${beat.holder} holds it: the operator leaves the Services of this cluster to it, and begins no federated Service that leads through gateways`;
-  const remedy = 'see linkspan migrate, which hands it over with the last Link';
+  const remedy = `hand it over with the last Link: ${byLinkspan(survey, 'migrate')}`;
   return [warning(`Lease ${namespace}/${LOCAL_WRITE_LEASE}`, reason, remedy)];
 };
 
@@ -106,9 +122,12 @@ export const FEDERATION_CHECKS: readonly Check<Survey>[] = [
     remedy: 'See the reason. `linkspan explain` shows the federated Service with all its members.',
     judge: (survey) =>
       eachLink(survey, (link) => {
-        const silent = silentFindings(link);
-        const refused = refusedFindings(link, (reason) => !KNOWN.has(reason), 'see the reason');
-        return 'why' in silent && refused.length === 0 ? silent : [...('why' in silent ? [] : silent), ...refused];
+        const silent = silentFindings(link, survey);
+        const see = (namespace: string, name: string): string =>
+          `follow it: ${byExplain(survey, `${namespace}/${name}`)}`;
+        const refused = refusedFindings(link, (reason) => !KNOWN.has(reason), see);
+        if ('why' in silent && refused.length === 0) return silent;
+        return asReported(link, survey, [...('why' in silent ? [] : silent), ...refused]);
       }),
   },
   ...REFUSALS.map(refused),

@@ -1,6 +1,8 @@
 /** Checks of gateways: as the operator finds them, and as they are in the target. */
 import { Default } from '../../../../crds/wire.ts';
 import { type Check, error, type Finding, warning } from '../check-type.ts';
+import { NOT_PROBED } from '../../common/link-status.ts';
+import { linkAgain, operatorLog } from '../../common/remedies.ts';
 import { conditionOf, conditionText, eachLink, notFalse, notJudged, type NotJudged } from '../link-judgement.ts';
 import type { LinkFacts, Survey } from '../survey.ts';
 
@@ -12,21 +14,22 @@ const addressesOf = (link: LinkFacts): readonly string[] => {
   return ingress.flatMap(({ ip, hostname }) => ip ?? hostname ?? []);
 };
 
-const aliveFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
+const aliveFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | NotJudged => {
   if (link.settings?.gateway === undefined) return notJudged('the Link has no gateway');
-  return conditionOf(link, 'GatewayAlive', (condition) => {
+  if (link.conditions?.get('GatewayAlive')?.reason === NOT_PROBED) return notJudged('the Link has no probe');
+  return conditionOf(link, survey, 'GatewayAlive', (condition) => {
     if (condition.status === 'True') return [];
     if (condition.status === 'Unknown') {
       return [
-        warning(link.title, 'there is no verdict on the gateway yet', 'wait a moment; see the log of the operator'),
+        warning(link.title, 'there is no verdict on the gateway yet', `wait a moment, then ${operatorLog(survey)}`),
       ];
     }
     const named = link.settings?.gateway?.addresses ?? [];
     const now = addressesOf(link).filter((address) => !named.includes(address));
     const remedy =
       now.length === 0
-        ? `see the pods of the gateway in ${link.cluster}, and whether the addresses can be reached from here`
-        : `the gateway of ${link.cluster} has address ${now.join(', ')} now: link the cluster again`;
+        ? `see the pods of the gateway in ${link.cluster}, and whether nodes of ${survey.context} can reach its addresses`
+        : `the gateway of ${link.cluster} has address ${now.join(', ')} now: link the cluster again: ${linkAgain(survey, link)}`;
     return [error(link.title, conditionText(condition), remedy)];
   });
 };
@@ -44,11 +47,11 @@ const targetFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
     return [(isAlive ? warning : error)(object, 'has no Service of a gateway', remedy)];
   }
   const { namespace = '', name } = found.service.metadata;
-  const remedy = `see its Deployment and pods: kubectl --namespace ${namespace} get pods`;
+  const remedy = `see its Deployment and pods in namespace ${namespace} of ${cluster}`;
   return found.ready > 0 ? [] : [error(`Service ${namespace}/${name} of ${cluster}`, 'has no ready endpoint', remedy)];
 };
 
-const portFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
+const portFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | NotJudged => {
   const { settings, target, title, cluster } = link;
   if (settings?.gateway === undefined) return notJudged('the Link has no gateway');
   const found = target?.gateway.ok === true ? target.gateway.value : undefined;
@@ -59,9 +62,16 @@ const portFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
   ] as const;
   return wanted.flatMap(([field, port, name]) => {
     const listed = found.service.spec?.ports?.find((each) => each.name === name);
-    if (port === undefined || listed === undefined || [listed.port, listed.nodePort].includes(port)) return [];
+    if (port === undefined) return [];
+    if (listed === undefined) {
+      const { namespace = '', name: service } = found.service.metadata;
+      const object = `Service ${namespace}/${service} of ${cluster}`;
+      return [warning(object, `has no port ${name}: ${field} cannot be compared`, 'see which of its ports is meant')];
+    }
+    if ([listed.port, listed.nodePort].includes(port)) return [];
     const reason = `has ${field} "${port}", and port ${name} of the gateway of ${cluster} is ${listed.port}`;
-    return [warning(title, reason, 'link the cluster again, unless something in between changes the port')];
+    const remedy = `unless something in between changes the port, link the cluster again: ${linkAgain(survey, link)}`;
+    return [warning(title, reason, remedy)];
   });
 };
 

@@ -1,8 +1,9 @@
 /** Checks of what meshes must have in common, and of what a Link says of the mesh of its target. */
-import { Annotation, Default } from '../../../../crds/wire.ts';
+import { Annotation } from '../../../../crds/wire.ts';
 import { type Check, error, type Finding, skipped, warning } from '../check-type.ts';
 import { eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
 import { type Linkerd, LINKERD_CONFIG } from '../../common/linkerd.ts';
+import { byLinkerd, linkAgain, patchLink } from '../../common/remedies.ts';
 import type { LinkerdRead } from '../linkerd.ts';
 import type { LinkFacts, Survey } from '../survey.ts';
 import { type Bundle, distrust, readBundle } from '../trust.ts';
@@ -12,7 +13,8 @@ const CATEGORY = 'identity';
 const known = (linkerd: LinkerdRead | undefined): Linkerd | undefined =>
   linkerd?.ok === true && linkerd.value !== undefined && !('invalid' in linkerd.value) ? linkerd.value : undefined;
 
-const anchorFindings = (link: LinkFacts, own: Bundle, { context, now }: Survey): readonly Finding[] | NotJudged => {
+const anchorFindings = (link: LinkFacts, own: Bundle, survey: Survey): readonly Finding[] | NotJudged => {
+  const { context, now } = survey;
   const { target, cluster, settings } = link;
   if (target === undefined || settings === undefined || !target.version.ok)
     return notJudged('the target cannot be read');
@@ -31,21 +33,21 @@ const anchorFindings = (link: LinkFacts, own: Bundle, { context, now }: Survey):
     return [error(config, 'not found', 'install Linkerd there, or name its namespace in the Link')];
   }
   if ('invalid' in linkerd.value)
-    return [error(config, `is not valid YAML: ${linkerd.value.invalid}`, 'see `linkerd check`')];
+    return [error(config, `is not valid YAML: ${linkerd.value.invalid}`, 'see what linkerd check finds there')];
   const theirs = readBundle(linkerd.value.anchors);
-  if (!theirs.ok) return [error(`trust anchors of ${cluster}`, theirs.reason, 'see `linkerd check` there')];
-  if (!own.ok) return [error(`trust anchors of ${context}`, own.reason, 'see `linkerd check`')];
+  if (!theirs.ok) return [error(`trust anchors of ${cluster}`, theirs.reason, 'see what linkerd check finds there')];
+  if (!own.ok) return [error(`trust anchors of ${context}`, own.reason, `see ${byLinkerd(survey, 'check')}`)];
   const reason = distrust(own.anchors, theirs.anchors, now);
   const remedy = 'give both meshes a bundle with the anchors of both, and restart what is meshed';
   return reason === undefined ? [] : [error(`${context} and ${cluster}`, reason, remedy)];
 };
 
 /** What an identity of a gateway is in its target. */
-const identityFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
+const identityFindings = (link: LinkFacts, survey: Survey): readonly Finding[] | NotJudged => {
   const { settings, target, title, cluster } = link;
   const gateway = settings?.gateway;
   if (gateway === undefined) return notJudged('the Link has no gateway');
-  const remedy = 'link the cluster again with linkspan link, which reads it from the gateway';
+  const remedy = `link the cluster again, which reads it from the gateway: ${linkAgain(survey, link)}`;
   if (gateway.identity === undefined) {
     return [error(title, 'has no spec.gatewayIdentity: proxies send plaintext, which gateways refuse', remedy)];
   }
@@ -61,7 +63,8 @@ const identityFindings = (link: LinkFacts): readonly Finding[] | NotJudged => {
     ];
   }
   const linkerd = known(target?.linkerd);
-  if (linkerd === undefined || named !== undefined) return [];
+  if (named !== undefined) return [];
+  if (linkerd === undefined) return notJudged("neither the gateway's Service nor Linkerd's settings can be read");
   const end = `.identity.${settings?.linkerdNamespace ?? ''}.${linkerd.trustDomain}`;
   return gateway.identity.endsWith(end)
     ? []
@@ -98,12 +101,12 @@ export const IDENTITY_CHECKS: readonly Check<Survey>[] = [
     means: 'Requests carry a name of the Service that the gateway of the target does not know, and are refused.',
     remedy: 'Write the domain that is named into `spec.targetClusterDomain`, or link the cluster again.',
     judge: (survey) =>
-      eachLink(survey, ({ settings, target, title, cluster }) => {
+      eachLink(survey, ({ settings, target, title, name, cluster }) => {
         const linkerd = known(target?.linkerd);
         if (settings === undefined || linkerd === undefined) return notJudged("the target's settings cannot be read");
         const { clusterDomain } = linkerd;
         const reason = `has spec.targetClusterDomain "${settings.clusterDomain}", and ${cluster} is "${clusterDomain}"`;
-        const remedy = clusterDomain === Default.clusterDomain ? 'correct it, or leave it out' : 'correct it';
+        const remedy = `correct it: ${patchLink(survey, name, { targetClusterDomain: clusterDomain })}`;
         return settings.clusterDomain === clusterDomain ? [] : [error(title, reason, remedy)];
       }),
   },

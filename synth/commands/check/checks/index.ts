@@ -3,6 +3,7 @@ import type { Check } from '../check-type.ts';
 import type { Survey } from '../survey.ts';
 import { CLUSTER_CHECKS } from './cluster.ts';
 import { CREDENTIALS_CHECKS } from './credentials.ts';
+import { FAILOVER_CHECKS } from './failovers.ts';
 import { FEDERATION_CHECKS } from './federation.ts';
 import { GATEWAY_CHECKS } from './gateways.ts';
 import { IDENTITY_CHECKS } from './identity.ts';
@@ -21,4 +22,5 @@ export const CHECKS: readonly Check<Survey>[] = [
   ...MIRROR_CHECKS,
   ...FEDERATION_CHECKS,
   ...IMPORT_CHECKS,
+  ...FAILOVER_CHECKS,
 ];

@@ -1,8 +1,18 @@
 /** Checks of Links by themselves: valid, one for each cluster, and seen by the operator. */
 import { formatFieldErrors } from '../../../../crds/field-error.ts';
+import { Annotation, LinkApi } from '../../../../crds/wire.ts';
+import { byKubectl, byLinkspan, operatorLog } from '../../common/remedies.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
 import { missingFields, servesLinks } from '../crd-fields.ts';
-import { conditionOf, conditionText, eachLink, isHeldByAnother, notFalse, notJudged } from '../link-judgement.ts';
+import {
+  asReported,
+  conditionOf,
+  conditionText,
+  eachLink,
+  isHeldByAnother,
+  notFalse,
+  notJudged,
+} from '../link-judgement.ts';
 import type { LinkFacts, Survey } from '../survey.ts';
 
 const CATEGORY = 'links';
@@ -28,9 +38,13 @@ const served = (link: LinkFacts, survey: Survey): readonly Finding[] => {
     const reason = `is not in namespace ${survey.namespace}, and no operator reports on it`;
     return [error(title, reason, `create it in namespace ${survey.namespace}, where the operator serves Links`)];
   }
-  if (dropsConditions(survey) || namespace !== survey.namespace) return [];
+  if (namespace !== survey.namespace) {
+    const remedy = `check it there: ${byLinkspan({ ...survey, namespace }, 'check', '--link', link.name)}`;
+    return [warning(title, `is in namespace ${namespace}, and whether an operator serves it is not looked at`, remedy)];
+  }
+  if (dropsConditions(survey)) return [];
   if (conditions === undefined) {
-    return [error(title, 'the operator has not reported on it', 'see the checks of the operator, and its log')];
+    return [error(title, 'the operator has not reported on it', operatorLog(survey))];
   }
   const seen = conditions.get('Ready')?.observedGeneration ?? 0;
   const { generation = 0 } = object.metadata;
@@ -39,21 +53,37 @@ const served = (link: LinkFacts, survey: Survey): readonly Finding[] => {
         error(
           title,
           `the operator has not seen its generation ${generation} yet, but ${seen}`,
-          'wait a moment; if this stays, see the checks of the operator, and its log',
+          `wait a moment, then ${operatorLog(survey)}`,
         ),
       ]
     : [];
 };
 
-const ready = (link: LinkFacts): readonly Finding[] => {
+const ready = (link: LinkFacts, survey: Survey): readonly Finding[] => {
   const condition = link.conditions?.get('Ready');
   if (condition === undefined || condition.status === 'True') return [];
-  if (condition.status === 'Unknown') return [warning(link.title, conditionText(condition), 'wait until it is Ready')];
+  if (condition.status === 'Unknown')
+    return [
+      warning(
+        link.title,
+        conditionText(condition),
+        `wait until it is Ready: ${byLinkspan(survey, 'status', link.name, '--watch')}`,
+      ),
+    ];
   const isExplained =
     isHeldByAnother(link) ||
     EXPLAINED.some((type) => link.conditions?.get(type)?.status === 'False') ||
     link.conditions?.get('PruneHeld')?.status === 'True';
-  return isExplained ? [] : [error(link.title, conditionText(condition), 'see the log of the operator')];
+  return isExplained ? [] : [error(link.title, conditionText(condition), operatorLog(survey))];
+};
+
+/** Confirms just as many deletions as the message says are held. */
+const confirmRemedy = ({ name, namespace }: LinkFacts, survey: Survey, message: string): string => {
+  const restore = 'restore the Services in the target';
+  const [, held] = new RegExp(`${Annotation.confirmPrune}="(\\d+)"`).exec(message) ?? [];
+  if (held === undefined) return `${restore}, or confirm the deletion as the message says`;
+  const words = ['-n', namespace, 'annotate', '--overwrite', LinkApi.crd, name, `${Annotation.confirmPrune}=${held}`];
+  return `${restore}; or, if they are gone for good, confirm the deletion of ${held}: ${byKubectl(survey, ...words)}`;
 };
 
 export const LINK_CHECKS: readonly Check<Survey>[] = [
@@ -114,7 +144,11 @@ export const LINK_CHECKS: readonly Check<Survey>[] = [
     means: 'The operator reports that the Link is not ready, for a reason that no other check explains.',
     remedy: 'See the reason, and the log of the operator.',
     judge: (survey) =>
-      eachLink(survey, (link) => (link.conditions === undefined ? notJudged('there is no condition') : ready(link))),
+      eachLink(survey, (link) =>
+        link.conditions === undefined
+          ? notJudged('there is no condition')
+          : asReported(link, survey, ready(link, survey)),
+      ),
   },
   {
     id: 'links-synced',
@@ -122,7 +156,7 @@ export const LINK_CHECKS: readonly Check<Survey>[] = [
     title: 'the operator keeps the mirrors of each Link true',
     means: "The operator cannot take the Link's Lease, or still removes the mirrors of another cluster.",
     remedy: 'See the reason, and the log of the operator.',
-    judge: (survey) => notFalse(survey, 'Synced', 'see the log of the operator'),
+    judge: (survey) => notFalse(survey, 'Synced', operatorLog(survey)),
   },
   {
     id: 'deletions-held',
@@ -134,9 +168,9 @@ export const LINK_CHECKS: readonly Check<Survey>[] = [
       'If the Services are gone for good, confirm with the command in the message; otherwise restore them in the target.',
     judge: (survey) =>
       eachLink(survey, (link) =>
-        conditionOf(link, 'PruneHeld', (condition) =>
+        conditionOf(link, survey, 'PruneHeld', (condition) =>
           condition.status === 'True'
-            ? [error(link.title, condition.message, 'confirm the deletion, or restore the Services in the target')]
+            ? [error(link.title, condition.message, confirmRemedy(link, survey, condition.message))]
             : [],
         ),
       ),
@@ -155,13 +189,14 @@ export const LINK_CHECKS: readonly Check<Survey>[] = [
     title: 'the extension has a Link',
     means: 'There is no Link, so nothing is mirrored.',
     remedy: 'Link a cluster: `linkspan link --to-context <target> --apply`.',
-    judge: ({ links, namespace, crd, extensionNamespace }) => {
+    judge: (survey) => {
+      const { links, namespace, crd, extensionNamespace } = survey;
       if (extensionNamespace.ok && extensionNamespace.value === undefined) {
         return skipped('there is no namespace of the extension');
       }
       if (!links.ok) return skipped('Links cannot be read');
       if (crd.ok && !servesLinks(crd.value)) return skipped('Links are not served');
-      const remedy = 'linkspan link --to-context <target> --apply';
+      const remedy = `link a cluster: ${byLinkspan(survey, 'link', '--apply')}, with --to-context and its context`;
       return judged(links.value.length === 0 ? [warning(`Namespace ${namespace}`, 'has no Link', remedy)] : []);
     },
   },

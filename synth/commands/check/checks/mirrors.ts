@@ -4,7 +4,8 @@ import type { Service } from '../../../../operator/kube/objects.ts';
 import { reportOf } from '../../common/link-status.ts';
 import { type Check, error, type Finding, judged, skipped } from '../check-type.ts';
 import { servesLinks } from '../crd-fields.ts';
-import { eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
+import { byExplain, byKubectl, operatorLog, operatorPods, refusalRemedy } from '../../common/remedies.ts';
+import { asReported, eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
 import type { LinkFacts, Survey } from '../survey.ts';
 import type { Export } from '../target.ts';
 
@@ -15,6 +16,8 @@ const NO_EXPORTS = notJudged('the exports of the target cannot be read');
 interface Refused {
   /** `namespace/name` in the target. */
   readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
   readonly reason: string;
   readonly message: string;
 }
@@ -22,7 +25,7 @@ interface Refused {
 /** What is not mirrored. An entry of no known form has no reason, and is left out. */
 const refusals = ({ object }: LinkFacts): readonly Refused[] =>
   reportOf(object).services.flatMap(({ namespace, name, isMirrored, reason, message }) =>
-    isMirrored || reason === '' ? [] : [{ key: `${namespace}/${name}`, reason, message }],
+    isMirrored || reason === '' ? [] : [{ key: `${namespace}/${name}`, namespace, name, reason, message }],
   );
 
 /** Reasons of refusals that a check of its own reports. */
@@ -35,14 +38,23 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
 /** Reasons that other checks explain, or that are no fault: a headless Service that is scaled to zero. */
 const EXPLAINED: readonly string[] = ['WaitingForEndpoints', 'WaitingForGateway', 'LimitExceeded'];
 
-const refusedFindings = (link: LinkFacts, isWanted: (reason: string) => boolean, remedy: string): readonly Finding[] =>
-  refusals(link)
-    .filter(({ reason }) => isWanted(reason))
-    .map(({ key, reason, message }) => error(`Service ${key} of ${link.cluster}`, `${reason}: ${message}`, remedy));
+const refusedFindings = (
+  link: LinkFacts,
+  survey: Survey,
+  isWanted: (reason: string) => boolean,
+): readonly Finding[] | NotJudged => {
+  const found = refusals(link).filter(({ reason }) => isWanted(reason));
+  const findings = found.map(({ key, namespace, name, reason, message }) => {
+    const mirror = mirrorName(name, link.cluster);
+    const remedy = refusalRemedy(survey, reason, { namespace, mirror });
+    return error(`Service ${key} of ${link.cluster}`, `${reason}: ${message}`, remedy);
+  });
+  return asReported(link, survey, findings);
+};
 
 const refused = (
   id: string,
-  { title, means, remedy, advice }: { readonly title: string; means: string; remedy: string; advice: string },
+  { title, means, remedy }: { readonly title: string; means: string; remedy: string },
 ): Check<Survey> => ({
   id,
   category: CATEGORY,
@@ -50,7 +62,7 @@ const refused = (
   means,
   remedy,
   judge: (survey) =>
-    eachLink(survey, (link) => refusedFindings(link, (reason) => REASONS[id]?.includes(reason) === true, advice)),
+    eachLink(survey, (link) => refusedFindings(link, survey, (reason) => REASONS[id]?.includes(reason) === true)),
 });
 
 /** The Services that stand for Services of a Link's cluster: neither probe Services nor those of single pods. */
@@ -69,20 +81,22 @@ const completeFindings = (link: LinkFacts, survey: Survey): readonly Finding[] |
   if (!survey.mirrors.ok) return notJudged('mirrors cannot be read');
   const explained = new Set(refusals(link).map(({ key }) => key));
   const mirrors = new Map(mirrorsOf(link, survey.mirrors.value).map((mirror) => [keyOf(mirror), mirror]));
-  const remedy = 'see the checks of the operator, and the condition Synced of the Link';
+  const remedy = (key: string): string => `see why: ${byExplain(survey, key)}`;
   const wanted = new Set<string>();
   const missing = target.exports.value.flatMap(({ key, namespace, name }) => {
     const mirror = `${namespace}/${mirrorName(name, cluster)}`;
     wanted.add(mirror);
     return mirrors.has(mirror) || explained.has(key)
       ? []
-      : [error(`Service ${key} of ${cluster}`, 'is exported, and has no mirror', remedy)];
+      : [error(`Service ${key} of ${cluster}`, 'is exported, and has no mirror', remedy(key))];
   });
   const isHeld = link.conditions?.get('PruneHeld')?.status === 'True';
   const stale = [...mirrors.keys()].filter((mirror) => !isHeld && !wanted.has(mirror));
   return [
     ...missing,
-    ...stale.map((mirror) => error(`Service ${mirror}`, `mirrors what ${cluster} does not export`, remedy)),
+    ...stale.map((mirror) =>
+      error(`Service ${mirror}`, `mirrors what ${cluster} does not export`, operatorPods(survey)),
+    ),
   ];
 };
 
@@ -114,16 +128,16 @@ const endpointFindings = (
   if (!survey.mirrors.ok) return notJudged('mirrors cannot be read');
   const isDead = link.conditions?.get('GatewayAlive')?.status === 'False';
   const mirrors = new Set(mirrorsOf(link, survey.mirrors.value).map(keyOf));
-  const remedy = 'see the log of the operator, and who else writes the endpoints, in their managedFields';
+  const remedy = (key: string): string => `see why: ${byExplain(survey, key)}; and ${operatorLog(survey)}`;
   return target.exports.value.flatMap(({ key, namespace, name, mode, isReady }: Export) => {
     const mirror = `${namespace}/${mirrorName(name, cluster)}`;
     if (mode !== 'gateway' || isDead || !mirrors.has(mirror)) return [];
     const count = ready.get(mirror) ?? 0;
     if (isReady && count === 0) {
-      return [error(`Service ${mirror}`, `has no ready endpoint, and ${key} of ${cluster} has one`, remedy)];
+      return [error(`Service ${mirror}`, `has no ready endpoint, and ${key} of ${cluster} has one`, remedy(mirror))];
     }
     return !isReady && count > 0
-      ? [error(`Service ${mirror}`, `has ready endpoints, and ${key} of ${cluster} has none`, remedy)]
+      ? [error(`Service ${mirror}`, `has ready endpoints, and ${key} of ${cluster} has none`, remedy(mirror))]
       : [];
   });
 };
@@ -138,7 +152,8 @@ const orphanFindings = (
     // A federated Service is of several clusters, and has no such label.
     if (cluster === undefined || clusters.has(cluster)) return [];
     if (survey.link !== undefined) return [];
-    const remedy = `delete it, or link ${cluster} again`;
+    const { namespace = '', name } = mirror.metadata;
+    const remedy = `link ${cluster} again, or delete it: ${byKubectl(survey, '-n', namespace, 'delete', 'service', name)}`;
     return [error(`Service ${keyOf(mirror)}`, `mirrors cluster ${cluster}, to which there is no Link`, remedy)];
   });
 
@@ -184,27 +199,23 @@ export const MIRROR_CHECKS: readonly Check<Survey>[] = [
     means:
       'The mirror of a Service would have a name of more than 63 characters, or one that is not a DNS label otherwise.',
     remedy: 'Export a Service with a shorter name, or give the cluster a shorter one.',
-    advice: 'export a Service with a shorter name, or give the cluster a shorter one',
   }),
   refused('mirror-conflicts', {
     title: 'nobody else has the names of mirrors',
     means: 'An object that is not a mirror of this cluster has the name of a mirror. It is left alone.',
     remedy: 'Rename or delete the object that is named, or export the Service under another name.',
-    advice: 'rename or delete the object that has the name',
   }),
   refused('mirror-namespaces', {
     title: 'the namespaces of mirrors exist',
     means: 'The namespace of an exported Service does not exist in the source, or the operator may not write there.',
     remedy:
       'Create the namespace, have the operator create them (`--enable-namespace-creation`), or no longer export the Service.',
-    advice: 'create the namespace, or no longer export the Service',
   }),
   refused('mirror-services', {
     title: 'exported Services can be mirrored',
     means:
       'The exported Service is of a kind that cannot be mirrored: without ports, with UDP alone, of type ExternalName, or a mirror itself.',
     remedy: 'No longer export it.',
-    advice: 'no longer export it',
   }),
   {
     id: 'mirror-failures',
@@ -214,9 +225,7 @@ export const MIRROR_CHECKS: readonly Check<Survey>[] = [
     remedy: 'See the reason, and the log of the operator.',
     judge: (survey) => {
       const known = [...Object.values(REASONS).flat(), ...EXPLAINED];
-      return eachLink(survey, (link) =>
-        refusedFindings(link, (reason) => !known.includes(reason), 'see the log of the operator'),
-      );
+      return eachLink(survey, (link) => refusedFindings(link, survey, (reason) => !known.includes(reason)));
     },
   },
 ];

@@ -1,21 +1,15 @@
 /** Checks of the operator: installed, running, leading, with its rights, and alone. */
-import {
-  Annotation,
-  Label,
-  OPERATOR_CONTAINER,
-  OPERATOR_LEASE,
-  OPERATOR_NAME,
-  writeLeaseName,
-} from '../../../../crds/wire.ts';
+import { Label, OPERATOR_CONTAINER, OPERATOR_LEASE, OPERATOR_NAME, writeLeaseName } from '../../../../crds/wire.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
 import type { Heartbeat } from '../heartbeat.ts';
+import { byInstall, byKubectl, byLinkspan, operatorLog, operatorPods } from '../../common/remedies.ts';
 import { eachLink, notJudged, type NotJudged } from '../link-judgement.ts';
 import type { Deployment, Pod } from '../objects.ts';
 import { isOperator, type LinkFacts, type Survey } from '../survey.ts';
 import { lackingRights } from './credentials.ts';
+import { PROXY_CHECKS } from './proxies.ts';
 
 const CATEGORY = 'operator';
-const PROXY = 'linkerd-proxy';
 
 const operatorOf = ({ deployments }: Survey): Deployment | undefined =>
   deployments.ok ? deployments.value.find(isOperator) : undefined;
@@ -53,7 +47,7 @@ const runningFindings = (survey: Survey, deployment: Deployment): readonly Findi
       error(
         titleOf(survey),
         'is scaled to 0',
-        `scale it: kubectl --namespace ${survey.namespace} scale deployment ${OPERATOR_NAME} --replicas=2`,
+        `scale it: ${byKubectl(survey, '-n', survey.namespace, 'scale', 'deployment', OPERATOR_NAME, '--replicas=2')}`,
       ),
     ];
   if (available >= wanted) return [];
@@ -63,34 +57,8 @@ const runningFindings = (survey: Survey, deployment: Deployment): readonly Findi
     ...(survey.pods.ok ? podsOf(deployment, survey.pods.value) : []).flatMap((pod) => troubleOf(pod) ?? []),
   ];
   const reason = [`${available} of ${wanted} pods are available`, ...troubles].join('; ');
-  const remedy = `see kubectl --namespace ${survey.namespace} describe pods, and the log`;
+  const remedy = `see its pods: ${byKubectl(survey, '-n', survey.namespace, 'describe', 'pods')}`;
   return [available === 0 ? error(titleOf(survey), reason, remedy) : warning(titleOf(survey), reason, remedy)];
-};
-
-/** Pods of the extension that lack the proxy that they are to have, or whose proxy is not ready. */
-const proxyFindings = ({ metadata, spec, status }: Pod): readonly Finding[] => {
-  if (metadata.annotations?.[Annotation.inject] !== 'enabled') return [];
-  const object = `Pod ${metadata.namespace ?? ''}/${metadata.name}`;
-  const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
-  if (!containers.some(({ name }) => name === PROXY)) {
-    const remedy = "check that Linkerd's proxy injector runs, then restart the pod";
-    return [warning(object, 'is to be in the mesh, and has no proxy', remedy)];
-  }
-  const proxy = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].find(
-    ({ name }) => name === PROXY,
-  );
-  return proxy?.ready === true
-    ? []
-    : [error(object, 'its proxy is not ready', 'see `linkerd check --proxy`, and its log')];
-};
-
-/** A proxy of another version than that of the control plane, as in `edge-26.8.1`. */
-const proxyVersionFindings = ({ metadata, spec }: Pod, wanted: string): readonly Finding[] => {
-  const proxy = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].find(({ name }) => name === PROXY);
-  const [, tag] = /^[^@]*:([^:/@]+)(?:@|$)/.exec(proxy?.image ?? '') ?? [];
-  if (tag === undefined || tag === wanted) return [];
-  const reason = `has proxy ${tag}, and the control plane is ${wanted}`;
-  return [warning(`Pod ${metadata.namespace ?? ''}/${metadata.name}`, reason, 'restart the pod')];
 };
 
 const leaseFindings = (beat: Heartbeat | undefined, object: string, remedy: string): readonly Finding[] => {
@@ -130,7 +98,7 @@ const linkLeaseFindings = (link: LinkFacts, survey: Survey): readonly Finding[] 
   const beats = survey.heartbeats.value;
   const beat = beats.get(writeLeaseName(link.name));
   const object = `Lease ${survey.namespace}/${writeLeaseName(link.name)}`;
-  const found = leaseFindings(beat, object, 'nobody writes mirrors for the Link: see the checks of the operator');
+  const found = leaseFindings(beat, object, `nobody writes mirrors for the Link: ${operatorPods(survey)}`);
   const leader = beats.get(OPERATOR_LEASE)?.holder ?? '';
   if (found.length > 0 || beat === undefined || leader === '' || beat.holder === leader) return found;
   if (linkerdControllers(survey).some((each) => isPodOf(beat.holder, each))) return [];
@@ -145,15 +113,23 @@ const besideFindings = (deployment: Deployment, survey: Survey): readonly Findin
   if (survey.link !== undefined && links.length === 0) return [];
   const isWriting = links.some((link) => {
     const beat = survey.heartbeats.ok ? survey.heartbeats.value.get(writeLeaseName(link.name)) : undefined;
-    return beat !== undefined && isPodOf(beat.holder, deployment);
+    return beat?.isAlive === true && isPodOf(beat.holder, deployment);
   });
   const object = `Deployment ${namespace}/${name}`;
+  if (!isWriting && (deployment.spec?.replicas ?? 1) === 0) {
+    const reason = `is scaled to 0: it does not take over ${cluster} when the operator stops`;
+    return [warning(object, reason, 'remove it when you no longer want to go back')];
+  }
+  if (!isWriting && (deployment.status?.readyReplicas ?? 0) === 0) {
+    const reason = `has no ready pod: it cannot take over ${cluster} when the operator stops`;
+    return [warning(object, reason, 'see its pods, or remove it when you no longer want to go back')];
+  }
   return [
     isWriting
       ? warning(
           object,
           `writes the mirrors of ${cluster}, and the operator stands by`,
-          'remove it to hand the Link over',
+          `hand the Link over: ${byLinkspan(survey, 'migrate', links[0]?.name ?? '', '--apply')}`,
         )
       : warning(
           object,
@@ -177,7 +153,7 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
     judge: (survey) => {
       if (!survey.deployments.ok) return skipped('Deployments cannot be read');
       if (isWithoutNamespace(survey)) return NO_NAMESPACE;
-      const remedy = 'linkspan install --apply, or name its namespace with --namespace';
+      const remedy = `install it: ${byInstall(survey)}; or name its namespace with --namespace`;
       return judged(operatorOf(survey) === undefined ? [error(titleOf(survey), 'not found', remedy)] : []);
     },
   },
@@ -205,7 +181,7 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
       const { heartbeats, namespace } = survey;
       if (!heartbeats.ok) return skipped('Leases cannot be read');
       if (isWithoutNamespace(survey)) return NO_NAMESPACE;
-      const remedy = 'no operator leads: see whether it runs, and its log';
+      const remedy = `no operator leads: ${operatorPods(survey)}; and ${operatorLog(survey)}`;
       return judged(
         leaseFindings(heartbeats.value.get(OPERATOR_LEASE), `Lease ${namespace}/${OPERATOR_LEASE}`, remedy),
       );
@@ -226,8 +202,9 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
     means:
       'The ServiceAccount of the operator lacks a right that it needs with its arguments. [rights.md](rights.md) says what each is for.',
     remedy:
-      'Write its roles again: `linkspan upgrade --apply`, or apply those that `MirrorOperator` renders. A right in the namespace of the control plane comes with its prop `flat`.',
-    judge: ({ operatorRights, namespace, linkerdNamespace }) => {
+      'Write its roles again: `linkspan upgrade --apply`, or apply those that `MirrorOperator` renders. A right in the namespace of the control plane comes with `--flat`, or with the prop `flat`.',
+    judge: (survey) => {
+      const { operatorRights, namespace, linkerdNamespace } = survey;
       if (operatorRights === undefined) return skipped('there is no operator whose rights could be asked for');
       const object = `ServiceAccount ${namespace}/${OPERATOR_NAME}`;
       if (!operatorRights.ok) {
@@ -239,8 +216,12 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
         right.namespace === linkerdNamespace ? 'true' : 'false',
       );
       return judged([
-        ...lackingRights(object, others, 'write its roles again: linkspan upgrade --apply'),
-        ...lackingRights(object, discovery, 'set flat of the operator, and write its roles again'),
+        ...lackingRights(object, others, `write its roles again: ${byLinkspan(survey, 'upgrade', '--apply')}`),
+        ...lackingRights(
+          object,
+          discovery,
+          `write its roles again: ${byLinkspan(survey, 'upgrade', '--flat', '--apply')}, or set the prop flat; or have federated Services lead through gateways: spec.federation of the Links`,
+        ),
       ]);
     },
   },
@@ -260,30 +241,7 @@ export const OPERATOR_CHECKS: readonly Check<Survey>[] = [
       return judged(version === survey.version ? [] : [warning(titleOf(survey), reason, 'upgrade the older one')]);
     },
   },
-  {
-    id: 'proxies',
-    category: CATEGORY,
-    title: 'the proxies of the extension are healthy',
-    means:
-      'A pod of the extension that is to be in the mesh has no proxy, or one that is not ready. Gateways refuse its probes.',
-    remedy: "Check Linkerd's proxy injector, then restart the pod.",
-    judge: ({ pods }) => (pods.ok ? judged(pods.value.flatMap(proxyFindings)) : skipped('Pods cannot be read')),
-  },
-  {
-    id: 'proxy-versions',
-    category: CATEGORY,
-    title: "the proxies of the extension have the version of Linkerd's control plane",
-    means: 'A pod of the extension was not restarted after an upgrade of Linkerd.',
-    remedy: 'Restart the pods: `kubectl rollout restart deployment`.',
-    judge: ({ pods, linkerd }) => {
-      if (!pods.ok) return skipped('Pods cannot be read');
-      const settings = linkerd.ok ? linkerd.value : undefined;
-      const wanted = settings === undefined || 'invalid' in settings ? undefined : settings.version;
-      return wanted === undefined
-        ? skipped("the version of Linkerd's control plane is not known")
-        : judged(pods.value.flatMap((pod) => proxyVersionFindings(pod, wanted)));
-    },
-  },
+  ...PROXY_CHECKS,
   {
     id: 'linkerd-controllers',
     category: CATEGORY,

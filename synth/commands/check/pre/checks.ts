@@ -4,7 +4,9 @@ import { apiVersionOf } from '../../../../operator/kube/objects.ts';
 import { type Check, error, type Finding, judged, skipped, warning } from '../check-type.ts';
 import { lackingRights } from '../checks/credentials.ts';
 import { missingFields } from '../crd-fields.ts';
+import { kubectl } from '../../common/command-text.ts';
 import { LINKERD_CONFIG } from '../../common/linkerd.ts';
+import { byLinkerd, quoted } from '../../common/remedies.ts';
 import { isOperator } from '../survey.ts';
 import { readBundle } from '../trust.ts';
 import type { PreSurvey } from './survey.ts';
@@ -27,16 +29,17 @@ const versionFindings = ({ kubernetes, context }: PreSurvey): readonly Finding[]
     : [error(context, `has Kubernetes ${kubernetes.value}`, `upgrade to 1.${OLDEST_MINOR} or later`)];
 };
 
-const linkerdFindings = ({ linkerd, linkerdNamespace }: PreSurvey): readonly Finding[] => {
+const linkerdFindings = (survey: PreSurvey): readonly Finding[] => {
+  const { linkerd, linkerdNamespace } = survey;
+  const remedy = `see ${byLinkerd(survey, 'check')}`;
   if (!linkerd.ok) return [];
   const object = `ConfigMap ${linkerdNamespace}/${LINKERD_CONFIG}`;
   if (linkerd.value === undefined) {
     return [error(object, 'not found', 'install Linkerd first, or name its namespace with --linkerd-namespace')];
   }
-  if ('invalid' in linkerd.value)
-    return [error(object, `is not valid YAML: ${linkerd.value.invalid}`, 'see `linkerd check`')];
+  if ('invalid' in linkerd.value) return [error(object, `is not valid YAML: ${linkerd.value.invalid}`, remedy)];
   const bundle = readBundle(linkerd.value.anchors);
-  return bundle.ok ? [] : [error(`trust anchors in ${linkerdNamespace}`, bundle.reason, 'see `linkerd check`')];
+  return bundle.ok ? [] : [error(`trust anchors in ${linkerdNamespace}`, bundle.reason, remedy)];
 };
 
 const controllersOf = ({ deployments }: PreSurvey): readonly Finding[] =>
@@ -94,18 +97,18 @@ export const PRE_CHECKS: readonly Check<PreSurvey>[] = [
     category: CATEGORY,
     title: "Linkerd's policy is served",
     means: 'The API server lacks a kind by which the gateway and the operator allow their clients.',
-    remedy: "Install Linkerd's CRDs: `linkerd install --crds`.",
-    judge: ({ policy }) =>
-      policy.every(({ served }) => !served.ok)
+    remedy: "Install Linkerd's CRDs: `linkerd install --crds | kubectl apply -f -`.",
+    judge: (survey) =>
+      survey.policy.every(({ served }) => !served.ok)
         ? skipped('the kinds of the API server cannot be read')
         : judged(
-            policy.flatMap(({ of, served }) =>
+            survey.policy.flatMap(({ of, served }) =>
               served.ok && !served.value
                 ? [
                     error(
                       `${of.plural}.${apiVersionOf(of)}`,
                       'not served',
-                      "install Linkerd's CRDs: linkerd install --crds",
+                      `install Linkerd's CRDs: ${quoted(`linkerd install --crds | ${kubectl(survey, 'apply', '-f', '-')}`)}`,
                     ),
                   ]
                 : [],

@@ -71,6 +71,19 @@ export const sameSet = (a: FieldSet, b: FieldSet): boolean =>
       return other !== undefined && sameSet(child, other);
     }));
 
+/** A set as a schema has it that has become another since: of what is a whole by now, no part is owned, but all of it. */
+export function byShape(set: FieldSet, shape: Shape): FieldSet {
+  if (set.children.size === 0) return set;
+  if (shape.atomic) return LEAF;
+  let children: Map<string, FieldSet> | undefined;
+  for (const [step, child] of set.children) {
+    const inner = step.startsWith('f:') ? shapeOfField(shape, step.slice(2)) : (shape.items ?? {});
+    const reshaped = byShape(child, inner);
+    if (reshaped !== child) (children ??= new Map(set.children)).set(step, reshaped);
+  }
+  return withChildren(set, set.member, children);
+}
+
 /** The fields that a value sets, as an apply owns them: leaves, and the items of keyed lists themselves. */
 export function fieldsOf(value: unknown, shape: Shape, isItem = false): FieldSet {
   const children = childrenOf(value, shape);

@@ -3,6 +3,7 @@
  * conflicts with other managers, and the removal of what a manager no longer applies and nobody else owns.
  */
 import {
+  byShape,
   compare,
   decode,
   difference,
@@ -45,8 +46,8 @@ type Owners = Map<string, Owner>;
 const identity = (entry: Pick<ManagedFieldsEntry, 'manager' | 'operation' | 'apiVersion' | 'subresource'>): string =>
   [entry.manager, entry.operation, entry.subresource, entry.operation === 'Apply' ? '' : entry.apiVersion].join('\0');
 
-const ownersOf = (entries: readonly ManagedFieldsEntry[]): Owners =>
-  new Map(entries.map(({ fieldsV1, ...entry }) => [identity(entry), { entry, set: decode(fieldsV1) }]));
+const ownersOf = (entries: readonly ManagedFieldsEntry[], shape: Shape): Owners =>
+  new Map(entries.map(({ fieldsV1, ...entry }) => [identity(entry), { entry, set: byShape(decode(fieldsV1), shape) }]));
 
 /** The metadata that managers own and requests can change. */
 const OWNED_METADATA = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
@@ -115,7 +116,7 @@ export function trackUpdate(
   const kept = before?.metadata.managedFields ?? [];
   if (reset || (before !== undefined && kept.length === 0 && given.length === 0)) return [];
   const isGiven = given.length > 0 && before !== undefined && !sameJson(given, kept);
-  const owners = ownersOf(isGiven ? given : kept);
+  const owners = ownersOf(isGiven ? given : kept, shape);
   const { added, modified, removed } = compare(
     before === undefined ? blankFor(writer) : owned(before, writer.ignored),
     owned(after, writer.ignored),
@@ -145,7 +146,7 @@ export function applyFields(
   writer: Writer,
   force: boolean,
 ): KubeObject {
-  const owners = ownersOf(live.metadata.managedFields ?? []);
+  const owners = ownersOf(live.metadata.managedFields ?? [], shape);
   if (owners.size === 0 && live.metadata.uid !== undefined) {
     const first: Writer = { ...writer, manager: 'before-first-apply', operation: 'Update' };
     own(owners, first, compare(blankFor(writer), owned(live, writer.ignored), shape).added);

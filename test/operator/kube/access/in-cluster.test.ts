@@ -76,7 +76,7 @@ describe('access by a kubeconfig', () => {
     expect((await sourceAccess({}, folder)).server).toBe('https://10.96.0.1:443');
     const access = await sourceAccess({ kubeconfig: write('kubeconfig', kubeconfig({ token: 'mine' })) }, folder);
     expect(access).toMatchObject({ server: 'https://east:6443', tls: { servername: 'kubernetes' } });
-    expect(await access.authorization()).toEqual({ Authorization: 'Bearer mine' });
+    expect(await access.authorization()).toEqual({ authorization: 'Bearer mine' });
   });
 
   it('asks the program that the kubeconfig names', async () => {
@@ -85,9 +85,14 @@ describe('access by a kubeconfig', () => {
       kind: 'ExecCredential',
       status: { token: 'x' },
     };
-    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'echo', args: [JSON.stringify(credential)] };
+    const exec = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      interactiveMode: 'Never',
+      command: 'echo',
+      args: [JSON.stringify(credential)],
+    };
     const access = await sourceAccess({ kubeconfig: write('kubeconfig', kubeconfig({ exec })) });
-    expect(await access.authorization()).toEqual({ Authorization: 'Bearer x' });
+    expect(await access.authorization()).toEqual({ authorization: 'Bearer x' });
   });
 
   it('uses the password that the kubeconfig has', async () => {

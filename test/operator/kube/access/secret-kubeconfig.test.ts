@@ -298,14 +298,12 @@ describe("the source cluster's kubeconfig", () => {
   };
 
   it('is the file that was named, at its current context', () => {
-    expect(loadSourceKubeconfig({ kubeconfig: write(kubeconfig()) }).getCurrentCluster()?.server).toBe(
-      'https://west:6443',
-    );
+    expect(loadSourceKubeconfig({ kubeconfig: write(kubeconfig()) }).cluster.server).toBe('https://west:6443');
   });
 
   it('is the one that KUBECONFIG names', () => {
     vi.stubEnv('KUBECONFIG', write(kubeconfig()));
-    expect(loadSourceKubeconfig({ context: 'west' }).getCurrentCluster()?.server).toBe('https://west:6443');
+    expect(loadSourceKubeconfig({ context: 'west' }).cluster.server).toBe('https://west:6443');
   });
 
   it('is said to be missing, with what to do, where there is none', () => {

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { linkCrd } from '../../../../crds/index.ts';
+import { jsonReport } from '../../../../synth/commands/check/report.ts';
 import { onReal } from '../../../cluster/on-each-backing.ts';
 import {
   eventually,
@@ -13,8 +14,10 @@ import {
   READY_ANNOTATION,
 } from '../../../cluster/workload/index.ts';
 import { credentials, GATEWAY, LINKS_NAMESPACE, link, service, slice } from '../../../support/builders.ts';
+import { serviceExport } from '../../../support/mcs.ts';
 import { linkerdLinkCrd } from '../../../support/linkerd-crd.ts';
 import { linkerdMirror } from '../../../support/linkerd-controller.ts';
+import { typeRemedies } from '../../remedies/remedies.ts';
 import { ANCHOR, EXPIRED_ANCHOR, OTHER_ANCHOR } from '../../../support/trust-anchors.ts';
 import { DEPLOYMENT, Installed, linkerdConfig, textOf } from './installed.ts';
 import {
@@ -383,9 +386,9 @@ const FAULTS: readonly Fault[] = [
     ],
   },
   {
-    name: "Linkerd's controller of a Link is installed, and stands by",
+    name: "Linkerd's controller of a Link is installed, and scaled to 0",
     inject: created('east', linkerdDeployment('west')),
-    finds: [/^linkerd-controllers warning Deployment linkerd-multicluster\/controller-west: stands by for west/],
+    finds: [/^linkerd-controllers warning Deployment .*controller-west: is scaled to 0: it does not take over west/],
   },
   {
     name: "Linkerd's controller writes for a Link",
@@ -464,10 +467,38 @@ const FAULTS: readonly Fault[] = [
     finds: [/^mcs-crds warning CustomResourceDefinition serviceimports\.multicluster\.x-k8s\.io: not found/],
   },
   {
+    name: 'a ServiceExport is of no Service',
+    inject: both(mcsInstalled(), created('east', serviceExport('lost'))),
+    finds: [/^exports-valid error ServiceExport shop\/lost: NoService: /],
+  },
+  {
+    name: 'a ServiceImport cannot have its name',
+    inject: both(
+      mcsInstalled(),
+      created('east', service('api-clusterset')),
+      created('east', service('api')),
+      created('east', serviceExport('api')),
+    ),
+    finds: [/^imports-ready error ServiceImport shop\/api: Pending: .*api-clusterset exists/],
+  },
+  {
+    name: 'a ServiceFailover has no backend',
+    inject: created('east', {
+      apiVersion: 'linkspan.dev/v1alpha1',
+      kind: 'ServiceFailover',
+      metadata: { name: 'lost', namespace: 'shop' },
+      spec: { service: 'lost', backends: [{ service: 'lost' }] },
+    } as ObjectRef),
+    finds: [/^failovers-ready error ServiceFailover shop\/lost: /],
+  },
+  {
     name: 'the namespace of the extension does not exist',
     inject: async () => () => Promise.resolve(),
     flags: () => ({ namespace: 'nowhere' }),
-    finds: [/^extension-namespace error Namespace nowhere: not found/],
+    finds: [
+      /^extension-namespace error Namespace nowhere: not found/,
+      /^links-served warning Link linkerd-multicluster\/west: is in namespace linkerd-multicluster, and whether/,
+    ],
   },
   {
     name: "the CRD of the Link is Linkerd's",
@@ -540,6 +571,7 @@ onReal('faults, put one by one into an installation that is healthy', () => {
     const undo = await inject(site);
     try {
       await finds(patterns, flags?.(site));
+      await typeRemedies('.', jsonReport(await site.check(flags?.(site))));
       // As long as the fault is there, no check is without a finding.
       expect(textOf(await site.check(flags?.(site)))).not.toEqual([]);
     } finally {

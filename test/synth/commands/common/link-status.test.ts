@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { conditionOf, conditionsOf, reportOf } from '../../../../synth/commands/common/link-status.ts';
+import { conditionOf, conditionsOf, probedAlive, reportOf } from '../../../../synth/commands/common/link-status.ts';
 
 const link = (status: unknown, generation = 1) => ({
   metadata: { name: 'west', namespace: 'links', generation, creationTimestamp: '2026-01-01T00:00:00Z' },
@@ -16,6 +16,19 @@ describe('the report of a Link', () => {
       reason: 'NotReported',
     });
     expect(reportOf(link(undefined)).ready.reason).toBe('NotReported');
+  });
+
+  it('has the gateway alive at the generation that it is about alone', () => {
+    const status = { conditions: [READY], gateway: { alive: true, addresses: ['203.0.113.20'] } };
+    expect(reportOf(link(status)).gatewayAlive).toBe(true);
+    expect(reportOf(link(status, 2)).gatewayAlive).toBeUndefined();
+  });
+
+  it('has no gateway alive that nobody probes, though the operator takes it to be', () => {
+    const alive = (reason: string) => ({ ...READY, type: 'GatewayAlive', reason });
+    const of = (reason: string) =>
+      probedAlive(reportOf(link({ conditions: [READY, alive(reason)], gateway: { alive: true, addresses: [] } })));
+    expect([of('Alive'), of('NotProbed')]).toEqual([true, undefined]);
   });
 
   it.each([

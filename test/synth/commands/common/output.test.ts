@@ -1,6 +1,7 @@
 /** What commands that write print of what became of each object. */
+import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
 import { afterEach, expect, test, vi } from 'vitest';
-import { withReport } from '../../../../synth/commands/common/output.ts';
+import { manifestsText, withReport } from '../../../../synth/commands/common/output.ts';
 
 const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((_text, ...more: readonly unknown[]) => {
   for (const each of more) if (typeof each === 'function') (each as () => void)();
@@ -31,4 +32,24 @@ test('a command that fails half-way lists what it has done until then', async ()
   expect(JSON.parse(written())).toEqual({
     results: [{ context: 'west', kind: 'Secret', namespace: 'mc', name: 'token', outcome: 'created' }],
   });
+});
+
+const ESCAPE = String.fromCodePoint(0x1b);
+const BREAKS = ['\n', '\r\n', '\r', '\v', '\f', '\u0085', '\u2028', '\u2029', '\0', ESCAPE];
+
+test.each(BREAKS)('a context with %j in its name stays in its comment of the manifests', (mark) => {
+  const context = ['east', '---', 'kind: Namespace', '#'].join(mark);
+  const objects = [{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'token' } }];
+  const text = manifestsText([{ context, purpose: 'the token', objects }], 'yaml');
+  expect(text.split(/[\n\r\v\f\u0085\u2028\u2029]/u).slice(0, 3)).toEqual([
+    '---',
+    '# east --- kind: Namespace #: the token',
+    'apiVersion: v1',
+  ]);
+  expect(parseYaml(text)).toEqual(objects[0]);
+});
+
+test('a context with control characters in its name gives no orders to the terminal', async () => {
+  await withReport(undefined, (report) => report.add({ ...CREATED, context: `we${ESCAPE}]0;x\nst` }));
+  expect(written()).toBe('secret/token created in we ]0;x st\n');
 });

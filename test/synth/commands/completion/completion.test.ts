@@ -1,11 +1,11 @@
 /** What shells complete: asked of bash, and of zsh and fish where they are installed, else read from their scripts. */
 import { execFile, execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { bashScript } from '../../../../synth/commands/completion/bash.ts';
 import { fishScript } from '../../../../synth/commands/completion/fish.ts';
 import { allOf, grammarOf } from '../../../../synth/commands/completion/grammar.ts';
@@ -24,14 +24,40 @@ const nested = grammarOf(
   ),
 );
 
+/** Names that make a file if a shell evaluates them, or that it would split or expand. */
+const HOSTILE = [
+  '$(touch pwned)',
+  '`touch pwned`',
+  '; touch pwned;',
+  '"; touch pwned; "',
+  "'; touch pwned; '",
+  '${x:=$(touch pwned)}',
+  'a  b',
+  '*',
+  '~',
+  '\\n',
+  '-n',
+  '\u001b]0;x\u0007',
+];
+
 let directory: string;
+
+/** Makes a kubectl that lists these contexts. */
+const withContexts = async (names: readonly string[]): Promise<void> => {
+  const kubectl = join(directory, 'kubectl');
+  const lines = names.map((name) => `${name}\n`).join('');
+  await writeFile(
+    kubectl,
+    `#!/bin/sh\n[ "$*" = "config get-contexts --output=name" ] && cat <<'END_OF_LIST'\n${lines}END_OF_LIST\n`,
+  );
+  await chmod(kubectl, 0o755);
+};
+
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'linkspan-completion-'));
-  const kubectl = join(directory, 'kubectl');
-  await writeFile(kubectl, '#!/bin/sh\n[ "$*" = "config get-contexts --output=name" ] && printf "east\\nwest\\n"\n');
-  await chmod(kubectl, 0o755);
   await writeFile(join(directory, 'values.yaml'), '');
 });
+beforeEach(() => withContexts(['east', 'west']));
 afterAll(() => rm(directory, { recursive: true }));
 
 const isThere = (shell: string): boolean => {
@@ -64,12 +90,12 @@ describe('bash completes', () => {
     [['install', '--image', 'a/b:1', '--ap'], ['--apply']],
     [
       ['install', '--output', ''],
-      ['yaml', 'json'],
+      ['yaml', 'json', 'diff'],
     ],
     [['install', '-o', 'j'], ['json']],
     [
       ['install', '--output', '='],
-      ['yaml', 'json'],
+      ['yaml', 'json', 'diff'],
     ],
     [['install', '--output', '=', 'y'], ['yaml']],
     [
@@ -94,6 +120,31 @@ describe('bash completes', () => {
     [['synth', '--name', 'install', '--sch'], ['--schema']],
   ])('%j to %j', async (words, expected) => {
     expect(await bash(words)).toEqual(expected);
+  });
+
+  test.each(HOSTILE)('the context %j to text that the shell reads back as that name', async (name) => {
+    await withContexts(['east', name, `${name}-2`]);
+    const [first, second, ...more] = await bash(['link', '--to-context', '']).then((all) => all.slice(1));
+    expect(more).toEqual([]);
+    for (const [completed, expected] of [
+      [first, name],
+      [second, `${name}-2`],
+    ]) {
+      expect(await ask('bash', ['--norc', '-c', `printf %s ${completed ?? ''}`])).toBe(expected);
+    }
+    expect(await bash(['link', '--to-context', name])).toEqual([first, second]);
+    expect(await bash(['link', '--to-context', second ?? ''])).toEqual([second]);
+    expect(await readdir(directory)).toEqual(['kubectl', 'values.yaml']);
+  });
+
+  test.each(HOSTILE)('a file called %j to its name', async (name) => {
+    await writeFile(join(directory, name), '');
+    try {
+      expect(await bash(['install', '--values', ''])).toContain(name);
+      expect(await readdir(directory)).toEqual([name, 'kubectl', 'values.yaml'].sort());
+    } finally {
+      await rm(join(directory, name));
+    }
   });
 
   test('every command', async () => {
@@ -147,6 +198,9 @@ test.runIf(isThere('fish'))('fish completes by its script', async () => {
   expect(await complete('linkspan inst')).toMatch(/^install\t/);
   expect(await complete('linkspan link --to-context ')).toContain('west');
   expect(await complete('linkspan install --output ')).toContain('json');
+  await withContexts(HOSTILE);
+  expect(await complete('linkspan link --to-context ')).toContain('touch pwned');
+  expect(await readdir(directory)).toEqual(['kubectl', 'values.yaml']);
 });
 
 test.each(['bash', 'zsh', 'fish'])('linkspan completion %s prints its script', async (shell) => {
@@ -165,7 +219,7 @@ test('choices, contexts, files and switches are told apart', () => {
   const operands = new Map(
     commands.find(({ path }) => path[1] === 'link')?.flags.map(({ names, operand }) => [names.at(-1), operand]),
   );
-  expect(operands.get('--output')).toEqual(['yaml', 'json']);
+  expect(operands.get('--output')).toEqual(['yaml', 'json', 'diff']);
   expect(operands.get('--to-context')).toBe('context');
   expect(operands.get('--to-kubeconfig')).toBe('file');
   expect(operands.get('--name')).toBe('unknown');

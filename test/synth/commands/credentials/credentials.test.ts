@@ -1,13 +1,11 @@
 /** `linkspan credentials mint` and `rotate`, with the operator that takes up what they write. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import type { KubeObject, ObjectRef } from '../../../cluster/workload/index.ts';
 import { credentials, link, LINKS_NAMESPACE, namespace, secretRef } from '../../../support/builders.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
-import { linkspan, type Outcome } from '../../linkspan.ts';
+import { linkspanHere } from '../../in-process.ts';
+import type { Outcome } from '../../linkspan.ts';
 import { commandWrites } from '../command-writes.ts';
 
 const ACCOUNT = 'linkerd-service-mirror-remote-access-east';
@@ -17,23 +15,17 @@ const COPY = secretRef('cluster-credentials-west', 'linkerd');
 
 onEachBacking('linkspan credentials', (backing) => {
   let clusters: TwoClusters;
-  let directory: string;
 
   beforeAll(async () => {
     clusters = await TwoClusters.start({ backing, west: { controllers: ['serviceaccount-token-controller'] } });
-    directory = await mkdtemp(join(tmpdir(), 'linkspan-credentials-'));
     await clusters.east.apply(namespace('linkerd'));
     await clusters.west.apply(namespace(LINKS_NAMESPACE));
     await clusters.east.apply(link('west', { gatewayAddress: undefined, probeSpec: undefined }));
   }, 120_000);
-  afterAll(async () => {
-    await clusters.stop();
-    await rm(directory, { recursive: true });
-  });
+  afterAll(() => clusters.stop());
 
   const run = (command: string, ...args: readonly string[]): Promise<Outcome> =>
-    linkspan(
-      directory,
+    linkspanHere(
       'credentials',
       command,
       `--kubeconfig=${clusters.eastCluster.kubeconfigFile}`,
@@ -64,13 +56,13 @@ onEachBacking('linkspan credentials', (backing) => {
   });
 
   test('mint prints, and with --apply makes, what a Link from Git needs', { timeout: 60_000 }, async () => {
-    const printed = await run('mint', address());
+    const printed = await run('mint', address(), '--flat');
     expect(printed.code, printed.stderr).toBe(0);
     expect(printed.stdout).toContain(`name: ${ACCOUNT}-token`);
     expect(printed.stdout).not.toContain('kind: Link');
     expect(await writes()).toEqual([]);
 
-    const { code, stdout, stderr } = await run('mint', address(), '--apply');
+    const { code, stdout, stderr } = await run('mint', address(), '--flat', '--apply');
     expect({ code, stdout }, stderr).toEqual({
       code: 0,
       stdout: [
@@ -110,24 +102,51 @@ onEachBacking('linkspan credentials', (backing) => {
     expect(await kubeconfigIn(COPY)).toContain(before);
   });
 
-  test('rotate removes every older token once the operator uses the new one', { timeout: 60_000 }, async () => {
-    const copied = (await clusters.east.get(COPY))?.metadata;
-    clusters.operator();
-    await clusters.ready();
-    const { code, stdout, stderr } = await run('rotate', 'west', '--apply', '--timeout=30s');
-    expect(code, stderr).toBe(0);
-    expect(stdout.split('\n').toSorted()).toEqual(
-      [
-        '',
-        `secret/${ACCOUNT}-token-3 created in west`,
-        'secret/cluster-credentials-west configured in east',
-        'secret/cluster-credentials-west deleted in east',
+  test(
+    'rotate goes on where it was stopped, also between the two writes of the copy',
+    { timeout: 60_000 },
+    async () => {
+      const copied = (await clusters.east.get(COPY))?.metadata;
+      const recorded = async (): Promise<string | undefined> =>
+        (await clusters.east.get(secretRef('cluster-credentials-west')))?.metadata.annotations?.[
+          'linkspan.dev/rotation'
+        ];
+      const before: unknown = JSON.parse((await recorded()) ?? '{}');
+      expect(before).toMatchObject({ copy: { namespace: 'linkerd', labels: copied?.labels } });
+      await clusters.east.delete(COPY);
+      clusters.operator();
+      await clusters.ready();
+      const { code, stdout, stderr } = await run('rotate', 'west', '--apply', '--timeout=30s');
+      expect(code, stderr).toBe(0);
+      expect(stdout.split('\n')).toEqual([
+        `secret/${ACCOUNT}-token-2 unchanged in west`,
+        'secret/cluster-credentials-west unchanged in east',
         'secret/cluster-credentials-west created in east',
         `secret/${ACCOUNT}-token deleted in west`,
-        `secret/${ACCOUNT}-token-2 deleted in west`,
-      ].toSorted(),
-    );
-    const token = await tokenIn(`${ACCOUNT}-token-3`);
+        '',
+      ]);
+      expect(await kubeconfigIn(COPY)).toContain(await tokenIn(`${ACCOUNT}-token-2`));
+      expect((await clusters.east.get(COPY))?.metadata).toMatchObject({
+        labels: copied?.labels,
+        annotations: copied?.annotations,
+      });
+      expect(await recorded()).toBeUndefined();
+    },
+  );
+
+  test('rotate removes every older token once the operator uses the new one', { timeout: 60_000 }, async () => {
+    const copied = (await clusters.east.get(COPY))?.metadata;
+    const { code, stdout, stderr } = await run('rotate', 'west', '--apply', '--timeout=30s');
+    expect(code, stderr).toBe(0);
+    expect(stdout.split('\n')).toEqual([
+      `secret/${ACCOUNT}-token created in west`,
+      'secret/cluster-credentials-west configured in east',
+      'secret/cluster-credentials-west deleted in east',
+      'secret/cluster-credentials-west created in east',
+      `secret/${ACCOUNT}-token-2 deleted in west`,
+      '',
+    ]);
+    const token = await tokenIn(`${ACCOUNT}-token`);
     expect(await kubeconfigIn(secretRef('cluster-credentials-west'))).toContain(token);
     expect(await kubeconfigIn(COPY)).toContain(token);
     const renewed = (await clusters.east.get(COPY))?.metadata;
@@ -139,12 +158,20 @@ onEachBacking('linkspan credentials', (backing) => {
     expect(kept.stdout.match(/ unchanged in /g)).toHaveLength(6);
   });
 
-  test('rotate keeps the token of an account that other clusters may use', { timeout: 60_000 }, async () => {
-    const { code, stdout, stderr } = await run('rotate', 'west', '--source-name=other', '--apply');
+  test('rotate keeps the token of an account that is for another cluster', { timeout: 60_000 }, async () => {
+    const account = {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: ACCOUNT, namespace: LINKS_NAMESPACE },
+    };
+    const record = (uid: string) =>
+      clusters.west.patch(account, { metadata: { annotations: { 'linkspan.dev/source-cluster-uid': uid } } });
+    await record('another');
+    const { code, stdout, stderr } = await run('rotate', 'west', '--apply');
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain(`${ACCOUNT}-token-3 of west stays, since other clusters may use account ${ACCOUNT}`);
+    expect(stderr).toContain(`${ACCOUNT}-token of west stays, since others may use account ${ACCOUNT}`);
     expect(stdout).not.toContain('deleted in west');
-    expect(await tokenIn(`${ACCOUNT}-token-3`)).not.toBe('');
+    expect(await tokenIn(`${ACCOUNT}-token`)).not.toBe('');
   });
 
   test('rotate refuses credentials that it did not find in the target', async () => {

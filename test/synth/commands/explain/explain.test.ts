@@ -39,15 +39,20 @@ onEachBacking('linkspan explain', (backing) => {
   const outline = ({ stdout }: Outcome): readonly string[] =>
     stdout
       .split('\n')
-      .filter((line) => /^[√‼×] |^clients /.test(line))
+      .filter((line) => /^[√‼?×] |^clients /.test(line))
       .map((line) => (line.startsWith('clients') ? line : line.split(' ').slice(0, 2).join(' ')));
 
   test.each([
-    [['web'], 2, '<service>: "web" must be a namespace and a name (as in shop/web)'],
-    [['a/b/c'], 2, '"a/b/c" must be a namespace and a name'],
+    [['web'], 2, '<service>: "web" must have a namespace (as in shop/web, web-west.shop, or -n shop web-west)'],
+    [['a/b/c'], 2, '"a/b/c" must be the name of a Service, a URL or an IP address'],
+    [['203.0.113.99'], 1, 'address 203.0.113.99: no Service of east has it'],
     [[], 2, "missing required argument 'service'"],
     [['shop/web', '--output=wide'], 2, 'Allowed choices are table, json, yaml.'],
-    [['shop/web'], 1, 'Links in namespace linkerd-multicluster of east: there is none (make one with `linkspan link`)'],
+    [
+      ['shop/web'],
+      1,
+      'Links in namespace linkerd-multicluster of east: there is none (make one: `linkspan link --apply --kubeconfig ',
+    ],
   ])('%j exits %i', async (flags, expected, message) => {
     const { code, stderr } = await fromSource(...flags);
     expect(stderr).toContain(message);
@@ -108,7 +113,7 @@ onEachBacking('linkspan explain', (backing) => {
       'hidden',
       () => clusters.west.apply(service('hidden')),
       'export',
-      /no selector of Link west selects it: it has no label mirror.linkerd.io\/exported\n +kubectl --context west -n shop label service hidden mirror.linkerd.io\/exported=true/,
+      /no selector of Link west selects it: it has no label mirror.linkerd.io\/exported\n +export it: `kubectl --kubeconfig \S+ --context west -n shop label service hidden mirror.linkerd.io\/exported=true/,
     ],
     [
       'datagrams',
@@ -167,18 +172,74 @@ onEachBacking('linkspan explain', (backing) => {
     await writeFile(file, await readerOf(eastCluster, east, 'explain-reader', rules));
     const found = await linkspan(directory, 'explain', 'shop/web', `--kubeconfig=${file}`);
     expect(outline(found), found.stderr).toEqual([
-      '‼ access',
-      '‼ access',
+      '? access',
       '√ Link',
       '√ report',
       '√ mirror',
       '√ gateway',
       '√ endpoints',
-      `clients reach ${GATEWAY}`,
+      `clients reach ${GATEWAY}, as far as is known: not of access`,
     ]);
     expect(found.stdout).toMatch(/whether an operator serves the Link is not known: east: .*leases/);
-    expect(found.stdout).toMatch(/whether namespace shop exists is not known: east: .*namespaces/);
-    expect(found.code).toBe(0);
+    // Where there is a Service, there is its namespace.
+    expect(found.stdout).not.toContain('whether namespace');
+    expect(found.code).toBe(1);
+  });
+
+  test('takes what a person has in hand', { timeout: 60_000 }, async () => {
+    const clusterIP = ((await clusters.get('Service', 'web-west')) as { spec?: { clusterIP?: string } }).spec
+      ?.clusterIP;
+    for (const given of [
+      ['web-west.shop'],
+      ['web-west', '-n', 'shop'],
+      ['http://web-west.shop.svc.cluster.local:8080/cart'],
+      [clusterIP ?? ''],
+    ]) {
+      const { code, stdout, stderr } = await fromSource(...given);
+      expect(stdout, stderr).toContain('Service shop/web of west, by Link west of east');
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    }
+  });
+
+  test('takes --namespace for that of the extension where the Service has one, as it once was', async () => {
+    const { code, stderr } = await fromSource('shop/web', '--namespace=linkerd-multicluster');
+    expect(code).toBe(0);
+    expect(stderr).toBe(
+      'note: --namespace linkerd-multicluster is taken for that of the extension, as shop/web has one; --multicluster-namespace names it\n',
+    );
+  });
+
+  test('knows why there is no mirror by the name that clients use', { timeout: 30_000 }, async () => {
+    await eventually(
+      'it is reported',
+      async () => (await clusters.mirrorCondition('taken'))?.reason === 'NameConflict',
+    );
+    const found = await fromSource('far/web-west');
+    expect(outline(found).at(-1)).toBe('clients reach nothing: it stops at report');
+    expect(found.stdout).toMatch(
+      /MissingNamespace.*\n +create it: `kubectl --kubeconfig \S+ --context east create namespace far`/,
+    );
+    expect((await fromSource('shop/taken-west')).stdout).toContain('Service shop/taken of west, by Link west of east');
+    const unknown = await fromSource('shop/unheard-west');
+    expect(unknown.stdout).toContain('Link west does not report on shop/unheard\n');
+    expect(unknown.code).toBe(1);
+  });
+
+  test('goes on from the source when the target does not answer', { timeout: 60_000 }, async () => {
+    const file = join(directory, 'away.yaml');
+    await writeFile(file, clusters.westCluster.kubeconfig.replace(/server: .*/, 'server: https://127.0.0.1:1'));
+    const found = await fromSource('shop/web', `--to-kubeconfig=${file}`, '--to-context=west');
+    expect(outline(found), found.stderr).toEqual([
+      '√ Link',
+      '? Service',
+      '√ report',
+      '√ mirror',
+      '√ gateway',
+      '√ endpoints',
+      `clients reach ${GATEWAY}, as far as is known: not of Service`,
+    ]);
+    expect(found.stdout).toMatch(/\? Service +what is in west is not known: west: .*ECONNREFUSED/);
+    expect(found.code).toBe(1);
   });
 
   test('explains flat mode by the pods of the target', { timeout: 30_000 }, async () => {

@@ -53,7 +53,7 @@ const facts = (
   links: readonly FederationFacts['links'][number][],
   changed: Partial<FederationFacts> = {},
 ): FederationFacts => ({
-  source: 'east',
+  source: { context: 'east', namespace: 'links' },
   member: { namespace: 'shop', name: 'web' },
   federated: federatedAmong(live === undefined ? [] : [live], slices)[0],
   live,
@@ -64,7 +64,7 @@ const facts = (
 });
 const outline = (given: FederationFacts): readonly string[] => {
   const { steps, reached } = explainFederated(given);
-  const signs = { ok: '√', warning: '‼', stop: '×' };
+  const signs = { ok: '√', warning: '‼', stop: '×', unknown: '?' };
   return [...steps.map(({ step, state, message }) => `${signs[state]} ${step}: ${message}`), reached.join(', ')];
 };
 

@@ -65,7 +65,7 @@ const outline = async ({ serviceImport, serviceExport, slices = [] }: Has, name 
   const facts = await importFactsOf(source, { namespace: 'shop', name });
   if (facts === undefined) return undefined;
   const { steps, reached } = explainImport(facts);
-  const signs = { ok: '√', warning: '‼', stop: '×' };
+  const signs = { ok: '√', warning: '‼', stop: '×', unknown: '?' };
   return [...steps.map(({ step, state, message }) => `${signs[state]} ${step}: ${message}`), reached.join(', ')];
 };
 

@@ -10,6 +10,7 @@ const LINK = {
     targetClusterName: 'west',
     gatewayAddress: '203.0.113.20',
     gatewayPort: '4143',
+    probeSpec: { path: '/ready', port: '4191', period: '3s' },
     selector: { matchLabels: { 'mirror.linkerd.io/exported': 'true' } },
   },
   status: {
@@ -34,7 +35,7 @@ const MIRROR: Service = {
 };
 
 const facts = (changed: Partial<Facts> = {}, mirror: Service = MIRROR): Facts => ({
-  source: 'east',
+  source: { kubeconfig: '/tmp/a b', context: 'east', namespace: 'links' },
   link: LINK,
   report: reportOf(LINK),
   unread: [],
@@ -78,7 +79,8 @@ describe('an explanation', () => {
       step: 'export',
       state: 'stop',
       message: 'no selector of Link west selects it: its label mirror.linkerd.io/exported is "yes"',
-      remedy: 'kubectl --context west -n shop label service web mirror.linkerd.io/exported=true --overwrite',
+      remedy:
+        'export it: `kubectl --context west -n shop label service web mirror.linkerd.io/exported=true --overwrite`',
     });
   });
 
@@ -92,6 +94,58 @@ describe('an explanation', () => {
       /^Service shop\/web-west differs from what it should be: label tier, label extra, port 80\/TCP http, port 81\/TCP http$/,
     );
     expect(explain(facts({}, differs)).reached).toEqual(['203.0.113.20']);
+  });
+
+  it('goes on from the source where the target cannot be read, and says what is not known', () => {
+    const away = { context: 'west', obstacle: 'west: get Service shop/web: connect ECONNREFUSED' };
+    const { steps, reached } = explain(facts({ target: undefined, away }));
+    expect(steps.map(({ step, state }) => `${step} ${state}`)).toEqual([
+      'Link ok',
+      'Service unknown',
+      'report ok',
+      'mirror ok',
+      'gateway ok',
+      'endpoints ok',
+    ]);
+    expect(steps[1]?.message).toBe(`what is in west is not known: ${away.obstacle}`);
+    expect(reached).toEqual(['203.0.113.20']);
+    const none = {
+      owned: { services: [], endpoints: [], slices: [] },
+      local: undefined,
+      ref: { namespace: 'shop', name: 'x' },
+    };
+    expect(explain(facts({ ...none, target: undefined, away })).steps.at(-1)).toEqual({
+      step: 'report',
+      state: 'stop',
+      message: 'Link west does not report on shop/x, and west cannot be read',
+    });
+  });
+
+  it.each([
+    ['MissingNamespace', "create it: `kubectl --kubeconfig '/tmp/a b' --context east create namespace shop`; or"],
+    ['NameConflict', "`kubectl --kubeconfig '/tmp/a b' --context east -n shop get service web-west"],
+  ])('prints the command that mends %s, also from the source alone', (reason, expected) => {
+    const entry = {
+      remoteRef: { namespace: 'shop', name: 'web' },
+      conditions: [{ status: 'False', reason, message: 'why' }],
+    };
+    const report = reportOf({ ...LINK, status: { ...LINK.status, mirrorServices: [entry] } });
+    const { steps, reached } = explain(facts({ report, target: undefined, local: undefined }));
+    expect(steps.at(-1)).toMatchObject({
+      step: 'report',
+      state: 'stop',
+      message: expect.stringContaining(reason) as string,
+    });
+    expect(steps.at(-1)?.remedy).toContain(expected);
+    expect(reached).toEqual([]);
+  });
+
+  it.each<[string, Partial<Facts>, string]>([
+    ['nobody serves the Link', { unserved: 'no operator holds its Lease' }, 'nobody is known to probe it'],
+    ['nobody has probed it yet', { report: { ...reportOf(LINK), gatewayAlive: undefined } }, 'is not probed yet'],
+  ])('does not call the gateway alive where %s', (_, changed, expected) => {
+    const step = explain(facts(changed)).steps.find((each) => each.step === 'gateway');
+    expect(step).toMatchObject({ state: 'unknown', message: expect.stringContaining(expected) as string });
   });
 
   it('goes on with a Link that nobody serves, as long as there is a mirror', () => {

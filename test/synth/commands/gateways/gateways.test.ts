@@ -1,5 +1,5 @@
 /** `linkspan gateways`, with the operator whose metrics have the latency. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { linkCrd } from '../../../../crds/index.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
 import { eventually, type ObjectRef } from '../../../cluster/workload/index.ts';
 import { EXPORTED, GATEWAY, link, LINKS_NAMESPACE, service, slice } from '../../../support/builders.ts';
+import { readerOf } from '../../../support/reader.ts';
 import type { TestOperator } from '../../../support/operator.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
 import { linkspan, type Outcome } from '../../linkspan.ts';
@@ -23,7 +24,7 @@ onEachBacking('linkspan gateways', (backing) => {
   let operator: TestOperator;
 
   beforeAll(async () => {
-    clusters = await TwoClusters.start({ backing });
+    clusters = await TwoClusters.start({ backing, east: { controllers: ['serviceaccount-token-controller'] } });
     directory = await mkdtemp(join(tmpdir(), 'linkspan-gateways-'));
     await clusters.link();
     await clusters.west.apply(service('web', { labels: EXPORTED }));
@@ -42,7 +43,7 @@ onEachBacking('linkspan gateways', (backing) => {
     [['--wait=1'], 2, 'It must be a duration such as 30s, 5m or 1h.'],
     [['--as-group=x'], 2, 'It is not taken: name a context of a user in that group'],
     [['--namespace=nope'], 0, 'no Link in namespace nope of east has a gateway'],
-    [['--cluster-name=north'], 0, 'no Link to cluster north in namespace linkerd-multicluster of east has a gateway'],
+    [['--cluster-name=north'], 1, 'no Link to cluster north in namespace linkerd-multicluster of east has a gateway'],
   ])('%j exits %i', async (flags, expected, message) => {
     const { code, stderr } = await run(...flags);
     expect(stderr).toContain(message);
@@ -62,11 +63,20 @@ onEachBacking('linkspan gateways', (backing) => {
     );
   });
 
-  test('a gateway that nobody probes is not alive', async () => {
-    const { code, stdout, stderr } = await run();
-    expect(stdout).toMatch(/^CLUSTER +ALIVE +NUM_SVC +LATENCY\nwest +False +0 +-\n$/);
-    expect(stderr).toBe('note: no latency for west: no operator is seen to hold the Lease of the Link\n');
-    expect(code).toBe(0);
+  /** Whether anybody can say that the gateway is alive: nobody can. */
+  const expectUnknown = async (why: RegExp, ...args: readonly string[]): Promise<void> => {
+    const { code, stdout, stderr } = await run(...args);
+    expect(stdout).toMatch(/^CLUSTER +ALIVE +NUM_SVC +LATENCY\nwest +unknown +\d +-\n$/);
+    expect(stderr).toMatch(why);
+    expect(code).toBe(1);
+    const [found] = JSON.parse((await run(...args, '--output=json')).stdout) as readonly object[];
+    expect(found).toMatchObject({ clusterName: 'west', alive: null });
+  };
+
+  test('a gateway that nobody probes is not known to be alive', async () => {
+    await expectUnknown(
+      /^note: no latency for west: no operator is seen to hold the Lease of the Link\nnote: whether the gateway of west is alive is not known: no operator holds its Lease: [^\n]*\n$/,
+    );
   });
 
   test('an operator outside the cluster has no metrics to ask for', { timeout: 60_000 }, async () => {
@@ -121,6 +131,39 @@ onEachBacking('linkspan gateways', (backing) => {
 
   test('a Link without a gateway is left out', async () => {
     await clusters.east.apply(link('flat', { gatewayAddress: undefined, probeSpec: undefined }));
-    expect((await run()).stdout).not.toContain('flat');
+    const { code, stdout } = await run();
+    expect(stdout).not.toContain('flat');
+    expect(code).toBe(0);
+    await clusters.east.delete(link('flat'));
+  });
+
+  test('a user who may not read Leases does not know whether it is alive', { timeout: 30_000 }, async () => {
+    const rules = [
+      { apiGroups: ['multicluster.linkerd.io'], resources: ['links'] },
+      { apiGroups: [''], resources: ['services'] },
+    ];
+    const file = join(directory, 'reader.yaml');
+    await writeFile(file, await readerOf(clusters.eastCluster, clusters.east, 'gateways-reader', rules));
+    await expectUnknown(
+      /whether an operator serves it is not known: east: .*leases.*forbidden/,
+      `--kubeconfig=${file}`,
+    );
+  });
+
+  test('a gateway that is down is an exit code of 1', { timeout: 60_000 }, async () => {
+    await clusters.gateway.die();
+    await eventually('it is down', async () => (await clusters.condition('GatewayAlive'))?.status === 'False');
+    const { code, stdout } = await run();
+    expect(stdout).toMatch(/\nwest +False +/);
+    expect(code).toBe(1);
+    await clusters.gateway.revive();
+    await eventually('it is back', async () => (await clusters.condition('GatewayAlive'))?.status === 'True');
+    expect((await run()).code).toBe(0);
+  });
+
+  test('a gateway is not known to be alive any more once the operator has gone', { timeout: 60_000 }, async () => {
+    await clusters.stopOperators();
+    await clusters.gateway.die();
+    await expectUnknown(/no operator holds its Lease/);
   });
 });

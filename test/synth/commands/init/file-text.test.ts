@@ -3,9 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
 import { parseClusterFile } from '../../../../synth/cluster-file/cluster-file.ts';
 import { clusterName, clusterNames } from '../../../../synth/commands/init/cluster-name.ts';
+import { composition } from '../../../../synth/commands/init/composition.ts';
 import { clusterFileText } from '../../../../synth/commands/init/file-text.ts';
+import { type Found, NOTHING } from '../../../../synth/commands/init/found.ts';
 import type { Surveyed } from '../../../../synth/commands/init/survey.ts';
 import { CERTIFICATE } from '../../../cluster/certificate.ts';
+import { link } from '../../../support/builders.ts';
 
 const OPTIONS = {
   namespace: 'linkerd-multicluster',
@@ -35,6 +38,21 @@ const silent: Surveyed = {
   silence: 'connect ECONNREFUSED\n127.0.0.1:1',
 };
 
+/** The file of clusters, and of what runs in them. */
+const fileOf = (
+  members: readonly Surveyed[],
+  options: Parameters<typeof clusterFileText>[1],
+  found: readonly Found[] = [],
+) =>
+  clusterFileText(
+    composition(
+      members,
+      members.map((_, index) => found[index] ?? NOTHING),
+      options,
+    ),
+    options,
+  );
+
 const read = (text: string): unknown => {
   const checked = parseClusterFile(text);
   expect(checked, text).toMatchObject({ ok: true });
@@ -42,7 +60,7 @@ const read = (text: string): unknown => {
 };
 
 test('what the clusters have answered is written, and can be rendered', () => {
-  const { text, decisions } = clusterFileText([{ ...east, gatewayAddresses: ['203.0.113.5'] }], {
+  const { text, decisions } = fileOf([{ ...east, gatewayAddresses: ['203.0.113.5'] }], {
     ...OPTIONS,
     image: 'a/b:1',
   });
@@ -62,7 +80,7 @@ test('what the clusters have answered is written, and can be rendered', () => {
 });
 
 test('what they have not is left to the user, by a comment and a note', () => {
-  const { text, decisions } = clusterFileText([east, silent], OPTIONS);
+  const { text, decisions } = fileOf([east, silent], OPTIONS);
   expect(read(text)).toMatchObject({
     members: [{ name: 'east' }, { name: 'west', gatewayAddresses: ['gateway.west.example.com'] }],
     operator: { image: 'registry.example.com/linkspan:0.1.0' },
@@ -79,12 +97,61 @@ test('what they have not is left to the user, by a comment and a note', () => {
 });
 
 test('namespaces other than the defaults, and names that YAML would read otherwise', () => {
-  const { text } = clusterFileText([{ ...east, name: '123' }], {
+  const { text } = fileOf([{ ...east, name: '123' }], {
     ...OPTIONS,
     namespace: 'mesh',
     linkerdNamespace: 'null',
   });
   expect(read(text)).toMatchObject({ members: [{ name: '123' }], namespace: 'mesh', linkerdNamespace: 'null' });
+});
+
+const running = (spec: object, server: string | undefined, name = 'west'): Found => ({
+  ...NOTHING,
+  operator: { image: 'a/b:2', credentialsSecrets: 'any' },
+  links: [{ link: link(name, spec), server, isFlat: false }],
+});
+
+describe('what runs', () => {
+  const west = { ...silent, silence: undefined, context: 'admin@w', name: 'w', server: 'https://api.west:6443' };
+  const north = { ...west, context: 'north', name: 'north', server: 'https://api.north:6443' };
+  const compose = (...found: readonly Found[]) =>
+    composition([east, west, north], [...found, NOTHING, NOTHING], OPTIONS);
+
+  test('is in the file by the names that Links have for clusters, and the way round that they lead', () => {
+    const { members, pairs, operator, notes } = compose(running({}, west.server));
+    expect(members.map(({ name }) => name)).toEqual(['east', 'west']);
+    expect(pairs).toEqual([{ source: 'east', target: 'west' }]);
+    expect(operator).toMatchObject({ image: 'a/b:2' });
+    expect(notes).toEqual(['context north is left out: no Link leads to it or from it']);
+  });
+
+  test('is not in the file where its target is none of the contexts: a note says so', () => {
+    const { pairs, notes } = compose(running({}, 'https://elsewhere:6443', 'south'));
+    expect(pairs).toBeUndefined();
+    expect(notes).toEqual([
+      'Link south of east is left out: its target south is no cluster of the contexts; name its context as well',
+    ]);
+  });
+
+  test('has what each Link has of its own, with the addresses that Links have of a gateway', () => {
+    const { text } = fileOf([east, west], OPTIONS, [
+      running({ federation: 'gateway', excludedLabels: ['team'], enableHeadlessServices: true }, west.server),
+    ]);
+    expect(read(text)).toMatchObject({
+      members: [{ name: 'east' }, { name: 'west', gatewayAddresses: ['203.0.113.10'] }],
+      topology: { type: 'pairs', pairs: [{ source: 'east', target: 'west' }] },
+      links: [{ source: 'east', target: 'west', excludedLabels: ['team'], enableHeadlessServices: true }],
+      operator: { image: 'a/b:2', credentialsSecrets: 'any' },
+    });
+    expect(text).toContain('# Found: Link west in context east\n');
+  });
+
+  test('of two operators with different settings the file has one, and a note names the fields', () => {
+    const other = { ...running({}, east.server, 'east'), operator: { image: 'a/b:2', endpoints: 'slices' } };
+    expect(compose(running({}, west.server), other).notes).toContain(
+      'the operator of context admin@w differs in credentialsSecrets, endpoints: the file has one for all, as in context east',
+    );
+  });
 });
 
 describe('the name of a cluster, by its context', () => {

@@ -65,6 +65,7 @@ onEachBacking('linkspan init', (backing) => {
       `note: ${file}: members[1]: clusterDomain and trustDomain, unless both are cluster.local`,
       `note: ${file}: members[1].gatewayAddresses: the addresses at which other clusters reach its gateway`,
       `note: ${file}: operator.image: an image that your clusters can pull: none is published yet`,
+      `note: next: \`linkspan synth --file ${file}\`, which writes clusters/`,
       '',
     ]);
     const text = await readFile(file, 'utf8');
@@ -82,7 +83,7 @@ onEachBacking('linkspan init', (backing) => {
     });
     expect(text).toMatch(/# Context west, https:\/\/127\.0\.0\.1:1; not asked: .*ECONNREFUSED/);
     const verbs = (await east.audit()).filter(({ userAgent }) => userAgent === 'linkspan-cli').map(({ verb }) => verb);
-    expect(new Set(verbs)).toEqual(new Set(['get']));
+    expect([...new Set(verbs)].sort()).toEqual(['get', 'list']);
 
     const folder = join(directory, 'clusters');
     const rendered = await linkspanHere('synth', `--file=${file}`, `--output=${folder}`);

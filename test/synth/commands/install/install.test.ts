@@ -61,7 +61,7 @@ describe('linkspan install without a cluster', () => {
         'error: --image: is required with --apply: no image is published yet (build it as the README says, push it to a registry that the cluster reaches, and name it)',
       ],
       ["error: option '--ha [true|false]' argument 'maybe' is invalid. It must be true or false."],
-      ["error: option '-o, --output <format>' argument 'table' is invalid. Allowed choices are yaml, json."],
+      ["error: option '-o, --output <format>' argument 'table' is invalid. Allowed choices are yaml, json, diff."],
       ['error: --values nowhere.yaml: cannot be read: ENOENT (name a values file)'],
       [
         "error: --values: gateway.replica: is not a value of Linkerd's multicluster chart (did you mean gateway.replicas?)",
@@ -128,11 +128,26 @@ onEachBacking('linkspan install', (backing) => {
       const lines = first.stdout.trimEnd().split('\n');
       expect(lines).toHaveLength(24);
       expect(lines.filter((line) => !line.endsWith(' created in east'))).toEqual([]);
-      expect(first.stderr).toBe('Linkspan 0.1.0 is installed in east; linkspan link gives it a target\n');
+      expect(first.stderr.split('\n')).toEqual([
+        'warning: NetworkAuthentication linkerd-multicluster/source-cluster of east: the gateway is open to all networks (name those of the source clusters with --source-networks)',
+        `Linkspan 0.1.0 is written to east, and its operator does not run yet: 0 of 2 pods are up; when it does, \`linkspan link --kubeconfig ${east.cluster.kubeconfigFile} --context east\` with --to-context gives it a target`,
+        '',
+      ]);
 
       const again = await run(east, IMAGE, '--ha', '--apply', '--output=json');
       const { results } = JSON.parse(again.stdout) as { results: { outcome: string }[] };
       expect(new Set(results.map(({ outcome }) => outcome))).toEqual(new Set(['unchanged']));
+    });
+
+    test('finishes what was stopped half-way', { timeout: 30_000 }, async () => {
+      for (const name of ['linkspan-operator', 'linkerd-gateway'])
+        await east.client.delete(ref('apps/v1', 'Deployment', name));
+      const { code, stdout, stderr } = await run(east, IMAGE, '--ha', '--apply');
+      expect(code, stderr).toBe(0);
+      expect(stdout.split('\n').filter((line) => line.includes(' created '))).toEqual([
+        'deployment/linkerd-gateway created in east',
+        'deployment/linkspan-operator created in east',
+      ]);
     });
 
     test('records what was chosen', async () => {
@@ -148,7 +163,10 @@ onEachBacking('linkspan install', (backing) => {
     });
 
     test.each<[readonly string[], string]>([
-      [[], 'namespace linkerd-multicluster of east: Linkspan is installed there with other settings (linkspan upgrade'],
+      [
+        [],
+        'namespace linkerd-multicluster of east: Linkspan is installed there with other settings (`linkspan upgrade ',
+      ],
       [
         ['--namespace=other'],
         'ConfigMap linkerd-multicluster/linkspan-install of east: Linkspan is installed in that namespace (use --namespace linkerd-multicluster',
@@ -187,8 +205,9 @@ onEachBacking('linkspan install', (backing) => {
       const { code, stdout, stderr } = await run(west, IMAGE, '--apply');
       expect(code, stderr).toBe(0);
       expect(stderr).toContain(
-        "warning: Deployment linkerd-multicluster/controller-north of west: Linkerd's controller mirrors north, until linkspan migrate hands its Link over\n",
+        `warning: Deployment linkerd-multicluster/controller-north of west: Linkerd's controller mirrors north, until \`linkspan migrate --kubeconfig ${west.cluster.kubeconfigFile} --context west\` hands its Link over\n`,
       );
+      expect(stderr).toMatch(/`linkspan migrate [^`]*` hands the Links of Linkerd's controllers over\n$/);
       expect(stdout).toContain('deployment/linkerd-gateway configured in west\n');
       expect(stdout).toContain('deployment/linkspan-operator created in west\n');
       const after = await Promise.all(linkerdChart.map((each) => west.client.get(each)));

@@ -46,6 +46,30 @@ test('the operator may read the Secrets that links make later, in its own namesp
   expect(secrets).toEqual([['Role', { apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch'] }]]);
 });
 
+test.each([
+  [true, ['linkerd', 'linkerd-multicluster']],
+  [false, ['linkerd-multicluster']],
+  [undefined, ['linkerd-multicluster']],
+])('with flat %s, the operator has a Role in %j', (flat, namespaces) => {
+  const roles = render({ flat }).filter(({ kind }) => kind === 'Role');
+  expect(roles.map(({ metadata }) => metadata.namespace).toSorted()).toEqual(namespaces);
+});
+
+test.each<[readonly string[] | undefined, readonly string[], string | undefined]>([
+  [['10.0.0.0/8'], ['10.0.0.0/8'], undefined],
+  [undefined, ['0.0.0.0/0', '::/0'], 'any'],
+])('with source networks %j, the gateway is open to %j', (sourceNetworks, open, mark) => {
+  const { spec, metadata } = named(render({ sourceNetworks }), 'NetworkAuthentication', 'source-cluster')!;
+  expect(spec).toEqual({ networks: open.map((cidr) => ({ cidr })) });
+  expect(metadata.annotations?.['linkspan.dev/source-networks']).toBe(mark);
+});
+
+test('names the flag of a network that is none', () => {
+  expect(problemsOf({ sourceNetworks: ['10.0.0.0'] })).toEqual([
+    '--source-networks: "10.0.0.0" must be a network in CIDR notation',
+  ]);
+});
+
 test.each([true, false])('with ha %s, pods share a node or not', (ha) => {
   const required = ['linkerd-gateway', 'linkspan-operator'].map((name) =>
     JSON.stringify(named(render({ ha }), 'Deployment', name)).includes('requiredDuringScheduling'),

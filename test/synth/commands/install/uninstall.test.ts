@@ -47,7 +47,7 @@ onEachBacking('linkspan uninstall', (backing) => {
       const { code, stderr } = await run('install', IMAGE, '--apply');
       expect(code, stderr).toBe(0);
       await east.cluster.clearAudit();
-    }, 30_000);
+    }, 60_000);
 
     test('lists what it would delete, and deletes nothing', async () => {
       const { code, stdout } = await run('uninstall', '--output=json');
@@ -78,13 +78,12 @@ onEachBacking('linkspan uninstall', (backing) => {
       await east.client.delete(mirror);
       const reader = ref('v1', 'ServiceAccount', 'reader');
       const labels = { 'linkerd.io/extension': 'multicluster' };
-      await east.client.apply({ ...reader, metadata: { ...reader.metadata, labels } } as ObjectRef, {
-        fieldManager: 'linkspan-cli',
-      });
+      await east.client.apply({ ...reader, metadata: { ...reader.metadata, labels } } as ObjectRef);
       const read = await run('uninstall', '--apply');
       await east.client.delete(reader);
       const elsewhere = await run('uninstall', '--apply', '--namespace=other');
 
+      const given = `--kubeconfig ${east.cluster.kubeconfigFile} --context east`;
       expect([used, left, read, elsewhere].map(({ code, stdout }) => [code, stdout])).toEqual([
         [1, ''],
         [1, ''],
@@ -92,13 +91,54 @@ onEachBacking('linkspan uninstall', (backing) => {
         [1, ''],
       ]);
       expect([used.stderr, left.stderr, read.stderr, elsewhere.stderr]).toEqual([
-        'error: Link linkerd-multicluster/west of east: is there (linkspan unlink --context east --name west --apply)\n',
+        `error: Link linkerd-multicluster/west of east: is there (linkspan unlink --name west --apply ${given})\n`,
         'error: mirrors of west in east: 1 are left without a Link (wait until the operator has removed them, or see its log)\n',
-        'error: ServiceAccount linkerd-multicluster/reader of east: another cluster reads this one with it (linkspan allow --ignore-cluster --namespace linkerd-multicluster --service-account-name reader | kubectl --context east delete -f -)\n',
+        `error: ServiceAccount linkerd-multicluster/reader of east: another cluster reads this one with it (unlink it from that cluster, or revoke it: \`kubectl ${given} --namespace linkerd-multicluster delete serviceaccount/reader\`)\n`,
         'error: ConfigMap linkerd-multicluster/linkspan-install of east: Linkspan is installed in that namespace (use --namespace linkerd-multicluster, or uninstall it first)\n',
       ]);
       expect(await writes()).toEqual([]);
     });
+
+    test('finishes what was stopped half-way', { timeout: 60_000 }, async () => {
+      // In the order of the command: the Deployments first, the CRDs and the namespace last.
+      const { stdout } = await run('uninstall', '--output=json');
+      const { clusters } = JSON.parse(stdout) as { readonly clusters: readonly { readonly objects: ObjectRef[] }[] };
+      for (const each of clusters[0]!.objects.slice(0, 15)) await east.client.delete(each);
+      const { code, stderr } = await run('uninstall', '--apply');
+      expect(code, stderr).toBe(0);
+      await asBefore();
+    });
+
+    test.runIf(backing === 'real')(
+      'keeps the namespace, and no more, while an aggregated API server is down',
+      { timeout: 60_000 },
+      async () => {
+        const down = {
+          ...objectRef('apiregistration.k8s.io/v1', 'APIService', 'v1beta1.external.metrics.k8s.io'),
+          spec: {
+            group: 'external.metrics.k8s.io',
+            version: 'v1beta1',
+            groupPriorityMinimum: 100,
+            versionPriority: 100,
+            insecureSkipTLSVerify: true,
+            service: { name: 'keda', namespace: 'default', port: 443 },
+          },
+        } as ObjectRef;
+        await east.client.apply(down);
+        await expect
+          .poll(async () => (await east.client.request('GET', '/apis/external.metrics.k8s.io/v1beta1')).code)
+          .toBe(503);
+        const { code, stderr } = await run('uninstall', '--apply');
+        await east.client.delete(down);
+        expect(code, stderr).toBe(0);
+        expect(stderr).toMatch(
+          /^note: Namespace linkerd-multicluster of east stays: what others have in it is not known: .*external\.metrics\.k8s\.io/,
+        );
+        expect(await east.client.get(ref('apps/v1', 'Deployment', 'linkspan-operator'))).toBeUndefined();
+        expect((await run('uninstall', '--apply')).stdout).toContain('namespace/linkerd-multicluster deleted in east');
+        await asBefore();
+      },
+    );
 
     test(
       'keeps the CRDs and the namespace while others use them, and removes them later',
@@ -150,7 +190,7 @@ onEachBacking('linkspan uninstall', (backing) => {
       kubectl.child.stdin?.end(stdout);
       await kubectl;
       const shown = await run('upgrade');
-      expect(shown).toMatchObject({ code: 0, stdout: '# 24 objects would not change\n' });
+      expect(shown).toMatchObject({ code: 0, stdout: 'east:\n  24 objects would not change\n' });
       const { code, stderr } = await run('uninstall', '--apply');
       expect(code, stderr).toBe(0);
       expect(stderr).not.toContain('stays');

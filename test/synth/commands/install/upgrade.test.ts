@@ -49,11 +49,11 @@ onEachBacking('linkspan upgrade', (backing) => {
       const { code, stderr } = await run('install', `--image=${IMAGE}`, '--ha', '--apply');
       expect(code, stderr).toBe(0);
       await east.cluster.clearAudit();
-    }, 30_000);
+    }, 60_000);
 
     test('stays as it was chosen without flags', async () => {
       const shown = await run('upgrade');
-      expect(shown).toMatchObject({ code: 0, stdout: '# 24 objects would not change\n' });
+      expect(shown).toMatchObject({ code: 0, stdout: 'east:\n  24 objects would not change\n' });
       const { code, stdout } = await run('upgrade', '--apply', '--output=json');
       expect(code).toBe(0);
       const { results } = JSON.parse(stdout) as { readonly results: readonly { readonly outcome: string }[] };
@@ -64,11 +64,11 @@ onEachBacking('linkspan upgrade', (backing) => {
     test('is shown with what would change, and is not written', async () => {
       const { code, stdout } = await run('upgrade', `--image=${NEXT}`, '--ha=false');
       expect(code).toBe(0);
-      expect(stdout).toContain('# deployment/linkspan-operator would be configured\n');
-      expect(stdout).toContain(`-          image: ${IMAGE}\n`);
-      expect(stdout).toContain(`+          image: ${NEXT}\n`);
-      expect(stdout).toContain('-          requiredDuringSchedulingIgnoredDuringExecution:');
-      expect(stdout).toMatch(/# 21 objects would not change\n$/);
+      expect(stdout).toMatch(/^east:\n~ ConfigMap linkerd-multicluster\/linkspan-install\n/);
+      expect(stdout).toContain('\n~ Deployment linkerd-multicluster/linkspan-operator\n');
+      expect(stdout).toContain(`    spec.template.spec.containers.controller.image: ${IMAGE} → ${NEXT}\n`);
+      expect(stdout).toContain('requiredDuringSchedulingIgnoredDuringExecution: [');
+      expect(stdout).toMatch(/\n {2}21 objects would not change\n$/);
       expect(stdout).not.toMatch(/managedFields|resourceVersion/);
 
       const { stdout: json } = await run('upgrade', `--image=${NEXT}`, '--output=json');
@@ -91,6 +91,16 @@ onEachBacking('linkspan upgrade', (backing) => {
       expect(await settings()).toEqual({ image: NEXT, ha: true, linkerdNamespace: 'linkerd' });
     });
 
+    test('is finished by a second run where the first was stopped after its record', async () => {
+      const settings = `image: ${NEXT}\nha: true\nlinkerdNamespace: linkerd\n`;
+      await record({ settings });
+      const { code, stdout, stderr } = await run('upgrade', `--image=${NEXT}`, '--apply');
+      expect(code, stderr).toBe(0);
+      expect(stdout).toContain('deployment/linkspan-operator configured in east\n');
+      const again = await run('upgrade');
+      expect(again.stdout).toBe('east:\n  24 objects would not change\n');
+    });
+
     test('loses its gateway when a flag says so, and does not get it back by itself', { timeout: 30_000 }, async () => {
       const { stdout } = await run('upgrade', '--gateway=false', '--apply');
       expect(stdout).toContain('deployment/linkerd-gateway deleted in east\n');
@@ -105,6 +115,29 @@ onEachBacking('linkspan upgrade', (backing) => {
       expect(back.stdout).toContain('deployment/linkerd-gateway created in east\n');
     });
 
+    test('gets the rights for a flat network by a flag, and loses them by it', { timeout: 30_000 }, async () => {
+      const role = objectRef('rbac.authorization.k8s.io/v1', 'Role', 'linkspan-operator', 'linkerd');
+      await run('upgrade', '--flat', '--apply');
+      expect(await east.client.get(role)).toBeDefined();
+      const kept = await run('upgrade', '--apply');
+      expect(kept.stdout).not.toContain('deleted');
+      const { code, stdout, stderr } = await run('upgrade', '--flat=false', '--wait=false', '--apply');
+      expect(code, stderr).toBe(0);
+      expect(stdout).toContain('role/linkspan-operator deleted in east\n');
+      expect(await east.client.get(role)).toBeUndefined();
+    });
+
+    test('keeps rights that pods may use until those of the new settings run', { timeout: 30_000 }, async () => {
+      const role = objectRef('rbac.authorization.k8s.io/v1', 'Role', 'linkspan-operator', 'linkerd');
+      await run('upgrade', '--flat', '--apply');
+      const { code, stderr } = await run('upgrade', '--flat=false', '--timeout=1s', '--apply');
+      expect(code).toBe(1);
+      expect(stderr).toContain('0 of 2 pods are up, after 1 s');
+      expect(await east.client.get(role)).toBeDefined();
+      await run('upgrade', '--wait=false', '--apply');
+      expect(await east.client.get(role)).toBeUndefined();
+    });
+
     test('loses what an earlier version has made, and nothing of others', async () => {
       const made = { ...ref('v1', 'ConfigMap', 'of-an-earlier-version'), data: { a: 'b' } };
       const label = { 'app.kubernetes.io/managed-by': 'linkspan' };
@@ -114,10 +147,10 @@ onEachBacking('linkspan upgrade', (backing) => {
       await record({ version: '0.0.9' });
 
       const shown = await run('upgrade');
-      expect(shown.stderr).toBe(
+      expect(shown.stderr).toContain(
         `note: east has Linkspan 0.0.9, and this is 0.1.0\nnote: the image stays ${IMAGE}: name that of 0.1.0 with --image\n`,
       );
-      expect(shown.stdout).toContain('# configmap/of-an-earlier-version would be deleted\n');
+      expect(shown.stdout).toContain('- ConfigMap linkerd-multicluster/of-an-earlier-version\n');
       expect(await east.client.get(made)).toBeDefined();
 
       const { stdout } = await run('upgrade', '--apply');
@@ -140,7 +173,7 @@ onEachBacking('linkspan upgrade', (backing) => {
         { settings: '[]' },
         [],
         1,
-        'ConfigMap linkerd-multicluster/linkspan-install of east: cannot be read: it has no version, or no settings (delete it, and run linkspan install with the settings that you want)',
+        'ConfigMap linkerd-multicluster/linkspan-install of east: cannot be read: it has no version, or no settings (delete it with `kubectl --kubeconfig ',
       ],
       ['with an invalid image', {}, ['--image=not an image'], 2, '--image: "not an image" must be'],
       ['with a namespace that is not there', {}, ['--linkerd-namespace=nope'], 1, 'Namespace nope of east: not found'],

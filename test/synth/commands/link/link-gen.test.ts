@@ -1,7 +1,4 @@
 /** `linkspan allow` and `linkspan link-gen`, for who reaches one cluster at a time. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseYaml } from '../../../../operator/kube/access/yaml.ts';
 import { onEachBacking } from '../../../cluster/on-each-backing.ts';
@@ -10,39 +7,34 @@ import { EXPORTED, LINKS_NAMESPACE, namespace, service, slice } from '../../../s
 import type { LinkObject } from '../../../support/objects.ts';
 import { linkerdConfig, linkerdGateway } from '../../../support/linkerd-cluster.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
-import { linkspan, type Outcome } from '../../linkspan.ts';
+import { linkspanHere } from '../../in-process.ts';
+import type { Outcome } from '../../linkspan.ts';
 
 const ACCOUNT = 'linkerd-service-mirror-remote-access-default';
 const GATEWAY = linkerdGateway('west');
 
 onEachBacking('linkspan allow and link-gen', (backing) => {
   let clusters: TwoClusters;
-  let directory: string;
 
   beforeAll(async () => {
     clusters = await TwoClusters.start({ backing, west: { controllers: ['serviceaccount-token-controller'] } });
-    directory = await mkdtemp(join(tmpdir(), 'linkspan-gen-'));
     await clusters.east.apply(namespace('linkerd'));
     await clusters.west.apply(namespace('linkerd'));
     await clusters.west.apply(namespace(LINKS_NAMESPACE));
     await clusters.west.apply(linkerdConfig('west'));
   }, 120_000);
-  afterAll(async () => {
-    await clusters.stop();
-    await rm(directory, { recursive: true });
-  });
+  afterAll(() => clusters.stop());
 
   const run = (command: string, ...args: readonly string[]): Promise<Outcome> =>
-    linkspan(directory, command, `--kubeconfig=${clusters.westCluster.kubeconfigFile}`, ...args);
+    linkspanHere(command, `--kubeconfig=${clusters.westCluster.kubeconfigFile}`, ...args);
   const address = (): string => `--api-server-address=${clusters.westCluster.server}`;
   const generate = (...args: readonly string[]): Promise<Outcome> =>
     run('link-gen', '--cluster-name=west', address(), ...args);
   const documents = (text: string): readonly KubeObject[] =>
     text.split(/^---$/m).map((each) => parseYaml(each) as KubeObject);
 
-  test('allow needs no cluster to print the account with its namespace', async () => {
-    const { code, stdout } = await linkspan(
-      directory,
+  test('allow needs no cluster to print the account, and never prints its namespace', async () => {
+    const { code, stdout } = await linkspanHere(
       'allow',
       '--service-account-name=reader',
       '--ignore-cluster',
@@ -50,7 +42,6 @@ onEachBacking('linkspan allow and link-gen', (backing) => {
     );
     expect(code).toBe(0);
     expect(documents(stdout).map(({ kind, metadata }) => `${kind ?? ''} ${metadata.name}`)).toEqual([
-      'Namespace linkerd-multicluster',
       'ServiceAccount reader',
       'ClusterRole reader',
       'ClusterRoleBinding reader',
@@ -92,14 +83,14 @@ onEachBacking('linkspan allow and link-gen', (backing) => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr.split('\n')).toEqual([
       `error: API server of west: ${clusters.westCluster.server} leads to this machine, and pods of other clusters cannot reach it (name the address that they reach with --api-server-address)`,
-      `error: ServiceAccount linkerd-multicluster/${ACCOUNT} of west: not found (make it with \`linkspan allow --context west --service-account-name ${ACCOUNT} --apply\`, or name another with --service-account-name)`,
+      `error: ServiceAccount linkerd-multicluster/${ACCOUNT} of west: not found (make it with \`linkspan allow -n linkerd-multicluster --service-account-name ${ACCOUNT} --apply --kubeconfig ${clusters.westCluster.kubeconfigFile} --context west\`, or name another with --service-account-name)`,
       'error: Service linkerd-multicluster/linkerd-gateway of west: not found: the target has no gateway (install one, name it with --gateway-name and --gateway-namespace, or use --gateway=false for flat mode only)',
       '',
     ]);
   });
 
   test('allow writes the account, and refuses one that exists', async () => {
-    const { code, stdout, stderr } = await run('allow', `--service-account-name=${ACCOUNT}`, '--apply');
+    const { code, stdout, stderr } = await run('allow', `--service-account-name=${ACCOUNT}`, '--flat', '--apply');
     expect({ code, stdout }, stderr).toEqual({
       code: 0,
       stdout: [

@@ -22,7 +22,8 @@ import {
 import type { LinkObject } from '../../../support/objects.ts';
 import { linkerdConfig, linkerdGateway } from '../../../support/linkerd-cluster.ts';
 import { TwoClusters } from '../../../support/two-clusters.ts';
-import { linkspan, type Outcome } from '../../linkspan.ts';
+import { linkspanHere } from '../../in-process.ts';
+import type { Outcome } from '../../linkspan.ts';
 import { commandWrites } from '../command-writes.ts';
 
 const IDENTITY = gatewayIdentity('linkerd', 'west.example');
@@ -101,7 +102,7 @@ onEachBacking('linkspan link and unlink', (backing) => {
   ];
   const address = (): string => `--api-server-address=${clusters.westCluster.server}`;
   const run = (command: string, ...args: readonly string[]): Promise<Outcome> =>
-    linkspan(directory, command, ...pair(), ...args);
+    linkspanHere(command, ...pair(), ...args);
   const giveAddress = (client = clusters.west, ip = '203.0.113.20') =>
     client.patch(GATEWAY, { status: { loadBalancer: { ingress: [{ ip }] } } }, { subresource: 'status' });
   const writes = () => commandWrites(clusters.eastCluster, clusters.westCluster);
@@ -123,6 +124,7 @@ onEachBacking('linkspan link and unlink', (backing) => {
       [['--namespace=nope', '--gateway=false'], 'Namespace nope of east: not found'],
       [['--api-server-address=http://a', '--gateway=false'], '--api-server-address: "http://a" must be an https URL'],
       [['--linkerd-namespace=nope', '--gateway=false'], 'Namespace nope of east: not found (install Linkerd there'],
+      [['--federation=flat', '--gateway-addresses=10.0.0.1'], '--federation=flat: needs --flat'],
     ])('with %j: %s', async (flags, message) => {
       const { code, stderr } = await run('link', address(), ...flags);
       expect(code).toBe(1);
@@ -156,7 +158,9 @@ onEachBacking('linkspan link and unlink', (backing) => {
         '--to-context=east',
         '--name=a',
       );
-      expect(stderr).toContain('contexts east and east: lead to the same API server');
+      expect(stderr).toContain(
+        'contexts east and east: lead to the same cluster: its namespace kube-system has the uid ',
+      );
       expect(code).toBe(2);
     });
 
@@ -196,7 +200,7 @@ onEachBacking('linkspan link and unlink', (backing) => {
 
     test('write the account, both Secrets and the Link, and wait until it is Ready', { timeout: 60_000 }, async () => {
       clusters.operator();
-      const { code, stdout, stderr } = await run('link', address(), '--apply', '--wait', '--timeout=50s');
+      const { code, stdout, stderr } = await run('link', address(), '--flat', '--apply', '--wait', '--timeout=50s');
       expect({ code, stdout }, stderr).toEqual({
         code: 0,
         stdout: [
@@ -239,7 +243,7 @@ onEachBacking('linkspan link and unlink', (backing) => {
       await eventually('web-west is there', async () => (await clusters.addresses('web-west'))?.[0] === '203.0.113.20');
     });
 
-    test('change nothing when they run again', async () => {
+    test('change nothing when they run again, and keep what no flag says again', async () => {
       const { code, stdout } = await run('link', address(), '--apply', '--output=json');
       expect(code).toBe(0);
       const { results } = JSON.parse(stdout) as { results: { outcome: string }[] };
@@ -295,10 +299,31 @@ onEachBacking('linkspan link and unlink', (backing) => {
       expect(await inBoth()).toEqual(before);
       for (const each of ACCESS) expect(await clusters.west.get(each)).toBeUndefined();
 
-      const again = await run('unlink', '--apply');
+      const again = await run('unlink', '--cluster-name=west', '--apply');
       expect(again).toMatchObject({ code: 0, stdout: '' });
+      expect(again.stderr).toContain('note: no account of east was found in west');
       expect(again.stderr).toContain('nothing is left of a Link to west in east');
     });
+  });
+
+  test('remove mirrors and memberships at once with an operator that was away', { timeout: 60_000 }, async () => {
+    await run('link', address(), '--apply', '--wait', '--timeout=50s');
+    const labels = { ...EXPORTED, 'mirror.linkerd.io/federated': 'member' };
+    await clusters.west.apply(service('web', { labels }));
+    await clusters.west.apply(slice('web'));
+    await eventually('web-west is there', async () => (await clusters.addresses('web-west')) !== undefined);
+    // By the defaults, federated Services lead through the gateway.
+    const federated = () => clusters.get('Service', 'web-federated');
+    await eventually('web-federated is there', async () => (await federated()) !== undefined);
+    await clusters.stopOperators();
+    const away = await run('unlink', '--apply', '--timeout=1s');
+    expect(away.stderr).toContain('mirrors of west in east: 2 are left after 1 s');
+    clusters.operator();
+    const { code, stderr } = await run('unlink', '--apply', '--timeout=30s');
+    expect(code, stderr).toBe(0);
+    expect([await clusters.get('Service', 'web-west'), await federated()]).toEqual([undefined, undefined]);
+    await clusters.west.delete(slice('web'));
+    await clusters.west.delete(service('web'));
   });
 
   test('go both ways, each with the gateway of its target', { timeout: 60_000 }, async () => {
@@ -340,8 +365,7 @@ onEachBacking('linkspan link and unlink', (backing) => {
       `--to-kubeconfig=${silent.kubeconfigFile}`,
       '--to-context=east',
     ];
-    const { code, stderr } = await linkspan(
-      directory,
+    const { code, stderr } = await linkspanHere(
       'link',
       ...reversed,
       `--api-server-address=${silent.server}`,

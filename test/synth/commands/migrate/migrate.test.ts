@@ -59,7 +59,9 @@ onEachBacking('linkspan migrate', (backing) => {
   /** Writes of anybody since the audit was cleared, by what they wrote. */
   const written = async (): Promise<readonly string[]> => {
     const entries = await clusters.eastCluster.audit();
-    const writes = entries.filter(({ verb, code }) => !['get', 'list', 'watch'].includes(verb) && code < 300);
+    const writes = entries.filter(
+      ({ verb, code, uri }) => !['get', 'list', 'watch'].includes(verb) && code < 300 && !uri.includes('dryRun='),
+    );
     return [
       ...new Set(
         writes.map(({ verb, resource, subresource }) => [verb, resource, subresource].filter(Boolean).join(' ')),
@@ -108,8 +110,10 @@ onEachBacking('linkspan migrate', (backing) => {
   test(
     'is refused while no operator stands by',
     async () => {
-      const { code, stderr } = await run('migrate', '--apply');
-      expect(stderr).toContain('Link linkerd-multicluster/west of east: no operator has reported on it (install');
+      const { code, stderr } = await run('migrate', '--apply', '--timeout=2s');
+      expect(stderr).toContain(
+        'Lease linkerd-multicluster/linkspan-operator of east: waited 2 s for the operator to stand by for Link west: no operator holds its Lease (install it: `linkspan install --apply',
+      );
       expect(code).toBe(1);
       expect((await written()).filter((each) => !each.includes('leases'))).toEqual([]);
     },
@@ -128,8 +132,8 @@ onEachBacking('linkspan migrate', (backing) => {
       const { code, stdout, stderr } = await run('migrate');
       expect(stderr).toContain('Link west: no change');
       expect(stdout.split('\n')).toEqual([
-        'LINK   CONTROLLER            WRITER    MIRRORS   CHANGES   STEPS',
-        'west   controller-west (1)   another   300       0         3',
+        'LINK   CONTROLLER            WRITER                 MIRRORS   CHANGES   STEPS',
+        'west   controller-west (1)   linkerd-controller-0   300       0         3',
         '',
         'Link west:',
         '  1. scale Deployment controller-west from 1 to 0, and note its replicas on it',
@@ -146,15 +150,18 @@ onEachBacking('linkspan migrate', (backing) => {
   );
 
   test(
-    'stops where the controller does not let go, says so, and goes on when it is run again',
+    'starts a controller again that does not let go, says so, and hands over when it is run again',
     async () => {
       linkerd.isStuck = true;
       const { code, stderr } = await run('migrate', 'west', '--apply', '--timeout=2s');
       expect(stderr).toContain(
         'Link linkerd-multicluster/west of east: waited 2 s for the operator to write for it: linkerd-controller-0 holds its Lease (mend that and run the command again',
       );
+      expect(stderr).toContain(
+        "Link west: Deployment controller-west of Linkerd's controller has its replicas again\n",
+      );
       expect(code).toBe(1);
-      expect(await replicas()).toEqual([0, '1']);
+      expect(await replicas()).toEqual([1, undefined]);
       linkerd.isStuck = false;
       const again = await run('migrate', 'west', '--apply');
       expect(again.code, again.stderr).toBe(0);
@@ -206,9 +213,14 @@ onEachBacking('linkspan migrate', (backing) => {
     'is refused while the operator would change mirrors, until that is accepted',
     async () => {
       await clusters.west.create(service('new', { labels: EXPORTED }));
-      const { code, stderr } = await run('migrate', '--apply');
-      expect(stderr).toContain('the operator would write: 2 to create (see which with -o json');
+      const { code, stdout: refused, stderr } = await run('migrate', '--apply');
+      expect(stderr).toContain('the operator would write: 2 to create (they are listed above');
       expect(code).toBe(1);
+      for (const text of [refused, (await run('migrate')).stdout]) {
+        expect(text).toMatch(
+          /^Link west, what the operator would do:\nACTION .*\ncreate +Service +shop\/new-west +shop\/new is exported by west\n/m,
+        );
+      }
       const { stdout } = await run('migrate', '-o', 'json');
       const { links } = JSON.parse(stdout) as {
         links: readonly { changes: { changes: readonly { action: string; name: string }[] } }[];

@@ -28,7 +28,6 @@ const local = (
     holder: undefined,
     writer,
   })),
-  hasOperator: true,
   federated: new Map([['shop/web-federated', 'uid 10.0.0.1']]),
   throughGateways: 0,
 });
@@ -53,8 +52,8 @@ const textOf = (after: readonly string[], isBack: boolean, state: LocalState): s
   migrationText([], localReport(state, undefined, after, isBack), 'table');
 
 test('nothing is done for local memberships before the last Link is handed over', () => {
-  const head = 'LOCAL MIRROR                       WRITER    FEDERATED   CHANGES   STEPS\n';
-  const row = 'linkerd-local-service-mirror (2)   another   1           <none>    ';
+  const head = 'LOCAL MIRROR                       WRITER                         FEDERATED   CHANGES   STEPS\n';
+  const row = 'linkerd-local-service-mirror (2)   linkerd-local-service-mirror   1           <none>    ';
   expect(textOf(['north'], false, local({}))).toBe(`${head}${row}after Link north\n`);
   expect(textOf(['north', 'south'], false, local({}))).toBe(`${head}${row}after 2 Links\n`);
   expect(textOf([], false, local({}))).toContain(`${row}3\n\nLocal mirror:\n  1. scale`);

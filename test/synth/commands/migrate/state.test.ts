@@ -38,3 +38,21 @@ test('the controllers of a Link, and the mirrors of its cluster, are found by th
 test('nothing is selected by a name that no label can have', async () => {
   expect(await stateOf('w'.repeat(64), 'no such cluster')).toEqual({ controllers: [], mirrors: [] });
 });
+
+test('an operator that has given up its Lease writes for no Link, whatever it has reported', async () => {
+  const lease = (name: string, holderIdentity: string): Manifest => {
+    const spec = { holderIdentity, leaseDurationSeconds: 30, renewTime: new Date().toISOString() };
+    const metadata = { name, namespace: LINKS_NAMESPACE };
+    return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec } as Manifest;
+  };
+  const status = { conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', message: '' }] };
+  const writer = async (...leases: readonly Manifest[]) => {
+    const manifests = [{ ...link('west'), status } as Manifest, lease('service-mirror-write-west', 'a'), ...leases];
+    return (await readState(dumpReader('dump', manifests), LINKS_NAMESPACE, 'west'))?.writer;
+  };
+  expect(await writer(lease('linkspan-operator', ''))).toBe('another');
+  expect(await writer(lease('linkspan-operator', 'b'))).toBe('another');
+  expect(await writer(lease('linkspan-operator', 'a'))).toBe('operator');
+  // One that elects no leader has no Lease.
+  expect(await writer()).toBe('operator');
+});

@@ -24,6 +24,9 @@ const DEADLINE_MS = 60_000;
 /** Time until a name that another has is tried again, with room for a busy machine. */
 const CONFLICT_RETRY_MS = 1_500;
 
+/** As `kubectl apply` without `--server-side`, of which nothing of the spec before stays. */
+const LAST_APPLIED = { 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
+
 /** Kinds of what the operator writes. */
 const KINDS = [
   ['v1', 'Namespace'],
@@ -108,9 +111,10 @@ onEachBacking('a plan of random set-ups', (backing) => {
     /** Writes the whole spec: an apply leaves an empty selector as nothing that the API allows. */
     const writeLink = async (link: ObjectRef): Promise<unknown> => {
       const live = await clusters.east.get(link);
+      const metadata = { ...live?.metadata, ...link.metadata, annotations: LAST_APPLIED };
       return live === undefined
-        ? clusters.east.create(link)
-        : clusters.east.replace({ ...link, metadata: { ...live.metadata, ...link.metadata } });
+        ? clusters.east.create({ ...link, metadata })
+        : clusters.east.replace({ ...link, metadata });
     };
 
     const makeAll = (steps: readonly Step[]): Promise<unknown> =>

@@ -87,6 +87,7 @@ describe('linkspan plan', () => {
         'broken.yaml': 'a: [',
         'nameless.yaml': 'kind: Link\napiVersion: v1\n',
         'settings.yaml': list([...SOURCE, OPERATOR(['operator', '--endpoints=slices'])]),
+        'folder.yaml': yaml(WEST, OPERATOR(['operator', '--endpoints=slices'])),
         'refused.yaml': list([...SOURCE, OPERATOR(['operator', '--endpoints=maybe'])]),
       }).map(([name, text]) => writeFile(join(directory, name), text)),
     );
@@ -118,7 +119,7 @@ describe('linkspan plan', () => {
       expect.stringMatching(/^refuse {2}Service {2}shop\/taken-west {2}NameConflict: Service shop\/taken-west exists/),
       '',
     ]);
-    expect(stderr).toContain('9 to create, 1 to change, 2 to delete; 3 not mirrored');
+    expect(stderr).toContain('9 to create, 1 to change, 2 to delete; 3 would not be mirrored');
     expect(code).toBe(2);
   });
 
@@ -145,6 +146,13 @@ describe('linkspan plan', () => {
 
   test('plans with the settings of the operator that is installed', async () => {
     const { stdout, stderr } = await plan('-f', 'link.yaml', '--source-dump=settings.yaml', '--target-dump=west.yaml');
+    expect(stderr).not.toContain('no operator is installed');
+    expect(stdout).toMatch(/create +EndpointSlice +shop\/web-west/);
+    expect(stdout).not.toMatch(/create +Endpoints/);
+  });
+
+  test('plans with the settings of the operator in the file, which come with the Links', async () => {
+    const { stdout, stderr } = await plan('-f', 'folder.yaml', ...DUMPS);
     expect(stderr).not.toContain('no operator is installed');
     expect(stdout).toMatch(/create +EndpointSlice +shop\/web-west/);
     expect(stdout).not.toMatch(/create +Endpoints/);

@@ -3,7 +3,7 @@ import type { ServiceImport } from '../../../../operator/mcs/objects.ts';
 import type { ServiceExport } from '../../../../operator/target/mcs-objects.ts';
 import type { ReportFormat } from '../../../../synth/commands/common/flags.ts';
 import type { McsObjects } from '../../../../synth/commands/common/imports.ts';
-import { statusText } from '../../../../synth/commands/status/report.ts';
+import { isAllWell, statusText } from '../../../../synth/commands/status/report.ts';
 
 const condition = (type: string, status: 'True' | 'False', reason: string, message = '') => ({
   type,
@@ -28,6 +28,8 @@ const exported = (name: string, ...conditions: readonly ReturnType<typeof condit
   metadata: { name, namespace: 'shop' },
   ...(conditions.length > 0 && { status: { conditions } }),
 });
+const isWell = (mcs: Partial<McsObjects>): boolean =>
+  isAllWell([], { mcs: { imports: [], exports: [], obstacle: undefined, ...mcs } });
 const textOf = (mcs: Partial<McsObjects> | undefined, format: ReportFormat = 'table'): readonly string[] =>
   statusText([], format, { mcs: mcs && { imports: [], exports: [], obstacle: undefined, ...mcs } })
     .split('\n')
@@ -63,8 +65,20 @@ describe('the status of the MCS API (K1, K2)', () => {
       'SERVICE EXPORT | CONDITION | REASON | MESSAGE',
       'shop/a | Valid=False | NoService | there is no Service a',
       'shop/b | Conflict=True | PortConflict | port http is 80 in east, and 81 in west',
-      'shop/c | Valid=Unknown | NotReported | no operator of this cluster has reported on it',
+      'shop/c | Valid=Unknown | NotReported | no operator of this cluster has reported on it, as it is now',
     ]);
+    // A conflict is settled: what is exported works all the same.
+    expect(exports.map((each) => isWell({ exports: [each] }))).toEqual([false, true, false, true]);
+  });
+
+  it.each([
+    ['nobody knows', { ...VALID, status: 'Unknown' as never }],
+    ['was said of an older one', { ...VALID, observedGeneration: 1 }],
+  ])('names a ServiceExport whose validity %s', (_, valid) => {
+    const { metadata, ...rest } = exported('a', valid);
+    const found = { metadata: { ...metadata, generation: 2 }, ...rest };
+    expect(textOf({ exports: [found] }).at(-1)).toContain('shop/a | Valid=Unknown | NotReported');
+    expect(isWell({ exports: [found] })).toBe(false);
   });
 
   it('names the ServiceImports that are not ready', () => {
@@ -74,6 +88,19 @@ describe('the status of the MCS API (K1, K2)', () => {
       'SERVICE IMPORT | CONDITION | REASON | MESSAGE',
       'shop/web | Ready=False | Pending | Service shop/web-clusterset is not ours',
     ]);
+    expect(isWell({ imports: [imported('web', ['west'], pending)] })).toBe(false);
+  });
+
+  it('names a ServiceImport of ours that nobody has reported on, and none of others', () => {
+    const of = (labels: Readonly<Record<string, string>>): ServiceImport => {
+      const { metadata, spec } = imported('web', ['west']);
+      return { metadata: { ...metadata, labels }, spec: spec! };
+    };
+    const ours = of({ 'linkspan.dev/service-import': 'web' });
+    expect(textOf({ imports: [ours] }).at(2)).toBe(
+      'shop/web | Ready=Unknown | NotReported | no operator of this cluster has reported on it, as it is now',
+    );
+    expect([isWell({ imports: [ours] }), isWell({ imports: [of({})] })]).toEqual([false, true]);
   });
 
   it('is no longer than it must be: of many, all are listed by -o wide alone', () => {

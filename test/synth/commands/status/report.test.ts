@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { EndpointSlice, Service } from '../../../../operator/kube/objects.ts';
 import { federatedAmong, type FederatedService } from '../../../../synth/commands/common/federated.ts';
 import type { ReportFormat } from '../../../../synth/commands/common/flags.ts';
+import type { Unserved } from '../../../../synth/commands/common/lease.ts';
 import { reportOf } from '../../../../synth/commands/common/link-status.ts';
-import { isAllReady, type LinkState, statusText } from '../../../../synth/commands/status/report.ts';
+import { isAllWell, type LinkState, statusText } from '../../../../synth/commands/status/report.ts';
 
 const condition = (type: string, status: string, reason: string, message = '') => ({
   type,
@@ -17,13 +18,13 @@ const entry = (name: string, status: string, reason: string, message: string) =>
   conditions: [{ type: 'Mirrored', status, reason, message, localRef: { name: `${name}-west`, namespace: 'shop' } }],
 });
 
-const state = (conditions: readonly object[], rest: object = {}, unservedSince?: string): LinkState => ({
+const state = (conditions: readonly object[], rest: object = {}, unserved?: Unserved): LinkState => ({
   report: reportOf({
     metadata: { name: 'west', namespace: 'links', generation: 1 },
     spec: { targetClusterName: 'west', gatewayAddress: '203.0.113.20' },
     status: { conditions, ...rest },
   }),
-  unserved: unservedSince,
+  unserved,
 });
 const READY = condition('Ready', 'True', 'Ready', 'the mirrors follow the target');
 const lines = (
@@ -64,7 +65,7 @@ describe('the status of Links', () => {
       'west | west | True | Ready | alive | 3/3',
       '',
     ]);
-    expect(isAllReady([found])).toBe(true);
+    expect(isAllWell([found])).toBe(true);
   });
 
   it('names the conditions that are not as they should be, and the Services that are not mirrored', () => {
@@ -96,7 +97,7 @@ describe('the status of Links', () => {
       'west | shop/a | NameConflict | Service shop/a-west exists',
       '',
     ]);
-    expect(isAllReady([found])).toBe(false);
+    expect(isAllWell([found])).toBe(false);
     expect(JSON.parse(statusText([found], 'json'))).toMatchObject({
       links: [
         {
@@ -109,15 +110,31 @@ describe('the status of Links', () => {
     });
   });
 
-  it('is not Ready if nobody serves the Link any more, whatever was reported', () => {
-    const found = state([READY], {}, 'no operator holds its Lease');
-    expect(lines([found]).slice(1, -1)).toEqual([
-      'west | west | Unknown | NotServed | unknown | <none>',
-      '',
-      'LINK | CONDITION | REASON | MESSAGE',
-      'west | Ready=Unknown | NotServed | no operator holds its Lease',
-    ]);
-    expect(isAllReady([found])).toBe(false);
+  it.each(['NotServed', 'NotKnown'] as const)(
+    'is neither Ready nor has a gateway that is alive if nobody serves the Link, whatever was reported (%s)',
+    (reason) => {
+      const status = { gateway: { alive: true, addresses: ['203.0.113.20'] } };
+      const found = state([READY], status, { reason, message: 'no operator holds its Lease' });
+      expect(lines([found]).slice(1, -1)).toEqual([
+        `west | west | Unknown | ${reason} | unknown | <none>`,
+        '',
+        'LINK | CONDITION | REASON | MESSAGE',
+        `west | Ready=Unknown | ${reason} | no operator holds its Lease`,
+      ]);
+      expect(JSON.parse(statusText([found], 'json'))).toMatchObject({
+        links: [{ ready: { status: 'Unknown', reason }, gateway: { alive: null } }],
+      });
+      expect(isAllWell([found])).toBe(false);
+    },
+  );
+
+  it.each([
+    ['mirrorServices', 'InvalidService', false],
+    ['federatedServices', 'PortMismatch', false],
+    ['mirrorServices', 'WaitingForEndpoints', true],
+  ])('is well with an entry of %s for reason %s: %s', (field, reason, expected) => {
+    const found = state([READY], { [field]: [entry('a', 'False', reason, 'why'), entry('b', 'True', 'Mirrored', '')] });
+    expect(isAllWell([found])).toBe(expected);
   });
 
   it('counts the members of federated Services, names those that do not join, and lists who has joined (rule I8)', () => {

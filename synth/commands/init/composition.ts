@@ -1,0 +1,185 @@
+/**
+ * The set of clusters that runs, as a cluster file has it: members by the names that Links call them, the pairs that are
+ * linked, and what each Link has of its own. What a file cannot have is a note. Pure.
+ */
+import type { MulticlusterProps } from '../../../constructs/index.ts';
+import { isDnsLabel } from '../../../crds/names.ts';
+import { Default } from '../../../crds/wire.ts';
+import type { Found, FoundLink } from './found.ts';
+import { addressesOf, isSame, linkSettings } from './link-settings.ts';
+import type { Surveyed } from './survey.ts';
+
+/** A member, and how its gateway was installed. */
+export interface Member extends Surveyed {
+  readonly gateway: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** What the file has of what runs. */
+export interface Composition {
+  readonly members: readonly Member[];
+  /** Undefined: each two are linked, or nothing is linked yet. */
+  readonly pairs: readonly Pair[] | undefined;
+  readonly links: readonly (Pair & Readonly<Record<string, unknown>>)[];
+  /** Fields of the set. */
+  readonly set: Readonly<Record<string, unknown>>;
+  /** Undefined: no operator runs. */
+  readonly operator: Readonly<Record<string, unknown>> | undefined;
+  /** What was found, for comments of the file. */
+  readonly comments: readonly string[];
+  /** What the file cannot have. */
+  readonly notes: readonly string[];
+}
+
+interface Pair {
+  readonly source: string;
+  readonly target: string;
+}
+
+interface Linked extends FoundLink {
+  readonly source: number;
+  readonly target: number;
+}
+
+/** Where all of it is. */
+interface Places {
+  readonly namespace: string;
+  readonly linkerdNamespace: string;
+}
+
+/**
+ * Composes what was found.
+ * @param found what runs in each of the clusters
+ */
+export const composition = (surveyed: readonly Surveyed[], found: readonly Found[], places: Places): Composition => {
+  const notes = found.flatMap((each) => each.notes);
+  const linked = linkedIn(surveyed, found, notes);
+  const names = namesBy(surveyed, linked, notes);
+  const isUsed = (index: number): boolean =>
+    linked.length === 0 || linked.some(({ source, target }) => source === index || target === index);
+  const all = surveyed.map((member, index) =>
+    memberOf({ ...member, name: names[index] ?? member.name }, index, linked, found),
+  );
+  for (const [index, { context }] of surveyed.entries()) {
+    if (!isUsed(index)) notes.push(`context ${context} is left out: no Link leads to it or from it`);
+  }
+  const isFlat = linked.some((each) => each.isFlat);
+  const serviceExports = !(linked.length > 0 && linked.every(({ link }) => link.spec?.serviceExports === false));
+  const pairOf = ({ source, target }: Linked): Pair => ({ source: names[source] ?? '', target: names[target] ?? '' });
+  const links = linked.flatMap((each) => {
+    const target = all[each.target];
+    const service = (target?.gateway?.['service'] ?? {}) as { readonly port?: number; readonly probePort?: number };
+    const own = linkSettings(each.link.spec ?? {}, {
+      ...places,
+      flat: isFlat,
+      serviceExports,
+      trustDomain: target?.domains?.trustDomain ?? Default.clusterDomain,
+      gatewayAddresses: target?.gatewayAddresses ?? [],
+      gatewayPort: service.port ?? Default.gatewayPort,
+      probe: { path: target?.gateway?.['probePath'] as string | undefined, port: service.probePort },
+    });
+    return Object.keys(own).length === 0 ? [] : [{ ...pairOf(each), ...own }];
+  });
+  const members = all.filter((_, index) => isUsed(index));
+  const isMesh = linked.length === members.length * (members.length - 1);
+  const parts = found.map(({ installed }) => installed).find((each) => each !== undefined);
+  return {
+    members,
+    pairs: linked.length === 0 || isMesh ? undefined : linked.map(pairOf),
+    links,
+    set: {
+      ...(isFlat && { flat: true }),
+      ...(!serviceExports && { serviceExports }),
+      ...(parts?.podSecurity !== undefined && { podSecurity: parts.podSecurity }),
+    },
+    operator: operatorOf(surveyed, found, linked, notes),
+    comments: linked.map(
+      ({ source, link }) => `Found: Link ${link.metadata.name} in context ${surveyed[source]?.context ?? ''}`,
+    ),
+    notes,
+  };
+};
+
+/** The Links whose target is a cluster that was asked, by the API server in their credentials, or by its name. */
+const linkedIn = (surveyed: readonly Surveyed[], found: readonly Found[], notes: string[]): readonly Linked[] =>
+  found.flatMap(({ links }, source) =>
+    links.flatMap((each): readonly Linked[] => {
+      const name = each.link.spec?.targetClusterName ?? '';
+      const byServer = surveyed.findIndex(({ server }) => server === each.server);
+      const byName = surveyed.findIndex(({ context, name: own }) => context === name || own === name);
+      const target = byServer === -1 ? byName : byServer;
+      const title = `Link ${each.link.metadata.name} of ${surveyed[source]?.context ?? ''}`;
+      if (target === -1 || target === source) {
+        notes.push(`${title} is left out: its target ${name} is no cluster of the contexts; name its context as well`);
+        return [];
+      }
+      if (each.link.metadata.name !== name) {
+        notes.push(`${title} would be made anew as Link ${name}: in a set, Links have the names of their targets`);
+      }
+      return [{ ...each, source, target }];
+    }),
+  );
+
+/** Each cluster is called as the Links call it. */
+const namesBy = (surveyed: readonly Surveyed[], linked: readonly Linked[], notes: string[]): readonly string[] => {
+  const names = surveyed.map(({ name }) => name);
+  const isNamed = new Set<number>();
+  for (const { link, target, source } of linked) {
+    const name = link.spec?.targetClusterName ?? '';
+    if (isNamed.has(target) && names[target] !== name) {
+      notes.push(
+        `Link ${link.metadata.name} of ${surveyed[source]?.context ?? ''} calls its target ${name}, which others call ${names[target] ?? ''}: mirrors would get other names`,
+      );
+    } else if (isDnsLabel(name) && !names.some((each, index) => each === name && index !== target)) {
+      names[target] = name;
+      isNamed.add(target);
+    }
+  }
+  return names;
+};
+
+/** With the addresses that Links have of it, and its gateway as it was installed. */
+const memberOf = (member: Surveyed, index: number, linked: readonly Linked[], found: readonly Found[]): Member => {
+  const known = linked
+    .filter(({ target }) => target === index)
+    .map(({ link }) => addressesOf(link.spec ?? {}))
+    .find((each) => each.length > 0);
+  const gateway: MulticlusterProps['gateway'] = found[index]?.installed?.gateway;
+  const isGiven = gateway !== undefined && gateway !== false && Object.keys(gateway).length > 0;
+  const isTarget = known !== undefined || member.gatewayAddresses.length > 0;
+  return {
+    ...member,
+    gatewayAddresses: known ?? member.gatewayAddresses,
+    gateway: isGiven && isTarget ? { ...gateway } : undefined,
+  };
+};
+
+/** The operator of all clusters that have Links; a file has one. */
+const operatorOf = (
+  surveyed: readonly Surveyed[],
+  found: readonly Found[],
+  linked: readonly Linked[],
+  notes: string[],
+): Composition['operator'] => {
+  const operators = found.flatMap(({ operator }, index) => (operator === undefined ? [] : [{ operator, index }]));
+  const isSource = (index: number): boolean => linked.some(({ source }) => source === index);
+  const used = operators.filter(({ index }) => isSource(index) || linked.length === 0);
+  for (const { index } of operators) {
+    if (used.every((each) => each.index !== index)) {
+      notes.push(
+        `the operator of context ${surveyed[index]?.context ?? ''} is not in the file: no Link of its cluster needs it`,
+      );
+    }
+  }
+  const [first, ...others] = used;
+  for (const { operator, index } of others) {
+    const fields = [...new Set([...Object.keys(first?.operator ?? {}), ...Object.keys(operator)])].filter(
+      (field) => !isSame(first?.operator[field], operator[field]),
+    );
+    if (fields.length > 0) {
+      notes.push(
+        `the operator of context ${surveyed[index]?.context ?? ''} differs in ${fields.join(', ')}: the file has one for all, as in context ${surveyed[first?.index ?? 0]?.context ?? ''}`,
+      );
+    }
+  }
+  return first?.operator;
+};

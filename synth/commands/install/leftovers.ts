@@ -1,0 +1,112 @@
+/**
+ * What the operator has made in a cluster and keeps: mirrors, federated Services, ServiceImports with their Services, and the
+ * routes of ServiceFailovers. Without the operator nobody follows them, and clients are led to addresses that are gone.
+ */
+import { Label, RouteApi, Value } from '../../../crds/wire.ts';
+import { SERVICE_IMPORTS } from '../../../operator/mcs/objects.ts';
+import { SERVICE_EXPORTS } from '../../../operator/target/mcs-objects.ts';
+import { keyOf, type KubeObject, type Resource, SERVICES } from '../../../operator/kube/objects.ts';
+import type { Cluster } from '../common/cluster.ts';
+import type { Problem } from '../common/command-error.ts';
+import { kubectl } from '../common/command-text.ts';
+import { readFederated } from '../common/federated.ts';
+import { SERVICE_FAILOVERS } from '../common/kinds.ts';
+
+/** The kinds of routes that divide the requests of a ServiceFailover. */
+const ROUTES = (['GRPCRoute', 'HTTPRoute', 'TCPRoute'] as const).map((kind): Resource => ({
+  group: RouteApi.group,
+  version: RouteApi[kind].slice(RouteApi.group.length + 1),
+  plural: `${kind.toLowerCase()}s`,
+  kind,
+  namespaced: true,
+}));
+
+/** What is left, each with the command that removes it. @param hasLinks mirrors of Links go with these */
+export const leftovers = async (cluster: Cluster, hasLinks: boolean): Promise<readonly Problem[]> =>
+  (
+    await Promise.all([
+      hasLinks ? [] : mirrors(cluster),
+      federated(cluster),
+      imports(cluster),
+      ...ROUTES.map((of) => routes(cluster, of)),
+    ])
+  ).flat();
+
+const mirrors = async (cluster: Cluster): Promise<readonly Problem[]> => {
+  const found = await cluster.list(SERVICES, {
+    labelSelector: `${Label.clusterName},${Label.mirroredService}=${Value.true}`,
+  });
+  const byCluster = Map.groupBy(found, ({ metadata }) => metadata.labels?.[Label.clusterName] ?? '');
+  return [...byCluster].map(([name, { length }]) => ({
+    object: `mirrors of ${name} in ${cluster.context}`,
+    reason: `${length} are left without a Link`,
+    remedy: 'wait until the operator has removed them, or see its log',
+  }));
+};
+
+/** `kubectl … delete` of objects of one namespace. */
+const removalOf = (cluster: Cluster, namespace: string, words: readonly string[]): string =>
+  `\`${kubectl(cluster, '--namespace', namespace, 'delete', ...words)}\``;
+
+const federated = async (cluster: Cluster): Promise<readonly Problem[]> => {
+  const [found, labelled] = await Promise.all([
+    readFederated(cluster),
+    cluster.list(SERVICES, { labelSelector: Label.federated }),
+  ]);
+  const local = new Set(labelled.map(keyOf));
+  return found.map(({ service: { metadata }, member }) => {
+    const { namespace = '', name } = metadata;
+    const unlabel = kubectl(cluster, '--namespace', namespace, 'label', 'service', member, `${Label.federated}-`);
+    const removal = `delete it: ${removalOf(cluster, namespace, [`service/${name}`])}`;
+    return {
+      object: cluster.title(SERVICES.kind, metadata),
+      reason: 'is a federated Service that nobody would follow',
+      remedy: local.has(`${namespace}/${member}`) ? `take its member out with \`${unlabel}\`, or ${removal}` : removal,
+    };
+  });
+};
+
+const imports = async (cluster: Cluster): Promise<readonly Problem[]> => {
+  const [found, services, exports] = await Promise.all([
+    cluster.list(SERVICE_IMPORTS, { labelSelector: Label.serviceImport }),
+    cluster.list(SERVICES, { labelSelector: Label.serviceImport }),
+    cluster.list(SERVICE_EXPORTS, {}),
+  ]);
+  const nameOf = ({ metadata }: KubeObject): string =>
+    `${metadata.namespace ?? ''}/${metadata.labels?.[Label.serviceImport] ?? metadata.name}`;
+  const isExported = new Set(exports.map(keyOf));
+  return [...Map.groupBy([...found, ...services], nameOf)].map(([key, all]) => {
+    const [namespace = '', name = ''] = key.split('/');
+    const words = all.map((each) => `${found.includes(each) ? 'serviceimport' : 'service'}/${each.metadata.name}`);
+    const removal = removalOf(cluster, namespace, words);
+    return {
+      object: cluster.title(SERVICE_IMPORTS.kind, { namespace, name }),
+      reason: `is there, and nobody would follow ${name}.${namespace}.svc.clusterset.local`,
+      remedy: isExported.has(key)
+        ? `end its export with ${removalOf(cluster, namespace, [`serviceexport/${name}`])}; where no operator runs, then ${removal}`
+        : `wait until the operator has removed it; where none runs: ${removal}`,
+    };
+  });
+};
+
+const routes = async (cluster: Cluster, of: Resource): Promise<readonly Problem[]> => {
+  const found = await cluster.list(of, { labelSelector: Label.serviceFailover });
+  const problems = found.map(async (route): Promise<readonly Problem[]> => {
+    const failover = route.metadata.labels?.[Label.serviceFailover];
+    const { namespace = '', name } = route.metadata;
+    if (failover === undefined) return [];
+    const own = removalOf(cluster, namespace, [`${SERVICE_FAILOVERS.plural}.${SERVICE_FAILOVERS.group}/${failover}`]);
+    const itself = removalOf(cluster, namespace, [`${of.plural}.${of.group}/${name}`]);
+    const isThere = (await cluster.find(SERVICE_FAILOVERS, { namespace, name: failover })) !== undefined;
+    return [
+      {
+        object: cluster.title(of.kind, route.metadata),
+        reason: `ServiceFailover ${failover} divides requests by it, and nobody would follow it`,
+        remedy: isThere
+          ? `delete the ServiceFailover: ${own}; where no operator runs, then ${itself}`
+          : `the ServiceFailover is gone; delete it: ${itself}`,
+      },
+    ];
+  });
+  return (await Promise.all(problems)).flat();
+};

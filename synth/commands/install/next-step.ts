@@ -1,0 +1,39 @@
+/** What comes after an installation: it depends on what the cluster has. */
+import { Default } from '../../../crds/wire.ts';
+import { printLine, warn } from '../../print.ts';
+import type { Cluster } from '../common/cluster.ts';
+import { linkspan } from '../common/command-text.ts';
+import { LINKS } from '../common/kinds.ts';
+import { operatorRuns } from './rollout.ts';
+import { linkerdControllers } from './survey.ts';
+import { VERSION } from './version.ts';
+
+/** The words that name a namespace which is not the usual one. */
+export const namespaceWords = (namespace: string): readonly string[] =>
+  namespace === Default.multiclusterNamespace ? [] : ['--namespace', namespace];
+
+/** Says what is there now, and the next command. Linkerd's controllers are named: they go on. */
+export const sayNext = async (cluster: Cluster, namespace: string): Promise<void> => {
+  const controllers = await linkerdControllers(cluster, namespace);
+  const command = (name: string): string => `\`${linkspan(cluster, name, ...namespaceWords(namespace))}\``;
+  for (const { name, targetCluster } of controllers) {
+    warn(
+      `${cluster.title('Deployment', { namespace, name })}: Linkerd's controller mirrors ${targetCluster}, until ` +
+        `${command('migrate')} hands its Link over`,
+    );
+  }
+  const links = await cluster.list(LINKS, { namespace });
+  const next =
+    links.length === 0
+      ? `${command('link')} with --to-context gives it a target`
+      : controllers.length > 0
+        ? `${command('migrate')} hands the Links of Linkerd's controllers over`
+        : `${command('check')} says whether its Links work`;
+  const state = await operatorRuns(cluster, namespace);
+  printLine(
+    'done' in state
+      ? `Linkspan ${VERSION} is installed in ${cluster.context}; ${next}`
+      : `Linkspan ${VERSION} is written to ${cluster.context}, and its operator does not run yet: ${state.pending}; ` +
+          `when it does, ${next}`,
+  );
+};

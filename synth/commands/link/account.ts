@@ -1,0 +1,159 @@
+/**
+ * The account with which a source reads a target, as it is in the target: whose it is, what it may do, and its tokens. An
+ * account records which source cluster it is for, since two of them may have contexts of one name.
+ */
+import { Annotation, Label, remoteAccessName, SHARED_ACCOUNT, Value } from '../../../crds/wire.ts';
+import type { KubeObject, Resource, Secret } from '../../../operator/kube/objects.ts';
+import type { Found } from '../common/apply.ts';
+import type { Cluster } from '../common/cluster.ts';
+import { kubectl } from '../common/command-text.ts';
+import type { Problem } from '../common/command-error.ts';
+import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES, SERVICE_ACCOUNTS } from '../common/kinds.ts';
+import { ifAllowed } from '../common/readable.ts';
+import { type Account, allTokenSecrets, isDead, secretsOfAccount, tokenIn } from './token.ts';
+
+/** An account as it was read. */
+export interface AccountRead extends Account {
+  /** The ServiceAccount; undefined if there is none. */
+  readonly object: KubeObject | undefined;
+  /** The Secrets of its tokens that are valid, or that Kubernetes has yet to fill, the youngest first. */
+  readonly tokens: readonly Secret[];
+  /** The Secrets of tokens of an account of this name that is gone. */
+  readonly dead: readonly Secret[];
+  /** Its roles and their bindings, those in namespaces among them. */
+  readonly rights: readonly Found[];
+}
+
+interface Role extends KubeObject {
+  readonly rules?: readonly { readonly resources?: readonly string[] }[];
+}
+
+/** Reads an account. */
+export const readAccount = async (target: Cluster, account: Account): Promise<AccountRead> => {
+  const { name } = account;
+  const [object, secrets, rights] = await Promise.all([
+    target.find(SERVICE_ACCOUNTS, account),
+    allTokenSecrets(target, account.namespace),
+    rightsOf(target, name),
+  ]);
+  const all = secretsOfAccount(secrets, name);
+  return {
+    ...account,
+    object,
+    tokens: all.filter((each) => !isDead(each, object)),
+    dead: all.filter((each) => isDead(each, object)),
+    rights,
+  };
+};
+
+const isExtension = ({ metadata }: KubeObject): boolean => metadata.labels?.[Label.extension] === Value.extension;
+
+/** The roles of the name of an account, and their bindings: bindings first, as they go. */
+const rightsOf = async (target: Cluster, name: string): Promise<readonly Found[]> => {
+  const ofCluster = async (of: Resource): Promise<readonly Found[]> => {
+    const object = await target.find(of, { name });
+    return object !== undefined && isExtension(object) ? [{ of, object }] : [];
+  };
+  const ofNamespaces = async (of: Resource): Promise<readonly Found[]> => {
+    const labelSelector = `${Label.extension}=${Value.extension}`;
+    const read = await ifAllowed(() => target.list(of, { labelSelector }));
+    const all = 'found' in read ? read.found : [];
+    return all.filter(({ metadata }) => metadata.name === name).map((object) => ({ of, object }));
+  };
+  const [bindings, clusterBindings, roles, clusterRoles] = await Promise.all([
+    ofNamespaces(ROLE_BINDINGS),
+    ofCluster(CLUSTER_ROLE_BINDINGS),
+    ofNamespaces(ROLES),
+    ofCluster(CLUSTER_ROLES),
+  ]);
+  return [...bindings, ...clusterBindings, ...roles, ...clusterRoles];
+};
+
+/** Reports whether Linkerd may read the target with an account, as a flat network needs. */
+export const isFlat = ({ rights }: AccountRead): boolean =>
+  rights.some(
+    ({ of, object }) =>
+      of === CLUSTER_ROLES && ((object as Role).rules ?? []).some(({ resources }) => resources?.includes('pods')),
+  );
+
+/** Reports whether one of an account's tokens is among those that a source has. */
+export const isProven = ({ tokens, dead }: AccountRead, held: ReadonlySet<string>): boolean =>
+  [...tokens, ...dead].some((secret) => held.has(tokenIn(secret)?.token ?? ''));
+
+/**
+ * Whose an account is: that of the source, that of another source, or one that says nothing and that others may use. One
+ * that says nothing, as those that Git or `linkspan allow` make, is the source's if it has its name, and the source has
+ * its token; but for that of Linkerd's chart, which any number of sources share.
+ */
+export const ownerOf = (
+  account: AccountRead,
+  { sourceUid, sourceName, held }: Claim,
+): 'source' | 'another' | 'unknown' => {
+  const { name, object } = account;
+  const recorded = recordOf(object);
+  if (recorded !== undefined && sourceUid !== undefined) return recorded === sourceUid ? 'source' : 'another';
+  const isOwn = name === remoteAccessName(sourceName) && name !== SHARED_ACCOUNT && isProven(account, held);
+  return isOwn ? 'source' : 'unknown';
+};
+
+/** What a source has to show for an account. */
+export interface Claim {
+  readonly sourceUid: string | undefined;
+  readonly sourceName: string;
+  /** The tokens that it has. */
+  readonly held: ReadonlySet<string>;
+}
+
+/** The source cluster that an account records. */
+export const recordOf = (object: KubeObject | undefined): string | undefined =>
+  object?.metadata.annotations?.[Annotation.sourceClusterUid];
+
+/** Kubernetes', on a token Secret: the day on which the token was last used. */
+const LAST_USED = 'kubernetes.io/legacy-token-last-used';
+
+/**
+ * The obstacle to giving an account to a source: it is that of another cluster, or may be. One that no token of has ever
+ * been used is nobody's yet.
+ */
+export const accountProblems = (target: Cluster, read: AccountRead, claim: Claim): readonly Problem[] => {
+  const { object, name, namespace, tokens } = read;
+  const { sourceUid } = claim;
+  const owner = ownerOf(read, claim);
+  if (object === undefined || owner === 'source') return [];
+  const isUsed = tokens.some(({ metadata }) => metadata.labels?.[LAST_USED] !== undefined);
+  if (owner === 'unknown' && name !== SHARED_ACCOUNT && !isUsed) return [];
+  const another = 'name this source otherwise with --source-name';
+  const record = `${Annotation.sourceClusterUid}=${sourceUid ?? ''}`;
+  const adopt = kubectl(target, '-n', namespace, 'annotate', 'serviceaccount', name, record);
+  return [
+    owner === 'another'
+      ? {
+          object: target.title(SERVICE_ACCOUNTS.kind, read),
+          reason: `another source cluster reads with it, that whose namespace kube-system has the uid ${recordOf(object)}`,
+          remedy: another,
+        }
+      : {
+          object: target.title(SERVICE_ACCOUNTS.kind, read),
+          reason: 'does not say which source cluster it is for, and another may read with it',
+          remedy: `${another}, or if it is for this one alone, run \`${adopt}\``,
+        },
+  ];
+};
+
+/** The commands that remove an account, by name. */
+export const removalCommands = (target: Cluster, { name, namespace, tokens, dead, rights }: AccountRead): string => {
+  const secrets = [...tokens, ...dead].map(({ metadata }) => `secret/${metadata.name}`);
+  const ofCluster = rights.filter(({ object }) => object.metadata.namespace === undefined);
+  const within = Map.groupBy(
+    rights.filter(({ object }) => object.metadata.namespace !== undefined),
+    ({ object }) => object.metadata.namespace ?? '',
+  );
+  const ref = ({ of }: Found): string => `${of.plural}/${name}`;
+  return [
+    kubectl(target, '-n', namespace, 'delete', `serviceaccount/${name}`, ...secrets),
+    ...(ofCluster.length === 0 ? [] : [kubectl(target, 'delete', ...ofCluster.map(ref))]),
+    ...[...within].map(([each, all]) => kubectl(target, '-n', each, 'delete', ...all.map(ref))),
+  ]
+    .map((command) => `\`${command}\``)
+    .join(' and ');
+};

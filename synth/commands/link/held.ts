@@ -1,0 +1,96 @@
+/** What a source has of a target: the Link, and the Secrets with its credentials. */
+import { Annotation, CredentialsSecret, credentialsName } from '../../../crds/wire.ts';
+import { type KubeObject, type Secret, SECRETS } from '../../../operator/kube/objects.ts';
+import type { Cluster } from '../common/cluster.ts';
+import { kubectl } from '../common/command-text.ts';
+import type { Problem } from '../common/command-error.ts';
+import { LINKS } from '../common/kinds.ts';
+import type { LinkObject } from '../common/link-object.ts';
+import { type KubeconfigRead, readKubeconfig } from '../credentials/kubeconfig.ts';
+import type { ApiServer } from './api-server.ts';
+
+/** Where the source has Links and Linkerd. */
+export interface SourceNamespaces {
+  readonly namespace: string;
+  readonly linkerdNamespace: string;
+}
+
+export interface Held {
+  readonly link: LinkObject | undefined;
+  /** Name of the Link's Secret, whether it is there or not. */
+  readonly secretName: string;
+  readonly secret: Secret | undefined;
+  /** The copy that Linkerd's destination controller reads. */
+  readonly copy: Secret | undefined;
+  /** The credentials of other Links. */
+  readonly others: readonly Secret[];
+}
+
+/** The Secret that a Link reads its credentials from. */
+export const secretNameOf = ({ spec }: LinkObject, fallback: string): string =>
+  spec?.clusterCredentialsSecret ?? credentialsName(spec?.targetClusterName ?? fallback);
+
+/** Reads what a source has of the target of a name. */
+export const readHeld = async (
+  source: Cluster,
+  targetName: string,
+  { namespace, linkerdNamespace }: SourceNamespaces,
+): Promise<Held> => {
+  const fieldSelector = `type=${CredentialsSecret.type}`;
+  const all = (within: string): Promise<readonly Secret[]> =>
+    source.list(SECRETS, { namespace: within, fieldSelector });
+  const link = await source.find<LinkObject>(LINKS, { namespace, name: targetName });
+  const secretName = link === undefined ? credentialsName(targetName) : secretNameOf(link, targetName);
+  const copyName = credentialsName(link?.spec?.targetClusterName ?? targetName);
+  const [secret, ours, copies] = await Promise.all([
+    source.find<Secret>(SECRETS, { namespace, name: secretName }),
+    all(namespace),
+    linkerdNamespace === namespace ? [] : all(linkerdNamespace),
+  ]);
+  const isNamed =
+    (name: string) =>
+    ({ metadata }: KubeObject): boolean =>
+      metadata.name === name;
+  return {
+    link,
+    secretName,
+    secret,
+    copy: copies.find(isNamed(copyName)),
+    others: [
+      ...ours.filter((each) => !isNamed(secretName)(each)),
+      ...copies.filter((each) => !isNamed(copyName)(each)),
+    ],
+  };
+};
+
+const readOf = (secret: Secret | undefined): Extract<KubeconfigRead, { readonly ok: true }> | undefined => {
+  const read = secret && readKubeconfig(secret);
+  return read?.ok ? read : undefined;
+};
+
+/** The tokens in these Secrets. */
+export const tokensIn = (secrets: readonly (Secret | undefined)[]): ReadonlySet<string> =>
+  new Set(secrets.map((each) => readOf(each)?.token).filter((token) => token !== undefined));
+
+/** The API server that the credentials of the Link name. */
+export const heldServer = ({ secret }: Held): ApiServer | undefined => readOf(secret)?.apiServer;
+
+/** The obstacle to reading another cluster by the credentials of a name than the one that they record. */
+export const otherTargetProblems = (
+  source: Cluster,
+  target: Cluster,
+  targetUid: string | undefined,
+  { secret }: Held,
+): readonly Problem[] => {
+  const recorded = secret?.metadata.annotations?.[Annotation.targetClusterUid];
+  if (secret === undefined || recorded === undefined || targetUid === undefined || recorded === targetUid) return [];
+  const { namespace = '', name } = secret.metadata;
+  const forget = kubectl(source, '-n', namespace, 'annotate', 'secret', name, `${Annotation.targetClusterUid}-`);
+  return [
+    {
+      object: source.title(SECRETS.kind, secret.metadata),
+      reason: `is for another cluster than ${target.context}: that whose namespace kube-system has the uid ${recorded}`,
+      remedy: `check --to-context, or name the cluster otherwise with --name; if it was made anew, run \`${forget}\``,
+    },
+  ];
+};

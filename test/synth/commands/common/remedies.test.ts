@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import {
+  applyCrds,
+  byExplain,
+  byLinkerd,
+  byLinkspan,
+  linkAgain,
+  patchLink,
+  refusalRemedy,
+} from '../../../../synth/commands/common/remedies.ts';
+
+const EAST = { kubeconfig: '/tmp/my clusters', context: 'east', namespace: 'linkerd-multicluster' };
+const FLAGS = "--kubeconfig '/tmp/my clusters' --context east";
+
+describe('a remedy', () => {
+  it('applies CRDs over those that others have applied', () => {
+    expect(applyCrds(EAST, '--mcs')).toBe(
+      `\`linkspan crds --mcs | kubectl ${FLAGS} apply --server-side --force-conflicts -f -\``,
+    );
+  });
+
+  it('names the target of a Link if its context is known, and says so if it is not', () => {
+    const link = { name: 'west', cluster: 'west' };
+    const target = { kubeconfig: '/tmp/my clusters', context: 'admin@west' };
+    const command = `linkspan link --name west --apply ${FLAGS}`;
+    expect(linkAgain(EAST, link, target)).toBe(`\`${command} --to-context admin@west\``);
+    expect(linkAgain(EAST, link)).toBe(`\`${command}\`, with --to-context and the context of west`);
+  });
+
+  it('names the namespace of the extension where it is not the usual one', () => {
+    const mesh = { context: 'east', namespace: 'mesh' };
+    expect(byLinkspan(EAST, 'status')).toBe(`\`linkspan status ${FLAGS}\``);
+    expect(byLinkspan(mesh, 'status')).toBe('`linkspan status --namespace mesh --context east`');
+    expect(byExplain(mesh, 'shop/web')).toBe(
+      '`linkspan explain shop/web --multicluster-namespace mesh --context east`',
+    );
+  });
+
+  it('is quoted word by word', () => {
+    expect(byLinkerd(EAST, 'check', '--proxy')).toBe(`\`linkerd check --proxy ${FLAGS}\``);
+    expect(patchLink(EAST, 'west', { federation: 'gateway' })).toBe(
+      `\`kubectl ${FLAGS} -n linkerd-multicluster patch links.multicluster.linkerd.io west --type=merge '--patch={"spec":{"federation":"gateway"}}'\``,
+    );
+  });
+
+  it('creates the namespace that lacks, and deletes nothing that somebody else has made', () => {
+    const service = { namespace: 'bank', mirror: 'ledger-west' };
+    expect(refusalRemedy(EAST, 'MissingNamespace', service)).toContain(`\`kubectl ${FLAGS} create namespace bank\``);
+    expect(refusalRemedy(EAST, 'NameConflict', service)).toContain('-n bank get service ledger-west');
+    for (const reason of ['NameConflict', 'InvalidName', 'InvalidService', 'LimitExceeded', 'Odd']) {
+      expect(refusalRemedy(EAST, reason, service)).not.toMatch(/`[^`]*delete[^`]*`/);
+    }
+  });
+});

@@ -1,0 +1,217 @@
+/** What still needs an installation: `linkspan uninstall` refuses while it is there, with the command that removes it. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { requireBinary } from '../../../cluster/real/binaries.ts';
+import { onEachBacking } from '../../../cluster/on-each-backing.ts';
+import { installCrd, type ObjectRef } from '../../../cluster/workload/index.ts';
+import { namespace, objectRef, service } from '../../../support/builders.ts';
+import { installLinkerd, type LinkerdCluster, startLinkerdCluster } from '../../../support/linkerd-cluster.ts';
+import { installMcs, serviceExport, serviceImportRef } from '../../../support/mcs.ts';
+import { linkspanHere } from '../../in-process.ts';
+import type { Outcome } from '../../linkspan.ts';
+import { commandWrites } from '../command-writes.ts';
+
+const NAMESPACE = 'linkerd-multicluster';
+const NAME = 'west-reads';
+const RBAC = 'rbac.authorization.k8s.io';
+
+const ref = (apiVersion: string, kind: string, name: string): ObjectRef => objectRef(apiVersion, kind, name, NAMESPACE);
+const ACCOUNT = ref('v1', 'ServiceAccount', NAME);
+const ROLE = objectRef(`${RBAC}/v1`, 'ClusterRole', NAME);
+const BINDING = objectRef(`${RBAC}/v1`, 'ClusterRoleBinding', NAME);
+const TOKEN = ref('v1', 'Secret', `${NAME}-token`);
+
+const labelled = (object: ObjectRef, labels: Readonly<Record<string, string>>): ObjectRef =>
+  ({ ...object, metadata: { ...object.metadata, labels } }) as ObjectRef;
+const extension = (object: ObjectRef): ObjectRef => labelled(object, { 'linkerd.io/extension': 'multicluster' });
+
+const granted = (role: ObjectRef, binding: ObjectRef): readonly ObjectRef[] => [
+  { ...role, rules: [{ apiGroups: [''], resources: ['services'], verbs: ['list', 'watch'] }] } as ObjectRef,
+  {
+    ...binding,
+    roleRef: { apiGroup: RBAC, kind: role.kind, name: role.metadata.name },
+    subjects: [{ kind: 'ServiceAccount', name: NAME, namespace: NAMESPACE }],
+  } as ObjectRef,
+];
+const token = {
+  ...TOKEN,
+  type: 'kubernetes.io/service-account-token',
+  metadata: { ...TOKEN.metadata, annotations: { 'kubernetes.io/service-account.name': NAME } },
+} as ObjectRef;
+
+/** A Deployment whose pods run as the account, as Linkerd's controller of a Link does. */
+const controller = {
+  ...ref('apps/v1', 'Deployment', 'controller-west'),
+  spec: {
+    selector: { matchLabels: { component: 'controller' } },
+    template: {
+      metadata: { labels: { component: 'controller' } },
+      spec: { serviceAccountName: NAME, containers: [{ name: 'controller', image: 'registry.example.com/a:1' }] },
+    },
+  },
+} as ObjectRef;
+
+/** HTTPRoutes, without a schema. */
+const HTTP_ROUTES = {
+  ...objectRef('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'httproutes.gateway.networking.k8s.io'),
+  metadata: {
+    name: 'httproutes.gateway.networking.k8s.io',
+    annotations: { 'api-approved.kubernetes.io': 'unapproved, for a test' },
+  },
+  spec: {
+    group: 'gateway.networking.k8s.io',
+    names: { kind: 'HTTPRoute', listKind: 'HTTPRouteList', plural: 'httproutes', singular: 'httproute' },
+    scope: 'Namespaced',
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+} as ObjectRef;
+
+onEachBacking('what needs an installation', (backing) => {
+  let east: LinkerdCluster;
+
+  beforeAll(async () => {
+    east = await startLinkerdCluster({ backing, name: 'east' });
+    await installLinkerd(east);
+    await east.client.apply(namespace('shop'));
+    const { code, stderr } = await run('install', '--image=registry.example.com/linkspan:0.1.0', '--apply');
+    expect(code, stderr).toBe(0);
+  }, 120_000);
+  beforeEach(() => east.cluster.clearAudit());
+  afterAll(() => east.stop());
+
+  const run = (command: string, ...args: readonly string[]): Promise<Outcome> =>
+    linkspanHere(command, `--kubeconfig=${east.cluster.kubeconfigFile}`, ...args);
+  const given = () => `--kubeconfig ${east.cluster.kubeconfigFile} --context east`;
+  const errorsWith = async (objects: readonly ObjectRef[], command = 'uninstall'): Promise<readonly string[]> => {
+    for (const each of objects) await east.client.apply(each);
+    const flags = command === 'uninstall' ? [] : ['--gateway=false'];
+    const { stderr } = await run(command, ...flags);
+    for (const each of objects) await east.client.delete(each);
+    expect(await commandWrites(east.cluster)).toEqual([]);
+    return stderr
+      .split('\n')
+      .filter((line) => line.startsWith('error: '))
+      .map((line) => line.replaceAll(given(), '…'));
+  };
+
+  const reads = (remedy: string): string =>
+    `error: ServiceAccount linkerd-multicluster/west-reads of east: another cluster reads this one with it (unlink it from that cluster, or revoke it: ${remedy})`;
+  const inNamespace = (...more: readonly string[]): string =>
+    `\`kubectl … --namespace linkerd-multicluster delete ${['serviceaccount/west-reads', ...more].join(' ')}\``;
+
+  test.each<[string, readonly ObjectRef[], string]>([
+    ['by its label', [extension(ACCOUNT)], inNamespace()],
+    ['by a token', [ACCOUNT, token], inNamespace('secret/west-reads-token')],
+    [
+      'by a ClusterRole that others have made',
+      [ACCOUNT, ...granted(ROLE, BINDING)],
+      `${inNamespace()} and \`kubectl … delete clusterrolebinding/west-reads\``,
+    ],
+    [
+      'by all that linkspan allow makes',
+      [extension(ACCOUNT), token, ...granted(extension(ROLE), extension(BINDING))],
+      `${inNamespace('secret/west-reads-token')} and \`kubectl … delete clusterrolebinding/west-reads clusterrole/west-reads\``,
+    ],
+    [
+      'by a Role in a namespace',
+      [
+        ACCOUNT,
+        ...granted(
+          extension(objectRef(`${RBAC}/v1`, 'Role', NAME, 'shop')),
+          objectRef(`${RBAC}/v1`, 'RoleBinding', NAME, 'shop'),
+        ),
+      ],
+      `${inNamespace()} and \`kubectl … --namespace shop delete rolebinding/west-reads role/west-reads\``,
+    ],
+  ])('is an account of another cluster, known %s', { timeout: 60_000 }, async (_, objects, remedy) => {
+    expect(await errorsWith(objects)).toEqual([reads(remedy)]);
+    expect(await errorsWith(objects, 'upgrade')).toEqual([reads(remedy)]);
+  });
+
+  test('is no account that pods of the namespace run as', { timeout: 60_000 }, async () => {
+    const [account, ...others] = [extension(ACCOUNT), controller, ...granted(ROLE, BINDING)];
+    expect(await errorsWith([account, ...others])).toEqual([]);
+  });
+
+  test.runIf(backing === 'real')(
+    'is gone after the command of the remedy, and nothing else is',
+    { timeout: 60_000 },
+    async () => {
+      const objects = [extension(ACCOUNT), token, ...granted(extension(ROLE), extension(BINDING))];
+      for (const each of objects) await east.client.apply(each);
+      const { stderr } = await run('uninstall', '--apply');
+      const commands = [...stderr.matchAll(/`kubectl ([^`]*)`/g)].map(([, words = '']) => words.split(' '));
+      expect(commands).toHaveLength(2);
+      for (const words of commands) await promisify(execFile)(requireBinary('kubectl'), words);
+      for (const each of objects) expect(await east.client.get(each), each.kind).toBeUndefined();
+      for (const each of [namespace(NAMESPACE), ref('v1', 'Service', 'linkerd-gateway')])
+        expect((await east.client.get(each))?.metadata, each.kind).not.toHaveProperty('deletionTimestamp');
+      expect((await run('uninstall')).code).toBe(0);
+    },
+  );
+
+  describe('are objects that nobody would follow', () => {
+    beforeAll(async () => {
+      await installMcs(east.cluster);
+      await installCrd(east.cluster, HTTP_ROUTES);
+    }, 60_000);
+
+    const ofImport = { 'linkspan.dev/service-import': 'web' };
+    const anImport = {
+      ...labelled(serviceImportRef('web'), ofImport),
+      spec: { type: 'ClusterSetIP', ports: [{ port: 80 }] },
+    } as ObjectRef;
+    const derived = labelled(service('web-clusterset', { namespace: 'shop' }), ofImport);
+    const route = labelled(objectRef('gateway.networking.k8s.io/v1', 'HTTPRoute', 'web-80', 'shop'), {
+      'linkspan.dev/service-failover': 'web',
+    });
+    const federated = {
+      ...labelled(service('web-federated', { namespace: 'shop' }), { 'mirror.linkerd.io/mirrored-service': 'true' }),
+    };
+    const annotated = {
+      ...federated,
+      metadata: { ...federated.metadata, annotations: { 'multicluster.linkerd.io/remote-discovery': 'web@west' } },
+    } as ObjectRef;
+    const left = 'ServiceImport shop/web of east: is there, and nobody would follow web.shop.svc.clusterset.local';
+    const removal = '`kubectl … --namespace shop delete serviceimport/web service/web-clusterset`';
+
+    test.each<[string, readonly ObjectRef[], string]>([
+      [
+        'a ServiceImport of another cluster',
+        [anImport, derived],
+        `${left} (wait until the operator has removed it; where none runs: ${removal})`,
+      ],
+      [
+        'a ServiceImport of its own',
+        [serviceExport('web'), anImport, derived],
+        `${left} (end its export with \`kubectl … --namespace shop delete serviceexport/web\`; where no operator runs, then ${removal})`,
+      ],
+      [
+        'a federated Service',
+        [annotated],
+        'Service shop/web-federated of east: is a federated Service that nobody would follow (delete it: `kubectl … --namespace shop delete service/web-federated`)',
+      ],
+      [
+        'a federated Service with a member of its own cluster',
+        [labelled(service('web', { namespace: 'shop' }), { 'mirror.linkerd.io/federated': 'member' }), annotated],
+        'Service shop/web-federated of east: is a federated Service that nobody would follow (take its member out with `kubectl … --namespace shop label service web mirror.linkerd.io/federated-`, or delete it: `kubectl … --namespace shop delete service/web-federated`)',
+      ],
+      [
+        'a route of a ServiceFailover',
+        [route],
+        'HTTPRoute shop/web-80 of east: ServiceFailover web divides requests by it, and nobody would follow it (the ServiceFailover is gone; delete it: `kubectl … --namespace shop delete httproutes.gateway.networking.k8s.io/web-80`)',
+      ],
+    ])('%s', async (_, objects, message) => {
+      expect(await errorsWith(objects)).toEqual([`error: ${message}`]);
+      expect((await run('uninstall')).code).toBe(0);
+    });
+  });
+});

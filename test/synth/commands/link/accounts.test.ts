@@ -1,0 +1,191 @@
+/** Whose an account is, and which cluster is which: what link, mint, unlink and rotate refuse and leave alone. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { onEachBacking } from '../../../cluster/on-each-backing.ts';
+import type { KubeObject } from '../../../cluster/workload/index.ts';
+import { credentials, link, LINKS_NAMESPACE, namespace, objectRef, secretRef } from '../../../support/builders.ts';
+import { linkerdConfig } from '../../../support/linkerd-cluster.ts';
+import { TwoClusters } from '../../../support/two-clusters.ts';
+import { linkspanHere } from '../../in-process.ts';
+import type { Outcome } from '../../linkspan.ts';
+
+const accountRef = (source: string) =>
+  objectRef('v1', 'ServiceAccount', `linkerd-service-mirror-remote-access-${source}`, LINKS_NAMESPACE);
+const SECRET = secretRef('cluster-credentials-west');
+
+type SecretObject = KubeObject & { readonly data?: Readonly<Record<string, string>> };
+
+onEachBacking('accounts of two source clusters', (backing) => {
+  let first: TwoClusters;
+  let second: TwoClusters;
+  let directory: string;
+
+  beforeAll(async () => {
+    first = await TwoClusters.start({ backing, west: { controllers: ['serviceaccount-token-controller'] } });
+    second = await TwoClusters.start({ backing });
+    directory = await mkdtemp(join(tmpdir(), 'linkspan-accounts-'));
+    for (const each of [namespace('linkerd'), namespace(LINKS_NAMESPACE), linkerdConfig('west')])
+      await first.west.apply(each);
+    await second.west.apply(namespace(LINKS_NAMESPACE));
+  }, 120_000);
+  afterAll(async () => {
+    await Promise.all([first.stop(), second.stop()]);
+    await rm(directory, { recursive: true });
+  });
+
+  const from = (source: TwoClusters, ...args: readonly string[]): Promise<Outcome> =>
+    linkspanHere(
+      ...args,
+      `--kubeconfig=${source.eastCluster.kubeconfigFile}`,
+      `--to-kubeconfig=${first.westCluster.kubeconfigFile}`,
+      '--to-context=west',
+    );
+  const mint = (source: TwoClusters, ...args: readonly string[]): Promise<Outcome> =>
+    from(source, 'credentials', 'mint', `--api-server-address=${first.westCluster.server}`, '--apply', ...args);
+  const kubeconfigOf = async (source: TwoClusters): Promise<string> =>
+    Buffer.from((await source.east.get<SecretObject>(SECRET))?.data?.['kubeconfig'] ?? '', 'base64').toString();
+
+  test('an account is for one source cluster, whatever its context is called', { timeout: 60_000 }, async () => {
+    const made = await mint(first);
+    expect(made.code, made.stderr).toBe(0);
+    const held = await kubeconfigOf(first);
+    const { code, stdout, stderr } = await mint(second);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(
+      /^error: ServiceAccount linkerd-multicluster\/linkerd-service-mirror-remote-access-east of west: another source cluster reads with it, .* \(name this source otherwise with --source-name\)$/m,
+    );
+    expect(await second.east.get(SECRET)).toBeUndefined();
+    const named = await mint(second, '--source-name=east-2');
+    expect(named.code, named.stderr).toBe(0);
+    expect(await kubeconfigOf(second)).not.toBe(held);
+  });
+
+  test("unlink leaves another source's account, and finds its own without its name", { timeout: 60_000 }, async () => {
+    const { code, stdout, stderr } = await from(second, 'unlink', '--name=west', '--apply', '--timeout=5s');
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain('serviceaccount/linkerd-service-mirror-remote-access-east-2 deleted in west');
+    expect(await first.west.get(accountRef('east'))).toBeDefined();
+    expect(await first.west.get(accountRef('east-2'))).toBeUndefined();
+    const again = await from(second, 'unlink', '--name=west', '--apply', '--timeout=5s');
+    expect(again.stderr).toContain(
+      'note: ServiceAccount linkerd-multicluster/linkerd-service-mirror-remote-access-east of west stays, since another source cluster reads with it',
+    );
+    expect(await first.west.get(accountRef('east'))).toBeDefined();
+  });
+
+  test(
+    "an account that says nothing is the source's only if the source has its token",
+    { timeout: 60_000 },
+    async () => {
+      const shared = accountRef('default');
+      await first.west.apply(shared);
+      const refused = await mint(second, '--source-name=default');
+      expect(refused.code).toBe(1);
+      expect(refused.stderr).toMatch(
+        /does not say which source cluster it is for, and another may read with it \(name this source otherwise with --source-name, or if it is for this one alone, run `kubectl .* annotate serviceaccount /,
+      );
+      const left = await from(second, 'unlink', '--name=west', '--source-name=default', '--apply', '--timeout=5s');
+      expect(left.stderr).toMatch(
+        /stays, since others may read with it; to remove it, run `kubectl --kubeconfig .* delete/,
+      );
+      expect(await first.west.get(shared)).toBeDefined();
+    },
+  );
+
+  test('credentials say which target they are for', { timeout: 60_000 }, async () => {
+    const elsewhere = [`--to-kubeconfig=${second.westCluster.kubeconfigFile}`, '--to-context=west'];
+    const address = `--api-server-address=${second.westCluster.server}`;
+    const source = `--kubeconfig=${first.eastCluster.kubeconfigFile}`;
+    await first.east.apply(link('west'));
+    for (const args of [['credentials', 'mint', address], ['unlink'], ['credentials', 'rotate', 'west']]) {
+      const { code, stderr } = await linkspanHere(...args, source, ...elsewhere, '--apply');
+      expect(stderr).toContain('Secret linkerd-multicluster/cluster-credentials-west of east: is for another cluster');
+      expect(code).toBe(1);
+    }
+  });
+
+  test('one cluster by two addresses is one', { timeout: 60_000 }, async () => {
+    const text = await readFile(first.eastCluster.kubeconfigFile, 'utf8');
+    const again = join(directory, 'again');
+    const elsewhere = text
+      .replaceAll('https://127.0.0.1', 'https://localhost')
+      .replace(/certificate-authority-data: \S+/, 'insecure-skip-tls-verify: true');
+    await writeFile(again, elsewhere.replaceAll('east', 'west'));
+    const last = await linkspanHere(
+      'credentials',
+      'mint',
+      `--kubeconfig=${first.eastCluster.kubeconfigFile}`,
+      `--to-kubeconfig=${again}`,
+      '--to-context=west',
+      '--api-server-address=https://a.example.com',
+    );
+    expect(last.code, last.stderr).toBe(2);
+    expect(last.stderr).toContain('lead to the same cluster: its namespace kube-system has the uid ');
+  });
+
+  test('a Secret that a controller keeps is written by nobody else', { timeout: 60_000 }, async () => {
+    const kept = await first.east.get<SecretObject & { readonly type: string }>(SECRET);
+    const owner = {
+      apiVersion: 'external-secrets.io/v1',
+      kind: 'ExternalSecret',
+      name: 'west',
+      uid: 'c0ffee00-0000-4000-8000-000000000000',
+      controller: true,
+    };
+    const owned = { ...SECRET, type: kept?.type, data: kept?.data };
+    const metadata = { ...SECRET.metadata, ownerReferences: [owner] };
+    await first.east.apply({ ...owned, metadata }, { fieldManager: 'external-secrets' });
+    for (const args of [[], ['--force-conflicts']]) {
+      const { code, stderr } = await from(first, 'credentials', 'rotate', 'west', '--apply', ...args);
+      expect(stderr).toContain(
+        'Secret linkerd-multicluster/cluster-credentials-west of east: ExternalSecret west keeps it, and would take back what is written (put new credentials where ExternalSecret west takes them from: `linkspan credentials mint',
+      );
+      expect(code).toBe(1);
+    }
+    // With the valid token that it has, there is nothing to write.
+    const again = await from(first, 'credentials', 'mint', '--apply');
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stdout).not.toContain('cluster-credentials-west');
+    const unlinked = await from(first, 'unlink', '--name=west');
+    expect(unlinked.stderr).toContain('cluster-credentials-west of east stays, since ExternalSecret west keeps it');
+    await first.east.delete(SECRET);
+  });
+
+  test('a token of an account that is gone is replaced', { timeout: 60_000 }, async () => {
+    await mint(first);
+    const account = accountRef('east');
+    const token = secretRef(`${account.metadata.name}-token`);
+    await first.west.patch(token, { metadata: { annotations: { 'kubernetes.io/service-account.uid': 'gone' } } });
+    const { code, stdout, stderr } = await mint(first);
+    expect(code, stderr).toBe(0);
+    expect(stdout).toMatch(/secret\/cluster-credentials-west (configured|created) in east/);
+    const held = await kubeconfigOf(first);
+    const all = await first.west.list<SecretObject>({ apiVersion: 'v1', kind: 'Secret' });
+    const [used] = all.filter(({ data }) => {
+      const made = Buffer.from(data?.['token'] ?? '', 'base64').toString();
+      return made !== '' && held.includes(made);
+    });
+    expect(used?.metadata.annotations?.['kubernetes.io/service-account.uid']).not.toBe('gone');
+    expect(used).toBeDefined();
+    const dead = all.filter(({ metadata }) => metadata.annotations?.['kubernetes.io/service-account.uid'] === 'gone');
+    expect(dead).toEqual([]);
+  });
+
+  test('unlink keeps credentials that another Link uses without naming them', { timeout: 60_000 }, async () => {
+    await first.east.apply(credentials('north', 'x'));
+    await first.east.apply(link('north', { clusterCredentialsSecret: undefined }));
+    await first.east.apply(link('west', { clusterCredentialsSecret: 'cluster-credentials-north' }));
+    const { stdout, stderr } = await linkspanHere(
+      'unlink',
+      `--kubeconfig=${first.eastCluster.kubeconfigFile}`,
+      '--name=west',
+      '--apply',
+      '--timeout=5s',
+    );
+    expect(stderr).toContain('cluster-credentials-north of east stays, since Link north uses it');
+    expect(stdout).toContain('link/west deleted in east');
+    expect(await first.east.get(secretRef('cluster-credentials-north'))).toBeDefined();
+  });
+});

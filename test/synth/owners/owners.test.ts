@@ -1,0 +1,58 @@
+/**
+ * Every command that writes, over what each of its possible owners has made, on real API servers: what changes is in
+ * docs/commands-and-owners.md, and nothing else changes.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { onReal } from '../../cluster/on-each-backing.ts';
+import { StopStage } from '../stops/stage.ts';
+import { plant, versions } from './bystanders.ts';
+import { cell } from './cells.ts';
+import { COMMANDS } from './commands.ts';
+import { OWNERS } from './owners.ts';
+
+const PAGE = join(import.meta.dirname, '..', '..', '..', 'docs', 'commands-and-owners.md');
+
+const HEAD = `# Commands and owners
+
+What each command that writes does with objects that somebody else has made or changed. A test types each command on
+real API servers and writes this page; beside what is named here, nothing changes.
+`;
+
+onReal('commands that write', () => {
+  const rows = new Map<string, Map<string, string>>();
+
+  describe.each(COMMANDS)('$name', (command) => {
+    test.each(OWNERS)('over: %s', { timeout: 120_000 }, async (owner) => {
+      const stage = await StopStage.start('real');
+      try {
+        if (command.operator) stage.clusters.operator();
+        await command.prepare(stage, owner);
+        const { east, west } = stage.clusters;
+        const [ofEast, ofWest] = [await plant(east, command.east), await plant(west, 'target')];
+        const bystanders = async () => [await versions(east, ofEast), await versions(west, ofWest)];
+        const [before, others] = [await stage.state(true), await bystanders()];
+        const run = await stage.run(command.args(stage));
+        expect(await bystanders()).toEqual(others);
+        expect(stage.failures).toEqual([]);
+        const row = rows.get(command.name) ?? new Map<string, string>();
+        rows.set(command.name, row.set(owner, cell(run, before, await stage.state(true))));
+      } finally {
+        await stage.stop();
+      }
+    });
+  });
+
+  afterAll(async () => {
+    if (rows.size < COMMANDS.length) return;
+    const sections = [...rows].map(
+      ([name, row]) =>
+        `\n## \`${name} --apply\`\n\n| over | what it does |\n| --- | --- |\n` +
+        [...row].map(([owner, text]) => `| ${owner} | ${text} |\n`).join(''),
+    );
+    const text = `${HEAD}${sections.join('')}`;
+    if (process.env['LINKSPAN_WRITE_DOCS'] !== undefined) await writeFile(PAGE, text);
+    else expect(await readFile(PAGE, 'utf8')).toBe(text);
+  });
+});

@@ -1,0 +1,141 @@
+/** The commands that write, each from where it has something to do. */
+import { EXPORTED, service, slice } from '../../support/builders.ts';
+import { linkerdGateway } from '../../support/linkerd-cluster.ts';
+import { linkCrd } from '../../../crds/index.ts';
+import { eventually, installCrd } from '../../cluster/workload/index.ts';
+import { LinkerdDeployment, seedMirrors, serveDeployments } from '../../support/linkerd-install.ts';
+import type { StopStage } from './stage.ts';
+
+export interface Scenario {
+  readonly name: string;
+  /** Whether the command waits for the operator. */
+  readonly operator?: true;
+  /** Brings the clusters to where the command begins. What it returns ends what it has started. */
+  prepare(stage: StopStage): Promise<void | (() => Promise<void>)>;
+  args(stage: StopStage): readonly string[];
+}
+
+const IMAGE = '--image=registry.example.com/linkspan:0.1.0';
+
+const install = (stage: StopStage, ...more: readonly string[]): readonly string[] => [
+  'install',
+  ...stage.east,
+  IMAGE,
+  '--apply',
+  ...more,
+];
+
+const linkWest = (stage: StopStage, command: readonly string[], ...more: readonly string[]): readonly string[] => [
+  ...command,
+  ...stage.pair,
+  `--api-server-address=${stage.clusters.westCluster.server}`,
+  '--apply',
+  ...more,
+];
+
+const giveGateway = async ({ clusters }: StopStage): Promise<void> => {
+  for (const [client, name, ip] of [
+    [clusters.west, 'west', '203.0.113.20'],
+    [clusters.east, 'east', '203.0.113.10'],
+  ] as const) {
+    await client.apply(linkerdGateway(name));
+    const status = { loadBalancer: { ingress: [{ ip }] } };
+    await client.patch(linkerdGateway(name), { status }, { subresource: 'status' });
+  }
+};
+
+/** A Link that the operator serves, with a mirror. */
+const linked = async (stage: StopStage, ...flags: readonly string[]): Promise<void> => {
+  const { clusters } = stage;
+  await giveGateway(stage);
+  await stage.prepare(...linkWest(stage, ['link'], ...flags));
+  await clusters.west.apply(service('web', { labels: EXPORTED }));
+  await clusters.west.apply(slice('web'));
+  await eventually('the mirror is there', async () => (await clusters.get('Service', 'web-west')) !== undefined);
+};
+
+/** A Link that Linkerd's controller serves, with mirrors, beside an operator that stands by. */
+const served = async ({ clusters }: StopStage): Promise<() => Promise<void>> => {
+  await serveDeployments(clusters.eastCluster);
+  await clusters.link({ enableHeadlessServices: true });
+  await seedMirrors(clusters.east, clusters.west, { plain: 2, headless: 1, pods: 2 });
+  const linkerd = await LinkerdDeployment.start(clusters.eastCluster, clusters.westCluster);
+  clusters.operator();
+  return () => linkerd.stop();
+};
+
+export const scenarios: readonly Scenario[] = [
+  { name: 'install', prepare: async () => undefined, args: (stage) => install(stage) },
+  {
+    name: 'upgrade to HA',
+    prepare: (stage) => stage.prepare(...install(stage)),
+    args: (stage) => ['upgrade', ...stage.east, '--ha', '--apply'],
+  },
+  {
+    name: 'upgrade without a gateway',
+    prepare: (stage) => stage.prepare(...install(stage)),
+    args: (stage) => ['upgrade', ...stage.east, '--gateway=false', '--apply'],
+  },
+  {
+    name: 'uninstall',
+    prepare: (stage) => stage.prepare(...install(stage)),
+    args: (stage) => ['uninstall', ...stage.east, '--apply'],
+  },
+  { name: 'link', prepare: giveGateway, args: (stage) => linkWest(stage, ['link']) },
+  { name: 'link on a flat network', prepare: giveGateway, args: (stage) => linkWest(stage, ['link'], '--flat') },
+  {
+    name: 'link both ways',
+    prepare: async (stage) => {
+      await installCrd(stage.clusters.westCluster, linkCrd);
+      await giveGateway(stage);
+    },
+    args: (stage) =>
+      linkWest(stage, ['link'], '--both', `--source-api-server-address=${stage.clusters.eastCluster.server}`),
+  },
+  {
+    name: 'link again with other settings',
+    prepare: async (stage) => {
+      await giveGateway(stage);
+      await stage.prepare(...linkWest(stage, ['link'], '--excluded-labels=team'));
+    },
+    args: (stage) => linkWest(stage, ['link'], '--enable-headless-services'),
+  },
+  { name: 'mint', prepare: giveGateway, args: (stage) => linkWest(stage, ['credentials', 'mint'], '--flat') },
+  {
+    name: 'allow',
+    prepare: async () => undefined,
+    args: (stage) => ['allow', ...stage.east, '--service-account-name=remote', '--apply', '--ignore-cluster'],
+  },
+  {
+    name: 'rotate',
+    operator: true,
+    prepare: (stage) => linked(stage),
+    args: (stage) => ['credentials', 'rotate', 'west', ...stage.pair, '--apply'],
+  },
+  {
+    name: 'rotate with the copy of Linkerd',
+    operator: true,
+    prepare: (stage) => linked(stage, '--flat'),
+    args: (stage) => ['credentials', 'rotate', 'west', ...stage.pair, '--apply'],
+  },
+  {
+    name: 'unlink',
+    operator: true,
+    prepare: (stage) => linked(stage, '--flat'),
+    args: (stage) => ['unlink', ...stage.pair, '--apply'],
+  },
+  {
+    name: 'migrate',
+    prepare: served,
+    args: (stage) => ['migrate', ...stage.east, '--apply', '--timeout=60s'],
+  },
+  {
+    name: 'migrate back',
+    prepare: async (stage) => {
+      const release = await served(stage);
+      await stage.prepare('migrate', ...stage.east, '--apply', '--timeout=60s');
+      return release;
+    },
+    args: (stage) => ['migrate', ...stage.east, '--back', '--apply', '--timeout=60s'],
+  },
+];
