@@ -1,8 +1,8 @@
 /** What the steps of a migration are made of: scaling a Deployment, waiting, and verifying what must have stayed. */
 import { Annotation } from '../../../crds/wire.ts';
-import { isConflict } from '../../../operator/kube/errors.ts';
 import { type KubeObject, type Resource, splitKey } from '../../../operator/kube/objects.ts';
 import { printLine } from '../../print.ts';
+import { isChangedMeanwhile } from '../common/change-set/compare.ts';
 import type { Cluster } from '../common/cluster.ts';
 import { CommandError, type Problem } from '../common/command-error.ts';
 import { kubectl } from '../common/command-text.ts';
@@ -100,7 +100,7 @@ export const patchAsItIs = async <T extends KubeObject>(
     try {
       await cluster.patch(of, known.metadata, { ...patch, metadata: { ...patch.metadata, uid, resourceVersion } });
     } catch (error) {
-      if (!(error instanceof CommandError) || !isConflict(error.cause) || attempt === ATTEMPTS) throw error;
+      if (!isChangedMeanwhile(error) || attempt === ATTEMPTS) throw error;
       continue;
     }
     await report.add({ context: cluster.context, object: { ...live, kind: of.kind }, outcome: 'configured' });

@@ -4,9 +4,10 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { ApiJson } from '../../../../constructs/mirror/render.ts';
+import { isConflict } from '../../../../operator/kube/errors.ts';
 import type { KubeObject } from '../../../../operator/kube/objects.ts';
 import { COMMAND_LINE, type Outcome } from '../cluster.ts';
-import type { Problem } from '../command-error.ts';
+import { CommandError, type Problem } from '../command-error.ts';
 import { resourceOf } from '../kinds.ts';
 import {
   type FieldChange,
@@ -46,11 +47,27 @@ export interface Deletion {
   readonly outcome: 'deleted';
 }
 
+/** How often an object is read anew that somebody changes at the same time. The status of some is often written. */
+export const ATTEMPTS = 5;
+
 /** Compares what is wanted with what is there. @throws CommandError if the API server would not take it */
-export const compare = (wants: readonly Want[]): Promise<readonly Change[]> => Promise.all(wants.map(compareOne));
+export const compare = (wants: readonly Want[]): Promise<readonly Change[]> =>
+  Promise.all(wants.map((want) => compareOne(want)));
 
 /** Compares one object. */
-export const compareOne = async (want: Want): Promise<Change> => {
+export const compareOne = async (want: Want, attempts = ATTEMPTS): Promise<Change> => {
+  try {
+    return await compareOnce(want);
+  } catch (error) {
+    if (!isChangedMeanwhile(error) || attempts === 1) throw error;
+    return compareOne(want, attempts - 1);
+  }
+};
+
+/** Reports whether a request was refused since the object is no longer the one that was read. */
+export const isChangedMeanwhile = (error: unknown): boolean => error instanceof CommandError && isConflict(error.cause);
+
+const compareOnce = async (want: Want): Promise<Change> => {
   const { cluster } = want;
   const live = await cluster.find(resourceOf(want.object), want.object.metadata);
   if (live === undefined) return { want, outcome: 'created', object: want.object, live, fields: [], kept: [] };

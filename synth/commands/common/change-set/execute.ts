@@ -3,16 +3,11 @@
  * meanwhile is compared anew, and is written only if what becomes of it is what was announced.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isConflict } from '../../../../operator/kube/errors.ts';
 import type { Outcome } from '../cluster.ts';
-import { CommandError } from '../command-error.ts';
 import type { ResultReport } from '../output.ts';
-import { type Change, compareOne, type OwnedChange, sameAs } from './compare.ts';
+import { ATTEMPTS, type Change, compareOne, isChangedMeanwhile, type OwnedChange, sameAs } from './compare.ts';
 import { valueAt } from './fields.ts';
 import type { Unwanted } from './want.ts';
-
-/** How often an object is compared anew. The status of some is written every few seconds. */
-const ATTEMPTS = 5;
 
 /** Writes the changes in their order. @throws CommandError at the first that cannot be written */
 export const execute = async (changes: readonly Change[], report: ResultReport): Promise<void> => {
@@ -30,7 +25,7 @@ const write = async (change: Change, attempts: number): Promise<Outcome> => {
     else await want.cluster.apply(sameAs(object, live));
     return outcome;
   } catch (error) {
-    if (!(error instanceof CommandError) || !isConflict(error.cause) || attempts === 1) throw error;
+    if (!isChangedMeanwhile(error) || attempts === 1) throw error;
     const again = await compareOne(want);
     // What another run has written meanwhile needs no write.
     if (again.outcome === 'unchanged') return again.outcome;

@@ -90,10 +90,11 @@ onReal('install, link, export, unlink, uninstall', () => {
       { code: 1, stdout: '' },
     ]);
     expect(source?.stderr).toBe(
-      'error: Link linkerd-multicluster/west of east: is there (linkspan unlink --context east --name west --apply)\n',
+      `error: Link linkerd-multicluster/west of east: is there (linkspan unlink --name west --apply --kubeconfig ${east.cluster.kubeconfigFile} --context east)\n`,
     );
+    // How east is called here, nothing in west says.
     expect(target?.stderr).toMatch(
-      /^error: ServiceAccount linkerd-multicluster\/linkerd-service-mirror-remote-access-east of west: another cluster reads this one with it \(linkspan unlink --context east --to-context west --apply; or, of linkspan allow: /,
+      /^error: ServiceAccount linkerd-multicluster\/linkerd-service-mirror-remote-access-east of west: another cluster reads this one with it \(unlink it from that cluster, or revoke it: `kubectl --kubeconfig \S+ --context west /,
     );
   });
 

@@ -1,5 +1,5 @@
 /** Change sets on API servers: what is compared, refused, kept and written, whoever has made an object. */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { ApiJson } from '../../../../../constructs/mirror/render.ts';
 import { Cluster } from '../../../../../synth/commands/common/cluster.ts';
 import { CommandError } from '../../../../../synth/commands/common/command-error.ts';
@@ -117,6 +117,18 @@ onEachBacking('a change set', (backing) => {
     await client.patch(gateway({}), { metadata: { labels: { touched: 'yes' } } });
     await execute(changes, new ResultReport('json'));
     expect(await found()).toMatchObject({ spec: { type: 'NodePort' }, metadata: { labels: { touched: 'yes' } } });
+  });
+
+  test('compares anew what somebody has changed between its read and its dry run', async () => {
+    await outcomes(want({ type: 'ClusterIP' }));
+    const preview = vi.spyOn(cluster, 'preview');
+    preview.mockImplementationOnce(async (object) => {
+      await client.patch(gateway({}), { metadata: { labels: { touched: 'yes' } } });
+      preview.mockRestore();
+      return cluster.preview(object);
+    });
+    expect(await outcomes(want({ type: 'ClusterIP' }))).toEqual(['unchanged']);
+    expect(await found()).toMatchObject({ metadata: { labels: { touched: 'yes' } } });
   });
 
   test('writes nothing that was not announced', async () => {
