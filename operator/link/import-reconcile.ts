@@ -25,6 +25,11 @@ import { namespaceStateOf } from './namespaces.ts';
 /** Time until a name that a foreign object has is tried again. */
 const CONFLICT_RETRY_MS = 30_000;
 
+/** Longest time for which the addresses of a Service that is gone are still taken, in milliseconds. */
+const RELEASE_MS = 2_000;
+/** Time until they are asked for again, in milliseconds. */
+const RELEASE_RETRY_MS = 100;
+
 /** Most pods of one headless Service that get Services: rendering them must not hold up what others wait for (rule E10). */
 const MAX_PODS = 500;
 
@@ -42,6 +47,8 @@ export class ImportReconcile {
   readonly #applier: Applier;
   /** Keys of which the API server refused the former addresses for the derived Service: others have them. */
   readonly #taken = new Set<string>();
+  /** Since when it has refused them; others have them after a while. */
+  readonly #refusedMs = new Map<string, number>();
 
   constructor(options: ImportReconcileOptions) {
     const { env, watched, turn } = options;
@@ -76,7 +83,8 @@ export class ImportReconcile {
     report.wrote(key, pass.done);
     for (const { of, object } of pass.done) if (of === SERVICES) env.mirrorChanged?.(keyOf(object));
     if (signal.aborted) return { again: true };
-    if (this.#isAddressRefused(key, observed, pass)) return { again: true };
+    const refused = this.#whenRefused(key, observed, pass);
+    if (refused !== undefined) return refused;
     if (pass.again) return pass;
     const reported = await this.#reportOn(key, exports, decision, pass, signal);
     parties.forgetAnswers(key, exports, this.#standing(key));
@@ -103,7 +111,10 @@ export class ImportReconcile {
     const { env, watched } = this.#options;
     const { source, config } = env;
     const { namespace } = splitKey(key);
-    if (derivedAddresses(standing).length > 0) this.#taken.delete(key);
+    if (derivedAddresses(standing).length > 0) {
+      this.#taken.delete(key);
+      this.#refusedMs.delete(key);
+    }
     return {
       ...standing,
       namespace,
@@ -121,16 +132,22 @@ export class ImportReconcile {
     };
   }
 
-  /** Notes that the API server gives the addresses of a ServiceImport to no other derived Service. */
-  #isAddressRefused(key: string, { isAddressTaken, live }: ObservedImport, { errors }: Pass): boolean {
+  /**
+   * What to do if the API server refuses the addresses of a ServiceImport to a derived Service that was deleted: ask for them
+   * again, as it gives them back a moment after a watch has told of the deletion; then do without, since another has them.
+   */
+  #whenRefused(key: string, { isAddressTaken, live }: ObservedImport, { errors }: Pass): Outcome | undefined {
     const isRefused = errors.some((error) => isInvalid(error) && error.message.includes('spec.clusterIP'));
-    if (!isRefused || isAddressTaken || live?.spec?.ips === undefined) return false;
+    if (!isRefused || isAddressTaken || live?.spec?.ips === undefined) return undefined;
+    const sinceMs = this.#refusedMs.get(key) ?? performance.now();
+    this.#refusedMs.set(key, sinceMs);
+    if (performance.now() - sinceMs < RELEASE_MS) return { requeueAfterMs: RELEASE_RETRY_MS };
     this.#options.env.log.warn(
       { controller: 'imports', service: key, addresses: live.spec.ips, error: describe(errors[0]) },
       'the addresses of a ServiceImport are taken; it gets others',
     );
     this.#taken.add(key);
-    return true;
+    return { again: true };
   }
 
   /** Says what is in the way; if nothing failed, writes the statuses. */

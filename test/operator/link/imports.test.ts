@@ -405,11 +405,13 @@ describe('the controller of ServiceImports', () => {
     const [taken] = live()!.spec.ips!;
     await end();
     stage.east.store.delete('v1', 'Service', 'shop', 'web-clusterset');
-    const thief = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'thief', namespace: 'shop' } };
-    await stage.client.create({ group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true }, {
-      ...thief,
+    const services = { group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true };
+    const thief = {
+      metadata: { name: 'thief', namespace: 'shop' },
       spec: { clusterIP: taken, ports: [{ port: 80 }] },
-    } as never);
+    };
+    // The address can be had a moment after the Service is gone.
+    await eventually('it is taken', () => stage.client.create(services, thief as never));
     await start(target('a'));
     await eventually('it has others', async () => derived() !== undefined && derived()!.spec.clusterIP !== taken);
     await eventually('it says so', async () => live()?.spec.ips?.[0] === derived()?.spec.clusterIP);

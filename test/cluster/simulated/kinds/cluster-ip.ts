@@ -20,6 +20,8 @@ interface ServiceSpec {
 }
 
 const RANGE_SIZE = 65_534;
+/** Time until the address of a Service that is gone can be had again, in milliseconds. */
+const RELEASE_MS = 20;
 const FIRST_NODE_PORT = 30_000;
 const NODE_PORTS = 2_768;
 const NOT_ALLOCATED = new Set(['', 'None']);
@@ -45,9 +47,15 @@ export class ClusterIPs {
     if (!NOT_ALLOCATED.has(clusterIP)) this.#used.add(clusterIP);
   }
 
-  /** Gives back the address of a Service that is gone. */
+  /** Gives back the address that a Service no longer has. */
   release(service: KubeObject): void {
     this.#used.delete(specOf(service).clusterIP ?? '');
+  }
+
+  /** Gives back the address of a Service that is gone: as on a real API server, a moment after watches have told of it. */
+  releaseSoon(service: KubeObject): void {
+    const used = this.#used;
+    setTimeout(() => used.delete(specOf(service).clusterIP ?? ''), RELEASE_MS).unref();
   }
 
   /** Completes a Service, in place, that is created or changed: addresses, families, node ports. */

@@ -460,7 +460,7 @@ export class Registry {
     const stored = collection.get(keyOf(namespace, name));
     if (stored === undefined) return;
     if (resource === DEFINITIONS) this.#empty(customResource(stored));
-    if (resource === SERVICES) this.#clusterIPs.release(stored);
+    if (resource === SERVICES) this.#clusterIPs.releaseSoon(stored);
     collection.remove(keyOf(namespace, name));
   }
 
