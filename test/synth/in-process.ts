@@ -23,7 +23,8 @@ const capture = (stream: NodeJS.WriteStream): { readonly text: () => string; rea
 
 export const linkspanHere = async (...args: readonly string[]): Promise<Outcome> => {
   const outcome = await runHere(args);
-  await typeRemedies(process.cwd(), outcome.stdout, outcome.stderr);
+  // What completes a command line is a program, and no message.
+  if (args[0] !== 'completion') await typeRemedies(process.cwd(), outcome.stdout, outcome.stderr);
   return outcome;
 };
 

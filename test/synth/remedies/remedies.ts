@@ -1,11 +1,12 @@
 /**
- * Remedies: the commands in messages of `linkspan`. In `npm run test:remedies` each that a suite sees is typed into a shell, on
+ * Remedies: the commands in messages of `linkspan`. In CI each that a suite sees is typed into a shell, on
  * the clusters that it was printed for: what writes as a dry run of the server, so that the suite goes on as it was.
  */
 import { execFile } from 'node:child_process';
 import { appendFile, chmod, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { findBinary, requireBinary } from '../../cluster/real/binaries.ts';
 import { commandsIn, dry, printedText } from './command-line.ts';
 import { REMEDIES_LOG, type Tried } from './summary.ts';
@@ -110,12 +111,15 @@ export const failureOf = (command: string, code: number, output: string): string
   return unnamed.length === 0 ? undefined : `deletes more than it names: ${unnamed.join(', ')}`;
 };
 
-/** Whether this run types remedies: a run by `npm run test:remedies` does, where there is a kubectl. */
-const typesRemedies = process.env['LINKSPAN_TYPES_REMEDIES'] === 'true' && findBinary('kubectl') !== undefined;
+/** Whether this run types remedies, where there is a kubectl: CI does, and `npm run test:remedies`. */
+const typesRemedies =
+  [process.env['LINKSPAN_TYPES_REMEDIES'], process.env['CI']].includes('true') && findBinary('kubectl') !== undefined;
+/** The suites of commands; others stop them, or leave clusters half-way. */
+const SUITES = '/test/synth/commands/';
 
 /** Types the remedies in what a command has printed. @throws Error with those that do not work */
 export const typeRemedies = async (cwd: string, ...outputs: readonly string[]): Promise<void> => {
-  if (!typesRemedies) return;
+  if (!typesRemedies || expect.getState().testPath?.includes(SUITES) !== true) return;
   const commands = new Set(outputs.flatMap((output) => commandsIn(printedText(output))));
   const failed: string[] = [];
   for (const command of commands) {
