@@ -40,7 +40,7 @@ export class Gathering {
     const now = performance.now();
     if (this.#timer === undefined) this.#dueMs = now + MOST_TIMES * this.#quietMs;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.flush(), Math.min(this.#quietMs, this.#dueMs - now));
+    this.#timer = setTimeout(() => this.flush(), Math.max(0, Math.min(this.#quietMs, this.#dueMs - now)));
   }
 
   /** Hands on what waits, without waiting. */

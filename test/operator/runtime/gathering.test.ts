@@ -38,6 +38,16 @@ describe('keys that are gathered', () => {
     expect(taken).toEqual(['a', 'b', 'a', 'b']);
   });
 
+  it('are handed on at once after the loop was held for longer than they may wait', () => {
+    gathering.addAll();
+    const now = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 1_000);
+    const wait = vi.spyOn(globalThis, 'setTimeout');
+    gathering.addAll();
+    expect(wait).toHaveBeenLastCalledWith(expect.any(Function), 0);
+    now.mockRestore();
+    wait.mockRestore();
+  });
+
   it('do not wait one by one, but go with all while these wait, gone or not', () => {
     gathering.add('x');
     expect(taken).toEqual(['x']);

@@ -5,9 +5,10 @@ import * as linkspan from '../../../constructs/index.ts';
 import { Multicluster, type MulticlusterProps } from '../../../constructs/cluster-set/multicluster.ts';
 import { render } from '../../../constructs/mirror/render.ts';
 import { CHART_KEYS } from '../../../synth/commands/install/chart-keys.ts';
-import { CHART_VALUES, isAbout, propPath } from '../../../synth/commands/install/chart-values.ts';
+import { CHART_VALUES, isAbout } from '../../../synth/commands/install/chart-values.ts';
 import { constructExamples } from './constructs.ts';
 import { CONSTRUCT_GROUPS } from './construct-groups.ts';
+import { propPath } from './prop-path.ts';
 
 /** Constructs, and what is done `of` a construct. */
 const constructs = Object.entries(linkspan)

@@ -5,9 +5,10 @@
 import { readFile } from 'node:fs/promises';
 import { App, Chart, Yaml } from 'cdk8s';
 import type { ApiJson } from '../../../constructs/mirror/render.ts';
-import { CHART_VALUES, type ChartValue, propPath } from '../../../synth/commands/install/chart-values.ts';
+import { CHART_VALUES, type ChartValue } from '../../../synth/commands/install/chart-values.ts';
 import * as examples from './construct-examples.ts';
 import { CONSTRUCT_GROUPS, type ConstructGroup } from './construct-groups.ts';
+import { propPath } from './prop-path.ts';
 import { type PropsReference, propsReference, type PropsType } from './props.ts';
 
 /** Files of more characters are left out. */

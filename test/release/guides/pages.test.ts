@@ -9,8 +9,8 @@ const PAGE_MS = 240_000;
 
 /** Logs are had from a kubelet, and none runs. */
 const LOGS: Replacement = {
-  written: 'logs deployment/linkspan-operator',
-  typed: 'get deployment/linkspan-operator --output=name #',
+  written: 'logs --selector=app.kubernetes.io/name=linkspan',
+  typed: 'get pods --selector=app.kubernetes.io/name=linkspan --output=name #',
 };
 
 onReal('the pages of docs/', () => {

@@ -19,9 +19,9 @@ const obstacle = (stderr: string): string => {
 };
 
 /** What the operator makes of a Link comes and goes in its own time. */
-const isDerived = (object: Fields | undefined): boolean => {
+const isDerived = (name: string, object: Fields | undefined): boolean => {
   const { labels = {} } = (object?.['metadata'] ?? {}) as { readonly labels?: Fields };
-  return 'mirror.linkerd.io/cluster-name' in labels;
+  return /^(Service|Endpoints|EndpointSlice) /.test(name) && 'mirror.linkerd.io/cluster-name' in labels;
 };
 
 const inCluster = (before: State, after: State): readonly string[] => {
@@ -29,8 +29,8 @@ const inCluster = (before: State, after: State): readonly string[] => {
     // Kinds outlast a test in the clusters that tests share; the API server makes its own Service when it comes to it.
     (name) =>
       !/^CustomResourceDefinition | default\/kubernetes$/.test(name) &&
-      !isDerived(before[name]) &&
-      !isDerived(after[name]),
+      !isDerived(name, before[name]) &&
+      !isDerived(name, after[name]),
   );
   const created = names.filter((name) => !(name in before));
   const deleted = names.filter((name) => !(name in after));

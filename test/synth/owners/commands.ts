@@ -13,6 +13,7 @@ import {
 import { linkerdGateway } from '../../support/linkerd-cluster.ts';
 import { linkerdChart } from '../../support/linkerd-chart.ts';
 import type { StopStage } from '../stops/stage.ts';
+import { served } from '../stops/scenarios.ts';
 import type { Role } from './bystanders.ts';
 import { editAs, handOver, installChart, madeByCommands, MANAGERS, type Owner } from './owners.ts';
 
@@ -22,8 +23,8 @@ export interface OwnedCommand {
   readonly operator?: true;
   /** What the first cluster is to it. */
   readonly east: Role;
-  /** Brings the clusters to where the command meets what an owner has made. */
-  prepare(stage: StopStage, owner: Owner): Promise<void>;
+  /** Brings the clusters to where the command meets what an owner has made. What it returns ends what it has started. */
+  prepare(stage: StopStage, owner: Owner): Promise<void | (() => Promise<void>)>;
   args(stage: StopStage): readonly string[];
 }
 
@@ -61,6 +62,7 @@ const named = (apiVersion: string, kind: string, name: string) => objectRef(apiV
 const GATEWAY = named('v1', 'Service', 'linkerd-gateway');
 const DEPLOYMENT = named('apps/v1', 'Deployment', 'linkerd-gateway');
 const NETWORKS = named('policy.linkerd.io/v1alpha1', 'NetworkAuthentication', 'source-cluster');
+const CONTROLLER = named('apps/v1', 'Deployment', 'controller-west');
 const LINK = named('multicluster.linkerd.io/v1alpha3', 'Link', 'west');
 const ROLE = objectRef('rbac.authorization.k8s.io/v1', 'ClusterRole', 'linkerd-service-mirror-remote-access-east');
 
@@ -135,6 +137,24 @@ const prepareLink = async (stage: StopStage, owner: Owner): Promise<void> => {
   await west.apply(slice('web'));
 };
 
+const migrate = (stage: StopStage): readonly string[] => ['migrate', 'west', ...stage.east, '--apply', '--timeout=60s'];
+
+/** What the command line scales down is Linkerd's controller, whoever has installed it. */
+const prepareMigrate = async (stage: StopStage, owner: Owner): Promise<void | (() => Promise<void>)> => {
+  const { east } = stage.clusters;
+  if (owner === 'nothing there') return;
+  const end = await served(stage);
+  if (owner === 'Helm' || owner === 'kubectl apply' || owner === 'Argo CD') {
+    const { manager: fieldManager, labels, annotations } = MANAGERS[owner];
+    const { spec } = (await east.get<KubeObject & { readonly spec: { readonly replicas: number } }>(CONTROLLER)) ?? {};
+    const replicas = spec?.replicas;
+    await east.patch(CONTROLLER, { metadata: { labels, annotations }, spec: { replicas } }, { fieldManager });
+  }
+  if (owner.startsWith('its own')) await stage.prepare(...migrate(stage));
+  if (owner === 'its own, changed by an administrator') await editAs(east, CONTROLLER, { spec: { replicas: 1 } });
+  return end;
+};
+
 export const COMMANDS: readonly OwnedCommand[] = [
   { name: 'install', east: 'target', prepare: prepareInstall, args: install },
   {
@@ -181,4 +201,5 @@ export const COMMANDS: readonly OwnedCommand[] = [
       '--apply',
     ],
   },
+  { name: 'migrate', east: 'source', prepare: prepareMigrate, args: migrate },
 ];

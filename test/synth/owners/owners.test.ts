@@ -26,9 +26,10 @@ onReal('commands that write', () => {
   describe.each(COMMANDS)('$name', (command) => {
     test.each(OWNERS)('over: %s', { timeout: 120_000 }, async (owner) => {
       const stage = await StopStage.start('real');
+      let end: void | (() => Promise<void>) = undefined;
       try {
         if (command.operator) stage.clusters.operator();
-        await command.prepare(stage, owner);
+        end = await command.prepare(stage, owner);
         const { east, west } = stage.clusters;
         const [ofEast, ofWest] = [await plant(east, command.east), await plant(west, 'target')];
         const bystanders = async () => [await versions(east, ofEast), await versions(west, ofWest)];
@@ -39,6 +40,7 @@ onReal('commands that write', () => {
         const row = rows.get(command.name) ?? new Map<string, string>();
         rows.set(command.name, row.set(owner, cell(run, before, await stage.state(true))));
       } finally {
+        await end?.();
         await stage.stop();
       }
     });

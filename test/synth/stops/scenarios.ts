@@ -2,6 +2,7 @@
 import { EXPORTED, service, slice } from '../../support/builders.ts';
 import { linkerdGateway } from '../../support/linkerd-cluster.ts';
 import { linkCrd } from '../../../crds/index.ts';
+import { currentBacking } from '../../cluster/on-each-backing.ts';
 import { eventually, installCrd } from '../../cluster/workload/index.ts';
 import { LinkerdDeployment, seedMirrors, serveDeployments } from '../../support/linkerd-install.ts';
 import type { StopStage } from './stage.ts';
@@ -55,8 +56,8 @@ const linked = async (stage: StopStage, ...flags: readonly string[]): Promise<vo
 };
 
 /** A Link that Linkerd's controller serves, with mirrors, beside an operator that stands by. */
-const served = async ({ clusters }: StopStage): Promise<() => Promise<void>> => {
-  await serveDeployments(clusters.eastCluster);
+export const served = async ({ clusters }: StopStage): Promise<() => Promise<void>> => {
+  if (currentBacking() === 'simulated') await serveDeployments(clusters.eastCluster);
   await clusters.link({ enableHeadlessServices: true });
   await seedMirrors(clusters.east, clusters.west, { plain: 2, headless: 1, pods: 2 });
   const linkerd = await LinkerdDeployment.start(clusters.eastCluster, clusters.westCluster);
