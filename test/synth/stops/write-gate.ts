@@ -84,7 +84,10 @@ const pass = async (
     headers: { ...message.headers, host: target.host },
     rejectUnauthorized: false,
   });
-  response.on('close', () => upstream.destroy());
+  // One that was answered leaves its connection to the next.
+  response.on('close', () => {
+    if (!response.writableFinished) upstream.destroy();
+  });
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     upstream.once('response', resolve);
     upstream.once('error', reject);
