@@ -21,8 +21,8 @@ export interface ReflectorOptions<T extends KubeObject> extends ListPagesOptions
   readonly timings?: Partial<ReflectorTimings>;
   /**
    * Called when a watch is open, and after each list or watch that failed (see health.ts). A watch after one that ended
-   * young counts as open once it has lived for `settledMs`. What a server does in the ordinary course, such as a 410 or
-   * a watch that falls silent once, is no failure unless it happens twice in a row.
+   * young counts as open once it has lived for `settledMs`. What happens in the ordinary course, such as a 410, a
+   * connection that breaks or a watch that falls silent once, is no failure unless the next attempt fails too.
    */
   readonly onState?: (state: ReflectorState) => void;
   /** Called when the server has been heard: it was listed, an event or bookmark came, or it ended a watch in time. */
@@ -63,6 +63,9 @@ class EarlyEndError extends ConnectionError {
     this.heard = heard;
   }
 }
+
+/** The server sent an event of a type that there is not. */
+class UnknownEventError extends ConnectionError {}
 
 interface WatchState {
   isOpen: boolean;
@@ -147,8 +150,11 @@ export class Reflector<T extends KubeObject> {
     if (isUseless || isAway) this.#resourceVersion = undefined;
     this.#isInDoubt = !isUseless;
     if (this.#expiries === 1 || this.#silences === 1) return 0;
-    const isFirstEnd = error instanceof EarlyEndError && error.heard && this.#failures === 1;
-    if (!isFirstEnd) {
+    // Middleboxes cut quiet connections: whether the server can be read shows in the next attempt (rule E4). One that ends
+    // a watch at once, without an event, has shown it already.
+    const isBroken = watch.isOpen && isAway && !(error instanceof UnknownEventError);
+    const isUnheard = error instanceof EarlyEndError && !error.heard;
+    if (!isBroken || isUnheard || this.#failures > 1) {
       this.#isSuspect = endedYoung || isSilence;
       this.#options.onState?.({ connected: false, error });
     }
@@ -241,7 +247,7 @@ export class Reflector<T extends KubeObject> {
             throw new ApiError(status.code ?? 500, status, `watch ${resource.plural}`);
           }
           default:
-            throw new ConnectionError(
+            throw new UnknownEventError(
               `watch ${resource.plural}: an event of unknown type ${String(type).slice(0, 32)}`,
             );
         }

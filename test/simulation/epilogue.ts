@@ -1,14 +1,17 @@
 /**
- * What follows once all is at rest and well: a gateway dies and comes back, and a Service is exported. Nothing is in the
- * way, so each must have reached the source cluster in the time that the rules give it, to the second.
+ * What follows once all is at rest and well: connections are cut, a gateway dies and comes back, and a Service is exported.
+ * Nothing is in the way, so each must have reached the source cluster in the time that the rules give it, to the second.
  */
 import { sleep } from '../../operator/kube/backoff.ts';
-import { type Command, LINKS, TARGET_OF, TARGETS } from './command.ts';
+import { type Command, LINKS, TARGET_OF, type TargetName, TARGETS } from './command.ts';
+import { conditionsOf } from './link-users.ts';
 import { differences } from './rest.ts';
 import { PROBED_MS, VERDICT_MS } from './dead-gateways.ts';
 import { PROBE_THRESHOLD } from './probe-spec.ts';
 import type { Stage } from './stage.ts';
 
+/** A connection that is cut has been made again by then, and a watch has shown that it lives. */
+const CUT_MS = 12_000;
 /** From an export to its mirror, with its status. */
 const EXPORTED_MS = 4_000;
 /**
@@ -52,6 +55,8 @@ export async function epilogue(stage: Stage, calmMs: number): Promise<readonly s
   if (!isProbed) return [];
   const silentMs = stage.history.commands.some(mayBeSilent) ? calmMs + SILENCE_MS - stage.world.nowMs : 0;
   if (silentMs > 0) await sleep(silentMs);
+  const cut = await cutConnections(stage, target);
+  if (cut.length > 0) return cut;
   for (const [what, act, withinMs] of steps) {
     await act();
     await sleep(withinMs);
@@ -60,4 +65,18 @@ export async function epilogue(stage: Stage, calmMs: number): Promise<readonly s
       return problems.map((problem) => `${(withinMs / 1000).toFixed(1)} s after ${what}: ${problem}`);
   }
   return [];
+}
+
+/** Every connection to a target that is well is cut, twice: nothing says that it cannot be read (E4). */
+async function cutConnections({ east, targets }: Stage, target: TargetName): Promise<readonly string[]> {
+  const problems: string[] = [];
+  east.onOperatorWrite((_, { plural }, { object }) => {
+    const found = plural === 'links' ? conditionsOf(object).find(({ type }) => type === 'TargetReachable') : undefined;
+    if (found?.status === 'False') problems.push(`Link ${object.metadata.name} cannot read a target that is well (E4)`);
+  });
+  for (let time = 0; time < 2; time += 1) {
+    targets[target].faults.dropWatches();
+    await sleep(CUT_MS);
+  }
+  return problems;
 }

@@ -728,6 +728,13 @@ export const RUNTIME: readonly Defect[] = [
   },
   {
     ...REFLECTOR,
+    name: 'a connection that breaks once is reported',
+    rule: 'E4',
+    find: '!isBroken || isUnheard',
+    replace: 'true',
+  },
+  {
+    ...REFLECTOR,
     name: 'two attempts that were answered at once are less than the base apart',
     rule: 'E11',
     find: 'endedYoung ? this.#failures : this.#failures - 1',

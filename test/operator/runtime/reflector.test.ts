@@ -366,6 +366,37 @@ describe('a reflector (H3)', () => {
     await end();
   });
 
+  it.each([
+    ['breaks', new ConnectionError('reset')],
+    ['is ended by an error', new ApiError(503, {}, 'watch')],
+  ])('does not report that a watch %s until the next attempt fails (E4)', async (_, error) => {
+    const { server, states, end } = setUp();
+    for (let time = 0; time < 3; time += 1) {
+      await pass(20_000);
+      server.tell(error);
+    }
+    await pass(20_000);
+    expect(server.watches).toHaveLength(4);
+    expect(connections(states)).not.toContain(false);
+    server.refusal = new ConnectionError('refused');
+    server.tell(error);
+    await pass(500);
+    expect(states.at(-1)).toEqual({ connected: false, error: server.refusal });
+    await end();
+  });
+
+  it('reports a watch that breaks again before it has lived for ten seconds (E4, E11)', async () => {
+    const { server, states, end } = setUp();
+    await pass(20_000);
+    server.tell(new ConnectionError('reset'));
+    await pass(1_000);
+    expect(connections(states)).not.toContain(false);
+    server.tell(new ConnectionError('reset'));
+    await pass(0);
+    expect(connections(states).at(-1)).toBe(false);
+    await end();
+  });
+
   it('reconnects at once, from where it was, when it is told to', async () => {
     const { server, reflector, states, end } = setUp();
     await pass(0);
