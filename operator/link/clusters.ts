@@ -119,9 +119,9 @@ export class Clusters {
     this.#links.listed();
   }
 
-  /** Handles a status of a Link that was written, by us or by others. */
-  statusChanged(name: string): void {
-    this.#links.get(name)?.statusChanged();
+  /** Handles a status of a Link that was written, by us or by others; undefined: what all Links report may have changed. */
+  statusChanged(name?: string): void {
+    this.#links.statusChanged(name);
   }
 
   /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */

@@ -102,10 +102,12 @@ export class Manager {
     });
   }
 
-  /** Reports whether all is listed that is read in the source cluster, or what cannot be. */
+  /** Reports whether all is listed that is read in the source cluster, and may still be, or what cannot be (rule H5). */
   check(): ReadyCheck {
-    const problems = [...this.#source.problems.values()].join('; ');
-    return { name: 'synced', ok: this.synced, message: problems || 'the source cluster has not been listed yet' };
+    const { problems } = this.#source;
+    const message = [...problems.values()].map((each) => each.message).join('; ');
+    const ok = this.synced && problems.refusal === undefined;
+    return { name: 'synced', ok, message: message || 'the source cluster has not been listed yet' };
   }
 
   /** Reports whether everything that is read in the source cluster has been listed. */
@@ -123,6 +125,7 @@ export class Manager {
       const { clusters } = work;
       this.#work = work;
       this.#source.problems.onOver = () => void this.#recall(clusters, signal);
+      this.#source.problems.onChange = () => clusters.statusChanged();
       if (served === undefined) {
         // Whether there were Links is not known.
         if (this.#reads.size === 0) this.#presence.vanished();

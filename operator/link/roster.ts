@@ -60,6 +60,12 @@ export class Roster {
     for (const link of this.#links.values()) link.listed();
   }
 
+  /** Has the status of a Link written if it has changed; undefined: that of each. */
+  statusChanged(name?: string): void {
+    const links = name === undefined ? this.#links.values() : [this.#links.get(name)];
+    for (const link of links) link?.statusChanged();
+  }
+
   /** Ends all Links: nothing is reported any more once this resolves. */
   async end(): Promise<void> {
     await Promise.all([...this.#links.values()].map((link) => link.end()));

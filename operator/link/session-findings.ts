@@ -5,6 +5,7 @@
 import type { LinkSettings } from '../../crds/index.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
+import type { SourceCluster } from '../source/source.ts';
 import type { Exports } from './exports.ts';
 import type { SessionParty } from './federation-party.ts';
 import type { SessionImports } from './import-party.ts';
@@ -16,6 +17,7 @@ import type { WriteLease } from './write-lease.ts';
 /** What the parts of a session know. */
 export interface SessionParts {
   readonly settings: Pick<LinkSettings, 'generation'>;
+  readonly source: Pick<SourceCluster['problems'], 'refusal'>;
   readonly lease: Pick<WriteLease, 'problem' | 'isHeld' | 'heldBy'>;
   readonly reachability: Pick<Reachability, 'credentials' | 'reachable' | 'withinLimits'>;
   readonly exports: Pick<Exports, 'readsNothing' | 'beyondLimits' | 'held' | 'someHeld'>;
@@ -61,11 +63,15 @@ function reachable({ reachability, party }: SessionParts): Verdict | undefined {
 }
 
 /** Condition `Synced`; undefined while not everything is applied. */
-function synced({ lease, mirrors, party, gateway }: SessionParts): Verdict | undefined {
+function synced({ source, lease, mirrors, party, gateway }: SessionParts): Verdict | undefined {
   const { problem } = lease;
   if (problem !== undefined) {
     const message = `nothing is written for this Link, since its Lease cannot be taken: ${problem}`;
     return verdict('False', 'LeaseUnavailable', message);
+  }
+  if (source.refusal !== undefined) {
+    const message = `what others do in the source cluster is not seen, nor put right: ${source.refusal}`;
+    return verdict('False', 'SourceForbidden', message);
   }
   const isApplied = mirrors.progress.isCaughtUp && party.isCaughtUp && gateway.isKnown;
   return isApplied ? verdict('True', 'Synced', '') : undefined;

@@ -154,6 +154,7 @@ export class Session {
   findings(): SessionFindings {
     return findingsOf({
       settings: this.#settings,
+      source: this.#env.source.problems,
       lease: this.lease,
       reachability: this.#reachability,
       exports: this.#exports,

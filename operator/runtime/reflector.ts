@@ -152,9 +152,10 @@ export class Reflector<T extends KubeObject> {
     if (this.#expiries === 1 || this.#silences === 1) return 0;
     // Middleboxes cut quiet connections: whether the server can be read shows in the next attempt (rule E4). One that ends
     // a watch at once, without an event, has shown it already.
-    const isBroken = watch.isOpen && isAway && !(error instanceof UnknownEventError);
+    const isBroken = watch.isOpen && isAway && !isSilence && !(error instanceof UnknownEventError);
     const isUnheard = error instanceof EarlyEndError && !error.heard;
-    if (!isBroken || isUnheard || this.#failures > 1) {
+    const isFirst = watch.isSettled || this.#failures === 1;
+    if (!isBroken || isUnheard || !isFirst) {
       this.#isSuspect = endedYoung || isSilence;
       this.#options.onState?.({ connected: false, error });
     }

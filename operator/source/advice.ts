@@ -31,13 +31,35 @@ export function leaseRemedy(error: unknown, namespace: string): string {
   return '';
 }
 
+/** Why a resource of the source cluster cannot be read. */
+export interface SourceProblem {
+  readonly message: string;
+  /** Whether the API server has answered that it may not be read, or is not there: only somebody else can mend that. */
+  readonly isRefused: boolean;
+}
+
 /** What cannot be read of the source cluster and why, by plural of the resource. */
-export class SourceProblems extends Map<string, string> {
+export class SourceProblems extends Map<string, SourceProblem> {
   /** Called when everything can be read again. */
   onOver: () => void = () => undefined;
+  /** Called when {@link refusal} may have changed. */
+  onChange: () => void = () => undefined;
+
+  /** What may not be read, in one text; undefined if all may. */
+  get refusal(): string | undefined {
+    const refused = [...this.values()].filter(({ isRefused }) => isRefused);
+    return refused.length === 0 ? undefined : refused.map(({ message }) => message).join('; ');
+  }
+
+  override set(what: string, problem: SourceProblem): this {
+    super.set(what, problem);
+    this.onChange();
+    return this;
+  }
 
   override delete(what: string): boolean {
     const wasThere = super.delete(what);
+    if (wasThere) this.onChange();
     if (wasThere && this.size === 0) this.onOver();
     return wasThere;
   }
@@ -53,7 +75,13 @@ export function sourceHealth(what: string, namespace: string, log: Logger, probl
   return new ReadHealth((obstacle) => {
     const isReadable = obstacle === undefined || obstacle.namespaces.length > 0;
     if (obstacle === undefined || (isReadable && !obstacle.namespaces.includes(namespace))) problems.delete(what);
-    else problems.set(what, `${sourceProblem(what, obstacle.error, namespace)} (${describe(obstacle.error)})`);
+    else {
+      const { error } = obstacle;
+      problems.set(what, {
+        message: `${sourceProblem(what, error, namespace)} (${describe(error)})`,
+        isRefused: isForbidden(error) || isUnauthorized(error) || isNotFound(error),
+      });
+    }
     if (!isReadable) {
       const { error } = obstacle;
       log.error({ resource: what, error: describe(error) }, sourceProblem(what, error, namespace));

@@ -162,6 +162,8 @@ export type Command =
       readonly back: number;
       readonly more: number;
     }
+  /** The right to list and watch a kind of the source cluster is taken away for so long. */
+  | { readonly do: 'forbid'; readonly resource: Forbidden; readonly ms: number }
   /** One of the two watches of Services breaks, and is refused for so long: the other one goes on. */
   | { readonly do: 'lag'; readonly link: TargetName; readonly mode: 'gateway' | 'flat'; readonly ms: number }
   | { readonly do: 'compact'; readonly at: 'east' | TargetName }
@@ -178,6 +180,10 @@ export type Command =
       readonly at: 'east' | TargetName;
     }
   | { readonly do: 'wait'; readonly ms: number };
+
+/** What of the source cluster the operator may be forbidden to read. */
+export const FORBIDDEN = ['services', 'endpoints', 'endpointslices', 'links', 'secrets', 'namespaces'] as const;
+export type Forbidden = (typeof FORBIDDEN)[number];
 
 /** What the operator connects to. */
 export const PLACES = ['east', 'west', 'bar', 'gateway of west', 'gateway of bar'] as const;

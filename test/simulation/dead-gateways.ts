@@ -119,6 +119,7 @@ export class DeadGateways {
 function disturbanceMs(command: Command): number {
   if (OF_TARGETS.has(command.do)) return 0;
   if (command.do === 'edit mirror') return REPAIRED_MS;
+  if (command.do === 'forbid') return SETTLED_MS + command.ms;
   const isAtTarget = 'at' in command && (command.at === 'west' || command.at === 'bar');
   if (isAtTarget) return 0;
   if (!('at' in command)) return SETTLED_MS + (command.do === 'pause operator' ? command.ms : 0);

@@ -3,7 +3,8 @@
  * Nothing is in the way, so each must have reached the source cluster in the time that the rules give it, to the second.
  */
 import { sleep } from '../../operator/kube/backoff.ts';
-import { type Command, LINKS, TARGET_OF, type TargetName, TARGETS } from './command.ts';
+import { type Command, FORBIDDEN, LINKS, TARGET_OF, type TargetName, TARGETS } from './command.ts';
+import { forbid } from './failing.ts';
 import { conditionsOf } from './link-users.ts';
 import { differences } from './rest.ts';
 import { PROBED_MS, VERDICT_MS } from './dead-gateways.ts';
@@ -12,6 +13,10 @@ import type { Stage } from './stage.ts';
 
 /** A connection that is cut has been made again by then, and a watch has shown that it lives. */
 const CUT_MS = 12_000;
+/** From when a right is taken away until everything says so. */
+const FORBIDDEN_MS = 4_000;
+/** The longest wait before what was forbidden is tried again, by the slowest clock, and what follows. */
+const ALLOWED_MS = 30_000 * 1.04 + 4_000;
 /** From an export to its mirror, with its status. */
 const EXPORTED_MS = 4_000;
 /**
@@ -57,6 +62,8 @@ export async function epilogue(stage: Stage, calmMs: number): Promise<readonly s
   if (silentMs > 0) await sleep(silentMs);
   const cut = await cutConnections(stage, target);
   if (cut.length > 0) return cut;
+  const forbidden = await lostRight(stage);
+  if (forbidden.length > 0) return forbidden;
   for (const [what, act, withinMs] of steps) {
     await act();
     await sleep(withinMs);
@@ -79,4 +86,25 @@ async function cutConnections({ east, targets }: Stage, target: TargetName): Pro
     await sleep(CUT_MS);
   }
   return problems;
+}
+
+/** The right to read a kind of the source cluster is taken away and given back: who looks sees it (H3, H5). */
+async function lostRight(stage: Stage): Promise<readonly string[]> {
+  const { operators, world, east } = stage;
+  const resource = FORBIDDEN[Math.floor(world.users.random() * FORBIDDEN.length)]!;
+  const allow = forbid(east, resource);
+  await sleep(FORBIDDEN_MS);
+  const problems = LINKS.filter((name) => stage.isAccepted(name)).flatMap((name) => {
+    const [synced, ready] = ['Synced', 'Ready'].map((each) =>
+      conditionsOf(stage.linkOf(name)).find(({ type }) => type === each),
+    );
+    const isSaid = synced?.reason === 'SourceForbidden' && ready?.status === 'False';
+    return isSaid ? [] : [`Link ${name} is ${synced?.reason} and ${ready?.reason}`];
+  });
+  if (operators.areReady) problems.push('the operator is ready');
+  allow();
+  await sleep(ALLOWED_MS);
+  if (problems.length > 0) return problems.map((problem) => `${problem}, though it may not read ${resource} (H3)`);
+  const left = [...differences(stage), ...(operators.areReady ? [] : ['the operator is not ready'])];
+  return left.map((problem) => `${problem}, after it may read ${resource} again (H3)`);
 }

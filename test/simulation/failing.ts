@@ -1,7 +1,7 @@
 /** How servers fail, and which requests. */
 import type { Failure, RequestMatcher } from '../cluster/simulated/faults.ts';
 import type { HistoryCluster } from './cluster.ts';
-import type { Command, Failing } from './command.ts';
+import type { Command, Failing, Forbidden } from './command.ts';
 import { FLAT } from './link-users.ts';
 
 const isAny: RequestMatcher = () => true;
@@ -33,6 +33,14 @@ export function lag({ faults }: HistoryCluster, mode: 'gateway' | 'flat'): () =>
   const match: RequestMatcher = ({ verb, resource, query }) =>
     verb !== 'get' && resource === 'services' && isFlat(query.get('labelSelector')) === (mode === 'flat');
   const heal = faults.refuse({ failure: FAILURES['503'], match });
+  faults.dropWatches(match);
+  return heal;
+}
+
+/** Takes the right away to list and watch a kind. @returns gives it back */
+export function forbid({ faults }: HistoryCluster, kind: Forbidden): () => void {
+  const match: RequestMatcher = ({ verb, resource }) => (verb === 'list' || verb === 'watch') && resource === kind;
+  const heal = faults.refuse({ failure: FAILURES['403'], match });
   faults.dropWatches(match);
   return heal;
 }

@@ -36,6 +36,7 @@ const CONFIRM = 'linkspan.dev/confirm-prune';
 export interface Condition {
   readonly type: string;
   readonly status: string;
+  readonly reason: string;
   readonly message: string;
   readonly observedGeneration?: number;
 }

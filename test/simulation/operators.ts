@@ -5,7 +5,7 @@
 import { parseOperatorConfig } from '../../operator/config/config.ts';
 import { sleep } from '../../operator/kube/backoff.ts';
 import { LeadershipLostError, runOperator } from '../../operator/main.ts';
-import type { startAdmin } from '../../operator/runtime/admin.ts';
+import type { Readiness, startAdmin } from '../../operator/runtime/admin.ts';
 import type { Logger } from '../../operator/runtime/logger.ts';
 import type { HistoryCluster } from './cluster.ts';
 import type { History } from './history.ts';
@@ -35,6 +35,8 @@ interface Running {
   readonly process: SimulatedProcess;
   readonly stop: AbortController;
   readonly ended: Promise<void>;
+  /** What it answers to `/readyz`. */
+  isReady: () => boolean;
 }
 
 /** Rule H2. */
@@ -43,14 +45,16 @@ const STOP_DEADLINE_MS = 5_000;
 /** How long a kubelet takes to start a container again. */
 const RESTART_MS = 1_000;
 
-/** What the admin port answers is no part of a history; what keeps it open may be. */
+/** Nobody asks the admin port over the network; what keeps it open is part of a history. */
 const adminOf =
-  ({ scrapesHang = false }: History): typeof startAdmin =>
-  () =>
-    Promise.resolve({
+  ({ scrapesHang = false }: History, onOpen: (ready: () => Readiness) => void): typeof startAdmin =>
+  ({ ready }) => {
+    onOpen(ready);
+    return Promise.resolve({
       address: { host: 'example', port: 0 },
       close: () => (scrapesHang ? new Promise(() => undefined) : Promise.resolve()),
     });
+  };
 
 export class Operators {
   readonly logged: LogRecord[] = [];
@@ -76,6 +80,11 @@ export class Operators {
   /** How many replicas run. */
   get count(): number {
     return this.#running.size;
+  }
+
+  /** Whether all replicas that run are ready (H5). */
+  get areReady(): boolean {
+    return [...this.#running.values()].every(({ isReady }) => isReady());
   }
 
   /** The pods' names. */
@@ -119,9 +128,14 @@ export class Operators {
       log: this.#log(process),
       signal: stop.signal,
       access: east.accessFor(east.admit(Operators.identity(replica))),
-      tuning: { network: internet.networkOf(process), serveAdmin: adminOf(history), metrics: { recorded: false } },
+      tuning: {
+        network: internet.networkOf(process),
+        serveAdmin: adminOf(history, (ready) => (running.isReady = () => world.as(process, () => ready().ok))),
+        metrics: { recorded: false },
+      },
     };
     const running: Running = {
+      isReady: () => false,
       process,
       stop,
       ended: world

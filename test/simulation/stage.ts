@@ -25,7 +25,7 @@ import {
 } from './command.ts';
 import { putHostileService, putHostileSlice, removeHostile, writeStatus } from './hostile.ts';
 import { DeadGateways } from './dead-gateways.ts';
-import { fail, lag } from './failing.ts';
+import { fail, forbid, lag } from './failing.ts';
 import { discover, federate, putDiscovery, putLocal } from './federation-users.ts';
 import { exportedBy, keyOfMirror, membersOf } from './guard.ts';
 import type { History } from './history.ts';
@@ -426,6 +426,9 @@ export class Stage {
         this.world.after(this.world.users, command.ms, heal);
         break;
       }
+      case 'forbid':
+        this.world.after(this.world.users, command.ms, forbid(this.east, command.resource));
+        break;
       case 'compact':
         this.#at(command.at).faults.compact();
         break;

@@ -11,6 +11,7 @@ const statuses: ReadonlyMap<string, MirrorStatus> = new Map();
 /** The parts of a session that has read everything and written what it had to. */
 const PARTS: SessionParts = {
   settings: { generation: 3 },
+  source: { refusal: undefined },
   lease: { problem: undefined, isHeld: true, heldBy: undefined },
   reachability: { credentials: verdict('True', 'Valid', ''), reachable: REACHABLE, withinLimits: WITHIN },
   exports: { readsNothing: false, beyondLimits: undefined, held: 0, someHeld: [] },
@@ -67,6 +68,12 @@ describe('Synced', () => {
   ])('is not known while %s are behind (G1)', (_, behind) => {
     expect(findingsOf(PARTS).synced?.status).toBe('True');
     expect(findingsOf({ ...PARTS, ...behind }).synced).toBeUndefined();
+  });
+
+  it('is false while something of the source cluster may not be read (H3)', () => {
+    const { synced } = findingsOf({ ...PARTS, source: { refusal: 'endpoints is forbidden' } });
+    expect(synced).toMatchObject({ status: 'False', reason: 'SourceForbidden' });
+    expect(synced?.message).toContain('endpoints is forbidden');
   });
 
   it('is false while the Lease cannot be taken, whatever was written before', () => {

@@ -1,6 +1,6 @@
 /** Draws what breaks: processes, the network, and API servers. Between two commands, time passes. */
 import fc from 'fast-check';
-import { type Failing, PLACES } from '../command.ts';
+import { type Failing, FORBIDDEN, PLACES } from '../command.ts';
 import { type Manner, MANNERS } from '../manners.ts';
 import type { Weather } from '../world/internet.ts';
 import { at, doing, targetName } from './fields.ts';
@@ -50,6 +50,14 @@ export const faults: Weighted = [
       ms: fc.constantFrom(3_000, 3_000, 20_000, 100_000),
       back: fc.constantFrom(0, 0, 1, 2, 4, 8),
       more: fc.constantFrom(0, 0, 10, 1_000),
+    }),
+  ],
+  [
+    1,
+    fc.record({
+      ...doing('forbid'),
+      resource: fc.constantFrom(...FORBIDDEN),
+      ms: fc.constantFrom(1_000, 12_000, 100_000),
     }),
   ],
   [1, fc.record({ ...doing('compact'), at })],
