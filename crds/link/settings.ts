@@ -53,8 +53,8 @@ export interface LinkSettings {
   readonly enableHeadlessServices?: boolean;
   /** Absent: the operator's default. */
   readonly enableNamespaceCreation?: boolean;
-  /** Count of a mass deletion that the user has confirmed (rule E6). Any other text there confirms nothing. */
-  readonly confirmPrune?: number;
+  /** The mass deletion that the user has confirmed, as the status names it (rule E6). Any other text confirms nothing. */
+  readonly confirmPrune?: string;
 }
 
 const checkTypes = compile<LinkSpec>(LINK_SPEC_SCHEMA, { root: 'spec' });
@@ -116,7 +116,7 @@ export const readLink = (object: unknown): Checked<LinkSettings> => {
       excludedAnnotations: spec.excludedAnnotations ?? [],
       ...(spec.enableHeadlessServices !== undefined && { enableHeadlessServices: spec.enableHeadlessServices }),
       ...(spec.enableNamespaceCreation !== undefined && { enableNamespaceCreation: spec.enableNamespaceCreation }),
-      ...(confirmPrune !== undefined && /^[0-9]+$/.test(confirmPrune) && { confirmPrune: Number(confirmPrune) }),
+      ...(confirmPrune !== undefined && { confirmPrune }),
     },
   };
 };

@@ -110,6 +110,11 @@ export class Exports {
     return selectsNothing(this.#settings);
   }
 
+  /** What confirms the deletions that are held; undefined if there are none. */
+  get confirmation(): string | undefined {
+    return this.#held.confirmation;
+  }
+
   /** Number of deletions that are held. */
   get held(): number {
     return this.#held.count;

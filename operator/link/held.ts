@@ -54,6 +54,11 @@ export class HeldDeletions {
     return this.#losses.count;
   }
 
+  /** What confirms the deletions that are held; undefined if there are none. */
+  get confirmation(): string | undefined {
+    return this.#losses.confirmation;
+  }
+
   /** Some of what is held, for messages. */
   get some(): readonly string[] {
     return this.#losses.some;
@@ -112,18 +117,18 @@ export class HeldDeletions {
     this.#losses.restarted();
   }
 
-  /** The user confirmed a count. Returns the keys of Services to reconcile: their deletions are held no longer. */
-  confirm(count: number | undefined): ReadonlySet<string> {
-    return servicesOf(this.#losses.confirm(count));
+  /** The user confirmed a loss. Returns the keys of Services to reconcile: their deletions are held no longer. */
+  confirm(confirmed: string | undefined): ReadonlySet<string> {
+    return servicesOf(this.#losses.confirm(confirmed));
   }
 
   /**
    * Counts what the lists of the target take away.
-   * @param confirmed count that the user has confirmed, if any
+   * @param confirmed what the user has confirmed, if anything
    * @param within only namespace whose mirrors are counted: mirrors in others may just be going one by one
    * @returns keys of Services to reconcile: their deletions are held no longer
    */
-  relisted(target: TargetView, confirmed: number | undefined, within?: string): ReadonlySet<string> {
+  relisted(target: TargetView, confirmed: string | undefined, within?: string): ReadonlySet<string> {
     const states = this.#states(target, within);
     const before = this.#losses.count;
     const released = this.#losses.relisted(new Set(states.keys()), (key) => states.get(key), confirmed);

@@ -20,7 +20,7 @@ export interface SessionParts {
   readonly source: Pick<SourceCluster['problems'], 'refusal'>;
   readonly lease: Pick<WriteLease, 'problem' | 'isHeld' | 'heldBy'>;
   readonly reachability: Pick<Reachability, 'credentials' | 'reachable' | 'withinLimits'>;
-  readonly exports: Pick<Exports, 'readsNothing' | 'beyondLimits' | 'held' | 'someHeld'>;
+  readonly exports: Pick<Exports, 'readsNothing' | 'beyondLimits' | 'held' | 'confirmation' | 'someHeld'>;
   readonly imports: Pick<SessionImports, 'isWanted' | 'beyondLimits'>;
   readonly gateway: Pick<Gateway, 'findings' | 'isKnown'>;
   readonly mirrors: Pick<Mirrors, 'statuses'> & {
@@ -45,6 +45,7 @@ export function findingsOf(parts: SessionParts): SessionFindings {
       exports.beyondLimits ?? imports.beyondLimits ?? (readsNothing ? NOTHING_LIMITED : reachability.withinLimits),
     synced: synced(parts),
     pruneHeld: exports.held,
+    confirmation: exports.confirmation,
     someHeld: exports.someHeld,
     heldBy: lease.heldBy,
     // The last report is kept until the target has been read.

@@ -40,6 +40,8 @@ export interface SessionFindings extends GatewayFindings {
   readonly synced: Verdict | undefined;
   /** Number of deletions that are held. */
   readonly pruneHeld: number;
+  /** What confirms them, as the annotation has it. */
+  readonly confirmation: string | undefined;
   /** Some of what is held, for messages: `namespace/name` of Services, with `#hostname` of pods and `@cluster` of members. */
   readonly someHeld: readonly string[];
   /** Identity of another holder of the Link's Lease, which writes for this Link now. */
@@ -70,6 +72,7 @@ export const NO_FINDINGS: SessionFindings = {
   gatewayAlive: undefined,
   synced: undefined,
   pruneHeld: 0,
+  confirmation: undefined,
   someHeld: [],
   heldBy: undefined,
   gateway: undefined,
@@ -140,13 +143,13 @@ function verdictsOf(findings: LinkFindings, before: LinkStatusBefore): Readonly<
   return { Ready: ready(all, findings, before), ...all };
 }
 
-function heldMessage({ namespace, name, pruneHeld, someHeld }: LinkFindings): string {
+function heldMessage({ namespace, name, pruneHeld, confirmation = '', someHeld }: LinkFindings): string {
   const more = pruneHeld - someHeld.length;
   const which = [...someHeld, ...(more > 0 ? [`${more} more`] : [])].join(', ');
   return (
     `the target no longer lists ${pruneHeld} Services, pods or members of federated Services (${which}); what they have here stays. ` +
     'To keep them, do nothing: this resolves when the target lists them again. To delete them: ' +
-    `kubectl annotate --overwrite --namespace ${namespace} ${LinkApi.crd} ${name} ${Annotation.confirmPrune}="${pruneHeld}"`
+    `kubectl annotate --overwrite --namespace ${namespace} ${LinkApi.crd} ${name} ${Annotation.confirmPrune}="${confirmation}"`
   );
 }
 

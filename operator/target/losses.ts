@@ -4,6 +4,7 @@
  * of them is deleted until the user confirms the count or the target lists them again. What goes one by one, as a watch
  * reports it, is never held.
  */
+import { createHash } from 'node:crypto';
 
 /** So many mirrors may always go at once. */
 const ALWAYS = 10;
@@ -12,6 +13,9 @@ const PART = 0.5;
 
 /** So many are named in messages. */
 const NAMED = 5;
+
+/** Digits of a hash that a person can compare. */
+const HASH_DIGITS = 8;
 
 /** What a list of the target says of one key; undefined: nothing now, and what is held stays held. */
 export type ExportState = 'exported' | 'gone' | undefined;
@@ -40,8 +44,8 @@ export class Losses {
   readonly #held = new Set<string>();
   /** Keys that a watch reported as gone, or whose deletion was confirmed, and whose mirrors are about to go. */
   readonly #leaving = new Set<string>();
-  /** A confirmation that was there before what it would confirm is about something else. */
-  #ignored: number | undefined;
+  /** The confirmation that was there when something came to be held: it was of another loss. */
+  #former = '';
 
   /** Number of deletions that are held, of Services, pods, memberships and parts of ServiceImports. */
   get count(): number {
@@ -51,6 +55,16 @@ export class Losses {
   /** The first of what is held, by key. */
   get some(): readonly string[] {
     return [...this.#held].sort().slice(0, NAMED);
+  }
+
+  /**
+   * What confirms the deletions that are held: their number, and a short hash of their keys. It differs from what confirmed
+   * an earlier loss, also of the same keys. Undefined if nothing is held.
+   */
+  get confirmation(): string | undefined {
+    if (this.#held.size === 0) return undefined;
+    const text = [this.#former, ...[...this.#held].sort()].join('\n');
+    return `${this.#held.size}-${createHash('sha256').update(text).digest('hex').slice(0, HASH_DIGITS)}`;
   }
 
   isHeld(key: string): boolean {
@@ -88,13 +102,13 @@ export class Losses {
   /**
    * Counts what a list takes away, of Services, pods, memberships and parts of ServiceImports.
    * @param mirrored keys that have mirrors, or are memberships or parts of ServiceImports, now
-   * @param confirmed count that the user has confirmed, if any
+   * @param confirmed what the user has confirmed, if anything
    * @returns keys that were held and are held no longer
    */
   relisted(
     mirrored: ReadonlySet<string>,
     stateOf: (key: string) => ExportState,
-    confirmed: number | undefined,
+    confirmed: string | undefined,
   ): readonly string[] {
     for (const key of this.#leaving) if (!mirrored.has(key)) this.#leaving.delete(key);
     const isGone = (key: string): boolean => stateOf(key) === 'gone' && !this.#leaving.has(key);
@@ -107,18 +121,15 @@ export class Losses {
     const before = [...this.#held];
     // What is held stays held: a target that is being restored lists its Services bit by bit.
     const stays = before.filter((key) => mirrored.has(key) && stateOf(key) !== 'exported');
-    if (going.length > 0 && before.length === 0) this.#ignored = confirmed;
+    if (going.length > 0 && before.length === 0) this.#former = confirmed ?? '';
     this.#held.clear();
     for (const key of [...going, ...stays]) this.#held.add(key);
     return before.filter((key) => !this.#held.has(key));
   }
 
-  /** The user confirmed a count. Returns the keys that may go now; none if it is not the count that is held. */
-  confirm(count: number | undefined): readonly string[] {
-    if (count === undefined || count !== this.#held.size || count === this.#ignored) {
-      if (count !== this.#ignored) this.#ignored = undefined;
-      return [];
-    }
+  /** The user confirmed a loss. Returns the keys that may go now; none if it is not what is held. */
+  confirm(confirmed: string | undefined): readonly string[] {
+    if (confirmed === undefined || confirmed !== this.confirmation) return [];
     const released = [...this.#held];
     this.#held.clear();
     // A list that comes before they are gone must not hold them again.

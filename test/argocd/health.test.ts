@@ -29,6 +29,7 @@ const WELL: LinkFindings = {
   gatewayAlive: yes,
   synced: yes,
   pruneHeld: 0,
+  confirmation: undefined,
   someHeld: [],
   federated: new Map(),
   heldBy: undefined,

@@ -36,10 +36,14 @@ const untilHeld = (clusters: TwoClusters, count: number) =>
     `${count} deletions are held back`,
     async () => {
       const held = await clusters.condition('PruneHeld');
-      return held?.status === 'True' && held.message.includes(`confirm-prune="${count}"`) && held;
+      return held?.status === 'True' && held.message.includes(`confirm-prune="${count}-`) && held;
     },
     60_000,
   );
+
+/** What confirms what a condition says is held. */
+const confirmationIn = ({ message }: { readonly message: string }): string =>
+  /confirm-prune="([^"]+)"/.exec(message)?.[1] ?? '';
 
 const untilNothingHeld = (clusters: TwoClusters) =>
   eventually('nothing is held', async () => (await clusters.condition('PruneHeld'))?.status === 'False', 60_000);
@@ -271,24 +275,24 @@ describe.runIf(backings().includes('simulated'))('a target that misbehaves [simu
   });
   afterAll(() => clusters.stop());
 
-  test('L22 E6 a target restored from an empty backup costs no mirror until the user confirms how many', async () => {
+  test('L22 E6 a target restored from an empty backup costs no mirror until the user confirms just that', async () => {
     const names = numbered('backup', 12);
     await exportAllReady(clusters, names);
     const before = await identitiesOf(clusters, names);
     west.faults.restoreFrom(empty);
-    await untilHeld(clusters, 12);
+    const all = confirmationIn(await untilHeld(clusters, 12));
     await exportAllReady(clusters, ['newcomer']);
     expect(await identitiesOf(clusters, names)).toEqual(before);
 
     const [back, gone] = [names.slice(0, 4), names.slice(4)];
     await Promise.all(back.map((name) => exportService(clusters, name)));
-    await untilHeld(clusters, 8);
-    const confirm = (count: string | null) =>
-      clusters.east.patch(link('west'), { metadata: { annotations: { 'linkspan.dev/confirm-prune': count } } });
-    await confirm('12');
+    const some = confirmationIn(await untilHeld(clusters, 8));
+    const confirm = (what: string | null) =>
+      clusters.east.patch(link('west'), { metadata: { annotations: { 'linkspan.dev/confirm-prune': what } } });
+    await confirm(all);
     await exportAllReady(clusters, ['latecomer']);
     expect(await identitiesOf(clusters, names)).toEqual(before);
-    await confirm('8');
+    await confirm(some);
     await Promise.all(gone.map((name) => untilGone(clusters, name)));
     await untilNothingHeld(clusters);
     expect(await identitiesOf(clusters, back)).toEqual(before.slice(0, 4));

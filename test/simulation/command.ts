@@ -66,6 +66,8 @@ export type Command =
    * backup.
    */
   | { readonly do: 'put many' | 'lose all'; readonly link: TargetName }
+  /** What is held of every Link is confirmed, as its status says how (E6). */
+  | { readonly do: 'confirm prunes' }
   /** A third of the Services is lost in the same way, by the number in the name. */
   | { readonly do: 'lose part'; readonly link: TargetName; readonly part: 0 | 1 | 2 }
   /** All slices are lost in the same way, and made again after a while. */

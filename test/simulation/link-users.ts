@@ -93,17 +93,16 @@ export class LinkUsers {
     this.#putEdited({ ...link, metadata: { ...link.metadata, annotations } });
   }
 
-  /** Confirms a mass deletion that is held, as its condition says how (E6); anew each time, or it would not count. */
+  /** Confirms the mass deletions that are held, by the very commands of their conditions (E6). */
   confirmPrunes(): void {
     for (const name of LINKS) {
       const link = this.get(name);
       const held = conditionsOf(link).find(({ type, status }) => type === 'PruneHeld' && status === 'True');
-      const count = /confirm-prune="(\d+)"/.exec(held?.message ?? '')?.[1];
-      if (link === undefined || count === undefined) continue;
-      const { [CONFIRM]: before, ...annotations } = link.metadata.annotations ?? {};
-      const confirmed = before === undefined ? { ...annotations, [CONFIRM]: count } : annotations;
+      const what = /confirm-prune="([^"]+)"/.exec(held?.message ?? '')?.[1];
+      if (link === undefined || what === undefined) continue;
+      const annotations = { ...link.metadata.annotations, [CONFIRM]: what };
       this.#judge.forgive(clusterOf(link));
-      this.#putEdited({ ...link, metadata: { ...link.metadata, annotations: confirmed } });
+      this.#putEdited({ ...link, metadata: { ...link.metadata, annotations } });
     }
   }
 

@@ -240,6 +240,9 @@ export class Stage {
           ),
         );
         break;
+      case 'confirm prunes':
+        this.links.confirmPrunes();
+        break;
       case 'lose slices': {
         const target = this.targets[command.link];
         const putBack = keepSlicesByHand(target);

@@ -155,14 +155,10 @@ describe('readLink', () => {
     expect(read(link({ ...SPEC, ...said }))).toMatchObject(said);
   });
 
-  it.each([
-    ['12', 12],
-    ['0', 0],
-    ['yes', undefined],
-    ['-1', undefined],
-    ['', undefined],
-  ])('takes the annotation confirm-prune: %j for the confirmation of %s (E6)', (text, count) => {
-    expect(read(link(SPEC, { annotations: { 'linkspan.dev/confirm-prune': text } })).confirmPrune).toBe(count);
+  it('takes the annotation confirm-prune for what is confirmed (E6)', () => {
+    const annotations = { 'linkspan.dev/confirm-prune': '12-0a1b2c3d' };
+    expect(read(link(SPEC, { annotations })).confirmPrune).toBe('12-0a1b2c3d');
+    expect(read(link(SPEC)).confirmPrune).toBeUndefined();
   });
 
   it('does not read what a status says', () => {

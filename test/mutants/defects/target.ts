@@ -115,17 +115,17 @@ export const TARGET: readonly Defect[] = [
   },
   {
     ...LOSSES,
-    name: 'any count confirms a deletion',
+    name: 'any text confirms a deletion',
     rule: 'E6',
-    find: 'count !== this.#held.size ||',
+    find: '|| confirmed !== this.confirmation',
     replace: '',
   },
   {
     ...LOSSES,
     name: 'a confirmation of long ago confirms the next loss',
     rule: 'E6',
-    find: '|| count === this.#ignored) {',
-    replace: ') {',
+    find: "this.#former = confirmed ?? '';",
+    replace: '',
   },
   {
     ...OBJECTS,

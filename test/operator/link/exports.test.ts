@@ -190,7 +190,7 @@ describe('the exports of a target', () => {
     ]);
   });
 
-  it('are held when a list takes too many, with an Event once, until the count is confirmed (E6)', async () => {
+  it('are held when a list takes too many, with an Event once, until that is confirmed (E6)', async () => {
     const mirrored = keysOf(numbered(12));
     const { exports, report, added, listed } = reading(mirrored);
     await listed();
@@ -200,9 +200,9 @@ describe('the exports of a target', () => {
       'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services, pods, members of federated Services and exports; what they have here stays',
     ]);
     added.length = 0;
-    exports.update({ ...SETTINGS, confirmPrune: 11 });
+    exports.update({ ...SETTINGS, confirmPrune: '12' });
     expect([exports.held, added]).toEqual([12, []]);
-    exports.update({ ...SETTINGS, confirmPrune: 12 });
+    exports.update({ ...SETTINGS, confirmPrune: exports.confirmation! });
     expect([exports.held, added.length]).toEqual([0, 12]);
     expect(exports.observe('shop/web-3').decidable).toBe(true);
   });
@@ -281,13 +281,13 @@ describe('the members of federated Services', () => {
     expect(exports.observeMember('shop/web')).toMatchObject({ service: undefined, isKnown: true });
   });
 
-  it('are held if a list takes too many away, and released by the count (E6, I6)', async () => {
+  it('are held if a list takes too many away, and released when that is confirmed (E6, I6)', async () => {
     const { exports, members, report } = reading([], OF_MEMBERS, [], undefined, 40, keysOf(numbered(12)));
     await eventually('they are listed', async () => members.includes('listed'));
     expect([exports.held, exports.observeMember('shop/web-3').isKnown]).toEqual([12, false]);
     expect(report.events.at(-1)).toMatch(/^Warning PruneHeld the target no longer lists 12 of 12 /);
     members.length = 0;
-    exports.update({ ...OF_MEMBERS, confirmPrune: 12 });
+    exports.update({ ...OF_MEMBERS, confirmPrune: exports.confirmation! });
     expect([exports.held, members.length, exports.observeMember('shop/web-3').isKnown]).toEqual([0, 12, true]);
   });
 
@@ -394,11 +394,11 @@ describe('the pods of a headless Service', () => {
     await eventually('the others are, too', async () => exports.held === 30);
   });
 
-  it('go when the user confirms their number', async () => {
+  it('go when the user confirms it', async () => {
     const { exports, departed, added } = await readingPods(10, names(30));
     await eventually('they are held', async () => exports.held === 20);
     added.length = 0;
-    exports.update({ ...SETTINGS, confirmPrune: 20 });
+    exports.update({ ...SETTINGS, confirmPrune: exports.confirmation! });
     expect([exports.held, added]).toEqual([0, ['shop/set']]);
     expect([...departed().values()].every((ms) => ms <= 60_000)).toBe(true);
   });

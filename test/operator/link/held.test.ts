@@ -82,7 +82,7 @@ describe('deletions that a list asks for (E6)', () => {
     serviceExports.add('shop/web-0');
     expect(held.importChanged('shop/web-0')).toBe(true);
     expect([held.count, held.holdsImport('shop/web-0')]).toEqual([11, false]);
-    expect(held.confirm(11)).toEqual(new Set(keysOf(12).slice(1)));
+    expect(held.confirm(held.confirmation)).toEqual(new Set(keysOf(12).slice(1)));
     expect(held.holdsImport('shop/web-3')).toBe(false);
   });
 
@@ -100,7 +100,7 @@ describe('deletions that a list asks for (E6)', () => {
     members.add('shop/web-0');
     expect(held.memberChanged(target, 'shop/web-0')).toBe(true);
     expect([held.count, held.decidesMember(target, 'shop/web-0')]).toEqual([11, true]);
-    expect(held.confirm(11)).toEqual(new Set(keysOf(12).slice(1)));
+    expect(held.confirm(held.confirmation)).toEqual(new Set(keysOf(12).slice(1)));
     expect(held.decidesMember(target, 'shop/web-3')).toBe(true);
   });
 
@@ -117,11 +117,11 @@ describe('deletions that a list asks for (E6)', () => {
     expect(report.events).toHaveLength(1);
   });
 
-  it('are released by the count, and by no other', () => {
+  it('are released by what confirms them, and by nothing else', () => {
     mirrored = new Set(keysOf(12));
     held.relisted(target, undefined);
-    expect(held.confirm(11)).toEqual(new Set());
-    expect(held.confirm(12)).toEqual(mirrored);
+    expect(held.confirm('12')).toEqual(new Set());
+    expect(held.confirm(held.confirmation)).toEqual(mirrored);
     expect([held.count, held.isGone(target, 'shop/web-3')]).toEqual([0, true]);
   });
 

@@ -256,16 +256,17 @@ describe('a session', () => {
       expect(report.events.filter((event) => event.includes('PruneHeld'))).toHaveLength(1);
     });
 
-    it('lets it go when the count is confirmed on the Link, whose generation is the same', async () => {
+    it('lets it go when it is confirmed on the Link, whose generation is the same', async () => {
       await start({ exported: ['a'], mirrored: names(12) });
       await untilHeld(12);
-      const confirmed = (count: string): LinkSettings => ({
-        ...settings({}, { annotations: { 'linkspan.dev/confirm-prune': count } }),
+      const { confirmation = '' } = session.findings();
+      const confirmed = (what: string): LinkSettings => ({
+        ...settings({}, { annotations: { 'linkspan.dev/confirm-prune': what } }),
         generation: session.settings.generation,
       });
-      session.update(confirmed('11'));
-      expect(session.findings().pruneHeld).toBe(12);
       session.update(confirmed('12'));
+      expect(session.findings().pruneHeld).toBe(12);
+      session.update(confirmed(confirmation));
       await untilMirrored('a');
       expect(session.findings().pruneHeld).toBe(0);
     });

@@ -19,6 +19,7 @@ const FINE: LinkFindings = {
   gatewayAlive: yes,
   synced: yes,
   pruneHeld: 0,
+  confirmation: undefined,
   someHeld: [],
   federated: new Map(),
   heldBy: undefined,
@@ -73,11 +74,14 @@ describe('the conditions of a Link (G1)', () => {
 
   it('name who holds the Link, and how to confirm a mass deletion', () => {
     expect(conditionOf(statusOf({ heldBy: 'linkerd-0' }), 'Ready').message).toContain('linkerd-0');
-    const held = conditionOf(statusOf({ pruneHeld: 12, someHeld: ['shop/a', 'shop/b'] }), 'PruneHeld');
+    const held = conditionOf(
+      statusOf({ pruneHeld: 12, confirmation: '12-0a1b2c3d', someHeld: ['shop/a', 'shop/b'] }),
+      'PruneHeld',
+    );
     expect(held.status).toBe('True');
     expect(held.message).toContain('12 Services, pods or members of federated Services (shop/a, shop/b, 10 more)');
     expect(held.message).toContain(
-      'kubectl annotate --overwrite --namespace linkerd-multicluster links.multicluster.linkerd.io west linkspan.dev/confirm-prune="12"',
+      'kubectl annotate --overwrite --namespace linkerd-multicluster links.multicluster.linkerd.io west linkspan.dev/confirm-prune="12-0a1b2c3d"',
     );
     const few = conditionOf(statusOf({ pruneHeld: 1, someHeld: ['shop/a'] }), 'PruneHeld');
     expect(few.message).toContain('(shop/a);');

@@ -19,7 +19,7 @@ const listing =
     exported.has(key) ? 'exported' : 'gone';
 
 /** The losses after a list that shows the first `left` of `mirrored` Services. */
-function afterList(mirrored: number, left: number, confirmed?: number) {
+function afterList(mirrored: number, left: number, confirmed?: string) {
   const losses = new Losses();
   const released = losses.relisted(keys(mirrored), listing(keys(left)), confirmed);
   return { losses, released };
@@ -78,7 +78,7 @@ describe('pods that have an endpoint mirror (E6)', () => {
     expect(losses.count).toBe(15);
     losses.relisted(mirrored, gone(...keys(15), ...pods(501)), undefined);
     expect(losses.count).toBe(516);
-    expect(losses.confirm(516)).toHaveLength(516);
+    expect(losses.confirm(losses.confirmation)).toHaveLength(516);
   });
 
   it('are not held, and not counted as leaving, once nobody counts them', () => {
@@ -173,14 +173,16 @@ describe('what is held', () => {
 
   it('goes at a confirmation of its count, though the target was listed again before that was heard', () => {
     const { losses } = afterList(100, 40);
-    losses.relisted(keys(100), listing(keys(40)), 60);
-    expect(losses.confirm(60)).toHaveLength(60);
+    const confirmed = losses.confirmation;
+    losses.relisted(keys(100), listing(keys(40)), confirmed);
+    expect(losses.confirm(confirmed)).toHaveLength(60);
   });
 
   it('is not held again when the target is listed before its mirrors have gone', () => {
     const { losses } = afterList(100, 40);
-    losses.confirm(60);
-    losses.relisted(keys(100), listing(keys(40)), 60);
+    const confirmed = losses.confirmation;
+    losses.confirm(confirmed);
+    losses.relisted(keys(100), listing(keys(40)), confirmed);
     expect(losses.count).toBe(0);
   });
 
@@ -224,27 +226,35 @@ describe('what is held', () => {
     expect([losses.count, losses.isHeld('shop/s3')]).toEqual([11, false]);
   });
 
-  it('goes when its very count is confirmed, and for no other', () => {
+  it('goes when just this loss is confirmed, and for no other', () => {
     const { losses } = afterList(12, 0);
-    expect(losses.confirm(undefined)).toEqual([]);
-    expect(losses.confirm(11)).toEqual([]);
-    expect(losses.confirm(12)).toHaveLength(12);
-    expect(losses.count).toBe(0);
-    expect(losses.confirm(12)).toEqual([]);
+    const confirmed = losses.confirmation;
+    expect(confirmed).toMatch(/^12-[0-9a-f]{8}$/);
+    for (const other of [undefined, '', '12', '11-00000000', '12-00000000']) expect(losses.confirm(other)).toEqual([]);
+    expect(losses.confirm(confirmed)).toHaveLength(12);
+    expect([losses.count, losses.confirmation]).toEqual([0, undefined]);
+    expect(losses.confirm(confirmed)).toEqual([]);
   });
 
-  it('is not confirmed by an annotation that was there before, but by one that is put there anew', () => {
-    const { losses } = afterList(12, 0, 12);
-    expect(losses.confirm(12)).toEqual([]);
-    expect(losses.confirm(undefined)).toEqual([]);
-    expect(losses.confirm(12)).toHaveLength(12);
+  it('is not confirmed by what was confirmed before, be it of as many others or of the same', () => {
+    const { losses } = afterList(12, 0);
+    const confirmed = losses.confirmation;
+    for (const lost of [keys(12), keys(24, 12)]) {
+      const again = new Losses();
+      again.relisted(lost, () => 'gone', confirmed);
+      again.relisted(lost, () => 'gone', confirmed);
+      expect(again.confirm(confirmed)).toEqual([]);
+      expect(again.confirm(undefined)).toEqual([]);
+      expect(again.confirm(again.confirmation)).toHaveLength(12);
+    }
   });
 
-  it('is not confirmed by an annotation that another list comes with', () => {
-    const { losses } = afterList(12, 0, 12);
-    losses.relisted(keys(12), () => 'gone', 12);
-    expect(losses.confirm(12)).toEqual([]);
-    expect(losses.count).toBe(12);
+  it('is not confirmed by what others were held for when more came to be held', () => {
+    const { losses } = afterList(30, 14);
+    const confirmed = losses.confirmation;
+    losses.relisted(keys(30), listing(keys(0)), undefined);
+    expect(losses.confirm(confirmed)).toEqual([]);
+    expect(losses.confirm(losses.confirmation)).toHaveLength(30);
   });
 });
 

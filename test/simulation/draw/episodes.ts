@@ -24,6 +24,16 @@ const loss: fc.Arbitrary<Command> = fc.oneof(
     .map(([back, more]): Command => ({ do: 'down', at: 'west', ms: 3_000, back, more })),
 );
 
+/** A mass loss is confirmed, and then as much is lost again, or something else (E6). */
+const confirmed = fc
+  .tuple(loss, fc.constantFrom<Command>({ do: 'put many', link: 'west' }, { do: 'put set', link: 'west', pods: 12 }))
+  .map(([lost, again]): readonly Command[] => [
+    ...[{ do: 'put many', link: 'west' } as const, { do: 'wait', ms: 4_000 } as const],
+    ...[{ do: 'lose all', link: 'west' } as const, { do: 'wait', ms: 4_000 } as const],
+    ...[{ do: 'confirm prunes' } as const, { do: 'wait', ms: 4_000 } as const],
+    ...[again, { do: 'wait', ms: 4_000 } as const, lost],
+  ]);
+
 /** Mass losses, one after another, of what has mirrors. */
 const losses = fc
   .tuple(
@@ -198,6 +208,7 @@ const suspended = fc
 
 export const episode: fc.Arbitrary<readonly Command[]> = fc.oneof(
   { weight: 2, arbitrary: losses },
+  { weight: 1, arbitrary: confirmed },
   { weight: 1, arbitrary: deadGateway },
   { weight: 3, arbitrary: lives },
   { weight: 1, arbitrary: rival },

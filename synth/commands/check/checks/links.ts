@@ -77,12 +77,12 @@ const ready = (link: LinkFacts, survey: Survey): readonly Finding[] => {
   return isExplained ? [] : [error(link.title, conditionText(condition), operatorLog(survey))];
 };
 
-/** Confirms just as many deletions as the message says are held. */
+/** Confirms just the deletions that the message says are held. */
 const confirmRemedy = ({ name, namespace }: LinkFacts, survey: Survey, message: string): string => {
   const restore = 'restore the Services in the target';
-  const [, held] = new RegExp(`${Annotation.confirmPrune}="(\\d+)"`).exec(message) ?? [];
-  if (held === undefined) return `${restore}, or confirm the deletion as the message says`;
-  const words = ['-n', namespace, 'annotate', '--overwrite', LinkApi.crd, name, `${Annotation.confirmPrune}=${held}`];
+  const [, confirmation, held] = new RegExp(`${Annotation.confirmPrune}="((\\d+)-[0-9a-f]+)"`).exec(message) ?? [];
+  if (confirmation === undefined) return `${restore}, or confirm the deletion as the message says`;
+  const words = ['-n', namespace, 'annotate', '--overwrite', LinkApi.crd, name, `${Annotation.confirmPrune}=${confirmation}`];
   return `${restore}; or, if they are gone for good, confirm the deletion of ${held}: ${byKubectl(survey, ...words)}`;
 };
 

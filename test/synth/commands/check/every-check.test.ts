@@ -115,7 +115,7 @@ const FAULTS: Readonly<Record<string, Survey>> = {
   'links-synced': condition('Synced', 'False'),
   'deletions-held': of({
     conditions: conditions({
-      PruneHeld: { status: 'True', message: 'to delete: kubectl annotate x linkspan.dev/confirm-prune="12"' },
+      PruneHeld: { status: 'True', message: 'to delete: kubectl annotate x linkspan.dev/confirm-prune="12-0a1b2c3d"' },
     }),
   }),
   'target-limits': condition('TargetWithinLimits', 'False'),

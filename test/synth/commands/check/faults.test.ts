@@ -441,7 +441,11 @@ const FAULTS: readonly Fault[] = [
       await site.clusters.stopOperators();
       for (const name of names) await site.west.delete(service(name));
       await site.run();
-      return () => site.east.patch(LINK, { metadata: { annotations: { 'linkspan.dev/confirm-prune': '12' } } });
+      return async () => {
+        const { message = '' } = (await site.clusters.condition('PruneHeld')) ?? {};
+        const confirmed = /confirm-prune="([^"]+)"/.exec(message)?.[1];
+        await site.east.patch(LINK, { metadata: { annotations: { 'linkspan.dev/confirm-prune': confirmed } } });
+      };
     },
     finds: [/^deletions-held error Link linkerd-multicluster\/west: the target no longer lists 12 Services/],
   },
