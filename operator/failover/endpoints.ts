@@ -13,7 +13,7 @@ export interface EndpointsOptions {
   /** All Services of the source cluster. */
   readonly services: { get(key: string): Service | undefined };
   readonly slices: OptionalKind<CountedSlice>;
-  /** Returns what is known first hand of a Service of a target cluster; undefined if no Link names that cluster. */
+  /** Returns what is known first hand of a Service of a target cluster; undefined if no Link is served for that cluster. */
   readonly knowledge: (cluster: string, key: string) => TargetKnowledge | undefined;
   /** Returns whether a member in a target cluster is ready; undefined while that is not known. */
   readonly isMemberReady: (cluster: string, key: string) => boolean | undefined;
@@ -40,6 +40,8 @@ export class ServiceEndpoints {
     const owner = ownerOf(live, namespace);
     const known = owner && knowledge(owner.cluster, owner.key);
     if (known !== undefined) return reachable(known, modeOf(live));
+    // Only who reads its target knows what is behind a mirror in flat mode: it has no slices here.
+    if (owner !== undefined && modeOf(live) === 'remote-discovery') return undefined;
     // Those that lead through gateways have slices.
     if (isFederated(live) && isFlat(live)) return readyMembers(this.#membersOf(live));
     return this.#localEndpoints(keyOf(live));

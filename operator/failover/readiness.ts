@@ -60,7 +60,7 @@ export interface TargetKnowledge {
   readonly isGatewayAlive: boolean | undefined;
 }
 
-/** What is known of a target that has a Link and is not being read. */
+/** What is known of a target that is about to be read for its Link. */
 export const NOTHING_KNOWN: TargetKnowledge = { exported: undefined, slices: undefined, isGatewayAlive: undefined };
 
 /**

@@ -104,9 +104,10 @@ export class Clusters {
     return reads.size === 0 || !this.#met.has(cluster) || this.#isNamed(cluster) || isServed;
   }
 
-  /** Returns what is known first hand of a target Service; undefined if no Link names the cluster. */
+  /** Returns what is known first hand of a target Service; undefined if no Link is served for the cluster, nor is about to be. */
   knowledge(cluster: string, key: string): TargetKnowledge | undefined {
-    return this.#sessions.knowledge(cluster, key) ?? (this.#isNamed(cluster) ? NOTHING_KNOWN : undefined);
+    const isServed = this.#assignmentOf(cluster).do === 'serve';
+    return this.#sessions.knowledge(cluster, key) ?? (isServed ? NOTHING_KNOWN : undefined);
   }
 
   /** Returns whether a member of a federated Service is ready; undefined while that is not known. */

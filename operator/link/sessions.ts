@@ -4,9 +4,11 @@
  * must be is decided in `clusters.ts`.
  */
 import type { LinkSettings } from '../../crds/index.ts';
-import { NOTHING_KNOWN, type TargetKnowledge } from '../failover/readiness.ts';
-import type { Secret } from '../kube/objects.ts';
+import { mirrorName } from '../../crds/wire.ts';
+import type { TargetKnowledge } from '../failover/readiness.ts';
+import { type Secret, splitKey } from '../kube/objects.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
+import { PROBE_KEY } from '../source/owner.ts';
 import type { Environment, LinkReport } from './environment.ts';
 import { Keeping } from './keeping.ts';
 import { Removal } from './leftovers.ts';
@@ -91,6 +93,7 @@ export class Sessions {
     await session.stop();
     this.#sessions.delete(cluster);
     if (link !== undefined) link.work = undefined;
+    if (session instanceof Session) this.#forgotten(cluster);
   }
 
   /** Stops all. Mirrors stay, and Leases are released. */
@@ -98,11 +101,10 @@ export class Sessions {
     await Promise.all([...this.#sessions.values()].map((each) => each.stop()));
   }
 
-  /** Returns what is known first hand of a target Service; undefined if nothing is done for a Link that names the cluster. */
+  /** Returns what is known first hand of a target Service; undefined if no Link is served for the cluster. */
   knowledge(cluster: string, key: string): TargetKnowledge | undefined {
     const work = this.#sessions.get(cluster);
-    if (work instanceof Session) return work.knowledge(key);
-    return work instanceof Keeping ? NOTHING_KNOWN : undefined;
+    return work instanceof Session ? work.knowledge(key) : undefined;
   }
 
   /** Returns whether a member of a federated Service is ready; undefined while that is not known. */
@@ -127,6 +129,16 @@ export class Sessions {
     this.#sessions.set(cluster, work);
     this.#options.links.of(work.link).work = work;
     work.start();
+  }
+
+  /** Nothing is known of the Services of a cluster at first hand any more: of its mirrors, slices count (rule J3). */
+  #forgotten(cluster: string): void {
+    const { source, mirrorChanged } = this.#options.env;
+    for (const key of source.keysOf(cluster)) {
+      if (key === PROBE_KEY) continue;
+      const { namespace, name } = splitKey(key);
+      mirrorChanged?.(`${namespace}/${mirrorName(name, cluster)}`);
+    }
   }
 
   #giveSecret(session: Session): void {

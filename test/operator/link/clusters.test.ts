@@ -60,6 +60,8 @@ class World {
   readonly accepted = new Map<string, string>();
   readonly messages = new Map<string, string>();
   readonly secretsRead: string[] = [];
+  /** Mirrors whose targets are known better, or less, than before. */
+  readonly changed: string[] = [];
   /** The clusters that were served when a removal began. */
   readonly servedBeside: (readonly string[])[] = [];
   /** How long the mirrors of clusters without a Link must stay. */
@@ -196,6 +198,7 @@ class World {
         keptOf: () => this.kept,
       },
       discovery: { has: () => true },
+      mirrorChanged: (key: string) => this.changed.push(key),
       presence: { holdMs: () => sleep(this.answerMs).then(() => this.holdMs) },
       families: new Set(['IPv4']),
       claims: new NameClaims(),
@@ -234,6 +237,32 @@ describe('a cluster (E9)', () => {
     expect(Object.fromEntries(accepted)).toEqual({ a: 'Accepted', b: 'Accepted' });
     expect(leases.holders).toEqual({ [leaseOf('a')]: 'us', [leaseOf('b')]: 'us' });
     await end();
+  });
+
+  it('is not known at first hand while its Link is suspended: of its mirrors, slices count (H9, J3)', async () => {
+    const made = await world([read('a')]);
+    made.left.set('west', ['shop/web', '!probe']);
+    const isServed = () => made.clusters.knowledge('west', 'shop/web') !== undefined;
+    expect(isServed()).toBe(true);
+    await made.put(read('a', { suspended: true }));
+    await pass(1_000);
+    expect([isServed(), made.changed]).toEqual([false, ['shop/web-west']]);
+    await made.put(read('a'));
+    await pass(1_000);
+    expect(isServed()).toBe(true);
+    await made.end();
+  });
+
+  it.each([
+    ['is invalid and never was served', { valid: false }, {}, false],
+    ['is invalid when the operator starts', { valid: false }, { a: 'west' }, false],
+    ['is about to be served', {}, {}, true],
+  ])('is known at first hand, or is not, if its Link %s', async (_, given, served, isKnown) => {
+    const made = new World([read('a', given)], served);
+    expect(made.clusters.knowledge('west', 'shop/web') !== undefined).toBe(isKnown);
+    await pass(500);
+    expect(made.clusters.knowledge('west', 'shop/web') !== undefined).toBe(isKnown);
+    await made.end();
   });
 
   it('whose name is the end of another warns both of their Links, for as long as there are both (A7)', async () => {
