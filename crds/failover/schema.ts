@@ -120,6 +120,7 @@ export const FAILOVER_STATUS_SCHEMA = {
   type: 'object',
   properties: {
     observedGeneration: count('metadata.generation that this status describes'),
+    operator: text('Namespace of the operator that serves the ServiceFailover: others leave it alone'),
     active: text('Backends that requests go to, joined by commas'),
     conditions: {
       type: 'array',

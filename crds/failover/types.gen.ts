@@ -110,6 +110,10 @@ export interface FailoverStatus {
    */
   readonly observedGeneration?: number;
   /**
+   * Namespace of the operator that serves the ServiceFailover: others leave it alone
+   */
+  readonly operator?: string;
+  /**
    * Backends that requests go to, joined by commas
    */
   readonly active?: string;

@@ -20,7 +20,7 @@ import { type Decision, decideFailover, type Finding } from './plan.ts';
 import { FailoverReport, type ReportOptions, STATUS_PERIOD_MS } from './report.ts';
 import { failoverOf, ROUTE_KINDS, routedPorts, ROUTES } from './routes.ts';
 import { Splits } from './splits.ts';
-import { readStatus } from './status.ts';
+import { anotherOf, readStatus } from './status.ts';
 import { type FailoverObject, parentKeysOf, SERVICE_FAILOVERS, Watched } from './watched.ts';
 
 export interface FailoversOptions
@@ -28,7 +28,7 @@ export interface FailoversOptions
     Pick<OptionalKindOptions, 'timings' | 'interruptions'>,
     Omit<ReportOptions, 'store'>,
     Omit<EndpointsOptions, 'services' | 'slices'> {
-  readonly source: Pick<SourceStores, 'services' | 'subscribeServices'>;
+  readonly source: Pick<SourceStores, 'services' | 'subscribeServices' | 'namespaces'>;
   /** The only namespaces that are served. @default all */
   readonly namespaces: readonly string[] | undefined;
   readonly concurrency: number;
@@ -164,6 +164,11 @@ export class Failovers {
     if (failovers.stateIn(namespace) !== 'readable') return {};
     const object = failovers.store.get(key);
     if (object === undefined) return this.#remove(key, signal);
+    const another = anotherOf(object.status, this.#options.namespace);
+    if (another !== undefined && !this.#isGone(another)) {
+      this.#readiness.delete(key);
+      return this.#report.leave(key, object, another);
+    }
     if (!object.read.ok) return this.#report.report(key, object, { invalid: object.read.errors }, signal);
     const { now = Date.now } = this.#options;
     const observed = this.#observe(key, object, object.read.value);
@@ -189,6 +194,11 @@ export class Failovers {
       errors: [...errors, ...(reported.errors ?? [])],
       requeueAfterMs: waits.length === 0 ? undefined : Math.min(...waits),
     };
+  }
+
+  /** Whether a namespace is certainly gone: where only some are read, nothing is known of others. */
+  #isGone(namespace: string): boolean {
+    return this.#options.namespaces === undefined && this.#options.source.namespaces.stateOf(namespace) === 'missing';
   }
 
   /**

@@ -15,6 +15,8 @@ import { failoverStatus, type FailoverFindings, readStatus } from './status.ts';
 import { type FailoverObject, SERVICE_FAILOVERS } from './watched.ts';
 
 export interface ReportOptions {
+  /** Namespace of the operator. */
+  readonly namespace: string;
   /** The source cluster. */
   readonly client: KubeClient;
   readonly store: Store<FailoverObject>;
@@ -30,9 +32,14 @@ export interface ReportOptions {
 
 export const STATUS_PERIOD_MS = 1_000;
 
+/** Time until it is looked again whether the namespace of another operator is still there. */
+const LOOK_MS = 60_000;
+
 export class FailoverReport {
   readonly #options: ReportOptions;
   readonly #statuses: StatusPatch<FailoverObject>;
+  /** The operator that serves each ServiceFailover that is left alone. */
+  readonly #left = new Map<string, string>();
 
   constructor(options: ReportOptions) {
     this.#options = options;
@@ -50,12 +57,13 @@ export class FailoverReport {
   async report(
     key: string,
     object: FailoverObject,
-    findings: Omit<FailoverFindings, 'generation'>,
+    findings: Omit<FailoverFindings, 'generation' | 'operator'>,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { log, metrics, now = Date.now } = this.#options;
+    const { namespace: operator, log, metrics, now = Date.now } = this.#options;
     const { generation = 0 } = object.metadata;
-    const status = failoverStatus({ ...findings, generation }, object.status, new Date(now()));
+    this.#left.delete(key);
+    const status = failoverStatus({ ...findings, operator, generation }, object.status, new Date(now()));
     metrics.setFailover(key, status.backends ?? []);
     try {
       const outcome = await this.#statuses.write(object, status, signal);
@@ -70,8 +78,23 @@ export class FailoverReport {
     return {};
   }
 
+  /** Says once that another operator serves a ServiceFailover (rule J6). */
+  leave(key: string, object: FailoverObject, operator: string): Outcome {
+    const again = { requeueAfterMs: LOOK_MS };
+    if (this.#left.get(key) === operator) return again;
+    this.forget(key);
+    this.#left.set(key, operator);
+    const { namespace: own, log } = this.#options;
+    const { namespace, name } = splitKey(key);
+    const message = `the operator in namespace ${operator} serves it, and the one in ${own} leaves it alone. If there is none in ${operator} any more, run: kubectl patch ${FailoverApi.plural}.${FailoverApi.group} ${name} --namespace ${namespace} --subresource=status --type=merge --patch '{"status":{"operator":null}}'`;
+    log.warn({ failover: key, operator }, 'another operator serves the ServiceFailover');
+    this.#event(key, object, 'Warning', 'ServedByAnother', message);
+    return again;
+  }
+
   /** Forgets a ServiceFailover that is gone. */
   forget(key: string): void {
+    this.#left.delete(key);
     this.#statuses.forget(key);
     this.#options.metrics.forgetFailover(key);
   }
@@ -80,11 +103,7 @@ export class FailoverReport {
   #record(key: string, object: FailoverObject, status: FailoverStatus): void {
     const { log, metrics } = this.#options;
     const before = readStatus(object.status);
-    const event = (type: 'Normal' | 'Warning', reason: string, message: string): void => {
-      const { apiVersion, kind } = FailoverApi;
-      const { uid = '' } = object.metadata;
-      this.#options.events.record({ apiVersion, kind, ...splitKey(key), uid }, type, reason, message);
-    };
+    const event = (...what: readonly ['Normal' | 'Warning', string, string]): void => this.#event(key, object, ...what);
     const { active = '' } = status;
     if (before.active !== undefined && before.active !== active) {
       const message = `requests go to ${active}; they went to ${before.active}`;
@@ -98,5 +117,11 @@ export class FailoverReport {
       const isNews = was?.status !== now || (now === 'False' && was.reason !== reason);
       if (now === 'False' && isNews) event('Warning', reason, message);
     }
+  }
+
+  #event(key: string, object: FailoverObject, type: 'Normal' | 'Warning', reason: string, message: string): void {
+    const { apiVersion, kind } = FailoverApi;
+    const { uid = '' } = object.metadata;
+    this.#options.events.record({ apiVersion, kind, ...splitKey(key), uid }, type, reason, message);
   }
 }

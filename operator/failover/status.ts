@@ -18,6 +18,8 @@ import type { EndpointCounts } from './readiness.ts';
 
 /** What a reconcile came to. */
 export interface FailoverFindings {
+  /** Namespace of the operator. */
+  readonly operator: string;
   readonly generation: number;
   /** Set if the spec is invalid. */
   readonly invalid?: readonly FieldError[];
@@ -33,13 +35,15 @@ export interface StatusBefore {
   readonly readiness: ReadonlyMap<string, Readiness>;
   /** Backends that requests went to. */
   readonly active: string | undefined;
+  /** Namespace of the operator that serves the ServiceFailover. */
+  readonly operator: string | undefined;
 }
 
 const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
 
 /** Reads a status back; no form of it makes this throw. */
 export function readStatus(status: unknown): StatusBefore {
-  const { conditions, backends, active } = fieldsOf(status);
+  const { conditions, backends, active, operator } = fieldsOf(status);
   const readiness = listOf(backends).flatMap(({ service, ready, lastTransitionTime }) => {
     const sinceMs = typeof lastTransitionTime === 'string' ? Date.parse(lastTransitionTime) : NaN;
     if (typeof service !== 'string' || typeof ready !== 'boolean' || Number.isNaN(sinceMs)) return [];
@@ -49,12 +53,19 @@ export function readStatus(status: unknown): StatusBefore {
     conditions: readConditions(conditions),
     readiness: new Map(readiness),
     active: typeof active === 'string' ? active : undefined,
+    operator: typeof operator === 'string' && operator !== '' ? operator : undefined,
   };
+}
+
+/** Returns the namespace of the operator that serves a ServiceFailover, if it is another (rule J6). */
+export function anotherOf(status: unknown, own: string): string | undefined {
+  const { operator } = readStatus(status);
+  return operator === own ? undefined : operator;
 }
 
 /** Returns the status. What is not known of an invalid ServiceFailover stays as it was. */
 export function failoverStatus(findings: FailoverFindings, before: unknown, now: Date): FailoverStatus {
-  const { generation, invalid, observed, decision } = findings;
+  const { operator, generation, invalid, observed, decision } = findings;
   const verdicts = invalid ? invalidVerdicts(invalid) : verdictsOf(findings);
   let { conditions } = readStatus(before);
   for (const [type, each] of Object.entries(verdicts)) {
@@ -64,6 +75,7 @@ export function failoverStatus(findings: FailoverFindings, before: unknown, now:
   const stays = { ...(backends !== undefined && { backends }), ...(active !== undefined && { active }) };
   return {
     observedGeneration: generation,
+    operator,
     conditions,
     ...(observed === undefined || decision === undefined ? stays : backendsOf(observed, decision, before)),
   };

@@ -14,6 +14,7 @@ import type { Change } from '../runtime/store.ts';
 import type { Route } from './observed.ts';
 import { type FamilyCounts, countSlice } from './readiness.ts';
 import { failoverOf, parentsOf, ROUTE_KINDS, ROUTES } from './routes.ts';
+import { readStatus } from './status.ts';
 import { CONTROLLED_SPLITS, servicesOf as servicesOfSplit, TRAFFIC_SPLITS, type TrafficSplit } from './splits.ts';
 
 export const SERVICE_FAILOVERS: Resource = {
@@ -78,7 +79,7 @@ export class Watched {
           if ((first || lost > 0) && this.failovers.store.size === 0) listener.noneLeft();
         },
         onChange: ({ key, before, after }) => {
-          // Our own status writes concern nobody.
+          // Our own status writes concern nobody, but the first.
           if (!isSame(before, after)) listener.failover(key);
         },
       },
@@ -162,7 +163,8 @@ export class Watched {
 const isSame = (before: FailoverObject | undefined, after: FailoverObject | undefined): boolean =>
   before?.metadata.uid === after?.metadata.uid &&
   before?.metadata.generation === after?.metadata.generation &&
-  isDeepStrictEqual(before?.read, after?.read);
+  isDeepStrictEqual(before?.read, after?.read) &&
+  readStatus(before?.status).operator === readStatus(after?.status).operator;
 
 /** The Services that a ServiceFailover names. */
 function servicesOf({ read }: FailoverObject): readonly string[] {

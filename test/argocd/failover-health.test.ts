@@ -25,7 +25,7 @@ const NOT_READY = { ready: 0, total: 1 };
 const [local, west] = [service('web'), service('web-west')];
 
 const status = (findings: Partial<FailoverFindings>): object =>
-  failoverStatus({ generation: 1, ...findings }, undefined, NOW);
+  failoverStatus({ operator: 'linkerd-multicluster', generation: 1, ...findings }, undefined, NOW);
 
 /** What the operator writes when it finds this, in place of that all is well. */
 const found = (given: Partial<ObservedFailover>): object => {

@@ -90,6 +90,45 @@ describe('the controller of ServiceFailovers', () => {
     await failovers.idle();
   };
 
+  describe('that another operator serves', () => {
+    const status = () =>
+      (stage.east.store.get(FAILOVERS, 'ServiceFailover', 'shop', 'web') as { readonly status?: FailoverStatus })
+        .status;
+    const serve = (operator: string | undefined): void => {
+      const object = stage.east.store.get(FAILOVERS, 'ServiceFailover', 'shop', 'web')!;
+      stage.east.store.upsert({ ...object, status: { ...status(), operator } } as unknown as Manifest);
+    };
+
+    it('is left alone, which is said once, until that is taken back or its namespace is gone (J6)', async () => {
+      stage.east.store.upsert(namespace('other') as Manifest);
+      put();
+      serve('other');
+      await start();
+      await eventually('it is said', async () => events.length > 0);
+      failovers.addAll();
+      await failovers.idle();
+      expect(events).toEqual([expect.stringMatching(/^ServedByAnother the operator in namespace other serves it/)]);
+      expect([weights(), status()]).toEqual([undefined, { operator: 'other' }]);
+      serve(undefined);
+      await eventually('it is served', async () => weights() === 'web 1, spare 0');
+      await eventually('it says by whom', async () => status()?.operator === 'linkerd-multicluster');
+      serve('nobody');
+      await eventually('it is taken over', async () => status()?.operator === 'linkerd-multicluster');
+    });
+
+    it('is given up when that was the first to write its status (J6)', async () => {
+      stage.east.store.upsert(namespace('other') as Manifest);
+      put();
+      await start();
+      await eventually('it is served', async () => status()?.operator === 'linkerd-multicluster');
+      serve('other');
+      stage.east.store.delete(ROUTES, 'HTTPRoute', 'shop', 'web-80');
+      await eventually('it is said', async () => events.some((each) => each.startsWith('ServedByAnother')));
+      await failovers.idle();
+      expect([weights(), status()?.operator]).toEqual([undefined, 'other']);
+    });
+  });
+
   it('serves a namespace while another is refused (J4)', async () => {
     stage.east.store.upsert(namespace('closed') as Manifest);
     const failure = { kind: 'status', code: 403 } as const;

@@ -246,7 +246,11 @@ describe('routes are ours by their label and their name', () => {
 describe('the status of a ServiceFailover', () => {
   const now = new Date(NOW);
   const status = (given: Partial<ObservedFailover>, before?: unknown) =>
-    failoverStatus({ generation: 1, observed: observed(given), decision: decide(given) }, before, now);
+    failoverStatus(
+      { operator: 'linkerd-multicluster', generation: 1, observed: observed(given), decision: decide(given) },
+      before,
+      now,
+    );
   const ready = (given: Partial<ObservedFailover>): unknown =>
     status(given).conditions?.find(({ type }) => type === 'Ready');
 
@@ -287,13 +291,23 @@ describe('the status of a ServiceFailover', () => {
     const given = { owned, backends: unknown, before: readStatus(first).readiness };
     const later = new Date(NOW + 3_600_000);
     const decision = decideFailover(observed(given), later.getTime());
-    expect(failoverStatus({ generation: 1, observed: observed(given), decision }, first, later)).toEqual(first);
+    expect(
+      failoverStatus(
+        { operator: 'linkerd-multicluster', generation: 1, observed: observed(given), decision },
+        first,
+        later,
+      ),
+    ).toEqual(first);
     expect(decision.routes.map(({ object }) => object)).toEqual(decide().routes.map(({ object }) => object));
   });
 
   it('keeps what an invalid one was served as', () => {
     const first = status({});
-    const invalid = failoverStatus({ generation: 2, invalid: [{ path: 'spec', reason: 'is required' }] }, first, now);
+    const invalid = failoverStatus(
+      { operator: 'linkerd-multicluster', generation: 2, invalid: [{ path: 'spec', reason: 'is required' }] },
+      first,
+      now,
+    );
     expect(invalid).toMatchObject({ active: 'web', backends: first.backends });
     expect(invalid.conditions?.find(({ type }) => type === 'Accepted')).toMatchObject({
       status: 'False',
