@@ -106,6 +106,8 @@ export const Annotation = {
   serviceAccountName: 'kubernetes.io/service-account.name',
   /** Kubernetes', on a token Secret: the uid of the ServiceAccount that the token is of. */
   serviceAccountUid: 'kubernetes.io/service-account.uid',
+  /** The MCS API's, on a ServiceImport: the Service that was derived from it. */
+  derivedService: 'multicluster.kubernetes.io/derived-service',
   /** Ours, on a ServiceAccount that another cluster reads with: the uid of Namespace kube-system of that cluster. */
   sourceClusterUid: 'linkspan.dev/source-cluster-uid',
   /** Ours, on the credentials of a target: the uid of Namespace kube-system of the target. */

@@ -46,6 +46,7 @@ export class ServiceImport extends Construct {
     refuse(`ServiceImport ${namespace}/${service}`, [...errors, ...beside(errors, importErrors(props))]);
 
     const own = { [Label.serviceImport]: service };
+    const { [Annotation.derivedService]: _, ...annotations } = copiedAnnotations(props.annotations ?? {});
     this.serviceImport = new ApiObject(this, 'Resource', {
       apiVersion: McsApi.apiVersion,
       kind: McsApi.serviceImport.kind,
@@ -53,7 +54,10 @@ export class ServiceImport extends Construct {
         name: service,
         namespace,
         labels: { ...copiedLabels(props.labels ?? {}), ...own },
-        annotations: copiedAnnotations(props.annotations ?? {}),
+        annotations: {
+          ...annotations,
+          ...(props.type !== 'Headless' && { [Annotation.derivedService]: derivedName(service) }),
+        },
       },
       spec: importSpec(props),
     });

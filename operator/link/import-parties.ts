@@ -177,6 +177,7 @@ const silentExporter = (cluster: string): TargetExporter => ({
   isKnown: false,
   slices: undefined,
   link: { cluster, clusterDomain: Default.clusterDomain },
+  linkedAt: '',
   mode: 'gateway',
   anyReady: undefined,
   departed: NONE,

@@ -83,6 +83,7 @@ export class SessionImports implements ImportParty, ImportListener {
     const { isKnown, serviceExport, service, slices } = this.#view(key);
     return {
       link: view,
+      linkedAt: settings.createdAt,
       mode: settings.importsThrough === 'flat' ? 'remote-discovery' : 'gateway',
       gateway,
       isKnown: isKnown && !(service === undefined && guard.holdsImport(key)),
@@ -178,6 +179,7 @@ export const formerExporter = (cluster: string, { imports }: Pick<Environment, '
   keys: () => imports?.partsOf(cluster) ?? [],
   observe: () => ({
     link: { cluster, clusterDomain: Default.clusterDomain },
+    linkedAt: '',
     mode: 'gateway',
     isKnown: true,
     slices: undefined,

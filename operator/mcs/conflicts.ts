@@ -1,6 +1,6 @@
 /**
  * The rules of KEP-1645 for exports of one name in several clusters that disagree: the oldest export decides, and ports
- * are joined, by name and by number. Pure, and the same in every cluster that sees the same exports.
+ * are joined, by name and by number. Pure, and the same in every cluster that sees the same exports at the same ages.
  */
 import type { ImportPort } from '../../constructs/mirror/index.ts';
 import { type ExportedService, MAX_PORTS } from './exports.ts';
@@ -53,9 +53,10 @@ export function resolve(exports: readonly ExportedService[]): Resolution | undef
   };
 }
 
-/** The older export first; of two of one age, that of the cluster whose id comes first. */
+/** The older export first; of two of one age, that whose uid comes first, which all clusters see alike, as no ids need be. */
 function bySeniority(a: ExportedService, b: ExportedService): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1;
+  if (a.uid !== b.uid) return a.uid < b.uid ? -1 : 1;
   return a.cluster < b.cluster ? -1 : 1;
 }
 

@@ -103,7 +103,7 @@ function readingOf(exporter: Exporter): readonly (readonly [Exporter, ReadExport
   const { id, serviceExport, service } = exporter;
   if (!isKnown(exporter) || id === undefined || serviceExport === undefined) return [];
   if (targetOf(exporter)?.isAdmitted === false) return [];
-  return [[exporter, readExport(id, serviceExport, service)]];
+  return [[exporter, readExport(id, serviceExport, service, targetOf(exporter)?.linkedAt)]];
 }
 
 const nameOf = (exporter: Exporter): string => exporter.id ?? targetOf(exporter)?.link.cluster ?? 'local';

@@ -24,8 +24,13 @@ const MAX_TEXT = 128;
 export interface ExportedService {
   /** Id of the cluster. */
   readonly cluster: string;
-  /** When the ServiceExport was created, in milliseconds since 1970; Infinity if its time cannot be read. */
+  /**
+   * When the ServiceExport was created, in milliseconds since 1970; Infinity if its time cannot be read. That of a target is
+   * no earlier than its Link: a target may report any (rule K2).
+   */
   readonly createdAt: number;
+  /** Of the ServiceExport. */
+  readonly uid: string;
   readonly type: ImportType;
   readonly ports: readonly ImportPort[];
   /** In the order of the Service. */
@@ -52,11 +57,15 @@ export type ReadExport =
   | { readonly valid: true; readonly value: ExportedService }
   | { readonly valid: false; readonly invalid: InvalidExport };
 
-/** Reads the export of a cluster. */
+/**
+ * Reads the export of a cluster.
+ * @param linkedAt when the Link of the cluster was created, RFC 3339; undefined: it is the cluster itself
+ */
 export function readExport(
   cluster: string,
   { metadata, spec }: ServiceExport,
   service: Service | undefined,
+  linkedAt?: string,
 ): ReadExport {
   const invalid = invalidExport(metadata, service);
   if (service === undefined || invalid !== undefined) return { valid: false, invalid: invalid ?? noService(metadata) };
@@ -66,7 +75,8 @@ export function readExport(
     valid: true,
     value: {
       cluster,
-      createdAt: timeOf(metadata.creationTimestamp),
+      createdAt: Math.max(timeOf(metadata.creationTimestamp), linkedAt === undefined ? 0 : timeOf(linkedAt)),
+      uid: metadata.uid ?? '',
       type: clusterIP === 'None' ? 'Headless' : 'ClusterSetIP',
       ports: portsOf(service),
       ipFamilies: familiesOf(service),

@@ -31,6 +31,8 @@ interface Party {
 /** A target cluster that has a Link. */
 export interface TargetExporter extends Party {
   readonly link: Pick<LinkView, 'cluster' | 'clusterDomain'>;
+  /** When the Link was created, RFC 3339. */
+  readonly linkedAt: string;
   /** How the Link wants Services of the target to be reached: `spec.federation`. */
   readonly mode: MirrorMode;
   /** Absent if the Link has no gateway. */

@@ -72,7 +72,10 @@ describe('a ServiceImport of type ClusterSetIP, through gateways', () => {
         name: 'web',
         namespace: 'shop',
         labels: { team: 'shop', ...OWN },
-        annotations: { 'example.com/team': 'shop' },
+        annotations: {
+          'example.com/team': 'shop',
+          'multicluster.kubernetes.io/derived-service': 'web-clusterset',
+        },
       },
       spec: {
         type: 'ClusterSetIP',

@@ -68,6 +68,7 @@ export type TargetOptions = Partial<Omit<TargetExporter, 'link'>>;
 /** A cluster with a Link that exports the Service through its gateway. */
 export const target = (cluster: string, options: TargetOptions = {}): TargetExporter => ({
   link: { cluster, clusterDomain: `${cluster}.local` },
+  linkedAt: '2025-01-01T00:00:00Z',
   id: `id-${cluster}`,
   isKnown: true,
   mode: 'gateway',
