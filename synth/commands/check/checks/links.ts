@@ -82,7 +82,15 @@ const confirmRemedy = ({ name, namespace }: LinkFacts, survey: Survey, message: 
   const restore = 'restore the Services in the target';
   const [, confirmation, held] = new RegExp(`${Annotation.confirmPrune}="((\\d+)-[0-9a-f]+)"`).exec(message) ?? [];
   if (confirmation === undefined) return `${restore}, or confirm the deletion as the message says`;
-  const words = ['-n', namespace, 'annotate', '--overwrite', LinkApi.crd, name, `${Annotation.confirmPrune}=${confirmation}`];
+  const words = [
+    '-n',
+    namespace,
+    'annotate',
+    '--overwrite',
+    LinkApi.crd,
+    name,
+    `${Annotation.confirmPrune}=${confirmation}`,
+  ];
   return `${restore}; or, if they are gone for good, confirm the deletion of ${held}: ${byKubectl(survey, ...words)}`;
 };
 
