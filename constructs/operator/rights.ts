@@ -126,6 +126,12 @@ const failoverRules: readonly PolicyRule[] = [
     why: 'writes the routes of ServiceFailovers; reads those of others, which may be in their way; `get` tells its own from a foreign route of the same name',
   },
   {
+    group: 'policy.linkerd.io',
+    resources: ['httproutes'],
+    verbs: READ,
+    why: "reads Linkerd's own HTTPRoutes, which may be in the way of those of ServiceFailovers",
+  },
+  {
     group: 'linkerd.io',
     resources: ['serviceprofiles'],
     verbs: READ,

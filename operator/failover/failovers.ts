@@ -206,11 +206,13 @@ export class Failovers {
    * API server has answered, be it with an error.
    */
   #isAwaited(namespace: string, { apex, settings }: ObservedFailover): boolean {
-    const { slices, profiles, routes } = this.#watched;
+    const { slices, profiles, policyRoutes, routes } = this.#watched;
     const ports = apex === undefined ? [] : routedPorts(apex, settings.routeKind);
     const needed = [slices, ...ports.map(({ kind }) => routes[kind])];
     if (needed.some((each) => each.stateIn(namespace) === 'unknown')) return true;
-    return [profiles, ...ROUTE_KINDS.map((kind) => routes[kind])].some((each) => each.isAwaitedIn(namespace));
+    return [profiles, policyRoutes, ...ROUTE_KINDS.map((kind) => routes[kind])].some((each) =>
+      each.isAwaitedIn(namespace),
+    );
   }
 
   #observe(key: string, object: FailoverObject, settings: ObservedFailover['settings']): ObservedFailover {

@@ -33,6 +33,15 @@ export const SERVICE_PROFILES: Resource = {
   namespaced: true,
 };
 
+/** Linkerd's own HTTPRoutes, which it takes beside those of the Gateway API. */
+export const POLICY_ROUTES: Resource = {
+  group: 'policy.linkerd.io',
+  version: 'v1beta3',
+  plural: 'httproutes',
+  kind: 'HTTPRoute',
+  namespaced: true,
+};
+
 /** A ServiceFailover, read. */
 export interface FailoverObject extends KubeObject {
   readonly spec?: unknown;
@@ -63,6 +72,8 @@ export interface WatchListener {
 export class Watched {
   readonly failovers: OptionalKind<FailoverObject>;
   readonly routes: Readonly<Record<RouteKind, OptionalKind<Route>>>;
+  /** Those of others, which may be in the way: none is ours. */
+  readonly policyRoutes: OptionalKind<Route>;
   readonly profiles: OptionalKind<KubeObject>;
   readonly slices: OptionalKind<CountedSlice>;
   readonly splits: OptionalKind<TrafficSplit>;
@@ -97,6 +108,16 @@ export class Watched {
         all,
       );
     this.routes = { GRPCRoute: route('GRPCRoute'), HTTPRoute: route('HTTPRoute'), TCPRoute: route('TCPRoute') };
+    this.policyRoutes = new OptionalKind<Route>(
+      POLICY_ROUTES,
+      options,
+      {
+        trim: (object) => trimRoute(object, 'HTTPRoute'),
+        indexes: { parent: parentKeysOf },
+        onChange: (change) => routeChanged(change, listener),
+      },
+      all,
+    );
     this.profiles = new OptionalKind(
       SERVICE_PROFILES,
       options,
@@ -143,7 +164,7 @@ export class Watched {
 
   /** Watches what is needed once there is a ServiceFailover or a TrafficSplit, until the signal aborts; once, however often it is called. */
   async runRest(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.profiles, this.slices].map((each) => each.run(signal)));
+    await Promise.all([this.profiles, this.policyRoutes, this.slices].map((each) => each.run(signal)));
   }
 
   /** The routes that are ours for one ServiceFailover. */
@@ -153,9 +174,10 @@ export class Watched {
 
   /** The routes whose parent is a Service, without those that are ours for one ServiceFailover. */
   othersFor(service: string, failover: string): readonly Route[] {
-    return ROUTE_KINDS.flatMap((kind) => this.routes[kind].store.by('parent', service)).filter(
+    const others = ROUTE_KINDS.flatMap((kind) => this.routes[kind].store.by('parent', service)).filter(
       (each) => !ownersOf(each).includes(failover),
     );
+    return [...others, ...this.policyRoutes.store.by('parent', service)];
   }
 }
 

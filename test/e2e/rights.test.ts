@@ -847,10 +847,12 @@ onReal('H6: the rights that the constructs render', () => {
 
     test('to serve ServiceFailovers', async () => {
       const serviceProfile = stubCrd('linkerd.io', 'v1alpha2', 'ServiceProfile', 'serviceprofiles');
+      const policyRoute = stubCrd('policy.linkerd.io', 'v1beta3', 'HTTPRoute', 'httproutes');
       const trafficSplit = stubCrd('split.smi-spec.io', 'v1alpha2', 'TrafficSplit', 'trafficsplits');
       const crds = [
         failoverCrd as unknown as ObjectRef,
         serviceProfile,
+        policyRoute,
         trafficSplit,
         ...httpRouteCrds(),
         tcpRouteCrd(),

@@ -79,6 +79,7 @@ const FAILOVER_RULES = [
     resources: [plural],
     verbs: [...READ, ...WRITE],
   })),
+  { apiGroups: ['policy.linkerd.io'], resources: ['httproutes'], verbs: READ },
   { apiGroups: ['linkerd.io'], resources: ['serviceprofiles'], verbs: READ },
   { apiGroups: ['split.smi-spec.io'], resources: ['trafficsplits'], verbs: [...READ, 'patch'] },
 ];

@@ -17,6 +17,24 @@ interface Route {
   readonly spec: { readonly rules: readonly { readonly backendRefs: readonly RouteBackendRef[] }[] };
 }
 
+/** Linkerd's own HTTPRoutes, with any fields. */
+const policyRouteCrd = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'httproutes.policy.linkerd.io' },
+  spec: {
+    group: 'policy.linkerd.io',
+    scope: 'Namespaced',
+    names: { kind: 'HTTPRoute', plural: 'httproutes' },
+    versions: [
+      {
+        ...{ name: 'v1beta3', served: true, storage: true },
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+} as ObjectRef;
+
 describe('the controller of ServiceFailovers', () => {
   let stage: Stage;
   let failovers: Failovers;
@@ -137,6 +155,20 @@ describe('the controller of ServiceFailovers', () => {
     await start({ namespaces: ['shop', 'closed'] });
     await eventually('the route is there', async () => weights() === 'web 1, spare 0');
     await eventually('that is reported', async () => reason() === 'Ready');
+  });
+
+  it("says that an older HTTPRoute of Linkerd's own decides where requests go (J4)", async () => {
+    await installCrd(stage.east, policyRouteCrd);
+    stage.east.store.upsert({
+      apiVersion: 'policy.linkerd.io/v1beta3',
+      kind: 'HTTPRoute',
+      metadata: { name: 'theirs', namespace: 'shop' },
+      spec: { parentRefs: [{ group: 'core', kind: 'Service', name: 'web' }] },
+    } as Manifest);
+    put();
+    await start();
+    await eventually('that is reported', async () => reason() === 'RouteConflict');
+    expect(weights()).toBeUndefined();
   });
 
   it.each(['serviceprofiles', 'grpcroutes'])('does without %s that cannot be read (J4)', async (resource) => {
