@@ -164,7 +164,7 @@ describe('the controller of ServiceFailovers', () => {
       kind: 'HTTPRoute',
       metadata: { name: 'theirs', namespace: 'shop' },
       spec: { parentRefs: [{ group: 'core', kind: 'Service', name: 'web' }] },
-    } as Manifest);
+    });
     put();
     await start();
     await eventually('that is reported', async () => reason() === 'RouteConflict');
