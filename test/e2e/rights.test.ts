@@ -602,8 +602,9 @@ onReal('H6: the rights that the constructs render', () => {
           await startOperator(objects);
         },
         done: async () =>
-          Object.keys((await get('ServiceImport', `imp-${n}`))?.metadata.annotations ?? {}).join() ===
-          'example.com/ours',
+          Object.keys((await get('ServiceImport', `imp-${n}`))?.metadata.annotations ?? {})
+            .toSorted()
+            .join() === `example.com/ours,${Annotation.derivedService}`,
       },
       {
         name: 'a Service of this cluster is exported, and its export reports on itself',
