@@ -256,11 +256,10 @@ export class SourceStores {
     const was = before && this.ownerOf(before);
     const is = after && this.ownerOf(after);
     const affected = [was, is].filter((owner) => owner !== undefined);
-    // Of Services alone others than ours are stored.
-    const [service] = [before, after].filter((object) => object !== undefined);
-    if (service !== undefined && this.#isForeign(before) !== this.#isForeign(after)) {
-      affected.push(...this.#whoWants(service));
-    }
+    // A name is taken or given up: by a Service of others, or by the mirror of another cluster, with its Endpoints.
+    const [object] = [before, after].filter((each) => each !== undefined);
+    const isPassedOn = this.#isForeign(before) !== this.#isForeign(after) || was?.cluster !== is?.cluster;
+    if (object !== undefined && !('addressType' in object) && isPassedOn) affected.push(...this.#whoWants(object));
     affected.forEach((owner, at) => {
       if (affected.findIndex((each) => sameOwner(each, owner)) === at)
         this.#listeners.get(owner.cluster)?.(owner.key, by);

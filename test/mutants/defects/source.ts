@@ -8,6 +8,13 @@ const SOURCE_STORES = { ...SOURCE_CLUSTER, file: 'operator/source/stores.ts' };
 
 export const SOURCE: readonly Defect[] = [
   {
+    ...SOURCE_STORES,
+    name: 'a name that the mirror of another cluster gives up is noticed by a retry',
+    rule: 'A7',
+    find: '|| was?.cluster !== is?.cluster',
+    replace: '',
+  },
+  {
     ...OWNER,
     name: 'a Service that has the name of a cluster on it is taken for a mirror',
     rule: 'A6',

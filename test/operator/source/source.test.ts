@@ -62,6 +62,16 @@ describe('the source cluster', () => {
     await cluster.stop();
   });
 
+  it('tells a cluster that a name it would use is given up by the mirror of another cluster (A7)', async () => {
+    put(service('lost-north', { labels: MIRROR, selector: null }));
+    await eventually('the mirror is known', () =>
+      Promise.resolve(source.services.get('shop/lost-north') !== undefined),
+    );
+    changes.splice(0);
+    cluster.store.delete('v1', 'Service', 'shop', 'lost-north');
+    await eventually('north is told', () => Promise.resolve(changes.includes('north shop/lost service')));
+  });
+
   it('knows what is whose', () => {
     expect(source.ownedBy(west('shop/web')).services.map(({ metadata }) => metadata.name)).toEqual(['web-west']);
     expect(source.ownedBy(west('shop/other'))).toEqual({ services: [], endpoints: [], slices: [] });
