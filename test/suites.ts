@@ -29,6 +29,8 @@ export const EXTRAS: readonly string[] = [
   'test/synth/commands/link/link-gen.test.ts',
   'test/synth/commands/{migrate/migrate,plan/equality,plan/plan}.test.ts',
   'test/synth/kubeconfigs/**',
+  // Plans of all classes, and a defect for each; histories are the fast proof.
+  'test/enumerations/**',
   // Commands stopped at each write, and over objects of every owner.
   'test/synth/stops/**',
   'test/synth/owners/**',

@@ -13,6 +13,7 @@ import { failoverCrd, mcsCrds } from '../../crds/index.ts';
 import { RemoteAccess } from '../../constructs/gateway/remote-access.ts';
 import { type ApiJson, render } from '../../constructs/mirror/render.ts';
 import type { AuditEntry, TestCluster } from '../cluster/index.ts';
+import { Annotation } from '../../crds/wire.ts';
 import { onReal } from '../cluster/on-each-backing.ts';
 import { type Api, eventually, installCrd, type ObjectRef } from '../cluster/workload/index.ts';
 import {

@@ -63,8 +63,11 @@ export interface HistoryClusterOptions {
   readonly bookmarks?: boolean | undefined;
   readonly internet: Internet;
   /** Told of each request that arrives. */
-  readonly onRequest?: ((request: Exchange & Sender) => void) | undefined;
+  readonly onRequest?: ((request: Request) => void) | undefined;
 }
+
+/** A request that has arrived. */
+export type Request = Exchange & Sender;
 
 /** What clusters hold at first, by name: made once, as histories come by the hundred. */
 const snapshots = new Map<string, Snapshot>();
@@ -98,13 +101,15 @@ export class HistoryCluster {
   readonly #server: ApiServer;
   readonly #startControllers: () => () => void;
   #stopControllers: () => void;
-  readonly #senders = new WeakMap<Exchange, Sender>();
+  readonly #senders = new WeakMap<Exchange, Request>();
   readonly #past: Snapshot[] = [];
   #isDown = false;
   /** How it answers. */
   manner: Manner | undefined;
-  /** Of the request that is being carried out. */
-  #sender: Sender | undefined;
+  /** What comes between it and a request; undefined: nothing. */
+  wrap: ((request: Request) => Exchange | undefined) | undefined;
+  /** The request that is being carried out. */
+  #sender: Request | undefined;
 
   constructor(options: HistoryClusterOptions) {
     const { name, controllers = [], internet, ahead = 0, bookmarks = true, onRequest } = options;
@@ -131,13 +136,13 @@ export class HistoryCluster {
     });
     this.#startControllers = () => world.as(this.process, () => startControllers(this.#registry, controllers));
     this.#stopControllers = this.#startControllers();
-    const serve = (exchange: Exchange & Sender): void => {
+    const serve = (exchange: Request): void => {
       if (this.#isDown) {
         exchange.destroy();
         return;
       }
       this.#onRequest?.(exchange);
-      const served = this.manner === undefined ? exchange : mannered(exchange, this.manner);
+      const served = this.wrap?.(exchange) ?? (this.manner === undefined ? exchange : mannered(exchange, this.manner));
       this.#senders.set(served, exchange);
       void this.#server.handle(served);
     };
@@ -145,8 +150,8 @@ export class HistoryCluster {
     this.start();
   }
 
-  readonly #onRequest: ((request: Exchange & Sender) => void) | undefined;
-  readonly #serve: (exchange: Exchange & Sender) => void;
+  readonly #onRequest: ((request: Request) => void) | undefined;
+  readonly #serve: (exchange: Request) => void;
 
   /** Of its latest write. */
   get revision(): number {
@@ -239,6 +244,14 @@ export class HistoryCluster {
     return this.#store.list(apiVersion, kind);
   }
 
+  /** All objects of all kinds, by kind and name. */
+  objects(): readonly KubeObject[] {
+    return this.#registry
+      .resources()
+      .flatMap((resource) => this.#registry.storage.collection(idOf(resource)).entries())
+      .map(([, object]) => object);
+  }
+
   /** Deletes a namespace with all that is in it, and its finalization takes a moment, as it does. */
   removeNamespace(name: string): void {
     if (this.get('v1', 'Namespace', undefined, name) === undefined) return;
@@ -271,7 +284,7 @@ export class HistoryCluster {
   }
 
   /** Told of every write. @param listener its sender is undefined for those of users and controllers */
-  onWrite(listener: (sender: Sender | undefined, resource: Resource, event: StorageEvent) => void): void {
+  onWrite(listener: (sender: Request | undefined, resource: Resource, event: StorageEvent) => void): void {
     for (const resource of this.#registry.resources()) {
       const collection = this.#registry.storage.collection(idOf(resource));
       collection.listen((event) => listener(this.#sender, resource, event));
@@ -279,7 +292,7 @@ export class HistoryCluster {
   }
 
   /** Told of every effect of a request: nothing but the operator makes any. */
-  onOperatorWrite(listener: (sender: Sender, resource: Resource, event: StorageEvent) => void): void {
+  onOperatorWrite(listener: (sender: Request, resource: Resource, event: StorageEvent) => void): void {
     this.onWrite((sender, resource, event) => {
       if (sender !== undefined) listener(sender, resource, event);
     });

@@ -5,10 +5,16 @@
  *     npm run fuzz -- --histories 10000
  *     npm run fuzz -- --with-defect 'a watch resumes on another cluster'
  *     npm run fuzz -- --defects
+ *
+ * Or all that can be enumerated, class by class (test/enumerations), or those plans whose names contain a text.
+ *
+ *     npm run fuzz -- --enumerate
+ *     npm run fuzz -- --enumerate S1 E1 --plan 'headless'
  */
 import { availableParallelism } from 'node:os';
 import { Command } from 'commander';
 import { endWithNpm } from '../cluster/real/npm-parent.ts';
+import { printSearch } from '../enumerations/print.ts';
 import { printDefect, printFaults } from './broken.ts';
 import { explain, play } from './threads.ts';
 
@@ -18,6 +24,9 @@ const program = new Command('fuzz')
   .option('--workers <count>', 'threads that play them', Number, availableParallelism())
   .option('--with-defect <names...>', 'play them with defects of test/mutants/defects in the operator, until one fails')
   .option('--defects', 'the same for each fault of test/mutants/faults.ts')
+  .option('--enumerate [classes...]', 'play the plans of test/enumerations, of all classes or of these')
+  .option('--plan <text>', 'of these, those whose names contain it')
+  .option('--plans <count>', 'of these, so many of each class at most, spread evenly', Number)
   .option('--no-shrink', 'show failures as they are')
   .parse();
 const options = program.opts<{
@@ -26,6 +35,9 @@ const options = program.opts<{
   workers: number;
   withDefect?: string[];
   defects?: true;
+  enumerate?: true | string[];
+  plan?: string;
+  plans?: number;
   shrink: boolean;
 }>();
 const { seed, workers: threads, withDefect, histories = withDefect ? 20_000 : options.defects ? 500 : 1000 } = options;
@@ -55,7 +67,15 @@ async function fuzz(): Promise<void> {
 }
 
 endWithNpm();
-console.log(`${histories} histories from seed ${seed}`);
-if (options.defects) await printFaults(played);
+async function enumerate(classes: readonly string[]): Promise<void> {
+  const { plan: named, plans: count } = options;
+  const chosen = { ...(named !== undefined && { named }), ...(count !== undefined && { count }) };
+  const isSound = await printSearch({ classes, threads, ...chosen, ...(withDefect && { defects: withDefect }) });
+  process.exitCode = isSound ? 0 : 1;
+}
+
+if (options.enumerate === undefined) console.log(`${histories} histories from seed ${seed}`);
+if (options.enumerate !== undefined) await enumerate(options.enumerate === true ? [] : options.enumerate);
+else if (options.defects) await printFaults(played);
 else if (withDefect !== undefined) await printDefect(withDefect, budgetMs, played);
 else await fuzz();

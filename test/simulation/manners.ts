@@ -23,7 +23,7 @@ export function mannered(exchange: Exchange, manner: Manner): Exchange {
 }
 
 /** An exchange that passes everything on. */
-class Passing implements Exchange {
+export class Passing implements Exchange {
   protected readonly inner: Exchange;
 
   constructor(inner: Exchange) {

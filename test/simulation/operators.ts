@@ -7,6 +7,7 @@ import { sleep } from '../../operator/kube/backoff.ts';
 import { LeadershipLostError, runOperator } from '../../operator/main.ts';
 import type { Readiness, startAdmin } from '../../operator/runtime/admin.ts';
 import type { Logger } from '../../operator/runtime/logger.ts';
+import type { FlagValues } from '../../operator/config/flags.ts';
 import type { HistoryCluster } from './cluster.ts';
 import type { History } from './history.ts';
 import type { Internet } from './world/internet.ts';
@@ -22,13 +23,15 @@ export interface LogRecord {
 }
 
 export interface OperatorsOptions {
-  readonly history: History;
+  readonly history: Pick<History, 'endpoints' | 'replicas' | 'clocks' | 'graceSeconds' | 'scrapesHang'>;
   readonly world: World;
   readonly internet: Internet;
   readonly east: HistoryCluster;
   /** Flag `--probe-connect-to`. */
   readonly probeConnectTo: readonly string[];
   readonly complain: (what: string) => void;
+  /** Over those that every history has. @default none */
+  readonly flags?: FlagValues;
 }
 
 interface Running {
@@ -47,7 +50,7 @@ const RESTART_MS = 1_000;
 
 /** Nobody asks the admin port over the network; what keeps it open is part of a history. */
 const adminOf =
-  ({ scrapesHang = false }: History, onOpen: (ready: () => Readiness) => void): typeof startAdmin =>
+  ({ scrapesHang = false }: Pick<History, 'scrapesHang'>, onOpen: (ready: () => Readiness) => void): typeof startAdmin =>
   ({ ready }) => {
     onOpen(ready);
     return Promise.resolve({
@@ -105,7 +108,7 @@ export class Operators {
 
   #start(replica: number): void {
     if (this.#running.has(replica)) return;
-    const { history, world, internet, east, probeConnectTo } = this.#options;
+    const { history, world, internet, east, probeConnectTo, flags } = this.#options;
     const parsed = parseOperatorConfig(
       {
         identity: Operators.identity(replica),
@@ -116,6 +119,7 @@ export class Operators {
         // Histories have none.
         failover: false,
         probeConnectTo,
+        ...flags,
       },
       {},
     );

@@ -38,7 +38,7 @@ export async function play(options: PlayOptions): Promise<ReadonlyMap<number, Fa
         const current = next;
         next += 1;
         const failure = await thread
-          .perform<Failure | undefined>({ do: 'play', seed: current }, signal)
+          .perform<Failure | undefined>({ do: 'play', seed: current } satisfies Task, signal)
           .catch(asFailure);
         signal?.throwIfAborted();
         if (failure !== undefined) failures.set(current, failure);
@@ -60,7 +60,8 @@ export async function explain(
 ): Promise<string> {
   const thread = new Thread(worker);
   try {
-    return await thread.perform<string>({ do: 'explain', seed, failure, budgetMs });
+    const task: Task = { do: 'explain', seed, failure, budgetMs };
+    return await thread.perform<string>(task, undefined, ENDLESS_MS + budgetMs);
   } catch (error) {
     return `history ${seed} fails: ${[...failure.problems, String(error)].join('\n  ')}`;
   } finally {
@@ -71,7 +72,7 @@ export async function explain(
 const asFailure = (error: unknown): Failure => ({ problems: [String(error)], log: [] });
 
 /** A thread that does one thing at a time. A new one takes its place when it has ended. */
-class Thread {
+export class Thread {
   readonly #module: URL;
   #worker: Worker | undefined;
   #answer: PromiseWithResolvers<unknown> | undefined;
@@ -80,12 +81,14 @@ class Thread {
     this.#module = module;
   }
 
-  /** @throws Error if the task ends the thread, or does not end; the reason of the signal */
-  async perform<T>(task: Task, signal?: AbortSignal): Promise<T> {
+  /**
+   * @param task as its module takes it
+   * @throws Error if the task ends the thread, or does not end; the reason of the signal
+   */
+  async perform<T>(task: object, signal?: AbortSignal, limitMs = ENDLESS_MS): Promise<T> {
     const answer = (this.#answer = Promise.withResolvers<unknown>());
     this.#worker ??= this.#begin();
     this.#worker.postMessage(task);
-    const limitMs = ENDLESS_MS + (task.do === 'play' ? 0 : task.budgetMs);
     const timer = setTimeout(() => answer.reject(new Error(`it does not end in ${limitMs / 1000} s`)), limitMs);
     const abort = (): void => answer.reject(signal?.reason as Error);
     signal?.addEventListener('abort', abort);

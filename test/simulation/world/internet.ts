@@ -52,7 +52,7 @@ export class Internet {
   /** Told of each request and each answer, in order. */
   onMessage: ((text: string) => void) | undefined;
   /** Who answers a probe, at `host:port`: an HTTP status, or undefined if nobody does. */
-  probed: (at: string) => number | undefined = () => undefined;
+  probed: (at: string, request: ProbeRequest) => number | undefined = () => undefined;
   /** The addresses of a name; undefined: no answer ever comes. @throws Error if it has none */
   named: (host: string) => readonly string[] | undefined = () => [];
 
@@ -147,14 +147,15 @@ export class Internet {
     });
   }
 
-  #probe(process: SimulatedProcess, { host, port }: ProbeRequest, signal: AbortSignal): Promise<number> {
+  #probe(process: SimulatedProcess, request: ProbeRequest, signal: AbortSignal): Promise<number> {
+    const { host, port } = request;
     const at = `${host}:${port}`;
     return this.#until(signal, (resolve, reject) => {
       this.send(
         at,
         process,
         () => {
-          const status = this.probed(at);
+          const status = this.probed(at, request);
           if (status === undefined || this.route(at).weather === 'refused') {
             reject(new Error(`connect ECONNREFUSED ${at}`));
           } else resolve(status);

@@ -1,0 +1,86 @@
+/**
+ * S1: the operator is stopped after each write. Whatever it had done by then, it comes to the same end, and no object is made
+ * or deleted once more or once less: what was half done is gone on with, not begun anew.
+ */
+import type { PlanClass } from '../plan.ts';
+import { course, reference } from '../run.ts';
+import { RUNS, runOf } from '../runs/index.ts';
+import { differentStates } from '../state.ts';
+import type { Scene } from '../scene.ts';
+import { differentLives, type Write } from '../writes.ts';
+
+/** How the operator is disturbed as a write takes effect. */
+const HOWS = {
+  /** It never learns of the answer, and starts anew. */
+  'is killed at': (scene: Scene) => scene.operators.end(0, 'kill'),
+  /** It knows of the answer, but has not gone on. */
+  'is killed after the answer to': (scene: Scene) => {
+    scene.world.after(scene.world.users, ANSWERED_MS, () => scene.operators.end(0, 'kill'));
+  },
+  /** It is asked to stop, and does so in order (H2). */
+  'is stopped at': (scene: Scene) => scene.operators.end(0, 'stop'),
+  /** The connection breaks before the answer arrives, and it goes on. */
+  'has no answer to': (_: Scene, close: () => void) => close(),
+} as const;
+type How = keyof typeof HOWS;
+
+interface Data {
+  readonly run: string;
+  readonly how: How;
+  /** Of the write. */
+  readonly index: number;
+}
+
+/** After which an answer has arrived. */
+const ANSWERED_MS = 8;
+/** How long the operator is down. */
+const DOWN_MS = 1_000;
+
+/** A Lease that is renewed says no more than the one before; the first of each does. */
+const isTold = ({ kind, type }: Write): boolean => kind !== 'Event' && (kind !== 'Lease' || type !== 'MODIFIED');
+
+export const stops: PlanClass<Data> = {
+  id: 'S1',
+  about:
+    'a stop after each write, and a lost answer to each: the same end, as many creations and deletions of each object',
+
+  list: async () => {
+    const plans = await Promise.all(
+      RUNS.map(async (run) => {
+        const { writes, begun } = await reference(run);
+        const lost = run.steps.findIndex(({ isLostBy }) => isLostBy !== undefined);
+        const told = writes.slice(0, begun[lost]?.writes).filter(isTold);
+        return told.flatMap(({ index, id, type }) =>
+          (Object.keys(HOWS) as How[]).map((how) => ({
+            name: `${run.name}: the operator ${how} write ${index}, ${type} ${id}`,
+            data: { run: run.name, how, index },
+          })),
+        );
+      }),
+    );
+    return plans.flat();
+  },
+
+  play: async ({ run: name, how, index }) => {
+    const run = runOf(name);
+    const wanted = await reference(run);
+    const found = await course(run, {
+      begin: (scene) => {
+        scene.writes.onWrite = (write, request) => {
+          if (write.index !== index) return;
+          HOWS[how](scene, () => request.destroy());
+          if (how !== 'has no answer to') {
+            scene.world.after(scene.world.users, DOWN_MS, () => scene.operators.start(0));
+          }
+        };
+      },
+    });
+    return [
+      ...found.complaints,
+      ...differentStates(wanted.states.at(-1)!, found.states.at(-1) ?? new Map()),
+      ...differentLives(wanted.lives, found.lives).filter(
+        (each) => run.mayFlap?.test(each.split(' was ')[0]!) !== true,
+      ),
+    ];
+  },
+};

@@ -1,0 +1,55 @@
+/** Each class can fail: with a defect in the operator, one of its plans finds it. */
+import { expect, test } from 'vitest';
+import type { Defect } from '../mutants/defect.ts';
+import { defectOf } from '../mutants/faults.ts';
+import { CLASSES, classOf } from './classes/index.ts';
+import { KNOWN } from './known.ts';
+import { plansOf } from './plan.ts';
+import { withDefects } from './print.ts';
+import { search } from './search.ts';
+
+const NOT_TAKEN_BACK: Defect = {
+  name: 'what was excluded is not copied again when that is taken back',
+  file: 'operator/link/session.ts',
+  find: 'if (isApplied(settings, before)) return;',
+  replace: 'if (isApplied(settings, before) || before.excludedLabels.length > 0) return;',
+  tests: [],
+};
+
+/** For each class, a defect, or the name of one of test/mutants/defects, and what the names of plans contain that find it. */
+const FOUND: readonly (readonly [id: string, defect: string | Defect, named: string])[] = [
+  [
+    'S1',
+    'R4 endpoint mirrors are deleted while the endpoints of the target are not known',
+    'headless: the operator is',
+  ],
+  ['S3', 'a version that has expired is watched again', 'watches are deaf'],
+  ['S4', 'a mirror is deleted before the target has confirmed it', 'flat: event'],
+  ['A1', 'headless Services are mirrored as such though that is turned off', 'enableHeadlessServices'],
+  ['A2', NOT_TAKEN_BACK, 'Link: spec.excludedLabels'],
+  ['A3', 'a Service that becomes headless is changed in place, which is refused', 'hostnames appear'],
+  ['E1', 'before the first verdict after a restart mirrors with Endpoints are ready', '"dead": a restart'],
+  ['E2', 'a repair that somebody keeps undoing is repeated without a pause', 'Endpoints shop/web-west is undone'],
+  ['P1', 'a name that the mirror of another cluster gives up is noticed by a retry', 'one name'],
+  ['W1', 'a version that has expired is watched again', 'expire'],
+];
+
+test('there is a defect for each class, or a fault that it finds', () => {
+  const found = [...FOUND.map(([id]) => id), ...KNOWN.map(({ class: id }) => id)];
+  expect(CLASSES.map(({ id }) => id).filter((id) => !found.includes(id))).toEqual([]);
+});
+
+test.each(KNOWN)('$class still finds: $fault', { timeout: 300_000 }, async ({ class: id, plans }) => {
+  const all = await plansOf(classOf(id));
+  const plan = all.find(({ name }) => plans.test(name));
+  expect(plan && (await classOf(id).play(plan.data))).not.toEqual([]);
+});
+
+test.each(
+  FOUND.map(([id, defect, named]) => ({ id, named, defect: typeof defect === 'string' ? defectOf(defect) : defect })),
+)('$id finds: $defect.name', { timeout: 300_000 }, async ({ id, named, defect }) => {
+  await withDefects([defect], async (worker) => {
+    for await (const { failures } of search({ classes: [id], threads: 2, named, untilFailure: true, worker }))
+      expect(failures.length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,89 @@
+/** A reference run: what users do, step by step, each once all is at rest. What it comes to is what each plan is judged by. */
+import type { KubeObject } from '../cluster/simulated/storage/object.ts';
+import { inScene, type Scene, type Setting } from './scene.ts';
+import type { State } from './state.ts';
+import { Users } from './users.ts';
+import type { Lives, Write } from './writes.ts';
+
+export interface Step {
+  readonly name: string;
+  readonly act: (users: Users, scene: Scene) => void;
+  /**
+   * Whether what comes of it depends on what was before, by a rule: the same objects, put at once, come to another state.
+   * @default false
+   */
+  readonly hasPast?: boolean;
+  /** Time in which it has come about. @default 8000 */
+  readonly withinMs?: number;
+  /** Why an operator that starts then reports something else. @default it does not */
+  readonly forgets?: string;
+  /** Why who is stopped amidst it does not come to the same end. @default it does */
+  readonly isLostBy?: string;
+  /** Time without a write after which all is at rest. @default as that of the scene */
+  readonly restMs?: number;
+}
+
+export interface Run {
+  readonly name: string;
+  readonly setting?: Setting;
+  readonly steps: readonly Step[];
+  /** Objects that an operator which starts may make once more for a moment. @default none */
+  readonly mayFlap?: RegExp;
+}
+
+/** What a run comes to. */
+export interface Course {
+  /** After each step, at rest. */
+  readonly states: readonly State[];
+  readonly objects: readonly (readonly KubeObject[])[];
+  readonly writes: readonly Write[];
+  /** By step: when it began, and how many writes had been made by then. */
+  readonly begun: readonly { readonly writes: number; readonly atMs: number }[];
+  readonly lives: ReadonlyMap<string, Lives>;
+  readonly complaints: readonly string[];
+}
+
+/** What is done to a run while it plays. */
+export interface Disturbance {
+  readonly setting?: Setting;
+  /** Before the first step. */
+  readonly begin?: (scene: Scene) => void;
+  /** Just before a step. */
+  readonly before?: (scene: Scene, step: number) => void;
+  /** Once all is at rest after a step. */
+  readonly after?: (scene: Scene, step: number) => Promise<void> | void;
+  /** The step after which it ends. @default the last */
+  readonly until?: number;
+}
+
+/** Plays a run in a scene of its own. */
+export async function course(run: Run, disturbance: Disturbance = {}): Promise<Course> {
+  const states: State[] = [];
+  const objects: (readonly KubeObject[])[] = [];
+  const begun: { readonly writes: number; readonly atMs: number }[] = [];
+  const { until = run.steps.length - 1 } = disturbance;
+  const { value, complaints } = await inScene({ ...run.setting, ...disturbance.setting }, async (scene) => {
+    const users = new Users(scene);
+    disturbance.begin?.(scene);
+    for (const [index, step] of run.steps.slice(0, until + 1).entries()) {
+      begun.push({ writes: scene.writes.all.length, atMs: scene.world.nowMs });
+      disturbance.before?.(scene, index);
+      step.act(users, scene);
+      await scene.rest(step.restMs);
+      await disturbance.after?.(scene, index);
+      states.push(scene.state);
+      objects.push(scene.source.objects());
+    }
+    return { writes: [...scene.writes.all], lives: scene.writes.lives() };
+  });
+  return { states, objects, begun, writes: value?.writes ?? [], lives: value?.lives ?? new Map(), complaints };
+}
+
+const references = new Map<string, Promise<Course>>();
+
+/** The course of a run to which nothing happens; played once in a process. */
+export function reference(run: Run): Promise<Course> {
+  let found = references.get(run.name);
+  if (found === undefined) references.set(run.name, (found = course(run)));
+  return found;
+}
