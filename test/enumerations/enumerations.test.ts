@@ -6,7 +6,7 @@ import { explained, search } from './search.ts';
 
 const isWhole = process.env['LINKSPAN_ENUMERATE'] === 'all';
 /** Of each class: some twenty seconds in all. */
-const SAMPLE = 24;
+const SAMPLE = 14;
 
 test.for(CLASSES)('$id: $about', { timeout: 1_800_000 }, async ({ id }, { signal }) => {
   const count = isWhole ? Infinity : SAMPLE;

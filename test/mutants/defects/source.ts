@@ -146,7 +146,7 @@ export const SOURCE: readonly Defect[] = [
     ...SOURCE_STORES,
     name: 'a name that somebody gives up is not reported to whoever wants it',
     rule: 'A6',
-    find: 'affected.push(...this.#whoWants(service));',
+    find: "if (object !== undefined && !('addressType' in object) && isPassedOn) affected.push(...this.#whoWants(object));",
     replace: '',
   },
   {
