@@ -15,7 +15,7 @@ export const KNOWN: readonly Known[] = [
   {
     class: 'E2',
     plans: /^ServiceFailover shop\/(web|other) is undone for ever$/,
-    fault: 'the status of a ServiceFailover that others emptied again and again is not there again 330 s later (J3)',
+    fault: 'the status of a ServiceFailover that others change is not put right before something else changes (J3)',
   },
 ];
 
