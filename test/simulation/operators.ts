@@ -50,7 +50,10 @@ const RESTART_MS = 1_000;
 
 /** Nobody asks the admin port over the network; what keeps it open is part of a history. */
 const adminOf =
-  ({ scrapesHang = false }: Pick<History, 'scrapesHang'>, onOpen: (ready: () => Readiness) => void): typeof startAdmin =>
+  (
+    { scrapesHang = false }: Pick<History, 'scrapesHang'>,
+    onOpen: (ready: () => Readiness) => void,
+  ): typeof startAdmin =>
   ({ ready }) => {
     onOpen(ready);
     return Promise.resolve({
