@@ -97,27 +97,30 @@ export function retainedSlices(
 }
 
 /** The slices of a target that cannot be read, with the gateway as it is now. */
-function refreshed(observed: ObservedFederation, { gateway, link }: TargetParty): readonly (EndpointSlice | ApiJson)[] {
-  const prefix = `${federatedName(observed.name)}.${link.cluster}`;
-  return refreshedSlices(gateway, slicesOf(observed, link.cluster), prefix);
+function refreshed(observed: ObservedFederation, target: TargetParty): readonly (EndpointSlice | ApiJson)[] {
+  const { cluster } = target.link;
+  return refreshedSlices(target, slicesOf(observed, cluster), `${federatedName(observed.name)}.${cluster}`);
 }
 
 /**
  * Returns the slices of a gateway behind which nothing new is known, with its addresses and its verdict; empty ones stay
- * empty (rules C1, I6).
+ * empty (rules C1, I6). If the Link has no gateway any more, they are not ready.
  * @param slicePrefix what their names start with
  */
 export function refreshedSlices(
-  gateway: GatewayTarget['gateway'],
+  { gateway, lacksGateway = false }: Pick<TargetParty, 'gateway' | 'lacksGateway'>,
   slices: readonly EndpointSlice[],
   slicePrefix: string,
 ): readonly (EndpointSlice | ApiJson)[] {
   const [first] = slices;
   const { addresses, listed, alive } = liveOf(gateway, slices);
-  if (first === undefined || gateway === undefined || listed.length === 0) return slices;
+  if (first === undefined || listed.length === 0) return slices;
   const { labels = {}, namespace = '' } = first.metadata;
-  const { [Annotation.remoteGatewayIdentity]: _, ...others } = first.metadata.annotations ?? {};
-  const { port, identity } = gateway;
+  const { [Annotation.remoteGatewayIdentity]: was, ...others } = first.metadata.annotations ?? {};
+  const former = lacksGateway ? { port: first.ports?.[0]?.port ?? 0, identity: was } : undefined;
+  const leadsTo = gateway ?? former;
+  if (leadsTo === undefined) return slices;
+  const { port, identity } = leadsTo;
   return render((chart) => {
     endpointsObjects(chart, {
       name: labels[Label.serviceName] ?? '',
@@ -126,7 +129,12 @@ export function refreshedSlices(
       labels,
       annotations: identity === undefined ? others : { ...others, [Annotation.remoteGatewayIdentity]: identity },
       kind: 'slices',
-      subsets: [gatewaySubset({ port, addresses, alive, ready: true }, (first.ports ?? []) as readonly EndpointPort[])],
+      subsets: [
+        gatewaySubset(
+          { port, addresses, alive: alive && !lacksGateway, ready: true },
+          (first.ports ?? []) as readonly EndpointPort[],
+        ),
+      ],
     });
   });
 }

@@ -44,8 +44,10 @@ export interface TargetParty extends Party {
   readonly isDiscoverable: boolean | undefined;
   /** Whether the Service is one of those that the limit of the Link allows (rule E10). */
   readonly isAdmitted: boolean;
-  /** Absent if the Link has no gateway. */
+  /** Absent if the Link has no gateway, or if nothing is known of it. */
   readonly gateway?: GatewayView | undefined;
+  /** Whether it is known that the Link has no gateway. @default false */
+  readonly lacksGateway?: boolean;
   /** Whether an endpoint of the Service is ready; undefined while that is not known. */
   readonly anyReady: boolean | undefined;
 }

@@ -89,6 +89,7 @@ export class SessionParty implements FederationParty, MemberListener {
       isDiscoverable: isFlat && service !== undefined ? env.discovery.has(this.cluster) : undefined,
       isAdmitted,
       gateway,
+      lacksGateway: gateway === undefined,
       anyReady,
     };
   }

@@ -86,6 +86,7 @@ export class SessionImports implements ImportParty, ImportListener {
       linkedAt: settings.createdAt,
       mode: settings.importsThrough === 'flat' ? 'remote-discovery' : 'gateway',
       gateway,
+      lacksGateway: gateway === undefined,
       isKnown: isKnown && !(service === undefined && guard.holdsImport(key)),
       serviceExport,
       service,

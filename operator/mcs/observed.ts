@@ -35,8 +35,10 @@ export interface TargetExporter extends Party {
   readonly linkedAt: string;
   /** How the Link wants Services of the target to be reached: `spec.federation`. */
   readonly mode: MirrorMode;
-  /** Absent if the Link has no gateway. */
+  /** Absent if the Link has no gateway, or if nothing is known of it. */
   readonly gateway?: GatewayView | undefined;
+  /** Whether it is known that the Link has no gateway. @default false */
+  readonly lacksGateway?: boolean;
   /** Whether an endpoint of the Service is ready; undefined while that is not known. */
   readonly anyReady: boolean | undefined;
   /**

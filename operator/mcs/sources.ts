@@ -104,7 +104,7 @@ function retainedSlices(observed: ObservedImport, source: Source, shape: Shape):
     return [...ofPods, ...slices.flatMap((each) => withPorts(each, ports, shape))];
   }
   if (target === undefined || shape.mode !== 'gateway' || shape.type === 'Headless') return [...ofPods, ...slices];
-  return refreshedSlices(target.gateway, slices, importSlicePrefix(observed.name, target.link.cluster));
+  return refreshedSlices(target, slices, importSlicePrefix(observed.name, target.link.cluster));
 }
 
 /** Returns the slices of the Services of pods, with the gateway as it is now. */
@@ -113,7 +113,7 @@ const refreshedPodSlices = (
   slices: readonly EndpointSlice[],
 ): readonly KubeObject[] =>
   [...Map.groupBy(slices, ({ metadata }) => metadata.labels?.[Label.serviceName] ?? '')].flatMap(([service, of]) =>
-    refreshedSlices(target?.gateway, of, service),
+    refreshedSlices(target ?? {}, of, service),
   );
 
 /** Reports whether a slice can stay in this shape: it is the derived Service's or nobody's, with hostnames or without. */

@@ -56,8 +56,11 @@ export function desired(observed: Observed, shape: Shape, nameOf: NameOf): Manif
       return { ...NOTHING, endpoints: refreshedEndpoints(observed).map(toDesired) };
     case 'absent':
       return NOTHING;
-    case 'refused':
-      return { ...NOTHING, refusals: [shape.refusal] };
+    case 'refused': {
+      // What is kept still follows the gateway.
+      const kept = shape.existing === 'keep' ? refreshedEndpoints(observed) : [];
+      return { ...NOTHING, endpoints: kept.map(toDesired), refusals: [shape.refusal] };
+    }
     case 'flat':
     case 'clusterIP':
     case 'headless': {

@@ -44,38 +44,42 @@ export function gatewayEndpoints({ link, gateway, owned }: Observed, name: strin
 }
 
 /**
- * Returns our endpoints that lead to the gateway, with only the gateway brought up to date, for a target or endpoints
- * that cannot be read (rules C1, C4). Empty endpoints stay empty, and the names of ports stay as they are. Those of
- * headless mirrors lead to endpoint mirrors, not to the gateway, and are left out.
+ * Returns our endpoints that lead to the gateway, with only the gateway brought up to date, for a mirror that is kept
+ * although what it must be is not known, or cannot be (rules C1, C4). Empty endpoints stay empty, and the names of ports
+ * stay as they are. If the Link has no gateway, they are not ready. Those of headless mirrors lead to endpoint mirrors,
+ * not to the gateway, and are left out.
  * @param stays whether the endpoints of one of our Services are among them. @default - those of all
  */
 export function refreshedEndpoints(
   observed: Observed,
   stays: (service: string) => boolean = () => true,
 ): readonly ApiJson[] {
-  const { gateway, owned, namespaceState } = observed;
-  if (gateway === undefined || namespaceState === 'forbidden' || namespaceState === 'unreadable') return [];
+  const { owned, namespaceState } = observed;
+  if (namespaceState === 'forbidden' || namespaceState === 'unreadable') return [];
   return owned.services
     .filter(({ metadata, spec }) => spec?.clusterIP !== 'None' && stays(metadata.name))
     .flatMap(({ metadata: { name } }) => {
-      const live = gatewayEndpoints(observed, name, true);
+      const gateway = gatewayEndpoints(observed, name, true);
       return [
-        refreshed(observed, name, { ...live, kind: 'endpoints' }, endpointsOf(owned, name)),
-        refreshed(observed, name, { ...live, kind: 'slices' }, slicesOf(owned, name)),
+        refreshed(observed, name, { ...gateway, kind: 'endpoints' }, endpointsOf(owned, name)),
+        refreshed(observed, name, { ...gateway, kind: 'slices' }, slicesOf(owned, name)),
       ].flat();
     });
 }
 
 /** Returns our endpoints of one kind with another gateway; none if there are none, or if they are empty. */
 function refreshed(
-  { namespace }: Observed,
+  observed: Observed,
   name: string,
-  gateway: GatewayEndpoints,
+  known: GatewayEndpoints,
   { metadata, addresses, ports }: Live,
 ): readonly ApiJson[] {
   if (metadata === undefined || addresses.length === 0) return [];
+  const { namespace } = observed;
   const { labels = {}, annotations = {} } = metadata;
-  const { [Annotation.remoteGatewayIdentity]: _, ...others } = annotations;
+  const { [Annotation.remoteGatewayIdentity]: was, ...others } = annotations;
+  const former = { ...known, addresses, port: ports[0]?.port ?? 0, identity: was, alive: false };
+  const gateway = observed.gateway === undefined ? former : known;
   const { identity, kind } = gateway;
   return render((chart) => {
     endpointsObjects(chart, {

@@ -83,6 +83,8 @@ export type Command =
       readonly index: number;
     }
   | { readonly do: 'remove hostile'; readonly link: TargetName }
+  /** A Service that is well turns into one that no API server would store, until somebody changes it. */
+  | ({ readonly do: 'spoil service'; readonly index: number } & Of)
   /** Somebody else writes the status of a Link. */
   | { readonly do: 'write status'; readonly link: LinkName; readonly index: number }
   /** The pods behind a Service are deleted, and made anew after a while. */

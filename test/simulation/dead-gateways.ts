@@ -5,7 +5,7 @@
  */
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { type Command, type LinkName, LINKS, TARGET_OF, type TargetName } from './command.ts';
-import { clusterOf } from './link-state.ts';
+import { clusterOf, NO_GATEWAY } from './link-state.ts';
 import { membersIn } from './members.ts';
 import { PROBE_PERIOD_MS, PROBE_THRESHOLD } from './probe-spec.ts';
 import type { Stage } from './stage.ts';
@@ -21,12 +21,18 @@ const SETTLED_MS = 30_000;
 const REPAIRED_MS = 5_000;
 const LOOK_MS = 1_000;
 
+interface LinkSpec {
+  readonly targetClusterName: string;
+  readonly gatewayAddress: string;
+  readonly probeSpec?: object;
+}
+
 /** Commands that touch nothing but targets, and may come at any time. */
 const OF_TARGETS: ReadonlySet<Command['do']> = new Set<Command['do']>([
   ...(['put service', 'remove service', 'put many', 'lose all', 'lose part', 'lose slices', 'put set'] as const),
   ...(['renew pods', 'export', 'set pods', 'set slice', 'put secret', 'move target', 'put foreign'] as const),
   ...(['federate', 'federate many'] as const),
-  ...(['kill gateway', 'revive gateway', 'wait', 'put hostile', 'remove hostile', 'lag'] as const),
+  ...(['kill gateway', 'revive gateway', 'wait', 'put hostile', 'remove hostile', 'spoil service', 'lag'] as const),
 ]);
 
 export class DeadGateways {
@@ -81,7 +87,10 @@ export class DeadGateways {
 
   #lookAt(name: LinkName): void {
     const { world, judge, operators, east, history } = this.#stage;
-    const sinceMs = this.#deadSinceMs.get(TARGET_OF[name]);
+    const spec = this.#stage.linkOf(name)?.spec as LinkSpec | undefined;
+    // One that has no gateway has none that is alive. The edit that took it out has disturbed the operator.
+    const isWithout = spec?.gatewayAddress === NO_GATEWAY && this.#isServed(name);
+    const sinceMs = this.#deadSinceMs.get(TARGET_OF[name]) ?? (isWithout ? this.#settledMs : undefined);
     if (sinceMs === undefined || operators.count === 0) return;
     // Only the replica that served the Link knows its last valid spec: one that has come to lead since does not, be it that
     // the Link became invalid while the Lease of a replica that was killed had not expired.
@@ -91,8 +100,8 @@ export class DeadGateways {
     const servedMs = isKept ? 0 : judge.servedSinceMs(name);
     const beganMs = Math.max(sinceMs, this.#settledMs, operators.changedMs + SETTLED_MS, servedMs);
     if (world.nowMs < beganMs + FOUND_OUT_MS) return;
-    const spec = this.#stage.linkOf(name)?.spec as { targetClusterName: string; probeSpec?: object } | undefined;
-    if (spec?.probeSpec === undefined || !(isKept || this.#isServed(name))) return;
+    if (spec === undefined || !(isKept || this.#isServed(name))) return;
+    if (spec.probeSpec === undefined && !isWithout) return;
     // Linkerd's controller writes its mirrors, too, for another Link that names the cluster.
     const naming = LINKS.filter((other) => clusterOf(this.#stage.linkOf(other)) === spec.targetClusterName);
     if (naming.some((other) => judge.isHeldByAnother(other))) return;

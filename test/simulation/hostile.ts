@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { HistoryCluster } from './cluster.ts';
+import type { OfSource } from './command.ts';
 
 /** `ignored`: as if it were not there (E8). `refused`: reported, and not mirrored (A4). */
 type Fate = 'ignored' | 'refused';
@@ -67,7 +68,26 @@ const STATUSES: readonly unknown[] = [
   { observedGeneration: 'latest', gateway: 7, mirrors: [] },
 ];
 
-export const HOSTILE = { services: SERVICES.length, slices: SLICES.length, statuses: STATUSES.length } as const;
+/** What a Service that is well turns into, and is not mirrored as. */
+const SPOILED: readonly object[] = [
+  {
+    ports: [
+      { name: 'a', port: 80 },
+      { name: 'a', port: 81 },
+    ],
+  },
+  { ports: [{ name: 'http', port: 0 }] },
+];
+
+/** Where a Service that was spoiled keeps what it was. */
+const WAS = 'was';
+
+export const HOSTILE = {
+  spoiled: SPOILED.length,
+  services: SERVICES.length,
+  slices: SLICES.length,
+  statuses: STATUSES.length,
+} as const;
 
 const at = <T>(list: readonly T[], index: number): T => list[index % list.length]!;
 
@@ -94,6 +114,28 @@ export function putHostileSlice(target: HistoryCluster, namespace: string, index
     ...{ addressType: 'IPv4', ports: PORTS, ...body },
   };
   replace(target, slice);
+}
+
+/** Spoils a Service in place: it has a mirror, which stays. */
+export function spoil(target: HistoryCluster, { namespace, name }: OfSource, index: number): void {
+  const service = target.get('v1', 'Service', namespace, name);
+  if (service === undefined || fateOf(service) !== undefined) return;
+  const { spec } = service;
+  target.putRaw({
+    ...service,
+    ...{ [MARK]: 'refused', [WAS]: spec, metadata: { ...service.metadata } },
+    spec: { ...(spec as object), ...at(SPOILED, index) },
+  });
+}
+
+/** Makes what was spoiled of a target what it was. @param which @default - all of it */
+export function mendSpoiled(target: HistoryCluster, which?: OfSource): void {
+  for (const service of target.list('v1', 'Service').filter((each) => WAS in each)) {
+    const { [MARK]: _, [WAS]: spec, ...rest } = service;
+    const { namespace, name } = service.metadata;
+    if (which !== undefined && (namespace !== which.namespace || name !== which.name)) continue;
+    target.putRaw({ ...rest, metadata: { ...service.metadata }, spec });
+  }
 }
 
 /** What is there goes first: an object that was well stays as it was when a watch reports it as malformed. */

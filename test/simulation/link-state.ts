@@ -7,6 +7,9 @@ export const SUSPENDED = 'linkspan.dev/suspended';
 /** The period of probes that makes a Link invalid. */
 export const INVALID_PERIOD = '0s';
 
+/** The `gatewayAddress` of a Link that has no gateway. */
+export const NO_GATEWAY = '';
+
 /** The cluster that a Link names. */
 export const clusterOf = (link: KubeObject | undefined): string | undefined =>
   (link?.spec as { readonly targetClusterName?: string } | undefined)?.targetClusterName;

@@ -13,7 +13,7 @@ import {
 } from './command.ts';
 import { removeHostileStatus } from './hostile.ts';
 import type { Judge } from './judge.ts';
-import { clusterOf, INVALID_PERIOD, SUSPENDED } from './link-state.ts';
+import { clusterOf, INVALID_PERIOD, NO_GATEWAY, SUSPENDED } from './link-state.ts';
 import { MEMBER_SELECTOR } from './members.ts';
 import { PROBE } from './probe-spec.ts';
 import { EXPORT_LABEL } from './target-users.ts';
@@ -32,6 +32,11 @@ export const FLAT = 'remote-discovery';
 const FLAT_SELECTOR = { matchLabels: { [EXPORT_LABEL]: FLAT } };
 
 const CONFIRM = 'linkspan.dev/confirm-prune';
+
+interface Spec {
+  readonly probeSpec: { readonly period: string };
+  readonly gatewayAddress: string;
+}
 
 export interface Condition {
   readonly type: string;
@@ -68,11 +73,15 @@ export class LinkUsers {
     this.#east.remove(LINK_API, 'Link', LINKS_NAMESPACE, name);
   }
 
-  /** Makes a Link valid again that a history made invalid: its probe's period is wrong at most. It is served, too. */
+  /**
+   * Makes a Link valid again that a history made invalid: its probe's period is wrong at most. It is served, too, and has a
+   * gateway.
+   */
   mend(name: LinkName): void {
     this.resume(name);
-    const { probeSpec } = (this.get(name)?.spec ?? {}) as { readonly probeSpec?: { readonly period: string } };
+    const { probeSpec, gatewayAddress } = (this.get(name)?.spec ?? {}) as Partial<Spec>;
     if (probeSpec?.period === INVALID_PERIOD) this.edit(name, { field: 'period', value: '3s' });
+    if (gatewayAddress === NO_GATEWAY) this.edit(name, { field: 'gatewayAddress', value: '203.0.113.10' });
   }
 
   /** Leaves a Link to another controller (H9). */

@@ -23,7 +23,7 @@ import {
   TARGETS,
   type TargetName,
 } from './command.ts';
-import { putHostileService, putHostileSlice, removeHostile, writeStatus } from './hostile.ts';
+import { mendSpoiled, putHostileService, putHostileSlice, removeHostile, spoil, writeStatus } from './hostile.ts';
 import { DeadGateways } from './dead-gateways.ts';
 import { fail, forbid, lag } from './failing.ts';
 import { discover, federate, putDiscovery, putLocal } from './federation-users.ts';
@@ -202,6 +202,7 @@ export class Stage {
       this.internet.cut(cluster.at, 0, 0);
     }
     this.#naming = 'answered';
+    for (const name of TARGETS) mendSpoiled(this.targets[name]);
     for (const place of PLACES) this.internet.weather(this.#addressOf(place), 'fair');
     for (const name of LINKS) {
       const link = this.linkOf(name);
@@ -217,6 +218,9 @@ export class Stage {
     if (mayBeUndecided(command)) this.judge.appliesAtOnce = false;
     this.deadGateways.noticed(command);
     if (this.#mayRestore) for (const cluster of this.#clusters) cluster.backUp();
+    // What no API server would store it does not let users change in part.
+    if (command.do === 'export' || command.do === 'federate' || command.do === 'put service')
+      mendSpoiled(this.targets[command.link], command);
     switch (command.do) {
       case 'put service':
         putService(this.targets[command.link], command);
@@ -263,6 +267,9 @@ export class Stage {
       }
       case 'remove hostile':
         removeHostile(this.targets[command.link]);
+        break;
+      case 'spoil service':
+        spoil(this.targets[command.link], command, command.index);
         break;
       case 'write status': {
         const link = this.linkOf(command.link);

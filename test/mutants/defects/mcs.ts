@@ -436,7 +436,7 @@ export const MCS: readonly Defect[] = [
     ...SOURCES,
     name: 'a dead gateway stays ready while its target cannot be read',
     rule: 'C1',
-    find: 'return refreshedSlices(target.gateway, slices, importSlicePrefix(observed.name, target.link.cluster));',
+    find: 'return refreshedSlices(target, slices, importSlicePrefix(observed.name, target.link.cluster));',
     replace: 'return slices;',
   },
   {
@@ -894,7 +894,7 @@ export const MCS: readonly Defect[] = [
     ...SOURCES,
     name: 'pods of a cluster that cannot be read do not follow their gateway',
     rule: 'C1',
-    find: 'refreshedSlices(target?.gateway, of, service),',
+    find: 'refreshedSlices(target ?? {}, of, service),',
     replace: 'of,',
     tests: [PODS_TEST],
   },

@@ -380,8 +380,8 @@ export const MIRROR: readonly Defect[] = [
     ...GATEWAY_ENDPOINTS,
     name: 'endpoints follow the gateway in a namespace that is forbidden',
     rule: 'A3',
-    find: "|| namespaceState === 'forbidden' ||",
-    replace: '||',
+    find: "namespaceState === 'forbidden' ||",
+    replace: '',
   },
   {
     ...GATEWAY_ENDPOINTS,

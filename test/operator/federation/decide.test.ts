@@ -261,6 +261,16 @@ describe('gateway shape (I5)', () => {
     expect(restarted({ alive: true }, unknown)).toEqual({ 'web-federated.a-ipv4': 1 });
   });
 
+  test('a slice of a cluster that cannot be read is not ready once its Link has no gateway (C1)', () => {
+    const alive = federation([throughGateway('a')]);
+    const unread = { knowledge: 'unknown', service: undefined, anyReady: undefined, gateway: undefined } as const;
+    const without = (more: object) => ({
+      ...{ ...alive, targets: [throughGateway('a', { ...unread, ...more })], ...settled(alive)[0] },
+    });
+    expect(shownOf(without({ lacksGateway: true })).slices).toEqual({ 'web-federated.a-ipv4': 0 });
+    expect(shownOf(without({})).slices).toEqual({ 'web-federated.a-ipv4': 1 });
+  });
+
   test('a cluster gets only the ports that it has, and says which it lacks', () => {
     const ports = [
       { name: 'http', port: 80, protocol: 'TCP' },

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Endpoints, EndpointSlice, KubeObject, Service } from '../../../operator/kube/objects.ts';
+import { decide } from '../../../operator/mirror/decide.ts';
 import { desired, type Manifests } from '../../../operator/mirror/desired.ts';
 import { type Claim, NameClaims } from '../../../operator/mirror/names.ts';
 import { claimsOf, shapeOf } from '../../../operator/mirror/shape.ts';
@@ -49,6 +50,21 @@ const subsetsOf = (manifests: Manifests, name = 'web-west') =>
 
 const gatewayPorts = [{ name: 'http', port: 4143, protocol: 'TCP' }];
 const gatewayIps = [{ ip: '203.0.113.1' }, { ip: '203.0.113.2' }];
+
+describe('a mirror that is kept although it is refused', () => {
+  const live = ownedEndpoints('web-west', [{ addresses: [{ ip: '203.0.113.9' }], ports: gatewayPorts }]);
+  const owned = { ...there.owned, endpoints: [live] };
+  const twice = [1, 2].map((port) => ({ name: 'http', port, protocol: 'TCP' }));
+  test.each<[string, ObservedOptions, object]>([
+    ['whose Service no construct takes', { service: targetService({ ports: twice }) }, gatewayIps],
+    ['beyond the limit (E10)', { isAdmitted: false }, gatewayIps],
+    ['whose Link has no gateway any more', { gateway: null }, [{ ip: '203.0.113.9' }]],
+  ])('follows its gateway: one %s (C1, F3)', (_, options, notReadyAddresses) => {
+    const { manifests } = decide(observed({ gateway: { alive: false }, owned, ...options }), claims());
+    expect([manifests.refusals.length, names(manifests.services)]).toEqual([1, []]);
+    expect(subsetsOf(manifests)).toEqual([{ notReadyAddresses, ports: gatewayPorts }]);
+  });
+});
 
 describe('a ClusterIP mirror', () => {
   it('is its Endpoints first, which prove that nobody else has the name, then the Service too (A6)', () => {

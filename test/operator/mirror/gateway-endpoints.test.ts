@@ -97,6 +97,17 @@ describe('while the target cannot be read, endpoints follow the gateway', () => 
     expect(now?.metadata).not.toHaveProperty(['annotations', IDENTITY]);
   });
 
+  test.each([
+    [
+      'Endpoints',
+      owned({ endpoints: [ready] }),
+      { subsets: [{ notReadyAddresses: [{ ip: '203.0.113.9' }], ports: PORTS }] },
+    ],
+    ['slices', owned({ slices: [slice(true)] }), { endpoints: [{ conditions: { ready: false } }], ports: PORTS }],
+  ])('and %s are not ready once the Link has no gateway, but stay as they are (C1)', (_, options, body) => {
+    expect(refreshed({ ...options, gateway: null })).toMatchObject([body]);
+  });
+
   it('and slices do too, each with the addresses of its family', () => {
     const objects = refreshed({
       ...owned({ slices: [slice(true)] }),
@@ -143,7 +154,6 @@ describe('while the target cannot be read, endpoints follow the gateway', () => 
       owned({ slices: [ownedSlice('web-west-ipv4', 'web-west', hosts)] }, [ownedService('web-west', 'None')]),
     ],
     ['endpoints that are not there', owned({})],
-    ['endpoints of a Link that has no gateway', { ...owned({ endpoints: [ready] }), gateway: null }],
     ['endpoints where nothing may be written (E8)', { ...owned({ endpoints: [ready] }), namespaceState: 'forbidden' }],
     ['endpoints that cannot be read', { ...owned({ endpoints: [ready] }), namespaceState: 'unreadable' }],
   ])('but not %s', (_, options) => {

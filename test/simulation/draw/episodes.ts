@@ -1,6 +1,8 @@
 /** Commands that mean little apart: what it takes several of, in their order, to go wrong. */
 import fc from 'fast-check';
 import type { Command, LinkEdit, LinkName, TargetName } from '../command.ts';
+import { HOSTILE } from '../hostile.ts';
+import { NO_GATEWAY } from '../link-state.ts';
 
 /** For so long: until what was begun is under way, or is done, or has been given up. */
 const wait = (...ms: readonly number[]): fc.Arbitrary<Command> =>
@@ -60,6 +62,27 @@ const deadGateway = fc
     { do: 'kill gateway', link },
     { do: 'wait', ms: 4_000 },
     { do: 'wait', ms: 15_000 },
+  ]);
+
+/** A gateway dies, or is taken out of its Link, while a mirror behind it is kept that nothing is known of any more (C1). */
+const keptMirror = fc
+  .tuple(
+    fc.constantFrom('west' as const, 'bar' as const),
+    fc.constantFrom<'spoiled' | 'no gateway'>('spoiled', 'no gateway'),
+    fc.nat({ max: HOSTILE.spoiled - 1 }),
+  )
+  .map(([link, how, index]): readonly Command[] => [
+    { do: 'put service', ...of(link), kind: 'clusterIP', exported: 'true', ...PLAIN },
+    { do: 'set pods', ...of(link), pods: [{ hostname: '', ready: true }] },
+    { do: 'wait', ms: 4_000 },
+    ...(how === 'spoiled'
+      ? ([
+          { do: 'spoil service', ...of(link), index },
+          { do: 'wait', ms: 1_000 },
+          { do: 'kill gateway', link },
+        ] as const)
+      : [edit(link, { field: 'gatewayAddress', value: NO_GATEWAY })]),
+    ...[{ do: 'wait', ms: 35_000 } as const, { do: 'wait', ms: 4_000 } as const],
   ]);
 
 /** An older Link comes to name the cluster of one that is served, which keeps it (E9). */
@@ -210,6 +233,7 @@ export const episode: fc.Arbitrary<readonly Command[]> = fc.oneof(
   { weight: 2, arbitrary: losses },
   { weight: 1, arbitrary: confirmed },
   { weight: 1, arbitrary: deadGateway },
+  { weight: 1, arbitrary: keptMirror },
   { weight: 3, arbitrary: lives },
   { weight: 1, arbitrary: rival },
   { weight: 1, arbitrary: stopped },

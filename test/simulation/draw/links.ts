@@ -1,13 +1,14 @@
 /** Draws what happens to gateways, Links and their credentials. */
 import fc from 'fast-check';
 import { CLUSTER_OF, type CredentialsKind, GATEWAY_NAME, type LinkEdit, OTHER_CLUSTER } from '../command.ts';
+import { NO_GATEWAY } from '../link-state.ts';
 import { doing, link, targetName } from './fields.ts';
 import type { Weighted } from './weighted.ts';
 
 const edit = fc.oneof(
   fc.record({
     field: fc.constant('gatewayAddress' as const),
-    value: fc.constantFrom('203.0.113.10', '203.0.113.11', '203.0.113.11,203.0.113.10', GATEWAY_NAME),
+    value: fc.constantFrom('203.0.113.10', '203.0.113.11', '203.0.113.11,203.0.113.10', GATEWAY_NAME, NO_GATEWAY),
   }),
   fc.record({ field: fc.constant('gatewayPort' as const), value: fc.constantFrom('4143', '30143') }),
   fc.record({

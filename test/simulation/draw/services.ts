@@ -105,6 +105,7 @@ export const services: Weighted = [
     }),
   ],
   [1, fc.record({ ...doing('remove hostile'), link: targetName })],
+  [2, about({ ...doing('spoil service'), index: fc.nat({ max: HOSTILE.spoiled - 1 }) })],
   [3, fc.record({ ...doing('write status'), link, index: fc.nat({ max: HOSTILE.statuses - 1 }) })],
   [3, about({ ...doing('renew pods'), ms: fc.constantFrom(100, 2_000, 8_000) })],
   [12, about({ ...doing('set pods'), pods })],
