@@ -265,6 +265,12 @@ export const OPERATOR_CONTAINER = 'controller';
 /** Who maintains EndpointSlices that the operator writes itself. */
 export const ENDPOINT_SLICE_MANAGER = 'linkspan.dev';
 
+/** Values of the same label on the slices that Kubernetes' own controllers maintain, of pods and of Endpoints. */
+export const KUBERNETES_SLICE_MANAGERS: readonly string[] = [
+  'endpointslice-controller.k8s.io',
+  'endpointslicemirroring-controller.k8s.io',
+];
+
 /** Namespaces of Kubernetes' own, never created or written to (rule A3). */
 export const PROTECTED_NAMESPACES: readonly string[] = ['kube-system', 'kube-public', 'kube-node-lease'];
 

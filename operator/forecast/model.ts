@@ -2,7 +2,7 @@
  * The source cluster in memory: what it holds now, and what planned writes would make of it. It answers writes as an API
  * server does, as far as mirrors need it, so that the operator's own steps can be made against it one after the other.
  */
-import { ENDPOINT_SLICE_MANAGER, FIELD_MANAGER, Label } from '../../crds/wire.ts';
+import { FIELD_MANAGER, KUBERNETES_SLICE_MANAGERS, Label } from '../../crds/wire.ts';
 import { ApiError } from '../kube/errors.ts';
 import {
   ENDPOINT_SLICES,
@@ -100,7 +100,7 @@ const fill = <T extends KubeObject>(store: Store<T>, objects: readonly T[], exis
 const isOfCluster = ({ metadata }: KubeObject): boolean => metadata.labels?.[Label.clusterName] !== undefined;
 
 const isWritten = ({ metadata }: KubeObject): boolean =>
-  metadata.labels?.[Label.endpointSliceManagedBy] === ENDPOINT_SLICE_MANAGER;
+  !KUBERNETES_SLICE_MANAGERS.includes(metadata.labels?.[Label.endpointSliceManagedBy] ?? '');
 
 export class ModelCluster implements WriteClient {
   readonly fieldManager = FIELD_MANAGER;

@@ -5,7 +5,7 @@
  */
 import type { KubeClient } from '../kube/client.ts';
 import { isConflict, isInvalid, unlessNotFound } from '../kube/errors.ts';
-import { ENDPOINTS, type KubeObject, type Resource, SERVICES } from '../kube/objects.ts';
+import { ENDPOINT_SLICES, ENDPOINTS, keyOf, type KubeObject, type Resource, SERVICES } from '../kube/objects.ts';
 import { fenced, type Fenceable, type MayWrite } from './fence.ts';
 import { additions, digestOf, isEquivalent } from './compare.ts';
 import { claimed } from './managed-fields.ts';
@@ -28,6 +28,7 @@ export type Outcome =
 
 /** A store, which shows our writes before the watch reports them. */
 export interface WriteThrough {
+  get(key: string): KubeObject | undefined;
   wrote(object: KubeObject, basedOn: KubeObject | undefined): void;
   deleted(object: KubeObject): void;
 }
@@ -94,7 +95,8 @@ export class Applier {
   }
 
   /** @param areEndpointsProven whether Endpoints of the name exist and are ours */
-  async #create({ of, object }: Desired, areEndpointsProven: boolean, signal: AbortSignal): Promise<Outcome> {
+  async #create(wanted: Desired, areEndpointsProven: boolean, signal: AbortSignal): Promise<Outcome> {
+    const { of, object } = wanted;
     const { client, isOurs } = this.#options;
     const { namespace, name } = object.metadata;
     if (of === SERVICES && !areEndpointsProven) {
@@ -109,9 +111,18 @@ export class Applier {
     } catch (error) {
       if (!isConflict(error)) throw error;
       const there = await client.read(of, namespace, name, signal).catch(unlessNotFound);
+      if (there !== undefined && isOurs(there) && this.#isHidden(of, there)) return this.#update(wanted, there, signal);
       if (there === undefined || isOurs(there)) throw error;
       return { result: 'foreign', of, object: there };
     }
+  }
+
+  /**
+   * Reports whether an object is one that no watch shows: which slices there are is asked by the label that says who
+   * maintains them, and somebody may have written into it that Kubernetes does.
+   */
+  #isHidden(of: Resource, object: KubeObject): boolean {
+    return of === ENDPOINT_SLICES && this.#stored(of)?.get(keyOf(object)) === undefined;
   }
 
   async #update(wanted: Desired, live: KubeObject, signal: AbortSignal): Promise<Outcome> {

@@ -4,7 +4,7 @@
  * limited to. Changes are reported to the Link whose they are. Who fills the stores is the business of others.
  */
 import { derivingName } from '../../crds/mcs/derived-name.ts';
-import { ENDPOINT_SLICE_MANAGER, federatedName, Label } from '../../crds/wire.ts';
+import { federatedName, KUBERNETES_SLICE_MANAGERS, Label } from '../../crds/wire.ts';
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
@@ -46,8 +46,11 @@ export interface SourceStoresOptions {
 /** Called with the key of a Link whose objects changed, or whose mirror's name another Service took or gave up. */
 export type SourceListener = (key: string, by: 'endpoints' | 'service') => void;
 
-/** Selects the slices that an operator writes, and not those that Kubernetes makes of Endpoints. */
-export const WRITTEN_SLICES = `${Label.endpointSliceManagedBy}=${ENDPOINT_SLICE_MANAGER}`;
+/**
+ * Selects the slices that an operator writes, and not those that Kubernetes makes of Endpoints and of pods: whatever else
+ * somebody writes into that label does not hide one of ours.
+ */
+export const WRITTEN_SLICES = `${Label.endpointSliceManagedBy} notin (${KUBERNETES_SLICE_MANAGERS.join(',')})`;
 
 export class SourceStores {
   readonly services: Store<Service>;
@@ -71,7 +74,9 @@ export class SourceStores {
     this.#within = mirrorNamespaces && new Set([namespace, ...mirrorNamespaces]);
     this.services = this.#store(SERVICES, 'service', (service) => this.#trimmed(service));
     this.endpoints = this.#store(ENDPOINTS, 'endpoints', trimEndpoints);
-    this.slices = this.#store(ENDPOINT_SLICES, 'endpoints', trimSlice);
+    this.slices = this.#store(ENDPOINT_SLICES, 'endpoints', (slice) =>
+      trimSlice(slice, this.ownerOf(slice) ?? federationOf(slice) ?? importOf(slice)),
+    );
     if (this.#within === undefined) {
       this.watched = new WatchedNamespaces(() => this.checkSynced());
       this.namespaces = this.watched;

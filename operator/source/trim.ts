@@ -53,13 +53,15 @@ export function trimForeignService({ metadata, spec }: Service): Service {
 export const trimEndpoints = (object: Endpoints): Endpoints =>
   ({ metadata: trimMetadata(object), subsets: object.subsets }) as Endpoints;
 
-export const trimSlice = (object: EndpointSlice): EndpointSlice =>
-  ({
-    metadata: trimMetadata(object),
-    addressType: object.addressType,
-    endpoints: object.endpoints,
-    ports: object.ports,
-  }) as EndpointSlice;
+/** @param of what it belongs to; undefined: it is not ours, but may become so */
+export function trimSlice({ metadata, addressType, endpoints, ports }: EndpointSlice, of: unknown): EndpointSlice {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  const trimmed =
+    of === undefined
+      ? { metadata: { name, namespace, uid, resourceVersion }, addressType, endpoints: [] }
+      : { metadata: trimMetadata({ metadata }), addressType, endpoints, ports };
+  return trimmed as EndpointSlice;
+}
 
 export function trimNamespace({ metadata }: Namespace): Namespace {
   const { name, uid, resourceVersion, deletionTimestamp, labels } = metadata;

@@ -124,7 +124,7 @@ export type Command =
       readonly kind: 'Service' | 'Endpoints' | 'EndpointSlice';
       /** Which of those there are, modulo their number. */
       readonly index: number;
-      readonly how: 'delete' | 'label' | 'annotation' | 'content' | 'disown';
+      readonly how: 'delete' | 'label' | 'annotation' | 'content' | 'disown' | 'manager';
     }
   | { readonly do: 'put namespace' | 'remove namespace'; readonly namespace: string }
   | { readonly do: 'kill gateway' | 'revive gateway'; readonly link: TargetName }

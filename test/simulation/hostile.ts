@@ -89,7 +89,8 @@ export const HOSTILE = {
   statuses: STATUSES.length,
 } as const;
 
-const at = <T>(list: readonly T[], index: number): T => list[index % list.length]!;
+/** The object of a number: there are no more than in the list, and they come again. */
+export const at = <T>(list: readonly T[], index: number): T => list[index % list.length]!;
 
 export function putHostileService(target: HistoryCluster, namespace: string, index: number): void {
   const { fate, metadata, spec } = at(SERVICES, index);

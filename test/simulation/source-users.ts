@@ -5,6 +5,7 @@
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { HistoryCluster } from './cluster.ts';
 import type { Command } from './command.ts';
+import { at } from './hostile.ts';
 import { isFederated } from './members.ts';
 
 type Of<T extends Command['do']> = Omit<Extract<Command, { do: T }>, 'do'>;
@@ -59,12 +60,19 @@ export function editMirror(
     case 'content':
       east.put({ ...rest, metadata, ...edited(object) });
       break;
+    case 'manager':
+      // That of a slice says who maintains it. Kubernetes' own controllers select theirs by it.
+      east.put({ ...rest, metadata: { ...metadata, labels: { ...labels, [MANAGED_BY]: at(MANAGERS, index) } } });
+      break;
     case 'disown': {
       const { [labelOf(object)]: _, ...others } = labels;
       east.put({ ...rest, metadata: { ...metadata, labels: others } });
     }
   }
 }
+
+const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';
+const MANAGERS: readonly string[] = ['somebody', 'endpointslice-controller.k8s.io', ''];
 
 /** Without this label an object is not ours: a federated Service names no cluster. A slice of one keeps its labels. */
 const labelOf = (object: KubeObject): string =>

@@ -6,7 +6,7 @@ export interface SelectorTerms {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly {
     readonly key: string;
-    readonly operator: 'In' | 'Exists';
+    readonly operator: 'In' | 'NotIn' | 'Exists';
     readonly values?: readonly string[];
   }[];
 }

@@ -1,6 +1,6 @@
 /** The source cluster as a forecast needs it, read once: its objects, its Links, and what their Leases record. */
 import { PODS as PODS_OF_OPERATOR } from '../../../constructs/operator/pods.ts';
-import { ENDPOINT_SLICE_MANAGER, Label } from '../../../crds/wire.ts';
+import { KUBERNETES_SLICE_MANAGERS, Label } from '../../../crds/wire.ts';
 import type { OperatorConfig } from '../../../operator/config/config.ts';
 import { type LinkRead, ModelCluster, readLinkObject, recordedClusters } from '../../../operator/forecast/index.ts';
 import { familiesOfIPs, familiesOfService } from '../../../operator/forecast/index.ts';
@@ -122,7 +122,9 @@ const readModel = async (reader: ClusterReader, config: OperatorConfig): Promise
 
 const OF_CLUSTER = [{ key: Label.clusterName, operator: 'Exists' }] as const;
 const OF_A_CLUSTER = fixedSelector({ matchExpressions: OF_CLUSTER });
-const WRITTEN_SLICES = fixedSelector({ matchLabels: { [Label.endpointSliceManagedBy]: ENDPOINT_SLICE_MANAGER } });
+const WRITTEN_SLICES = fixedSelector({
+  matchExpressions: [{ key: Label.endpointSliceManagedBy, operator: 'NotIn', values: KUBERNETES_SLICE_MANAGERS }],
+});
 
 interface Pod extends KubeObject {
   readonly status?: { readonly podIPs?: readonly { readonly ip: string }[] };

@@ -154,7 +154,8 @@ class Server {
   }
 }
 
-function setUp(object?: Service) {
+/** @param slice that the store shows */
+function setUp(object?: Service, slice?: KubeObject) {
   const server = new Server();
   server.object = object;
   const told: string[] = [];
@@ -162,10 +163,12 @@ function setUp(object?: Service) {
     client: server.client,
     stores: {
       services: {
+        get: () => undefined,
         wrote: ({ metadata }, basedOn) =>
           told.push(`wrote ${metadata.name} on ${basedOn?.metadata.resourceVersion ?? '-'}`),
         deleted: ({ metadata }) => told.push(`deleted ${metadata.name}`),
       },
+      endpointslices: { get: () => slice, wrote: () => undefined, deleted: () => undefined },
     },
     isOurs: ({ metadata }) => metadata.labels?.['owner'] === 'us',
     mayWrite: () => server.mayWrite,
@@ -249,6 +252,18 @@ describe('an action', () => {
   it('to create that finds an object of ours fails, to be planned anew', async () => {
     const { execute } = setUp(live(service('a', 80)));
     await expect(execute({ op: 'create', ...want(service('a', 81)) })).rejects.toMatchObject({ code: 409 });
+  });
+
+  it('to create a slice of ours that no watch shows changes that one (C3)', async () => {
+    const by = (who: string): Service => service('a', 80, { labels: { by: who } });
+    const hidden = live(by('somebody'));
+    const create = (shown?: KubeObject) => {
+      const { server, execute } = setUp(hidden, shown);
+      const action = { op: 'create', of: ENDPOINT_SLICES, object: by('us') } as const;
+      return execute(action).then(() => server.object?.metadata.labels);
+    };
+    expect(await create()).toEqual({ owner: 'us', by: 'us' });
+    await expect(create(hidden)).rejects.toMatchObject({ code: 409 });
   });
 
   it('to change insists on the very object and version that were seen', async () => {

@@ -11,6 +11,7 @@ import { namespace, service, slice } from '../../support/builders.ts';
 
 const MIRROR = { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' };
 const PROBE = { 'mirror.linkerd.io/mirrored-gateway': 'true', 'mirror.linkerd.io/cluster-name': 'west' };
+const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';
 const LINKS = 'linkerd-multicluster';
 
 const west = (key: string) => ({ cluster: 'west', key });
@@ -78,6 +79,25 @@ describe('the source cluster', () => {
     expect([...source.keysOf('west')]).toEqual(['shop/web']);
     expect([...source.keysOf('north')]).toEqual([]);
     expect([...source.clusters()]).toEqual(['west']);
+  });
+
+  it('knows a slice of ours whatever somebody says of who maintains it, but not those of Kubernetes (C3)', async () => {
+    const put = (name: string, by: string) => {
+      const labels = { ...MIRROR, 'kubernetes.io/service-name': 'web-west', [MANAGED_BY]: by };
+      return cluster.store.upsert({ ...slice(name), metadata: { name, namespace: 'shop', labels } });
+    };
+    const shown = () => source.ownedBy(west('shop/web')).slices.map(({ metadata }) => metadata.name);
+    for (const by of ['linkspan.dev', 'somebody', '']) {
+      put('web-west-ipv4', by);
+      put('web-west-abc', 'endpointslicemirroring-controller.k8s.io');
+      put('web-west-ipv6', by);
+      await eventually('both are shown', async () => shown().join() === 'web-west-ipv4,web-west-ipv6');
+      cluster.store.delete('discovery.k8s.io/v1', 'EndpointSlice', 'shop', 'web-west-ipv6');
+      await eventually('one is shown', async () => shown().join() === 'web-west-ipv4');
+    }
+    for (const name of ['web-west-ipv4', 'web-west-abc'])
+      cluster.store.delete('discovery.k8s.io/v1', 'EndpointSlice', 'shop', name);
+    await eventually('none is shown', async () => shown().length === 0);
   });
 
   it('knows what is derived from a ServiceImport, from which clusters, and who has a name that it needs (K3, A6)', async () => {

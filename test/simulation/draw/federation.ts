@@ -219,7 +219,7 @@ const happens: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<reado
           ...doing('edit mirror'),
           kind: fc.constantFrom('Service', 'EndpointSlice'),
           index: fc.nat({ max: 7 }),
-          how: fc.constantFrom('delete', 'delete', 'label', 'annotation', 'content', 'disown'),
+          how: fc.constantFrom('delete', 'delete', 'label', 'annotation', 'content', 'disown', 'manager'),
         }),
       ],
     ] as Weighted

@@ -125,8 +125,8 @@ export const services: Weighted = [
         'EndpointSlice',
       ),
       index,
-      how: fc.constantFrom<'delete' | 'label' | 'annotation' | 'content' | 'disown'>(
-        ...(['delete', 'delete', 'label', 'annotation', 'content', 'disown'] as const),
+      how: fc.constantFrom<'delete' | 'label' | 'annotation' | 'content' | 'disown' | 'manager'>(
+        ...(['delete', 'delete', 'label', 'annotation', 'content', 'disown', 'manager'] as const),
       ),
     }),
   ],
