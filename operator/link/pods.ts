@@ -43,17 +43,18 @@ export class Pods {
   recount(target: TargetView): void {
     this.#counts.clear();
     this.#count = 0;
-    for (const key of target.keys()) this.#listed(target, key);
+    for (const key of this.#keys(target)) this.#listed(target, key);
   }
 
-  /** Returns the pods behind all Services, for a limit on their number. */
+  /** Returns the pods behind all Services, for a limit on their number; of one that is not known, those that are mirrored. */
   *candidates(target: TargetView): Generator<Candidate> {
-    for (const key of target.keys()) {
+    for (const key of this.#keys(target)) {
       const listed = this.#listed(target, key);
-      if (listed === undefined || listed === 'unknown') continue;
+      if (listed === undefined) continue;
       const since = target.get(key)?.service.metadata.creationTimestamp ?? '';
       const mirrored = new Set(this.#mirrored(key));
-      for (const hostname of listed) yield { key: podKey(key, hostname), since, isMirrored: mirrored.has(hostname) };
+      for (const hostname of listed === 'unknown' ? mirrored : listed)
+        yield { key: podKey(key, hostname), since, isMirrored: mirrored.has(hostname) };
     }
   }
 
@@ -109,11 +110,17 @@ export class Pods {
 
   #listed(target: TargetView, key: string): ReadonlySet<string> | 'unknown' | undefined {
     const listed = hostnamesOf(target, key);
-    const count = listed === 'unknown' ? (this.#counts.get(key) ?? 0) : (listed?.size ?? 0);
+    const count = listed === 'unknown' ? (this.#counts.get(key) ?? this.#mirrored(key).length) : (listed?.size ?? 0);
     this.#count += count - (this.#counts.get(key) ?? 0);
     if (count === 0) this.#counts.delete(key);
     else this.#counts.set(key, count);
     return listed;
+  }
+
+  /** The keys of the Services that may have pods: those that are known, and those that are mirrored. */
+  #keys(target: TargetView): ReadonlySet<string> {
+    const { cluster, source } = this.#options;
+    return new Set([...target.keys(), ...source.keysOf(cluster)]);
   }
 
   #mirrored(key: string): readonly string[] {

@@ -11,7 +11,7 @@ import { flagOf } from '../../crds/operator-settings.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
 import { portsOfPod } from '../mirror/endpoint-mirrors.ts';
-import { endpointPorts, mergePorts } from '../mirror/target-endpoints.ts';
+import { endpointPorts, mergePorts, newestFirst } from '../mirror/target-endpoints.ts';
 import { isOfPod, podServicesOf, slicesOf, type Standing } from './membership.ts';
 import type { ObservedImport, TargetExporter } from './observed.ts';
 
@@ -103,7 +103,7 @@ export function readPods(service: Service, slices: readonly EndpointSlice[]): re
   const [family] = ipFamilies;
   const named = new Map<string, ImportedPod>();
   const unnamed = new Map<string, ImportedPod>();
-  for (const slice of slices) {
+  for (const slice of newestFirst(slices)) {
     if (slice.addressType === 'FQDN') continue;
     const ports = endpointPorts(slice, service).filter(({ port }) => isPortNumber(port));
     for (const { hostname, addresses, conditions } of slice.endpoints ?? []) {
@@ -122,12 +122,13 @@ function add(pods: Map<string, ImportedPod>, pod: ImportedPod): void {
   const hostname = podHostname(pod);
   if (!isDnsLabel(hostname)) return;
   const known = pods.get(hostname);
-  pods.set(
-    hostname,
-    known === undefined
-      ? pod
-      : { ...pod, ready: known.ready === true || pod.ready === true, ports: mergePorts(known.ports, pod.ports) },
-  );
+  if (known === undefined) {
+    pods.set(hostname, pod);
+    return;
+  }
+  const [first, second] = pod.ready === true && known.ready !== true ? [pod, known] : [known, pod];
+  const ready = known.ready === true || pod.ready === true;
+  pods.set(hostname, { ...pod, ready, ports: mergePorts(first.ports, second.ports) });
 }
 
 const isPortNumber = (port: number): boolean => Number.isInteger(port) && port >= 1 && port <= 65_535;

@@ -119,7 +119,7 @@ function headless(
       });
       parts.push(writable(observed, given.name, rendered));
     } catch (error) {
-      parts.push({ ...NOTHING, refusals: [{ reason: 'InvalidService', message: describe(error) }] });
+      parts.push({ ...kept(observed, given.name), refusals: [{ reason: 'InvalidService', message: describe(error) }] });
     }
   }
   const mirror = renderOf(HeadlessMirror, {
@@ -133,6 +133,15 @@ function headless(
   parts.push(writable(observed, local, mirror));
   return merged(parts);
 }
+
+/** One of our Services as it is, and its endpoints, which follow the gateway: what it must be no construct takes. */
+const kept = (observed: Observed, name: string): Manifests => ({
+  ...NOTHING,
+  services: observed.owned.services
+    .filter(({ metadata }) => metadata.name === name)
+    .map((object) => ({ of: SERVICES, object })),
+  endpoints: refreshedEndpoints(observed, (service) => service === name).map(toDesired),
+});
 
 /** While the endpoints of the target are not known, ours stay, and still follow the gateway (rules F3, G1). */
 function retainedEndpoints(observed: Observed, shape: MirroredShape): readonly Desired[] {

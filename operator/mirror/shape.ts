@@ -131,8 +131,10 @@ function endpointsOf({ slices, departed, owned }: Observed, service: Service): T
 }
 
 /** Leaves out the pods that the limit of the Link does not allow; what is mirrored stays. */
-function withoutSurplus(endpoints: TargetEndpoints, { admitsPod, departed }: Observed): TargetEndpoints {
-  const hosts = [...endpoints.hosts].filter(([hostname]) => departed.has(hostname) || admitsPod(hostname));
+function withoutSurplus(endpoints: TargetEndpoints, { admitsPod, departed, owned }: Observed): TargetEndpoints {
+  const mirrored = endpointMirrors(owned);
+  const stays = (hostname: string): boolean => departed.has(hostname) || mirrored.has(hostname);
+  const hosts = [...endpoints.hosts].filter(([hostname]) => stays(hostname) || admitsPod(hostname));
   return { ...endpoints, hosts: new Map(hosts) };
 }
 

@@ -38,28 +38,22 @@ export function readSlices(service: Service, slices: readonly EndpointSlice[]): 
   const subsets = new Map<string, { hostnames: Set<string>; ports: readonly EndpointPort[] }>();
   let any = false;
   let anyReady = false;
-  for (const slice of slices) {
-    // Addresses that are host names are not routed to.
-    if (slice.addressType === 'FQDN') continue;
-    const ports = endpointPorts(slice, service);
-    const portsKey = JSON.stringify(ports);
-    for (const { conditions, hostname } of slice.endpoints ?? []) {
-      // The API defines an absent `ready` as ready.
-      const listed = publishAll || (conditions?.ready ?? true);
-      any = true;
-      anyReady ||= listed;
-      if (hostname === undefined || !isDnsLabel(hostname)) continue;
-      const known = hosts.get(hostname);
-      hosts.set(hostname, {
-        hostname,
-        listed: listed || known?.listed === true,
-        ports: known === undefined ? ports : mergePorts(known.ports, ports),
-      });
-      if (!listed) continue;
-      const subset = subsets.get(portsKey) ?? { hostnames: new Set<string>(), ports };
-      subset.hostnames.add(hostname);
-      subsets.set(portsKey, subset);
-    }
+  for (const { isReady, hostname, ports, portsKey } of listings(service, slices)) {
+    const listed = publishAll || isReady;
+    any = true;
+    anyReady ||= listed;
+    if (hostname === undefined || !isDnsLabel(hostname)) continue;
+    const known = hosts.get(hostname);
+    const merged = known === undefined ? ports : mergePorts(known.ports, ports);
+    hosts.set(hostname, { hostname, listed: listed || known?.listed === true, ports: merged });
+    if (!listed) continue;
+    const own = known === undefined ? ports : ports.filter((port) => isAmong(merged, port));
+    // Another slice tells all of them.
+    if (own.length === 0 && ports.length > 0) continue;
+    const key = own.length === ports.length ? portsKey : JSON.stringify(own);
+    const subset = subsets.get(key) ?? { hostnames: new Set<string>(), ports: own };
+    subset.hostnames.add(hostname);
+    subsets.set(key, subset);
   }
   return {
     any,
@@ -68,6 +62,45 @@ export function readSlices(service: Service, slices: readonly EndpointSlice[]): 
     subsets: [...subsets.values()].map(({ hostnames, ports }) => ({ hostnames: [...hostnames], ports })),
   };
 }
+
+/** One endpoint as a slice lists it. */
+interface Listing {
+  readonly isReady: boolean;
+  readonly hostname: string | undefined;
+  readonly ports: readonly EndpointPort[];
+  readonly portsKey: string;
+}
+
+/** Returns what slices list, those first that count where two tell different ports of one pod: {@link newestFirst}. */
+function listings(service: Service, slices: readonly EndpointSlice[]): readonly Listing[] {
+  const all: Listing[] = [];
+  for (const slice of newestFirst(slices)) {
+    // Addresses that are host names are not routed to.
+    if (slice.addressType === 'FQDN') continue;
+    const ports = endpointPorts(slice, service);
+    const portsKey = JSON.stringify(ports);
+    for (const { conditions, hostname } of slice.endpoints ?? []) {
+      // The API defines an absent `ready` as ready.
+      all.push({ isReady: conditions?.ready ?? true, hostname, ports, portsKey });
+    }
+  }
+  return [...all.filter(({ isReady }) => isReady), ...all.filter(({ isReady }) => !isReady)];
+}
+
+/**
+ * Returns the slices in the order in which they count. While a port changes its number, Kubernetes lists a pod in two
+ * slices for a while: what the one says counts in which the pod is ready, then what the newer one says.
+ */
+export const newestFirst = (slices: readonly EndpointSlice[]): readonly EndpointSlice[] =>
+  slices.length < 2
+    ? slices
+    : slices.toSorted(({ metadata: a }, { metadata: b }) =>
+        a.creationTimestamp === b.creationTimestamp
+          ? compare(a.name, b.name)
+          : compare(b.creationTimestamp ?? '', a.creationTimestamp ?? ''),
+      );
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
  * Returns the endpoints with pods that are gone and keep their endpoint mirrors, as pods that are only not ready.
@@ -115,13 +148,14 @@ export function endpointPorts(slice: EndpointSlice, service: Service): readonly 
   );
 }
 
-/** Returns the ports of both, each once. */
-export function mergePorts(a: readonly EndpointPort[], b: readonly EndpointPort[]): readonly EndpointPort[] {
-  const merged = new Map(
-    [...a, ...b].map((port) => [`${port.name ?? ''}/${port.protocol ?? 'TCP'}/${port.port}`, port]),
-  );
-  return sortPorts([...merged.values()]);
-}
+/** Returns the ports of both; of two of one name and protocol, the first. */
+export const mergePorts = (a: readonly EndpointPort[], b: readonly EndpointPort[]): readonly EndpointPort[] =>
+  sortPorts([...a, ...b.filter((port) => !a.some((other) => nameOf(other) === nameOf(port)))]);
+
+const nameOf = ({ name, protocol }: EndpointPort): string => `${name ?? ''}/${protocol ?? 'TCP'}`;
+
+const isAmong = (ports: readonly EndpointPort[], of: EndpointPort): boolean =>
+  ports.some((port) => nameOf(port) === nameOf(of) && port.port === of.port);
 
 const sortPorts = (ports: readonly EndpointPort[]): readonly EndpointPort[] =>
   ports

@@ -138,7 +138,7 @@ function trimSliceBut(
   { metadata, addressType, endpoints, ports }: EndpointSlice,
   endpoint: (full: SliceEndpoint) => object,
 ): EndpointSlice {
-  const { name, namespace, uid, resourceVersion, labels = {} } = metadata;
+  const { name, namespace, uid, resourceVersion, creationTimestamp, labels = {} } = metadata;
   const service = labels[Label.serviceName];
   return {
     metadata: {
@@ -146,6 +146,7 @@ function trimSliceBut(
       namespace,
       uid,
       resourceVersion,
+      creationTimestamp,
       labels: service === undefined ? {} : { [Label.serviceName]: service },
     },
     addressType,

@@ -74,6 +74,11 @@ export type Command =
   | { readonly do: 'lose slices'; readonly link: TargetName; readonly ms: number }
   /** An exported headless Service with so many pods that losing them is a mass deletion. */
   | { readonly do: 'put set'; readonly link: TargetName; readonly pods: number }
+  /**
+   * Another one whose slices are made by hand, for as many pods; in a second slice, the first pod has another number of
+   * the same port.
+   */
+  | { readonly do: 'put by hand'; readonly link: TargetName; readonly pods: number; readonly second: boolean }
   /** Objects that no API server would store, by their number (see hostile.ts). */
   | {
       readonly do: 'put hostile';

@@ -29,7 +29,16 @@ interface LinkSpec {
 
 /** Commands that touch nothing but targets, and may come at any time. */
 const OF_TARGETS: ReadonlySet<Command['do']> = new Set<Command['do']>([
-  ...(['put service', 'remove service', 'put many', 'lose all', 'lose part', 'lose slices', 'put set'] as const),
+  ...([
+    'put service',
+    'remove service',
+    'put many',
+    'lose all',
+    'lose part',
+    'lose slices',
+    'put set',
+    'put by hand',
+  ] as const),
   ...(['renew pods', 'export', 'set pods', 'set slice', 'put secret', 'move target', 'put foreign'] as const),
   ...(['federate', 'federate many'] as const),
   ...(['kill gateway', 'revive gateway', 'wait', 'put hostile', 'remove hostile', 'spoil service', 'lag'] as const),

@@ -20,6 +20,8 @@ export interface History {
   readonly spareAhead?: number;
   /** Whether a client of the admin port never lets go of its connection. @default false */
   readonly scrapesHang?: boolean;
+  /** Most pods of a target that have an endpoint mirror (E10). @default - more than there are */
+  readonly maxEndpointMirrors?: number | undefined;
   /** With two, one of them leads. */
   readonly replicas: 1 | 2;
   /** Of the replicas. */
@@ -76,6 +78,7 @@ const plain: fc.Arbitrary<History> = fc.record({
   bookmarks: fc.constantFrom(true, true, true, false),
   spareAhead: fc.constantFrom(0, 1_000),
   scrapesHang: fc.constantFrom(false, false, false, true),
+  maxEndpointMirrors: fc.constantFrom(undefined, undefined, undefined, 3, 8),
   replicas: fc.constantFrom<1 | 2>(1, 1, 2),
   clocks: fc.tuple(clock, clock),
   commands: fc

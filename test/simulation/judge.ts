@@ -12,6 +12,7 @@ import { Guard, keyOfMirror } from './guard.ts';
 import { Lost } from './lost.ts';
 import { LostMembers } from './lost-members.ts';
 import { keptMirror, MIRRORS } from './lost-mirrors.ts';
+import { LostPods } from './lost-pods.ts';
 import { isFederated, leadsThroughGateways, LOCAL_MEMBER, membersIn } from './members.ts';
 import { EXPORT_LABEL } from './target-users.ts';
 import type { Sender } from './world/internet.ts';
@@ -62,6 +63,7 @@ export class Judge {
   /** Of mirrors, and of memberships in federated Services. */
   readonly lost: Lost;
   readonly lostMembers: LostMembers | undefined;
+  readonly lostPods: LostPods;
 
   /** By Lease of a Link: who holds it, and since when by true time. */
   readonly #holders = new Map<
@@ -97,13 +99,25 @@ export class Judge {
       isServed: (name: LinkName, cluster: string) => this.isServedByUs(name, cluster),
     };
     this.lost = new Lost({ ...ofLost, ...MIRRORS });
+    this.lostPods = new LostPods(
+      nowMs,
+      (what) => this.complain(what),
+      () => targetsOf('west'),
+    );
     if (hasMembers) this.lostMembers = new LostMembers(east, ofLost, (name) => this.isHeldByAnother(name));
     east.onOperatorWrite((sender, resource, event) => this.#saw(sender, resource, event));
     east.onWrite((sender, { plural }, event) => {
       const { type, object } = event;
       // Linkerd's controller takes Leases too.
       if (plural === 'leases') this.#sawLease(sender, event);
-      if (plural === 'links') this.lost.linksChanged();
+      if (plural === 'links') {
+        this.lost.linksChanged();
+        if (object.metadata.generation !== event.previous?.metadata.generation || type === 'DELETED')
+          this.lostPods.excuse();
+      }
+      if (plural === 'namespaces') this.lostPods.excuse();
+      if (plural === 'services' && type === 'DELETED' && sender !== undefined) this.lostPods.deleted(object);
+      else if (plural === 'services' && (type === 'ADDED' || sender === undefined)) this.lostPods.written(object);
       // What Linkerd's control plane has credentials of counts, too.
       if (plural === 'links' || plural === 'secrets') this.lostMembers?.linksChanged();
       if (plural === 'services') this.lostMembers?.seen(object, { isByUs: sender !== undefined });
@@ -159,6 +173,7 @@ export class Judge {
     this.#holders.clear();
     this.forgive();
     this.lost.restored();
+    this.lostPods.excuse();
     this.lostMembers?.restored();
     this.#restoredMs = this.#nowMs();
   }

@@ -119,6 +119,7 @@ export class Operators {
         // The oracle has no memory of pods that were: at rest the grace period is over.
         endpointMirrorGrace: `${history.graceSeconds ?? 0}s`,
         endpoints: history.endpoints,
+        ...(history.maxEndpointMirrors !== undefined && { maxEndpointMirrors: String(history.maxEndpointMirrors) }),
         // Histories have none.
         failover: false,
         probeConnectTo,

@@ -36,6 +36,8 @@ export interface LinkState {
 }
 
 export interface SourceState {
+  /** Most pods of a target that have an endpoint mirror (E10). */
+  readonly maxEndpointMirrors: number;
   readonly endpointsKind: 'endpoints' | 'slices';
   readonly namespaces: ReadonlySet<string>;
   readonly services: readonly KubeObject[];
@@ -96,7 +98,11 @@ export function expected(links: readonly LinkState[], source: SourceState): Expe
   for (const link of links) {
     const exported = link.services.filter((service) => modeOf(link, service) !== undefined);
     counts.set(link.name, { total: exported.length, ready: 0 });
-    wishes.push(...exported.flatMap((service) => wishOf(link, service, source) ?? []));
+    const isCrowded = podsBehind(link, exported) > source.maxEndpointMirrors;
+    const own = exported.flatMap((service) => wishOf(link, service, source) ?? []);
+    wishes.push(...(isCrowded ? own.map((wish) => mirroredPart(wish, source)) : own));
+    // Which pods are left out depends on the past, and so does which Service lacks some.
+    if (isCrowded) counts.delete(link.name);
     probe(link, source, objects);
   }
   const given = names(wishes);
@@ -105,7 +111,8 @@ export function expected(links: readonly LinkState[], source: SourceState): Expe
     // The namespace is made for a mirror that gets its name.
     if (given.get(idOf(wish)) === undefined) continue;
     namespaces.add(service.metadata.namespace!);
-    if (mirror(wish, given, source, objects)) counts.get(link.name)!.ready += 1;
+    const count = counts.get(link.name);
+    if (mirror(wish, given, source, objects) && count !== undefined) count.ready += 1;
   }
   return { objects, counts, namespaces };
 }
@@ -137,7 +144,7 @@ function wishOf(link: LinkState, service: KubeObject, source: SourceState): Wish
   if (!ports.some(isTcp)) return undefined;
 
   const slices = slicesBehind(link.slices, link.spec.selector, service);
-  const hosts = new Map<string, Host>();
+  const hosts = new Map<string, Host & { readonly since: string }>();
   let any = false;
   let anyReady = false;
   for (const slice of slices) {
@@ -145,8 +152,12 @@ function wishOf(link: LinkState, service: KubeObject, source: SourceState): Wish
       const listed = publishNotReadyAddresses || conditions?.ready !== false;
       any = true;
       anyReady ||= listed;
-      if (hostname !== undefined && DNS_LABEL.test(hostname))
-        hosts.set(hostname, { hostname, listed, ports: (slice['ports'] ?? []) as readonly Port[] });
+      if (hostname === undefined || !DNS_LABEL.test(hostname)) continue;
+      // D6: that of the newer slice counts. Those that tell two are made by hand, and list pods that are ready.
+      const since = slice.metadata.creationTimestamp ?? '';
+      const known = hosts.get(hostname);
+      if (known === undefined || since > known.since)
+        hosts.set(hostname, { hostname, listed, since, ports: (slice['ports'] ?? []) as readonly Port[] });
     }
   }
   const wish = { link, service, hosts: [], anyReady };
@@ -164,6 +175,31 @@ function wishOf(link: LinkState, service: KubeObject, source: SourceState): Wish
   );
   if (there === undefined) return undefined;
   return { ...wish, form: specOf(there).clusterIP === 'None' ? 'headless' : 'clusterIP' };
+}
+
+/** How many pods of a Link's target would have an endpoint mirror (E10). */
+function podsBehind(link: LinkState, exported: readonly KubeObject[]): number {
+  const headless = exported.filter(
+    (service) => modeOf(link, service) === 'gateway' && specOf(service).clusterIP === 'None',
+  );
+  return headless.reduce((sum, service) => {
+    const slices = slicesBehind(link.slices, link.spec.selector, service);
+    const endpoints = slices.flatMap((slice) => (slice['endpoints'] ?? []) as readonly Endpoint[]);
+    return sum + new Set(endpoints.flatMap(({ hostname }) => hostname ?? [])).size;
+  }, 0);
+}
+
+/** E10: of more pods than the limit allows, those that have an endpoint mirror keep it. */
+function mirroredPart(wish: Wish, source: SourceState): Wish {
+  const { name, namespace } = wish.service.metadata;
+  const isMirrored = ({ hostname }: Host): boolean =>
+    source.services.some(
+      (object) =>
+        object.metadata.namespace === namespace &&
+        isOf(wish.link, object) &&
+        object.metadata.annotations?.['mirror.linkerd.io/remote-svc-fq-name']?.startsWith(`${hostname}.${name}.`),
+    );
+  return { ...wish, hosts: wish.hosts.filter(isMirrored) };
 }
 
 /** D9: those without the export label count where there is no selector, or those with it list nobody. */

@@ -77,6 +77,7 @@ export function differences(stage: Stage): readonly string[] {
   const slices = east.list('discovery.k8s.io/v1', 'EndpointSlice');
   const source: SourceState = {
     endpointsKind: history.endpoints,
+    maxEndpointMirrors: history.maxEndpointMirrors ?? Infinity,
     namespaces: new Set(
       east
         .list('v1', 'Namespace')

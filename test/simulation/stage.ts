@@ -40,6 +40,7 @@ import { editMirror, putForeign } from './source-users.ts';
 import {
   copyServices,
   keepSlicesByHand,
+  putByHand,
   putService,
   putSet,
   renewPods,
@@ -116,6 +117,7 @@ export class Stage {
         if (event.type !== 'DELETED') this.judge.guard.seen(event.object);
         if (event.type !== 'DELETED') this.judge.lostMembers?.guard.seen(event.object);
         const name = TARGETS.find((each) => this.#homes[each] === cluster);
+        if (name !== undefined) this.judge.lostPods.targetChanged(name, cluster, event.object);
         if (plural !== 'services') return;
         this.judge.lostMembers?.seen(event.object, { isByUs: false });
         if (name === undefined) return;
@@ -259,6 +261,9 @@ export class Stage {
       }
       case 'put set':
         putSet(this.targets[command.link], command.pods);
+        break;
+      case 'put by hand':
+        putByHand(this.targets[command.link], command.pods, command.second);
         break;
       case 'put hostile': {
         const put = command.kind === 'Service' ? putHostileService : putHostileSlice;
@@ -488,6 +493,7 @@ export class Stage {
           .map((mirror) => keyOfMirror(cluster, mirror)),
     });
     this.judge.lost.targetReplaced(name, target);
+    this.judge.lostPods.excuse();
     this.judge.lostMembers?.lost(what, clusters, { before: members, after: membersOf(target) });
     this.judge.lostMembers?.targetReplaced(name, target);
   }

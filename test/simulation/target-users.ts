@@ -5,7 +5,7 @@
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { HistoryCluster } from './cluster.ts';
 import { fateOf } from './hostile.ts';
-import { type Command, type Export, type PodState, PORTS } from './command.ts';
+import { type Command, type Export, type OfSource, type PodState, PORTS } from './command.ts';
 import { membershipOf } from './members.ts';
 
 export const EXPORT_LABEL = 'mirror.linkerd.io/exported';
@@ -14,7 +14,8 @@ type Of<T extends Command['do']> = Omit<Extract<Command, { do: T }>, 'do' | 'lin
 
 type Labels = Record<string, string>;
 
-export function putService(target: HistoryCluster, command: Of<'put service'>): void {
+/** @param command with `selector` false, it has none, whatever its kind */
+export function putService(target: HistoryCluster, command: Of<'put service'> & { readonly selector?: false }): void {
   const { namespace, name, kind, exported, ports, tag, publishNotReady } = command;
   const clusterIP = kind === 'headless' ? { clusterIP: 'None' } : {};
   const there = target.get('v1', 'Service', namespace, name);
@@ -39,7 +40,9 @@ export function putService(target: HistoryCluster, command: Of<'put service'>): 
       ...(live?.clusterIP === undefined ? {} : { clusterIP: live.clusterIP }),
       ...clusterIP,
       ...(kind === 'external' ? { type: 'ExternalName', externalName: 'example.com' } : { ports: PORTS[ports] }),
-      ...(kind === 'selectorless' || kind === 'external' ? {} : { selector: { app: name } }),
+      ...(kind === 'selectorless' || kind === 'external' || command.selector === false
+        ? {}
+        : { selector: { app: name } }),
       ...(publishNotReady ? { publishNotReadyAddresses: true } : {}),
     },
   });
@@ -92,6 +95,49 @@ export function putSet(target: HistoryCluster, pods: number): void {
   putService(target, { ...of, kind: 'headless', exported: 'true', ports: 0, tag: 'a', publishNotReady: false });
   const hostnames = Array.from({ length: pods }, (_, index) => `${SET}-${index}`);
   setPods(target, { ...of, pods: hostnames.map((hostname) => ({ hostname, ready: true })) });
+}
+
+/** The name of the Service that {@link putByHand} puts. */
+export const HAND = 'hand';
+
+/** A headless Service without a selector, with so many pods in a slice made by hand, the first in two. */
+export function putByHand(target: HistoryCluster, pods: number, second: boolean): void {
+  const of = { namespace: 'shop', name: HAND };
+  if (target.get('v1', 'Service', 'shop', HAND) === undefined) {
+    const plain = { ...of, exported: 'true', ports: 0, tag: 'a', publishNotReady: false } as const;
+    putService(target, { ...plain, kind: 'headless', selector: false });
+  }
+  const hostnames = Array.from({ length: pods }, (_, index) => `${HAND}-${index}`);
+  putSlice(target, { ...of, slice: HAND + BY_HAND, hostnames, port: 8080 });
+  putSlice(target, { ...of, slice: `${HAND}-2${BY_HAND}`, hostnames: hostnames.slice(0, second ? 1 : 0), port: 9090 });
+}
+
+/** A slice made by hand; without an endpoint it goes. */
+function putSlice(
+  target: HistoryCluster,
+  {
+    namespace,
+    name,
+    slice,
+    hostnames,
+    port,
+  }: OfSource & Readonly<{ slice: string; hostnames: readonly string[]; port: number }>,
+): void {
+  if (hostnames.length === 0) {
+    if (target.get('discovery.k8s.io/v1', 'EndpointSlice', namespace, slice) !== undefined)
+      target.remove('discovery.k8s.io/v1', 'EndpointSlice', namespace, slice);
+    return;
+  }
+  target.put({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name: slice, namespace, labels: { 'kubernetes.io/service-name': name } },
+    addressType: 'IPv4',
+    endpoints: hostnames.map((hostname, index) => ({
+      ...{ addresses: [`10.244.2.${index + 1}`], conditions: { ready: true }, hostname },
+    })),
+    ports: [{ name: 'http', port, protocol: 'TCP' }],
+  });
 }
 
 /** Deletes the pods behind a Service. @returns makes them anew, as far as there are none of their names */

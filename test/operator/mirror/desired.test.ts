@@ -328,6 +328,19 @@ describe('a pod that a construct refuses', () => {
     expect(names(endpoints)).toEqual(['web-1-west', 'web-west']);
     expect(refusals).toMatchObject([{ reason: 'InvalidService', message: expect.stringContaining('web-2') as string }]);
   });
+
+  it('keeps its endpoint mirror, which follows the gateway (D6)', () => {
+    const dns = { ...targetSlice([{ hostname: 'web-2' }]), ports: [{ name: 'dns', port: 53, protocol: 'UDP' }] };
+    const endpoints = [ownedEndpoints('web-2-west', [{ addresses: [{ ip: '203.0.113.9' }], ports: gatewayPorts }])];
+    const manifests = manifestsOf({
+      service: headlessService(),
+      slices: [dns],
+      gateway: { alive: false },
+      owned: { ...mirrors(['web-2-west', '10.96.0.12']).owned, endpoints },
+    });
+    expect(names(manifests.services)).toEqual(['web-2-west']);
+    expect(subsetsOf(manifests, 'web-2-west')).toEqual([{ notReadyAddresses: gatewayIps, ports: gatewayPorts }]);
+  });
 });
 
 describe('while nothing can be decided', () => {

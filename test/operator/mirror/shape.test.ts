@@ -240,6 +240,15 @@ describe('a headless Service of more pods than v1 Endpoints can show (D10)', () 
   });
 });
 
+/** The endpoint mirror of a pod. */
+const mirrorOf = (hostname: string, port: number) => {
+  const { metadata } = ownedService(`${hostname}-west`);
+  const labels = { ...metadata.labels, 'mirror.linkerd.io/headless-mirror-svc-name': 'web-west' };
+  const annotations = { 'mirror.linkerd.io/remote-svc-fq-name': `${hostname}.web.shop.svc.cluster.local` };
+  const ports = [{ name: 'http', port, protocol: 'TCP' as const }];
+  return { metadata: { ...metadata, labels, annotations }, spec: { ports } };
+};
+
 describe('what the limits of a Link do not allow (E10)', () => {
   it('is refused, and what is mirrored stays', () => {
     expect(shapeOf(observed({ isAdmitted: false }))).toMatchObject({
@@ -262,17 +271,13 @@ describe('what the limits of a Link do not allow (E10)', () => {
     expect('note' in shape && shape.note).toMatch(/^1 of its pods are without an endpoint mirror/);
     const none = shapeOf({ ...state, admitsPod: () => false });
     expect([none.kind, hostsOf(none)]).toEqual(['headless', []]);
+    const owned = { ...NOTHING_OWNED, services: [mirrorOf('web-0', 8080)] };
+    const mirrored = shapeOf({ ...state, owned, admitsPod: () => false });
+    expect(hostsOf(mirrored).map(({ hostname }) => hostname)).toEqual(['web-0']);
   });
 });
 
 describe('pods that are gone and keep their endpoint mirrors (D11, E6)', () => {
-  const mirrorOf = (hostname: string, port: number) => {
-    const { metadata } = ownedService(`${hostname}-west`);
-    const labels = { ...metadata.labels, 'mirror.linkerd.io/headless-mirror-svc-name': 'web-west' };
-    const annotations = { 'mirror.linkerd.io/remote-svc-fq-name': `${hostname}.web.shop.svc.cluster.local` };
-    const ports = [{ name: 'http', port, protocol: 'TCP' as const }];
-    return { metadata: { ...metadata, labels, annotations }, spec: { ports } };
-  };
   const services = [ownedService('web-west', 'None'), mirrorOf('web-0', 8080), mirrorOf('web-7', 9090)];
   const state = (departed: readonly string[], slices = pods) =>
     observed({

@@ -113,6 +113,27 @@ describe('what slices say', () => {
     expect(readSlices(service(), slices).hosts.get('db-0')?.ports).toMatchObject([metrics, sql]);
   });
 
+  it('of two numbers of one port, that of the slice counts in which the pod is ready, then of the newer one (D6)', () => {
+    const old = slice([pod('db-0'), pod('db-1', false)]);
+    const next = slice([pod('db-0'), pod('db-1')], { ports: [{ name: 'sql', port: 9999 }] });
+    const made = (of: EndpointSlice, creationTimestamp: string) => ({
+      ...of,
+      metadata: { ...of.metadata, creationTimestamp },
+    });
+    const portsIn = (slices: readonly EndpointSlice[]) => {
+      const { hosts, subsets } = readSlices(service(), slices);
+      return [
+        ['db-0', 'db-1'].map((hostname) => hosts.get(hostname)?.ports.map(({ port }) => port)),
+        subsets.map(({ hostnames, ports }) => [hostnames, ports[0]?.port]),
+      ];
+    };
+    const rollout = [made(old, '2026-01-01T00:00:00Z'), made(next, '2026-01-02T00:00:00Z')];
+    for (const slices of [rollout, [...rollout].reverse()])
+      expect(portsIn(slices)).toEqual([[[9999], [9999]], [[['db-0', 'db-1'], 9999]]]);
+    const back = [made(old, '2026-01-02T00:00:00Z'), made(next, '2026-01-01T00:00:00Z')];
+    expect(portsIn(back)[0]).toEqual([[5432], [9999]]);
+  });
+
   it('a port without a number stands for any, and is nothing to mirror', () => {
     const open = slice([pod('db-0')], {
       ports: [

@@ -85,6 +85,24 @@ const keptMirror = fc
     ...[{ do: 'wait', ms: 35_000 } as const, { do: 'wait', ms: 4_000 } as const],
   ]);
 
+/**
+ * Pods that are listed in slices made by hand, one of them by two that disagree (D6); and such slices are not known for a
+ * moment, since those of another Service are looked for (E10).
+ */
+const byHand = fc
+  .tuple(fc.constantFrom(2, 4), fc.boolean(), wait(100, 1_000, 4_000))
+  .map(([pods, second, waiting]): readonly Command[] => [
+    { do: 'put by hand', link: 'west', pods, second: false },
+    { do: 'put set', link: 'west', pods: 11 },
+    { do: 'wait', ms: 4_000 },
+    ...(second ? [{ do: 'put by hand', link: 'west', pods, second } as const, waiting] : []),
+    { do: 'delay', at: 'west' },
+    { do: 'put service', ...of('west'), name: 'alt', kind: 'selectorless', exported: 'true', ...PLAIN },
+    { do: 'wait', ms: 4_000 },
+    { do: 'put by hand', link: 'west', pods, second: false },
+    waiting,
+  ]);
+
 /** An older Link comes to name the cluster of one that is served, which keeps it (E9). */
 const rival = wait(1_000, 4_000).map((waiting): readonly Command[] => [
   ...[{ do: 'put link', link: 'west' } as const, { do: 'put link', link: 'bar' } as const, waiting],
@@ -234,6 +252,7 @@ export const episode: fc.Arbitrary<readonly Command[]> = fc.oneof(
   { weight: 1, arbitrary: confirmed },
   { weight: 1, arbitrary: deadGateway },
   { weight: 1, arbitrary: keptMirror },
+  { weight: 1, arbitrary: byHand },
   { weight: 3, arbitrary: lives },
   { weight: 1, arbitrary: rival },
   { weight: 1, arbitrary: stopped },

@@ -97,6 +97,13 @@ export const services: Weighted = [
   ],
   [1, fc.record({ ...doing('put set'), link: fc.constant('west' as const), pods: fc.constantFrom(12, 12, 11, 0) })],
   [
+    2,
+    fc.record({
+      ...{ ...doing('put by hand'), link: fc.constant('west' as const) },
+      ...{ pods: fc.constantFrom(2, 3, 4), second: fc.boolean() },
+    }),
+  ],
+  [
     4,
     fc.record({
       ...{ ...doing('put hostile'), link: targetName, index: fc.nat({ max: HOSTILE.services - 1 }) },

@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
+import { Pods } from '../../../operator/link/pods.ts';
+import { admitted } from '../../../operator/target/cap.ts';
+import { Losses } from '../../../operator/target/losses.ts';
+import type { TargetView } from '../../../operator/target/target.ts';
+import { headlessService, NOTHING_OWNED, ownedService, targetSlice } from '../mirror/observed.ts';
+
+const hosts = (of: string) => [`${of}-0`, `${of}-1`];
+
+/** The endpoint mirror of a pod. */
+function mirrorOf(hostname: string, service: string): Service {
+  const { metadata, spec } = ownedService(`${hostname}-west`);
+  const labels = { ...metadata.labels, 'mirror.linkerd.io/headless-mirror-svc-name': `${service}-west` };
+  const annotations = { 'mirror.linkerd.io/remote-svc-fq-name': `${hostname}.${service}.shop.svc.cluster.local` };
+  return { metadata: { ...metadata, labels, annotations }, spec: spec! };
+}
+
+/** Two headless Services of two pods: of `a` one is mirrored, of `b` both. */
+function setUp() {
+  const slices = new Map<string, readonly EndpointSlice[] | undefined>(
+    ['a', 'b'].map((name) => [`shop/${name}`, [targetSlice(hosts(name).map((hostname) => ({ hostname })))]]),
+  );
+  const mirrored = new Map([
+    ['shop/a', [mirrorOf('a-0', 'a')]],
+    ['shop/b', hosts('b').map((hostname) => mirrorOf(hostname, 'b'))],
+  ]);
+  const target = {
+    keys: () => ['shop/a', 'shop/b'],
+    get: (key: string) => ({ service: headlessService(), mode: 'gateway', key }),
+    decides: () => true,
+    slicesOf: (key: string) => slices.get(key),
+  } as unknown as TargetView;
+  const source = {
+    keysOf: () => new Set(mirrored.keys()),
+    ownedBy: ({ key }: { readonly key: string }) => ({ ...NOTHING_OWNED, services: mirrored.get(key) ?? [] }),
+  };
+  const losses = new Losses();
+  const start = () => new Pods({ cluster: 'west', source, losses, graceMs: 0, isHeadless: () => true });
+  return { slices, target, start };
+}
+
+it('pods that are mirrored are served, and counted, while their slices are not known (E10)', () => {
+  const { slices, target, start } = setUp();
+  const pods = start();
+  pods.recount(target);
+  const all = ['a-0', 'b-0', 'b-1'].map((hostname) => `shop/${hostname[0]}#${hostname}`);
+  const served = (of: Pods) => [...admitted(of.candidates(target), 3)].sort();
+  expect([served(pods), pods.count]).toEqual([all, 4]);
+  slices.set('shop/b', undefined);
+  expect([served(pods), pods.count]).toEqual([all, 4]);
+  const restarted = start();
+  restarted.recount(target);
+  expect([served(restarted), restarted.count]).toEqual([all, 4]);
+});
