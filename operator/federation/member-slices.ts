@@ -149,9 +149,12 @@ function liveOf(
   return {
     addresses: resolved.length > 0 ? resolved : listed.flatMap((each) => each.addresses),
     listed,
-    alive: gateway?.alive ?? listed.every(({ conditions }) => conditions?.ready !== false),
+    alive: gateway?.alive ?? (listed.length > 0 ? areReady(listed) : gateway?.wasAlive !== false),
   };
 }
+
+const areReady = (listed: readonly SliceEndpoint[]): boolean =>
+  listed.every(({ conditions }) => conditions?.ready !== false);
 
 const slicesOf = ({ slices }: ObservedFederation, cluster: string | undefined): readonly EndpointSlice[] =>
   slices.filter((each) => memberOf(each) === cluster);

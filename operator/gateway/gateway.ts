@@ -37,6 +37,8 @@ export interface GatewayOptions {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly report: GatewayReport;
+  /** Returns the last verdict before the operator started; undefined: it is not known. @default - it is not known */
+  readonly wasAlive?: () => boolean | undefined;
   /** Called when the addresses, port or identity of endpoints must change, or their readiness. */
   readonly onChange: () => void;
 }
@@ -50,6 +52,8 @@ export class Gateway {
   /** The gateway that endpoints lead to: the last one whose addresses are known. */
   #inUse: GatewaySettings | undefined;
   #alive: boolean | undefined;
+  /** The last verdict before the settings were the present ones. */
+  #wasAlive: boolean | undefined;
   #verdict: Verdict | undefined;
 
   constructor(options: GatewayOptions) {
@@ -62,7 +66,8 @@ export class Gateway {
     if (settings === undefined) return undefined;
     const isProbed = this.#settings?.probe !== undefined;
     const { port, identity } = settings;
-    return { port, identity, addresses: this.#inUse?.addresses ?? [], alive: isProbed ? this.#alive : true };
+    const alive = isProbed ? this.#alive : true;
+    return { port, identity, addresses: this.#inUse?.addresses ?? [], alive, wasAlive: this.#wasAlive };
   }
 
   /** Whether the addresses of the gateway that the Link has now have been looked up. */
@@ -90,6 +95,7 @@ export class Gateway {
     this.stop();
     this.#run = new AbortController();
     this.#settings = settings;
+    this.#wasAlive = this.#alive ?? this.#wasAlive ?? this.#options.wasAlive?.();
     this.#alive = undefined;
     this.#verdict = undefined;
     this.#lookup = undefined;

@@ -166,8 +166,13 @@ export class KubeClient {
   }
 
   /** What {@link apply} would make of the object, by a field manager; nothing is written. */
-  tryApply<T extends KubeObject>(of: Resource, object: KubeObject, fieldManager: string): Promise<T> {
-    return this.#apply(of, object, { dryRun: 'All', fieldManager });
+  tryApply<T extends KubeObject>(
+    of: Resource,
+    object: KubeObject,
+    fieldManager: string,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    return this.#apply(of, object, { dryRun: 'All', fieldManager }, signal);
   }
 
   #apply<T extends KubeObject>(of: Resource, object: KubeObject, query: Query, signal?: AbortSignal): Promise<T> {

@@ -52,4 +52,6 @@ export interface LinkReport {
   statusChanged(): void;
   /** Records an Event on the Link. */
   event(type: 'Normal' | 'Warning', reason: string, message: string): void;
+  /** Returns the verdict on the gateway that the status has. @default - it is not known */
+  wasAlive?(): boolean | undefined;
 }

@@ -13,6 +13,7 @@ import type { MayWrite } from '../runtime/fence.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { LinkReport } from './environment.ts';
 import { linkStatus, type LinkFindings, NO_FINDINGS, type SessionFindings } from './status.ts';
+import { readStatus } from './status-before.ts';
 import { type LinkObject, StatusWriter } from './status-writer.ts';
 
 export const LINKS: Resource = { ...LinkApi, namespaced: true };
@@ -99,6 +100,12 @@ export class Link implements LinkReport {
 
   statusChanged(): void {
     this.#writer.schedule();
+  }
+
+  wasAlive(): boolean | undefined {
+    const { conditions = [] } = readStatus(this.#options.current()?.status);
+    const status = conditions.find(({ type }) => type === 'GatewayAlive')?.status;
+    return status === undefined || status === 'Unknown' ? undefined : status === 'True';
   }
 
   /** Handles that Links were listed anew. */

@@ -7,7 +7,7 @@ import { RETRY_BACKOFF } from '../kube/backoff.ts';
 import { isConflict, isForbidden, isInvalid } from '../kube/errors.ts';
 import { SERVICES, splitKey } from '../kube/objects.ts';
 import { claimAnew, decide, refusalOf, statusOf } from '../mirror/decide.ts';
-import type { Manifests } from '../mirror/desired.ts';
+import { type Manifests, stayingEndpoints } from '../mirror/desired.ts';
 import type { Observed, OwnedObjects } from '../mirror/observed.ts';
 import type { Pass } from '../mirror/pass.ts';
 import { reconcile } from '../mirror/reconcile.ts';
@@ -151,6 +151,11 @@ export class Mirrors {
     // An answer is good for one attempt: what is tried again after a while is to be confirmed again.
     else if (observed.isConfirmed) from.forgetAnswer?.(key);
     const pass = await this.#execute(manifests, observed.owned, retained(observed, shape), signal);
+    if (pass.unreplaced.size > 0) {
+      // It stays, and follows the gateway.
+      const kept = stayingEndpoints(observed, (name) => pass.unreplaced.has(name));
+      await this.#execute(kept, observed.owned, () => true, signal);
+    }
     const { source, log, metrics } = env;
     const refusal = refusalOf(decision, pass);
     logPass(log, { link, service: key }, pass.done, {
@@ -220,6 +225,7 @@ const NO_PASS: Pass = {
   refusals: [],
   notes: [],
   errors: [],
+  unreplaced: new Set(),
   namespaceInDoubt: false,
   requeueAfterMs: undefined,
 };

@@ -9,6 +9,7 @@ import type { TargetKnowledge } from '../failover/readiness.ts';
 import { desiredProbe } from '../gateway/probe-service.ts';
 import { type Service, splitKey } from '../kube/objects.ts';
 import { type Manifests, NOTHING } from '../mirror/desired.ts';
+import { gatewayReadiness } from '../mirror/gateway-endpoints.ts';
 import type { GatewayView, LinkView, NamespaceState, Observed } from '../mirror/observed.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
 import { PROBE_KEY } from '../source/owner.ts';
@@ -186,4 +187,20 @@ export const probeAddress = (
   const { services } = source.ownedBy({ cluster, key: PROBE_KEY });
   const address = services.find(({ metadata }) => metadata.name === probeName(name))?.spec?.clusterIP;
   return isIP(address ?? '') === 0 ? undefined : address;
+};
+
+/**
+ * Returns the last verdict on a gateway by what the mirrors of its cluster show: it was not alive if none of those that
+ * have addresses is ready. Undefined: none has any.
+ */
+export const aliveBy = (cluster: string, source: Pick<SourceStores, 'keysOf' | 'ownedBy'>): boolean | undefined => {
+  let isAnyListed = false;
+  for (const key of source.keysOf(cluster)) {
+    if (key === PROBE_KEY) continue;
+    for (const isReady of gatewayReadiness(source.ownedBy({ cluster, key }))) {
+      if (isReady) return true;
+      isAnyListed = true;
+    }
+  }
+  return isAnyListed ? false : undefined;
 };

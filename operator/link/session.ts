@@ -22,7 +22,7 @@ import { SessionParty } from './federation-party.ts';
 import { SessionImports } from './import-party.ts';
 import { Mirrors } from './mirrors.ts';
 import { NamespaceBudget } from './namespaces.ts';
-import { knowledgeOf, linkViewOf, observeServed, probeAddress, probeManifests } from './observe.ts';
+import { aliveBy, knowledgeOf, linkViewOf, observeServed, probeAddress, probeManifests } from './observe.ts';
 import { Reachability } from './reachability.ts';
 import { findingsOf } from './session-findings.ts';
 import type { SessionFindings } from './status.ts';
@@ -124,6 +124,7 @@ export class Session {
       metrics,
       log,
       report,
+      wasAlive: () => report.wasAlive?.() ?? aliveBy(cluster, env.source),
       onChange: () => this.#enqueueAll(),
     });
     this.#credentials = new Credentials({

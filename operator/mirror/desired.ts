@@ -134,13 +134,18 @@ function headless(
   return merged(parts);
 }
 
+/** Our endpoints of some Services that stay as they are, and follow the gateway. */
+export const stayingEndpoints = (observed: Observed, stays: (service: string) => boolean): Manifests => ({
+  ...NOTHING,
+  endpoints: refreshedEndpoints(observed, stays).map(toDesired),
+});
+
 /** One of our Services as it is, and its endpoints, which follow the gateway: what it must be no construct takes. */
 const kept = (observed: Observed, name: string): Manifests => ({
-  ...NOTHING,
+  ...stayingEndpoints(observed, (service) => service === name),
   services: observed.owned.services
     .filter(({ metadata }) => metadata.name === name)
     .map((object) => ({ of: SERVICES, object })),
-  endpoints: refreshedEndpoints(observed, (service) => service === name).map(toDesired),
 });
 
 /** While the endpoints of the target are not known, ours stay, and still follow the gateway (rules F3, G1). */

@@ -27,17 +27,18 @@ interface Live {
 
 /**
  * Returns the gateway as the endpoints of our Service `name`. Before the first verdict, existing endpoints keep their
- * readiness, and new ones are ready (rule F2). Before the first lookup of the gateway's name, they keep their
+ * readiness, and what is empty or new has that of the verdict before (rules C1, F2). Before the first lookup of the gateway's name, they keep their
  * addresses.
  */
 export function gatewayEndpoints({ link, gateway, owned }: Observed, name: string, ready: boolean): GatewayEndpoints {
   const live = [endpointsOf(owned, name), slicesOf(owned, name)];
-  const { port = 0, identity, addresses = [], alive } = gateway ?? {};
+  const { port = 0, identity, addresses = [], alive, wasAlive } = gateway ?? {};
+  const listed = live.flatMap((each) => each.addresses);
   return {
-    addresses: addresses.length > 0 ? addresses : live.flatMap((each) => each.addresses),
+    addresses: addresses.length > 0 ? addresses : listed,
     port,
     identity,
-    alive: alive ?? live.every((each) => each.alive),
+    alive: alive ?? (listed.length > 0 ? live.every((each) => each.alive) : wasAlive !== false),
     ready,
     kind: link.endpointsKind,
   };
@@ -66,6 +67,13 @@ export function refreshedEndpoints(
       ].flat();
     });
 }
+
+/** Returns of each of our Services that lead to the gateway, and have addresses, whether these are ready. */
+export const gatewayReadiness = (owned: OwnedObjects): readonly boolean[] =>
+  owned.services
+    .filter(({ spec }) => spec?.clusterIP !== 'None')
+    .flatMap(({ metadata: { name } }) => [endpointsOf(owned, name), slicesOf(owned, name)])
+    .flatMap(({ addresses, alive }) => (addresses.length === 0 ? [] : [alive]));
 
 /** Returns our endpoints of one kind with another gateway; none if there are none, or if they are empty. */
 function refreshed(

@@ -24,6 +24,8 @@ export interface GatewayView {
   readonly addresses: readonly string[];
   /** The probe's verdict; undefined until there is one. */
   readonly alive: boolean | undefined;
+  /** The last verdict before that, or before a restart, as far as it is known: what is empty or new begins with it. */
+  readonly wasAlive?: boolean | undefined;
 }
 
 /**

@@ -3,6 +3,7 @@
  * takes one step: after one that wrote objects of a kind, the next pass sees them, and writes what needs them. Only a
  * pass that wrote nothing deletes, so that no deletion is based on an old view.
  */
+import { Label } from '../../crds/wire.ts';
 import { jittered } from '../kube/backoff.ts';
 import { isConflict, isForbidden, isNamespaceGone } from '../kube/errors.ts';
 import { keyOf, NAMESPACES } from '../kube/objects.ts';
@@ -53,6 +54,8 @@ export interface Pass<R extends Reason = Refusal> {
   readonly notes: readonly string[];
   /** Errors of what failed and must be tried again. */
   readonly errors: readonly unknown[];
+  /** Names of the objects that could not be replaced, and are there as before. */
+  readonly unreplaced: ReadonlySet<string>;
   /** Whether a write was refused because the namespace may be gone, or may not be written to. */
   readonly namespaceInDoubt: boolean;
   /** Time until the key is reconciled again although nothing failed. */
@@ -94,11 +97,12 @@ export async function takeStep<R extends Reason>(
   const plans = steps.map(({ desired, owned }) => plan(desired, owned));
   const gone = plans.flat().filter(({ op, of, object }) => op === 'delete' && !retain(of, object));
   for (const [at, actions] of plans.entries()) {
-    if ((await tally.execute(actions.filter(isWrite), signal)) === 0) continue;
+    const due = actions.filter((action) => isWrite(action) && !tally.isOfUnreplaced(action));
+    if ((await tally.execute(due, signal)) === 0) continue;
     const isLast = at === plans.length - 1;
     return tally.pass({ again: !isLast || isPartial || gone.length > 0 });
   }
-  if (!tally.isViewOld) await tally.execute(gone, signal);
+  if (!tally.isViewOld && tally.unreplaced.size === 0) await tally.execute(gone, signal);
   return tally.pass({ again: false });
 }
 
@@ -110,6 +114,8 @@ class Tally<R extends Reason> {
   readonly #notes: string[] = [];
   readonly #done: Action[] = [];
   readonly errors: unknown[] = [];
+  /** What is there of these is of the old form. */
+  readonly unreplaced = new Set<string>();
   /**
    * Whether something owned has changed since it was observed. A name that is not free to be created says nothing of
    * the kind: another key of ours may have it, and wait for a name that this one is to give up.
@@ -146,6 +152,7 @@ class Tally<R extends Reason> {
       refusals: this.#refusals,
       notes: this.#notes,
       errors: this.errors,
+      unreplaced: this.unreplaced,
       namespaceInDoubt: this.#namespaceInDoubt,
       requeueAfterMs: this.#requeueAfterMs === undefined ? undefined : jittered(this.#requeueAfterMs, random),
     };
@@ -176,7 +183,14 @@ class Tally<R extends Reason> {
     }
   }
 
+  /** Reports whether an object belongs to a Service that could not be replaced. */
+  isOfUnreplaced({ object: { metadata } }: Action): boolean {
+    const { name, labels } = metadata;
+    return this.unreplaced.has(name) || this.unreplaced.has(labels?.[Label.serviceName] ?? '');
+  }
+
   #failed({ op, object }: Action, error: unknown): void {
+    if (op === 'replace') this.unreplaced.add(object.metadata.name);
     this.isViewOld ||= op !== 'create' && isConflict(error);
     this.#namespaceInDoubt ||= isForbidden(error) || isNamespaceGone(error);
     if (!isNamespaceGone(error)) {

@@ -4,7 +4,7 @@
  * somebody else's is never written at all.
  */
 import type { KubeClient } from '../kube/client.ts';
-import { isConflict, isInvalid, unlessNotFound } from '../kube/errors.ts';
+import { ApiError, isConflict, isInvalid, unlessNotFound } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, keyOf, type KubeObject, type Resource, SERVICES } from '../kube/objects.ts';
 import { fenced, type Fenceable, type MayWrite } from './fence.ts';
 import { additions, digestOf, isEquivalent } from './compare.ts';
@@ -35,7 +35,9 @@ export interface WriteThrough {
 
 /** What is asked of an API server for the actions. */
 export interface WriteClient
-  extends Pick<KubeClient, 'fieldManager' | 'read' | 'apply' | 'patch' | 'delete'>, Fenceable<WriteClient> {}
+  extends
+    Pick<KubeClient, 'fieldManager' | 'read' | 'apply' | 'tryApply' | 'patch' | 'delete'>,
+    Fenceable<WriteClient> {}
 
 export interface ApplierOptions {
   readonly client: WriteClient;
@@ -85,6 +87,7 @@ export class Applier {
       case 'update':
         return this.#update(action, action.live, signal);
       case 'replace':
+        await this.#tryCreation(action, signal);
         await this.#delete(action.of, action.live, signal);
         // Its Endpoints were deleted with the old one.
         return this.#create(action, false, signal);
@@ -115,6 +118,23 @@ export class Applier {
       if (there === undefined || isOurs(there)) throw error;
       return { result: 'foreign', of, object: there };
     }
+  }
+
+  /**
+   * Asks whether an object could be created, under a free name, since the one that it is to replace has its own: webhooks
+   * and quotas may be against it, and none of them sees a deletion.
+   * @throws ApiError if it could not be
+   */
+  async #tryCreation(
+    { of, object, live }: Desired & { readonly live: KubeObject },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client } = this.#options;
+    const name = `linkspan-try-${live.metadata.uid ?? ''}`;
+    const other = { ...object, metadata: { ...object.metadata, name } };
+    await client.tryApply(of, other, client.fieldManager, signal).catch((error: unknown) => {
+      if (!hasNoDryRun(error)) throw error;
+    });
   }
 
   /**
@@ -203,6 +223,10 @@ export class Applier {
     return this.#options.stores[of.plural];
   }
 }
+
+/** Reports whether a webhook is in the way of the trial alone: one that has side effects cannot take part in it. */
+const hasNoDryRun = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === 400 && /does not support dry run/.test(error.message);
 
 const withPreconditions = (
   object: KubeObject,

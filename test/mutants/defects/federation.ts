@@ -201,8 +201,8 @@ export const FEDERATION: readonly Defect[] = [
     ...SLICES,
     name: 'a dead gateway is ready after a restart',
     rule: 'F2',
-    find: 'alive: gateway?.alive ?? listed.every(',
-    replace: 'alive: gateway?.alive ?? true ?? listed.every(',
+    find: 'alive: gateway?.alive ?? (listed.length > 0',
+    replace: 'alive: gateway?.alive ?? true ?? (listed.length > 0',
   },
   {
     ...SLICES,

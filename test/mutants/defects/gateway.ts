@@ -42,8 +42,8 @@ export const GATEWAY: readonly Defect[] = [
     ...GATEWAY_FILE,
     name: 'a gateway that is not probed any more stays as the last probe found it',
     rule: 'F1',
-    find: 'alive: isProbed ? this.#alive : true',
-    replace: 'alive: isProbed ? this.#alive : this.#alive',
+    find: 'const alive = isProbed ? this.#alive : true;',
+    replace: 'const alive = this.#alive;',
   },
   {
     ...GATEWAY_FILE,

@@ -408,7 +408,7 @@ export const MIRROR: readonly Defect[] = [
     ...GATEWAY_ENDPOINTS,
     name: 'before the first lookup of the gateway its mirrors lose their addresses',
     rule: 'C2',
-    find: 'addresses.length > 0 ? addresses : live.flatMap((each) => each.addresses)',
+    find: 'addresses.length > 0 ? addresses : listed',
     replace: 'addresses',
   },
   {
@@ -548,8 +548,8 @@ export const MIRROR: readonly Defect[] = [
     ...PASS,
     name: 'R1 deletes on the strength of a view that met a conflict',
     rule: 'E6',
-    find: 'if (!tally.isViewOld) await',
-    replace: 'await',
+    find: 'if (!tally.isViewOld && ',
+    replace: 'if (',
   },
   {
     ...PASS,
@@ -583,8 +583,8 @@ export const MIRROR: readonly Defect[] = [
     ...PASS,
     name: 'R9 one Service that is refused holds up the endpoints of all',
     rule: 'H4',
-    find: 'if ((await tally.execute(actions.filter(isWrite), signal)) === 0) continue;',
-    replace: 'if ((await tally.execute(actions.filter(isWrite), signal)) === 0 && tally.errors.length === 0) continue;',
+    find: 'if ((await tally.execute(due, signal)) === 0) continue;',
+    replace: 'if ((await tally.execute(due, signal)) === 0 && tally.errors.length === 0) continue;',
   },
   {
     ...PASS,

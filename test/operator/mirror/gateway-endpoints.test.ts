@@ -53,6 +53,17 @@ describe('the gateway behind a mirror', () => {
     expect(found({ ...options, gateway: { alive: undefined } }).alive).toBe(alive);
   });
 
+  it('is as it last was before its first verdict, where a mirror is empty or new (C1)', () => {
+    const restarted = (options: ObservedOptions) =>
+      found({ ...options, gateway: { alive: undefined, wasAlive: false } }).alive;
+    const empty = ownedEndpoints('web-west', []);
+    expect([restarted({}), restarted(owned({ endpoints: [empty] }))]).toEqual([false, false]);
+    expect([restarted(owned({ endpoints: [ready] })), restarted(owned({ endpoints: [notReady] }))]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   it('is not alive after the verdict that it is not, whatever endpoints say (C1)', () => {
     expect(found({ ...owned({ endpoints: [ready] }), gateway: { alive: false } }).alive).toBe(false);
     expect(found({ ...owned({ endpoints: [notReady] }), gateway: { alive: true } }).alive).toBe(true);

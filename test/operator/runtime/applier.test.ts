@@ -87,6 +87,8 @@ class Server {
   clashes = false;
   /** What admission makes of each write. */
   admission: (object: Service) => Service = (object) => object;
+  /** What the API server answers when it is asked whether it would take an object. */
+  denial: ApiError | undefined;
   /** Whether the Lease is held. */
   mayWrite = true;
   #version = 100;
@@ -118,6 +120,11 @@ class Server {
           managedFields: there?.metadata.managedFields ?? [],
         },
       });
+    },
+    tryApply: async (_of: unknown, { metadata, spec }: Service) => {
+      this.calls.push(`try ${metadata.name}`);
+      if (this.denial !== undefined) throw this.denial;
+      return { metadata, spec };
     },
     patch: async (_of: unknown, _target: unknown, operations: readonly { path: string; value: unknown }[]) => {
       this.calls.push('claim');
@@ -302,10 +309,23 @@ describe('an action', () => {
     expect(told).toEqual([]);
   });
 
+  it('to replace deletes nothing before the API server says that it would take the successor (D3)', async () => {
+    const { server, execute } = setUp(live(service('a', 80)));
+    const replacement: Action = { op: 'replace', ...want(service('a', 81)), live: live(service('a', 80)) };
+    for (const code of [403, 500]) {
+      server.denial = new ApiError(code, { message: 'denied by a webhook' }, 'apply');
+      await expect(execute(replacement)).rejects.toThrow('denied by a webhook');
+    }
+    expect(server.calls).toEqual(['try linkspan-try-u1', 'try linkspan-try-u1']);
+    expect(server.object?.spec?.ports).toEqual([{ port: 80 }]);
+    server.denial = new ApiError(400, { message: 'admission webhook "w" does not support dry run' }, 'apply');
+    expect((await execute(replacement)).result).toBe('written');
+  });
+
   it('to replace deletes, then creates, over no Endpoints of others', async () => {
     const { server, make } = setUp(live(service('a', 80)));
     await make(service('a', 80, { clusterIP: 'None' }));
-    expect(server.calls).toEqual(['delete a u1', 'read', 'apply a - 1']);
+    expect(server.calls).toEqual(['try linkspan-try-u1', 'delete a u1', 'read', 'apply a - 1']);
   });
 });
 
