@@ -6,6 +6,7 @@
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { type Command, type LinkName, LINKS, TARGET_OF, type TargetName } from './command.ts';
 import { clusterOf, NO_GATEWAY } from './link-state.ts';
+import { conditionsOf } from './link-users.ts';
 import { membersIn } from './members.ts';
 import { PROBE_PERIOD_MS, PROBE_THRESHOLD } from './probe-spec.ts';
 import type { Stage } from './stage.ts';
@@ -44,17 +45,29 @@ const OF_TARGETS: ReadonlySet<Command['do']> = new Set<Command['do']>([
   ...(['kill gateway', 'revive gateway', 'wait', 'put hostile', 'remove hostile', 'spoil service', 'lag'] as const),
 ]);
 
+/** After these commands it is known as before whether a gateway is dead. */
+const KEEPS_KNOWN: ReadonlySet<Command['do']> = new Set<Command['do']>([
+  ...[...OF_TARGETS].filter((each) => each !== 'revive gateway'),
+  ...(['stop operator', 'kill operator', 'start operator', 'crash operator', 'edit mirror'] as const),
+]);
+
 export class DeadGateways {
   readonly #stage: Stage;
   readonly #deadSinceMs = new Map<TargetName, number>();
   /** When a Link that was served became invalid: it stays served as it was, until it is another or the operator is (E7). */
   readonly #invalidSinceMs = new Map<LinkName, number>();
+  /** Links whose status says that their gateway is dead, which it is: until something of them changes, also over restarts. */
+  readonly #known = new Set<LinkName>();
   /** When the operator will have been undisturbed for long enough. */
   #settledMs = 0;
   #isOver = false;
 
   constructor(stage: Stage) {
     this.#stage = stage;
+    stage.east.onOperatorWrite((_, { plural }, { type, object, previous }) => {
+      const isOfMirror = plural === 'endpoints' || plural === 'endpointslices';
+      if (isOfMirror && type !== 'DELETED') this.#written(object, previous);
+    });
     this.#look();
   }
 
@@ -70,6 +83,7 @@ export class DeadGateways {
       else if (this.#isServed(command.link) && this.#stage.judge.servedSinceMs(command.link) <= now)
         this.#invalidSinceMs.set(command.link, now);
     }
+    if (!KEEPS_KNOWN.has(command.do)) this.#known.clear();
     const ms = disturbanceMs(command);
     if (ms > 0) this.#settledMs = Math.max(this.#settledMs, now + ms);
   }
@@ -85,11 +99,33 @@ export class DeadGateways {
     return this.#stage.isAccepted(name) && this.#stage.judge.isServedByUs(name, targetClusterName ?? '');
   }
 
+  /** C1: nothing becomes ready behind a gateway that is known to be dead, be it by the status that a restart finds. */
+  #written(object: KubeObject, previous: KubeObject | undefined): void {
+    if (this.#isOver || !readyAtGateway(object) || (previous !== undefined && readyAtGateway(previous))) return;
+    const { judge } = this.#stage;
+    const cluster = object.metadata.labels?.['mirror.linkerd.io/cluster-name'] ?? '';
+    const name = [...this.#known].find((each) => judge.isServedByUs(each, cluster));
+    if (name === undefined || !judge.isMirror(object)) return;
+    const { namespace, name: of } = object.metadata;
+    judge.complain(`${namespace}/${of} became ready at the gateway of Link ${name}, which is known to be dead (C1)`);
+  }
+
+  /** Notes which Links say that their gateway is dead. */
+  #learn(name: LinkName): void {
+    const sinceMs = this.#deadSinceMs.get(TARGET_OF[name]);
+    if (sinceMs === undefined || this.#stage.world.nowMs < sinceMs + FOUND_OUT_MS || !this.#isServed(name)) return;
+    const alive = conditionsOf(this.#stage.linkOf(name)).find(({ type }) => type === 'GatewayAlive');
+    if (alive?.status === 'False') this.#known.add(name);
+  }
+
   #look(): void {
     const { world, judge } = this.#stage;
     world.after(world.users, LOOK_MS, () => {
       if (this.#isOver || judge.complaints.length > 0) return;
-      for (const name of LINKS) this.#lookAt(name);
+      for (const name of LINKS) {
+        this.#learn(name);
+        this.#lookAt(name);
+      }
       this.#look();
     });
   }

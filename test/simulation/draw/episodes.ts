@@ -85,6 +85,25 @@ const keptMirror = fc
     ...[{ do: 'wait', ms: 35_000 } as const, { do: 'wait', ms: 4_000 } as const],
   ]);
 
+/** An operator starts while a gateway is dead, and finds a mirror that was empty when a pod becomes ready (C1). */
+const restarted = fc
+  .tuple(fc.constantFrom('west' as const, 'bar' as const), fc.boolean(), wait(100, 1_000))
+  .map(([link, isOther, waiting]): readonly Command[] => [
+    ...(isOther
+      ? ([
+          { do: 'put service', ...of(link), kind: 'clusterIP', exported: 'true', ...PLAIN },
+          { do: 'set pods', ...of(link), pods: [{ hostname: '', ready: true }] },
+        ] as const)
+      : []),
+    { do: 'put service', ...of(link), name: 'alt', kind: 'clusterIP', exported: 'true', ...PLAIN },
+    { do: 'set pods', ...of(link), name: 'alt', pods: [{ hostname: '', ready: false }] },
+    ...[{ do: 'wait', ms: 4_000 } as const, { do: 'kill gateway', link } as const],
+    ...[{ do: 'wait', ms: 35_000 } as const, { do: 'kill operator', replica: 0 } as const, waiting],
+    ...[{ do: 'start operator', replica: 0 } as const, waiting],
+    { do: 'set pods', ...of(link), name: 'alt', pods: [{ hostname: '', ready: true }] },
+    { do: 'wait', ms: 4_000 },
+  ]);
+
 /**
  * Pods that are listed in slices made by hand, one of them by two that disagree (D6); and such slices are not known for a
  * moment, since those of another Service are looked for (E10).
@@ -253,6 +272,7 @@ export const episode: fc.Arbitrary<readonly Command[]> = fc.oneof(
   { weight: 1, arbitrary: deadGateway },
   { weight: 1, arbitrary: keptMirror },
   { weight: 1, arbitrary: byHand },
+  { weight: 1, arbitrary: restarted },
   { weight: 3, arbitrary: lives },
   { weight: 1, arbitrary: rival },
   { weight: 1, arbitrary: stopped },
