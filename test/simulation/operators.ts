@@ -23,7 +23,10 @@ export interface LogRecord {
 }
 
 export interface OperatorsOptions {
-  readonly history: Pick<History, 'endpoints' | 'replicas' | 'clocks' | 'graceSeconds' | 'scrapesHang'>;
+  readonly history: Pick<
+    History,
+    'endpoints' | 'replicas' | 'clocks' | 'graceSeconds' | 'scrapesHang' | 'maxEndpointMirrors'
+  >;
   readonly world: World;
   readonly internet: Internet;
   readonly east: HistoryCluster;
