@@ -15,6 +15,7 @@ import { sourceAccess } from './kube/access/in-cluster.ts';
 import { Interruptions } from './runtime/interruptions.ts';
 import { limitedLog } from './runtime/limited-log.ts';
 import type { Logger } from './runtime/logger.ts';
+import { eventLoop } from './runtime/turns.ts';
 import { createMetrics } from './metrics.ts';
 import { Candidate } from './candidate.ts';
 import { StopClock } from './stop-clock.ts';
@@ -65,7 +66,8 @@ export async function runOperator(options: RunOptions): Promise<void> {
 }
 
 async function run(options: RunOptions, log: Logger, stop: StopClock): Promise<void> {
-  const { config, signal, tuning = {} } = options;
+  const { config, signal } = options;
+  const tuning = { turns: eventLoop, ...options.tuning };
   const metrics = createMetrics(tuning.metrics);
   // Set from the start: that no replica leads is not the same as that none runs.
   metrics.leader.set({ name: OPERATOR_LEASE }, 0);

@@ -7,6 +7,7 @@ import type { BackoffPolicy } from '../kube/backoff.ts';
 import type { Network } from '../kube/network.ts';
 import type { startAdmin } from '../runtime/admin.ts';
 import type { ReflectorTimings } from '../runtime/reflector.ts';
+import type { Turns } from '../runtime/turns.ts';
 
 export interface Tuning {
   /** Timings of watches in the source cluster. */
@@ -35,6 +36,8 @@ export interface Tuning {
   readonly network?: Network;
   /** Serves the admin port. @default on a port of the machine */
   readonly serveAdmin?: typeof startAdmin;
+  /** Turns in which work is done. @default those of the process */
+  readonly turns?: Turns;
   /** What is measured. @default everything, the process included */
   readonly metrics?: MetricsOptions;
 }

@@ -64,6 +64,7 @@ export class Federations implements Federation {
       metrics: env.metrics,
       log: env.log,
       backoff: env.tuning.retryBackoff ?? RETRY_BACKOFF,
+      turns: env.tuning.turns,
     });
     this.#applier = new Applier({
       client: env.client,

@@ -78,6 +78,7 @@ export class Imports implements ServiceImports {
       metrics: env.metrics,
       log,
       backoff: tuning.retryBackoff ?? RETRY_BACKOFF,
+      turns: tuning.turns,
     });
     this.#gathering = new Gathering({
       all: () => this.#keys(),

@@ -7,6 +7,7 @@ import { keyOf, type Service, SERVICES } from '../kube/objects.ts';
 import type { Refusal } from '../mirror/reasons.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Action } from '../runtime/plan.ts';
+import { giveWay, type Turns } from '../runtime/turns.ts';
 
 /** What was known about the target Service in the pass. */
 export interface PassContext {
@@ -22,13 +23,16 @@ export interface PassContext {
  * @param of the Link, and `namespace/name` of the target Service
  * @param done the actions that wrote or deleted something
  */
-export function logPass(
+export async function logPass(
   log: Pick<Logger, 'debug' | 'info'>,
+  turns: Turns,
   of: { readonly link: string; readonly service: string },
   done: readonly Action[],
   context: PassContext,
-): void {
+): Promise<void> {
   for (const action of done) {
+    // A pass may have written thousands of endpoint mirrors.
+    await giveWay(turns);
     const { op, of: resource, object } = action;
     log.debug({ ...of, op, object: `${resource.kind} ${keyOf(object)}` }, 'written');
     if (!context.logsEach || resource !== SERVICES) continue;

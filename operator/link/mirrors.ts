@@ -6,16 +6,18 @@ import { mirrorName, probeName } from '../../crds/wire.ts';
 import { RETRY_BACKOFF } from '../kube/backoff.ts';
 import { isConflict, isForbidden, isInvalid } from '../kube/errors.ts';
 import { SERVICES, splitKey } from '../kube/objects.ts';
-import { claimAnew, decide, refusalOf, statusOf } from '../mirror/decide.ts';
+import { claimAnew, decide, type Decision, refusalOf, statusOf } from '../mirror/decide.ts';
 import { type Manifests, stayingEndpoints } from '../mirror/desired.ts';
 import type { Observed, OwnedObjects } from '../mirror/observed.ts';
 import type { Pass } from '../mirror/pass.ts';
 import { reconcile } from '../mirror/reconcile.ts';
+import { Rendered } from '../mirror/rendered.ts';
 import { retained, type Retain } from '../mirror/retain.ts';
 import { mirrorState, type MirrorStatus } from '../mirror/status.ts';
 import { Applier } from '../runtime/applier.ts';
 import type { MayWrite } from '../runtime/fence.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
+import { ENDLESS, giveWay, type Turns } from '../runtime/turns.ts';
 import { ownerOf } from '../source/owner.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { Environment, LinkReport } from './environment.ts';
@@ -57,6 +59,8 @@ export class Mirrors {
   readonly #controller: Controller;
   readonly #applier: Applier;
   readonly #statuses = new Map<string, MirrorStatus>();
+  readonly #rendered = new Rendered({ isTurnOver: () => this.#turns.isOver() });
+  readonly #turns: Turns;
   /** How far the mirrors follow the target. */
   readonly progress: Progress;
 
@@ -64,6 +68,7 @@ export class Mirrors {
     const { link, cluster, mayWrite, env } = options;
     const { source } = env;
     this.#options = options;
+    this.#turns = env.tuning.turns ?? ENDLESS;
     this.progress = new Progress(cluster, env.metrics);
     startCounts(env.metrics.target, cluster);
     this.#controller = new Controller({
@@ -73,6 +78,7 @@ export class Mirrors {
       metrics: env.metrics,
       log: env.log,
       backoff: env.tuning.retryBackoff ?? RETRY_BACKOFF,
+      turns: this.#turns,
     });
     this.#applier = new Applier({
       client: env.client,
@@ -143,13 +149,13 @@ export class Mirrors {
 
   async #reconcileMirror(key: string, signal: AbortSignal): Promise<Outcome & Pass> {
     const { from, link, cluster, env, logsEach = true } = this.#options;
-    const observed = from.observe(key);
-    const decision = decide(observed, env.claims);
+    const { observed, decision } = await this.#decide(key);
     const { shape, manifests } = decision;
     const isPending = shape.kind === 'undecided' && shape.isUnconfirmed === true;
     if (isPending) from.ask?.(key);
     // An answer is good for one attempt: what is tried again after a while is to be confirmed again.
     else if (observed.isConfirmed) from.forgetAnswer?.(key);
+    await giveWay(this.#turns);
     const pass = await this.#execute(manifests, observed.owned, retained(observed, shape), signal);
     if (pass.unreplaced.size > 0) {
       // It stays, and follows the gateway.
@@ -158,7 +164,7 @@ export class Mirrors {
     }
     const { source, log, metrics } = env;
     const refusal = refusalOf(decision, pass);
-    logPass(log, { link, service: key }, pass.done, {
+    await logPass(log, this.#turns, { link, service: key }, pass.done, {
       logsEach,
       wasMirrored: this.#statuses.get(key)?.mirrored === true,
       refusal,
@@ -172,6 +178,16 @@ export class Mirrors {
     return { ...pass, isPending, requeueAfterMs: soonest([pass.requeueAfterMs, ...observed.departed.values()]) };
   }
 
+  /** Decides about a Service as it is now. What takes long to render is rendered in several turns. */
+  async #decide(key: string): Promise<{ readonly observed: Observed; readonly decision: Decision }> {
+    for (;;) {
+      const observed = this.#options.from.observe(key);
+      const decision = decide(observed, this.#options.env.claims, this.#rendered);
+      if (!decision.manifests.isUnfinished) return { observed, decision };
+      await this.#turns.next();
+    }
+  }
+
   async #reconcileProbe(signal: AbortSignal): Promise<Outcome & Pass> {
     const { from, link, cluster, env, report } = this.#options;
     const manifests = from.probe();
@@ -179,7 +195,7 @@ export class Mirrors {
     const owned = env.source.ownedBy({ cluster, key: PROBE_KEY });
     const pass = await this.#execute(manifests, owned, () => false, signal);
     const unnamed = { logsEach: false, wasMirrored: false, refusal: undefined };
-    logPass(env.log, { link, service: PROBE_KEY }, pass.done, unnamed);
+    await logPass(env.log, this.#turns, { link, service: PROBE_KEY }, pass.done, unnamed);
     if ([...manifests.refusals, ...pass.refusals].some(({ reason }) => reason === 'NameConflict')) {
       const name = `${env.config.namespace}/${probeName(link)}`;
       const message = `Service ${name} exists and is not the probe Service of this Link; rename or delete it`;

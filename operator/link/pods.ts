@@ -53,7 +53,7 @@ export class Pods {
       if (listed === undefined) continue;
       const since = target.get(key)?.service.metadata.creationTimestamp ?? '';
       const mirrored = new Set(this.#mirrored(key));
-      for (const hostname of listed === 'unknown' ? mirrored : listed)
+      for (const hostname of listed === 'unknown' ? mirrored : listed.keys())
         yield { key: podKey(key, hostname), since, isMirrored: mirrored.has(hostname) };
     }
   }
@@ -108,7 +108,7 @@ export class Pods {
     return states;
   }
 
-  #listed(target: TargetView, key: string): ReadonlySet<string> | 'unknown' | undefined {
+  #listed(target: TargetView, key: string): Hostnames | 'unknown' | undefined {
     const listed = hostnamesOf(target, key);
     const count = listed === 'unknown' ? (this.#counts.get(key) ?? this.#mirrored(key).length) : (listed?.size ?? 0);
     this.#count += count - (this.#counts.get(key) ?? 0);
@@ -129,12 +129,15 @@ export class Pods {
   }
 }
 
+/** The hostnames behind a Service. */
+type Hostnames = Pick<ReadonlyMap<string, unknown>, 'has' | 'keys' | 'size'>;
+
 /** Returns the hostnames behind a Service; undefined if it is not mirrored pod by pod. */
-function hostnamesOf(target: TargetView, key: string): ReadonlySet<string> | 'unknown' | undefined {
+function hostnamesOf(target: TargetView, key: string): Hostnames | 'unknown' | undefined {
   const exported = target.get(key);
   if (exported === undefined) return target.decides(key) ? undefined : 'unknown';
   const { service, mode } = exported;
   if (mode !== 'gateway' || service.spec?.clusterIP !== 'None') return undefined;
   const slices = target.slicesOf(key);
-  return slices === undefined ? 'unknown' : new Set(readSlices(service, slices).hosts.keys());
+  return slices === undefined ? 'unknown' : readSlices(service, slices).hosts;
 }

@@ -9,6 +9,7 @@ import type { ClaimOwner, NameClaims } from './names.ts';
 import type { Observed } from './observed.ts';
 import type { Refusal } from './reasons.ts';
 import type { Pass } from './pass.ts';
+import { Rendered } from './rendered.ts';
 import { mirrored, type MirrorStatus, notMirrored } from './status.ts';
 
 /** What a target Service's mirrors must be. */
@@ -17,13 +18,19 @@ export interface Decision {
   readonly manifests: Manifests;
 }
 
-/** Decides about one target Service, and replaces its claims on names. */
-export function decide(observed: Observed, claims: NameClaims): Decision {
+/**
+ * Decides about one target Service, and replaces its claims on names.
+ * @param pods what was rendered before of the pods of headless Services. @default - nothing
+ */
+export function decide(observed: Observed, claims: NameClaims, pods = new Rendered()): Decision {
   const rendered = attempt(() => {
     const shape = shapeOf(observed);
-    return { shape, manifests: desired(observed, shape, enterClaims(observed, shape, claims)) };
+    return { shape, manifests: desired(observed, shape, enterClaims(observed, shape, claims), pods) };
   });
-  if (!(rendered instanceof Error)) return rendered;
+  if (!(rendered instanceof Error)) {
+    if (!['headless', 'undecided'].includes(rendered.shape.kind)) pods.forget(`${observed.namespace}/${observed.name}`);
+    return rendered;
+  }
   // A construct rejected what the target sent: nothing of it is written, and existing mirrors stay.
   const refusal: Refusal = { reason: 'InvalidService', message: describe(rendered) };
   const shape: Shape = { kind: 'refused', refusal, existing: 'keep' };

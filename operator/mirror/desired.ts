@@ -4,14 +4,7 @@
  * ones have the name, so they come before the Service. ClusterIPs are known after it. A name that a foreign Service has
  * never gets endpoints of ours.
  */
-import {
-  type ApiJson,
-  EndpointMirror,
-  HeadlessMirror,
-  MirrorService,
-  type MirrorPort,
-  renderOf,
-} from '../../constructs/mirror/index.ts';
+import { type ApiJson, MirrorService, type MirrorPort, renderOf } from '../../constructs/mirror/index.ts';
 import { Annotation, Label, mirrorName, Value } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, type Resource, type Service, SERVICES } from '../kube/objects.ts';
@@ -19,7 +12,9 @@ import type { Desired } from '../runtime/plan.ts';
 import { gatewayEndpoints, refreshedEndpoints } from './gateway-endpoints.ts';
 import type { Claim, Resolved } from './names.ts';
 import type { Observed } from './observed.ts';
+import { indexOf } from './owned-index.ts';
 import { foreignObject, type Refusal } from './reasons.ts';
+import { Rendered } from './rendered.ts';
 import { hostsOf, type MirroredShape, type Shape } from './shape.ts';
 import { mirrorSubsets } from './target-endpoints.ts';
 
@@ -36,6 +31,8 @@ export interface Manifests {
   readonly isPartial: boolean;
   /** Whether a foreign Service has a name that is needed. The key is then reconciled again later. */
   readonly isBlocked: boolean;
+  /** Set if rendering has only begun, since it would hold the event loop: decide anew in the next turn. */
+  readonly isUnfinished?: true;
 }
 
 /** A change of this annotation alone is no reason to write (rule B4). */
@@ -50,7 +47,8 @@ export const NOTHING: Manifests = {
   isBlocked: false,
 };
 
-export function desired(observed: Observed, shape: Shape, nameOf: NameOf): Manifests {
+/** @param pods what was rendered before, which is not rendered again. @default - everything is rendered */
+export function desired(observed: Observed, shape: Shape, nameOf: NameOf, pods = new Rendered()): Manifests {
   switch (shape.kind) {
     case 'undecided':
       return { ...NOTHING, endpoints: refreshedEndpoints(observed).map(toDesired) };
@@ -67,7 +65,8 @@ export function desired(observed: Observed, shape: Shape, nameOf: NameOf): Manif
       const own = nameOf();
       if (own === undefined || 'lostTo' in own) return { ...NOTHING, refusals: [lost(observed, own)] };
       const { link, namespace, namespaceState } = observed;
-      const rendered = shape.kind === 'headless' ? headless(observed, shape, nameOf) : single(observed, shape);
+      const rendered = shape.kind === 'headless' ? headless(observed, shape, nameOf, pods) : single(observed, shape);
+      if (rendered.isUnfinished) return rendered;
       return {
         ...rendered,
         endpoints: [...rendered.endpoints, ...retainedEndpoints(observed, shape)],
@@ -93,11 +92,14 @@ function headless(
   observed: Observed,
   shape: MirroredShape & { readonly kind: 'clusterIP' | 'headless' },
   nameOf: NameOf,
+  pods: Rendered,
 ): Manifests {
   const { link, name, owned } = observed;
   const local = mirrorName(name, link.cluster);
-  const services = new Map(owned.services.map((service) => [service.metadata.name, service]));
+  const { services } = indexOf(owned);
   const { endpoints } = shape;
+  const render = pods.begin(common(observed, shape.service));
+  let isUnfinished = false;
   const parts: Manifests[] = [];
   const clusterIPs = new Map<string, string>();
   for (const host of hostsOf(shape)) {
@@ -109,27 +111,26 @@ function headless(
     const ip = services.get(given.name)?.spec?.clusterIP;
     if (ip !== undefined && ip !== '' && ip !== 'None') clusterIPs.set(host.hostname, ip);
     try {
-      // A chart of its own for each pod: a construct tree of a thousand pods costs more than a thousand small ones.
-      const rendered = renderOf(EndpointMirror, {
-        ...common(observed, shape.service),
+      const rendered = render.pod({
         hostname: host.hostname,
         name: given.name,
         ports: host.ports,
         endpoints: gatewayEndpoints(observed, given.name, endpoints?.anyReady === true),
       });
-      parts.push(writable(observed, given.name, rendered));
+      if (rendered === undefined) isUnfinished = true;
+      else parts.push(writable(observed, given.name, rendered));
     } catch (error) {
       parts.push({ ...kept(observed, given.name), refusals: [{ reason: 'InvalidService', message: describe(error) }] });
     }
+    if (isUnfinished) return { ...NOTHING, isUnfinished };
   }
-  const mirror = renderOf(HeadlessMirror, {
-    ...common(observed, shape.service),
-    endpoints: endpoints && {
+  const mirror = render.mirror(
+    endpoints && {
       identity: observed.gateway?.identity,
       kind: link.endpointsKind,
       subsets: mirrorSubsets(endpoints.subsets, clusterIPs),
     },
-  });
+  );
   parts.push(writable(observed, local, mirror));
   return merged(parts);
 }
@@ -200,19 +201,36 @@ export function writable(
   name: string,
   objects: readonly ApiJson[],
 ): Manifests {
-  const all = objects.map(toDesired);
-  const services = all.filter(({ of }) => of === SERVICES);
-  const endpoints = all.filter(({ of }) => of !== SERVICES);
-  if (owned.services.some(({ metadata }) => metadata.name === name)) return { ...NOTHING, services, endpoints };
+  const { services, endpoints, all } = desiredOf(objects);
+  if (indexOf(owned).services.has(name)) return all;
   if (isForeign(name)) {
     return { ...NOTHING, refusals: [foreignObject('Service', `${namespace}/${name}`)], isBlocked: true };
   }
   const proof = endpoints.filter(({ of }) => of === ENDPOINTS);
   if (proof.length === 0) return { ...NOTHING, services };
-  const isProven = owned.endpoints.some(({ metadata }) => metadata.name === name);
+  const isProven = indexOf(owned).endpoints.has(name);
   return isProven
     ? { ...NOTHING, services: services.map((each) => ({ ...each, endpointsProven: true })), endpoints: proof }
     : { ...NOTHING, endpoints: proof, isPartial: true };
+}
+
+interface DesiredObjects extends Pick<Manifests, 'services' | 'endpoints'> {
+  /** All of them. */
+  readonly all: Manifests;
+}
+
+const known = new WeakMap<readonly ApiJson[], DesiredObjects>();
+
+/** Returns rendered objects as they are desired; the same ones if they are not rendered anew. */
+function desiredOf(objects: readonly ApiJson[]): DesiredObjects {
+  const before = known.get(objects);
+  if (before !== undefined) return before;
+  const all = objects.map(toDesired);
+  const services = all.filter(({ of }) => of === SERVICES);
+  const endpoints = all.filter(({ of }) => of !== SERVICES);
+  const found = { services, endpoints, all: { ...NOTHING, services, endpoints } };
+  known.set(objects, found);
+  return found;
 }
 
 const merged = (parts: readonly Manifests[]): Manifests => ({

@@ -11,10 +11,29 @@ export function endpointMirrors({
 }: Pick<OwnedObjects, 'services'>): ReadonlyMap<string, readonly EndpointPort[]> {
   const found = new Map<string, readonly EndpointPort[]>();
   for (const service of services) {
-    const hostname = hostnameOf(service);
-    if (hostname !== undefined) found.set(hostname, portsOfPod(service));
+    const { hostname, ports } = podOf(service);
+    if (hostname !== undefined) found.set(hostname, ports);
   }
   return found;
+}
+
+/** The pod that a Service stands for. */
+interface Pod {
+  /** Undefined: it stands for none. */
+  readonly hostname: string | undefined;
+  readonly ports: readonly EndpointPort[];
+}
+
+const known = new WeakMap<Service, Pod>();
+
+/** Returns what is read once of each Service: with each event of a pod, all pods of its Service are looked at. */
+function podOf(service: Service): Pod {
+  const before = known.get(service);
+  if (before !== undefined) return before;
+  const hostname = hostnameOf(service);
+  const pod = { hostname, ports: hostname === undefined ? [] : portsOfPod(service) };
+  known.set(service, pod);
+  return pod;
 }
 
 /** The mirror's own name may be another than the hostname says (rule A7), but proxies reach the pod by it. */

@@ -10,9 +10,10 @@ import {
   gatewaySubset,
   render,
 } from '../../constructs/mirror/index.ts';
-import { Annotation, Label } from '../../crds/wire.ts';
+import { Annotation } from '../../crds/wire.ts';
 import type { ObjectMeta } from '../kube/objects.ts';
 import type { Observed, OwnedObjects } from './observed.ts';
+import { indexOf } from './owned-index.ts';
 
 /** Our endpoints of one Service and kind as they are now. */
 interface Live {
@@ -31,8 +32,9 @@ interface Live {
  * addresses.
  */
 export function gatewayEndpoints({ link, gateway, owned }: Observed, name: string, ready: boolean): GatewayEndpoints {
-  const live = [endpointsOf(owned, name), slicesOf(owned, name)];
   const { port = 0, identity, addresses = [], alive, wasAlive } = gateway ?? {};
+  const isKnown = addresses.length > 0 && alive !== undefined;
+  const live = isKnown ? [] : [endpointsOf(owned, name), slicesOf(owned, name)];
   const listed = live.flatMap((each) => each.addresses);
   return {
     addresses: addresses.length > 0 ? addresses : listed,
@@ -101,8 +103,8 @@ function refreshed(
   });
 }
 
-function endpointsOf({ endpoints }: OwnedObjects, service: string): Live {
-  const found = endpoints.find(({ metadata }) => metadata.name === service);
+function endpointsOf(owned: OwnedObjects, service: string): Live {
+  const found = indexOf(owned).endpoints.get(service);
   const subsets = found?.subsets ?? [];
   const notReady = subsets.flatMap((subset) => subset.notReadyAddresses ?? []);
   return {
@@ -113,8 +115,8 @@ function endpointsOf({ endpoints }: OwnedObjects, service: string): Live {
   };
 }
 
-function slicesOf({ slices }: OwnedObjects, service: string): Live {
-  const found = slices.filter(({ metadata }) => metadata.labels?.[Label.serviceName] === service);
+function slicesOf(owned: OwnedObjects, service: string): Live {
+  const found = indexOf(owned).slices.get(service) ?? [];
   const listed = found.flatMap((slice) => slice.endpoints ?? []);
   return {
     metadata: found[0]?.metadata,

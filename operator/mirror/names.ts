@@ -202,6 +202,7 @@ function sameClaims(a: readonly Claim[], b: readonly Claim[]): boolean {
     a.length === b.length &&
     a.every((claim, index) => {
       const other = b[index];
+      if (other === claim) return true;
       return (
         other !== undefined &&
         other.hostname === claim.hostname &&

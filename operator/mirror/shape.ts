@@ -6,7 +6,7 @@ import { isServiceName } from '../../crds/names.ts';
 import type { Service } from '../kube/objects.ts';
 import { endpointMirrors } from './endpoint-mirrors.ts';
 import { type Refusal, type RefusalReason, unreadableNamespace } from './reasons.ts';
-import { type Claim, endpointMirrorNames } from './names.ts';
+import { type Claim, type ClaimOwner, endpointMirrorNames } from './names.ts';
 import type { LinkView, Observed } from './observed.ts';
 import { readSlices, type TargetEndpoints, type TargetHost, withDeparted } from './target-endpoints.ts';
 
@@ -161,15 +161,24 @@ export function claimsOf({ name, namespace, link }: Observed, shape: Shape): rea
   if (!isMirrored(shape)) return [];
   const owner = { cluster: link.cluster, key: `${namespace}/${name}` };
   const since = shape.service.metadata.creationTimestamp ?? '';
-  return [
-    { owner, names: [mirrorName(name, link.cluster)], since },
-    ...hostsOf(shape).map(({ hostname }) => ({
-      owner,
-      hostname,
-      names: endpointMirrorNames(hostname, name, link.cluster),
-      since,
-    })),
-  ];
+  const own = { owner, names: [mirrorName(name, link.cluster)], since };
+  return [own, ...podClaims(owner, shape.service, hostsOf(shape))];
+}
+
+/** The claims of the pods of a Service, by hostname, as they were last made. */
+const claimed = new WeakMap<Service, ReadonlyMap<string, Claim>>();
+
+/** Returns the claims of pods; those that were made before are the same objects. */
+function podClaims(owner: ClaimOwner, service: Service, hosts: readonly TargetHost[]): readonly Claim[] {
+  const { name, creationTimestamp: since = '' } = service.metadata;
+  const before = claimed.get(service);
+  const claims = hosts.map(({ hostname }): Claim => {
+    const known = before?.get(hostname);
+    if (known?.owner.cluster === owner.cluster) return known;
+    return { owner, hostname, names: endpointMirrorNames(hostname, name, owner.cluster), since };
+  });
+  claimed.set(service, new Map(claims.map((claim) => [claim.hostname ?? '', claim])));
+  return claims;
 }
 
 /** Shape of a Service that is mirrored. */

@@ -31,8 +31,26 @@ export interface TargetEndpoints {
   readonly subsets: readonly TargetSubset[];
 }
 
-/** Reads the slices of one Service. */
+/** What was last read of a Service. */
+interface Known {
+  readonly slices: readonly EndpointSlice[];
+  readonly endpoints: TargetEndpoints;
+}
+
+const known = new WeakMap<Service, Known>();
+
+/** Reads the slices of one Service; the same slices once, since a Service may have thousands of pods (rule E10). */
 export function readSlices(service: Service, slices: readonly EndpointSlice[]): TargetEndpoints {
+  const before = known.get(service);
+  if (before?.slices.length === slices.length && slices.every((slice, at) => slice === before.slices[at])) {
+    return before.endpoints;
+  }
+  const endpoints = readAnew(service, slices);
+  known.set(service, { slices, endpoints });
+  return endpoints;
+}
+
+function readAnew(service: Service, slices: readonly EndpointSlice[]): TargetEndpoints {
   const publishAll = service.spec?.publishNotReadyAddresses === true;
   const hosts = new Map<string, TargetHost>();
   const subsets = new Map<string, { hostnames: Set<string>; ports: readonly EndpointPort[] }>();

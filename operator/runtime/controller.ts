@@ -6,6 +6,7 @@ import type { Metrics } from '../metrics.ts';
 import { type BackoffPolicy, jittered, RETRY_BACKOFF } from '../kube/backoff.ts';
 import { ApiError, describe, isConflict, isForbidden, isInvalid } from '../kube/errors.ts';
 import type { Logger } from './logger.ts';
+import { ENDLESS, giveWay, type Turns } from './turns.ts';
 import { type Result, Workqueue } from './workqueue.ts';
 
 /** What one reconcile came to. */
@@ -31,6 +32,8 @@ export interface ControllerOptions {
   readonly log: Logger;
   /** How long a key that failed waits. @default 200 ms to 5 min */
   readonly backoff?: BackoffPolicy | undefined;
+  /** Turns in which keys are reconciled. @default - one for all */
+  readonly turns?: Turns | undefined;
 }
 
 export class Controller {
@@ -74,6 +77,7 @@ export class Controller {
 
   async #handle(key: string, signal: AbortSignal): Promise<Result> {
     const { name: controller, metrics } = this.#options;
+    await giveWay(this.#options.turns ?? ENDLESS);
     const beganMs = performance.now();
     metrics.reconcile.activeWorkers.inc({ controller });
     const outcome = await this.#reconcile(key, signal);

@@ -41,7 +41,7 @@ export function plan(desired: readonly Desired[], owned: readonly Owned[]): read
     const current = live.get(id);
     if (current === undefined) writes.push({ op: 'create', ...each });
     else if (isImmutablyDifferent(each, current)) writes.push({ op: 'replace', live: current, ...each });
-    else if (!isEquivalent(each.of, each.object, current, each.comparison)) {
+    else if (!isSettled(each, current)) {
       writes.push({ op: 'update', live: current, ...each });
     }
   }
@@ -49,6 +49,17 @@ export function plan(desired: readonly Desired[], owned: readonly Owned[]): read
     .filter(({ of, object }) => !wanted.has(idOf(of, object)))
     .map(({ of, object }): Action => ({ op: 'delete', of, object }));
   return [...writes, ...deletions];
+}
+
+/** The live object that each desired one was last found equivalent to. */
+const settled = new WeakMap<KubeObject, KubeObject>();
+
+/** Whether there is nothing to write. What is desired again and again, since it is not rendered anew, is compared once. */
+function isSettled({ of, object, comparison }: Desired, live: KubeObject): boolean {
+  if (settled.get(object) === live) return true;
+  const isSame = isEquivalent(of, object, live, comparison);
+  if (isSame) settled.set(object, live);
+  return isSame;
 }
 
 /** Whether a field differs that cannot be changed: whether a Service is headless, or a slice's address type. */

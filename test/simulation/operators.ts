@@ -8,6 +8,7 @@ import { LeadershipLostError, runOperator } from '../../operator/main.ts';
 import type { Readiness, startAdmin } from '../../operator/runtime/admin.ts';
 import type { Logger } from '../../operator/runtime/logger.ts';
 import type { FlagValues } from '../../operator/config/flags.ts';
+import { ENDLESS } from '../../operator/runtime/turns.ts';
 import type { HistoryCluster } from './cluster.ts';
 import type { History } from './history.ts';
 import type { Internet } from './world/internet.ts';
@@ -142,6 +143,7 @@ export class Operators {
       tuning: {
         network: internet.networkOf(process),
         serveAdmin: adminOf(history, (ready) => (running.isReady = () => world.as(process, () => ready().ok))),
+        turns: ENDLESS,
         metrics: { recorded: false },
       },
     };

@@ -18,6 +18,7 @@ const FILL_SLICES = {
   tests: ['test/constructs/mirror/headless-mirror.test.ts'],
 };
 const RENDER = { file: 'constructs/mirror/render.ts', tests: ['test/constructs/mirror/render.test.ts'] };
+const RENDERED = { file: 'operator/mirror/rendered.ts', tests: ['test/operator/mirror/rendered.test.ts'] };
 const STATUS = { file: 'operator/mirror/status.ts', tests: ['test/operator/mirror/status.test.ts'] };
 
 export const MIRROR: readonly Defect[] = [
@@ -429,8 +430,8 @@ export const MIRROR: readonly Defect[] = [
     ...GATEWAY_ENDPOINTS,
     name: 'slices of another Service are taken for those of the mirror',
     rule: 'C1',
-    find: 'slices.filter(({ metadata }) => metadata.labels?.[Label.serviceName] === service)',
-    replace: "slices.filter(({ metadata }) => metadata.labels?.[Label.serviceName] !== '' || service === '')",
+    find: 'indexOf(owned).slices.get(service) ?? []',
+    replace: 'owned.slices.filter(() => service !== "")',
   },
   {
     ...DESIRED,
@@ -727,5 +728,33 @@ export const MIRROR: readonly Defect[] = [
     rule: 'A2',
     find: '|| observed.isConfirmed || !ownsAnything(observed)) return',
     replace: '|| observed.isConfirmed) return',
+  },
+  {
+    ...RENDERED,
+    name: 'every pod of a headless Service is rendered with each event of one',
+    rule: 'E10',
+    find: 'before && isSame(before.props, given) ? before.result : this.#renderPod(given)',
+    replace: 'this.#renderPod(given)',
+  },
+  {
+    ...RENDERED,
+    name: 'all pods of a headless Service are rendered in one turn of the event loop',
+    rule: 'E10',
+    find: 'if (this.#rendered >= LEAST_PODS && this.#isTurnOver()) return undefined;',
+    replace: '',
+  },
+  {
+    ...RENDERED,
+    name: 'what was rendered of a pod that is gone is kept',
+    rule: 'E10',
+    find: 'if (!this.#asked.has(hostname)) this.#known.pods.delete(hostname);',
+    replace: '',
+  },
+  {
+    ...RENDERED,
+    name: 'a pod whose ports have changed keeps what was rendered',
+    rule: 'D6',
+    find: 'a.name === b.name && isSameJson(a.ports, b.ports) &&',
+    replace: 'a.name === b.name &&',
   },
 ];

@@ -1,0 +1,137 @@
+/**
+ * What was rendered for the pods of headless Services. A pod is rendered when it changes, or what all pods of its Service
+ * have in common, and not with each event of another (rule E10). Whatever is rendered is a function of the props alone.
+ */
+import type { EndpointMirrorProps, GatewayEndpoints, HeadlessMirrorProps } from '../../constructs/mirror/index.ts';
+import { type ApiJson, EndpointMirror, HeadlessMirror, render } from '../../constructs/mirror/index.ts';
+
+/** Props that all pods of a Service have in common. */
+export type SharedProps = Omit<HeadlessMirrorProps, 'endpoints'>;
+
+/** Props of the endpoint mirror of one pod. */
+export interface PodProps extends Pick<EndpointMirrorProps, 'hostname' | 'ports'> {
+  readonly name: string;
+  readonly endpoints: GatewayEndpoints;
+}
+
+/** Pods that are rendered in any case before the loop is given back. */
+const LEAST_PODS = 20;
+
+export interface RenderedOptions {
+  /**
+   * Reports whether rendering has taken so long that the rest is left for the next turn.
+   * @default - all is rendered at once
+   */
+  readonly isTurnOver?: () => boolean;
+}
+
+/** The objects, or why a construct refused the props. */
+type Result = readonly ApiJson[] | Error;
+
+interface OfPod {
+  readonly props: PodProps;
+  readonly result: Result;
+}
+
+interface OfService {
+  readonly shared: string;
+  readonly pods: Map<string, OfPod>;
+  mirror?: { readonly props: string; readonly objects: readonly ApiJson[] };
+}
+
+export class Rendered {
+  readonly #services = new Map<string, OfService>();
+  readonly #isTurnOver: () => boolean;
+
+  constructor({ isTurnOver = () => false }: RenderedOptions = {}) {
+    this.#isTurnOver = isTurnOver;
+  }
+
+  /** Number of pods that are remembered. */
+  get size(): number {
+    return [...this.#services.values()].reduce((sum, { pods }) => sum + pods.size, 0);
+  }
+
+  /** Begins to render a headless Service. */
+  begin(given: SharedProps): ServiceRender {
+    const { service, namespace } = given;
+    const key = `${namespace}/${service}`;
+    // The version alone is no reason to write (rule B4): what stays as it is keeps the one that it was rendered from.
+    const shared = JSON.stringify({ ...given, remoteResourceVersion: undefined });
+    const before = this.#services.get(key);
+    const known: OfService = before?.shared === shared ? before : { shared, pods: new Map() };
+    this.#services.set(key, known);
+    return new ServiceRender(given, known, this.#isTurnOver);
+  }
+
+  /** Forgets a Service that is not headless, or not mirrored. */
+  forget(key: string): void {
+    this.#services.delete(key);
+  }
+}
+
+/** One headless Service that is being rendered. */
+export class ServiceRender {
+  readonly #shared: SharedProps;
+  readonly #known: OfService;
+  readonly #isTurnOver: () => boolean;
+  readonly #asked = new Set<string>();
+  #rendered = 0;
+
+  constructor(shared: SharedProps, known: OfService, isTurnOver: () => boolean) {
+    this.#shared = shared;
+    this.#known = known;
+    this.#isTurnOver = isTurnOver;
+  }
+
+  /**
+   * Returns the endpoint mirror of a pod; undefined: it is left for the next turn.
+   * @throws InvalidPropsError as the construct does
+   */
+  pod(given: PodProps): readonly ApiJson[] | undefined {
+    const { hostname } = given;
+    this.#asked.add(hostname);
+    const before = this.#known.pods.get(hostname);
+    const result = before && isSame(before.props, given) ? before.result : this.#renderPod(given);
+    if (result === undefined) return undefined;
+    if (result !== before?.result) this.#known.pods.set(hostname, { props: given, result });
+    if (result instanceof Error) throw result;
+    return result;
+  }
+
+  /** Returns the headless mirror, and forgets the pods that were not asked for. */
+  mirror(endpoints: HeadlessMirrorProps['endpoints']): readonly ApiJson[] {
+    for (const hostname of this.#known.pods.keys()) if (!this.#asked.has(hostname)) this.#known.pods.delete(hostname);
+    const props = JSON.stringify([endpoints, this.#shared.remoteResourceVersion]);
+    if (this.#known.mirror?.props !== props) {
+      const objects = render((chart) => new HeadlessMirror(chart, 'rendered', { ...this.#shared, endpoints }));
+      this.#known.mirror = { props, objects };
+    }
+    return this.#known.mirror.objects;
+  }
+
+  #renderPod(given: PodProps): Result | undefined {
+    if (this.#rendered >= LEAST_PODS && this.#isTurnOver()) return undefined;
+    this.#rendered += 1;
+    try {
+      // A chart of its own for each pod: a construct tree of a thousand pods costs more than a thousand small ones.
+      return render((chart) => new EndpointMirror(chart, 'rendered', { ...this.#shared, ...given }));
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  }
+}
+
+/** Whether two are of one value. Mostly they hold the same arrays, so that nothing needs to be compared. */
+const isSame = (a: PodProps, b: PodProps): boolean =>
+  a.name === b.name && isSameJson(a.ports, b.ports) && isSameGateway(a.endpoints, b.endpoints);
+
+const isSameGateway = (a: GatewayEndpoints, b: GatewayEndpoints): boolean =>
+  a.port === b.port &&
+  a.identity === b.identity &&
+  a.alive === b.alive &&
+  a.ready === b.ready &&
+  a.kind === b.kind &&
+  isSameJson(a.addresses, b.addresses);
+
+const isSameJson = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
