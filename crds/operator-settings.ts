@@ -137,6 +137,24 @@ export const OPERATOR_SETTINGS = {
     default: '10000',
     prop: true,
   },
+  maxServicePods: {
+    type: 'integer',
+    least: 1,
+    most: 1_000_000,
+    argument: 'N',
+    text: 'maximum number of pods of one headless Service that have an endpoint mirror',
+    default: '1000',
+    prop: true,
+  },
+  maxWrittenMib: {
+    type: 'integer',
+    least: 1,
+    most: 1_000_000,
+    argument: 'MIB',
+    text: 'maximum size in MiB of all that is written for the mirrors of a Link',
+    default: '64',
+    prop: true,
+  },
   maxNamespaces: {
     type: 'integer',
     least: 1,
@@ -222,7 +240,7 @@ export const OPERATOR_SETTINGS = {
     wholeSeconds: true,
     argument: 'DURATION',
     text: 'time after which another holder may take a Lease that is not renewed',
-    default: '30s',
+    default: '15s',
     prop: true,
   },
   renewDeadline: {

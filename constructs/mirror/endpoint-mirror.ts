@@ -17,6 +17,7 @@ import {
   endpointsAnnotations,
   mirrorAnnotations,
   mirrorLabels,
+  podMetadata,
   type TargetServiceProps,
   targetServiceErrors,
 } from './target-service.ts';
@@ -71,13 +72,18 @@ export class EndpointMirror extends Construct {
     ]);
 
     const labels = {
-      ...mirrorLabels(props),
+      ...mirrorLabels({ ...props, ...podMetadata(props) }),
       [Label.headlessMirrorSvcName]: mirrorName(props.service, props.targetCluster),
     };
     this.service = new ApiObject(this, 'Resource', {
       apiVersion: 'v1',
       kind: 'Service',
-      metadata: { name: this.name, namespace, labels, annotations: mirrorAnnotations(props, host) },
+      metadata: {
+        name: this.name,
+        namespace,
+        labels,
+        annotations: mirrorAnnotations({ ...props, ...podMetadata(props) }, host),
+      },
       spec: { type: 'ClusterIP', ports: servicePorts(ports) },
     });
     this.endpoints = endpoints

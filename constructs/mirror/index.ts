@@ -48,4 +48,4 @@ export { importSlicePrefix } from './import-slices.ts';
 export { ServiceImport } from './service-import.ts';
 export { type RouteKind, ServiceRoute, type ServiceRouteProps } from './service-route.ts';
 export type { StaticEndpointsProps } from './static-endpoints.ts';
-export type { TargetServiceProps } from './target-service.ts';
+export { podMetadata, type TargetServiceProps } from './target-service.ts';

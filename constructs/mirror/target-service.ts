@@ -61,6 +61,29 @@ export const mirrorAnnotations = (target: TargetServiceProps, host = target.serv
   ...(target.remoteResourceVersion ? { [Annotation.remoteResourceVersion]: target.remoteResourceVersion } : {}),
 });
 
+/** So many labels of a Service are copied to what stands for one of its pods, of which there may be thousands. */
+const MAX_POD_LABELS = 64;
+
+/**
+ * The labels and annotations of the target Service that an endpoint mirror takes over: the first labels by key, and how
+ * proxies treat the ports (rules B2, B3 and E10).
+ */
+export const podMetadata = ({
+  labels = {},
+  annotations = {},
+  excludedLabels,
+}: Pick<TargetServiceProps, 'labels' | 'annotations' | 'excludedLabels'>): {
+  readonly labels: Metadata;
+  readonly annotations: Metadata;
+} => {
+  const { [Annotation.opaquePorts]: opaquePorts } = annotations;
+  const copied = Object.entries(copiedLabels(labels, excludedLabels)).sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    labels: Object.fromEntries(copied.slice(0, MAX_POD_LABELS)),
+    annotations: opaquePorts === undefined ? {} : { [Annotation.opaquePorts]: opaquePorts },
+  };
+};
+
 /** Annotations of a mirror's endpoints: the name and the TLS identity by which proxies reach the target. */
 export const endpointsAnnotations = (
   target: TargetServiceProps,

@@ -56,6 +56,16 @@ export interface OperatorSettings {
    */
   readonly maxEndpointMirrors?: number | undefined;
   /**
+   * Maximum number of pods of one headless Service that have an endpoint mirror.
+   * @default 1000
+   */
+  readonly maxServicePods?: number | undefined;
+  /**
+   * Maximum size in MiB of all that is written for the mirrors of a Link.
+   * @default 64
+   */
+  readonly maxWrittenMib?: number | undefined;
+  /**
    * Maximum number of namespaces that are created for a Link.
    * @default 1000
    */
@@ -95,7 +105,7 @@ export interface OperatorSettings {
   readonly gatewayResolvePeriod?: TimeSpan | undefined;
   /**
    * Time after which another holder may take a Lease that is not renewed; whole seconds.
-   * @default 30s
+   * @default 15s
    */
   readonly leaseDuration?: TimeSpan | undefined;
   /**

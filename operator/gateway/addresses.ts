@@ -29,7 +29,15 @@ export interface GatewayAddressState {
   readonly addresses: readonly string[];
   /** One message for each address that cannot be used; empty if all can. */
   readonly problems: readonly string[];
+  /** Message that more addresses are found than are used; absent if all are. */
+  readonly excess?: string;
 }
+
+/**
+ * So many addresses are used: every endpoint of every mirror lists them, and whoever answers for a host name decides how
+ * many there are, and whether they are others each time (rule E10).
+ */
+export const MAX_ADDRESSES = 32;
 
 /** Time after which a lookup has failed. */
 const LOOKUP_DEADLINE_MS = 5_000;
@@ -55,9 +63,11 @@ const answersOf = (addresses: readonly string[]): ReadonlyMap<string, Answers> =
 /** Looks the addresses up at once, then every `periodMs`, until the signal aborts. */
 export async function watchGatewayAddresses(options: GatewayAddressOptions, signal: AbortSignal): Promise<void> {
   const answers = answersOf(options.addresses);
+  let inUse: readonly string[] = [];
   let reported: string | undefined;
   while (!signal.aborted) {
-    const state = await look(options, answers, signal);
+    const state = await look(options, answers, signal, inUse);
+    inUse = state.addresses;
     const text = JSON.stringify(state);
     if (!signal.aborted && text !== reported) {
       reported = text;
@@ -73,6 +83,7 @@ async function look(
   { families, network }: Pick<GatewayAddressOptions, 'families' | 'network'>,
   answers: ReadonlyMap<string, Answers>,
   signal: AbortSignal,
+  inUse: readonly string[] = [],
 ): Promise<GatewayAddressState> {
   const problems = new Set<string>();
   const isUsable = (address: string): boolean => {
@@ -91,12 +102,29 @@ async function look(
       }
     }),
   );
-  const addresses = [...new Set([...answers.values()].flatMap((known) => [...known.keys()]))];
+  const found = answeredLast([...answers.values()]);
+  // What is in use stays, so that a name with many addresses does not have all endpoints rewritten with each answer.
+  const kept = inUse.filter((each) => found.has(each));
+  const addresses = [...new Set([...kept, ...found])].slice(0, MAX_ADDRESSES);
   if (addresses.length === 0 && problems.size === 0) {
     problems.add(`none of its addresses has an IP family of this cluster (${[...families].join(', ')})`);
   }
-  return { addresses: addresses.sort(), problems: [...problems].sort() };
+  return {
+    addresses: addresses.sort(),
+    problems: [...problems].sort(),
+    ...(found.size > addresses.length && {
+      excess: `it has more than ${MAX_ADDRESSES} addresses, of which ${MAX_ADDRESSES} are used`,
+    }),
+  };
 }
+
+/** Returns all addresses, those of the last answers first. */
+const answeredLast = (all: readonly Answers[]): ReadonlySet<string> => {
+  const missed = all.flatMap((known) => [...known]);
+  return new Set(
+    missed.sort(([a, missedA], [b, missedB]) => missedA - missedB || (a < b ? -1 : 1)).map(([each]) => each),
+  );
+};
 
 /** @throws Error if there is no answer in time, or none that holds an address */
 async function lookup(

@@ -190,11 +190,13 @@ export class Gateway {
 
   #resolved(): Verdict | undefined {
     if (this.#lookup === undefined) return undefined;
-    const { problems } = this.#lookup;
-    if (problems.length === 0) return verdict('True', 'Resolved', '');
+    const { problems, excess } = this.#lookup;
+    const messages = [...problems, ...(excess === undefined ? [] : [excess])];
+    if (messages.length === 0) return verdict('True', 'Resolved', '');
     const addresses = this.view?.addresses ?? [];
     const kept = addresses.length === 0 ? 'no address is known' : `in use: ${addresses.join(', ')}`;
-    return verdict('False', 'LookupFailed', `${problems.join('; ')}; ${kept}`);
+    const reason = problems.length > 0 ? 'LookupFailed' : 'LimitExceeded';
+    return verdict('False', reason, `${messages.join('; ')}; ${kept}`);
   }
 
   get #labels(): { readonly target_cluster_name: string } {

@@ -46,6 +46,7 @@ export class HeldDeletions {
       losses: this.#losses,
       graceMs: env.config.endpointMirrorGraceMs,
       isHeadless,
+      maxServicePods: env.config.maxServicePods,
     });
   }
 

@@ -127,7 +127,7 @@ export class ImportReconcile {
         const object = source.services.get(`${namespace}/${service}`);
         return object !== undefined && importOf(object) !== key;
       },
-      maxPods: Math.min(config.maxEndpointMirrors, MAX_PODS),
+      maxPods: Math.min(config.maxEndpointMirrors, config.maxServicePods, MAX_PODS),
       isAddressTaken: this.#taken.has(key),
     };
   }

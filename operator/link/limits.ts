@@ -4,16 +4,19 @@
  */
 import { flagOf } from '../../crds/operator-settings.ts';
 import type { OperatorConfig } from '../config/config.ts';
+import { bytesOf } from '../mirror/bytes.ts';
+import type { OwnedObjects } from '../mirror/observed.ts';
 import type { SourceStores } from '../source/stores.ts';
 import { type Candidate, Cap } from '../target/cap.ts';
 import { podKey, serviceOf } from '../target/losses.ts';
 import type { MembersView, TargetView } from '../target/target.ts';
+import { Volume } from '../target/volume.ts';
 import type { Pods } from './pods.ts';
 
 export interface LimitsOptions {
-  readonly config: Pick<OperatorConfig, 'maxMirrors' | 'maxEndpointMirrors'>;
+  readonly config: Pick<OperatorConfig, 'maxMirrors' | 'maxEndpointMirrors' | 'maxServicePods' | 'maxWrittenMib'>;
   readonly pods: Pods;
-  readonly source: Pick<SourceStores, 'membershipsOf' | 'ownedBy'>;
+  readonly source: Pick<SourceStores, 'keysOf' | 'membershipsOf' | 'ownedBy'>;
   readonly cluster: string;
   readonly target: () => TargetView | undefined;
   /** Called with keys of Services that are served in another way now. */
@@ -36,6 +39,7 @@ export class Limits {
   readonly #pods: Cap;
   readonly #members: Cap;
   readonly #imports: Cap;
+  readonly #written: Volume;
 
   constructor(options: LimitsOptions) {
     const { config, pods, source, cluster, target, members = () => undefined, imports } = options;
@@ -80,6 +84,11 @@ export class Limits {
       candidates: () => imports?.candidates() ?? [],
       onChange,
     });
+    this.#written = new Volume({
+      most: config.maxWrittenMib * MIB,
+      found: () => [...source.keysOf(cluster)].map((key) => [key, volumeOf(source.ownedBy({ cluster, key }))]),
+      onRoom: onChange,
+    });
   }
 
   admits(key: string): boolean {
@@ -88,6 +97,11 @@ export class Limits {
 
   admitsPod(key: string, hostname: string): boolean {
     return this.#pods.admits(podKey(key, hostname));
+  }
+
+  /** Reports whether all that is derived from a target Service may take so many bytes. */
+  admitsBytes(key: string, bytes: number): boolean {
+    return this.#written.admits(key, bytes);
   }
 
   admitsMember(key: string): boolean {
@@ -114,6 +128,8 @@ export class Limits {
       excessText('pods of headless Services', this.#pods.excess, 'maxEndpointMirrors', config.maxEndpointMirrors),
       excessText('members of federated Services', this.#members.excess, 'maxMirrors', config.maxMirrors),
       excessText('Services by ServiceExports', this.#imports.excess, 'maxMirrors', config.maxMirrors),
+      ...crowdTexts(this.#options.pods.crowds, config.maxServicePods),
+      refusedText(this.#written.refused, config.maxWrittenMib),
     ].filter((text) => text !== undefined);
     return texts.length === 0
       ? undefined
@@ -125,8 +141,31 @@ export class Limits {
     this.#pods.stop();
     this.#members.stop();
     this.#imports.stop();
+    this.#written.stop();
   }
 }
+
+const MIB = 1024 * 1024;
+
+/** Most Services that are named. */
+const NAMED = 3;
+
+const volumeOf = ({ services, endpoints, slices }: OwnedObjects): number =>
+  [...services, ...endpoints, ...slices].reduce((sum, object) => sum + bytesOf(object), 0);
+
+function crowdTexts(crowds: ReadonlyMap<string, number>, most: number): readonly string[] {
+  const named = [...crowds].slice(0, NAMED).map(([key, pods]) => `${key} has ${pods}`);
+  const more = crowds.size > NAMED ? [`${crowds.size - NAMED} more have too many`] : [];
+  if (named.length === 0) return [];
+  return [
+    `of the pods of one headless Service ${most} are served (${flagOf('maxServicePods')}): ${[...named, ...more].join(', ')}`,
+  ];
+}
+
+const refusedText = (refused: number, mostMib: number): string | undefined =>
+  refused === 0
+    ? undefined
+    : `${refused} of its Services would take what is written for it beyond ${mostMib} MiB (${flagOf('maxWrittenMib')})`;
 
 const excessText = (
   what: string,

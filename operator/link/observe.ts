@@ -22,7 +22,7 @@ import { type NamespaceBudget, namespaceStateOf } from './namespaces.ts';
 /** What the target says about one Service. */
 export type ObservedExport = Pick<
   Observed,
-  'target' | 'slices' | 'isAdmitted' | 'admitsPod' | 'departed' | 'decidable' | 'isConfirmed'
+  'target' | 'slices' | 'isAdmitted' | 'admitsPod' | 'admitsBytes' | 'departed' | 'decidable' | 'isConfirmed'
 >;
 
 /** Where mirrors are written, and the settings of the operator. */
@@ -40,6 +40,7 @@ export const linkViewOf = (settings: LinkSettings, config: OperatorConfig): Link
   headless: settings.enableHeadlessServices ?? config.enableHeadlessServices,
   createNamespaces: settings.enableNamespaceCreation ?? config.enableNamespaceCreation,
   endpointsKind: config.endpoints,
+  maxServicePods: config.maxServicePods,
 });
 
 /** Returns what the target says about one Service; undefined: the target is not being read. */
@@ -55,6 +56,7 @@ export const observeExport = (
     slices: exported && target?.slicesOf(key),
     isAdmitted: limits.admits(key),
     admitsPod: (hostname) => limits.admitsPod(key, hostname),
+    admitsBytes: (bytes) => limits.admitsBytes(key, bytes),
     departed: target === undefined ? new Map() : held.pods.departed(target, key),
     decidable: target !== undefined && held.decides(target, key),
     isConfirmed: target?.confirms(key) === true,

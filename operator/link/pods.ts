@@ -3,6 +3,7 @@
  * grace period (rule D11) or since their deletion is held (rule E6).
  */
 import { endpointMirrors } from '../mirror/endpoint-mirrors.ts';
+import { podsWithin } from '../mirror/pod-limit.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
 import type { SourceStores } from '../source/stores.ts';
 import type { Candidate } from '../target/cap.ts';
@@ -18,6 +19,8 @@ export interface PodsOptions {
   readonly graceMs: number;
   /** Whether headless Services are mirrored pod by pod. */
   readonly isHeadless: () => boolean;
+  /** Most pods of one Service that have an endpoint mirror. */
+  readonly maxServicePods: number;
 }
 
 const NONE: ReadonlyMap<string, number> = new Map();
@@ -28,6 +31,8 @@ export class Pods {
   /** Number of pods behind each headless Service, listed or not. */
   readonly #counts = new Map<string, number>();
   #count = 0;
+  /** Number of pods behind each Service that has more than may have an endpoint mirror. */
+  readonly #crowds = new Map<string, number>();
 
   constructor(options: PodsOptions) {
     this.#options = options;
@@ -39,9 +44,15 @@ export class Pods {
     return this.#options.isHeadless() ? this.#count : 0;
   }
 
+  /** Number of pods behind each Service that has more than may have an endpoint mirror. */
+  get crowds(): ReadonlyMap<string, number> {
+    return this.#options.isHeadless() ? this.#crowds : NONE;
+  }
+
   /** Counts the pods behind all Services. */
   recount(target: TargetView): void {
     this.#counts.clear();
+    this.#crowds.clear();
     this.#count = 0;
     for (const key of this.#keys(target)) this.#listed(target, key);
   }
@@ -53,7 +64,11 @@ export class Pods {
       if (listed === undefined) continue;
       const since = target.get(key)?.service.metadata.creationTimestamp ?? '';
       const mirrored = new Set(this.#mirrored(key));
-      for (const hostname of listed === 'unknown' ? mirrored : listed.keys())
+      const within =
+        listed === 'unknown'
+          ? mirrored
+          : podsWithin(listed, (hostname) => mirrored.has(hostname), this.#options.maxServicePods).keys();
+      for (const hostname of within)
         yield { key: podKey(key, hostname), since, isMirrored: mirrored.has(hostname) };
     }
   }
@@ -110,7 +125,12 @@ export class Pods {
 
   #listed(target: TargetView, key: string): Hostnames | 'unknown' | undefined {
     const listed = hostnamesOf(target, key);
-    const count = listed === 'unknown' ? (this.#counts.get(key) ?? this.#mirrored(key).length) : (listed?.size ?? 0);
+    const { maxServicePods } = this.#options;
+    const size = listed === 'unknown' ? undefined : (listed?.size ?? 0);
+    const count =
+      size === undefined ? (this.#counts.get(key) ?? this.#mirrored(key).length) : Math.min(size, maxServicePods);
+    if (size !== undefined && size > maxServicePods) this.#crowds.set(key, size);
+    else if (size !== undefined) this.#crowds.delete(key);
     this.#count += count - (this.#counts.get(key) ?? 0);
     if (count === 0) this.#counts.delete(key);
     else this.#counts.set(key, count);

@@ -4,7 +4,7 @@
  */
 import { describe } from '../kube/errors.ts';
 import { desired, type Manifests, type NameOf } from './desired.ts';
-import { claimsOf, type Shape, shapeOf } from './shape.ts';
+import { claimsOf, isMirrored, type Shape, shapeOf } from './shape.ts';
 import type { ClaimOwner, NameClaims } from './names.ts';
 import type { Observed } from './observed.ts';
 import type { Refusal } from './reasons.ts';
@@ -28,13 +28,34 @@ export function decide(observed: Observed, claims: NameClaims, pods = new Render
     return { shape, manifests: desired(observed, shape, enterClaims(observed, shape, claims), pods) };
   });
   if (!(rendered instanceof Error)) {
+    if (isTooLarge(rendered, observed)) return refusedBy(observed, TOO_LARGE);
     if (!['headless', 'undecided'].includes(rendered.shape.kind)) pods.forget(`${observed.namespace}/${observed.name}`);
     return rendered;
   }
   // A construct rejected what the target sent: nothing of it is written, and existing mirrors stay.
-  const refusal: Refusal = { reason: 'InvalidService', message: describe(rendered) };
+  return refusedBy(observed, { reason: 'InvalidService', message: describe(rendered) });
+}
+
+/** Existing mirrors stay. */
+function refusedBy(observed: Observed, refusal: Refusal): Decision {
   const shape: Shape = { kind: 'refused', refusal, existing: 'keep' };
   return { shape, manifests: desired(observed, shape, () => undefined) };
+}
+
+const TOO_LARGE: Refusal = {
+  reason: 'LimitExceeded',
+  message:
+    'its mirrors, with the labels and annotations that they copy, would take all that is written for the Link beyond what the operator allows (--max-written-mib); shorten the metadata of what is exported, export fewer, or raise the limit',
+};
+
+/** Whether what is to be written would take more than the limit of the Link allows (rule E10). */
+function isTooLarge({ shape, manifests }: Decision, { admitsBytes }: Observed): boolean {
+  const isSettled =
+    isMirrored(shape) || shape.kind === 'absent' || (shape.kind === 'refused' && shape.existing === 'remove');
+  // While endpoints are not known, less is rendered than stays.
+  const isKnown = !('endpoints' in shape) || shape.endpoints !== undefined;
+  if (!isSettled || !isKnown || manifests.isUnfinished || admitsBytes === undefined) return false;
+  return !admitsBytes(manifests.bytes ?? 0);
 }
 
 /** Replaces the claims of one target Service by what it claims now. */

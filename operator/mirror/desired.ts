@@ -9,6 +9,7 @@ import { Annotation, Label, mirrorName, Value } from '../../crds/wire.ts';
 import { describe } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, type Resource, type Service, SERVICES } from '../kube/objects.ts';
 import type { Desired } from '../runtime/plan.ts';
+import { bytesOf } from './bytes.ts';
 import { gatewayEndpoints, refreshedEndpoints } from './gateway-endpoints.ts';
 import type { Claim, Resolved } from './names.ts';
 import type { Observed } from './observed.ts';
@@ -31,6 +32,8 @@ export interface Manifests {
   readonly isPartial: boolean;
   /** Whether a foreign Service has a name that is needed. The key is then reconciled again later. */
   readonly isBlocked: boolean;
+  /** Bytes of all that is to be there in the end, written now or not. @default 0 */
+  readonly bytes?: number;
   /** Set if rendering has only begun, since it would hold the event loop: decide anew in the next turn. */
   readonly isUnfinished?: true;
 }
@@ -201,20 +204,20 @@ export function writable(
   name: string,
   objects: readonly ApiJson[],
 ): Manifests {
-  const { services, endpoints, all } = desiredOf(objects);
+  const { services, endpoints, bytes, all } = desiredOf(objects);
   if (indexOf(owned).services.has(name)) return all;
   if (isForeign(name)) {
     return { ...NOTHING, refusals: [foreignObject('Service', `${namespace}/${name}`)], isBlocked: true };
   }
   const proof = endpoints.filter(({ of }) => of === ENDPOINTS);
-  if (proof.length === 0) return { ...NOTHING, services };
+  if (proof.length === 0) return { ...NOTHING, services, bytes };
   const isProven = indexOf(owned).endpoints.has(name);
   return isProven
-    ? { ...NOTHING, services: services.map((each) => ({ ...each, endpointsProven: true })), endpoints: proof }
-    : { ...NOTHING, endpoints: proof, isPartial: true };
+    ? { ...NOTHING, services: services.map((each) => ({ ...each, endpointsProven: true })), endpoints: proof, bytes }
+    : { ...NOTHING, endpoints: proof, isPartial: true, bytes };
 }
 
-interface DesiredObjects extends Pick<Manifests, 'services' | 'endpoints'> {
+interface DesiredObjects extends Required<Pick<Manifests, 'services' | 'endpoints' | 'bytes'>> {
   /** All of them. */
   readonly all: Manifests;
 }
@@ -228,7 +231,8 @@ function desiredOf(objects: readonly ApiJson[]): DesiredObjects {
   const all = objects.map(toDesired);
   const services = all.filter(({ of }) => of === SERVICES);
   const endpoints = all.filter(({ of }) => of !== SERVICES);
-  const found = { services, endpoints, all: { ...NOTHING, services, endpoints } };
+  const bytes = objects.reduce((sum, object) => sum + bytesOf(object), 0);
+  const found = { services, endpoints, bytes, all: { ...NOTHING, services, endpoints, bytes } };
   known.set(objects, found);
   return found;
 }
@@ -240,6 +244,7 @@ const merged = (parts: readonly Manifests[]): Manifests => ({
   refusals: parts.flatMap(({ refusals }) => refusals),
   isPartial: parts.some(({ isPartial }) => isPartial),
   isBlocked: parts.some(({ isBlocked }) => isBlocked),
+  bytes: parts.reduce((sum, { bytes = 0 }) => sum + bytes, 0),
 });
 
 const namespaceManifest = (name: string, cluster: string): Desired => ({

@@ -14,6 +14,8 @@ export interface LinkView {
   readonly headless: boolean;
   readonly createNamespaces: boolean;
   readonly endpointsKind: EndpointsKind;
+  /** Most pods of one headless Service that have an endpoint mirror. @default - any number */
+  readonly maxServicePods?: number | undefined;
 }
 
 /** The target's gateway: its addresses, and whether it answers. */
@@ -56,6 +58,8 @@ export interface Observed {
   readonly isAdmitted: boolean;
   /** Reports whether a pod of a headless Service is. */
   readonly admitsPod: (hostname: string) => boolean;
+  /** Reports whether all that is derived from the Service may take so many bytes. @default - it may */
+  readonly admitsBytes?: ((bytes: number) => boolean) | undefined;
   /**
    * Pods of a headless Service that are gone and keep their endpoint mirrors for now: how long, in milliseconds, by
    * hostname. It is Infinity for one whose deletion is held (rules D11, E6).

@@ -3,7 +3,7 @@
  * have in common, and not with each event of another (rule E10). Whatever is rendered is a function of the props alone.
  */
 import type { EndpointMirrorProps, GatewayEndpoints, HeadlessMirrorProps } from '../../constructs/mirror/index.ts';
-import { type ApiJson, EndpointMirror, HeadlessMirror, render } from '../../constructs/mirror/index.ts';
+import { type ApiJson, EndpointMirror, HeadlessMirror, podMetadata, render } from '../../constructs/mirror/index.ts';
 
 /** Props that all pods of a Service have in common. */
 export type SharedProps = Omit<HeadlessMirrorProps, 'endpoints'>;
@@ -57,11 +57,12 @@ export class Rendered {
     const { service, namespace } = given;
     const key = `${namespace}/${service}`;
     // The version alone is no reason to write (rule B4): what stays as it is keeps the one that it was rendered from.
-    const shared = JSON.stringify({ ...given, remoteResourceVersion: undefined });
+    const ofPods = { ...given, ...podMetadata(given) };
+    const shared = JSON.stringify({ ...ofPods, remoteResourceVersion: undefined });
     const before = this.#services.get(key);
     const known: OfService = before?.shared === shared ? before : { shared, pods: new Map() };
     this.#services.set(key, known);
-    return new ServiceRender(given, known, this.#isTurnOver);
+    return new ServiceRender(given, ofPods, known, this.#isTurnOver);
   }
 
   /** Forgets a Service that is not headless, or not mirrored. */
@@ -73,13 +74,15 @@ export class Rendered {
 /** One headless Service that is being rendered. */
 export class ServiceRender {
   readonly #shared: SharedProps;
+  readonly #ofPods: SharedProps;
   readonly #known: OfService;
   readonly #isTurnOver: () => boolean;
   readonly #asked = new Set<string>();
   #rendered = 0;
 
-  constructor(shared: SharedProps, known: OfService, isTurnOver: () => boolean) {
+  constructor(shared: SharedProps, ofPods: SharedProps, known: OfService, isTurnOver: () => boolean) {
     this.#shared = shared;
+    this.#ofPods = ofPods;
     this.#known = known;
     this.#isTurnOver = isTurnOver;
   }
@@ -102,7 +105,7 @@ export class ServiceRender {
   /** Returns the headless mirror, and forgets the pods that were not asked for. */
   mirror(endpoints: HeadlessMirrorProps['endpoints']): readonly ApiJson[] {
     for (const hostname of this.#known.pods.keys()) if (!this.#asked.has(hostname)) this.#known.pods.delete(hostname);
-    const props = JSON.stringify([endpoints, this.#shared.remoteResourceVersion]);
+    const props = JSON.stringify([this.#shared, endpoints]);
     if (this.#known.mirror?.props !== props) {
       const objects = render((chart) => new HeadlessMirror(chart, 'rendered', { ...this.#shared, endpoints }));
       this.#known.mirror = { props, objects };
@@ -115,7 +118,7 @@ export class ServiceRender {
     this.#rendered += 1;
     try {
       // A chart of its own for each pod: a construct tree of a thousand pods costs more than a thousand small ones.
-      return render((chart) => new EndpointMirror(chart, 'rendered', { ...this.#shared, ...given }));
+      return render((chart) => new EndpointMirror(chart, 'rendered', { ...this.#ofPods, ...given }));
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     }

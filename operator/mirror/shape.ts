@@ -8,6 +8,7 @@ import { endpointMirrors } from './endpoint-mirrors.ts';
 import { type Refusal, type RefusalReason, unreadableNamespace } from './reasons.ts';
 import { type Claim, type ClaimOwner, endpointMirrorNames } from './names.ts';
 import type { LinkView, Observed } from './observed.ts';
+import { podsWithin } from './pod-limit.ts';
 import { readSlices, type TargetEndpoints, type TargetHost, withDeparted } from './target-endpoints.ts';
 
 export type Shape =
@@ -96,8 +97,10 @@ function shapeAsObserved(observed: Observed): Shape {
     );
   }
   const endpoints = endpointsOf(observed, service);
-  const limited = endpoints && withoutSurplus(endpoints, observed);
-  const surplus = (endpoints?.hosts.size ?? 0) - (limited?.hosts.size ?? 0);
+  const within = endpoints && withinService(endpoints, observed);
+  const limited = within && withoutSurplus(within, observed);
+  const crowd = (endpoints?.hosts.size ?? 0) - (within?.hosts.size ?? 0);
+  const surplus = (within?.hosts.size ?? 0) - (limited?.hosts.size ?? 0);
   const omitted =
     left.length === 0
       ? []
@@ -105,7 +108,10 @@ function shapeAsObserved(observed: Observed): Shape {
           `ports left out because they do not cross a gateway: ${left.map((port) => `${port.name ?? port.port}/${port.protocol ?? ''}`).join(', ')}`,
         ];
   const shape = (kind: 'clusterIP' | 'headless'): Shape => {
-    const notes = [...omitted, ...(kind === 'headless' ? [...crowded(link, endpoints), ...beyond(surplus)] : [])];
+    const notes = [
+      ...omitted,
+      ...(kind === 'headless' ? [...crowded(link, within), ...beyondService(crowd), ...beyond(surplus)] : []),
+    ];
     return { kind, service, endpoints: limited, ...(notes.length === 0 ? {} : { note: notes.join('; ') }) };
   };
   if (!link.headless || service.spec?.clusterIP !== 'None') return shape('clusterIP');
@@ -137,6 +143,30 @@ function withoutSurplus(endpoints: TargetEndpoints, { admitsPod, departed, owned
   const hosts = [...endpoints.hosts].filter(([hostname]) => stays(hostname) || admitsPod(hostname));
   return { ...endpoints, hosts: new Map(hosts) };
 }
+
+/** Leaves out the pods that are more than one Service may have. */
+function withinService(endpoints: TargetEndpoints, { link, owned }: Observed): TargetEndpoints {
+  const { hosts, subsets } = endpoints;
+  const { maxServicePods = Infinity } = link;
+  if (hosts.size <= maxServicePods) return endpoints;
+  const mirrored = endpointMirrors(owned);
+  const within = podsWithin(hosts, (hostname) => mirrored.has(hostname), maxServicePods);
+  return {
+    ...endpoints,
+    hosts: new Map([...hosts].filter(([hostname]) => within.has(hostname))),
+    subsets: subsets.map(({ hostnames, ports }) => ({
+      hostnames: hostnames.filter((hostname) => within.has(hostname)),
+      ports,
+    })),
+  };
+}
+
+const beyondService = (pods: number): readonly string[] =>
+  pods === 0
+    ? []
+    : [
+        `${pods} of its pods are without an endpoint mirror, since it has more than the operator mirrors of one headless Service: raise --max-service-pods, or divide it`,
+      ];
 
 const beyond = (pods: number): readonly string[] =>
   pods === 0

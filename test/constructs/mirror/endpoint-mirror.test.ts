@@ -32,6 +32,24 @@ const LABELS = {
 };
 const REMOTE = { 'mirror.linkerd.io/remote-svc-fq-name': 'nginx-set-0.nginx-svc.default.svc.cluster.local' };
 
+describe('an endpoint mirror, of which a Service may have thousands', () => {
+  test('has no annotation of the Service but how proxies treat its ports (B3, E10)', () => {
+    const annotations = { 'example.com/notes': 'x'.repeat(250_000), 'config.linkerd.io/opaque-ports': '8080' };
+    expect(Object.keys(mirror({ annotations })[0]!.metadata.annotations ?? {}).sort()).toEqual([
+      'config.linkerd.io/opaque-ports',
+      'mirror.linkerd.io/remote-resource-version',
+      'mirror.linkerd.io/remote-svc-fq-name',
+    ]);
+  });
+
+  test('has the first 64 of the labels that are copied (B2, E10)', () => {
+    const many = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`l${at + 100}`, 'x']));
+    const { labels = {} } = mirror({ labels: { ...many, a: 'excluded' }, excludedLabels: ['a'] })[0]!.metadata;
+    const copied = Object.keys(labels).filter((key) => /^l\d/.test(key));
+    expect([copied.length, copied[0], copied.at(-1), labels['a']]).toEqual([64, 'l100', 'l163', undefined]);
+  });
+});
+
 describe('D1: an endpoint mirror', () => {
   test('is a Service named for the pod, and the gateway behind it', () => {
     expect(mirror()).toEqual([

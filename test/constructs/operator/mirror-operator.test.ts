@@ -420,6 +420,8 @@ describe('an operator', () => {
       endpointMirrorGrace: '60s',
       maxMirrors: 1,
       maxEndpointMirrors: 1,
+      maxServicePods: 1,
+      maxWrittenMib: 1,
       maxNamespaces: 1,
       federatedSelector: '',
       endpoints: 'slices',

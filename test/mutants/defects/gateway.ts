@@ -11,6 +11,22 @@ const PROBE_SERVICE = {
 
 export const GATEWAY: readonly Defect[] = [
   {
+    file: 'operator/gateway/addresses.ts',
+    tests: ['test/operator/gateway/addresses.test.ts'],
+    name: 'every address that a name leads to is used',
+    rule: 'E10',
+    find: '.slice(0, MAX_ADDRESSES)',
+    replace: '',
+  },
+  {
+    file: 'operator/gateway/addresses.ts',
+    tests: ['test/operator/gateway/addresses.test.ts'],
+    name: 'of too many addresses the first are used, whichever are in use',
+    rule: 'E10',
+    find: '[...kept, ...found]',
+    replace: '[...found].sort()',
+  },
+  {
     ...GATEWAY_FILE,
     name: 'the verdict on the former gateway holds for a new one',
     rule: 'F2',
@@ -98,8 +114,8 @@ export const GATEWAY: readonly Defect[] = [
     ...GATEWAY_FILE,
     name: 'a failed lookup does not show in the conditions',
     rule: 'C2',
-    find: "if (problems.length === 0) return verdict('True', 'Resolved', '');",
-    replace: "if (problems.length >= 0) return verdict('True', 'Resolved', '');",
+    find: "if (messages.length === 0) return verdict('True', 'Resolved', '');",
+    replace: "if (messages.length >= 0) return verdict('True', 'Resolved', '');",
   },
   {
     ...GATEWAY_FILE,

@@ -486,7 +486,7 @@ export const MIRROR: readonly Defect[] = [
     ...DESIRED,
     name: 'a Service comes before its Endpoints are proven to be ours',
     rule: 'A6',
-    find: 'if (proof.length === 0) return { ...NOTHING, services };',
+    find: 'if (proof.length === 0) return { ...NOTHING, services, bytes };',
     replace: 'if (proof.length >= 0) return { ...NOTHING, services };',
   },
   {
@@ -748,7 +748,7 @@ export const MIRROR: readonly Defect[] = [
     name: 'what was rendered of a pod that is gone is kept',
     rule: 'E10',
     find: 'if (!this.#asked.has(hostname)) this.#known.pods.delete(hostname);',
-    replace: '',
+    replace: 'if (!this.#asked.has(hostname)) continue;',
   },
   {
     ...RENDERED,
@@ -756,5 +756,29 @@ export const MIRROR: readonly Defect[] = [
     rule: 'D6',
     find: 'a.name === b.name && isSameJson(a.ports, b.ports) &&',
     replace: 'a.name === b.name &&',
+  },
+  {
+    ...RENDERED,
+    file: 'operator/mirror/decide.ts',
+    name: 'what a target makes the operator write is not limited',
+    rule: 'E10',
+    find: 'return !admitsBytes(manifests.bytes ?? 0);',
+    replace: 'admitsBytes(manifests.bytes ?? 0); return false;',
+  },
+  {
+    ...RENDERED,
+    file: 'operator/mirror/shape.ts',
+    name: 'one headless Service has any number of endpoint mirrors',
+    rule: 'E10',
+    find: 'if (hosts.size <= maxServicePods) return endpoints;',
+    replace: 'if (hosts.size > 0) return endpoints;',
+  },
+  {
+    ...RENDERED,
+    file: 'operator/mirror/pod-limit.ts',
+    name: 'pods beyond the limit take the place of those that are mirrored',
+    rule: 'E10',
+    find: "isMirrored(hostname) ? 'mirrored' : 'others'",
+    replace: "isMirrored(hostname) ? 'others' : 'others'",
   },
 ];

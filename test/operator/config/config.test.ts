@@ -47,10 +47,12 @@ describe("the operator's settings", () => {
       endpointMirrorGraceMs: 60_000,
       maxMirrors: 10_000,
       maxEndpointMirrors: 10_000,
+      maxServicePods: 1_000,
+      maxWrittenMib: 64,
       maxNamespaces: 1_000,
       adminAddress: { host: '0.0.0.0', port: 9999 },
       leaderElect: true,
-      leaseDurationMs: 30_000,
+      leaseDurationMs: 15_000,
       renewDeadlineMs: 10_000,
       retryPeriodMs: 2_000,
       concurrency: 16,
@@ -65,6 +67,7 @@ describe("the operator's settings", () => {
       '--mirror-namespaces x,y --credentials-secrets a,b.c --federated-selector a,b!=c --endpoints slices --probe-via address ' +
       '--probe-connect-to Probe-East.ns=127.0.0.1:80 --probe-connect-to probe-west.ns=[::1]:81 --gateway-resolve-period 1m30s ' +
       '--no-failover --no-service-imports --endpoint-mirror-grace 5m --max-mirrors 1 --max-endpoint-mirrors 2 --max-namespaces 3 ' +
+      '--max-service-pods 4 --max-written-mib 5 ' +
       '--admin-address [::]:0 --no-leader-elect --lease-duration 15s --renew-deadline 5s --retry-period 500ms ' +
       '--concurrency 256 --log-level debug --log-format pretty';
     expect(config(argv.split(' '))).toEqual({
@@ -90,6 +93,8 @@ describe("the operator's settings", () => {
       endpointMirrorGraceMs: 300_000,
       maxMirrors: 1,
       maxEndpointMirrors: 2,
+      maxServicePods: 4,
+      maxWrittenMib: 5,
       maxNamespaces: 3,
       adminAddress: { host: '::', port: 0 },
       leaderElect: false,
@@ -203,11 +208,11 @@ describe("the operator's settings", () => {
     ],
     [
       ['--lease-duration', '15.5s'],
-      '--lease-duration: "15.5s" must be a whole number of seconds (a Go duration, as in 30s)',
+      '--lease-duration: "15.5s" must be a whole number of seconds (a Go duration, as in 15s)',
     ],
     [
       ['--renew-deadline', '30s'],
-      '--renew-deadline: "30s" must be less than --lease-duration, which is 30s (a Go duration, as in 10s)',
+      '--renew-deadline: "30s" must be less than --lease-duration, which is 15s (a Go duration, as in 10s)',
     ],
     [
       ['--retry-period', '9s'],
@@ -224,7 +229,7 @@ describe("the operator's settings", () => {
     ).toEqual([
       expect.stringMatching(/^LINKSPAN_LEADER_ELECT: "maybe" /),
       expect.stringMatching(/^--concurrency: "0" /),
-      expect.stringMatching(/^LINKSPAN_RENEW_DEADLINE: "40s" must be less than --lease-duration, which is 30s/),
+      expect.stringMatching(/^LINKSPAN_RENEW_DEADLINE: "40s" must be less than --lease-duration, which is 15s/),
     ]);
   });
 

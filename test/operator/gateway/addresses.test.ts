@@ -154,3 +154,35 @@ describe('the addresses of a gateway (C2)', () => {
     await done;
   });
 });
+
+describe('a name with more addresses than are used (E10)', () => {
+  /** 40 addresses in each answer: the first of them stay, the others are other ones each time. */
+  const answering = (stable: number): Resolve => {
+    let answer = 0;
+    return () => {
+      answer += 1;
+      const addresses = Array.from({ length: 40 }, (_, at) => `203.0.${at < stable ? 0 : answer}.${at}`);
+      return Promise.resolve(addresses.reverse());
+    };
+  };
+
+  it('leads to 32 of them, which stay, whatever else is answered, and says so once', async () => {
+    const { states } = watching(['gw.example'], answering(40));
+    await pass(5 * PERIOD_MS);
+    expect(states.map(({ addresses }) => addresses.length)).toEqual([32]);
+    expect(states[0]?.problems).toEqual([]);
+    expect(states[0]?.excess).toContain('more than 32 addresses');
+  });
+
+  it('leads to others only in the place of those that are not answered any more', async () => {
+    const { states } = watching(['gw.example'], answering(30));
+    await pass(20 * PERIOD_MS);
+    const [first] = states;
+    for (const { addresses } of states) {
+      expect(addresses).toHaveLength(32);
+      expect(addresses.filter((each) => first!.addresses.includes(each)).length).toBeGreaterThanOrEqual(30);
+    }
+    // An address is forgotten after five answers without it.
+    expect(states.length).toBeLessThanOrEqual(5);
+  });
+});

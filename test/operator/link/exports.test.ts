@@ -88,7 +88,14 @@ function reading(
     },
   } as unknown as Mirrors;
   const env = {
-    config: { endpointMirrorGraceMs: 60_000, enableHeadlessServices: true, maxMirrors, maxEndpointMirrors: 40 },
+    config: {
+      endpointMirrorGraceMs: 60_000,
+      enableHeadlessServices: true,
+      maxMirrors,
+      maxEndpointMirrors: 40,
+      maxServicePods: 1000,
+      maxWrittenMib: 64,
+    },
     tuning: { targetTimings: { backoff: { baseMs: 20, capMs: 100 } }, labelCopyMs: 0 },
     source: {
       keysOf: () => new Set(mirrored),

@@ -77,6 +77,17 @@ describe('what is rendered for the pods of a headless Service', () => {
     });
   });
 
+  it('is not rendered anew for annotations of the Service, which it does not have (D7)', () => {
+    const controlled = new Controlled();
+    const before = controlled.objects();
+    const service = headlessService();
+    const annotated: Service = { ...service, metadata: { ...service.metadata, annotations: { 'example.com/a': 'b' } } };
+    controlled.given = { ...controlled.given, service: annotated };
+    const after = controlled.objects();
+    expect(after.get('Service web-7-west')).toBe(before.get('Service web-7-west'));
+    expect(after.get('Service web-west')).toMatchObject({ metadata: { annotations: { 'example.com/a': 'b' } } });
+  });
+
   it('is rendered in turns: nothing is decided before all of it is there (E10)', () => {
     const controlled = new Controlled(new Rendered({ isTurnOver: () => true }));
     let turns = 0;
@@ -102,3 +113,48 @@ describe('what is rendered for the pods of a headless Service', () => {
     expect(controlled.rendered.size).toBe(0);
   });
 });
+
+describe('what is derived from a Service', () => {
+  const decided = (given: ObservedOptions): Decision => Object.assign(new Controlled(), { given }).decide();
+
+  it('may take no more bytes than the Link has left: what is there stays, and the status says so (E10)', () => {
+    const bytes: number[] = [];
+    const { given } = new Controlled();
+    const admitsBytes = (of: number): boolean => bytes.push(of) < 0;
+    const { shape, manifests } = decided({ ...given, admitsBytes });
+    expect(shape).toMatchObject({ kind: 'refused', existing: 'keep' });
+    expect(manifests.refusals).toMatchObject([{ reason: 'LimitExceeded' }]);
+    expect(manifests.refusals[0]?.message).toContain('--max-written-mib');
+    expect(bytes).toHaveLength(1);
+  });
+
+  it('counts whole, also while only a part of it can be written yet (E10)', () => {
+    const bytes: number[] = [];
+    const admitsBytes = (of: number): boolean => bytes.push(of) > 0;
+    const { given } = new Controlled();
+    decided({ ...given, owned: NOTHING_OWNED, admitsBytes });
+    decided({ ...given, admitsBytes });
+    const [before = 0, after = 0] = bytes;
+    // The slices of the headless mirror list ClusterIPs, which are known only later.
+    expect(before / after).toBeGreaterThan(0.8);
+  });
+
+  it('has at most so many pods of one headless Service: those that there are, then the first by hostname (E10)', () => {
+    const { given } = new Controlled();
+    const services = ['web-40', 'web-41', 'web'].map((name) => ownedService(`${name}-west`));
+    const owned = { ...NOTHING_OWNED, services: services.map((each, at) => (at === 2 ? each : endpointMirror(each))) };
+    const { manifests, shape } = decided({ ...given, link: { ...link, maxServicePods: 4 }, owned });
+    const names = manifests.services.map(({ object }) => object.metadata.name);
+    expect(names.sort()).toEqual(['web-0-west', 'web-1-west', 'web-40-west', 'web-41-west', 'web-west']);
+    expect('note' in shape && shape.note).toMatch(/^46 of its pods .*--max-service-pods/);
+  });
+});
+
+const endpointMirror = (service: Service): Service => {
+  const { name, labels } = service.metadata;
+  const annotations = {
+    'mirror.linkerd.io/remote-svc-fq-name': `${name.replace('-west', '')}.web.shop.svc.cluster.local`,
+  };
+  const ofMirror = { ...labels, 'mirror.linkerd.io/headless-mirror-svc-name': 'web-west' };
+  return { ...service, metadata: { ...service.metadata, labels: ofMirror, annotations } };
+};
