@@ -52,6 +52,8 @@ export class Federations implements Federation {
   #stop: AbortSignal | undefined;
   /** Keys that were reported with a status. */
   readonly #reported = new Set<string>();
+  /** Keys of which every member has joined. */
+  readonly #settled = new Set<string>();
 
   constructor(options: FederationsOptions) {
     const { env } = options;
@@ -114,7 +116,8 @@ export class Federations implements Federation {
   /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
     // A namespace that is gone makes room for another.
-    for (const key of this.#keys()) if (state === 'missing' || splitKey(key).namespace === namespace) this.add(key);
+    const isWaiting = (key: string): boolean => state === 'missing' && !this.#settled.has(key);
+    for (const key of this.#keys()) if (splitKey(key).namespace === namespace || isWaiting(key)) this.add(key);
   }
 
   async interrupt(reason: unknown = new Error('a Lease was acquired or given up')): Promise<void> {
@@ -216,6 +219,9 @@ export class Federations implements Federation {
     this.#options.local.report(key, after(ofLocal), awaited.has(undefined));
     if (statuses.size > 0 || ofLocal !== undefined) this.#reported.add(key);
     else this.#reported.delete(key);
+    const members = [...statuses.values()].map(after);
+    if (members.length > 0 && members.every((status) => status?.mirrored === true)) this.#settled.add(key);
+    else this.#settled.delete(key);
   }
 
   #log({ namespace, name }: ObservedFederation, { done }: Pick<Pass, 'done'>, isAwaited: boolean): void {

@@ -94,6 +94,7 @@ export class HeldDeletions {
    */
   changed(target: TargetView, key: string, left: readonly string[]): boolean {
     const released = [this.#losses.changed(key, stateOf(target, key)), this.pods.changed(target, key, left)];
+    if (this.#losses.isCrowded) this.#losses.forgetGone(new Set(this.#states(target, undefined).keys()));
     return released.includes(true);
   }
 

@@ -77,6 +77,7 @@ export class Pods {
   departed(target: TargetView, key: string): ReadonlyMap<string, number> {
     const { losses } = this.#options;
     const listed = this.#listed(target, key);
+    if (listed === undefined) this.#departures.update(key, []);
     if (listed === undefined || listed === 'unknown') return NONE;
     const gone = this.#mirrored(key).filter((hostname) => !listed.has(hostname));
     const left = [...this.#departures.update(key, gone)].map(([hostname, leftMs]): [string, number] => [

@@ -230,9 +230,12 @@ export class Session {
   /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
   namespaceChanged(namespace: string, state: SourceNamespaceState): void {
     if (this.#env.config.mirrorNamespaces !== undefined && state === 'exists') this.#exports.namespaceRead(namespace);
+    const { statuses } = this.#mirrors;
     // A namespace that is gone makes room for another.
-    const isConcerned = (key: string): boolean => state === 'missing' || splitKey(key).namespace === namespace;
-    for (const key of this.#mirrors.keys()) if (isConcerned(key)) this.#mirrors.add(key);
+    const isWaiting = (key: string): boolean => state === 'missing' && statuses.get(key)?.mirrored !== true;
+    for (const key of this.#mirrors.keys()) {
+      if (splitKey(key).namespace === namespace || isWaiting(key)) this.#mirrors.add(key);
+    }
   }
 
   /**

@@ -41,7 +41,15 @@ export class Repairs {
     const before = this.#remembered(id, digest);
     const count = before === undefined ? 0 : before.count + 1;
     const wait = count < FREE_REPAIRS ? 0 : backoffMs(count - FREE_REPAIRS, REPAIR_BACKOFF, Math.random);
+    // The one that was written last comes last.
+    this.#repairs.delete(id);
     this.#repairs.set(id, { digest, count, notBeforeMs: performance.now() + wait });
+    this.#forgetOld();
+  }
+
+  /** Number of objects of which writes are remembered. */
+  get size(): number {
+    return this.#repairs.size;
   }
 
   /** Records that an object, as the API server returned it, does not have the content that was just written to it. */
@@ -59,6 +67,15 @@ export class Repairs {
   forget(id: string): void {
     this.#repairs.delete(id);
     this.#inVain.delete(id);
+  }
+
+  /** Forgets what says nothing any more: others may have deleted the object, as with its namespace. */
+  #forgetOld(): void {
+    const now = performance.now();
+    for (const [id, { notBeforeMs }] of this.#repairs) {
+      if (now - notBeforeMs < REPAIR_MEMORY_MS) return;
+      this.#repairs.delete(id);
+    }
   }
 
   #remembered(id: string, digest: string): Repair | undefined {

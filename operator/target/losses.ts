@@ -20,6 +20,9 @@ const HASH_DIGITS = 8;
 /** What a list of the target says of one key; undefined: nothing now, and what is held stays held. */
 export type ExportState = 'exported' | 'gone' | undefined;
 
+/** So many keys may be about to go before those that are gone are looked for. */
+const LOOKED_THROUGH = 1_000;
+
 /** Returns the key of a pod among those of Services. */
 export const podKey = (service: string, hostname: string): string => `${service}#${hostname}`;
 
@@ -44,6 +47,8 @@ export class Losses {
   readonly #held = new Set<string>();
   /** Keys that a watch reported as gone, or whose deletion was confirmed, and whose mirrors are about to go. */
   readonly #leaving = new Set<string>();
+  /** Number of those at which they are looked through. */
+  #mostLeaving = LOOKED_THROUGH;
   /** The confirmation that was there when something came to be held: it was of another loss. */
   #former = '';
 
@@ -94,6 +99,17 @@ export class Losses {
     return this.#held.delete(key);
   }
 
+  /** Whether so many keys were about to go that those that are gone are to be forgotten. */
+  get isCrowded(): boolean {
+    return this.#leaving.size >= this.#mostLeaving;
+  }
+
+  /** Forgets what is gone. @param mirrored keys that have mirrors, or are memberships or parts of ServiceImports, now */
+  forgetGone(mirrored: ReadonlySet<string>): void {
+    for (const key of this.#leaving) if (!mirrored.has(key)) this.#leaving.delete(key);
+    this.#mostLeaving = LOOKED_THROUGH + 2 * this.#leaving.size;
+  }
+
   /** Forgets what watches reported: they are made anew, for other selectors. */
   restarted(): void {
     this.#leaving.clear();
@@ -110,7 +126,7 @@ export class Losses {
     stateOf: (key: string) => ExportState,
     confirmed: string | undefined,
   ): readonly string[] {
-    for (const key of this.#leaving) if (!mirrored.has(key)) this.#leaving.delete(key);
+    this.forgetGone(mirrored);
     const isGone = (key: string): boolean => stateOf(key) === 'gone' && !this.#leaving.has(key);
     const all = [...mirrored];
     const going = KINDS.flatMap((isOfKind) => {

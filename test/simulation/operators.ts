@@ -124,6 +124,7 @@ export class Operators {
         endpointMirrorGrace: `${history.graceSeconds ?? 0}s`,
         endpoints: history.endpoints,
         ...(history.maxEndpointMirrors !== undefined && { maxEndpointMirrors: String(history.maxEndpointMirrors) }),
+        maxServicePods: '5000',
         // Histories have none.
         failover: false,
         probeConnectTo,

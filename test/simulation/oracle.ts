@@ -345,7 +345,7 @@ function mirror(
     const fq = fqName(`${host.hostname}.${service.metadata.name}`);
     const body = {
       labels: sorted(hostLabels),
-      annotations: sorted({ ...annotations, ...fq }),
+      annotations: sorted({ ...opaquePorts(annotations), ...fq }),
       headless: false,
       ports: portsOf(tcp.map((port) => ({ ...port, targetPort: port.port }))),
     };
@@ -412,6 +412,10 @@ const ourLabels = (cluster: string): Labels => ({
   'mirror.linkerd.io/mirrored-service': 'true',
   'mirror.linkerd.io/cluster-name': cluster,
 });
+
+/** B3: all that an endpoint mirror has of the annotations of its Service. */
+const opaquePorts = ({ 'config.linkerd.io/opaque-ports': ports }: Labels): Labels =>
+  ports === undefined ? {} : { 'config.linkerd.io/opaque-ports': ports };
 
 /** B2, as far as histories put labels on Services. */
 export const copiedLabels = ({ metadata: { labels = {} } }: KubeObject): Labels =>

@@ -58,4 +58,12 @@ describe('content that an object does not come to have', () => {
     repairs.forget('a');
     expect(repairs.isInVain('a', 'content', version('5'))).toBe(false);
   });
+
+  it('is forgotten where it says nothing any more, as of objects that went with their namespace', () => {
+    const repairs = new Repairs();
+    for (let at = 0; at < 1_000; at += 1) repairs.wrote(`pr-${at}/web`, 'content');
+    vi.advanceTimersByTime(600_001);
+    repairs.wrote('a', 'content');
+    expect(repairs.size).toBe(1);
+  });
 });

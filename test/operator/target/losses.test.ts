@@ -298,3 +298,16 @@ describe('whatever lists and watches report', () => {
     );
   });
 });
+
+it('what watches reported as gone is forgotten when it is gone, and does not wait for a list', () => {
+  const losses = new Losses();
+  for (const key of keys(999)) losses.changed(key, 'gone');
+  expect(losses.isCrowded).toBe(false);
+  losses.changed('shop/s999', 'gone');
+  expect(losses.isCrowded).toBe(true);
+  // Three of them still have a mirror: they are not counted with what a list takes.
+  losses.forgetGone(keys(3));
+  expect(losses.isCrowded).toBe(false);
+  losses.relisted(keys(14), listing(new Set()), undefined);
+  expect(losses.count).toBe(11);
+});
