@@ -16,7 +16,7 @@ import { type Held, LeaseRecord, type LeaseRecordOptions } from './lease-record.
 export interface LeaseLockOptions extends LeaseRecordOptions {
   /** How long a renewal is retried before the Lease counts as lost; less than `leaseDurationMs`. */
   readonly renewDeadlineMs: number;
-  /** Wait between tries to acquire, and between tries of one renewal; less than `renewDeadlineMs`. */
+  /** Wait between tries of one renewal, and half of it between tries to acquire; less than `renewDeadlineMs`. */
   readonly retryPeriodMs: number;
   /** Wait between renewals. @default retryPeriodMs */
   readonly renewEveryMs?: number;
@@ -143,7 +143,8 @@ export class LeaseLock {
     let holder: string | undefined;
     const failing = onceEach(handlers);
     while (!stop.aborted) {
-      let waitMs = jittered(this.#options.retryPeriodMs);
+      // What is seen late of the last renewal is waited for in vain (rule H10).
+      let waitMs = jittered(this.#options.retryPeriodMs / 2);
       try {
         const attempt = await within(this.#attemptMs, stop, (signal) => this.#record.attempt(signal));
         if (attempt.holder === 'us') return attempt;

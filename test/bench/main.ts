@@ -7,6 +7,7 @@
  *     npm run bench -- --only federated [--services 500] [--minutes 1] …
  *     npm run bench -- --only slow [--pods 2000] …
  *     npm run bench -- --only hostile …
+ *     npm run bench -- --only pods [--links 20] [--pods 1000,5000,10000] …
  *
  * `--services` counts those of each Link. What has a line of its own takes long, and is measured only when it is asked for.
  */
@@ -21,6 +22,7 @@ import { measureGatewayDeath } from './gateway-death.ts';
 import { measureIdle } from './idle.ts';
 import { measureHostile, setHostile } from './hostile.ts';
 import { isOver, type Row, table } from './report.ts';
+import { measurePods, setPods } from './pods.ts';
 import { measureSlow, setSlow } from './slow.ts';
 import { measureSingleExports } from './single-export.ts';
 import { addServices, labelServices } from './services.ts';
@@ -29,14 +31,14 @@ import { Stage, type StageOptions } from './stage.ts';
 /** What is measured on one stage, in this order. */
 const MEASUREMENTS = ['export', 'single', 'gateway', 'idle'] as const;
 /** What is measured on a stage of its own. */
-const OTHERS = ['fleet', 'federated', 'slow', 'hostile'];
+const OTHERS = ['fleet', 'federated', 'slow', 'hostile', 'pods'];
 type Measurement = (typeof MEASUREMENTS)[number];
 
 const { values } = parseArgs({
   options: {
     services: { type: 'string' },
     links: { type: 'string', default: '20' },
-    pods: { type: 'string', default: '2000' },
+    pods: { type: 'string' },
     only: { type: 'string', multiple: true, default: [...MEASUREMENTS] },
     minutes: { type: 'string' },
     json: { type: 'boolean', default: false },
@@ -78,6 +80,7 @@ const run = async (): Promise<readonly Row[]> => {
     ...(only.includes('federated') ? await runFederated(options) : []),
     ...(only.includes('slow') ? await runSlow(options) : []),
     ...(only.includes('hostile') ? await runHostile(options) : []),
+    ...(only.includes('pods') ? await runPods(options) : []),
   ];
 };
 
@@ -126,12 +129,18 @@ const runFederated = (options: OperatorOptions): Promise<readonly Row[]> => {
 };
 
 const runSlow = (options: OperatorOptions): Promise<readonly Row[]> => {
-  const pods = Math.round(positive('pods', values.pods));
+  const pods = Math.round(positive('pods', values.pods ?? '2000'));
   return onStage(setSlow(options), (stage) => measureSlow(stage, pods, progress));
 };
 
 const runHostile = (options: OperatorOptions): Promise<readonly Row[]> =>
   onStage(setHostile(options), (stage) => measureHostile(stage, progress));
+
+const runPods = (options: OperatorOptions): Promise<readonly Row[]> => {
+  const links = Math.round(positive('links', values.links));
+  const sizes = (values.pods ?? '1000,5000,10000').split(',').map((size) => Math.round(positive('pods', size)));
+  return onStage(setPods(links, options), (stage) => measurePods(stage, sizes, progress));
+};
 
 const measure = (
   what: Measurement,

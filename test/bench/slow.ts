@@ -19,7 +19,7 @@ const EXPORT_GOAL_S = 2;
 export const setSlow = (options: Pick<StageOptions, 'nodeFlags' | 'asPod'>): Promise<Stage> => {
   const selecting = (name: string): object => ({ selector: { matchLabels: exportedTo(name) } });
   const links = { [LARGE]: { ...selecting(LARGE), enableHeadlessServices: true }, [SMALL]: selecting(SMALL) };
-  return Stage.set({ ...options, links, runsPods: false, delaysSource: true });
+  return Stage.set({ ...options, links, runsPods: false, delaysSource: true, flags: ['--max-service-pods=100000'] });
 };
 
 /** @param pods of the headless Service */

@@ -42,6 +42,8 @@ export interface StageOptions {
   readonly links: Readonly<Record<string, object>>;
   /** Whether the target runs a pod, and Kubernetes' controller that makes slices of it. */
   readonly runsPods: boolean;
+  /** Of `linkspan operator`, besides those that it always has. @default none */
+  readonly flags?: readonly string[];
   /** Whether the operator reaches the source by a connection that can be slowed down. @default false */
   readonly delaysSource?: boolean;
 }
@@ -72,10 +74,16 @@ export class Stage {
   readonly links: readonly string[];
   readonly #kubelet: Kubelet | undefined;
   readonly #nodeFlags: readonly string[];
+  readonly #flags: readonly string[];
   readonly #way: Way;
   #operator: OperatorProcess | undefined;
 
-  private constructor(parts: Parts, kubelet: Kubelet | undefined, nodeFlags: readonly string[], way: Way) {
+  private constructor(
+    parts: Parts,
+    kubelet: Kubelet | undefined,
+    { nodeFlags, flags = [] }: Pick<StageOptions, 'nodeFlags' | 'flags'>,
+    way: Way,
+  ) {
     this.eastCluster = parts.eastCluster;
     this.westCluster = parts.westCluster;
     this.east = parts.east;
@@ -86,10 +94,11 @@ export class Stage {
     this.links = parts.links;
     this.#kubelet = kubelet;
     this.#nodeFlags = nodeFlags;
+    this.#flags = flags;
     this.#way = way;
   }
 
-  static async set({ nodeFlags, asPod, links, runsPods, delaysSource = false }: StageOptions): Promise<Stage> {
+  static async set({ asPod, links, runsPods, delaysSource = false, ...rest }: StageOptions): Promise<Stage> {
     const controllers = runsPods ? ['endpointslice-controller'] : [];
     const [eastCluster, westCluster] = await Promise.all([
       startCluster({ backing: 'real', name: 'east' }),
@@ -110,7 +119,7 @@ export class Stage {
     const watch = await MirrorWatch.start(east);
     const way = await wayTo(eastCluster, { asPod, delaysSource });
     const parts = { eastCluster, westCluster, east, west, gateway, watch, client, links: Object.keys(links) };
-    return new Stage(parts, kubelet, nodeFlags, way);
+    return new Stage(parts, kubelet, rest, way);
   }
 
   /** The operator that runs now. */
@@ -151,6 +160,7 @@ export class Stage {
         `--probe-connect-to=${probes.join(',')}`,
         `--concurrency=${CONCURRENCY}`,
         '--log-level=info',
+        ...this.#flags,
       ],
     });
     return this.#operator;

@@ -513,8 +513,8 @@ export const FEDERATION: readonly Defect[] = [
     ...FEDERATIONS,
     name: 'a member does not join when its namespace is there at last',
     rule: 'A3',
-    find: "if (state === 'missing' || splitKey(key).namespace === namespace) this.add(key);",
-    replace: "if (state === 'missing') this.add(key);",
+    find: 'if (splitKey(key).namespace === namespace || isWaiting(key)) this.add(key);',
+    replace: 'if (isWaiting(key)) this.add(key);',
   },
   {
     ...FEDERATIONS,

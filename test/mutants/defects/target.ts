@@ -110,8 +110,8 @@ export const TARGET: readonly Defect[] = [
     ...LOSSES,
     name: 'a pod stays held after its Service has gone',
     rule: 'E6',
-    find: 'return this.#held.delete(key); } /** Forgets',
-    replace: 'return this.#held.has(key); } /** Forgets',
+    find: 'return this.#held.delete(key); } /** Whether so many',
+    replace: 'return this.#held.has(key); } /** Whether so many',
   },
   {
     ...LOSSES,
