@@ -68,8 +68,7 @@ export class Pods {
         listed === 'unknown'
           ? mirrored
           : podsWithin(listed, (hostname) => mirrored.has(hostname), this.#options.maxServicePods).keys();
-      for (const hostname of within)
-        yield { key: podKey(key, hostname), since, isMirrored: mirrored.has(hostname) };
+      for (const hostname of within) yield { key: podKey(key, hostname), since, isMirrored: mirrored.has(hostname) };
     }
   }
 

@@ -36,7 +36,8 @@ function setUp() {
     ownedBy: ({ key }: { readonly key: string }) => ({ ...NOTHING_OWNED, services: mirrored.get(key) ?? [] }),
   };
   const losses = new Losses();
-  const start = () => new Pods({ cluster: 'west', source, losses, graceMs: 0, isHeadless: () => true });
+  const start = () =>
+    new Pods({ cluster: 'west', source, losses, graceMs: 0, maxServicePods: 1_000, isHeadless: () => true });
   return { slices, target, start };
 }
 
