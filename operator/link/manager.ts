@@ -3,6 +3,7 @@
  * change to the target clusters that it concerns, once everything has been listed.
  */
 import { CredentialsSecret } from '../../crds/wire.ts';
+import { aborted } from '../kube/abort.ts';
 import { type KubeObject, type Resource, type Secret, SECRETS, splitKey } from '../kube/objects.ts';
 import { backoffMs, RETRY_BACKOFF, sleep } from '../kube/backoff.ts';
 import { describe, isNotFound } from '../kube/errors.ts';
@@ -110,7 +111,7 @@ export class Manager {
     return { name: 'synced', ok, message: message || 'the source cluster has not been listed yet' };
   }
 
-  /** Reports whether everything that is read in the source cluster has been listed. */
+  /** Whether everything that is read in the source cluster has been listed. */
   get synced(): boolean {
     return this.#objects.synced && this.#secrets.synced && this.#source.synced;
   }
@@ -120,10 +121,10 @@ export class Manager {
     const running = [this.#source.run(signal), ...this.#watch(signal)];
     await Promise.all([this.#source, this.#objects, this.#secrets].map((each) => each.whenSynced(signal)));
     if (!signal.aborted) {
+      const { next } = this.#options.interruptions;
       const served = await this.#findServed(signal);
       const work = await this.#makeWork(served ?? new Map(), signal);
-      const { clusters } = work;
-      this.#work = work;
+      const { clusters } = (this.#work = work);
       this.#source.problems.onOver = () => void this.#recall(clusters, signal);
       this.#source.problems.onChange = () => clusters.statusChanged();
       if (served === undefined) {
@@ -131,7 +132,7 @@ export class Manager {
         if (this.#reads.size === 0) this.#presence.vanished();
         void this.#recall(clusters, signal);
       }
-      await Promise.all([work.run(signal), this.#failovers?.run(signal)]);
+      await Promise.all([work.run(signal), this.#failovers?.run(signal), this.#recallAfter(next, clusters, signal)]);
     }
     await Promise.all(running);
   }
@@ -210,6 +211,15 @@ export class Manager {
       knowledge: (cluster, key) => this.#work?.clusters.knowledge(cluster, key),
       isMemberReady: (cluster, key) => this.#work?.clusters.isMemberReady(cluster, key),
     });
+  }
+
+  /** Recalls after each interruption: also of one that is over with the next attempt, and is no problem. */
+  async #recallAfter(first: AbortSignal, clusters: Clusters, signal: AbortSignal): Promise<void> {
+    for (let next = first; !signal.aborted;) {
+      await aborted(AbortSignal.any([next, signal]));
+      ({ next } = this.#options.interruptions);
+      await this.#recall(clusters, signal);
+    }
   }
 
   /**

@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clusterPropertyCrd, serviceExportCrd } from '../../crds/index.ts';
+import { Annotation } from '../../crds/wire.ts';
 import { onEachBacking } from '../cluster/on-each-backing.ts';
 import type { KubeObject as StoredObject } from '../cluster/simulated/storage/object.ts';
 import type { SimulatedCluster } from '../cluster/simulated/start.ts';
@@ -117,7 +118,8 @@ onEachBacking('a target with hostile exports', (backing) => {
     for (const name of Object.keys(HOSTILE)) {
       const { metadata } = (await east.serviceImport(name))!;
       const { 'linkspan.dev/service-import': mark, ...labels } = metadata.labels ?? {};
-      const { annotations = {} } = metadata;
+      const { [Annotation.derivedService]: derived, ...annotations } = metadata.annotations ?? {};
+      expect(derived).toBe(`${name}-clusterset`);
       expect(mark).toBe(name);
       expect([Object.keys(labels).length, Object.keys(annotations).length].every((count) => count <= 64)).toBe(true);
       expect(
