@@ -12,11 +12,6 @@ export const KNOWN: readonly Known[] = [
     plans: /^a pod made anew, "gone and back": west lags by 45000 ms after connections moved$/,
     fault: 'an endpoint mirror goes after its grace though the target, asked, has the pod again (D11)',
   },
-  {
-    class: 'E2',
-    plans: /^ServiceFailover shop\/(web|other) is undone for ever$/,
-    fault: 'the status of a ServiceFailover that others change is not put right before something else changes (J3)',
-  },
 ];
 
 /** Whether a plan is known to fail. */
