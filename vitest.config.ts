@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/longest-first.ts';
 import { ARGO_CD, EXTRAS, isWhole, leftOut } from './test/suites.ts';
 
 const whole = isWhole(process.env, process.argv);
@@ -10,6 +11,7 @@ export default defineConfig({
     exclude: [ARGO_CD, ...(whole ? [] : EXTRAS)],
     globalSetup: ['test/cluster/global-setup.ts', 'test/synth/remedies/summary.ts'],
     provide: { notRun: whole ? [] : leftOut, isQuick: !whole },
+    sequence: { sequencer: LongestFirst },
     // A worker runs many files: it reads modules once, and lends its clusters to one file after the other.
     isolate: false,
     // A young generation in which short tests end before it is collected.

@@ -65,8 +65,11 @@ export const served = async ({ clusters }: StopStage): Promise<() => Promise<voi
   return () => linkerd.stop();
 };
 
-export const scenarios: readonly Scenario[] = [
+export const installations: readonly Scenario[] = [
   { name: 'install', prepare: async () => undefined, args: (stage) => install(stage) },
+];
+
+export const upgrades: readonly Scenario[] = [
   {
     name: 'upgrade to HA',
     prepare: (stage) => stage.prepare(...install(stage)),
@@ -82,6 +85,9 @@ export const scenarios: readonly Scenario[] = [
     prepare: (stage) => stage.prepare(...install(stage)),
     args: (stage) => ['uninstall', ...stage.east, '--apply'],
   },
+];
+
+export const links: readonly Scenario[] = [
   { name: 'link', prepare: giveGateway, args: (stage) => linkWest(stage, ['link']) },
   { name: 'link on a flat network', prepare: giveGateway, args: (stage) => linkWest(stage, ['link'], '--flat') },
   {

@@ -1,0 +1,5 @@
+/** The commands about Links, accounts and credentials, stopped at each write. */
+import { links } from './scenarios.ts';
+import { stopEverywhere } from './stop-everywhere.ts';
+
+stopEverywhere(links);
