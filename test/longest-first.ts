@@ -12,7 +12,8 @@ const LONG = [
   'test/synth/commands/{plan/equality,check/faults}.test.ts',
   'test/release/{packaging,guides}/**',
   'test/demo/**',
-  'test/e2e/{mcs-unknown,link-lives,leases}.test.ts',
+  'test/e2e/{mcs-unknown,link-lives,leases,rights}.test.ts',
+  'test/e2e/{federation,running,mcs-conformance,credentials,failover}.test.ts',
 ];
 
 /** Where a file comes; those that are not named come last. */

@@ -13,7 +13,7 @@ export const EXTRAS: readonly string[] = [
   'test/release/examples/{examples,readmes}.test.ts',
   'test/release/guides/**',
   'test/release/docs/snippets.test.ts',
-  'test/constructs/over-linkerd.test.ts',
+  'test/constructs/{over-linkerd,tree/write-cluster-set}.test.ts',
   // npm run check does the same.
   'test/synth/generate.test.ts',
   // Whole runs of programs. What ends them has unit tests in test/cluster/real.
@@ -25,9 +25,10 @@ export const EXTRAS: readonly string[] = [
   // Commands on API servers, but for link, install and migrate; what they decide has unit tests.
   'test/synth/commands/check/{command,faults,healthy}.test.ts',
   'test/synth/commands/{credentials/credentials,explain/explain,gateways/gateways,status/status}.test.ts',
-  'test/synth/commands/install/{round-trip,uninstall,upgrade}.test.ts',
+  'test/synth/commands/install/{foreign,needed,round-trip,uninstall,upgrade}.test.ts',
+  'test/synth/commands/init/running.test.ts',
   'test/synth/commands/link/link-gen.test.ts',
-  'test/synth/commands/{migrate/migrate,plan/equality,plan/plan}.test.ts',
+  'test/synth/commands/{migrate/handover,migrate/migrate,plan/equality,plan/plan}.test.ts',
   'test/synth/kubeconfigs/**',
   // Plans of all classes, and a defect for each; histories are the fast proof.
   'test/enumerations/**',
@@ -35,9 +36,9 @@ export const EXTRAS: readonly string[] = [
   'test/synth/stops/**',
   'test/synth/owners/**',
   // The operator end to end, but for one suite of each of its features.
-  'test/e2e/{copies,git-only,guides,leases,link-lives,links}.test.ts',
-  'test/e2e/{mcs,mcs-beside,mcs-conformance-dns,mcs-hostile,mcs-start,mcs-unknown}.test.ts',
-  'test/e2e/{names,namespaces,failover-at-scale,restart,status,targets}.test.ts',
+  'test/e2e/{copies,credentials,git-only,guides,leases,link-lives,links}.test.ts',
+  'test/e2e/{mcs-beside,mcs-conformance,mcs-conformance-dns,mcs-hostile,mcs-start,mcs-unknown}.test.ts',
+  'test/e2e/{names,namespaces,failover-at-scale,restart,rights,status,targets}.test.ts',
 ];
 
 /** Whether a run leaves nothing out: in CI, by `npm run test:all`, and where files are named. */

@@ -192,10 +192,16 @@ export const probeAddress = (
 };
 
 /**
- * Returns the last verdict on a gateway by what the mirrors of its cluster show: it was not alive if none of those that
- * have addresses is ready. Undefined: none has any.
+ * Returns the last verdict on a gateway: it was not alive if its Link said so, or if none of the mirrors of its cluster that
+ * have addresses is ready, which are written before the Link says why. Undefined: it is not known.
+ * @param said what its Link says; undefined: nothing
  */
-export const aliveBy = (cluster: string, source: Pick<SourceStores, 'keysOf' | 'ownedBy'>): boolean | undefined => {
+export const aliveBy = (
+  cluster: string,
+  source: Pick<SourceStores, 'keysOf' | 'ownedBy'>,
+  said: boolean | undefined,
+): boolean | undefined => {
+  if (said === false) return false;
   let isAnyListed = false;
   for (const key of source.keysOf(cluster)) {
     if (key === PROBE_KEY) continue;
@@ -204,5 +210,5 @@ export const aliveBy = (cluster: string, source: Pick<SourceStores, 'keysOf' | '
       isAnyListed = true;
     }
   }
-  return isAnyListed ? false : undefined;
+  return isAnyListed ? false : said;
 };

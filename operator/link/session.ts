@@ -124,7 +124,7 @@ export class Session {
       metrics,
       log,
       report,
-      wasAlive: () => report.wasAlive?.() ?? aliveBy(cluster, env.source),
+      wasAlive: () => aliveBy(cluster, env.source, report.wasAlive?.()),
       onChange: () => this.#enqueueAll(),
     });
     this.#credentials = new Credentials({
