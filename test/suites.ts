@@ -10,10 +10,11 @@ export const ARGO_CD = 'test/argocd/**';
 export const EXTRAS: readonly string[] = [
   // Installs from the registry, images, Linkerd's chart on real API servers; examples, guides and pages as they are written.
   'test/release/packaging/**',
-  'test/release/examples/{examples,readmes}.test.ts',
+  'test/release/examples/{examples,readmes,strict}.test.ts',
   'test/release/guides/**',
   'test/release/docs/snippets.test.ts',
-  'test/constructs/{over-linkerd,tree/write-cluster-set}.test.ts',
+  'test/constructs/{over-linkerd,strict,tree/write-cluster-set}.test.ts',
+  'test/crds/link/server-side-apply.test.ts',
   // npm run check does the same.
   'test/synth/generate.test.ts',
   // Whole runs of programs. What ends them has unit tests in test/cluster/real.
@@ -22,6 +23,7 @@ export const EXTRAS: readonly string[] = [
   // Name these after a change of the test clusters.
   'test/cluster/conformance/**',
   'test/cluster/real/real.test.ts',
+  'test/simulation/determinism.test.ts',
   // Commands on API servers, but for link, install and migrate; what they decide has unit tests.
   'test/synth/commands/check/{command,faults,healthy}.test.ts',
   'test/synth/commands/{credentials/credentials,explain/explain,gateways/gateways,status/status}.test.ts',
