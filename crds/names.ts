@@ -1,12 +1,11 @@
 /**
  * Kubernetes' rules for names, label keys and label values, as its API server applies them.
- * There is one copy of each rule, so that the API server refuses nothing that passes here.
+ * There is one copy of each rule, so that a current API server refuses nothing that passes here.
  */
 
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
 const DNS_LABEL = new RegExp(`^${LABEL}$`);
 const DNS_SUBDOMAIN = new RegExp(`^${LABEL}(\\.${LABEL})*$`);
-const SERVICE_NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 const QUALIFIED_PART = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 
 /** Most characters of a DNS label, a Service name, the name part of a label key, or a label value. */
@@ -22,8 +21,11 @@ export const isDnsLabel = (text: string): boolean => text.length <= LABEL_MAX_LE
 export const isDnsSubdomain = (text: string): boolean =>
   text.length <= SUBDOMAIN_MAX_LENGTH && DNS_SUBDOMAIN.test(text);
 
-/** RFC 1035 label: a Service's name, which may not start with a digit. */
-export const isServiceName = (text: string): boolean => text.length <= LABEL_MAX_LENGTH && SERVICE_NAME.test(text);
+/**
+ * RFC 1123 label: a Service's name (KEP-5311). API servers before Kubernetes 1.36, and those without the feature gate
+ * `RelaxedServiceNameValidation`, refuse one that begins with a digit.
+ */
+export const isServiceName = isDnsLabel;
 
 /** Key of a label: a name, or `<DNS subdomain>/<name>`. */
 export const isLabelKey = (text: string): boolean => {

@@ -108,6 +108,10 @@ export const Annotation = {
   serviceAccountUid: 'kubernetes.io/service-account.uid',
   /** The MCS API's, on a ServiceImport: the Service that was derived from it. */
   derivedService: 'multicluster.kubernetes.io/derived-service',
+  /** Ours, on a ServiceImport: the exports that it is made of, in the order in which they count (rule K2). */
+  exports: 'linkspan.dev/exports',
+  /** Ours, on a ServiceImport, its derived Service and a federated Service: the operator's namespace (rules I9, K7). */
+  operator: 'linkspan.dev/operator',
   /** Ours, on a ServiceAccount that another cluster reads with: the uid of Namespace kube-system of that cluster. */
   sourceClusterUid: 'linkspan.dev/source-cluster-uid',
   /** Ours, on the credentials of a target: the uid of Namespace kube-system of the target. */
@@ -134,6 +138,10 @@ export const Annotation = {
   replicasBefore: 'linkspan.dev/replicas-before',
   /** Ours, on a Link's Lease: the target cluster whose mirrors were written under it (rule E5). */
   targetCluster: 'linkspan.dev/target-cluster',
+  /** Ours, on a Link's Lease: the spec that the Link is served by, as JSON (rule E7). */
+  servedSpec: 'linkspan.dev/served-spec',
+  /** Ours, on a Link's Lease: digests of what the user has confirmed of a mass deletion, until it is gone (rule E6). */
+  confirmed: 'linkspan.dev/confirmed',
   /** Ours, on a Link's Lease: when `linkspan unlink` has removed the Link, whose mirrors are to go (rule E5). */
   unlinked: 'linkspan.dev/unlinked',
 } as const;
@@ -265,9 +273,12 @@ export const OPERATOR_CONTAINER = 'controller';
 /** Who maintains EndpointSlices that the operator writes itself. */
 export const ENDPOINT_SLICE_MANAGER = 'linkspan.dev';
 
+/** Value of the same label on the slices that Kubernetes makes of the pods which the selector of a Service selects. */
+export const SELECTED_SLICE_MANAGER = 'endpointslice-controller.k8s.io';
+
 /** Values of the same label on the slices that Kubernetes' own controllers maintain, of pods and of Endpoints. */
 export const KUBERNETES_SLICE_MANAGERS: readonly string[] = [
-  'endpointslice-controller.k8s.io',
+  SELECTED_SLICE_MANAGER,
   'endpointslicemirroring-controller.k8s.io',
 ];
 

@@ -14,11 +14,11 @@ export const dnsLabel = (path: string, value: string): FieldError | undefined =>
     ? undefined
     : fieldError(path, value, 'must be a valid DNS label', 'a-z, 0-9 and -, at most 63 characters, as in "west-1"');
 
-/** The name of a Service, which must not start with a digit. */
+/** The name of a Service. One that begins with a digit needs Kubernetes 1.36. */
 export const serviceName = (path: string, value: string): FieldError | undefined =>
   isServiceName(value)
     ? undefined
-    : fieldError(path, value, 'must be a valid Service name', 'a-z, 0-9 and -, a letter first, at most 63 characters');
+    : fieldError(path, value, 'must be a valid Service name', 'a-z, 0-9 and -, at most 63 characters');
 
 /** A domain such as `cluster.local`, and the name of most objects. */
 export const dnsSubdomain = (path: string, value: string): FieldError | undefined =>

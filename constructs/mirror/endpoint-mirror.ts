@@ -71,19 +71,15 @@ export class EndpointMirror extends Construct {
       ]),
     ]);
 
+    const copied = { ...props, ...podMetadata(props) };
     const labels = {
-      ...mirrorLabels({ ...props, ...podMetadata(props) }),
+      ...mirrorLabels(copied),
       [Label.headlessMirrorSvcName]: mirrorName(props.service, props.targetCluster),
     };
     this.service = new ApiObject(this, 'Resource', {
       apiVersion: 'v1',
       kind: 'Service',
-      metadata: {
-        name: this.name,
-        namespace,
-        labels,
-        annotations: mirrorAnnotations({ ...props, ...podMetadata(props) }, host),
-      },
+      metadata: { name: this.name, namespace, labels, annotations: mirrorAnnotations(copied, host) },
       spec: { type: 'ClusterIP', ports: servicePorts(ports) },
     });
     this.endpoints = endpoints

@@ -26,7 +26,11 @@ const readRules: readonly PolicyRule[] = [
     verbs: READ,
     why: 'watches its mirrors and their endpoints by label, and reverts changes of others',
   },
-  { ...SLICES, verbs: READ, why: 'watches the slices that it has written, by label' },
+  {
+    ...SLICES,
+    verbs: READ,
+    why: 'watches the slices that it has written, and those that Kubernetes makes of its Services, by label',
+  },
 ];
 
 /** Rights to read Namespaces, which only a ClusterRole can grant. An operator that is limited to namespaces knows their names. */
@@ -61,18 +65,18 @@ const mirrorRules = (endpoints: EndpointsKind): readonly PolicyRule[] => [
         group: '',
         resources: ['endpoints'],
         verbs: ['get', 'delete'],
-        why: 'finds foreign ones, which are left alone; deletes those that it wrote before it wrote slices',
+        why: 'finds foreign ones, which are left alone; deletes those that it wrote before it wrote slices, and those that Kubernetes makes of its Services',
       },
   endpoints === 'slices'
     ? {
         ...SLICES,
         verbs: WRITE,
-        why: 'writes the endpoints of mirrors and of federated Services that lead through gateways; `get` finds foreign ones, which are left alone',
+        why: 'writes the endpoints of mirrors and of federated Services that lead through gateways; `get` finds foreign ones, which are left alone; deletes those that others give its Services',
       }
     : {
         ...SLICES,
         verbs: ['delete'],
-        why: 'deletes those that it wrote before it wrote Endpoints, or for federated Services',
+        why: 'deletes those that it wrote before it wrote Endpoints, or for federated Services, and those that others give its Services',
       },
   EVENTS,
 ];
@@ -112,7 +116,12 @@ const namespaceRules: readonly PolicyRule[] = [
 
 /** Rights to serve ServiceFailovers, wherever they may be. */
 const failoverRules: readonly PolicyRule[] = [
-  { group: FailoverApi.group, resources: [FailoverApi.plural], verbs: READ, why: 'reads where requests are to go' },
+  {
+    group: FailoverApi.group,
+    resources: [FailoverApi.plural],
+    verbs: ['get', ...READ],
+    why: 'reads where requests are to go; `get` makes sure that one is gone before its routes go',
+  },
   {
     group: FailoverApi.group,
     resources: [`${FailoverApi.plural}/status`],

@@ -20,6 +20,8 @@ export interface Tuning {
   readonly retryBackoff?: BackoffPolicy;
   /** Time until a name that a foreign object has is tried again. @default 30000 */
   readonly conflictRetryMs?: number;
+  /** Age of a ServiceImport from which on what another cluster exports is newly seen. @default 60000 */
+  readonly importSettledMs?: number;
   /** Time that a cluster may be without a Link before its mirrors are removed. @default 2000 */
   readonly removalGraceMs?: number;
   /** Time for which mirrors stay after all Links vanished with their CRD, once that is back. @default 600000 */

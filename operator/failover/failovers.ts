@@ -5,13 +5,14 @@
 import { federatedName } from '../../crds/wire.ts';
 import { RETRY_BACKOFF, type BackoffPolicy } from '../kube/backoff.ts';
 import { servedVerbs } from '../kube/discovery.ts';
-import { describe, isConflict } from '../kube/errors.ts';
+import { describe, isConflict, unlessNotFound } from '../kube/errors.ts';
 import { keyOf, type KubeObject, splitKey } from '../kube/objects.ts';
 import { type Pass, type PassTexts, takeStep } from '../mirror/pass.ts';
 import { Applier } from '../runtime/applier.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
 import type { OptionalKindOptions } from '../runtime/optional-kind.ts';
 import type { Action } from '../runtime/plan.ts';
+import { isCertainlyGone } from '../source/namespaces.ts';
 import type { SourceStores } from '../source/stores.ts';
 import type { Readiness } from './decide.ts';
 import { type EndpointsOptions, ServiceEndpoints } from './endpoints.ts';
@@ -21,7 +22,7 @@ import { FailoverReport, type ReportOptions, STATUS_PERIOD_MS } from './report.t
 import { failoverOf, ROUTE_KINDS, routedPorts, ROUTES } from './routes.ts';
 import { Splits } from './splits.ts';
 import { anotherOf, readStatus } from './status.ts';
-import { type FailoverObject, parentKeysOf, SERVICE_FAILOVERS, Watched } from './watched.ts';
+import { type FailoverObject, parentsChanged, SERVICE_FAILOVERS, Watched } from './watched.ts';
 
 export interface FailoversOptions
   extends
@@ -100,6 +101,7 @@ export class Failovers {
       turn,
       stores: Object.fromEntries(stores),
       isOurs: (object) => failoverOf(object) !== undefined,
+      namespaceUid: (name) => this.#options.source.namespaces.uidOf(name),
       mayWrite,
     });
   }
@@ -165,7 +167,8 @@ export class Failovers {
     const object = failovers.store.get(key);
     if (object === undefined) return this.#remove(key, signal);
     const another = anotherOf(object.status, this.#options.namespace);
-    if (another !== undefined && !this.#isGone(another)) {
+    const { source, namespaces } = this.#options;
+    if (another !== undefined && !isCertainlyGone(source.namespaces, namespaces, another)) {
       this.#readiness.delete(key);
       return this.#report.leave(key, object, another);
     }
@@ -174,6 +177,9 @@ export class Failovers {
     const observed = this.#observe(key, object, object.read.value);
     // What has not been read yet is read soon, and then all keys come again.
     if (this.#isAwaited(namespace, observed)) return {};
+    // Who has not said that it serves the ServiceFailover writes no route for it: another may be about to.
+    const claimed = await this.#report.claim(key, object, signal);
+    if (claimed !== undefined) return claimed;
     const decision = decideFailover(observed, now());
     this.#readiness.set(
       key,
@@ -194,11 +200,6 @@ export class Failovers {
       errors: [...errors, ...(reported.errors ?? [])],
       requeueAfterMs: waits.length === 0 ? undefined : Math.min(...waits),
     };
-  }
-
-  /** Whether a namespace is certainly gone: where only some are read, nothing is known of others. */
-  #isGone(namespace: string): boolean {
-    return this.#options.namespaces === undefined && this.#options.source.namespaces.stateOf(namespace) === 'missing';
   }
 
   /**
@@ -249,7 +250,7 @@ export class Failovers {
   #wrote(action: Action): void {
     const route = `${action.of.kind} ${keyOf(action.object)}`;
     this.#options.log.info({ route, op: action.op }, 'the route of a ServiceFailover was written');
-    for (const service of parentsLeft(action)) this.#serviceChanged(service);
+    for (const service of parentsChanged(action)) this.#serviceChanged(service);
   }
 
   /**
@@ -269,11 +270,14 @@ export class Failovers {
     const sinceMs = this.#seen.has(key) ? this.#absentMs : Math.max(this.#absentMs, this.#noneLeftMs);
     const waitMs = sinceMs + returnGraceMs - performance.now();
     if (waitMs > 0) return { requeueAfterMs: Math.min(waitMs, RETRY_MS) };
+    const { namespace, name } = splitKey(key);
+    // A watch may be behind: it may have been made anew.
+    const there = await client.read(SERVICE_FAILOVERS, namespace, name, signal).catch(unlessNotFound);
+    if (there !== undefined) return { requeueAfterMs: RETRY_MS };
     for (const object of owned) {
-      // It may have been made anew meanwhile.
-      if (this.#watched.failovers.store.get(key) !== undefined) return {};
       const action = { op: 'delete', of: ROUTES[object.kind], object } as const;
-      await this.#applier.execute(action, signal);
+      const outcome = await this.#applier.execute(action, signal);
+      if (outcome.result === 'deferred') return { requeueAfterMs: outcome.afterMs };
       this.#wrote(action);
     }
     this.#seen.delete(key);
@@ -291,12 +295,5 @@ const TEXTS: PassTexts<Finding> = {
   foreign: (kind, name) => ({ reason: 'NameConflict', message: `${kind} ${name} is not ours: delete or rename it` }),
   contested: (route) => ({ reason: 'RouteContested', message: `somebody keeps changing ${route}` }),
   vanished: (namespace) => ({ reason: 'Error', message: `namespace ${namespace} is gone, or about to go` }),
+  refusedName: (kind, name) => ({ reason: 'Error', message: `the API server refuses the name of ${kind} ${name}` }),
 };
-
-/** The Services that a route has no longer as its parent: what another ServiceFailover may wait for. Stores report no writes of ours. */
-function parentsLeft(action: Action): readonly string[] {
-  if (action.op === 'create') return [];
-  if (action.op === 'delete') return parentKeysOf(action.object as Route);
-  const parents = parentKeysOf(action.object as Route);
-  return parentKeysOf(action.live as Route).filter((each) => !parents.includes(each));
-}

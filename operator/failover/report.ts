@@ -2,6 +2,7 @@
 import type { FailoverStatus } from '../../crds/failover/types.gen.ts';
 import { FailoverApi } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
+import { fieldsOf } from '../kube/conditions.ts';
 import { describe } from '../kube/errors.ts';
 import { splitKey } from '../kube/objects.ts';
 import type { Metrics } from '../metrics.ts';
@@ -41,6 +42,9 @@ export class FailoverReport {
   /** The operator that serves each ServiceFailover that is left alone. */
   readonly #left = new Map<string, string>();
 
+  /** Whether the CRD is older than the field that names the operator: then nobody can tell whose a ServiceFailover is. */
+  #dropsOperator = false;
+
   constructor(options: ReportOptions) {
     this.#options = options;
     const { client, mayWrite, store, statusPeriodMs = STATUS_PERIOD_MS } = options;
@@ -49,8 +53,23 @@ export class FailoverReport {
       of: SERVICE_FAILOVERS,
       mayWrite,
       periodMs: statusPeriodMs,
-      onWritten: (written, before) => store.wrote(written, before),
+      onWritten: (written, before) => {
+        this.#dropsOperator = readStatus(written.status).operator === undefined;
+        store.wrote(written, before);
+      },
     });
+  }
+
+  /**
+   * Makes this operator the one that serves a ServiceFailover (rule J6): only the status as it was seen is written over, so
+   * another cannot do so at the same time, nor can it be done once the ServiceFailover is gone.
+   * @returns undefined if this operator serves it already
+   */
+  async claim(key: string, object: FailoverObject, signal: AbortSignal): Promise<Outcome | undefined> {
+    const { namespace: operator } = this.#options;
+    if (this.#dropsOperator || readStatus(object.status).operator === operator) return undefined;
+    const outcome = await this.#write(key, object, { ...fieldsOf(object.status), operator }, signal);
+    return outcome === 'written' ? { again: true } : outcome;
   }
 
   /** Writes the status of a ServiceFailover if it has changed, at most once in each period. */
@@ -60,22 +79,29 @@ export class FailoverReport {
     findings: Omit<FailoverFindings, 'generation' | 'operator'>,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const { namespace: operator, log, metrics, now = Date.now } = this.#options;
+    const { namespace: operator, metrics, now = Date.now } = this.#options;
     const { generation = 0 } = object.metadata;
     this.#left.delete(key);
     const status = failoverStatus({ ...findings, operator, generation }, object.status, new Date(now()));
     metrics.setFailover(key, status.backends ?? []);
+    const outcome = await this.#write(key, object, status, signal);
+    if (outcome !== 'written') return outcome;
+    this.#record(key, object, status);
+    return {};
+  }
+
+  /** @returns what to do if the status has not been written */
+  async #write(key: string, object: FailoverObject, status: object, signal: AbortSignal): Promise<'written' | Outcome> {
     try {
       const outcome = await this.#statuses.write(object, status, signal);
       if (typeof outcome === 'object') return { requeueAfterMs: outcome.waitMs };
-      if (outcome === 'unchanged') return {};
+      return outcome === 'unchanged' ? {} : outcome;
     } catch (error) {
       if (signal.aborted) return {};
+      const { log } = this.#options;
       log.warn({ failover: key, error: describe(error) }, 'the status of a ServiceFailover cannot be written');
       return { errors: [error] };
     }
-    this.#record(key, object, status);
-    return {};
   }
 
   /** Says once that another operator serves a ServiceFailover (rule J6). */

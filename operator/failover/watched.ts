@@ -10,11 +10,11 @@ import type { Checked } from '../../crds/field-error.ts';
 import { Annotation, FailoverApi, Label } from '../../crds/wire.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, type KubeObject, type Resource } from '../kube/objects.ts';
 import { OptionalKind, type OptionalKindOptions } from '../runtime/optional-kind.ts';
+import type { Action } from '../runtime/plan.ts';
 import type { Change } from '../runtime/store.ts';
 import type { Route } from './observed.ts';
 import { type FamilyCounts, countSlice } from './readiness.ts';
 import { failoverOf, parentsOf, ROUTE_KINDS, ROUTES } from './routes.ts';
-import { readStatus } from './status.ts';
 import { CONTROLLED_SPLITS, servicesOf as servicesOfSplit, TRAFFIC_SPLITS, type TrafficSplit } from './splits.ts';
 
 export const SERVICE_FAILOVERS: Resource = {
@@ -90,7 +90,7 @@ export class Watched {
           if ((first || lost > 0) && this.failovers.store.size === 0) listener.noneLeft();
         },
         onChange: ({ key, before, after }) => {
-          // Our own status writes concern nobody, but the first.
+          // What the watch shows of our own writes of the status is in the store already.
           if (!isSame(before, after)) listener.failover(key);
         },
       },
@@ -186,7 +186,7 @@ const isSame = (before: FailoverObject | undefined, after: FailoverObject | unde
   before?.metadata.uid === after?.metadata.uid &&
   before?.metadata.generation === after?.metadata.generation &&
   isDeepStrictEqual(before?.read, after?.read) &&
-  readStatus(before?.status).operator === readStatus(after?.status).operator;
+  isDeepStrictEqual(before?.status, after?.status);
 
 /** The Services that a ServiceFailover names. */
 function servicesOf({ read }: FailoverObject): readonly string[] {
@@ -201,9 +201,21 @@ const ownersOf = (object: Route): readonly string[] => {
 };
 
 /** The Services that are parents of a route, by key. */
-export const parentKeysOf = (object: Route): readonly string[] => [
+const parentKeysOf = (object: Route): readonly string[] => [
   ...new Set(parentsOf(object).map(({ name }) => `${object.metadata.namespace}/${name}`)),
 ];
+
+/**
+ * The Services that come to be a parent of a route, or are one no longer: other ServiceFailovers may wait for that, or be
+ * in its shadow now. Stores report no writes of ours.
+ */
+export function parentsChanged(action: Action): readonly string[] {
+  if (action.op === 'clear') return [];
+  const live = action.op === 'delete' ? action.object : 'live' in action ? action.live : undefined;
+  const before = live === undefined ? [] : parentKeysOf(live as Route);
+  const after = action.op === 'delete' ? [] : parentKeysOf(action.object as Route);
+  return [...before.filter((each) => !after.includes(each)), ...after.filter((each) => !before.includes(each))];
+}
 
 function routeChanged({ before, after }: Change<Route>, listener: WatchListener): void {
   const both = [before, after].filter((each) => each !== undefined);

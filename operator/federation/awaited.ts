@@ -17,7 +17,7 @@ export function awaitedClusters(
   const undecided = refused.flatMap(({ target, refusal: { reason } }) =>
     target !== undefined && isUndecided(target, reason) ? [target] : [],
   );
-  const unread = targets.filter(({ knowledge, mayHaveMember }) => knowledge !== 'known' && mayHaveMember);
+  const unread = targets.filter(mayYetHaveMember);
   const { knowledge, isHeld, service } = local;
   // The holder of the Lease, or we once we hold it, will list the local member.
   const isComing = !isHeld && service !== undefined && invalidMember(service) === undefined;
@@ -26,6 +26,10 @@ export function awaitedClusters(
     ...(knowledge === 'unknown' || isComing ? [undefined] : []),
   ]);
 }
+
+/** Reports whether a cluster of this operator's Links may have a member that is not known. */
+export const mayYetHaveMember = ({ knowledge, mayHaveMember, isLinked }: TargetParty): boolean =>
+  knowledge !== 'known' && mayHaveMember && isLinked !== false;
 
 /** Reports whether a member is left out only until something is known, or the Lease of local memberships is held. */
 function isUndecided({ isDiscoverable, gateway }: TargetParty, reason: RefusalReason): boolean {

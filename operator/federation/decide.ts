@@ -9,6 +9,8 @@ import { awaitedClusters } from './awaited.ts';
 import { asItIs, desired } from './desired.ts';
 import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
+import { anothersRefusal, isToBeMarked, marked, standingOf } from './operators.ts';
+import { invalidMember } from './refusals.ts';
 
 /** What a federated Service must be. */
 export interface FederationDecision {
@@ -21,6 +23,8 @@ export interface FederationDecision {
   readonly statuses: ReadonlyMap<string, MirrorStatus>;
   /** The same for the local Service. */
   readonly local: MirrorStatus | undefined;
+  /** Whether nothing of it may be written or deleted: another operator serves it, or may (rule I9). */
+  readonly isLeft: boolean;
   /** The clusters for whose sake it stays without members; undefined among them: the local cluster (rule I6). */
   readonly awaited: ReadonlySet<string | undefined>;
 }
@@ -28,16 +32,36 @@ export interface FederationDecision {
 /** Decides about one federated Service. */
 export function decideFederation(given: ObservedFederation): FederationDecision {
   const observed = besideOthers(given);
+  const standing = standingOf(observed);
+  if (standing === 'another' || standing === 'none') return left(observed);
   const admission = admit(observed);
   const awaited = awaitedClusters(observed, admission);
   try {
-    const manifests = desired(observed, admission, awaited.size > 0);
-    return { admission, manifests, ...statusesOf(observed, admission), awaited };
+    const all = desired(observed, admission, awaited.size > 0);
+    const { members } = admission;
+    const isOurs = standing === 'own' && isToBeMarked(observed, members, awaited.size > 0);
+    const marks = { isOurs, hasMembers: members.length > 0 };
+    const services = all.services.map((each) => marked(observed, each, marks));
+    return { admission, manifests: { ...all, services }, ...statusesOf(observed, admission), awaited, isLeft: false };
   } catch (error) {
     // The construct refused what a cluster sent: nothing of it is written, and what there is stays.
     const refusal: Refusal = { reason: 'InvalidService', message: describe(error) };
-    return { admission, manifests: asItIs(observed), ...statusesOf(observed, admission, refusal), awaited };
+    const statuses = statusesOf(observed, admission, refusal);
+    return { admission, manifests: asItIs(observed), ...statuses, awaited, isLeft: false };
   }
+}
+
+/** Everything as it is: another operator serves it. Members of our Links wait for that one to go. */
+function left(observed: ObservedFederation): FederationDecision {
+  const refused = observed.targets.flatMap((target) =>
+    target.knowledge === 'known' && target.service !== undefined
+      ? [{ target, refusal: invalidMember(target.service, target.link) ?? anothersRefusal(observed) }]
+      : [],
+  );
+  const mode = membershipOf(observed)?.mode ?? 'remote-discovery';
+  const admission: Admission = { mode, members: [], refused, isWritable: false };
+  const manifests = { ...asItIs(observed), isBlocked: refused.length > 0 };
+  return { admission, manifests, ...statusesOf(observed, admission), awaited: new Set(), isLeft: true };
 }
 
 /** Without the Lease, the local membership is another's; but slices, by which it shows in gateway shape, are only ours. */

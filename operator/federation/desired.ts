@@ -17,10 +17,11 @@ import { membershipOf } from './membership.ts';
 import type { ObservedFederation } from './observed.ts';
 
 /** Returns what is ours of a federated Service; a Service that only has its name is not (rule I8). */
-export const ownedOf = ({ live, slices }: ObservedFederation): OwnedObjects => ({
+export const ownedOf = ({ live, slices, foreign, namespaceState }: ObservedFederation): OwnedObjects => ({
   services: live !== undefined && isFederated(live) ? [live] : [],
   endpoints: [],
   slices,
+  foreign: namespaceState === 'exists' ? foreign : undefined,
 });
 
 /** @param isAwaited whether a cluster may have a member that is not known yet: the Service stays also without members */
@@ -50,7 +51,9 @@ export function desired(observed: ObservedFederation, admission: Admission, isAw
   ) {
     return { ...asItIs(observed), endpoints, isPartial: true };
   }
-  return { ...manifests, endpoints, namespaces: namespacesOf(observed) };
+  // One of them that stays for a moment, as another manager owns it, would hide the members of the other.
+  const services = manifests.services.map((each): Desired => (isHidden ? { ...each, atOnce: true } : each));
+  return { ...manifests, services, endpoints, namespaces: namespacesOf(observed) };
 }
 
 /** Reports whether it is known which endpoints a member has, so that its slices can take over from an annotation. */
@@ -99,15 +102,18 @@ function rendered(observed: ObservedFederation, { mode, members }: Admission): r
  * The Service without members, in the shape that it has; but flat, by an empty list of them, while we do not hold the Lease
  * of local memberships: Linkerd's local mirror deletes one without any list (rule I7).
  */
-function emptied(observed: ObservedFederation, live: Service): readonly (Service | ApiJson)[] {
+function emptied(observed: ObservedFederation, live: Service): readonly ApiJson[] {
   const { name, namespace, local } = observed;
-  if (local.isHeld && !isFlat(live)) return [live];
+  const isAsItIs = local.isHeld && !isFlat(live);
   const ports = portsIn('remote-discovery', live);
   const { [Label.federation]: _, ...labels } = live.metadata.labels ?? {};
   const { [Annotation.localDiscovery]: __, ...annotations } = live.metadata.annotations ?? {};
+  const metadata = isAsItIs
+    ? { labels: live.metadata.labels ?? {}, annotations: live.metadata.annotations ?? {} }
+    : { labels, annotations: { ...annotations, [Annotation.remoteDiscovery]: '' } };
   return renderOf(FederatedService, { service: name, namespace, ports, local: {} }).map((service) => ({
     ...service,
-    metadata: { ...service.metadata, labels, annotations: { ...annotations, [Annotation.remoteDiscovery]: '' } },
+    metadata: { ...service.metadata, ...metadata },
   }));
 }
 

@@ -4,8 +4,9 @@
  */
 import type { MirrorMode } from '../../constructs/mirror/index.ts';
 import type { EndpointSlice, Service } from '../kube/objects.ts';
-import type { GatewayView, LinkView, NamespaceState } from '../mirror/observed.ts';
+import type { GatewayView, LinkView, NamespaceState, Operators } from '../mirror/observed.ts';
 import type { Seniority } from '../mirror/names.ts';
+import type { ForeignSlices } from '../runtime/plan.ts';
 
 /**
  * What is known of a cluster's membership.
@@ -35,6 +36,8 @@ export interface TargetParty extends Party {
   readonly seniority: Seniority;
   /** Whether it may have a member while it is not known: its Link selects some, and nobody else holds its Lease. */
   readonly mayHaveMember: boolean;
+  /** Whether it is known that a Link names the cluster, or did. If not, it may be one of another operator. @default true */
+  readonly isLinked?: boolean;
   /** How the Link wants its members to be reached: `spec.federation`. */
   readonly mode: MirrorMode;
   /**
@@ -68,6 +71,7 @@ export interface ObservedFederation {
   readonly namespace: string;
   readonly name: string;
   readonly namespaceState: NamespaceState;
+  readonly operators: Operators;
   readonly local: LocalParty;
   /** In any order; each cluster once. A cluster that is not among them has no Link. */
   readonly targets: readonly TargetParty[];
@@ -75,4 +79,6 @@ export interface ObservedFederation {
   readonly live: Service | undefined;
   /** The slices that are marked as those of this federated Service. */
   readonly slices: readonly EndpointSlice[];
+  /** The slices that others gave the Service, if it is ours. @default - none */
+  readonly foreign?: readonly ForeignSlices[] | undefined;
 }

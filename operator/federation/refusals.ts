@@ -75,7 +75,7 @@ export function refusalOfAll({
     case 'exists':
   }
   if (!isServiceName(federated)) {
-    const message = `the name of the federated Service, ${federated}, must be a valid Service name: a DNS label of at most 63 characters that starts with a letter; shorten the Service's name`;
+    const message = `the name of the federated Service, ${federated}, must be a valid Service name: a DNS label of at most 63 characters; shorten the Service's name`;
     return { refusal: refused('InvalidName', message) };
   }
   if (live !== undefined && !isFederated(live)) {

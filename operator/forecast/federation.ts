@@ -1,16 +1,16 @@
 /**
- * What would become of the federated Services (rules I1 to I8): the same decision and the same pass as the operator's, made
+ * What would become of the federated Services (rules I1 to I9): the same decision and the same pass as the operator's, made
  * of what the Links and the source cluster have as members.
  */
 import { parseSelectorText } from '../../crds/selector.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import { decideFederation } from '../federation/decide.ts';
 import { ownedOf } from '../federation/desired.ts';
-import { membershipOf } from '../federation/membership.ts';
+import { listedClusters } from '../federation/membership.ts';
 import type { LocalParty, ObservedFederation, TargetParty } from '../federation/observed.ts';
 import { type EndpointSlice, type Service, splitKey } from '../kube/objects.ts';
 import { afterPass, isOfFederation, unknownParty } from '../link/federations.ts';
-import { namespaceStateOf } from '../link/namespaces.ts';
+import { namespaceStateOf, operatorsOf } from '../link/namespaces.ts';
 import type { Pass } from '../mirror/pass.ts';
 import { reconcile } from '../mirror/reconcile.ts';
 import { isMirrorItself } from '../mirror/shape.ts';
@@ -127,12 +127,16 @@ export class FederationForecast {
       namespaceState: namespaceStateOf(namespace, { source, config: this.#config }),
       local: this.#localParty(key),
       targets: this.#participants.map((each) => each.member(key)),
+      operators: operatorsOf({ source, config: this.#config }),
       ...source.federation(key),
     };
-    const silent = [...(membershipOf(observed)?.clusters ?? [])].filter(
+    const silent = [...listedClusters(observed)].filter(
       (cluster) => !this.#participants.some((each) => each.cluster === cluster) && this.#facts.mayHaveLink(cluster),
     );
-    return { ...observed, targets: [...observed.targets, ...silent.map(unknownParty)] };
+    return {
+      ...observed,
+      targets: [...observed.targets, ...silent.map((each) => ({ ...unknownParty(each), isLinked: false }))],
+    };
   }
 
   #localParty(key: string): LocalParty {

@@ -122,6 +122,10 @@ export class ListedTarget implements TargetView, MembersView {
     return true;
   }
 
+  lacksPod(): boolean {
+    return true;
+  }
+
   get(key: string): Exported | undefined {
     return exportedAs(this.#gateway.services.get(key), this.#flat.services.get(key));
   }

@@ -2,7 +2,7 @@
  * The source cluster in memory: what it holds now, and what planned writes would make of it. It answers writes as an API
  * server does, as far as mirrors need it, so that the operator's own steps can be made against it one after the other.
  */
-import { FIELD_MANAGER, KUBERNETES_SLICE_MANAGERS, Label } from '../../crds/wire.ts';
+import { FIELD_MANAGER, KUBERNETES_SLICE_MANAGERS, Label, SELECTED_SLICE_MANAGER } from '../../crds/wire.ts';
 import { ApiError } from '../kube/errors.ts';
 import {
   ENDPOINT_SLICES,
@@ -56,6 +56,11 @@ class ModelStores extends SourceStores {
     fill(this.services, services, exist);
     fill(this.endpoints, endpoints.filter(isOfCluster), exist);
     fill(this.slices, slices.filter(isWritten), exist);
+    for (const { label, store } of this.foreign.selected) {
+      const has = ({ metadata }: EndpointSlice): boolean =>
+        metadata.labels?.[Label.endpointSliceManagedBy] === SELECTED_SLICE_MANAGER && label in metadata.labels;
+      fill(store, slices.filter(has), exist);
+    }
   }
 
   put(of: Resource, object: KubeObject): void {

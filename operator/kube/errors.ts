@@ -41,6 +41,8 @@ export class ApiError extends Error {
   /** How long the server asks to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   readonly causes: readonly string[];
+  /** The fields that are wrong, if the server names them. */
+  readonly fields: readonly string[];
   /** Plural of the resource that the error is about, if the server names it. */
   readonly kind: string | undefined;
 
@@ -50,6 +52,7 @@ export class ApiError extends Error {
     this.reason = body.reason ?? '';
     this.retryAfterMs = retryAfterMs;
     this.causes = (body.details?.causes ?? []).map((cause) => cause.reason ?? '');
+    this.fields = (body.details?.causes ?? []).map((cause) => cause.field ?? '');
     this.kind = body.details?.kind;
   }
 }
@@ -96,6 +99,10 @@ export const isUnavailable = (error: unknown): boolean =>
   isTooManyRequests(error) || (error instanceof ApiError && error.code >= 500);
 export const isInvalid = (error: unknown): error is ApiError => hasCode(error, 422) || hasCode(error, 400);
 
+/** An object cannot have its name: of a Service, one that an older API server does not allow yet. */
+export const isNameRefused = (error: unknown): error is ApiError =>
+  hasCode(error, 422) && error.fields.includes('metadata.name');
+
 /**
  * For `catch`: makes undefined of the answer that there is no such object, as what was read of it or became of its deletion.
  * @throws any other error
@@ -134,3 +141,7 @@ export function describe(error: unknown): string {
   if (error.message === '') return cut(inner.message);
   return cut(error.message.includes(inner.message) ? error.message : `${error.message}: ${inner.message}`);
 }
+
+/** Reports whether a webhook is in the way of a dry run alone: one that has side effects cannot take part in it. */
+export const hasNoDryRun = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === 400 && /does not support dry run/.test(error.message);

@@ -158,6 +158,9 @@ export const LEASES = resource('coordination.k8s.io', 'v1', 'leases', 'Lease');
 export const apiVersionOf = (of: Pick<Resource, 'group' | 'version'>): string =>
   of.group === '' ? of.version : `${of.group}/${of.version}`;
 
+/** Reports whether a Service selects pods. */
+export const hasSelector = ({ spec }: Service): boolean => Object.keys(spec?.selector ?? {}).length > 0;
+
 /** `namespace/name`, or `name` if the object has no namespace. */
 export const keyOf = (object: { readonly metadata: { readonly namespace?: string; readonly name: string } }): string =>
   object.metadata.namespace === undefined
@@ -169,3 +172,16 @@ export function splitKey(key: string): { readonly namespace: string; readonly na
   const slash = key.indexOf('/');
   return { namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) };
 }
+
+/** The object as a request that fails unless the live one has this uid and version. */
+export const withPreconditions = (
+  object: KubeObject,
+  { uid, resourceVersion }: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined },
+): KubeObject => ({
+  ...object,
+  metadata: {
+    ...object.metadata,
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  },
+});

@@ -3,19 +3,19 @@
  * served for, decide which session there must be (rule E9), and that one is started once the former has ended.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { LinkSettings } from '../../crds/index.ts';
 import { NOTHING_KNOWN, type TargetKnowledge } from '../failover/readiness.ts';
 import { Controller, type Outcome } from '../runtime/controller.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import type { Environment } from './environment.ts';
 import { Grace } from './grace.ts';
-import type { Keeping } from './keeping.ts';
+import { Keeping } from './keeping.ts';
 import { Removal, type RemovalResult } from './leftovers.ts';
 import type { Link } from './link.ts';
 import { type Assignment, assignmentOf, type LinkRead, type Served } from './links.ts';
+import { isLinked } from './listed.ts';
 import { Records } from './records.ts';
 import { Roster } from './roster.ts';
-import { Session } from './session.ts';
+import type { Session } from './session.ts';
 import { type AnySession, Sessions, type SessionsOptions } from './sessions.ts';
 
 /** Number of clusters that are reconciled at once. */
@@ -51,7 +51,11 @@ export class Clusters {
     this.#records = new Records(options.served, env);
     this.#links = new Roster({ reads, served: this.#records.served, makeLink });
     this.#sessions = new Sessions({ env, links: this.#links, secretOf });
-    this.#grace = new Grace({ presence: env.presence, removalGraceMs: env.tuning.removalGraceMs });
+    this.#grace = new Grace({
+      presence: env.presence,
+      isLinked: (cluster, signal) => isLinked(cluster, this.#records.served, env, signal),
+      removalGraceMs: env.tuning.removalGraceMs,
+    });
     this.#controller = new Controller({
       name: 'links',
       reconcile: (cluster, signal) => this.#reconcile(cluster, signal),
@@ -101,7 +105,8 @@ export class Clusters {
   mayHaveLink(cluster: string): boolean {
     const { reads } = this.#options;
     const isServed = [...this.#records.served.values()].includes(cluster);
-    return reads.size === 0 || !this.#met.has(cluster) || this.#isNamed(cluster) || isServed;
+    const isNamed = [...reads.values()].some(({ named }) => named === cluster);
+    return reads.size === 0 || !this.#met.has(cluster) || isNamed || isServed;
   }
 
   /** Returns what is known first hand of a target Service; undefined if no Link is served for the cluster, nor is about to be. */
@@ -143,11 +148,6 @@ export class Clusters {
     this.#sessions.secretChanged(name);
   }
 
-  /** Reports whether a Link, valid or not, names a cluster. */
-  #isNamed(cluster: string): boolean {
-    return [...this.#options.reads.values()].some(({ named }) => named === cluster);
-  }
-
   /** Reconciles the cluster that a Link names, and the one that it was served for. */
   #enqueue(name: string): void {
     for (const cluster of [this.#options.reads.get(name)?.named, this.#records.served.get(name)]) {
@@ -166,23 +166,27 @@ export class Clusters {
     // Whoever is in the way ends first. That takes a while, and what there must be is decided anew then.
     switch (assignment.do) {
       case 'serve': {
-        const { settings } = assignment;
-        if (running instanceof Session && this.#isStillRight(running, settings)) {
-          this.#sessions.update(running, settings);
+        const { settings, served } = assignment;
+        const isRecorded = (this.#records.served.get(settings.name) ?? cluster) === cluster;
+        if (running !== undefined && isRecorded && this.#sessions.serves(running, settings)) {
+          this.#sessions.update(running, settings, served);
         } else {
           if (running !== undefined) return this.#end(cluster, running);
           if (this.#isBusy(settings.name, cluster)) break;
-          this.#begun(cluster, this.#sessions.serve(settings));
+          this.#begun(cluster, this.#sessions.serve(settings, served));
         }
         await this.#forgetOthers(cluster, settings.name, signal);
         break;
       }
-      case 'continue':
-        if (running instanceof Removal || (running !== undefined && running.link !== assignment.link)) {
-          return this.#end(cluster, running);
-        }
-        await this.#forgetOthers(cluster, assignment.link, signal);
+      case 'continue': {
+        const { link } = assignment;
+        const isKept = running instanceof Keeping && running.link === link.name;
+        const goesOn = running === undefined || isKept || this.#sessions.serves(running, link);
+        if (!goesOn) return this.#end(cluster, running);
+        if (running === undefined && !(await this.#resume(cluster, link, signal))) return { again: true };
+        await this.#forgetOthers(cluster, link.name, signal);
         break;
+      }
       case 'keep':
         if (running !== undefined) return this.#end(cluster, running);
         this.#begun(cluster, this.#sessions.keep(cluster, assignment.link));
@@ -216,12 +220,15 @@ export class Clusters {
   }
 
   /**
-   * Reports whether a session goes on. It does not once its Link has been deleted, even if a restored source cluster has
-   * that Link again, or once its Lease records another cluster.
+   * Serves an invalid Link as it was served before the start, if its Lease says how (rule E7).
+   * @returns whether it is still to be served once the Lease has been read
    */
-  #isStillRight(session: Session, { uid, name, cluster }: LinkSettings): boolean {
-    const isRecorded = (this.#records.served.get(name) ?? cluster) === cluster;
-    return session.settings.uid === uid && isRecorded && this.#links.get(name)?.work === session;
+  async #resume(cluster: string, link: LinkRead, signal: AbortSignal): Promise<boolean> {
+    const last = await this.#records.lastServed(link, cluster, signal);
+    const assignment = this.#assignmentOf(cluster);
+    if (signal.aborted || assignment.do !== 'continue' || assignment.link !== link) return false;
+    if (last !== undefined) this.#begun(cluster, this.#sessions.serve(last.settings, last.served));
+    return true;
   }
 
   /** Notes what a session writes for, and reconciles with what becomes of its Lease. */

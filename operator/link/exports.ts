@@ -5,34 +5,22 @@
 import type { LinkSettings } from '../../crds/index.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
+import type { Lease } from '../kube/objects.ts';
+import type { LeaseNotes } from '../runtime/lease-record.ts';
 import type { Target, TargetObstacle } from '../target/target.ts';
+import { confirmedRecordOf, readConfirmedRecord } from './confirmed-record.ts';
 import type { Environment, LinkReport } from './environment.ts';
-import { HeldDeletions, type ImportsView } from './held.ts';
-import { type CandidatesView, Limits } from './limits.ts';
-import type { Mirrors } from './mirrors.ts';
+import { HeldDeletions, type HeldDeletionsOptions } from './held.ts';
+import { Limits } from './limits.ts';
+import type { ImportListener, MemberListener } from './listeners.ts';
+import type { Asked, Mirrors } from './mirrors.ts';
 import { observeExport, type ObservedExport, observeMember, type ObservedMember } from './observe.ts';
 import { type Selection, selectsNothing } from './selection.ts';
 import { TargetLog } from './target-log.ts';
-import { type ServiceExportReader, TargetReader } from './target-reader.ts';
+import { TargetReader } from './target-reader.ts';
 
 /** Settings that decide how a target is read, and what of it may be deleted. */
-type Settings = Selection & Pick<LinkSettings, 'name' | 'cluster' | 'enableHeadlessServices' | 'confirmPrune'>;
-
-/** Is given what may have changed of the members of federated Services. */
-export interface MemberListener {
-  /** Keys of Services whose memberships may have changed. */
-  changed(keys: Iterable<string>): void;
-  /** All members were listed anew, and are known. */
-  listed(): void;
-  /** The members are about to be listed by another selector. */
-  restarted(): void;
-}
-
-/** Reads the ServiceExports of the target, and is given what may have changed of its part in ServiceImports. */
-export interface ImportListener extends ServiceExportReader, ImportsView, CandidatesView {
-  /** Keys of ServiceImports of which the part may have changed. */
-  changed(keys: Iterable<string>): void;
-}
+type Settings = Selection & Pick<LinkSettings, 'name' | 'uid' | 'cluster' | 'enableHeadlessServices' | 'confirmPrune'>;
 
 export interface ExportsOptions {
   readonly settings: Settings;
@@ -41,6 +29,8 @@ export interface ExportsOptions {
   readonly imports: ImportListener;
   readonly env: Environment;
   readonly report: LinkReport;
+  /** {@link HeldDeletionsOptions.record}: on the Link's Lease. */
+  readonly record?: HeldDeletionsOptions['record'];
   /** Ends all watches. */
   readonly signal: AbortSignal;
   /** Called when the target can be read (undefined), or when some of it cannot. */
@@ -56,7 +46,7 @@ export class Exports {
   #settings: Settings;
 
   constructor(options: ExportsOptions) {
-    const { settings, imports, env, report, signal, onReachable } = options;
+    const { settings, imports, env, report, record, signal, onReachable } = options;
     const { name: link, cluster } = settings;
     this.#options = options;
     this.#settings = settings;
@@ -83,6 +73,7 @@ export class Exports {
       report,
       isHeadless: () => this.#settings.enableHeadlessServices ?? env.config.enableHeadlessServices,
       imports,
+      record,
     });
     this.#limits = new Limits({
       config: env.config,
@@ -156,9 +147,9 @@ export class Exports {
    * @returns whether the target is watched anew
    */
   update(settings: Settings): boolean {
-    const { mirrors, members } = this.#options;
+    const { mirrors, members, signal } = this.#options;
     this.#settings = settings;
-    this.#reconcile(this.#held.confirm(settings.confirmPrune));
+    this.#held.confirm(() => (signal.aborted ? undefined : this.#settings.confirmPrune), this.#reconcile);
     const isReadAnew = this.#reader.isReadOtherwise(settings);
     if (isReadAnew) {
       mirrors.progress.restart();
@@ -166,7 +157,17 @@ export class Exports {
       this.#held.restarted();
     }
     this.#reader.select(settings);
+    this.#count();
     return isReadAnew;
+  }
+
+  /**
+   * Returns what the Lease of the Link records of a confirmed loss, as annotations.
+   * @param before the Lease as its last holder left it: what that one has not deleted of a loss is not held anew
+   */
+  leaseNotes(leaseTransitions: number, before: Lease | undefined): ReturnType<LeaseNotes> {
+    if (before !== undefined) this.#reconcile(this.#held.resume(readConfirmedRecord(before, this.#settings)));
+    return confirmedRecordOf(this.#held.confirmed(this.#target), this.#settings, leaseTransitions);
   }
 
   /** Reads the slices behind what is exported in flat mode from now on; once, however often it is called. */
@@ -174,9 +175,10 @@ export class Exports {
     this.#reader.readFlatSlices();
   }
 
-  /** Asks the target for one Service: as it is observed, its mirror is to be deleted. */
-  ask(key: string): void {
-    this.#target?.ask(key);
+  /** Asks the target for one Service, or for the pods behind it: as it is observed, mirrors of them are to be deleted. */
+  ask(key: string, of: Asked = 'service'): void {
+    if (of === 'pods') this.#target?.askForPods(key);
+    else this.#target?.ask(key);
   }
 
   /**
@@ -196,8 +198,9 @@ export class Exports {
   }
 
   /** Forgets what the target answered: an answer is good for one attempt. */
-  forgetAnswer(key: string): void {
-    this.#target?.forgetAnswer(key);
+  forgetAnswer(key: string, of: Asked = 'service'): void {
+    if (of === 'pods') this.#target?.forgetPods(key);
+    else this.#target?.forgetAnswer(key);
   }
 
   /** Forgets what the target answered: another operator may have made mirrors meanwhile. */
@@ -207,8 +210,7 @@ export class Exports {
 
   /** Counts the mirrors in a namespace that could not be read when the target was listed. */
   namespaceRead(namespace: string): void {
-    if (this.#target?.synced !== true) return;
-    this.#reconcile(this.#held.relisted(this.#target, this.#settings.confirmPrune, namespace));
+    if (this.#target?.synced === true) this.#count(namespace);
   }
 
   /** Reports whether it is held that the target's part in a ServiceImport ends. */
@@ -224,13 +226,13 @@ export class Exports {
   /** Handles a ServiceExport that may have changed. */
   importChanged(key: string): void {
     this.#limits.changed();
-    if (this.#held.importChanged(key)) this.#options.report.statusChanged();
+    this.#held.importChanged(key);
   }
 
-  /** Handles that ServiceExports were listed anew. */
+  /** Handles that ServiceExports were listed anew, or are not read. */
   importsRelisted(): void {
     this.#limits.changed();
-    if (this.#target !== undefined) this.#reconcile(this.#held.relisted(this.#target, this.#settings.confirmPrune));
+    this.#count();
     this.#options.report.statusChanged();
   }
 
@@ -250,10 +252,10 @@ export class Exports {
   }
 
   #changed(target: Target, key: string, left: readonly string[]): void {
-    const { mirrors, report } = this.#options;
+    const { mirrors } = this.#options;
     mirrors.progress.changed(key);
     this.#limits.changed();
-    if (this.#held.changed(target, key, left)) report.statusChanged();
+    this.#held.changed(target, key, left);
     if (this.#held.isGone(target, key)) target.ask(key);
     this.#answered(target, key);
   }
@@ -269,9 +271,9 @@ export class Exports {
   }
 
   #memberChanged(target: Target, key: string): void {
-    const { members, report } = this.#options;
+    const { members } = this.#options;
     this.#limits.changed();
-    if (this.#held.memberChanged(target, key)) report.statusChanged();
+    this.#held.memberChanged(target, key);
     members.changed([key]);
   }
 
@@ -279,15 +281,20 @@ export class Exports {
     const { mirrors, members, report } = this.#options;
     this.#held.pods.recount(target);
     this.#limits.changed();
-    this.#reconcile(this.#held.relisted(target, this.#settings.confirmPrune));
+    this.#count();
     mirrors.relisted(target.keys());
     members.listed();
     report.statusChanged();
   }
 
-  #reconcile(keys: ReadonlySet<string>): void {
+  /** Counts what lists, or the settings, take away. @param within the only namespace whose mirrors are counted */
+  #count(within?: string): void {
+    this.#reconcile(this.#held.relisted(this.#target, this.#settings.confirmPrune, within));
+  }
+
+  readonly #reconcile = (keys: ReadonlySet<string>): void => {
     for (const key of keys) this.#options.mirrors.add(key);
     this.#options.members.changed(keys);
     this.#options.imports.changed(keys);
-  }
+  };
 }

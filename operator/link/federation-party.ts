@@ -5,12 +5,14 @@
 import type { LinkSettings } from '../../crds/index.ts';
 import { federatedName } from '../../crds/wire.ts';
 import type { Knowledge, TargetParty } from '../federation/observed.ts';
+import { operatorOf } from '../federation/operators.ts';
 import { splitKey } from '../kube/objects.ts';
 import type { GatewayView, LinkView } from '../mirror/observed.ts';
 import type { MirrorStatus } from '../mirror/status.ts';
 import type { Environment, LinkReport } from './environment.ts';
-import type { Exports, MemberListener } from './exports.ts';
-import { type NamespaceBudget, namespaceStateOf } from './namespaces.ts';
+import type { Exports } from './exports.ts';
+import type { MemberListener } from './listeners.ts';
+import { type NamespaceBudget, namespaceStateOf, operatorsOf } from './namespaces.ts';
 import type { FederationParty } from './participants.ts';
 import type { WriteLease } from './write-lease.ts';
 
@@ -198,6 +200,14 @@ export class SessionParty implements FederationParty, MemberListener {
   }
 }
 
+/** Returns the keys of the federated Services that a cluster is a member of, but for those of other operators (rule I9). */
+export function ownMembershipsOf(cluster: string, env: Pick<Environment, 'source' | 'config'>): ReadonlySet<string> {
+  const operators = operatorsOf(env);
+  const isOwn = (key: string): boolean =>
+    [undefined, operators.own].includes(operatorOf(env.source.federation(key).live, operators));
+  return new Set([...env.source.membershipsOf(cluster)].filter(isOwn));
+}
+
 /**
  * Returns the party of a cluster that no Link has any more: it has no members.
  * @param lease of the Link that the cluster had
@@ -205,10 +215,10 @@ export class SessionParty implements FederationParty, MemberListener {
 export const formerParty = (
   cluster: string,
   lease: Pick<WriteLease, 'isHeld' | 'mayWrite'>,
-  { source }: Pick<Environment, 'source'>,
+  env: Pick<Environment, 'source' | 'config'>,
 ): FederationParty => ({
   cluster,
-  keys: () => source.membershipsOf(cluster),
+  keys: () => ownMembershipsOf(cluster, env),
   observe: () => ({
     knowledge: lease.isHeld ? 'known' : 'anothers',
     link: { cluster, clusterDomain: '', excludedLabels: [], excludedAnnotations: [], createNamespaces: false },

@@ -5,7 +5,7 @@
 import { federatedName } from '../../crds/wire.ts';
 import { decideFederation, type FederationDecision } from '../federation/decide.ts';
 import { ownedOf } from '../federation/desired.ts';
-import { membershipOf } from '../federation/membership.ts';
+import { listedClusters, membershipOf } from '../federation/membership.ts';
 import type { LocalParty, ObservedFederation, TargetParty } from '../federation/observed.ts';
 import { RETRY_BACKOFF } from '../kube/backoff.ts';
 import { describe, isConflict } from '../kube/errors.ts';
@@ -20,7 +20,7 @@ import { UnderWay } from '../runtime/under-way.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { federationOf, isFederated } from '../source/owner.ts';
 import type { SharedEnvironment } from './environment.ts';
-import { namespaceStateOf } from './namespaces.ts';
+import { namespaceStateOf, operatorsOf } from './namespaces.ts';
 import type { Federation, FederationParty, Participant } from './participants.ts';
 
 /** Time until a name that a foreign object has is tried again. */
@@ -46,6 +46,8 @@ export class Federations implements Federation {
   readonly #controller: Controller;
   readonly #applier: Applier;
   readonly #parties = new Map<string, FederationParty>();
+  /** Every cluster that has taken part: it is one of this operator's. */
+  readonly #met = new Set<string>();
   /** The reconciles: what was decided while a Lease was held that was lost meanwhile, or the other way round, is ended. */
   readonly #underWay = new UnderWay();
   /** Ends the reconciles; undefined before they begin. */
@@ -71,8 +73,9 @@ export class Federations implements Federation {
     this.#applier = new Applier({
       client: env.client,
       turn: (signal, execute) => env.writes.run(TURN, signal, execute),
-      stores: { services: source.services, endpoints: source.endpoints, endpointslices: source.slices },
+      stores: source.written,
       isOurs: isOfFederation,
+      namespaceUid: (name) => source.namespaces.uidOf(name),
       mayWrite: env.mayWrite,
     });
   }
@@ -80,6 +83,7 @@ export class Federations implements Federation {
   join(party: FederationParty): void {
     if (this.#parties.has(party.cluster)) throw new Error(`cluster ${party.cluster} already takes part in federations`);
     this.#parties.set(party.cluster, party);
+    this.#met.add(party.cluster);
     for (const key of party.keys()) this.add(key);
   }
 
@@ -149,7 +153,8 @@ export class Federations implements Federation {
     const decision = decideFederation(observed);
     const context = { applier: this.#applier.under(this.#fence(observed)), conflictRetryMs };
     // What must stay is desired.
-    const pass = await reconcile(decision.manifests, ownedOf(observed), () => false, context, signal);
+    const owned = decision.isLeft ? { ...ownedOf(observed), foreign: undefined } : ownedOf(observed);
+    const pass = await reconcile(decision.manifests, owned, () => false, context, signal);
     if (pass.namespaceInDoubt) env.source.recheck(observed.namespace);
     this.#log(observed, pass, decision.awaited.size > 0);
     if (pass.done.some(({ of }) => of === SERVICES)) {
@@ -174,16 +179,19 @@ export class Federations implements Federation {
       const isLeaving = target.knowledge === 'known' && target.service === undefined && clusters.has(party.cluster);
       return isLeaving && !party.confirmsNoMember(key) ? { ...target, knowledge: 'unknown' } : target;
     });
-    const silent = new Set([
-      ...[...clusters].filter((cluster) => !this.#parties.has(cluster) && mayHaveLink(cluster)),
-      ...[...selecting()].filter((cluster) => !this.#parties.has(cluster)),
-    ]);
+    const linked = new Set(selecting());
+    const listed = [...listedClusters({ name, ...federation })].filter(mayHaveLink);
+    const silent = [...new Set([...listed, ...linked])].filter((cluster) => !this.#parties.has(cluster));
     return {
       namespace,
       name,
       namespaceState: namespaceStateOf(namespace, env),
       local: local.observe(key),
-      targets: [...parties, ...[...silent].map(unknownParty)],
+      targets: [
+        ...parties,
+        ...silent.map((each) => ({ ...unknownParty(each), isLinked: linked.has(each) || this.#met.has(each) })),
+      ],
+      operators: operatorsOf(env),
       ...federation,
     };
   }

@@ -10,21 +10,27 @@ const REMOVAL_GRACE_MS = 2_000;
 const PRESENCE_PERIOD_MS = 500;
 /** Longest time between two looks while Links may return: a person may say meanwhile that they will not. */
 const LOOK_MS = 10_000;
+/** Time between two looks while a Link is there that no watch has shown. */
+const UNSEEN_MS = 1_000;
 
 export interface GraceOptions {
   readonly presence: Pick<LinkPresence, 'holdMs'>;
+  /** Asks the API server whether a Link has a cluster. @throws ApiError or ConnectionError if it does not say */
+  readonly isLinked: (cluster: string, signal: AbortSignal) => Promise<boolean>;
   /** @default 2000 */
   readonly removalGraceMs?: number | undefined;
 }
 
 export class Grace {
   readonly #presence: Pick<LinkPresence, 'holdMs'>;
+  readonly #isLinked: GraceOptions['isLinked'];
   readonly #removalGraceMs: number;
   /** When each cluster was first found to have no Link, on the monotonic clock. */
   readonly #unlinkedMs = new Map<string, number>();
 
-  constructor({ presence, removalGraceMs = REMOVAL_GRACE_MS }: GraceOptions) {
+  constructor({ presence, isLinked, removalGraceMs = REMOVAL_GRACE_MS }: GraceOptions) {
     this.#presence = presence;
+    this.#isLinked = isLinked;
     this.#removalGraceMs = removalGraceMs;
   }
 
@@ -32,7 +38,7 @@ export class Grace {
    * Returns after how many milliseconds a cluster without a Link must be looked at again, as it keeps its mirrors until
    * then; 0 if they may be removed.
    * @param isUnlinked whether a person has removed the Link that it had
-   * @throws ApiError or ConnectionError if the API server does not say whether Links can be there
+   * @throws ApiError or ConnectionError if the API server does not say whether Links can be there, or are
    */
   async leftMs(cluster: string, signal: AbortSignal, isUnlinked: () => Promise<boolean>): Promise<number> {
     const sinceMs = this.#unlinkedMs.get(cluster) ?? performance.now();
@@ -41,7 +47,9 @@ export class Grace {
     const holdMs = await this.#presence.holdMs(sinceMs, signal, isUnlinked);
     if (holdMs > 0) return Math.min(holdMs, LOOK_MS);
     const graceMs = sinceMs + this.#removalGraceMs - performance.now();
-    return Math.min(Math.max(0, graceMs), PRESENCE_PERIOD_MS);
+    if (graceMs > 0) return Math.min(graceMs, PRESENCE_PERIOD_MS);
+    // A watch may be late, and a Link that was made anew is all that keeps the mirrors.
+    return (await this.#isLinked(cluster, signal)) ? UNSEEN_MS : 0;
   }
 
   /** Ends the time of a cluster: it has a Link again, or its mirrors are removed. */

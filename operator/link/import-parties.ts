@@ -31,6 +31,8 @@ export interface ImportPartiesOptions {
   readonly mayHaveLink: (cluster: string) => boolean;
   /** Clusters whose exports count, by their Links, with a session or without. */
   readonly exporting: () => Iterable<string>;
+  /** Those of them whose Links are, or are to be, served: they will say what they export. */
+  readonly serving: () => Iterable<string>;
   /** How long a pod of a headless Service may be gone before the Service that stands for it is deleted. */
   readonly podGraceMs: number;
   /** @default 10000 */
@@ -99,18 +101,18 @@ export class ImportParties {
     const ids = this.#identity;
     let isUnconfirmed = false;
     const certain = <P extends Exporter>(exporter: P, from: Exporting<LocalExporter>): P => {
-      const isLeaving = hasLeft(exporter) && isMember(standing, exporter);
+      const isLeaving = hasLeft(exporter) && isMember(standing, exporter, ids.local);
       if (!isLeaving || from.confirmsNoExport(key)) return exporter;
       isUnconfirmed = true;
       return { ...exporter, isKnown: false };
     };
     const targets = [...this.#parties.values()].map((party) => {
       const said = { ...party.observe(key), id: ids.targets.get(party.cluster) };
-      return certain<TargetExporter>({ ...said, departed: this.#departed(key, standing, said) }, party);
+      return certain<TargetExporter>({ ...said, departed: this.#departed(key, standing, said, party) }, party);
     });
     return {
       local: certain<LocalExporter>({ ...local.observe(key), id: ids.local }, local),
-      targets: [...targets, ...this.#silent(standing).map(silentExporter)],
+      targets: [...targets, ...this.#silent(standing)],
       isUnconfirmed,
     };
   }
@@ -125,15 +127,31 @@ export class ImportParties {
   /** Forgets the answers by which parts have ended: the next that ends needs another. */
   forgetAnswers(key: string, { local, targets }: ObservedExports, standing: Standing): void {
     for (const each of [local, ...targets].filter(hasLeft))
-      if (!isMember(standing, each)) this.#from(each)?.forgetAnswer(key);
+      if (!isMember(standing, each, local.id)) this.#from(each)?.forgetAnswer(key);
+    for (const { link, departed } of targets) {
+      const isAsked = [...departed.values()].includes(Infinity);
+      if (!isAsked) this.#parties.get(link.cluster)?.forgetPods(key);
+    }
   }
 
-  /** Pods that are gone and keep their Services, with how long still, in milliseconds, by hostname (rules D11, K3). */
-  #departed(key: string, standing: Standing, target: Omit<TargetExporter, 'departed'>): TargetExporter['departed'] {
+  /**
+   * Pods that are gone and keep their Services, with how long still, in milliseconds, by hostname (rules D11, K3). It is
+   * Infinity for those for which the target has yet to confirm that they are gone (rule D5).
+   */
+  #departed(
+    key: string,
+    standing: Standing,
+    target: Omit<TargetExporter, 'departed'>,
+    party: ImportParty,
+  ): TargetExporter['departed'] {
     const gone = gonePods(standing, target);
     if (gone === undefined) return NONE;
-    const left = this.#departures.update(`${target.link.cluster} ${key}`, gone);
-    return new Map([...left].filter(([, ms]) => ms > 0));
+    const departed = new Map<string, number>();
+    for (const [hostname, ms] of this.#departures.update(`${target.link.cluster} ${key}`, gone)) {
+      if (ms > 0) departed.set(hostname, ms);
+      else if (!party.lacksPod(key, hostname)) departed.set(hostname, Infinity);
+    }
+    return departed;
   }
 
   get #identity(): ImportIds {
@@ -159,11 +177,14 @@ export class ImportParties {
   }
 
   /** Clusters that have a Link, or, of those that have a part, may have one, and no session. */
-  #silent({ derived, podServices, imported }: Standing): readonly string[] {
-    const { mayHaveLink, exporting } = this.#options;
+  #silent({ derived, podServices, imported }: Standing): readonly TargetExporter[] {
+    const { mayHaveLink, exporting, serving } = this.#options;
     const objects = [...(derived === undefined ? [] : [derived]), ...podServices, ...imported];
     const having = objects.flatMap(importedClusters).filter(mayHaveLink);
-    return [...new Set([...having, ...exporting()])].filter((cluster) => !this.#parties.has(cluster));
+    const linked = new Set(exporting());
+    const clusters = [...new Set([...having, ...linked])].filter((cluster) => !this.#parties.has(cluster));
+    const served = new Set(clusters.length === 0 ? [] : serving());
+    return clusters.map((cluster) => silentExporter(cluster, served.has(cluster), linked.has(cluster)));
   }
 }
 
@@ -172,7 +193,9 @@ const hasLeft = ({ isKnown, serviceExport, service }: Exporter): boolean =>
   isKnown && (serviceExport === undefined || service === undefined);
 
 /** A cluster that has a Link, or may have one, and no session that takes part. */
-const silentExporter = (cluster: string): TargetExporter => ({
+const silentExporter = (cluster: string, mayExport: boolean, isLinked: boolean): TargetExporter => ({
+  mayExport,
+  isLinked,
   id: undefined,
   isKnown: false,
   slices: undefined,

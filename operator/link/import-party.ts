@@ -12,7 +12,8 @@ import type { ExportView } from '../target/cluster-exports.ts';
 import type { ExportState } from '../target/losses.ts';
 import type { TargetObstacle } from '../target/target.ts';
 import type { Environment } from './environment.ts';
-import type { Exports, ImportListener } from './exports.ts';
+import type { Exports } from './exports.ts';
+import type { ImportListener } from './listeners.ts';
 import { type Found, ImportReading, type ImportReadingOptions, type ReadSettings } from './import-reading.ts';
 import type { ImportParty } from './participants.ts';
 
@@ -81,6 +82,7 @@ export class SessionImports implements ImportParty, ImportListener {
     const { link, guard } = this.#options;
     const { settings, view, gateway } = link();
     const { isKnown, serviceExport, service, slices } = this.#view(key);
+    const hasAnswered = this.found !== undefined && this.found.obstacle === undefined;
     return {
       link: view,
       linkedAt: settings.createdAt,
@@ -92,6 +94,7 @@ export class SessionImports implements ImportParty, ImportListener {
       service,
       slices,
       anyReady: service && slices && readSlices(service, slices).anyReady,
+      mayExport: settings.serviceExports && !isKnown && !hasAnswered,
       isAdmitted: guard.admitsImport(key),
     };
   }
@@ -105,8 +108,18 @@ export class SessionImports implements ImportParty, ImportListener {
     this.#reading.exports?.forgetAnswer(key);
   }
 
+  lacksPod(key: string, hostname: string): boolean {
+    return this.#reading.exports?.lacksPod(key, hostname) === true;
+  }
+
+  forgetPods(key: string): void {
+    this.#reading.exports?.forgetPods(key);
+  }
+
   read(): void {
     this.#reading.open();
+    // No list will say what is to end.
+    if (!this.#settings.serviceExports) this.#options.guard.importsRelisted();
   }
 
   use(client: KubeClient): void {
@@ -189,5 +202,7 @@ export const formerExporter = (cluster: string, { imports }: Pick<Environment, '
   }),
   confirmsNoExport: () => true,
   forgetAnswer: () => undefined,
+  lacksPod: () => true,
+  forgetPods: () => undefined,
   read: () => undefined,
 });

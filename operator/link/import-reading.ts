@@ -170,8 +170,11 @@ export class ImportReading {
       },
       onReachable: (obstacle) => {
         if (!isCurrent()) return;
+        const hadAnswered = reading.found !== undefined && reading.found.obstacle === undefined;
         reading.found = { obstacle };
         onFound();
+        // What waits for an answer of the target may go on.
+        if (hadAnswered !== (obstacle === undefined)) env.imports?.addAll();
       },
       onHeard: () => {
         if (isCurrent()) onHeard();

@@ -3,16 +3,17 @@
  * step is taken towards what it must be, and what came of it is reported.
  */
 import { derivedName } from '../../crds/mcs/derived-name.ts';
-import { Label } from '../../crds/wire.ts';
-import { describe, isConflict, isInvalid } from '../kube/errors.ts';
+import { Annotation, Label } from '../../crds/wire.ts';
+import { describe, isConflict, isInvalid, unlessNotFound } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, keyOf, SERVICES, splitKey } from '../kube/objects.ts';
 import { decideImport, type ImportDecision } from '../mcs/decide.ts';
 import { derivedAddresses, isOfImport, type Standing } from '../mcs/membership.ts';
 import { SERVICE_IMPORTS } from '../mcs/objects.ts';
 import type { ObservedImport } from '../mcs/observed.ts';
+import { isInDoubt, namedOperator } from '../mcs/operators.ts';
 import type { WatchedImports } from '../mcs/watched.ts';
 import { type Pass, type PassTexts, type Step, takeStep } from '../mirror/pass.ts';
-import { contestedObject, type Refusal } from '../mirror/reasons.ts';
+import { contestedObject, refusedName, type Refusal } from '../mirror/reasons.ts';
 import { Applier } from '../runtime/applier.ts';
 import type { Outcome } from '../runtime/controller.ts';
 import { importOf } from '../source/owner.ts';
@@ -20,10 +21,19 @@ import { SERVICE_EXPORTS } from '../target/mcs-objects.ts';
 import type { SharedEnvironment } from './environment.ts';
 import type { ImportParties, ObservedExports } from './import-parties.ts';
 import { type ImportReport, merged } from './import-report.ts';
-import { namespaceStateOf } from './namespaces.ts';
+import { namespaceStateOf, operatorsOf } from './namespaces.ts';
 
 /** Time until a name that a foreign object has is tried again. */
 const CONFLICT_RETRY_MS = 30_000;
+
+/** Time until it is looked again whether the namespace of another operator is gone. */
+const LOOK_MS = 60_000;
+
+/** Time until a ServiceImport is looked at again of which a watch has yet to show that another operator has it. */
+const STALE_RETRY_MS = 1_000;
+
+/** Age of a ServiceImport from which on an export is newly seen, by when all clusters that can be read have been. */
+const SETTLED_MS = 60_000;
 
 /** Longest time for which the addresses of a Service that is gone are still taken, in milliseconds. */
 const RELEASE_MS = 2_000;
@@ -57,12 +67,9 @@ export class ImportReconcile {
     this.#applier = new Applier({
       client,
       turn,
-      stores: {
-        services: source.services,
-        endpointslices: source.slices,
-        serviceimports: watched.kind.store,
-      },
+      stores: { ...source.written, serviceimports: watched.kind.store },
       isOurs: (object) => importOf(object) !== undefined,
+      namespaceUid: (name) => source.namespaces.uidOf(name),
       mayWrite: env.mayWrite,
     });
   }
@@ -75,10 +82,13 @@ export class ImportReconcile {
     const exports = parties.observe(key, standing);
     const observed = this.#observe(key, standing, exports);
     const decision = decideImport(observed);
+    if (decision.another !== undefined) return this.#leave(key, observed, exports, decision, decision.another);
+    if (await this.#isTaken(observed, signal)) return { requeueAfterMs: STALE_RETRY_MS };
     const { isPartial, isBlocked } = decision.manifests;
     const steps = stepsOf(observed, decision);
+    const { foreign } = observed.namespaceState === 'exists' && !decision.isLeft ? env.source.import(key) : {};
     const context = { applier: this.#applier, conflictRetryMs, texts: TEXTS };
-    const pass = await takeStep({ steps, isPartial, isBlocked }, context, signal);
+    const pass = await takeStep({ steps, isPartial, isBlocked, foreign }, context, signal);
     if (pass.namespaceInDoubt) env.source.recheck(observed.namespace);
     report.wrote(key, pass.done);
     for (const { of, object } of pass.done) if (of === SERVICES) env.mirrorChanged?.(keyOf(object));
@@ -88,8 +98,44 @@ export class ImportReconcile {
     if (pass.again) return pass;
     const reported = await this.#reportOn(key, exports, decision, pass, signal);
     parties.forgetAnswers(key, exports, this.#standing(key));
-    const departures = exports.targets.flatMap(({ departed }) => [...departed.values()]);
+    const departures = exports.targets.flatMap(({ departed }) => [...departed.values()].filter(Number.isFinite));
     return merged([pass, reported, ...departures.map((requeueAfterMs) => ({ requeueAfterMs }))]);
+  }
+
+  /**
+   * Reports whether another operator has taken a ServiceImport over, which a watch has yet to show. That operator writes the
+   * derived Service after it; where just that has been seen, the API server is asked.
+   */
+  async #isTaken(observed: ObservedImport, signal: AbortSignal): Promise<boolean> {
+    const { name, namespace, namespaceState, isReadable, operators } = observed;
+    if (namespaceState !== 'exists' || !isReadable || !isInDoubt(observed, operators)) return false;
+    const { client } = this.#options.env;
+    const live = await client
+      .read(SERVICE_IMPORTS, namespace, name, signal)
+      .catch((error: unknown) => (signal.aborted ? undefined : unlessNotFound(error)));
+    return live === undefined || namedOperator(live) !== operators.own;
+  }
+
+  /** Says that another operator serves a ServiceImport, if this one would import the Service too (rule K7). */
+  #leave(
+    key: string,
+    { name, live, derived }: ObservedImport,
+    exports: ObservedExports,
+    { resolution }: ImportDecision,
+    operator: string,
+  ): Outcome {
+    const { env, parties, report } = this.#options;
+    parties.forgetAnswers(key, exports, this.#standing(key));
+    const { serviceExport } = exports.local;
+    const object =
+      serviceExport === undefined
+        ? live && { ...live, kind: SERVICE_IMPORTS.kind }
+        : { ...serviceExport, kind: SERVICE_EXPORTS.kind };
+    const own = derived !== undefined && isOfImport(name, derived) ? derived : undefined;
+    const marked = [live && `serviceimport/${name}`, own && `service/${own.metadata.name}`];
+    report.leave(key);
+    report.say(key, resolution && servedByAnother(key, operator, env.config.namespace, marked), object);
+    return { requeueAfterMs: LOOK_MS };
   }
 
   /** What there is of a ServiceImport. */
@@ -109,9 +155,10 @@ export class ImportReconcile {
 
   #observe(key: string, standing: Standing, { local, targets }: ObservedExports): ObservedImport {
     const { env, watched } = this.#options;
-    const { source, config } = env;
+    const { source, config, tuning } = env;
     const { namespace } = splitKey(key);
-    if (derivedAddresses(standing).length > 0) {
+    const madeMs = Date.parse(standing.live?.metadata.creationTimestamp ?? '');
+    if (standing.live === undefined || derivedAddresses(standing).length > 0) {
       this.#taken.delete(key);
       this.#refusedMs.delete(key);
     }
@@ -119,6 +166,7 @@ export class ImportReconcile {
       ...standing,
       namespace,
       namespaceState: namespaceStateOf(namespace, env),
+      operators: operatorsOf(env),
       families: [...env.families],
       local,
       targets,
@@ -129,6 +177,7 @@ export class ImportReconcile {
       },
       maxPods: Math.min(config.maxEndpointMirrors, config.maxServicePods, MAX_PODS),
       isAddressTaken: this.#taken.has(key),
+      isSettled: Date.now() - madeMs >= (tuning.importSettledMs ?? SETTLED_MS),
     };
   }
 
@@ -199,6 +248,16 @@ function stepsOf(observed: ObservedImport, { manifests }: ImportDecision): reado
   ];
 }
 
+const servedByAnother = (
+  key: string,
+  operator: string,
+  own: string,
+  marked: readonly (string | undefined)[],
+): Refusal => ({
+  reason: 'ServedByAnother',
+  message: `the operator in namespace ${operator} serves ServiceImport ${key}, and the one in ${own} leaves it alone. If there is none in ${operator} any more, run: kubectl annotate ${marked.filter((each) => each !== undefined).join(' ')} --namespace ${splitKey(key).namespace} ${Annotation.operator}-`,
+});
+
 const foreignImport = (key: string): Refusal => ({
   reason: 'NameConflict',
   message: `ServiceImport ${key} is not ours: it has no label ${Label.serviceImport}, and is left alone. Delete it to have the Service imported`,
@@ -210,6 +269,7 @@ const TEXTS: PassTexts<Refusal> = {
     message: `${kind} ${name} exists and is not derived from a ServiceImport; it is left alone. Rename or delete it`,
   }),
   contested: contestedObject,
+  refusedName,
   vanished: (namespace) => ({
     reason: 'MissingNamespace',
     message: `namespace ${namespace} does not exist in this cluster, or is being deleted`,

@@ -72,6 +72,13 @@ export class ImportReport {
     ]);
   }
 
+  /** Forgets what was reported of a ServiceImport that another operator serves. */
+  leave(key: string): void {
+    this.#count(key, undefined);
+    this.#ofImports.forget(key);
+    this.#ofExports.forget(key);
+  }
+
   /**
    * Says what is in the way of writing what is imported under a key; undefined: nothing is, any more. It is said once.
    * @param object about which an Event is recorded, if there is one

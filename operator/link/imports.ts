@@ -3,9 +3,11 @@
  * cluster itself and the sessions of Links take part, and say what is known of their exports. Nobody else writes here, so
  * that no Lease of a Link is needed.
  */
+import { derivedName } from '../../crds/mcs/derived-name.ts';
 import { RETRY_BACKOFF } from '../kube/backoff.ts';
 import { keyOf, splitKey } from '../kube/objects.ts';
 import { isOfImport } from '../mcs/membership.ts';
+import { operatorOf } from '../mcs/operators.ts';
 import { WatchedImports } from '../mcs/watched.ts';
 import { Controller } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/events.ts';
@@ -16,6 +18,7 @@ import type { SharedEnvironment } from './environment.ts';
 import { ImportParties, type ImportPartiesOptions } from './import-parties.ts';
 import { ImportReconcile } from './import-reconcile.ts';
 import { ImportReport } from './import-report.ts';
+import { operatorsOf } from './namespaces.ts';
 import type { ImportParty, ServiceImports } from './participants.ts';
 
 /** The writes of ServiceImports take turns with those of the mirrors of each cluster, under a name of no cluster. */
@@ -112,7 +115,8 @@ export class Imports implements ServiceImports {
 
   partsOf(cluster: string): ReadonlySet<string> {
     const named = this.#watched.namedBy(this.#parties.idOf(cluster));
-    return new Set([...this.#options.env.source.importsFrom(cluster), ...named]);
+    const parts = [...this.#options.env.source.importsFrom(cluster), ...named];
+    return new Set(parts.filter((key) => !this.#isAnothers(key)));
   }
 
   endingOf(cluster: string): readonly string[] {
@@ -150,6 +154,16 @@ export class Imports implements ServiceImports {
     return this.#controller.idle();
   }
 
+  /** Whether another operator serves a ServiceImport: this one has no part in it (rule K7). */
+  #isAnothers(key: string): boolean {
+    const { env } = this.#options;
+    const { namespace, name } = splitKey(key);
+    const derived = env.source.services.get(`${namespace}/${derivedName(name)}`);
+    const operators = operatorsOf(env);
+    const operator = operatorOf({ name, live: this.#watched.kind.store.get(key), derived }, operators);
+    return operator !== undefined && operator !== operators.own;
+  }
+
   /** Returns all keys that may need work. */
   #keys(): ReadonlySet<string> {
     const imports = [...this.#watched.kind.store.values()].map(keyOf);
@@ -167,6 +181,7 @@ export class Imports implements ServiceImports {
     }
     if (this.#watched.isReadable) {
       this.#parties.read();
+      env.source.watchDerived();
       this.#options.onReadable?.();
     }
     this.addAll();

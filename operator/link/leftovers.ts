@@ -11,7 +11,7 @@ import { splitKey } from '../kube/objects.ts';
 import { NOTHING } from '../mirror/desired.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { Environment, LinkReport } from './environment.ts';
-import { formerParty } from './federation-party.ts';
+import { formerParty, ownMembershipsOf } from './federation-party.ts';
 import { formerExporter } from './import-party.ts';
 import { Mirrors } from './mirrors.ts';
 import { namespaceStateOf } from './namespaces.ts';
@@ -112,7 +112,7 @@ export class Removal {
     const { source, federations } = this.#env;
     const isThere = (key: string): boolean => splitKey(key).namespace === namespace;
     for (const key of source.keysOf(this.#cluster)) if (isThere(key)) this.#mirrors.add(key);
-    for (const key of source.membershipsOf(this.#cluster)) if (isThere(key)) federations.add(key);
+    for (const key of ownMembershipsOf(this.#cluster, this.#env)) if (isThere(key)) federations.add(key);
   }
 
   async #finish(): Promise<RemovalResult> {
@@ -203,7 +203,7 @@ export class Removal {
   #isAnythingLeft(): boolean {
     const { source, imports } = this.#env;
     const parts = imports?.endingOf(this.#cluster) ?? [];
-    return [...source.keysOf(this.#cluster), ...source.membershipsOf(this.#cluster), ...parts].some((key) => {
+    return [...source.keysOf(this.#cluster), ...ownMembershipsOf(this.#cluster, this.#env), ...parts].some((key) => {
       const state = namespaceStateOf(splitKey(key).namespace, this.#env);
       return key === PROBE_KEY || (state !== 'forbidden' && state !== 'unreadable');
     });

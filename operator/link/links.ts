@@ -7,16 +7,21 @@ import { formatFieldErrors, type LinkSettings, readLink } from '../../crds/index
 import { Annotation, Value } from '../../crds/wire.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { KubeObject } from '../kube/objects.ts';
+import { type ServedSpec, servedSpecOf } from './served-spec.ts';
 
 /** A Link as it was read. */
 export interface LinkRead {
   readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
   /** RFC 3339. */
   readonly createdAt: string;
   /** `spec.targetClusterName`, also of an invalid Link; undefined if it is not set. */
   readonly named: string | undefined;
   /** Undefined: the Link is invalid. */
   readonly settings: LinkSettings | undefined;
+  /** `spec`, as it is. */
+  readonly spec: unknown;
   /** Whether the Link, and its mirrors, are left to another controller (rule H9). @default false */
   readonly isSuspended?: boolean;
   /** Condition `Accepted`, as far as the Link alone decides it. */
@@ -29,9 +34,9 @@ export type Served = ReadonlyMap<string, string>;
 /** What must be done for one target cluster. */
 export type Assignment =
   /** The Link has the cluster, and is served. */
-  | { readonly do: 'serve'; readonly settings: LinkSettings }
+  | { readonly do: 'serve'; readonly settings: LinkSettings; readonly served: ServedSpec }
   /** An invalid Link has the cluster, and stays served by its last valid spec (rule E7). */
-  | { readonly do: 'continue'; readonly link: string }
+  | { readonly do: 'continue'; readonly link: LinkRead }
   /** No Link has the cluster, and this one names it and is invalid: it comes to have what another left (rule E9). */
   | { readonly do: 'keep'; readonly link: string }
   /** No Link has the cluster: the mirrors that were written under this Link's Lease are removed (rule E5). */
@@ -40,14 +45,17 @@ export type Assignment =
   | { readonly do: 'nothing' };
 
 export function readLinkObject(object: KubeObject & { readonly spec?: unknown }): LinkRead {
-  const { name, creationTimestamp = '' } = object.metadata;
+  const { name, namespace = '', uid = '', creationTimestamp = '' } = object.metadata;
   const named = (object.spec as { readonly targetClusterName?: unknown } | null | undefined)?.targetClusterName;
   const checked = readLink(object);
   return {
     name,
+    namespace,
+    uid,
     createdAt: creationTimestamp,
     named: typeof named === 'string' && named !== '' ? named : undefined,
     settings: checked.ok ? checked.value : undefined,
+    spec: object.spec,
     isSuspended: object.metadata.annotations?.[Annotation.suspended] === Value.true,
     accepted: checked.ok
       ? verdict('True', 'Accepted', '')
@@ -76,8 +84,8 @@ export function assignmentOf(cluster: string, links: ReadonlyMap<string, LinkRea
   if (owner?.isSuspended === true) return { do: 'nothing' };
   if (owner !== undefined) {
     return owner.settings === undefined
-      ? { do: 'continue', link: owner.name }
-      : { do: 'serve', settings: owner.settings };
+      ? { do: 'continue', link: owner }
+      : { do: 'serve', settings: owner.settings, served: servedSpecOf(owner.settings, owner) };
   }
   const [link] = [...served].flatMap(([name, of]) => (of === cluster ? [name] : [])).sort();
   if (link === undefined) return { do: 'nothing' };
@@ -142,6 +150,12 @@ function goesBefore(a: LinkRead, b: LinkRead, cluster: string, served: Served): 
 export const selectingClusters = (links: Iterable<LinkRead>): readonly string[] =>
   [...links].flatMap(({ settings, isSuspended }) =>
     settings?.federatedServiceSelector === undefined || isSuspended === true ? [] : [settings.cluster],
+  );
+
+/** Returns the clusters of the Links that take exports; not of those left to others. */
+export const importingClusters = (links: Iterable<LinkRead>): readonly string[] =>
+  [...links].flatMap(({ settings, isSuspended }) =>
+    settings?.serviceExports !== true || isSuspended === true ? [] : [settings.cluster],
   );
 
 /** Returns the clusters whose exports count, by the Links that name them, suspended ones included. */

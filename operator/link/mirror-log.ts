@@ -35,6 +35,13 @@ export async function logPass(
     await giveWay(turns);
     const { op, of: resource, object } = action;
     log.debug({ ...of, op, object: `${resource.kind} ${keyOf(object)}` }, 'written');
+    if (action.op === 'clear') {
+      const slices = action.slices.map(({ metadata }) => metadata.name);
+      log.info(
+        { ...of, mirror: keyOf(object), slices },
+        'slices of others deleted: they led from the mirror to elsewhere',
+      );
+    }
     if (!context.logsEach || resource !== SERVICES) continue;
     const line = lineOf(action, context);
     if (line !== undefined) log.info({ ...of, mirror: keyOf(object), cause: line.cause }, line.message);
@@ -65,6 +72,7 @@ function lineOf({ op, object }: Action, { wasMirrored, refusal }: PassContext): 
         ? { message: 'mirror deleted', cause: `the target no longer ${exported}` }
         : { message: 'mirror given up', cause: `${refusal.reason}: ${refusal.message}` };
     case 'update':
+    case 'clear':
       return undefined;
   }
 }

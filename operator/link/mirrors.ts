@@ -28,16 +28,19 @@ import { Progress } from './progress.ts';
 /** Time until a name that a foreign object has is tried again. */
 const CONFLICT_RETRY_MS = 30_000;
 
+/** What a target is asked for: a Service, or the pods behind it. */
+export type Asked = 'service' | 'pods';
+
 /** Supplies what the mirrors of a cluster are made from. */
 export interface MirrorSource {
   /** Returns the keys of all exported Services. */
   keys(): ReadonlySet<string>;
   /** Returns everything that decides about one target Service. */
   observe(key: string): Observed;
-  /** Asks the target for one Service; the key is added when it has answered. @default - what is observed is certain */
-  ask?(key: string): void;
+  /** Asks the target; the key is added when it has answered. @default - what is observed is certain */
+  ask?(key: string, of: Asked): void;
   /** Forgets what the target answered. */
-  forgetAnswer?(key: string): void;
+  forgetAnswer?(key: string, of: Asked): void;
   /** Returns the probe Service and its endpoints; undefined while it is not known what they must be. */
   probe(): Manifests | undefined;
 }
@@ -83,8 +86,9 @@ export class Mirrors {
     this.#applier = new Applier({
       client: env.client,
       turn: (signal, execute) => env.writes.run(cluster, signal, execute),
-      stores: { services: source.services, endpoints: source.endpoints, endpointslices: source.slices },
+      stores: source.written,
       isOurs: (object) => ownerOf(object, env.config.namespace)?.cluster === cluster,
+      namespaceUid: (name) => source.namespaces.uidOf(name),
       mayWrite,
     });
   }
@@ -151,15 +155,18 @@ export class Mirrors {
     const { from, link, cluster, env, logsEach = true } = this.#options;
     const { observed, decision } = await this.#decide(key);
     const { shape, manifests } = decision;
-    const isPending = shape.kind === 'undecided' && shape.isUnconfirmed === true;
-    if (isPending) from.ask?.(key);
-    // An answer is good for one attempt: what is tried again after a while is to be confirmed again.
-    else if (observed.isConfirmed) from.forgetAnswer?.(key);
+    const isUnconfirmed = shape.kind === 'undecided' && shape.isUnconfirmed === true;
+    const arePodsUnconfirmed = observed.arePodsUnconfirmed === true;
+    if (isUnconfirmed) from.ask?.(key, 'service');
+    // An answer is good for one attempt, which waits for both: what is tried again after a while is to be confirmed again.
+    else if (observed.isConfirmed && !arePodsUnconfirmed) from.forgetAnswer?.(key, 'service');
+    if (arePodsUnconfirmed) from.ask?.(key, 'pods');
     await giveWay(this.#turns);
     const pass = await this.#execute(manifests, observed.owned, retained(observed, shape), signal);
     if (pass.unreplaced.size > 0) {
       // It stays, and follows the gateway.
-      const kept = stayingEndpoints(observed, (name) => pass.unreplaced.has(name));
+      const stay = (): Manifests => stayingEndpoints(observed, this.#rendered, (name) => pass.unreplaced.has(name));
+      const kept = await this.#inTurns(stay, (manifests) => manifests);
       await this.#execute(kept, observed.owned, () => true, signal);
     }
     const { source, log, metrics } = env;
@@ -175,15 +182,29 @@ export class Mirrors {
     // Between two passes, and while nothing can be decided, the last status is kept.
     const isFinal = !signal.aborted && !pass.again && shape.kind !== 'undecided' && !pass.errors.some(isConflict);
     if (isFinal) this.#setStatus(key, statusOf(observed, shape, refusal, pass), pass.notes);
+    const isPending = isUnconfirmed || arePodsUnconfirmed;
+    // While there is more to do, pods that are gone must not come back.
+    if (!pass.again && !isPending) from.forgetAnswer?.(key, 'pods');
     return { ...pass, isPending, requeueAfterMs: soonest([pass.requeueAfterMs, ...observed.departed.values()]) };
   }
 
   /** Decides about a Service as it is now. What takes long to render is rendered in several turns. */
   async #decide(key: string): Promise<{ readonly observed: Observed; readonly decision: Decision }> {
+    const { from, env } = this.#options;
+    return this.#inTurns(
+      () => {
+        const observed = from.observe(key);
+        return { observed, decision: decide(observed, env.claims, this.#rendered) };
+      },
+      ({ decision }) => decision.manifests,
+    );
+  }
+
+  /** Renders anew, each time in the next turn, until all is rendered: what was rendered before is remembered. */
+  async #inTurns<T>(render: () => T, manifestsOf: (rendered: T) => Manifests): Promise<T> {
     for (;;) {
-      const observed = this.#options.from.observe(key);
-      const decision = decide(observed, this.#options.env.claims, this.#rendered);
-      if (!decision.manifests.isUnfinished) return { observed, decision };
+      const rendered = render();
+      if (!manifestsOf(rendered).isUnfinished) return rendered;
       await this.#turns.next();
     }
   }

@@ -1,8 +1,8 @@
 /** Whether mirrors may be written to a namespace (rules A3, E8), and whether the namespace exists. */
 import { isProtectedNamespace } from '../../crds/operator-values.ts';
 import type { OperatorConfig } from '../config/config.ts';
-import type { NamespaceState } from '../mirror/observed.ts';
-import type { SourceNamespaces } from '../source/namespaces.ts';
+import type { NamespaceState, Operators } from '../mirror/observed.ts';
+import { isCertainlyGone, type SourceNamespaces } from '../source/namespaces.ts';
 import type { SourceStores } from '../source/stores.ts';
 
 export function namespaceStateOf(
@@ -14,6 +14,18 @@ export function namespaceStateOf(
     (config.mirrorNamespaces === undefined || config.mirrorNamespaces.includes(namespace));
   return isAllowed ? source.namespaces.stateOf(namespace) : 'forbidden';
 }
+
+/** What is known of the operators of the cluster (rules K7, I9). */
+export const operatorsOf = ({
+  config,
+  source,
+}: {
+  readonly config: OperatorConfig;
+  readonly source: Pick<SourceStores, 'namespaces'>;
+}): Operators => ({
+  own: config.namespace,
+  isGone: (namespace) => isCertainlyGone(source.namespaces, config.mirrorNamespaces, namespace),
+});
 
 /** How many namespaces may be created for a target cluster (rule E10). */
 export class NamespaceBudget {

@@ -10,7 +10,7 @@ import { desiredProbe } from '../gateway/probe-service.ts';
 import { type Service, splitKey } from '../kube/objects.ts';
 import { type Manifests, NOTHING } from '../mirror/desired.ts';
 import { gatewayReadiness } from '../mirror/gateway-endpoints.ts';
-import type { GatewayView, LinkView, NamespaceState, Observed } from '../mirror/observed.ts';
+import type { GatewayView, LinkView, NamespaceState, Observed, OwnedObjects } from '../mirror/observed.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
 import { PROBE_KEY } from '../source/owner.ts';
 import type { SourceStores } from '../source/stores.ts';
@@ -22,8 +22,19 @@ import { type NamespaceBudget, namespaceStateOf } from './namespaces.ts';
 /** What the target says about one Service. */
 export type ObservedExport = Pick<
   Observed,
-  'target' | 'slices' | 'isAdmitted' | 'admitsPod' | 'admitsBytes' | 'departed' | 'decidable' | 'isConfirmed'
->;
+  | 'target'
+  | 'slices'
+  | 'isAdmitted'
+  | 'admitsPod'
+  | 'admitsBytes'
+  | 'departed'
+  | 'arePodsUnconfirmed'
+  | 'decidable'
+  | 'isConfirmed'
+> & {
+  /** Whether it is mirrored pod by pod although the settings say otherwise: deletions of its pods are held (rule E6). */
+  readonly isHeldByPod: boolean;
+};
 
 /** Where mirrors are written, and the settings of the operator. */
 interface Surroundings {
@@ -57,9 +68,10 @@ export const observeExport = (
     isAdmitted: limits.admits(key),
     admitsPod: (hostname) => limits.admitsPod(key, hostname),
     admitsBytes: (bytes) => limits.admitsBytes(key, bytes),
-    departed: target === undefined ? new Map() : held.pods.departed(target, key),
+    ...(target === undefined ? { departed: new Map() } : held.pods.departed(target, key)),
     decidable: target !== undefined && held.decides(target, key),
     isConfirmed: target?.confirms(key) === true,
+    isHeldByPod: target !== undefined && held.pods.heldAs(target, key) === 'pod by pod',
   };
 };
 
@@ -109,19 +121,26 @@ export interface ServedOptions extends Surroundings {
 
 /** Observes one target Service of a Link that is served. */
 export const observeServed = (key: string, exported: ObservedExport, options: ServedOptions): Observed => {
-  const { link, gateway, source } = options;
+  const { gateway, source } = options;
+  const { isHeldByPod, ...observed } = exported;
+  const link = isHeldByPod ? { ...options.link, headless: true } : options.link;
   const { namespace, name } = splitKey(key);
+  const namespaceState = servedNamespaceState(namespace, options);
   return {
-    ...exported,
+    ...observed,
     link,
     gateway,
     namespace,
     name,
-    namespaceState: servedNamespaceState(namespace, options),
-    owned: source.ownedBy({ cluster: link.cluster, key }),
+    namespaceState,
+    owned: ownedIn(namespaceState, source.ownedBy({ cluster: link.cluster, key })),
     isForeign: (service) => source.isTaken(namespace, service, link.cluster),
   };
 };
+
+/** Where nothing may be written, the slices of others stay like what is ours. */
+const ownedIn = (state: NamespaceState, owned: OwnedObjects): OwnedObjects =>
+  state === 'exists' ? owned : { ...owned, foreign: undefined };
 
 const servedNamespaceState = (namespace: string, options: ServedOptions): NamespaceState => {
   const state = namespaceStateOf(namespace, options);
@@ -132,6 +151,7 @@ const servedNamespaceState = (namespace: string, options: ServedOptions): Namesp
 /** Observes what is left of a cluster that no Link has: nothing is exported, and that is certain. */
 export const observeLeft = (key: string, cluster: string, { config, source }: Surroundings): Observed => {
   const { namespace, name } = splitKey(key);
+  const namespaceState = namespaceStateOf(namespace, { config, source });
   return {
     link: {
       cluster,
@@ -150,8 +170,8 @@ export const observeLeft = (key: string, cluster: string, { config, source }: Su
     admitsPod: () => true,
     decidable: true,
     isConfirmed: true,
-    namespaceState: namespaceStateOf(namespace, { config, source }),
-    owned: source.ownedBy({ cluster, key }),
+    namespaceState,
+    owned: ownedIn(namespaceState, source.ownedBy({ cluster, key })),
     isForeign: () => false,
   };
 };

@@ -88,6 +88,13 @@ export interface ImportParty extends Exporting<TargetExporter> {
   readonly cluster: string;
   /** The Link: the older one has an id that two clusters claim. */
   readonly seniority: { readonly createdAt: string; readonly name: string };
+  /**
+   * Reports whether it is certain that no such pod is behind the Service that is exported, so that what stands for it may go.
+   * If not, the cluster is asked, and the key is reconciled again when it has answered.
+   */
+  lacksPod(key: string, hostname: string): boolean;
+  /** Forgets what the cluster answered about pods: an answer is good for one attempt. */
+  forgetPods(key: string): void;
 }
 
 /** The ServiceImports, as those who take part see them. */

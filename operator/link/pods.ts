@@ -1,12 +1,15 @@
 /**
  * The pods of headless Services that have an endpoint mirror: which of them are gone, and which of those keep it, for the
- * grace period (rule D11) or since their deletion is held (rule E6).
+ * grace period (rule D11), until the target has confirmed that they are gone (rule D5), or since their deletion is held
+ * (rule E6).
  */
 import { endpointMirrors } from '../mirror/endpoint-mirrors.ts';
+import type { Observed } from '../mirror/observed.ts';
 import { podsWithin } from '../mirror/pod-limit.ts';
 import { readSlices } from '../mirror/target-endpoints.ts';
 import type { SourceStores } from '../source/stores.ts';
 import type { Candidate } from '../target/cap.ts';
+import type { Exported } from '../target/exported.ts';
 import { Departures } from '../target/departures.ts';
 import { type ExportState, type Losses, podKey } from '../target/losses.ts';
 import type { TargetView } from '../target/target.ts';
@@ -23,7 +26,14 @@ export interface PodsOptions {
   readonly maxServicePods: number;
 }
 
+/** The pods of a Service that are gone. */
+export type Departed = Required<Pick<Observed, 'departed' | 'arePodsUnconfirmed'>>;
+
+/** How a Service whose pods are held is mirrored. */
+export type HeldForm = 'pod by pod' | 'as it is';
+
 const NONE: ReadonlyMap<string, number> = new Map();
+const NOBODY: Departed = { departed: NONE, arePodsUnconfirmed: false };
 
 export class Pods {
   readonly #options: PodsOptions;
@@ -72,18 +82,40 @@ export class Pods {
     }
   }
 
-  /** Returns how long each pod that is gone keeps its endpoint mirror, in milliseconds, by hostname. */
-  departed(target: TargetView, key: string): ReadonlyMap<string, number> {
-    const { losses } = this.#options;
+  /**
+   * Returns how a Service whose pods are held is mirrored: pod by pod as before, though the settings say otherwise, or left as
+   * it is, as it cannot be; undefined: as it is exported.
+   */
+  heldAs(target: TargetView, key: string): HeldForm | undefined {
+    const exported = target.get(key);
+    if (exported === undefined || !this.#holdsAny(key)) return undefined;
+    if (!isByPod(exported)) return 'as it is';
+    return this.#options.isHeadless() ? undefined : 'pod by pod';
+  }
+
+  /** Returns which pods that are gone keep their endpoint mirrors, and how long. */
+  departed(target: TargetView, key: string): Departed {
+    const { losses, isHeadless } = this.#options;
     const listed = this.#listed(target, key);
-    if (listed === undefined) this.#departures.update(key, []);
-    if (listed === undefined || listed === 'unknown') return NONE;
+    if (listed === 'unknown') return NOBODY;
+    const exported = target.get(key);
+    const isServed = exported !== undefined && isByPod(exported) && (isHeadless() || this.#holdsAny(key));
+    if (listed === undefined || !isServed) {
+      this.#departures.update(key, []);
+      return NOBODY;
+    }
     const gone = this.#mirrored(key).filter((hostname) => !listed.has(hostname));
-    const left = [...this.#departures.update(key, gone)].map(([hostname, leftMs]): [string, number] => [
-      hostname,
-      losses.isHeld(podKey(key, hostname)) ? Infinity : leftMs,
-    ]);
-    return new Map(left.filter(([, ms]) => ms > 0));
+    const departed = new Map<string, number>();
+    let arePodsUnconfirmed = false;
+    for (const [hostname, leftMs] of this.#departures.update(key, gone)) {
+      if (losses.isHeld(podKey(key, hostname))) departed.set(hostname, Infinity);
+      else if (leftMs > 0) departed.set(hostname, leftMs);
+      else if (!target.lacksPod(key, hostname)) {
+        departed.set(hostname, Infinity);
+        arePodsUnconfirmed = true;
+      }
+    }
+    return { departed, arePodsUnconfirmed };
   }
 
   /**
@@ -92,16 +124,19 @@ export class Pods {
    * @returns whether a deletion was held and is not any more
    */
   changed(target: TargetView, key: string, left: readonly string[]): boolean {
-    const listed = this.#listed(target, key);
+    this.#listed(target, key);
+    const wanted = this.#wanted(target, key);
     const mirrored = this.#mirrored(key);
     if (mirrored.length === 0) return false;
     const { losses } = this.#options;
     const leaving = new Set(left);
+    // What the first lists take away is counted once all of them are complete (rule E6), and does not go one by one.
+    const areNotWanted = wanted === NO_PODS && target.decides(key);
     const released = mirrored.map((hostname) => {
       const pod = podKey(key, hostname);
-      if (listed === undefined) return losses.forget(pod);
-      if (listed !== 'unknown' && listed.has(hostname)) return losses.changed(pod, 'exported');
-      return leaving.has(hostname) && losses.changed(pod, 'gone');
+      if (wanted === undefined) return losses.forget(pod);
+      if (wanted !== 'unknown' && wanted.has(hostname)) return losses.changed(pod, 'exported');
+      return (areNotWanted || leaving.has(hostname)) && losses.changed(pod, 'gone');
     });
     // The grace period begins now.
     this.departed(target, key);
@@ -113,14 +148,25 @@ export class Pods {
     const { cluster, source } = this.#options;
     const states = new Map<string, ExportState>();
     for (const key of source.keysOf(cluster)) {
-      const listed = hostnamesOf(target, key);
-      if (listed === undefined) continue;
+      const wanted = this.#wanted(target, key);
+      if (wanted === undefined) continue;
       for (const hostname of this.#mirrored(key)) {
-        const isListed = listed !== 'unknown' && listed.has(hostname);
-        states.set(podKey(key, hostname), listed === 'unknown' ? undefined : isListed ? 'exported' : 'gone');
+        const isWanted = wanted !== 'unknown' && wanted.has(hostname);
+        states.set(podKey(key, hostname), wanted === 'unknown' ? undefined : isWanted ? 'exported' : 'gone');
       }
     }
     return states;
+  }
+
+  /** The pods that are to have endpoint mirrors; undefined: the Service is gone, and its pods are not counted. */
+  #wanted(target: TargetView, key: string): Hostnames | 'unknown' | undefined {
+    const isOff = target.get(key) !== undefined && !this.#options.isHeadless();
+    return isOff ? NO_PODS : hostnamesOf(target, key);
+  }
+
+  #holdsAny(key: string): boolean {
+    const { losses } = this.#options;
+    return losses.count > 0 && this.#mirrored(key).some((hostname) => losses.isHeld(podKey(key, hostname)));
   }
 
   #listed(target: TargetView, key: string): Hostnames | 'unknown' | undefined {
@@ -152,12 +198,18 @@ export class Pods {
 /** The hostnames behind a Service. */
 type Hostnames = Pick<ReadonlyMap<string, unknown>, 'has' | 'keys' | 'size'>;
 
-/** Returns the hostnames behind a Service; undefined if it is not mirrored pod by pod. */
+/** A Service that is not mirrored pod by pod wants none. */
+const NO_PODS: Hostnames = new Map();
+
+/** Whether a Service is mirrored pod by pod if the settings say so. */
+const isByPod = ({ service, mode }: Exported): boolean => mode === 'gateway' && service.spec?.clusterIP === 'None';
+
+/** Returns the hostnames behind a Service; undefined if it is gone. */
 function hostnamesOf(target: TargetView, key: string): Hostnames | 'unknown' | undefined {
   const exported = target.get(key);
   if (exported === undefined) return target.decides(key) ? undefined : 'unknown';
-  const { service, mode } = exported;
-  if (mode !== 'gateway' || service.spec?.clusterIP !== 'None') return undefined;
+  if (!isByPod(exported)) return NO_PODS;
+  const { service } = exported;
   const slices = target.slicesOf(key);
   return slices === undefined ? 'unknown' : readSlices(service, slices).hosts;
 }

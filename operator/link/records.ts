@@ -4,11 +4,12 @@
  */
 import { Annotation, linkOfWriteLease, writeLeaseName } from '../../crds/wire.ts';
 import type { KubeClient } from '../kube/client.ts';
-import { isNotFound } from '../kube/errors.ts';
+import { isNotFound, unlessNotFound } from '../kube/errors.ts';
 import { type Lease, LEASES } from '../kube/objects.ts';
 import { fenced } from '../runtime/fence.ts';
 import type { Environment } from './environment.ts';
-import type { Served } from './links.ts';
+import type { LinkRead, Served } from './links.ts';
+import { type LastServed, readServedSpec } from './served-spec.ts';
 
 /** What Leases are read and deleted with. */
 type LeaseEnvironment = Pick<Environment, 'client' | 'config' | 'mayWrite' | 'hasCeased'>;
@@ -80,6 +81,17 @@ export class Records {
       if (isNotFound(error)) return false;
       throw error;
     }
+  }
+
+  /**
+   * Returns what an invalid Link was last served as for a cluster; undefined if its Lease does not say.
+   * @throws ApiError or ConnectionError if the Lease cannot be read
+   */
+  async lastServed(link: LinkRead, cluster: string, signal: AbortSignal): Promise<LastServed | undefined> {
+    const { client, config } = this.#env;
+    const name = writeLeaseName(link.name);
+    const lease = await client.read<Lease>(LEASES, config.namespace, name, signal).catch(unlessNotFound);
+    return lease && readServedSpec(lease, link, cluster);
   }
 
   /**

@@ -34,3 +34,10 @@ export const isReadAlike = (a: Selection, b: Selection): boolean =>
   a.federatedServiceSelector?.query === b.federatedServiceSelector?.query &&
   (a.federatedServiceSelector === undefined || (a.gateway === undefined) === (b.gateway === undefined)) &&
   isDeepStrictEqual(a.targetNamespaces, b.targetNamespaces);
+
+/**
+ * Reports whether settings agree in all but a confirmation. The generation alone does not show it: after a restore of
+ * the source cluster from a backup one stands for two specs.
+ */
+export const isApplied = (a: LinkSettings, b: LinkSettings): boolean =>
+  JSON.stringify({ ...a, confirmPrune: undefined }) === JSON.stringify({ ...b, confirmPrune: undefined });

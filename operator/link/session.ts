@@ -24,9 +24,10 @@ import { Mirrors } from './mirrors.ts';
 import { NamespaceBudget } from './namespaces.ts';
 import { aliveBy, knowledgeOf, linkViewOf, observeServed, probeAddress, probeManifests } from './observe.ts';
 import { Reachability } from './reachability.ts';
+import { isApplied } from './selection.ts';
 import { findingsOf } from './session-findings.ts';
 import type { SessionFindings } from './status.ts';
-import { WriteLease } from './write-lease.ts';
+import { WriteLease, type WriteLeaseOptions } from './write-lease.ts';
 
 export class Session {
   /** The Lease of the Link. */
@@ -48,8 +49,7 @@ export class Session {
   #view: LinkView;
   #unsubscribe: () => void = () => undefined;
 
-  /** @param isAnothers whether the Lease of another Link records a cluster */
-  constructor(settings: LinkSettings, env: Environment, report: LinkReport, isAnothers?: (cluster: string) => boolean) {
+  constructor(settings: LinkSettings, env: Environment, report: LinkReport, options?: WriteLeaseOptions) {
     const { config, tuning, metrics, log, families } = env;
     const { name, cluster } = settings;
     this.#settings = settings;
@@ -57,15 +57,18 @@ export class Session {
     this.#report = report;
     this.#view = linkViewOf(settings, config);
     this.#budget = new NamespaceBudget(config.maxNamespaces, cluster, env.source.namespaces);
-    this.lease = new WriteLease(name, cluster, env, report, isAnothers);
+    this.lease = new WriteLease(name, cluster, env, report, {
+      ...options,
+      notes: (transitions, before) => this.#exports.leaseNotes(transitions, before),
+    });
     this.#mirrors = new Mirrors({
       link: name,
       cluster,
       from: {
         keys: () => this.#exports.keys(),
         observe: (key) => this.#observe(key),
-        ask: (key) => this.#exports.ask(key),
-        forgetAnswer: (key) => this.#exports.forgetAnswer(key),
+        ask: (key, of) => this.#exports.ask(key, of),
+        forgetAnswer: (key, of) => this.#exports.forgetAnswer(key, of),
         probe: () => probeManifests(this.#settings, this.#gateway.view, env),
       },
       mayWrite: () => this.lease.mayWrite,
@@ -113,6 +116,7 @@ export class Session {
       imports: this.#imports,
       env,
       report,
+      record: () => this.lease.noted(),
       signal: this.#stopped.signal,
       onReachable: (obstacle) => this.#found(obstacle),
     });
@@ -294,10 +298,3 @@ export class Session {
     this.#imports.changedAll();
   }
 }
-
-/**
- * Reports whether settings agree in all but a confirmation. The generation alone does not show it: after a restore of
- * the source cluster from a backup one stands for two specs.
- */
-const isApplied = (a: LinkSettings, b: LinkSettings): boolean =>
-  JSON.stringify({ ...a, confirmPrune: undefined }) === JSON.stringify({ ...b, confirmPrune: undefined });

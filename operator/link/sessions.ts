@@ -13,6 +13,7 @@ import type { Environment, LinkReport } from './environment.ts';
 import { Keeping } from './keeping.ts';
 import { Removal } from './leftovers.ts';
 import type { Roster } from './roster.ts';
+import type { ServedSpec } from './served-spec.ts';
 import { Session } from './session.ts';
 
 /** What is done for one cluster. */
@@ -45,20 +46,30 @@ export class Sessions {
     return work !== undefined && !(work instanceof Removal) && work.lease.isRecorded;
   }
 
-  /** Starts to serve a Link for the cluster that it names, which has no session. */
-  serve(settings: LinkSettings): Session {
+  /** Starts to serve a Link for the cluster that it names, which has no session, and to record how. */
+  serve(settings: LinkSettings, served: ServedSpec): Session {
     const { env, links } = this.#options;
     const isAnothers = (other: string): boolean => this.isRecorded(other) && this.#sessions.get(other) !== session;
-    const session = new Session(settings, env, links.of(settings.name), isAnothers);
+    const session = new Session(settings, env, links.of(settings.name), { isAnothers, served });
     this.#begin(settings.cluster, session);
     this.#giveSecret(session);
     return session;
   }
 
+  /**
+   * Reports whether a session serves a Link. It does not once its Link has been deleted, even if a restored source cluster
+   * has that Link again.
+   */
+  serves(session: AnySession, { uid, name }: Pick<LinkSettings, 'uid' | 'name'>): session is Session {
+    const isWork = this.#options.links.get(name)?.work === session;
+    return session instanceof Session && session.settings.uid === uid && isWork;
+  }
+
   /** Applies settings of the Link that a session serves. */
-  update(session: Session, settings: LinkSettings): void {
+  update(session: Session, settings: LinkSettings, served: ServedSpec): void {
     const { credentialsSecret } = session.settings;
     session.update(settings);
+    session.lease.record(served);
     if (credentialsSecret !== settings.credentialsSecret) this.#giveSecret(session);
   }
 

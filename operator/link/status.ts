@@ -147,8 +147,8 @@ function heldMessage({ namespace, name, pruneHeld, confirmation = '', someHeld }
   const more = pruneHeld - someHeld.length;
   const which = [...someHeld, ...(more > 0 ? [`${more} more`] : [])].join(', ');
   return (
-    `the target no longer lists ${pruneHeld} Services, pods or members of federated Services (${which}); what they have here stays. ` +
-    'To keep them, do nothing: this resolves when the target lists them again. To delete them: ' +
+    `the target no longer lists ${pruneHeld} Services, pods or members of federated Services (${which}), or the settings no longer ask for them; what they have here stays. ` +
+    'To keep them, do nothing: this resolves when the target lists them again, and the settings ask for them. To delete them: ' +
     `kubectl annotate --overwrite --namespace ${namespace} ${LinkApi.crd} ${name} ${Annotation.confirmPrune}="${confirmation}"`
   );
 }

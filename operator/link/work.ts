@@ -9,7 +9,7 @@ import { Clusters, type ClustersOptions } from './clusters.ts';
 import type { SharedEnvironment } from './environment.ts';
 import { Federations } from './federations.ts';
 import { Imports } from './imports.ts';
-import { exportingClusters, selectingClusters } from './links.ts';
+import { exportingClusters, importingClusters, selectingClusters } from './links.ts';
 import { LocalExports } from './local-exports.ts';
 import { LocalMember } from './local-member.ts';
 
@@ -47,6 +47,7 @@ export class Work {
         local: this.#exports,
         mayHaveLink,
         exporting: () => exportingClusters(options.reads.values()),
+        serving: () => importingClusters(options.reads.values()),
         onReadable: () => this.clusters.moreReadable(),
       });
     }

@@ -6,8 +6,22 @@ import { Annotation, writeLeaseName } from '../../crds/wire.ts';
 import { isForbidden, isInvalid, isNotFound } from '../kube/errors.ts';
 import { endOfWrites } from '../runtime/fence.ts';
 import { LeaseLock, type LeaseLockOptions } from '../runtime/lease.ts';
+import type { LeaseNotes } from '../runtime/lease-record.ts';
 import { leaseRemedy } from '../source/advice.ts';
 import type { Environment, LinkReport, SharedEnvironment } from './environment.ts';
+import { isSameSpec, recordOf, type ServedSpec } from './served-spec.ts';
+
+export interface WriteLeaseOptions {
+  /**
+   * Whether the Lease of another Link records a cluster, so that this one need not record it any more.
+   * @default () => false
+   */
+  readonly isAnothers?: (cluster: string) => boolean;
+  /** Recorded on the Lease, for whoever holds it next. @default - nothing is, and what was recorded is removed */
+  readonly served?: ServedSpec;
+  /** What else is recorded. It is given the Lease as its last holder left it, and none once it has been ours. */
+  readonly notes?: LeaseNotes;
+}
 
 export class WriteLease {
   readonly #link: string;
@@ -20,6 +34,7 @@ export class WriteLease {
   readonly #answer = Promise.withResolvers<void>();
   readonly #recorded = Promise.withResolvers<void>();
   readonly #replaced = Promise.withResolvers<string>();
+  #served: ServedSpec | undefined;
   #isHeld = false;
   #isRecorded = false;
   #heldBy: string | undefined;
@@ -29,18 +44,18 @@ export class WriteLease {
 
   /**
    * @param cluster target cluster, recorded on the Lease: after a restart this tells what a deleted Link left (rule E5)
-   * @param isAnothers whether the Lease of another Link records a cluster, so that this one need not record it any more
    */
   constructor(
     link: string,
     cluster: string,
     env: Environment,
     report: LinkReport,
-    isAnothers: (cluster: string) => boolean = () => false,
+    { isAnothers = () => false, served, notes }: WriteLeaseOptions = {},
   ) {
     this.#link = link;
     this.#env = env;
     this.#report = report;
+    this.#served = served;
     this.#lock = new LeaseLock({
       ...sharedLease(writeLeaseName(link), env),
       annotations: { [Annotation.targetCluster]: cluster },
@@ -49,6 +64,10 @@ export class WriteLease {
         this.#replaced.resolve(other);
         return false;
       },
+      notes: (leaseTransitions, before) => ({
+        ...recordOf(this.#served, leaseTransitions),
+        ...notes?.(leaseTransitions, this.#isRecorded ? undefined : before),
+      }),
     });
   }
 
@@ -125,6 +144,18 @@ export class WriteLease {
       },
       failing: (message, error) => this.#failing(message, error),
     });
+  }
+
+  /** Records the spec that the Link is served by from now on: at once, if the Lease is held. */
+  record(served: ServedSpec): void {
+    if (isSameSpec(served, this.#served)) return;
+    this.#served = served;
+    void this.#lock.renew();
+  }
+
+  /** Records what the notes are now; undefined while the Lease is not held: they are written before anything else is. */
+  noted(): Promise<void> | undefined {
+    return this.#isHeld ? this.#lock.renew() : undefined;
   }
 
   /** Ends the work, then releases the Lease. The cluster stays recorded on it. */

@@ -1,6 +1,7 @@
 /**
  * The rules of KEP-1645 for exports of one name in several clusters that disagree: the oldest export decides, and ports
- * are joined, by name and by number. Pure, and the same in every cluster that sees the same exports at the same ages.
+ * are joined, by name and by number. Those that a ServiceImport is made of come before all that are newly seen. Pure; but
+ * for that, the same in every cluster that sees the same exports at the same ages.
  */
 import type { ImportPort } from '../../constructs/mirror/index.ts';
 import { type ExportedService, MAX_PORTS } from './exports.ts';
@@ -22,7 +23,7 @@ export interface Conflict {
   readonly reason: ConflictReason;
   /** What it is, as in `session affinity`. */
   readonly aspect: string;
-  /** What the oldest export has. */
+  /** What the export has that decides. */
   readonly used: string;
   /** Ids of the clusters that have something else; at least one. */
   readonly disagreeing: readonly string[];
@@ -30,26 +31,37 @@ export interface Conflict {
 
 /** What the exports of one name come to. */
 export interface Resolution {
-  /** The oldest export, which decides about all but ports. */
-  readonly oldest: ExportedService;
-  /** The exports whose Services are imported: those of the type of the oldest, the oldest first. */
+  /** The export that decides about all but ports. */
+  readonly first: ExportedService;
+  /** Whether that is the oldest one: others may be older that were seen later. */
+  readonly isOldest: boolean;
+  /** The exports whose Services are imported: those of the type of the first, in the order in which they count. */
   readonly backing: readonly ExportedService[];
   /** The union of their ports. */
   readonly ports: readonly ImportPort[];
   readonly conflicts: readonly Conflict[];
 }
 
-/** Resolves exports, each of another cluster, in any order; undefined if there are none. */
-export function resolve(exports: readonly ExportedService[]): Resolution | undefined {
+/**
+ * Resolves exports, each of another cluster, in any order; undefined if there are none.
+ * @param placeOf place of an export among those that come before all others, whatever their ages; Infinity: it is not
+ *   among them
+ */
+export function resolve(
+  exports: readonly ExportedService[],
+  placeOf: (each: ExportedService) => number = () => Infinity,
+): Resolution | undefined {
   const byAge = [...exports].sort(bySeniority);
-  const [oldest] = byAge;
-  if (oldest === undefined) return undefined;
-  const backing = byAge.filter(({ type }) => type === oldest.type);
+  const inOrder = [...byAge].sort((a, b) => (placeOf(a) === placeOf(b) ? 0 : placeOf(a) - placeOf(b)));
+  const [first] = inOrder;
+  if (first === undefined) return undefined;
+  const backing = inOrder.filter(({ type }) => type === first.type);
   return {
-    oldest,
+    first,
+    isOldest: first === byAge[0],
     backing,
     ports: portUnion(backing.flatMap(({ ports }) => ports)),
-    conflicts: conflictsAmong(oldest, byAge),
+    conflicts: conflictsAmong(first, inOrder),
   };
 }
 
@@ -119,9 +131,9 @@ const ASPECTS: readonly Aspect[] = [
 /** Kubernetes' own, of a Service with session affinity that does not say how long a session lasts. */
 const DEFAULT_SESSION_SECONDS = 10_800;
 
-function conflictsAmong(oldest: ExportedService, all: readonly ExportedService[]): readonly Conflict[] {
+function conflictsAmong(first: ExportedService, all: readonly ExportedService[]): readonly Conflict[] {
   return ASPECTS.flatMap(({ reason, aspect, valueOf }) => {
-    const used = valueOf(oldest);
+    const used = valueOf(first);
     const disagreeing = all.filter((each) => {
       const value = valueOf(each);
       return used !== undefined && value !== undefined && value !== used;

@@ -5,7 +5,7 @@
  */
 import { type ApiJson, type ImportedCluster, renderOf, ServiceImport } from '../../constructs/mirror/index.ts';
 import { derivedName } from '../../crds/mcs/derived-name.ts';
-import { Label } from '../../crds/wire.ts';
+import { Annotation, Label } from '../../crds/wire.ts';
 import { ENDPOINT_SLICES, type EndpointSlice, type KubeObject, type Resource, SERVICES } from '../kube/objects.ts';
 import type { Desired } from '../runtime/plan.ts';
 import { isFlat } from '../source/owner.ts';
@@ -41,6 +41,21 @@ export const asItIs = ({ name, live, derived, podServices, imported }: ObservedI
   services: [...ours(SERVICES, name, derived), ...podServices.map(service)],
   endpoints: imported.map(slice),
 });
+
+/**
+ * Everything as it is, but that the ServiceImport comes to name this operator, and the exports that decide. What else there is
+ * of it is written after that, so that whoever served it before can know (rule K7).
+ */
+export function claimed(observed: ObservedImport, order: string | undefined): ImportManifests {
+  const { namespace, live } = observed;
+  if (live === undefined) return asItIs(observed);
+  const { kind } = SERVICE_IMPORTS;
+  const { name, labels = {}, annotations } = live.metadata;
+  const marks = marksOf(observed, { kind, metadata: { name } }, order);
+  const metadata = { name, namespace, labels, annotations: { ...annotations, ...marks } };
+  const object = { metadata, spec: live.spec } as KubeObject;
+  return { ...asItIs(observed), imports: [{ of: SERVICE_IMPORTS, object }], isPartial: true };
+}
 
 const ours = (of: Resource, name: string, object: KubeObject | undefined): readonly Desired[] =>
   object !== undefined && isOfImport(name, object) ? [{ of, object }] : [];
@@ -148,7 +163,29 @@ function attempt<T>(work: () => T): T | undefined {
 /** The construct's objects for these clusters. */
 const rendered = (
   observed: ObservedImport,
-  { fields, sources: _, ...plan }: ImportPlan,
+  { fields, sources: _, order, ...plan }: ImportPlan,
   clusters: readonly ImportedCluster[],
 ): readonly ApiJson[] =>
-  renderOf(ServiceImport, { ...fields, ...plan, service: observed.name, namespace: observed.namespace, clusters });
+  renderOf(ServiceImport, {
+    ...fields,
+    ...plan,
+    service: observed.name,
+    namespace: observed.namespace,
+    clusters,
+  }).map((object) => {
+    const marks = marksOf(observed, object, order);
+    if (marks === undefined) return object;
+    const { metadata } = object;
+    return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, ...marks } } };
+  });
+
+/** What the operator notes on an object for itself, and for other operators; undefined: nothing. */
+function marksOf(
+  { name, operators }: ObservedImport,
+  { kind, metadata }: Pick<ApiJson, 'kind' | 'metadata'>,
+  order: string | undefined,
+): Readonly<Record<string, string>> | undefined {
+  const mark = { [Annotation.operator]: operators.own };
+  if (kind === SERVICE_IMPORTS.kind) return { ...mark, ...(order !== undefined && { [Annotation.exports]: order }) };
+  return kind === SERVICES.kind && metadata.name === derivedName(name) ? mark : undefined;
+}

@@ -8,6 +8,7 @@ import { isFlat } from '../source/owner.ts';
 import { portUnion, type Resolution } from './conflicts.ts';
 import { derivedAddresses, isOfImport } from './membership.ts';
 import { type ObservedImport, targetOf } from './observed.ts';
+import { recordedOrder } from './precedence.ts';
 import type { Shape, Source } from './sources.ts';
 
 /** Why a ServiceImport cannot be used. */
@@ -24,6 +25,8 @@ export interface ImportPlan extends Shape {
   /** Empty: the cluster cannot reach the Service. */
   readonly ipFamilies: readonly IpFamily[];
   readonly fields: ImportFields;
+  /** The exports that it is made of, in the order in which they count; undefined: that is not known. */
+  readonly order: string | undefined;
 }
 
 /** What the ServiceImport says beside this. */
@@ -45,11 +48,11 @@ export function planOf(
   observed: ObservedImport,
   type: ImportType,
   sources: readonly Source[],
-  resolution: Resolution | undefined,
+  resolution: (Resolution & { readonly order: string }) | undefined,
 ): ImportPlan {
   const { live } = observed;
   const mode = modeOf(observed, sources);
-  const wanted = (resolution?.oldest.ipFamilies ?? live?.spec?.ipFamilies ?? []) as readonly IpFamily[];
+  const wanted = (resolution?.first.ipFamilies ?? live?.spec?.ipFamilies ?? []) as readonly IpFamily[];
   const ips = type === 'Headless' ? [] : addressesOf(observed);
   return {
     type,
@@ -58,7 +61,8 @@ export function planOf(
     ips,
     ports: portsOf(observed, sources, resolution),
     ipFamilies: ips.length > 0 ? ips.map(familyOf) : familiesOf(observed.families, wanted, mode),
-    fields: resolution === undefined ? fieldsOf(observed) : exportedFields(resolution.oldest),
+    fields: resolution === undefined ? fieldsOf(observed) : exportedFields(resolution.first),
+    order: resolution === undefined ? recordedOrder(observed) : resolution.order,
   };
 }
 
@@ -80,7 +84,7 @@ function portsOf(
   return portUnion([...ports, ...others]);
 }
 
-/** Of all that the oldest export has, what the construct takes over as it is. */
+/** Of all that the first export has, what the construct takes over as it is. */
 const exportedFields = ({
   sessionAffinity,
   sessionAffinitySeconds,
@@ -89,7 +93,7 @@ const exportedFields = ({
   labels,
   annotations,
   opaquePorts,
-}: Resolution['oldest']): ImportFields => ({
+}: Resolution['first']): ImportFields => ({
   sessionAffinity,
   sessionAffinitySeconds,
   internalTrafficPolicy,
@@ -127,7 +131,7 @@ function modeOf({ derived, name }: ObservedImport, sources: readonly Source[]): 
 }
 
 /**
- * Families of a ServiceImport that has no addresses: those of the oldest export that the cluster has, or, where requests
+ * Families of a ServiceImport that has no addresses: those of the first export that the cluster has, or, where requests
  * go through gateways, the cluster's own.
  */
 function familiesOf(

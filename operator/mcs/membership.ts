@@ -54,8 +54,9 @@ export function isLeftOf({ name, derived, podServices, imported }: Standing, typ
 /**
  * Reports whether a cluster is one of those that the ServiceImport is made of: it has slices or Services of pods, Linkerd
  * is told of it, or the status names it.
+ * @param ownId id of the cluster itself: in the status it is no name of a target
  */
-export function isMember(observed: Standing, exporter: Exporter): boolean {
+export function isMember(observed: Standing, exporter: Exporter, ownId: string | undefined): boolean {
   const { name, live, derived } = observed;
   if (slicesOf(observed, exporter).length > 0 || podServicesOf(observed, exporter).length > 0) return true;
   const { annotations = {} } = derived !== undefined && isOfImport(name, derived) ? derived.metadata : {};
@@ -66,5 +67,6 @@ export function isMember(observed: Standing, exporter: Exporter): boolean {
       : (annotations[Annotation.remoteDiscovery] ?? '').split(',').includes(federatedEntry(name, target.link.cluster));
   if (isTold) return true;
   const clusters = live !== undefined && isOfImport(name, live) ? (live.status?.clusters ?? []) : [];
-  return clusters.some(({ cluster }) => cluster === (exporter.id ?? target?.link.cluster));
+  const called = exporter.id ?? target?.link.cluster;
+  return clusters.some(({ cluster }) => cluster === called && (target === undefined || cluster !== ownId));
 }

@@ -4,7 +4,7 @@
  */
 import type { MirrorMode } from '../../constructs/mirror/index.ts';
 import type { EndpointSlice, IpFamily, Service } from '../kube/objects.ts';
-import type { GatewayView, LinkView, NamespaceState } from '../mirror/observed.ts';
+import type { GatewayView, LinkView, NamespaceState, Operators } from '../mirror/observed.ts';
 import type { ServiceExport } from '../target/mcs-objects.ts';
 import type { ServiceImport } from './objects.ts';
 
@@ -43,9 +43,17 @@ export interface TargetExporter extends Party {
   readonly anyReady: boolean | undefined;
   /**
    * Pods of the Service that are gone, with how long each keeps the Service that stands for it, in milliseconds, by
-   * hostname (rules D11, K3).
+   * hostname (rules D11, K3). It is Infinity for one of which the target has yet to confirm that it is gone (rule D5).
    */
   readonly departed: ReadonlyMap<string, number>;
+  /**
+   * Whether the cluster has yet to say what it exports: its Link is about to be served, or it has not been reached since.
+   * One that has answered that there is no such kind, or that it may not be read, has said so.
+   * @default false
+   */
+  readonly mayExport?: boolean;
+  /** Whether it is known that a Link names the cluster, or did. If not, it may be a cluster of another operator. @default true */
+  readonly isLinked?: boolean;
   /** Whether the export is one of those that the limit of the Link allows (rule E10). */
   readonly isAdmitted: boolean;
 }
@@ -60,9 +68,15 @@ export interface ObservedImport {
   readonly namespaceState: NamespaceState;
   /** IP families of the cluster, the preferred one first; at least one. */
   readonly families: readonly IpFamily[];
+  readonly operators: Operators;
   readonly local: LocalExporter;
   /** In any order; each cluster once. A cluster that is not among them has no Link. */
   readonly targets: readonly TargetExporter[];
+  /**
+   * Whether the ServiceImport has been there for long enough that what comes now is new. Until then the oldest export
+   * decides, in whatever order clusters are read.
+   */
+  readonly isSettled: boolean;
   /** Whether ServiceImports can be read; if not, nothing is written or deleted (rule K5). */
   readonly isReadable: boolean;
   /** The ServiceImport of that name, whoever's it is; absent: there is none. */

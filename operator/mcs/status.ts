@@ -71,18 +71,21 @@ export function exportStatus(
 }
 
 function conflictVerdict(resolution: Resolution | undefined, scope: string): Verdict {
-  const { conflicts = [], oldest } = resolution ?? {};
-  if (conflicts.length === 0 || oldest === undefined) return verdict('False', 'NoConflicts', scope);
+  const { conflicts = [] } = resolution ?? {};
+  if (conflicts.length === 0 || resolution === undefined) return verdict('False', 'NoConflicts', scope);
   const reasons = conflicts.map(({ reason }) => reason).join(',');
-  const messages = conflicts.map((each) => conflictMessage(each, oldest.cluster));
+  const messages = conflicts.map((each) => conflictMessage(each, resolution));
   return verdict('True', reasons, `${messages.join(' ')} (${scope})`);
 }
 
-/** Longest text of what the oldest export has. */
+/** Longest text of what the export has that decides. */
 const MAX_USED = 128;
 
-const conflictMessage = ({ aspect, used, disagreeing }: Conflict, oldest: string): string =>
-  `Conflicting ${aspect}: using ${JSON.stringify(used.slice(0, MAX_USED))} of the oldest export, in ${oldest}; ${named(disagreeing)} ${disagreeing.length === 1 ? 'disagrees' : 'disagree'}.`;
+const conflictMessage = (
+  { aspect, used, disagreeing }: Conflict,
+  { first, isOldest }: Pick<Resolution, 'first' | 'isOldest'>,
+): string =>
+  `Conflicting ${aspect}: using ${JSON.stringify(used.slice(0, MAX_USED))} of the ${isOldest ? 'oldest export' : 'export that was there first'}, in ${first.cluster}; ${named(disagreeing)} ${disagreeing.length === 1 ? 'disagrees' : 'disagree'}.`;
 
 /** Conditions that others have set stay. */
 const conditionsOf = (

@@ -57,7 +57,7 @@ const clustersOf = (object: ServiceImport): readonly string[] =>
   isOfImport(object.metadata.name, object) ? (object.status?.clusters ?? []).map(({ cluster }) => cluster) : [];
 
 function trimImport(object: ServiceImport): ServiceImport {
-  const { name, namespace, uid, resourceVersion, generation, labels, annotations } = object.metadata;
-  const metadata = { name, namespace, uid, resourceVersion, generation, labels, annotations };
+  const { name, namespace, uid, resourceVersion, generation, creationTimestamp, labels, annotations } = object.metadata;
+  const metadata = { name, namespace, uid, resourceVersion, generation, creationTimestamp, labels, annotations };
   return readServiceImport({ ...object, metadata: metadata as KubeObject['metadata'] });
 }

@@ -28,18 +28,18 @@ export function decide(observed: Observed, claims: NameClaims, pods = new Render
     return { shape, manifests: desired(observed, shape, enterClaims(observed, shape, claims), pods) };
   });
   if (!(rendered instanceof Error)) {
-    if (isTooLarge(rendered, observed)) return refusedBy(observed, TOO_LARGE);
+    if (isTooLarge(rendered, observed)) return refusedBy(observed, TOO_LARGE, pods);
     if (!['headless', 'undecided'].includes(rendered.shape.kind)) pods.forget(`${observed.namespace}/${observed.name}`);
     return rendered;
   }
   // A construct rejected what the target sent: nothing of it is written, and existing mirrors stay.
-  return refusedBy(observed, { reason: 'InvalidService', message: describe(rendered) });
+  return refusedBy(observed, { reason: 'InvalidService', message: describe(rendered) }, pods);
 }
 
 /** Existing mirrors stay. */
-function refusedBy(observed: Observed, refusal: Refusal): Decision {
+function refusedBy(observed: Observed, refusal: Refusal, pods: Rendered): Decision {
   const shape: Shape = { kind: 'refused', refusal, existing: 'keep' };
-  return { shape, manifests: desired(observed, shape, () => undefined) };
+  return { shape, manifests: desired(observed, shape, () => undefined, pods) };
 }
 
 const TOO_LARGE: Refusal = {

@@ -15,7 +15,7 @@ import type { Claim, Resolved } from './names.ts';
 import type { Observed } from './observed.ts';
 import { indexOf } from './owned-index.ts';
 import { foreignObject, type Refusal } from './reasons.ts';
-import { Rendered } from './rendered.ts';
+import { Rendered, type StayingRender } from './rendered.ts';
 import { hostsOf, type MirroredShape, type Shape } from './shape.ts';
 import { mirrorSubsets } from './target-endpoints.ts';
 
@@ -50,16 +50,31 @@ export const NOTHING: Manifests = {
   isBlocked: false,
 };
 
+const UNFINISHED: Manifests = { ...NOTHING, isUnfinished: true };
+
 /** @param pods what was rendered before, which is not rendered again. @default - everything is rendered */
 export function desired(observed: Observed, shape: Shape, nameOf: NameOf, pods = new Rendered()): Manifests {
+  const staying = pods.staying(`${observed.namespace}/${observed.name}`);
+  const manifests = desiredOrBegun(observed, shape, nameOf, { pods, staying });
+  staying.end();
+  return staying.isUnfinished ? UNFINISHED : manifests;
+}
+
+/** What renders, and remembers what it has rendered. */
+interface Renderers {
+  readonly pods: Rendered;
+  readonly staying: StayingRender;
+}
+
+function desiredOrBegun(observed: Observed, shape: Shape, nameOf: NameOf, { pods, staying }: Renderers): Manifests {
   switch (shape.kind) {
     case 'undecided':
-      return { ...NOTHING, endpoints: refreshedEndpoints(observed).map(toDesired) };
+      return { ...NOTHING, endpoints: refreshedEndpoints(observed, staying).map(toDesired) };
     case 'absent':
       return NOTHING;
     case 'refused': {
       // What is kept still follows the gateway.
-      const kept = shape.existing === 'keep' ? refreshedEndpoints(observed) : [];
+      const kept = shape.existing === 'keep' ? refreshedEndpoints(observed, staying) : [];
       return { ...NOTHING, endpoints: kept.map(toDesired), refusals: [shape.refusal] };
     }
     case 'flat':
@@ -68,11 +83,12 @@ export function desired(observed: Observed, shape: Shape, nameOf: NameOf, pods =
       const own = nameOf();
       if (own === undefined || 'lostTo' in own) return { ...NOTHING, refusals: [lost(observed, own)] };
       const { link, namespace, namespaceState } = observed;
-      const rendered = shape.kind === 'headless' ? headless(observed, shape, nameOf, pods) : single(observed, shape);
+      const rendered =
+        shape.kind === 'headless' ? headless(observed, shape, nameOf, { pods, staying }) : single(observed, shape);
       if (rendered.isUnfinished) return rendered;
       return {
         ...rendered,
-        endpoints: [...rendered.endpoints, ...retainedEndpoints(observed, shape)],
+        endpoints: [...rendered.endpoints, ...retainedEndpoints(observed, shape, staying)],
         namespaces: namespaceState === 'missing' ? [namespaceManifest(namespace, link.cluster)] : [],
       };
     }
@@ -95,14 +111,13 @@ function headless(
   observed: Observed,
   shape: MirroredShape & { readonly kind: 'clusterIP' | 'headless' },
   nameOf: NameOf,
-  pods: Rendered,
+  { pods, staying }: Renderers,
 ): Manifests {
   const { link, name, owned } = observed;
   const local = mirrorName(name, link.cluster);
   const { services } = indexOf(owned);
   const { endpoints } = shape;
   const render = pods.begin(common(observed, shape.service));
-  let isUnfinished = false;
   const parts: Manifests[] = [];
   const clusterIPs = new Map<string, string>();
   for (const host of hostsOf(shape)) {
@@ -120,12 +135,12 @@ function headless(
         ports: host.ports,
         endpoints: gatewayEndpoints(observed, given.name, endpoints?.anyReady === true),
       });
-      if (rendered === undefined) isUnfinished = true;
-      else parts.push(writable(observed, given.name, rendered));
+      if (rendered === undefined) return UNFINISHED;
+      parts.push(writable(observed, given.name, rendered));
     } catch (error) {
-      parts.push({ ...kept(observed, given.name), refusals: [{ reason: 'InvalidService', message: describe(error) }] });
+      const refusals: Refusal[] = [{ reason: 'InvalidService', message: describe(error) }];
+      parts.push({ ...kept(observed, given.name, staying), refusals });
     }
-    if (isUnfinished) return { ...NOTHING, isUnfinished };
   }
   const mirror = render.mirror(
     endpoints && {
@@ -138,25 +153,35 @@ function headless(
   return merged(parts);
 }
 
-/** Our endpoints of some Services that stay as they are, and follow the gateway. */
-export const stayingEndpoints = (observed: Observed, stays: (service: string) => boolean): Manifests => ({
-  ...NOTHING,
-  endpoints: refreshedEndpoints(observed, stays).map(toDesired),
-});
+/**
+ * Our endpoints of some Services that stay as they are, and follow the gateway.
+ * @param pods what was rendered before
+ */
+export function stayingEndpoints(observed: Observed, pods: Rendered, stays: (service: string) => boolean): Manifests {
+  const staying = pods.staying(`${observed.namespace}/${observed.name}`);
+  const endpoints = refreshedEndpoints(
+    observed,
+    staying,
+    observed.owned.services.filter(({ metadata }) => stays(metadata.name)),
+  ).map(toDesired);
+  staying.end();
+  return staying.isUnfinished ? UNFINISHED : { ...NOTHING, endpoints };
+}
 
 /** One of our Services as it is, and its endpoints, which follow the gateway: what it must be no construct takes. */
-const kept = (observed: Observed, name: string): Manifests => ({
-  ...stayingEndpoints(observed, (service) => service === name),
-  services: observed.owned.services
-    .filter(({ metadata }) => metadata.name === name)
-    .map((object) => ({ of: SERVICES, object })),
-});
+function kept(observed: Observed, name: string, staying: StayingRender): Manifests {
+  const live = indexOf(observed.owned).services.get(name);
+  if (live === undefined) return NOTHING;
+  const endpoints = refreshedEndpoints(observed, staying, [live]).map(toDesired);
+  return { ...NOTHING, endpoints, services: [{ of: SERVICES, object: live }] };
+}
 
 /** While the endpoints of the target are not known, ours stay, and still follow the gateway (rules F3, G1). */
-function retainedEndpoints(observed: Observed, shape: MirroredShape): readonly Desired[] {
+function retainedEndpoints(observed: Observed, shape: MirroredShape, staying: StayingRender): readonly Desired[] {
   if (shape.kind === 'flat' || shape.endpoints !== undefined) return [];
-  const mirror = mirrorName(observed.name, observed.link.cluster);
-  return refreshedEndpoints(observed, (name) => shape.kind === 'headless' || name === mirror).map(toDesired);
+  const mirror = indexOf(observed.owned).services.get(mirrorName(observed.name, observed.link.cluster));
+  const stay = shape.kind === 'headless' ? undefined : mirror === undefined ? [] : [mirror];
+  return refreshedEndpoints(observed, staying, stay).map(toDesired);
 }
 
 function common({ link, name, namespace }: Observed, service: Service) {

@@ -5,15 +5,15 @@
 import {
   type ApiJson,
   type EndpointPort,
-  endpointsObjects,
+  type EndpointsObjectProps,
   type GatewayEndpoints,
   gatewaySubset,
-  render,
 } from '../../constructs/mirror/index.ts';
 import { Annotation } from '../../crds/wire.ts';
-import type { ObjectMeta } from '../kube/objects.ts';
+import type { ObjectMeta, Service } from '../kube/objects.ts';
 import type { Observed, OwnedObjects } from './observed.ts';
 import { indexOf } from './owned-index.ts';
+import type { StayingRender } from './rendered.ts';
 
 /** Our endpoints of one Service and kind as they are now. */
 interface Live {
@@ -24,17 +24,19 @@ interface Live {
   readonly ports: readonly EndpointPort[];
   /** False if any address is listed as not ready. */
   readonly alive: boolean;
+  /** False if they list pods, as those of a headless mirror do until the one in its place has its own. */
+  readonly leadToGateway: boolean;
 }
 
 /**
  * Returns the gateway as the endpoints of our Service `name`. Before the first verdict, existing endpoints keep their
- * readiness, and what is empty or new has that of the verdict before (rules C1, F2). Before the first lookup of the gateway's name, they keep their
- * addresses.
+ * readiness, and what is empty, new or was headless has that of the verdict before (rules C1, F2). Before the first lookup of
+ * the gateway's name, they keep their addresses.
  */
 export function gatewayEndpoints({ link, gateway, owned }: Observed, name: string, ready: boolean): GatewayEndpoints {
   const { port = 0, identity, addresses = [], alive, wasAlive } = gateway ?? {};
   const isKnown = addresses.length > 0 && alive !== undefined;
-  const live = isKnown ? [] : [endpointsOf(owned, name), slicesOf(owned, name)];
+  const live = isKnown ? [] : gatewaysOf(owned, name);
   const listed = live.flatMap((each) => each.addresses);
   return {
     addresses: addresses.length > 0 ? addresses : listed,
@@ -51,22 +53,24 @@ export function gatewayEndpoints({ link, gateway, owned }: Observed, name: strin
  * although what it must be is not known, or cannot be (rules C1, C4). Empty endpoints stay empty, and the names of ports
  * stay as they are. If the Link has no gateway, they are not ready. Those of headless mirrors lead to endpoint mirrors,
  * not to the gateway, and are left out.
- * @param stays whether the endpoints of one of our Services are among them. @default - those of all
+ * @param staying renders them; what it leaves for the next turn is not returned
+ * @param services those of ours whose endpoints are wanted. @default - all
  */
 export function refreshedEndpoints(
   observed: Observed,
-  stays: (service: string) => boolean = () => true,
+  staying: StayingRender,
+  services: readonly Service[] = observed.owned.services,
 ): readonly ApiJson[] {
   const { owned, namespaceState } = observed;
   if (namespaceState === 'forbidden' || namespaceState === 'unreadable') return [];
-  return owned.services
-    .filter(({ metadata, spec }) => spec?.clusterIP !== 'None' && stays(metadata.name))
+  return services
+    .filter(({ spec }) => spec?.clusterIP !== 'None')
     .flatMap(({ metadata: { name } }) => {
       const gateway = gatewayEndpoints(observed, name, true);
       return [
         refreshed(observed, name, { ...gateway, kind: 'endpoints' }, endpointsOf(owned, name)),
         refreshed(observed, name, { ...gateway, kind: 'slices' }, slicesOf(owned, name)),
-      ].flat();
+      ].flatMap((props) => (props === undefined ? [] : staying.endpoints(props)));
     });
 }
 
@@ -74,44 +78,50 @@ export function refreshedEndpoints(
 export const gatewayReadiness = (owned: OwnedObjects): readonly boolean[] =>
   owned.services
     .filter(({ spec }) => spec?.clusterIP !== 'None')
-    .flatMap(({ metadata: { name } }) => [endpointsOf(owned, name), slicesOf(owned, name)])
+    .flatMap(({ metadata: { name } }) => gatewaysOf(owned, name))
     .flatMap(({ addresses, alive }) => (addresses.length === 0 ? [] : [alive]));
 
-/** Returns our endpoints of one kind with another gateway; none if there are none, or if they are empty. */
+/** Returns the props of our endpoints of one kind with another gateway; undefined if there are none, or if they are empty. */
 function refreshed(
   observed: Observed,
   name: string,
   known: GatewayEndpoints,
   { metadata, addresses, ports }: Live,
-): readonly ApiJson[] {
-  if (metadata === undefined || addresses.length === 0) return [];
+): EndpointsObjectProps | undefined {
+  if (metadata === undefined || addresses.length === 0) return undefined;
+  // Those of a mirror that was headless lead to its endpoint mirrors until it is known where the gateway is.
+  if (observed.gateway !== undefined && known.addresses.length === 0) return undefined;
   const { namespace } = observed;
   const { labels = {}, annotations = {} } = metadata;
   const { [Annotation.remoteGatewayIdentity]: was, ...others } = annotations;
   const former = { ...known, addresses, port: ports[0]?.port ?? 0, identity: was, alive: false };
   const gateway = observed.gateway === undefined ? former : known;
   const { identity, kind } = gateway;
-  return render((chart) => {
-    endpointsObjects(chart, {
-      name,
-      namespace,
-      labels,
-      annotations: identity === undefined ? others : { ...others, [Annotation.remoteGatewayIdentity]: identity },
-      kind,
-      subsets: [gatewaySubset(gateway, ports)],
-    });
-  });
+  return {
+    name,
+    namespace,
+    labels,
+    annotations: identity === undefined ? others : { ...others, [Annotation.remoteGatewayIdentity]: identity },
+    kind,
+    subsets: [gatewaySubset(gateway, ports)],
+  };
 }
+
+/** Returns our endpoints of one Service, of both kinds, that lead to the gateway. */
+const gatewaysOf = (owned: OwnedObjects, service: string): readonly Live[] =>
+  [endpointsOf(owned, service), slicesOf(owned, service)].filter(({ leadToGateway }) => leadToGateway);
 
 function endpointsOf(owned: OwnedObjects, service: string): Live {
   const found = indexOf(owned).endpoints.get(service);
   const subsets = found?.subsets ?? [];
   const notReady = subsets.flatMap((subset) => subset.notReadyAddresses ?? []);
+  const listed = [...subsets.flatMap((subset) => subset.addresses ?? []), ...notReady];
   return {
     metadata: found?.metadata,
-    addresses: [...subsets.flatMap((subset) => subset.addresses ?? []), ...notReady].map(({ ip }) => ip),
+    addresses: listed.map(({ ip }) => ip),
     ports: (subsets[0]?.ports ?? []) as readonly EndpointPort[],
     alive: notReady.length === 0,
+    leadToGateway: !listed.some(isPod),
   };
 }
 
@@ -123,5 +133,8 @@ function slicesOf(owned: OwnedObjects, service: string): Live {
     addresses: listed.flatMap(({ addresses }) => addresses),
     ports: (found[0]?.ports ?? []) as readonly EndpointPort[],
     alive: listed.every(({ conditions }) => conditions?.ready !== false),
+    leadToGateway: !listed.some(isPod),
   };
 }
+
+const isPod = ({ hostname }: { readonly hostname?: string }): boolean => hostname !== undefined;

@@ -4,6 +4,7 @@
  */
 import type { EndpointsKind, MirrorMode } from '../../constructs/mirror/index.ts';
 import type { Endpoints, EndpointSlice, Service } from '../kube/objects.ts';
+import type { ForeignSlices } from '../runtime/plan.ts';
 
 /** Settings of the Link and the operator that apply to every mirror of the Link. */
 export interface LinkView {
@@ -36,11 +37,21 @@ export interface GatewayView {
  */
 export type NamespaceState = 'exists' | 'missing' | 'unreadable' | 'forbidden' | 'over limit';
 
+/** The operator that asks, and what it knows of others in the cluster (rules I9, K7). */
+export interface Operators {
+  /** Namespace of the operator. */
+  readonly own: string;
+  /** Whether a namespace is certainly gone, and the operator in it with it. */
+  readonly isGone: (namespace: string) => boolean;
+}
+
 /** Our objects in the source cluster for one target Service. */
 export interface OwnedObjects {
   readonly services: readonly Service[];
   readonly endpoints: readonly Endpoints[];
   readonly slices: readonly EndpointSlice[];
+  /** Slices that others gave these Services. @default - none */
+  readonly foreign?: readonly ForeignSlices[] | undefined;
 }
 
 export interface Observed {
@@ -62,9 +73,14 @@ export interface Observed {
   readonly admitsBytes?: ((bytes: number) => boolean) | undefined;
   /**
    * Pods of a headless Service that are gone and keep their endpoint mirrors for now: how long, in milliseconds, by
-   * hostname. It is Infinity for one whose deletion is held (rules D11, E6).
+   * hostname. It is Infinity for one whose deletion is held or unconfirmed (rules D5, D11, E6).
    */
   readonly departed: ReadonlyMap<string, number>;
+  /**
+   * Whether some of those stay only since the target has not answered yet, asked for the pods behind the Service, that they
+   * are gone (rule D5). @default false
+   */
+  readonly arePodsUnconfirmed?: boolean | undefined;
   /**
    * Whether the target is known well enough to say what must exist and what must go. False while it has not been
    * listed, and for a Service whose deletion is held (rule E6).

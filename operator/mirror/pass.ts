@@ -5,10 +5,10 @@
  */
 import { Label } from '../../crds/wire.ts';
 import { jittered } from '../kube/backoff.ts';
-import { isConflict, isForbidden, isNamespaceGone } from '../kube/errors.ts';
-import { keyOf, NAMESPACES } from '../kube/objects.ts';
+import { isConflict, isForbidden, isNameRefused, isNamespaceGone } from '../kube/errors.ts';
+import { ENDPOINT_SLICES, ENDPOINTS, keyOf, NAMESPACES } from '../kube/objects.ts';
 import type { Applier } from '../runtime/applier.ts';
-import { type Action, type Desired, type Owned, plan } from '../runtime/plan.ts';
+import { type Action, type Desired, type ForeignSlices, type Owned, plan } from '../runtime/plan.ts';
 import { addedMetadata, type Refusal } from './reasons.ts';
 import type { Retain } from './retain.ts';
 
@@ -26,6 +26,8 @@ export interface PassTexts<R extends Reason> {
   contested(object: string): R;
   /** A namespace is gone, or about to go. */
   vanished(namespace: string): R;
+  /** The API server refuses the name of an object. */
+  refusedName(kind: string, name: string): R;
 }
 
 export interface PassContext<R extends Reason> {
@@ -80,11 +82,13 @@ export interface Goal {
   readonly isBlocked: boolean;
   /** Reports what must not be deleted although it is not desired. @default - nothing */
   readonly retain?: Retain;
+  /** Slices that others gave our Services. @default - none */
+  readonly foreign?: readonly ForeignSlices[] | undefined;
 }
 
 /** Takes the first step that is still to be taken, and deletes what is not desired if there is none. */
 export async function takeStep<R extends Reason>(
-  { namespaces = [], steps, isPartial, isBlocked, retain = () => false }: Goal,
+  { namespaces = [], steps, isPartial, isBlocked, retain = () => false, foreign = [] }: Goal,
   context: PassContext<R>,
   signal: AbortSignal,
 ): Promise<Pass<R>> {
@@ -97,14 +101,30 @@ export async function takeStep<R extends Reason>(
   const plans = steps.map(({ desired, owned }) => plan(desired, owned));
   const gone = plans.flat().filter(({ op, of, object }) => op === 'delete' && !retain(of, object));
   for (const [at, actions] of plans.entries()) {
-    const due = actions.filter((action) => isWrite(action) && !tally.isOfUnreplaced(action));
+    const due = actions.filter((action) => isWrite(action) && !tally.isOfUnwritten(action));
     if ((await tally.execute(due, signal)) === 0) continue;
     const isLast = at === plans.length - 1;
-    return tally.pass({ again: !isLast || isPartial || gone.length > 0 });
+    return tally.pass({ again: !isLast || isPartial || gone.length + foreign.length > 0 });
   }
-  if (!tally.isViewOld && tally.unreplaced.size === 0) await tally.execute(gone, signal);
-  return tally.pass({ again: false });
+  if (!tally.isViewOld && tally.unreplaced.size === 0) {
+    // Who is stopped in between finds endpoints without a Service, and goes on; a Service without endpoints would get some.
+    const isLast = ({ of }: Action): boolean => of === ENDPOINTS || of === ENDPOINT_SLICES;
+    await tally.execute(
+      gone.filter((each) => !isLast(each)),
+      signal,
+    );
+    await tally.execute(gone.filter(isLast), signal);
+  }
+  // One of these may have had a name that is needed.
+  const cleared = tally.isViewOld ? 0 : await tally.execute(clearings(foreign, gone), signal);
+  return tally.pass({ again: cleared > 0 });
 }
+
+/** The slices of others go from Services that stay. */
+const clearings = (foreign: readonly ForeignSlices[], gone: readonly Action[]): readonly Action[] =>
+  foreign
+    .filter(({ service }) => !gone.some(({ object }) => object === service))
+    .map(({ service, ...what }) => ({ op: 'clear', of: ENDPOINT_SLICES, object: service, ...what }));
 
 const isWrite = ({ op }: Action): boolean => op !== 'delete';
 
@@ -114,6 +134,8 @@ class Tally<R extends Reason> {
   readonly #notes: string[] = [];
   readonly #done: Action[] = [];
   readonly errors: unknown[] = [];
+  /** Names that the API server refuses: nothing else of them is written. */
+  readonly #refusedNames = new Set<string>();
   /** What is there of these is of the old form. */
   readonly unreplaced = new Set<string>();
   /**
@@ -183,13 +205,19 @@ class Tally<R extends Reason> {
     }
   }
 
-  /** Reports whether an object belongs to a Service that could not be replaced. */
-  isOfUnreplaced({ object: { metadata } }: Action): boolean {
-    const { name, labels } = metadata;
-    return this.unreplaced.has(name) || this.unreplaced.has(labels?.[Label.serviceName] ?? '');
+  /** Reports whether an object belongs to a Service that could not be created, or replaced. */
+  isOfUnwritten({ object: { metadata } }: Action): boolean {
+    const names = [metadata.name, metadata.labels?.[Label.serviceName] ?? ''];
+    return names.some((name) => this.unreplaced.has(name) || this.#refusedNames.has(name));
   }
 
-  #failed({ op, object }: Action, error: unknown): void {
+  #failed({ op, of, object }: Action, error: unknown): void {
+    if (isNameRefused(error) && op === 'create') {
+      this.#refusedNames.add(object.metadata.name);
+      this.#refusals.push(this.#context.texts.refusedName(of.kind, keyOf(object)));
+      this.requeue(this.#context.conflictRetryMs);
+      return;
+    }
     if (op === 'replace') this.unreplaced.add(object.metadata.name);
     this.isViewOld ||= op !== 'create' && isConflict(error);
     this.#namespaceInDoubt ||= isForbidden(error) || isNamespaceGone(error);

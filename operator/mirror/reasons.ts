@@ -1,6 +1,6 @@
 /** Why something is not mirrored, as the Link's status reports it: a reason for machines, a message for people. */
 
-import { Label } from '../../crds/wire.ts';
+import { Annotation, Label } from '../../crds/wire.ts';
 
 /** Reasons of the `Mirrored` condition: Linkerd's own, and more specific ones. */
 export type RefusalReason =
@@ -16,6 +16,7 @@ export type RefusalReason =
   | 'PortMismatch'
   | 'ModeMismatch'
   | 'LimitExceeded'
+  | 'ServedByAnother'
   | 'Error';
 
 export interface Refusal {
@@ -36,11 +37,28 @@ export const foreignObject = (kind: string, name: string): Refusal => ({
   message: `${kind === 'Endpoints' ? `a Service ${name}, or Endpoints without one,` : `${kind} ${name}`} exists and is not a mirror of this cluster; it is left alone. Rename or delete it to have this Service mirrored`,
 });
 
+/** Refusal for members of a federated Service that another operator serves (rule I9). */
+export const servedByAnother = (namespace: string, service: string, operator: string, own: string): Refusal => ({
+  reason: 'ServedByAnother',
+  message: `the operator in namespace ${operator} serves Service ${namespace}/${service}, and the one in ${own} leaves it alone. If there is none in ${operator} any more, run: kubectl annotate service/${service} --namespace ${namespace} ${Annotation.operator}-`,
+});
+
 /** Refusal for a namespace that existed when it was observed, and is gone when it is written to. */
 export const vanishedNamespace = (name: string): Refusal => ({
   reason: 'MissingNamespace',
   message: `namespace ${name} does not exist in the source cluster, or is being deleted; create it, or export the Service from another namespace`,
 });
+
+/**
+ * Refusal for an object whose name this API server does not take: those of other versions may.
+ * @param name `namespace/name`
+ */
+export const refusedName = (kind: string, name: string): Refusal => ({
+  reason: 'InvalidName',
+  message: `the API server of this cluster refuses the name of ${kind} ${name}${DIGIT.test(name) ? ': before Kubernetes 1.36, the name of a Service must begin with a letter. Upgrade this cluster, or' : ';'} export the Service under another name`,
+});
+
+const DIGIT = /\/[0-9]/;
 
 /**
  * Note about a mirror that works although somebody keeps adding metadata to one of its objects.

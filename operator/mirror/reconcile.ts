@@ -6,7 +6,7 @@ import { ENDPOINT_SLICES, ENDPOINTS, SERVICES } from '../kube/objects.ts';
 import type { Manifests } from './desired.ts';
 import type { OwnedObjects } from './observed.ts';
 import { type Pass, type PassContext, type PassTexts, takeStep } from './pass.ts';
-import { contestedObject, foreignObject, type Refusal, vanishedNamespace } from './reasons.ts';
+import { contestedObject, foreignObject, refusedName, type Refusal, vanishedNamespace } from './reasons.ts';
 import type { Retain } from './retain.ts';
 
 /**
@@ -30,11 +30,13 @@ export const reconcile = (
       ],
     },
   ];
-  return takeStep({ namespaces, steps, isPartial, isBlocked, retain }, { ...context, texts: TEXTS }, signal);
+  const { foreign } = owned;
+  return takeStep({ namespaces, steps, isPartial, isBlocked, retain, foreign }, { ...context, texts: TEXTS }, signal);
 };
 
 const TEXTS: PassTexts<Refusal> = {
   foreign: foreignObject,
   contested: contestedObject,
   vanished: vanishedNamespace,
+  refusedName,
 };

@@ -1,9 +1,18 @@
 /**
  * What was rendered for the pods of headless Services. A pod is rendered when it changes, or what all pods of its Service
- * have in common, and not with each event of another (rule E10). Whatever is rendered is a function of the props alone.
+ * have in common, and not with each event of another (rule E10); so are the endpoints of mirrors that are kept. Whatever is
+ * rendered is a function of the props alone.
  */
 import type { EndpointMirrorProps, GatewayEndpoints, HeadlessMirrorProps } from '../../constructs/mirror/index.ts';
-import { type ApiJson, EndpointMirror, HeadlessMirror, podMetadata, render } from '../../constructs/mirror/index.ts';
+import {
+  type ApiJson,
+  EndpointMirror,
+  type EndpointsObjectProps,
+  endpointsObjects,
+  HeadlessMirror,
+  podMetadata,
+  render,
+} from '../../constructs/mirror/index.ts';
 
 /** Props that all pods of a Service have in common. */
 export type SharedProps = Omit<HeadlessMirrorProps, 'endpoints'>;
@@ -14,7 +23,7 @@ export interface PodProps extends Pick<EndpointMirrorProps, 'hostname' | 'ports'
   readonly endpoints: GatewayEndpoints;
 }
 
-/** Pods that are rendered in any case before the loop is given back. */
+/** Pods, or mirrors that are kept, that are rendered in any case before the loop is given back. */
 const LEAST_PODS = 20;
 
 export interface RenderedOptions {
@@ -36,20 +45,40 @@ interface OfPod {
 interface OfService {
   readonly shared: string;
   readonly pods: Map<string, OfPod>;
-  mirror?: { readonly props: string; readonly objects: readonly ApiJson[] };
+  mirror?: OfProps;
 }
+
+/** Objects, and the props that they were rendered from, as JSON. */
+interface OfProps {
+  readonly props: string;
+  readonly objects: readonly ApiJson[];
+}
+
+/** By name and kind: endpoints of mirrors that are kept. */
+type Staying = ReadonlyMap<string, OfProps>;
 
 export class Rendered {
   readonly #services = new Map<string, OfService>();
+  readonly #staying = new Map<string, Staying>();
   readonly #isTurnOver: () => boolean;
 
   constructor({ isTurnOver = () => false }: RenderedOptions = {}) {
     this.#isTurnOver = isTurnOver;
   }
 
-  /** Number of pods that are remembered. */
+  /** Number of pods, and of mirrors that are kept, that are remembered. */
   get size(): number {
-    return [...this.#services.values()].reduce((sum, { pods }) => sum + pods.size, 0);
+    const sizes = [...this.#services.values()].map(({ pods }) => pods.size);
+    return [...sizes, ...[...this.#staying.values()].map(({ size }) => size)].reduce((sum, size) => sum + size, 0);
+  }
+
+  /** Begins to render the endpoints of mirrors of a Service that are kept. */
+  staying(key: string): StayingRender {
+    const end = (asked: Staying): void => {
+      if (asked.size === 0) this.#staying.delete(key);
+      else this.#staying.set(key, asked);
+    };
+    return new StayingRender(this.#staying.get(key) ?? new Map(), this.#isTurnOver, end);
   }
 
   /** Begins to render a headless Service. */
@@ -122,6 +151,49 @@ export class ServiceRender {
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     }
+  }
+}
+
+/** The endpoints of mirrors of one Service that are kept, as they are being rendered. */
+export class StayingRender {
+  readonly #before: Staying;
+  readonly #isTurnOver: () => boolean;
+  readonly #end: (asked: Staying) => void;
+  readonly #asked = new Map<string, OfProps>();
+  #rendered = 0;
+  #isUnfinished = false;
+
+  constructor(before: Staying, isTurnOver: () => boolean, end: (asked: Staying) => void) {
+    this.#before = before;
+    this.#isTurnOver = isTurnOver;
+    this.#end = end;
+  }
+
+  /** Whether some are left for the next turn. */
+  get isUnfinished(): boolean {
+    return this.#isUnfinished;
+  }
+
+  /** Returns the endpoints of one mirror; none if they are left for the next turn. */
+  endpoints(given: EndpointsObjectProps): readonly ApiJson[] {
+    const id = `${given.kind} ${given.name}`;
+    const props = JSON.stringify(given);
+    const before = this.#before.get(id);
+    if (before?.props === props) {
+      this.#asked.set(id, before);
+      return before.objects;
+    }
+    this.#isUnfinished ||= this.#rendered >= LEAST_PODS && this.#isTurnOver();
+    if (this.#isUnfinished) return [];
+    this.#rendered += 1;
+    const objects = render((chart) => void endpointsObjects(chart, given));
+    this.#asked.set(id, { props, objects });
+    return objects;
+  }
+
+  /** Remembers what was asked for, and that alone once all of it has been rendered. */
+  end(): void {
+    this.#end(this.#isUnfinished ? new Map([...this.#before, ...this.#asked]) : this.#asked);
   }
 }
 

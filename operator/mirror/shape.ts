@@ -39,10 +39,19 @@ const refused = (reason: RefusalReason, message: string, existing: 'remove' | 'k
 
 export function shapeOf(observed: Observed): Shape {
   const shape = shapeAsObserved(observed);
-  const takesAway = shape.kind === 'absent' || (shape.kind === 'refused' && shape.existing === 'remove');
+  const takesAway =
+    shape.kind === 'absent' ||
+    (shape.kind === 'refused' && shape.existing === 'remove') ||
+    isNoLongerByPod(observed, shape);
   if (!takesAway || observed.isConfirmed || !ownsAnything(observed)) return shape;
   return { kind: 'undecided', isUnconfirmed: true };
 }
+
+/** Whether a Service that is mirrored pod by pod is shown as one that cannot be, which takes all its endpoint mirrors away. */
+const isNoLongerByPod = ({ link, owned }: Observed, shape: Shape): boolean =>
+  link.headless &&
+  (shape.kind === 'flat' || (shape.kind === 'clusterIP' && shape.service.spec?.clusterIP !== 'None')) &&
+  endpointMirrors(owned).size > 0;
 
 function shapeAsObserved(observed: Observed): Shape {
   const { target, link, name, namespace, namespaceState } = observed;
@@ -118,16 +127,16 @@ function shapeAsObserved(observed: Observed): Shape {
 
   const mirror = observed.owned.services.find(({ metadata }) => metadata.name === mirrorName(name, link.cluster));
   const wasHeadless = mirror?.spec?.clusterIP === 'None';
-  if (endpoints === undefined || !endpoints.any) {
-    if (mirror === undefined) {
-      return refused(
-        'WaitingForEndpoints',
-        'the headless Service has no endpoints; it is mirrored when its first endpoint appears',
-      );
-    }
-    return shape(wasHeadless ? 'headless' : 'clusterIP');
-  }
-  return shape(endpoints.hosts.size > 0 ? 'headless' : 'clusterIP');
+  // Pods that are gone, and keep their endpoint mirrors for now, are among these.
+  const hasHosts = (endpoints?.hosts.size ?? 0) > 0;
+  if (endpoints?.any === true || hasHosts) return shape(hasHosts ? 'headless' : 'clusterIP');
+  if (mirror !== undefined) return shape(wasHeadless ? 'headless' : 'clusterIP');
+  // A crash may have left endpoint mirrors alone, and somebody may have deleted their Service.
+  if (endpoints === undefined && ownsAnything(observed)) return { kind: 'undecided' };
+  return refused(
+    'WaitingForEndpoints',
+    'the headless Service has no endpoints; it is mirrored when its first endpoint appears',
+  );
 }
 
 function endpointsOf({ slices, departed, owned }: Observed, service: Service): TargetEndpoints | undefined {
@@ -249,7 +258,7 @@ function invalidName(name: string, cluster: string): Refusal | undefined {
   if (isServiceName(local)) return undefined;
   return {
     reason: 'InvalidName',
-    message: `the name of its mirror, ${local}, must be a valid Service name: a DNS label of at most 63 characters that starts with a letter; shorten the Service's name or the Link's targetClusterName`,
+    message: `the name of its mirror, ${local}, must be a valid Service name: a DNS label of at most 63 characters; shorten the Service's name or the Link's targetClusterName`,
   };
 }
 

@@ -4,12 +4,23 @@
  * somebody else's is never written at all.
  */
 import type { KubeClient } from '../kube/client.ts';
-import { ApiError, isConflict, isInvalid, unlessNotFound } from '../kube/errors.ts';
-import { ENDPOINT_SLICES, ENDPOINTS, keyOf, type KubeObject, type Resource, SERVICES } from '../kube/objects.ts';
+import { hasNoDryRun, isConflict, isInvalid, unlessNotFound } from '../kube/errors.ts';
+import {
+  ENDPOINT_SLICES,
+  ENDPOINTS,
+  hasSelector,
+  keyOf,
+  type KubeObject,
+  type Resource,
+  type Service,
+  SERVICES,
+  withPreconditions,
+} from '../kube/objects.ts';
 import { fenced, type Fenceable, type MayWrite } from './fence.ts';
-import { additions, digestOf, isEquivalent } from './compare.ts';
+import { additions, digestOf, isCopy, isEquivalent } from './compare.ts';
 import { claimed } from './managed-fields.ts';
-import { type Action, type Desired, idOf } from './plan.ts';
+import { Lives } from './lives.ts';
+import { type Action, type Desired, idOf, type Owned } from './plan.ts';
 import { Repairs } from './repairs.ts';
 
 /** The result of an action. */
@@ -41,7 +52,7 @@ export interface WriteClient
 
 export interface ApplierOptions {
   readonly client: WriteClient;
-  /** The stores to show writes in, by the plural of their resource. */
+  /** The stores to show writes in, by the plural of their resource; deletions are shown in all. */
   readonly stores: Readonly<Record<string, WriteThrough>>;
   /**
    * Waits for the turn of an action, and executes it.
@@ -51,17 +62,21 @@ export interface ApplierOptions {
   /** Whether an object that prevents a creation is ours after all (the store was behind). */
   readonly isOurs: (object: KubeObject) => boolean;
   readonly mayWrite: MayWrite;
+  /** The uid of a namespace, if it is known. @default - it is not known */
+  readonly namespaceUid?: ((name: string) => string | undefined) | undefined;
 }
 
 export class Applier {
   readonly #options: ApplierOptions;
   readonly #repairs: Repairs;
+  readonly #lives: Lives;
   /** The client, for writes: they fail while the Lease may have expired. */
   readonly #writer: WriteClient;
 
   constructor(options: ApplierOptions, repairs = new Repairs()) {
     this.#options = options;
     this.#repairs = repairs;
+    this.#lives = new Lives(repairs, options.namespaceUid);
     this.#writer = fenced(options.client, options.mayWrite);
   }
 
@@ -83,18 +98,27 @@ export class Applier {
   async #execute(action: Action, signal: AbortSignal): Promise<Outcome> {
     switch (action.op) {
       case 'create':
-        return this.#create(action, action.endpointsProven === true, signal);
+        return this.#unlessUndone(action, () => this.#create(action, action.endpointsProven === true, signal));
       case 'update':
         return this.#update(action, action.live, signal);
       case 'replace':
-        await this.#tryCreation(action, signal);
-        await this.#delete(action.of, action.live, signal);
-        // Its Endpoints were deleted with the old one.
-        return this.#create(action, false, signal);
+        return this.#unlessUndone(action, async () => {
+          await this.#tryCreation(action, signal);
+          await this.#delete(action.of, action.live, signal);
+          // Its Endpoints were deleted with the old one.
+          return this.#create(action, false, signal);
+        });
       case 'delete':
-        await this.#delete(action.of, action.object, signal);
-        return { result: 'deleted' };
+        return this.#remove(action, signal);
+      case 'clear':
+        return this.#clear(action, signal);
     }
+  }
+
+  /** Creates what is wanted, unless somebody keeps deleting it, or turning it into what must be replaced. */
+  async #unlessUndone(wanted: Desired, create: () => Promise<Outcome>): Promise<Outcome> {
+    const afterMs = this.#lives.creationWaitMs(wanted);
+    return afterMs > 0 ? { result: 'deferred', afterMs } : create();
   }
 
   /** @param areEndpointsProven whether Endpoints of the name exist and are ours */
@@ -110,6 +134,7 @@ export class Applier {
     try {
       const written = await this.#writer.apply(of, withPreconditions(object, { resourceVersion: '1' }), signal);
       this.#stored(of)?.wrote(written, undefined);
+      this.#lives.wasCreated(wanted);
       return { result: 'written', object: written };
     } catch (error) {
       if (!isConflict(error)) throw error;
@@ -169,21 +194,29 @@ export class Applier {
 
   /**
    * Applies over an object that others may have written to. Their fields would stay beside ours, and the two may conflict
-   * (two ports of one name). If the API server refuses the result for that, their fields are made ours first, so that
-   * the apply removes them.
+   * (two ports of one name). If the API server refuses the result for that, or nobody may see the two beside each other,
+   * their fields are made ours first, so that the apply removes them.
    */
   async #applyOver(wanted: Desired, live: KubeObject, signal: AbortSignal): Promise<KubeObject> {
+    if (wanted.atOnce === true) return this.#apply(wanted, await this.#claimAll(wanted, live, signal), signal);
     try {
       return await this.#apply(wanted, live, signal);
     } catch (error) {
       if (!isInvalid(error)) throw error;
-      const { namespace, name, uid, resourceVersion } = live.metadata;
-      const now = await this.#options.client.read(wanted.of, namespace, name, signal);
-      const same = now.metadata.uid === uid && now.metadata.resourceVersion === resourceVersion;
-      const { managedFields = [] } = now.metadata;
-      if (!same || managedFields.every(({ manager }) => manager === this.#options.client.fieldManager)) throw error;
-      return this.#apply(wanted, await this.#claim(wanted, now, signal), signal);
+      const claimed = await this.#claimAll(wanted, live, signal);
+      if (claimed === live) throw error;
+      return this.#apply(wanted, claimed, signal);
     }
+  }
+
+  /** Makes the fields of other managers ours. Returns the object as it was, if there are none, or if it has changed. */
+  async #claimAll(wanted: Desired, live: KubeObject, signal: AbortSignal): Promise<KubeObject> {
+    const { namespace, name, uid, resourceVersion } = live.metadata;
+    const now = await this.#options.client.read(wanted.of, namespace, name, signal);
+    const same = now.metadata.uid === uid && now.metadata.resourceVersion === resourceVersion;
+    const { managedFields = [] } = now.metadata;
+    if (!same || managedFields.every(({ manager }) => manager === this.#options.client.fieldManager)) return live;
+    return this.#claim(wanted, now, signal);
   }
 
   #apply({ of, object }: Desired, live: KubeObject, signal: AbortSignal): Promise<KubeObject> {
@@ -211,31 +244,52 @@ export class Applier {
     );
   }
 
+  /** Deletes an object, unless somebody keeps creating it anew. */
+  async #remove(owned: Owned, signal: AbortSignal): Promise<Outcome> {
+    const afterMs = this.#lives.deletionWaitMs(owned);
+    if (afterMs > 0) return { result: 'deferred', afterMs };
+    await this.#delete(owned.of, owned.object, signal);
+    this.#lives.wasDeleted(owned);
+    return { result: 'deleted' };
+  }
+
   async #delete(of: Resource, live: KubeObject, signal: AbortSignal): Promise<void> {
     const { namespace, name, uid, resourceVersion } = live.metadata;
     // By its version too: the object may have stopped being ours since it was observed.
     await this.#writer.delete(of, { namespace, name }, { uid, resourceVersion }, signal).catch(unlessNotFound);
-    this.#repairs.forget(idOf(of, live));
-    this.#stored(of)?.deleted(live);
+    // Slices are in several stores.
+    for (const store of Object.values(this.#options.stores)) store.deleted(live);
+  }
+
+  /**
+   * Deletes slices that are not ours, of a Service that certainly is and that has no selector: while it has one, Kubernetes
+   * makes them anew.
+   */
+  async #clear({ object, slices, mayHaveEndpoints }: Action & { op: 'clear' }, signal: AbortSignal): Promise<Outcome> {
+    const { namespace, name, uid } = object.metadata;
+    const id = `${idOf(ENDPOINT_SLICES, object)} of others`;
+    const afterMs = this.#repairs.waitMs(id, '');
+    if (afterMs > 0) return { result: 'deferred', afterMs };
+    const { client, isOurs } = this.#options;
+    const live = await client.read<Service>(SERVICES, namespace, name, signal).catch(unlessNotFound);
+    if (live === undefined || live.metadata.uid !== uid || !isOurs(live) || hasSelector(live)) {
+      return { result: 'unchanged' };
+    }
+    // Kubernetes makes slices of these, so they go first.
+    if (mayHaveEndpoints === true) await this.#deleteSelectedEndpoints(live, signal);
+    for (const slice of slices) await this.#delete(ENDPOINT_SLICES, slice, signal);
+    this.#repairs.wrote(id, '');
+    return { result: 'deleted' };
+  }
+
+  /** Deletes the Endpoints that Kubernetes made of a Service while it had a selector: they have its labels. */
+  async #deleteSelectedEndpoints(live: Service, signal: AbortSignal): Promise<void> {
+    const { namespace, name } = live.metadata;
+    const endpoints = await this.#options.client.read(ENDPOINTS, namespace, name, signal).catch(unlessNotFound);
+    if (endpoints !== undefined && isCopy(endpoints, live)) await this.#delete(ENDPOINTS, endpoints, signal);
   }
 
   #stored(of: Resource): WriteThrough | undefined {
     return this.#options.stores[of.plural];
   }
 }
-
-/** Reports whether a webhook is in the way of the trial alone: one that has side effects cannot take part in it. */
-const hasNoDryRun = (error: unknown): boolean =>
-  error instanceof ApiError && error.code === 400 && /does not support dry run/.test(error.message);
-
-const withPreconditions = (
-  object: KubeObject,
-  { uid, resourceVersion }: { readonly uid?: string | undefined; readonly resourceVersion?: string | undefined },
-): KubeObject => ({
-  ...object,
-  metadata: {
-    ...object.metadata,
-    ...(uid === undefined ? {} : { uid }),
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-  },
-});

@@ -5,6 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { Label } from '../../crds/wire.ts';
 import type {
   EndpointAddress,
   EndpointPort,
@@ -203,3 +204,13 @@ function sorted(list: readonly unknown[]): readonly unknown[] {
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
     .map(([, item]) => item);
 }
+
+/** Labels of federated and derived Services, without which they are not ours. */
+const PROOFS = [Label.mirroredService, Label.serviceImport];
+
+/** Reports whether Endpoints are what Kubernetes made of a Service of ours while it had a selector: they have its labels. */
+export const isCopy = (endpoints: KubeObject, { metadata }: KubeObject): boolean =>
+  PROOFS.some((label) => {
+    const value = metadata.labels?.[label];
+    return value !== undefined && value === endpoints.metadata.labels?.[label];
+  });

@@ -16,6 +16,15 @@ export interface LeaseClient
     Pick<KubeClient, 'read' | 'create' | 'replace' | 'delete'>,
     Fenceable<Pick<KubeClient, 'create' | 'replace'>> {}
 
+/**
+ * Returns annotations for a Lease; those that are undefined are removed.
+ * @param before the Lease as it is
+ */
+export type LeaseNotes = (
+  leaseTransitions: number,
+  before: Lease | undefined,
+) => Readonly<Record<string, string | undefined>>;
+
 export interface LeaseRecordOptions {
   readonly client: LeaseClient;
   readonly namespace: string;
@@ -38,6 +47,8 @@ export interface LeaseRecordOptions {
    * @default () => true
    */
   readonly mayReplace?: (annotations: Readonly<Record<string, string>>) => boolean;
+  /** What is set with each write that acquires or renews the Lease, whatever it had. Released, it keeps it. */
+  readonly notes?: LeaseNotes;
 }
 
 /** A Lease that is ours. */
@@ -93,7 +104,7 @@ export class LeaseRecord {
    * @throws ApiError or ConnectionError; Error if its annotations are not those that were written
    */
   async attempt(signal: AbortSignal, held?: Held, known?: Lease): Promise<Held | HeldByAnother> {
-    const { namespace, name, annotations, hasCeased = () => false } = this.#options;
+    const { namespace, name, hasCeased = () => false } = this.#options;
     const lease = known ?? (await this.#read(signal));
     const identity = lease?.spec?.holderIdentity ?? '';
     const isAnothers = identity !== '' && identity !== this.#options.identity;
@@ -107,10 +118,8 @@ export class LeaseRecord {
     this.#mustNotBeReplaced(lease);
     const [sinceMs, sinceWallMs] = [performance.now(), Date.now()];
     const spec = this.#heldSpec(lease?.spec);
-    const object =
-      lease === undefined
-        ? named({ namespace, name, ...(annotations && { annotations }) }, spec)
-        : named({ ...lease.metadata, annotations: { ...lease.metadata.annotations, ...annotations } }, spec);
+    const metadata = lease?.metadata ?? { namespace, name };
+    const object = named({ ...metadata, annotations: this.#annotated(lease, spec) }, spec);
     const verb = lease === undefined ? 'create' : 'replace';
     const written = await this.#writes.run(() => this.#writer[verb]<Lease>(LEASES, object, signal));
     this.#heardMs = performance.now();
@@ -127,7 +136,16 @@ export class LeaseRecord {
     );
   }
 
-  #heldSpec(before: Lease['spec']): NonNullable<Lease['spec']> {
+  #annotated(lease: Lease | undefined, { leaseTransitions }: HeldSpec): Readonly<Record<string, string>> {
+    const { annotations, notes } = this.#options;
+    const before = lease?.metadata.annotations;
+    const all: Record<string, string | undefined> = { ...before, ...annotations, ...notes?.(leaseTransitions, lease) };
+    return Object.fromEntries(
+      Object.entries(all).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+    );
+  }
+
+  #heldSpec(before: Lease['spec']): HeldSpec {
     const now = microTime(new Date());
     const ours = before?.holderIdentity === this.#options.identity;
     return {
@@ -196,6 +214,8 @@ export class LeaseRecord {
     return client.read<Lease>(LEASES, namespace, name, signal).catch(unlessNotFound);
   }
 }
+
+type HeldSpec = NonNullable<Lease['spec']> & { readonly leaseTransitions: number };
 
 const named = (metadata: Lease['metadata'], spec: NonNullable<Lease['spec']>): Lease => ({ metadata, spec });
 

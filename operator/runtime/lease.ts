@@ -59,6 +59,11 @@ export class LeaseLock {
   /** Deadline of one attempt; as in client-go, two of them fit into a renewal. */
   readonly #attemptMs: number;
   readonly #removal = new AbortController();
+  /** Whether a renewal is due at once, and what wakes whoever waits for the next one. */
+  #isDue = false;
+  #due = new AbortController();
+  /** Who waits for the next renewal. */
+  #awaiting: (() => void)[] = [];
   #running: Promise<void> = Promise.resolve();
   #held: Held | undefined;
   #predecessor: string | undefined;
@@ -92,6 +97,20 @@ export class LeaseLock {
   /** Identity of the holder from whom the Lease was taken when it was last acquired, since it had expired. */
   get predecessor(): string | undefined {
     return this.#predecessor;
+  }
+
+  /**
+   * Renews the Lease at once, if it is held: what its notes are has changed. Resolves when they have been written, or when the
+   * Lease is lost.
+   */
+  renew(): Promise<void> {
+    this.#isDue = true;
+    this.#due.abort();
+    this.#due = new AbortController();
+    return new Promise((resolve) => {
+      if (this.#held === undefined) resolve();
+      else this.#awaiting.push(resolve);
+    });
   }
 
   /** When the Lease was last read or written with success, on the monotonic clock; undefined: never. */
@@ -132,6 +151,7 @@ export class LeaseLock {
       handlers.held(lost.signal);
       const reason = await this.#keep(held, stop, handlers);
       this.#held = undefined;
+      for (const resolve of this.#awaiting.splice(0)) resolve();
       lost.abort(new RevokedError(`Lease ${this.#record.key}: ${reason ?? 'released'}`));
       if (reason === undefined) return;
       handlers.lost(reason);
@@ -146,7 +166,7 @@ export class LeaseLock {
       // What is seen late of the last renewal is waited for in vain (rule H10).
       let waitMs = jittered(this.#options.retryPeriodMs / 2);
       try {
-        const attempt = await within(this.#attemptMs, stop, (signal) => this.#record.attempt(signal));
+        const attempt = await within(this.#attemptMs, stop, (signal) => this.#attempt(signal));
         if (attempt.holder === 'us') return attempt;
         if (attempt.identity !== holder) handlers.heldByAnother?.((holder = attempt.identity));
         waitMs = Math.min(waitMs, attempt.remainingMs + Math.random() * CONTENTION_MS);
@@ -175,7 +195,7 @@ export class LeaseLock {
       if (leftMs <= 0) return `not renewed for ${this.#lostAfterMs / 1000} s${failing.suffix()}`;
       try {
         const renewal = await within(Math.min(this.#attemptMs, leftMs), stop, (signal) =>
-          this.#record.attempt(signal, held, known),
+          this.#attempt(signal, held, known),
         );
         if (renewal.holder === 'another') return `taken by ${renewal.identity}`;
         this.#held = renewal;
@@ -196,11 +216,25 @@ export class LeaseLock {
     }
   }
 
+  async #attempt(signal: AbortSignal, held?: Held, known?: Lease): ReturnType<LeaseRecord['attempt']> {
+    this.#isDue = false;
+    const awaiting = this.#awaiting.splice(0);
+    try {
+      const attempt = await this.#record.attempt(signal, held, known);
+      for (const resolve of awaiting) resolve();
+      return attempt;
+    } catch (error) {
+      this.#awaiting.push(...awaiting);
+      throw error;
+    }
+  }
+
   /** Waits for so long, and no longer than until the Lease is in doubt. A retry is not made earlier. */
   async #untilDue(waitMs: number, sinceMs: number, isRetry: boolean, stop: AbortSignal): Promise<void> {
     const { interruptions } = this.#options;
-    if (isRetry || interruptions === undefined) await sleep(waitMs, stop);
-    else if (!this.#isInDoubt(sinceMs)) await sleep(waitMs, stop, interruptions.next);
+    if (isRetry) await sleep(waitMs, stop);
+    else if (!this.#isDue && !this.#isInDoubt(sinceMs))
+      await sleep(waitMs, stop, this.#due.signal, interruptions?.next);
   }
 
   /** Whether the API server may be another than the one that the Lease was acquired or renewed on. */

@@ -1,5 +1,5 @@
 /** The actions that lead from what is ours to what should be. Pure: no client, no clock. */
-import { keyOf, type KubeObject, type Resource } from '../kube/objects.ts';
+import { type EndpointSlice, keyOf, type KubeObject, type Resource, type Service } from '../kube/objects.ts';
 import { isEquivalent, type Comparison } from './compare.ts';
 
 /** An object as it should be. */
@@ -9,6 +9,8 @@ export interface Desired {
   readonly comparison?: Comparison;
   /** For a Service to be created: Endpoints of its name exist and are ours, so no others need to be looked for. */
   readonly endpointsProven?: true;
+  /** It changes in one write: nobody may see it with a part of what goes, as another manager owns that (A8). */
+  readonly atOnce?: true;
 }
 
 /** An object as it is; the caller has proven that it is ours. */
@@ -17,12 +19,22 @@ export interface Owned {
   readonly object: KubeObject;
 }
 
+/** Slices that others gave a Service of ours, which has no selector (rule C3). */
+export interface ForeignSlices {
+  readonly service: Service;
+  readonly slices: readonly EndpointSlice[];
+  /** Whether v1 Endpoints that Kubernetes made of a selector, of which it makes slices anew, may be there unobserved. */
+  readonly mayHaveEndpoints?: true;
+}
+
 export type Action =
   | ({ readonly op: 'create' } & Desired)
   | ({ readonly op: 'update'; readonly live: KubeObject } & Desired)
   /** An object that cannot be changed in place: it is deleted, then created. */
   | ({ readonly op: 'replace'; readonly live: KubeObject } & Desired)
-  | ({ readonly op: 'delete' } & Owned);
+  | ({ readonly op: 'delete' } & Owned)
+  /** Slices that are not ours, by the Service that they are of: `object`. */
+  | ({ readonly op: 'clear'; readonly of: Resource; readonly object: Service } & Omit<ForeignSlices, 'service'>);
 
 /** Identifies an object among those of all kinds. */
 export const idOf = (of: Resource, object: KubeObject): string => `${of.plural}/${keyOf(object)}`;

@@ -138,7 +138,6 @@ export class Reflector<T extends KubeObject> {
   #failed(error: unknown, watch: WatchState): number {
     const isSilence = error instanceof SilenceError;
     const endedYoung = watch.isOpen && !watch.isSettled;
-    this.#failures += 1;
     this.#expiries = isExpired(error) ? this.#expiries + 1 : 0;
     this.#silences = isSilence ? this.#silences + 1 : 0;
     // A server that was away for a moment, even if the next try came too late to notice, may have been restored from a
@@ -149,7 +148,9 @@ export class Reflector<T extends KubeObject> {
     if (isAway && this.#resourceVersion !== undefined) this.#options.interruptions?.noticed();
     if (isUseless || isAway) this.#resourceVersion = undefined;
     this.#isInDoubt = !isUseless;
+    // What happens in the ordinary course is no failure.
     if (this.#expiries === 1 || this.#silences === 1) return 0;
+    this.#failures += 1;
     // Middleboxes cut quiet connections: whether the server can be read shows in the next attempt (rule E4). One that ends
     // a watch at once, without an event, has shown it already.
     const isBroken = watch.isOpen && isAway && !isSilence && !(error instanceof UnknownEventError);

@@ -1,7 +1,7 @@
 /**
- * How often the same content had to be written to an object again. Somebody who keeps undoing what we write is answered
- * less and less often; a write that failed has been undone by nobody and does not count. Content is remembered as a
- * digest.
+ * How often the same content had to be written to an object again, or the same object created or deleted again. Somebody
+ * who keeps undoing what we write is answered less and less often; a write that failed has been undone by nobody and does
+ * not count. Content is remembered as a digest.
  */
 import { backoffMs } from '../kube/backoff.ts';
 import type { KubeObject } from '../kube/objects.ts';
@@ -11,6 +11,10 @@ const FREE_REPAIRS = 3;
 const REPAIR_BACKOFF = { baseMs: 1_000, capMs: 300_000 };
 /** After so long without a repair of an object, the next one is free again. */
 const REPAIR_MEMORY_MS = 600_000;
+/** The same of an object that was written once: most writes are never undone, and would fill the memory. */
+const ONCE_MEMORY_MS = 60_000;
+/** After so long without a look at it, an object is mostly gone; if it is not, one more write to it is in vain. */
+const IN_VAIN_MEMORY_MS = 24 * 3_600_000;
 
 interface Repair {
   readonly digest: string;
@@ -24,10 +28,14 @@ interface Repair {
 interface InVain {
   readonly digest: string;
   readonly resourceVersion: string | undefined;
+  /** When it was last seen to be so, on the monotonic clock. */
+  readonly seenMs: number;
 }
 
 export class Repairs {
   readonly #repairs = new Map<string, Repair>();
+  /** Those that have been written once. */
+  readonly #once = new Map<string, Repair>();
   readonly #inVain = new Map<string, InVain>();
 
   /** How long to wait before content is written to an object again, in milliseconds; 0: it may be written now. */
@@ -36,35 +44,45 @@ export class Repairs {
     return repair === undefined ? 0 : Math.max(0, repair.notBeforeMs - performance.now());
   }
 
+  /** Whether anything was written to an object lately. */
+  has(id: string): boolean {
+    return this.#once.has(id) || this.#repairs.has(id);
+  }
+
   /** Records that content was written to an object. */
   wrote(id: string, digest: string): void {
     const before = this.#remembered(id, digest);
     const count = before === undefined ? 0 : before.count + 1;
     const wait = count < FREE_REPAIRS ? 0 : backoffMs(count - FREE_REPAIRS, REPAIR_BACKOFF, Math.random);
     // The one that was written last comes last.
+    this.#once.delete(id);
     this.#repairs.delete(id);
-    this.#repairs.set(id, { digest, count, notBeforeMs: performance.now() + wait });
+    (count === 0 ? this.#once : this.#repairs).set(id, { digest, count, notBeforeMs: performance.now() + wait });
     this.#forgetOld();
   }
 
   /** Number of objects of which writes are remembered. */
   get size(): number {
-    return this.#repairs.size;
+    return new Set([...this.#once.keys(), ...this.#repairs.keys(), ...this.#inVain.keys()]).size;
   }
 
   /** Records that an object, as the API server returned it, does not have the content that was just written to it. */
   inVain(id: string, digest: string, { metadata }: KubeObject): void {
-    this.#inVain.set(id, { digest, resourceVersion: metadata.resourceVersion });
+    this.#sawInVain(id, { digest, resourceVersion: metadata.resourceVersion });
+    this.#forgetOld();
   }
 
   /** Whether writing content to this version of an object is known to change nothing. */
   isInVain(id: string, digest: string, { metadata }: KubeObject): boolean {
     const known = this.#inVain.get(id);
-    return known?.digest === digest && known.resourceVersion === metadata.resourceVersion;
+    if (known?.digest !== digest || known.resourceVersion !== metadata.resourceVersion) return false;
+    this.#sawInVain(id, known);
+    return true;
   }
 
   /** Forgets an object that is gone. */
   forget(id: string): void {
+    this.#once.delete(id);
     this.#repairs.delete(id);
     this.#inVain.delete(id);
   }
@@ -72,15 +90,37 @@ export class Repairs {
   /** Forgets what says nothing any more: others may have deleted the object, as with its namespace. */
   #forgetOld(): void {
     const now = performance.now();
-    for (const [id, { notBeforeMs }] of this.#repairs) {
-      if (now - notBeforeMs < REPAIR_MEMORY_MS) return;
-      this.#repairs.delete(id);
+    for (const [repairs, memoryMs] of this.#memories()) {
+      for (const [id, { notBeforeMs }] of repairs) {
+        if (now - notBeforeMs < memoryMs) break;
+        repairs.delete(id);
+      }
+    }
+    for (const [id, { seenMs }] of this.#inVain) {
+      if (now - seenMs < IN_VAIN_MEMORY_MS) break;
+      this.#inVain.delete(id);
     }
   }
 
+  /** The one that was seen last comes last. */
+  #sawInVain(id: string, known: Omit<InVain, 'seenMs'>): void {
+    this.#inVain.delete(id);
+    this.#inVain.set(id, { ...known, seenMs: performance.now() });
+  }
+
+  #memories(): readonly (readonly [Map<string, Repair>, number])[] {
+    return [
+      [this.#once, ONCE_MEMORY_MS],
+      [this.#repairs, REPAIR_MEMORY_MS],
+    ];
+  }
+
   #remembered(id: string, digest: string): Repair | undefined {
-    const repair = this.#repairs.get(id);
-    const isRecent = repair !== undefined && performance.now() - repair.notBeforeMs < REPAIR_MEMORY_MS;
-    return isRecent && repair.digest === digest ? repair : undefined;
+    for (const [repairs, memoryMs] of this.#memories()) {
+      const repair = repairs.get(id);
+      const isRecent = repair !== undefined && performance.now() - repair.notBeforeMs < memoryMs;
+      if (isRecent && repair.digest === digest) return repair;
+    }
+    return undefined;
   }
 }

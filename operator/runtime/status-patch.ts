@@ -27,6 +27,8 @@ export interface StatusPatchOptions<T extends Reported> {
   readonly turn?: <R>(signal: AbortSignal, execute: () => Promise<R>) => Promise<R>;
   /** Time between two writes of one status, in milliseconds. */
   readonly periodMs: number;
+  /** Time in which a watch shows what was written, in milliseconds. @default 10000 */
+  readonly shownMs?: number;
   /** Called with an object as it was written. */
   readonly onWritten?: (written: T, before: T) => void;
 }
@@ -36,6 +38,9 @@ export type StatusOutcome = 'written' | 'unchanged' | { readonly waitMs: number 
 
 /** Time until a status is written of which the object has changed meanwhile, unless the watch shows it before. */
 const CONFLICT_MS = 1_000;
+
+/** An object that is still as it was before a write after so long was restored from a backup. */
+const SHOWN_MS = 10_000;
 
 /** The last write of one status. */
 interface Last {
@@ -60,15 +65,18 @@ export class StatusPatch<T extends Reported> {
    * @throws ApiError or ConnectionError if it cannot be written
    */
   async write(object: T, status: object, signal: AbortSignal): Promise<StatusOutcome> {
-    const { client, of, mayWrite, periodMs, onWritten, turn } = this.#options;
+    const { client, of, mayWrite, periodMs, shownMs = SHOWN_MS, onWritten, turn } = this.#options;
     const key = keyOf(object);
     const last = this.#last.get(key);
     if (isDeepStrictEqual(status, object.status)) return 'unchanged';
     // The watch has yet to show it, or the CRD drops a part of it.
     const { resourceVersion } = object.metadata;
-    if (last?.versions.includes(resourceVersion) === true && isDeepStrictEqual(status, last.status)) return 'unchanged';
-    const content = JSON.stringify(status, withoutTimes);
     const sinceLastMs = performance.now() - (last?.atMs ?? -Infinity);
+    if (last?.versions.includes(resourceVersion) === true && isDeepStrictEqual(status, last.status)) {
+      if (resourceVersion === last.versions.at(-1)) return 'unchanged';
+      if (sinceLastMs < shownMs) return { waitMs: shownMs - sinceLastMs };
+    }
+    const content = JSON.stringify(status, withoutTimes);
     const waitMs = Math.max(periodMs - sinceLastMs, this.#repairs.waitMs(key, content));
     if (waitMs > 0) return { waitMs };
     const target = { ...splitKey(key), subresource: 'status' };

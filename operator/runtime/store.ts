@@ -65,6 +65,8 @@ export interface StoreOptions<T> {
    */
   readonly onRelisted?: (first: boolean, lost: number, partition: string | undefined) => void;
   readonly onChange?: (change: Change<T>) => void;
+  /** Our own deletion of an object was accepted, and is shown: its name is free. */
+  readonly onDeleted?: (object: T) => void;
 }
 
 /** What one sink has filled. */
@@ -198,6 +200,7 @@ export class Store<T extends KubeObject> implements Lister<T> {
     if (part === undefined || part.objects.get(key) !== object) return;
     part.writes.deleted(key, object.metadata);
     this.#put(part, key, undefined);
+    this.#options.onDeleted?.(object);
   }
 
   #swapIn(part: Part<T>): void {

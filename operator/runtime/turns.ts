@@ -13,7 +13,8 @@ export interface Turns {
 /** How long a turn may take before others go first. */
 const TURN_MS = 10;
 
-class EventLoop implements Turns {
+/** Those of one event loop. */
+export class EventLoop implements Turns {
   /** When the present turn began, on the monotonic clock; undefined: nobody has asked in it. */
   #beganMs: number | undefined;
   readonly #waiting: (() => void)[] = [];

@@ -23,11 +23,23 @@ export interface SourceNamespaces {
   readonly unreadable: readonly string[];
   /** The state of a namespace; one that is being deleted is missing. */
   stateOf(name: string): SourceNamespaceState;
+  /** The uid of a namespace; undefined while that is not known. */
+  uidOf(name: string): string | undefined;
   /** Number of namespaces that were created for a target cluster. */
   createdFor(cluster: string): number;
   /** Calls the listener on each change of a namespace's state. @returns ends the subscription */
   subscribe(listener: NamespaceListener): () => void;
 }
+
+/**
+ * Reports whether a namespace is certainly gone: where only some are read, nothing is known of others.
+ * @param only those that are read; undefined: all
+ */
+export const isCertainlyGone = (
+  namespaces: Pick<SourceNamespaces, 'stateOf'>,
+  only: readonly string[] | undefined,
+  name: string,
+): boolean => only === undefined && namespaces.stateOf(name) === 'missing';
 
 abstract class Namespaces implements SourceNamespaces {
   readonly #listeners = new Set<NamespaceListener>();
@@ -35,6 +47,7 @@ abstract class Namespaces implements SourceNamespaces {
   abstract get synced(): boolean;
   abstract get unreadable(): readonly string[];
   abstract stateOf(name: string): SourceNamespaceState;
+  abstract uidOf(name: string): string | undefined;
   abstract createdFor(cluster: string): number;
 
   subscribe(listener: NamespaceListener): () => void {
@@ -76,6 +89,10 @@ export class WatchedNamespaces extends Namespaces {
 
   stateOf(name: string): SourceNamespaceState {
     return isLive(this.store.get(name)) ? 'exists' : 'missing';
+  }
+
+  uidOf(name: string): string | undefined {
+    return this.store.get(name)?.metadata.uid;
   }
 
   createdFor(cluster: string): number {
@@ -139,6 +156,10 @@ export class ListedNamespaces extends Namespaces {
     const known = this.#namespaces.get(name);
     if (known === undefined) return 'missing';
     return known.unlisted.size === 0 && known.refused.size === 0 ? 'exists' : 'unreadable';
+  }
+
+  uidOf(): undefined {
+    return undefined;
   }
 
   /** None is created where only some may be read. */

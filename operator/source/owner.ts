@@ -2,6 +2,7 @@
  * Whose an object of the source cluster is (rule A6): the target cluster, and what in it the object belongs to. Read
  * from labels and names alone, so that an operator that has just started knows what is ours.
  */
+import { derivingName } from '../../crds/mcs/derived-name.ts';
 import { Annotation, federatedEntry, isProbeName, Label, memberName, Value } from '../../crds/wire.ts';
 import type { EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 
@@ -49,9 +50,14 @@ export function mirroredName(mirror: string, cluster: string): string | undefine
   return mirror.endsWith(suffix) && mirror.length > suffix.length ? mirror.slice(0, -suffix.length) : undefined;
 }
 
-/** Name of the Service that an object is, or is the endpoints of. */
-const serviceOf = (object: KubeObject | EndpointSlice): string =>
-  ('addressType' in object ? object.metadata.labels?.[Label.serviceName] : undefined) ?? object.metadata.name;
+/**
+ * Name of the Service that an object is, or is the endpoints of. A slice of a federated Service that has lost its label is
+ * known by its name, before the dot.
+ */
+function serviceOf(object: KubeObject | EndpointSlice): string {
+  const { labels, name } = object.metadata;
+  return 'addressType' in object ? (labels?.[Label.serviceName] ?? name.replace(/\..*/, '')) : name;
+}
 
 /**
  * Reports whether a Service is a federated one, made by us or by Linkerd's controllers (rule I8): a mirror names its
@@ -108,4 +114,17 @@ function discovered(list: string | undefined, service: string): readonly string[
   const prefix = federatedEntry(service, '');
   const entries = (list ?? '').split(',').filter((entry) => entry.startsWith(prefix));
   return entries.map((entry) => entry.slice(prefix.length));
+}
+
+/** Reports whether an object is a federated Service, or a slice of one. */
+export const isOfFederation = (object: KubeObject): boolean =>
+  federationOf(object) !== undefined && ('addressType' in object || isFederated(object));
+
+/** The ServiceImport that an object is derived from, or, if it is a Service of anybody else, whose name it has. */
+export function importsOf(object: KubeObject): readonly string[] {
+  const derivedFrom = importOf(object);
+  if (derivedFrom !== undefined) return [derivedFrom];
+  const { name, namespace = '' } = object.metadata;
+  const service = 'addressType' in object ? undefined : derivingName(name);
+  return service === undefined ? [] : [`${namespace}/${service}`];
 }

@@ -19,6 +19,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { Reflector, type ReflectorState, type ReflectorTimings } from '../runtime/reflector.ts';
 import type { Store } from '../runtime/store.ts';
 import { logNamespaceAccess, sourceHealth, SourceProblems } from './advice.ts';
+import type { SelectedSlices } from './slices-of-others.ts';
 import { SourceStores, type SourceStoresOptions, WRITTEN_SLICES } from './stores.ts';
 
 export interface SourceOptions extends SourceStoresOptions {
@@ -37,8 +38,13 @@ export class SourceCluster extends SourceStores {
   readonly #options: SourceOptions;
   /** By namespace, if only some are read. */
   readonly #reflectors = new Map<string, Pick<Reflector<KubeObject>, 'reconnect'>[]>();
+  readonly #health = new Map<string, ReadHealth>();
   /** When a namespace was last re-checked, on the monotonic clock. */
   readonly #recheckedMs = new Map<string, number>();
+  /** Ends the watches; undefined before they begin. */
+  #stop: AbortSignal | undefined;
+  /** The watches of slices of derived Services. */
+  #ofDerived: readonly Promise<void>[] = [];
   /** Resolve once everything has been listed. */
   #waiting: (() => void)[] = [];
 
@@ -58,13 +64,22 @@ export class SourceCluster extends SourceStores {
 
   /** Watches until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
+    this.#stop = signal;
     await Promise.all([
       // All of them, as a Service that is not ours may have the name of a mirror.
       ...this.#watch(SERVICES, this.services, undefined, signal),
       ...this.#watch(ENDPOINTS, this.endpoints, Label.clusterName, signal),
       ...this.#watch(ENDPOINT_SLICES, this.slices, WRITTEN_SLICES, signal),
+      ...this.foreign.selected.flatMap((selected) => this.#watchSelected(selected, signal)),
       ...(this.watched === undefined ? [] : this.#watch(NAMESPACES, this.watched.store, undefined, signal)),
     ]);
+    await Promise.all(this.#ofDerived);
+  }
+
+  /** Watches the slices that Kubernetes makes of derived Services as well: there may be some from now on. */
+  watchDerived(): void {
+    if (this.#stop === undefined || this.#stop.aborted || this.#ofDerived.length > 0) return;
+    this.#ofDerived = this.#watchSelected(this.foreign.derived, this.#stop);
   }
 
   /**
@@ -123,9 +138,9 @@ export class SourceCluster extends SourceStores {
     store: Store<T>,
     labelSelector: string | undefined,
     signal: AbortSignal,
+    onState = (namespace: string | undefined, state: ReflectorState) => this.#reflected(resource, namespace, state),
   ): readonly Promise<void>[] {
-    const { client, timings, interruptions, namespace: own, log } = this.#options;
-    const health = sourceHealth(resource.plural, own, log, this.problems);
+    const { client, timings, interruptions } = this.#options;
     return store.partitions.map((namespace) => {
       const reflector = new Reflector<T>({
         client: () => client,
@@ -134,7 +149,7 @@ export class SourceCluster extends SourceStores {
         sink: store.sink(namespace),
         interruptions,
         ...(timings === undefined ? {} : { timings }),
-        onState: (state) => this.#reflected(resource, namespace, state, health),
+        onState: (state) => onState(namespace, state),
       });
       if (namespace !== undefined) {
         this.#reflectors.set(namespace, [...(this.#reflectors.get(namespace) ?? []), reflector]);
@@ -143,8 +158,23 @@ export class SourceCluster extends SourceStores {
     });
   }
 
-  #reflected({ plural }: Resource, namespace: string | undefined, state: ReflectorState, health: ReadHealth): void {
-    health.report(plural, state, namespace);
+  #watchSelected({ labelSelector, store }: SelectedSlices, signal: AbortSignal): readonly Promise<void>[] {
+    return this.#watch(ENDPOINT_SLICES, store, labelSelector, signal, (namespace, state) =>
+      this.#healthOf(ENDPOINT_SLICES).report(labelSelector, state, namespace),
+    );
+  }
+
+  /** What the reflectors of a resource come to together. */
+  #healthOf({ plural }: Resource): ReadHealth {
+    const { namespace, log } = this.#options;
+    const health = this.#health.get(plural) ?? sourceHealth(plural, namespace, log, this.problems);
+    this.#health.set(plural, health);
+    return health;
+  }
+
+  #reflected(resource: Resource, namespace: string | undefined, state: ReflectorState): void {
+    const { plural } = resource;
+    this.#healthOf(resource).report(plural, state, namespace);
     if (namespace === undefined) return;
     const access = this.listed?.reflected(namespace, plural, state);
     if (access === undefined) return;

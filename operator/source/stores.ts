@@ -3,7 +3,6 @@
  * and the names that other Services have; in the whole cluster, or in each of the namespaces that the operator is
  * limited to. Changes are reported to the Link whose they are. Who fills the stores is the business of others.
  */
-import { derivingName } from '../../crds/mcs/derived-name.ts';
 import { federatedName, KUBERNETES_SLICE_MANAGERS, Label } from '../../crds/wire.ts';
 import {
   ENDPOINT_SLICES,
@@ -17,20 +16,25 @@ import {
   splitKey,
 } from '../kube/objects.ts';
 import type { OwnedObjects } from '../mirror/observed.ts';
+import type { WriteThrough } from '../runtime/applier.ts';
 import { type Change, Store } from '../runtime/store.ts';
+import { SourceListeners } from './listeners.ts';
 import { ListedNamespaces, type SourceNamespaces, WatchedNamespaces } from './namespaces.ts';
 import {
   federationOf,
   importedClusters,
   importOf,
+  importsOf,
   indexValueOf,
   isFederated,
+  isOfFederation,
   memberClusters,
   mirroredName,
   type Owner,
   ownerOf,
   sameOwner,
 } from './owner.ts';
+import { servicesOf, SlicesOfOthers } from './slices-of-others.ts';
 import { trimDerivedService, trimEndpoints, trimForeignService, trimService, trimSlice } from './trim.ts';
 
 export interface SourceStoresOptions {
@@ -43,19 +47,18 @@ export interface SourceStoresOptions {
   readonly mirrorNamespaces?: readonly string[] | undefined;
 }
 
-/** Called with the key of a Link whose objects changed, or whose mirror's name another Service took or gave up. */
-export type SourceListener = (key: string, by: 'endpoints' | 'service') => void;
-
 /**
  * Selects the slices that an operator writes, and not those that Kubernetes makes of Endpoints and of pods: whatever else
  * somebody writes into that label does not hide one of ours.
  */
 export const WRITTEN_SLICES = `${Label.endpointSliceManagedBy} notin (${KUBERNETES_SLICE_MANAGERS.join(',')})`;
 
-export class SourceStores {
+export class SourceStores extends SourceListeners {
   readonly services: Store<Service>;
   readonly endpoints: Store<Endpoints>;
   readonly slices: Store<EndpointSlice>;
+  /** Those that others give our Services. */
+  readonly foreign: SlicesOfOthers;
   readonly namespaces: SourceNamespaces;
   /** Set if all namespaces are read. */
   protected readonly watched: WatchedNamespaces | undefined;
@@ -64,19 +67,18 @@ export class SourceStores {
   readonly #namespace: string;
   /** The namespaces that are read; undefined: all. */
   readonly #within: ReadonlySet<string> | undefined;
-  readonly #listeners = new Map<string, SourceListener>();
-  #federations: ((key: string) => void) | undefined;
-  #ofServices: ((key: string) => void) | undefined;
-  #imports: ((key: string) => void) | undefined;
 
   constructor({ namespace, mirrorNamespaces }: SourceStoresOptions) {
+    super();
     this.#namespace = namespace;
     this.#within = mirrorNamespaces && new Set([namespace, ...mirrorNamespaces]);
     this.services = this.#store(SERVICES, 'service', (service) => this.#trimmed(service));
     this.endpoints = this.#store(ENDPOINTS, 'endpoints', trimEndpoints);
-    this.slices = this.#store(ENDPOINT_SLICES, 'endpoints', (slice) =>
-      trimSlice(slice, this.ownerOf(slice) ?? federationOf(slice) ?? importOf(slice)),
-    );
+    this.slices = this.#store(ENDPOINT_SLICES, 'endpoints', (slice) => trimSlice(slice, this.#belonging(slice)));
+    this.foreign = new SlicesOfOthers({
+      ...{ namespace, within: this.#within, written: this.slices },
+      onChange: (service) => this.#foreignChanged(service),
+    });
     if (this.#within === undefined) {
       this.watched = new WatchedNamespaces(() => this.checkSynced());
       this.namespaces = this.watched;
@@ -93,50 +95,10 @@ export class SourceStores {
     return isListed && this.namespaces.synced;
   }
 
-  /**
-   * Reports the changes of one target cluster's objects.
-   * @returns ends the subscription
-   * @throws Error if the cluster has a listener: two would write the same mirrors
-   */
-  subscribe(cluster: string, listener: SourceListener): () => void {
-    if (this.#listeners.has(cluster)) throw new Error(`the mirrors of cluster "${cluster}" already have a listener`);
-    this.#listeners.set(cluster, listener);
-    return () => void this.#listeners.delete(cluster);
-  }
-
-  /**
-   * Reports the changes of federated Services, and of the Services that have their names: `namespace/name` of the members.
-   * @returns ends the subscription
-   * @throws Error if there is a listener: two would write the same Services
-   */
-  subscribeFederations(listener: (key: string) => void): () => void {
-    if (this.#federations !== undefined) throw new Error('the federated Services already have a listener');
-    this.#federations = listener;
-    return () => void (this.#federations = undefined);
-  }
-
-  /**
-   * Reports the changes of all Services: `namespace/name`.
-   * @returns ends the subscription
-   */
-  subscribeServices(listener: (key: string) => void): () => void {
-    this.#ofServices = listener;
-    return () => void (this.#ofServices = undefined);
-  }
-
-  /**
-   * Reports the changes of Services and slices that are derived from ServiceImports, and of the Services that have the
-   * name of a derived one: `namespace/name` of the ServiceImport.
-   * @returns ends the subscription
-   */
-  subscribeImports(listener: (key: string) => void): () => void {
-    this.#imports = listener;
-    return () => void (this.#imports = undefined);
-  }
-
   /** The Services and slices that are marked as derived from one ServiceImport. */
-  import(key: string): { readonly services: readonly Service[]; readonly slices: readonly EndpointSlice[] } {
-    return { services: this.services.by('import', key), slices: this.slices.by('import', key) };
+  import(key: string): Omit<OwnedObjects, 'endpoints'> {
+    const services = this.services.by('import', key);
+    return { services, slices: this.slices.by('import', key), foreign: this.foreign.of(services, true) };
   }
 
   /** The keys of all ServiceImports from which anything is derived. */
@@ -151,11 +113,13 @@ export class SourceStores {
   }
 
   /** The Service that has the name of a federated one, whoever's it is, and the slices that are marked as its own. */
-  federation(key: string): { readonly live: Service | undefined; readonly slices: readonly EndpointSlice[] } {
+  federation(key: string): Pick<OwnedObjects, 'slices' | 'foreign'> & { readonly live: Service | undefined } {
     const { namespace, name } = splitKey(key);
+    const live = this.services.get(`${namespace}/${federatedName(name)}`);
     return {
-      live: this.services.get(`${namespace}/${federatedName(name)}`),
+      live,
       slices: this.slices.by('federation', key),
+      foreign: live !== undefined && isFederated(live) ? this.foreign.of([live], true) : undefined,
     };
   }
 
@@ -173,10 +137,12 @@ export class SourceStores {
   /** The objects of one owner. */
   ownedBy(owner: Owner): OwnedObjects {
     const value = indexValueOf(owner);
+    const services = this.services.by('owner', value);
     return {
-      services: this.services.by('owner', value),
+      services,
       endpoints: this.endpoints.by('owner', value),
       slices: this.slices.by('owner', value),
+      foreign: this.foreign.of(services, false),
     };
   }
 
@@ -203,6 +169,13 @@ export class SourceStores {
     return service !== undefined && this.ownerOf(service)?.cluster !== cluster;
   }
 
+  /** The stores of what is written here. */
+  get written(): Readonly<Record<string, WriteThrough>> {
+    const { services, endpoints, slices, foreign } = this;
+    const selected = foreign.all.map(({ labelSelector, store }) => [labelSelector, store] as const);
+    return { services, endpoints, endpointslices: slices, ...Object.fromEntries(selected) };
+  }
+
   /** Called when a list has completed. */
   protected checkSynced(): void {
     // Nobody waits.
@@ -214,6 +187,22 @@ export class SourceStores {
 
   protected ownerOf(object: KubeObject): Owner | undefined {
     return ownerOf(object, this.#namespace);
+  }
+
+  /** The Service that an object names, if it is a slice that is not ours. */
+  #namedByOthers(object: KubeObject | EndpointSlice): readonly string[] {
+    return 'addressType' in object && this.#belonging(object) === undefined ? servicesOf(object) : [];
+  }
+
+  /** What a slice belongs to, by its labels; undefined: it is not ours. */
+  #belonging(slice: EndpointSlice): unknown {
+    return this.ownerOf(slice) ?? federationOf(slice) ?? importOf(slice);
+  }
+
+  /** Reports slices of others to whoever writes their Service. */
+  #foreignChanged(key: string): void {
+    const service = this.services.get(key);
+    if (service !== undefined) this.#changed({ key, before: service, after: service }, 'endpoints');
   }
 
   #trimmed(service: Service): Service {
@@ -243,21 +232,26 @@ export class SourceStores {
         member: (object) => (isOfFederation(object) ? memberClusters(object) : []),
         import: (object) => [importOf(object)].filter((key) => key !== undefined),
         source: (object) => (importOf(object) === undefined ? [] : importedClusters(object)),
+        foreign: (object) => this.#namedByOthers(object),
       },
       onRelisted: (_first, _lost, namespace) => {
         if (namespace !== undefined) this.listed?.listed(namespace, plural);
         this.checkSynced();
       },
       onChange: (change) => this.#changed(change, by),
+      onDeleted: (object) => this.#freed(object),
     });
   }
 
   #changed({ key, before, after }: Change<Service | Endpoints | EndpointSlice>, by: 'endpoints' | 'service'): void {
-    if (by === 'service') this.#ofServices?.(key);
+    if (by === 'service') this.ofServices?.(key);
+    for (const object of [before, after]) {
+      for (const each of object ? this.#namedByOthers(object) : []) this.#foreignChanged(each);
+    }
     const federation = [before, after].map((each) => each && federationOf(each)).find((key) => key !== undefined);
-    if (federation !== undefined) this.#federations?.(federation);
+    if (federation !== undefined) this.ofFederations?.(federation);
     for (const each of new Set([before, after].flatMap((object) => (object ? importsOf(object) : []))))
-      this.#imports?.(each);
+      this.ofImports?.(each);
     const was = before && this.ownerOf(before);
     const is = after && this.ownerOf(after);
     const affected = [was, is].filter((owner) => owner !== undefined);
@@ -267,28 +261,27 @@ export class SourceStores {
     if (object !== undefined && !('addressType' in object) && isPassedOn) affected.push(...this.#whoWants(object));
     affected.forEach((owner, at) => {
       if (affected.findIndex((each) => sameOwner(each, owner)) === at)
-        this.#listeners.get(owner.cluster)?.(owner.key, by);
+        this.ofClusters.get(owner.cluster)?.(owner.key, by);
     });
+  }
+
+  /** Tells others that may wait for the name of what we deleted: who wrote it knows, and the watch tells nothing new. */
+  #freed(object: Service | Endpoints | EndpointSlice): void {
+    if ('addressType' in object) return;
+    const was = this.ownerOf(object)?.cluster;
+    for (const { cluster, key } of this.#whoWants(object)) {
+      if (cluster !== was) this.ofClusters.get(cluster)?.(key, 'service');
+    }
+    const joined = isFederated(object) ? undefined : federationOf(object);
+    if (joined !== undefined) this.ofFederations?.(joined);
+    if (importOf(object) === undefined) for (const each of importsOf(object)) this.ofImports?.(each);
   }
 
   /** Those whose mirror would have the name of a Service. */
   #whoWants({ metadata: { namespace = '', name } }: KubeObject): readonly Owner[] {
-    return [...this.#listeners.keys()].flatMap((cluster) => {
+    return [...this.ofClusters.keys()].flatMap((cluster) => {
       const remote = mirroredName(name, cluster);
       return remote === undefined ? [] : [{ cluster, key: `${namespace}/${remote}` }];
     });
   }
-}
-
-/** Reports whether an object is a federated Service, or a slice of one. */
-const isOfFederation = (object: KubeObject): boolean =>
-  federationOf(object) !== undefined && ('addressType' in object || isFederated(object));
-
-/** The ServiceImport that an object is derived from, or, if it is a Service of anybody else, whose name it has. */
-function importsOf(object: KubeObject): readonly string[] {
-  const derivedFrom = importOf(object);
-  if (derivedFrom !== undefined) return [derivedFrom];
-  const { name, namespace = '' } = object.metadata;
-  const service = 'addressType' in object ? undefined : derivingName(name);
-  return service === undefined ? [] : [`${namespace}/${service}`];
 }

@@ -54,13 +54,24 @@ export const trimEndpoints = (object: Endpoints): Endpoints =>
   ({ metadata: trimMetadata(object), subsets: object.subsets }) as Endpoints;
 
 /** @param of what it belongs to; undefined: it is not ours, but may become so */
-export function trimSlice({ metadata, addressType, endpoints, ports }: EndpointSlice, of: unknown): EndpointSlice {
-  const { name, namespace, uid, resourceVersion } = metadata;
-  const trimmed =
-    of === undefined
-      ? { metadata: { name, namespace, uid, resourceVersion }, addressType, endpoints: [] }
-      : { metadata: trimMetadata({ metadata }), addressType, endpoints, ports };
-  return trimmed as EndpointSlice;
+export function trimSlice(slice: EndpointSlice, of: unknown): EndpointSlice {
+  if (of === undefined) return trimForeignSlice(slice);
+  const { addressType, endpoints, ports } = slice;
+  return { metadata: trimMetadata(slice), addressType, endpoints, ports } as EndpointSlice;
+}
+
+/** A slice that is not ours: what matters is its name, and that of its Service. */
+export function trimForeignSlice({ metadata, addressType }: EndpointSlice): EndpointSlice {
+  const { name, namespace, uid, resourceVersion, labels } = metadata;
+  const service = labels?.[Label.serviceName];
+  return {
+    metadata: {
+      ...{ name, namespace, uid, resourceVersion },
+      ...(service !== undefined && { labels: { [Label.serviceName]: service } }),
+    },
+    addressType,
+    endpoints: [],
+  } as EndpointSlice;
 }
 
 export function trimNamespace({ metadata }: Namespace): Namespace {

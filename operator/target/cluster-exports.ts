@@ -172,6 +172,19 @@ export class ClusterExports {
     this.#servicesOf(key)?.forgetAnswer(key);
   }
 
+  /**
+   * Whether the cluster, asked for the pods behind an exported Service, has answered that this is not among them. If it has
+   * not been asked, it is, and `onChange` is called when it has answered.
+   */
+  lacksPod(key: string, hostname: string): boolean {
+    return this.#servicesOf(key)?.lacksPod(key, hostname) === true;
+  }
+
+  /** Forgets what the cluster answered about the pods behind an exported Service. */
+  forgetPods(key: string): void {
+    this.#servicesOf(key)?.forgetPods(key);
+  }
+
   readonly #unanswered = (key: string, error: unknown): void =>
     this.#options.log.debug({ export: key, error: describe(error) }, 'the cluster does not say what is exported');
 

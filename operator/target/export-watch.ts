@@ -9,6 +9,7 @@ import { type EndpointSlice, type Service, SERVICES } from '../kube/objects.ts';
 import { DEFAULT_TIMINGS } from '../runtime/reflector.ts';
 import { type Exported, exportedAs } from './exported.ts';
 import { readService } from './objects.ts';
+import { PodRereads } from './pod-rereads.ts';
 import { Rereads } from './rereads.ts';
 import { type SelectedOptions, SelectedServices, type WatchSettings } from './selected.ts';
 
@@ -49,7 +50,7 @@ export interface ExportWatchOptions extends WatchSettings {
 }
 
 /** What differs between the watches of each selector. */
-type Watched = Pick<SelectedOptions, 'selector' | 'prefix' | 'readsSlices' | 'onService' | 'onSlices'>;
+type Watched = Pick<SelectedOptions, 'selector' | 'prefix' | 'readsSlices' | 'onService' | 'onSlices' | 'onPods'>;
 
 export class ExportWatch {
   readonly #options: ExportWatchOptions;
@@ -60,6 +61,7 @@ export class ExportWatch {
   #members: SelectedServices | undefined;
   readonly #rereads: Rereads<Service>;
   readonly #memberRereads: Rereads<Service>;
+  readonly #podRereads: PodRereads;
   readonly #stopped = new AbortController();
 
   constructor(options: ExportWatchOptions) {
@@ -70,6 +72,13 @@ export class ExportWatch {
     const common = { of: SERVICES, read: readService, onUnanswered, backoff };
     this.#rereads = new Rereads<Service>({ ...common, onAnswer });
     this.#memberRereads = new Rereads<Service>({ ...common, onAnswer: (key) => onMemberAnswer?.(key) });
+    this.#podRereads = new PodRereads({
+      get: (key) => this.#gateway?.get(key),
+      isLabelled: (labels) => options.selectors.gateway?.matches(labels) === true,
+      onAnswer,
+      onUnanswered,
+      backoff,
+    });
   }
 
   /** Whether every exported Service and every member is known: only then is one that is not there known to be gone. */
@@ -114,6 +123,21 @@ export class ExportWatch {
     this.#rereads.forget(key);
   }
 
+  /** Asks the target for the pods behind one Service, unless it has been asked. */
+  askForPods(key: string): void {
+    this.#podRereads.ask(key);
+  }
+
+  /** Whether the target, asked for the pods behind one Service, has answered that this is not among them. */
+  lacksPod(key: string, hostname: string): boolean {
+    return this.#podRereads.lacks(key, hostname);
+  }
+
+  /** Forgets what the target answers when it is asked for the pods behind one Service. */
+  forgetPods(key: string): void {
+    this.#podRereads.forget(key);
+  }
+
   /** Asks the target for one Service as a member, unless it has been asked. */
   askForMember(key: string): void {
     this.#memberRereads.ask(key);
@@ -136,6 +160,7 @@ export class ExportWatch {
   askAnew(): void {
     this.#rereads.askAnew((key) => this.confirms(key));
     this.#memberRereads.askAnew((key) => this.confirmsNoMember(key));
+    this.#podRereads.askAnew(() => false);
   }
 
   /** Number of exported Services; one that is exported in both modes counts twice. */
@@ -178,13 +203,14 @@ export class ExportWatch {
   run(client: KubeClient, signal: AbortSignal): void {
     this.#isRunning = true;
     const either = AbortSignal.any([signal, this.#stopped.signal]);
-    for (const rereads of [this.#rereads, this.#memberRereads]) rereads.run(client, either);
+    for (const rereads of [this.#rereads, this.#memberRereads, this.#podRereads]) rereads.run(client, either);
     const { onChange, onMember, selectors } = this.#options;
     const { gateway, flat, members, readsMemberSlices = false } = selectors;
     const onService = (key: string): void => this.#changed(key);
     const watch = (watched: Watched): SelectedServices => this.#watch(watched, client, signal);
     if (gateway !== undefined) {
-      this.#gateway = watch({ selector: gateway, readsSlices: true, onService, onSlices: onChange });
+      const onPods = (key: string): void => this.#podRereads.forget(key);
+      this.#gateway = watch({ selector: gateway, readsSlices: true, onService, onSlices: onChange, onPods });
     }
     if (flat !== undefined) {
       const onSlices = (key: string): void => onChange(key);
@@ -224,6 +250,7 @@ export class ExportWatch {
 
   #changed(key: string): void {
     this.#rereads.forget(key);
+    this.#podRereads.forget(key);
     this.#options.onChange(key);
   }
 
@@ -253,6 +280,7 @@ export class ExportWatch {
         if (this.synced) onRelisted(lost);
       },
       onSlicesRelisted: () => {
+        this.#podRereads.askAnew(() => false);
         if (this.synced) onSlicesRelisted();
       },
       onState,

@@ -19,6 +19,7 @@ import { Store } from '../runtime/store.ts';
 import { weightOf } from '../runtime/weight.ts';
 import { MAX_BYTES, MAX_OBJECTS } from './bounds.ts';
 import { type Read, readExportedService, readExportedSlice, serviceKeys } from './objects.ts';
+import { haveMoved, PodRereads } from './pod-rereads.ts';
 import { Rereads } from './rereads.ts';
 import { SlicesByName } from './slices-by-name.ts';
 import { WatchedStore, type WatchedStoreOptions } from './watched-store.ts';
@@ -53,6 +54,7 @@ export class ExportedServices {
   readonly #services: WatchedStore<Service>;
   readonly #slices: SlicesByName;
   readonly #rereads: Rereads<Service>;
+  readonly #podRereads: PodRereads;
 
   /** Starts watching. */
   constructor(options: ExportedServicesOptions) {
@@ -62,14 +64,10 @@ export class ExportedServices {
       wanting: () => [...options.exported()].map((key) => ({ key, name: splitKey(key).name, isLabelAwaited: false })),
     });
     const { client, onChange, onUnanswered, timings, signal } = options;
-    this.#rereads = new Rereads<Service>({
-      of: SERVICES,
-      read: readExportedService,
-      onAnswer: onChange,
-      onUnanswered,
-      backoff: timings?.backoff ?? DEFAULT_TIMINGS.backoff,
-    });
-    this.#rereads.run(client, signal);
+    const common = { onAnswer: onChange, onUnanswered, backoff: timings?.backoff ?? DEFAULT_TIMINGS.backoff };
+    this.#rereads = new Rereads<Service>({ ...common, of: SERVICES, read: readExportedService });
+    this.#podRereads = new PodRereads({ ...common, get: (key) => this.get(key), isLabelled: () => true });
+    for (const rereads of [this.#rereads, this.#podRereads]) rereads.run(client, signal);
     this.#services = this.#watchServices();
     signal.addEventListener('abort', () => this.#slices.stop(), { once: true });
   }
@@ -98,6 +96,20 @@ export class ExportedServices {
     this.#rereads.forget(key);
   }
 
+  /**
+   * Whether the cluster, asked for the pods behind one exported Service, has answered that this is not among them. If it has
+   * not been asked, it is, and `onChange` is called when it has answered.
+   */
+  lacksPod(key: string, hostname: string): boolean {
+    this.#podRereads.ask(key);
+    return this.#podRereads.lacks(key, hostname);
+  }
+
+  /** Forgets what the cluster answered about the pods behind one Service. */
+  forgetPods(key: string): void {
+    this.#podRereads.forget(key);
+  }
+
   #isNone(key: string): boolean {
     const answer = this.#rereads.answer(key);
     return answer !== undefined && answer.object === undefined;
@@ -120,11 +132,13 @@ export class ExportedServices {
       trim: (object) => this.#checked(readExportedService(object)),
       onRelisted: () => {
         this.#rereads.askAnew((key) => this.#isNone(key));
+        this.#podRereads.askAnew(() => false);
         this.#options.onRelisted();
         this.#allChanged();
       },
       onChange: ({ key }) => {
         this.#rereads.forget(key);
+        this.#podRereads.forget(key);
         if (this.#options.isExported(key)) this.#options.onChange(key);
       },
     });
@@ -137,9 +151,16 @@ export class ExportedServices {
       weigh: weightOf,
       trim: (object) => this.#checked(readSlice(object)),
       indexes: { service: serviceKeys },
-      onRelisted: () => this.#allChanged(names),
+      onRelisted: () => {
+        this.#podRereads.askAnew(() => false);
+        this.#allChanged(names);
+      },
       onChange: ({ before, after }) => {
-        for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) if (isExported(key)) onChange(key);
+        const isMove = haveMoved(before, after);
+        for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) {
+          if (isMove) this.#podRereads.forget(key);
+          if (isExported(key)) onChange(key);
+        }
       },
     });
     return this.#watch(reflector, { store, resource: ENDPOINT_SLICES, labelSelector });

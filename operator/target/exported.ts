@@ -1,6 +1,6 @@
 /** How a Service is exported, and which slices are behind it, decided from the objects. Pure. */
 import type { MirrorMode } from '../../constructs/mirror/index.ts';
-import type { EndpointSlice, Service } from '../kube/objects.ts';
+import { type EndpointSlice, hasSelector, type Service } from '../kube/objects.ts';
 
 /** A Service, and how it is exported. */
 export interface Exported {
@@ -15,8 +15,6 @@ export interface Exported {
  */
 export const exportedAs = (gateway: Service | undefined, flat: Service | undefined): Exported | undefined =>
   flat === undefined ? gateway && { service: gateway, mode: 'gateway' } : { service: flat, mode: 'remote-discovery' };
-
-export const hasSelector = ({ spec }: Service): boolean => Object.keys(spec?.selector ?? {}).length > 0;
 
 /**
  * Reports whether the slices behind a Service must be found by its name too: it has no selector, or its labelled slices,

@@ -5,6 +5,7 @@
  * reports it, is never held.
  */
 import { createHash } from 'node:crypto';
+import { Confirmed, type Digest } from './confirmed.ts';
 
 /** So many mirrors may always go at once. */
 const ALWAYS = 10;
@@ -45,10 +46,12 @@ const KINDS: readonly ((key: string) => boolean)[] = [
 
 export class Losses {
   readonly #held = new Set<string>();
-  /** Keys that a watch reported as gone, or whose deletion was confirmed, and whose mirrors are about to go. */
+  /** Keys that a watch reported as gone, and whose mirrors are about to go. */
   readonly #leaving = new Set<string>();
   /** Number of those at which they are looked through. */
   #mostLeaving = LOOKED_THROUGH;
+  /** What the user has confirmed, now or before a restart: no list holds it again. */
+  readonly confirmed = new Confirmed();
   /** The confirmation that was there when something came to be held: it was of another loss. */
   #former = '';
 
@@ -87,6 +90,7 @@ export class Losses {
       return false;
     }
     this.#leaving.delete(key);
+    if (state === 'exported') this.confirmed.forget(key);
     return state === 'exported' && this.#held.delete(key);
   }
 
@@ -127,29 +131,47 @@ export class Losses {
     confirmed: string | undefined,
   ): readonly string[] {
     this.forgetGone(mirrored);
-    const isGone = (key: string): boolean => stateOf(key) === 'gone' && !this.#leaving.has(key);
     const all = [...mirrored];
+    for (const key of all) if (stateOf(key) === 'exported') this.confirmed.forget(key);
+    const isGone = (key: string): boolean =>
+      stateOf(key) === 'gone' && !this.#leaving.has(key) && !this.confirmed.has(key);
     const going = KINDS.flatMap((isOfKind) => {
       const ofKind = all.filter(isOfKind);
       const gone = ofKind.filter(isGone);
       return gone.length > Math.max(ALWAYS, ofKind.length * PART) ? gone : [];
     });
-    const before = [...this.#held];
+    const before = new Set(this.#held);
     // What is held stays held: a target that is being restored lists its Services bit by bit.
-    const stays = before.filter((key) => mirrored.has(key) && stateOf(key) !== 'exported');
-    if (going.length > 0 && before.length === 0) this.#former = confirmed ?? '';
+    const stays = [...before].filter((key) => mirrored.has(key) && stateOf(key) !== 'exported');
+    // Also beside what is still held: together they may be what an earlier loss was.
+    if (going.some((key) => !before.has(key))) this.#former = confirmed ?? '';
     this.#held.clear();
     for (const key of [...going, ...stays]) this.#held.add(key);
-    return before.filter((key) => !this.#held.has(key));
+    return [...before].filter((key) => !this.#held.has(key));
   }
 
-  /** The user confirmed a loss. Returns the keys that may go now; none if it is not what is held. */
+  /** Reports whether this confirms what is held. What is held is remembered as confirmed, and still held. */
+  confirming(confirmed: string | undefined): boolean {
+    const isConfirmed = confirmed !== undefined && confirmed === this.confirmation;
+    if (isConfirmed) this.confirmed.add(this.#held);
+    return isConfirmed;
+  }
+
+  /** The user confirmed a loss. Returns the keys that may go now; none if what is held is, by now, another one. */
   confirm(confirmed: string | undefined): readonly string[] {
-    if (confirmed === undefined || confirmed !== this.confirmation) return [];
-    const released = [...this.#held];
-    this.#held.clear();
-    // A list that comes before they are gone must not hold them again.
-    for (const key of released) this.#leaving.add(key);
-    return released;
+    if (this.confirming(confirmed)) return this.#release([...this.#held]);
+    for (const key of this.#held) this.confirmed.forget(key);
+    return [];
+  }
+
+  /** What was confirmed before a restart. Returns the keys that may go now. */
+  resume(confirmed: Iterable<Digest>): readonly string[] {
+    this.confirmed.addDigests(confirmed);
+    return this.#release([...this.#held].filter((key) => this.confirmed.has(key)));
+  }
+
+  #release(keys: readonly string[]): readonly string[] {
+    for (const key of keys) this.#held.delete(key);
+    return keys;
   }
 }

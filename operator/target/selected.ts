@@ -8,6 +8,7 @@ import type { Selector } from '../../crds/selector.ts';
 import type { KubeClient } from '../kube/client.ts';
 import {
   ENDPOINT_SLICES,
+  hasSelector,
   keyOf,
   type EndpointSlice,
   type KubeObject,
@@ -19,8 +20,9 @@ import type { ReflectorState, ReflectorTimings } from '../runtime/reflector.ts';
 import { Store } from '../runtime/store.ts';
 import { weightOf } from '../runtime/weight.ts';
 import { MAX_BYTES, MAX_OBJECTS } from './bounds.ts';
-import { hasSelector, needsByName, slicesBehind } from './exported.ts';
+import { needsByName, slicesBehind } from './exported.ts';
 import { type Read, readService, readSlice as readTargetSlice, serviceKeys } from './objects.ts';
+import { haveMoved, leftOf } from './pod-rereads.ts';
 import { SlicesByName, type Wanting } from './slices-by-name.ts';
 import { WatchedStore } from './watched-store.ts';
 
@@ -57,6 +59,8 @@ export interface SelectedOptions extends WatchSettings {
    * @param left hostnames of pods that a watch, not a list, reported as gone from a slice of the Service
    */
   readonly onSlices?: (key: string, left?: readonly string[]) => void;
+  /** Called before that if pods with a hostname have come or gone, by a watch or a list. */
+  readonly onPods?: (key: string) => void;
   /**
    * Called when Services were listed anew.
    * @param lost whether Services are no longer selected, and this list was not asked for by `relist`
@@ -165,7 +169,7 @@ export class SelectedServices {
   }
 
   #watchSlices(id: string, labelSelector: string): WatchedStore<EndpointSlice> {
-    const { onSlices, onSlicesRelisted, readSlice = readTargetSlice } = this.#options;
+    const { onSlices, onPods, onSlicesRelisted, readSlice = readTargetSlice } = this.#options;
     const store = new Store<EndpointSlice>({
       weigh: weightOf,
       trim: (object) => this.#checked(readSlice(object)),
@@ -180,9 +184,12 @@ export class SelectedServices {
       },
       onChange: ({ before, after, isListed }) => {
         if (this.#labelled?.store.synced === true && this.#byName.synced) this.#byName.reconsider();
-        const there = hostnamesOf(after);
-        const left = isListed === true ? [] : [...hostnamesOf(before)].filter((hostname) => !there.has(hostname));
-        for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) onSlices?.(key, left);
+        const left = isListed === true ? [] : leftOf(before, after);
+        const isMove = haveMoved(before, after);
+        for (const key of new Set([...serviceKeys(before), ...serviceKeys(after)])) {
+          if (isMove) onPods?.(key);
+          onSlices?.(key, left);
+        }
       },
     });
     return this.#watch(id, store, ENDPOINT_SLICES, labelSelector);
@@ -233,6 +240,3 @@ export class SelectedServices {
     return undefined;
   }
 }
-
-const hostnamesOf = (slice: EndpointSlice | undefined): ReadonlySet<string> =>
-  new Set((slice?.endpoints ?? []).flatMap(({ hostname }) => hostname ?? []));

@@ -38,7 +38,7 @@ export interface TargetOptions extends Omit<
 /** What a target exports, as far as it is known at a moment. */
 export type TargetView = Pick<
   Target,
-  'decides' | 'confirms' | 'get' | 'size' | 'keys' | 'slicesOf' | 'decidesMember' | 'member'
+  'decides' | 'confirms' | 'lacksPod' | 'get' | 'size' | 'keys' | 'slicesOf' | 'decidesMember' | 'member'
 >;
 
 /** What of a target is federated, as far as it is known at a moment. */
@@ -95,6 +95,21 @@ export class Target {
   /** Forgets what the target answers when it is asked for one Service. */
   forgetAnswer(key: string): void {
     this.#watchOf(key)?.forgetAnswer(key);
+  }
+
+  /** Whether the target, asked for the pods behind one Service, has answered that this is not among them (rule D5). */
+  lacksPod(key: string, hostname: string): boolean {
+    return this.#watchOf(key)?.lacksPod(key, hostname) ?? true;
+  }
+
+  /** Asks the target for the pods behind one Service, unless it has been asked. */
+  askForPods(key: string): void {
+    this.#watchOf(key)?.askForPods(key);
+  }
+
+  /** Forgets what the target answers when it is asked for the pods behind one Service. */
+  forgetPods(key: string): void {
+    this.#watchOf(key)?.forgetPods(key);
   }
 
   /** Whether the target, asked for the one Service, has answered that it is no member. */

@@ -17,6 +17,7 @@ export const KINDS = {
   'many-values': 'a Service with a million labels',
   'short-watches': 'each watch ends after one event',
   malformed: '94,000 Services that no API server would store',
+  headless: 'a headless Service with 0.25 MB of annotations and 10,000 pods',
 } as const;
 export type Kind = keyof typeof KINDS;
 
@@ -24,6 +25,7 @@ const PAGE = 500;
 const HUGE = { count: 50_000, bytes: 100_000 };
 const LABELS = 1_000_000;
 const MALFORMED = 94_000;
+const HEADLESS = { bytes: 250_000, slices: 100, podsOfSlice: 100 };
 const CHUNK = Buffer.alloc(1 << 20, 'a');
 
 const exported = { 'mirror.linkerd.io/exported': 'true' };
@@ -104,10 +106,34 @@ const list = (kind: Kind, response: ServerResponse): void => {
         spec: { ports: 'none' },
       }));
       return;
+    case 'headless': {
+      const set = service('set', HEADLESS.bytes) as { readonly spec: object };
+      response.end(listOf([{ ...set, spec: { ...set.spec, clusterIP: 'None' } }]));
+      return;
+    }
     default:
       response.end(listOf([]));
   }
 };
+
+/** The slices of the headless Service. */
+const slices = (): readonly object[] =>
+  Array.from({ length: HEADLESS.slices }, (_, at) => ({
+    metadata: {
+      name: `set-${at}`,
+      namespace: 'shop',
+      uid: `slice-${at}`,
+      resourceVersion: '1',
+      labels: { ...exported, 'kubernetes.io/service-name': 'set' },
+    },
+    addressType: 'IPv4',
+    endpoints: Array.from({ length: HEADLESS.podsOfSlice }, (_each, pod) => ({
+      addresses: [`10.${at}.0.${pod + 1}`],
+      conditions: { ready: true },
+      hostname: `set-${at * HEADLESS.podsOfSlice + pod}`,
+    })),
+    ports: [{ name: '', port: 80, protocol: 'TCP' }],
+  }));
 
 const watch = (kind: Kind, response: ServerResponse): void => {
   switch (kind) {
@@ -136,7 +162,13 @@ if (!isMainThread && parentPort !== null) {
     counts[kind] = (counts[kind] ?? 0) + 1;
     response.setHeader('content-type', 'application/json');
     response.on('error', () => undefined);
-    if (!(kind in KINDS) || !url.includes('services')) response.end(listOf([]));
+    // It would be flat as well, which goes first.
+    const isFlat = kind === 'headless' && url.includes('remote-discovery');
+    const isOfSlices = kind === 'headless' && url.includes('endpointslices');
+    if (isFlat && !url.includes('watch=true')) response.end(listOf([]));
+    else if (isOfSlices && url.includes('watch=true')) response.flushHeaders();
+    else if (isOfSlices) response.end(listOf(slices()));
+    else if (!(kind in KINDS) || !url.includes('services')) response.end(listOf([]));
     else if (url.includes('watch=true')) watch(kind as Kind, response);
     else list(kind as Kind, response);
   });

@@ -3,12 +3,14 @@
  * answered nothing, requests, log lines, and how long an export of another Link takes meanwhile.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { OPERATOR_SETTINGS } from '../../crds/operator-settings.ts';
+import { Label } from '../../crds/wire.ts';
 import { credentials, link } from '../support/builders.ts';
 import { askAdmin } from '../support/metrics.ts';
 import { HostileTarget, KINDS, type Kind } from './hostile-target.ts';
 import type { Row } from './report.ts';
 import { secondsOfExport } from './export-time.ts';
-import { addExported, exportedTo } from './services.ts';
+import { addExported, exportedTo, NAMESPACE } from './services.ts';
 import { Stage, type StageOptions } from './stage.ts';
 
 const HEALTHY = 'west';
@@ -17,6 +19,8 @@ const EACH_MS = 15_000;
 /** Until something is exported to the healthy Link, and between two exports. */
 const EXPORT_EVERY_MS = 4_000;
 const EXPORTS = 3;
+/** What is written for one Link, at most, by default (rule E10). */
+const WRITTEN_GOAL_MB = Number(OPERATOR_SETTINGS.maxWrittenMib.default);
 const SAMPLE_MS = 20;
 const MEMORY_EVERY = 25;
 /** Another Link's export while one target misbehaves. */
@@ -51,7 +55,7 @@ const beside = async (stage: Stage, target: HostileTarget, kind: Kind): Promise<
   const sampled = sample(stage, ended.signal);
   const began = performance.now();
   await east.apply(credentials(name, kubeconfig));
-  await east.apply(link(name, { probeSpec: undefined }));
+  await east.apply(link(name, { probeSpec: undefined, enableHeadlessServices: true }));
   let slowest = 0;
   for (let at = 0; at < EXPORTS; at += 1) {
     await sleep(EXPORT_EVERY_MS);
@@ -60,6 +64,7 @@ const beside = async (stage: Stage, target: HostileTarget, kind: Kind): Promise<
   await sleep(Math.max(0, began + EACH_MS - performance.now()));
   ended.abort();
   const { memoryMb, silentMs } = await sampled;
+  const written = await writtenFor(stage, name);
   const requests = await target.requests(kind);
   if (requests === 0) throw new Error(`${name}: the operator asked it for nothing`);
   await east.delete(link(name));
@@ -69,9 +74,26 @@ const beside = async (stage: Stage, target: HostileTarget, kind: Kind): Promise<
     { measure: '  longest time without an answer of /healthz', value: silentMs, unit: 'ms' },
     { measure: '  an export of another Link → ready, slowest', value: slowest, unit: 's', goal: EXPORT_GOAL_S },
     { measure: `  requests to it in ${EACH_MS / 1000} s`, value: requests, unit: '' },
+    { measure: '  written for it: objects', value: written.objects, unit: '' },
+    { measure: '  written for it', value: written.megabytes, unit: 'MB', goal: WRITTEN_GOAL_MB },
     { measure: '  log lines', value: operator.log().length - lines, unit: '' },
   ];
 };
+
+/** What the source holds of a target, as JSON. */
+async function writtenFor(
+  { east }: Stage,
+  cluster: string,
+): Promise<{ readonly objects: number; readonly megabytes: number }> {
+  const kinds = [
+    { apiVersion: 'v1', kind: 'Service' },
+    { apiVersion: 'v1', kind: 'Endpoints' },
+    { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice' },
+  ];
+  const all = (await Promise.all(kinds.map((kind) => east.list({ ...kind, namespace: NAMESPACE })))).flat();
+  const own = all.filter(({ metadata }) => metadata.labels?.[Label.clusterName] === cluster);
+  return { objects: own.length, megabytes: JSON.stringify(own).length / 1024 ** 2 };
+}
 
 /** Watches the memory of the operator, and how long it is silent, until the signal aborts. */
 const sample = async (

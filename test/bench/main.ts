@@ -8,6 +8,7 @@
  *     npm run bench -- --only slow [--pods 2000] …
  *     npm run bench -- --only hostile …
  *     npm run bench -- --only pods [--links 20] [--pods 1000,5000,10000] …
+ *     npm run bench -- --only take-over …
  *
  * `--services` counts those of each Link. What has a line of its own takes long, and is measured only when it is asked for.
  */
@@ -27,11 +28,12 @@ import { measureSlow, setSlow } from './slow.ts';
 import { measureSingleExports } from './single-export.ts';
 import { addServices, labelServices } from './services.ts';
 import { Stage, type StageOptions } from './stage.ts';
+import { measureTakeOver, setTakeOver } from './take-over.ts';
 
 /** What is measured on one stage, in this order. */
 const MEASUREMENTS = ['export', 'single', 'gateway', 'idle'] as const;
 /** What is measured on a stage of its own. */
-const OTHERS = ['fleet', 'federated', 'slow', 'hostile', 'pods'];
+const OTHERS = ['fleet', 'federated', 'slow', 'hostile', 'pods', 'take-over'];
 type Measurement = (typeof MEASUREMENTS)[number];
 
 const { values } = parseArgs({
@@ -81,6 +83,7 @@ const run = async (): Promise<readonly Row[]> => {
     ...(only.includes('slow') ? await runSlow(options) : []),
     ...(only.includes('hostile') ? await runHostile(options) : []),
     ...(only.includes('pods') ? await runPods(options) : []),
+    ...(only.includes('take-over') ? await runTakeOver(options) : []),
   ];
 };
 
@@ -141,6 +144,9 @@ const runPods = (options: OperatorOptions): Promise<readonly Row[]> => {
   const sizes = (values.pods ?? '1000,5000,10000').split(',').map((size) => Math.round(positive('pods', size)));
   return onStage(setPods(links, options), (stage) => measurePods(stage, sizes, progress));
 };
+
+const runTakeOver = (options: OperatorOptions): Promise<readonly Row[]> =>
+  onStage(setTakeOver(options), (stage) => measureTakeOver(stage, progress));
 
 const measure = (
   what: Measurement,

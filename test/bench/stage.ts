@@ -21,16 +21,13 @@ import { credentials, link, LINKS_NAMESPACE, namespace } from '../support/builde
 import { DelayProxy } from '../support/delay-proxy.ts';
 import { TestGateway } from '../support/gateway.ts';
 import { OperatorProcess } from '../support/operator-process.ts';
+import { SHIPPED_ENVIRONMENT, SHIPPED_NODE_FLAGS } from '../support/shipped.ts';
 import { MirrorWatch } from './mirror-watch.ts';
 import { PodAccount } from './pod-account.ts';
 import { NAMESPACE, POD_LABELS } from './services.ts';
 
 /** What the operator does at once by default; the raw writes are given the same. */
 export const CONCURRENCY = 16;
-/** Of the operator's node, as its image and its Deployment set them. */
-const NODE_FLAGS = ['--max-semi-space-size=1', '--optimize-for-size', '--liftoff-only'];
-/** Of the operator's environment, as its image sets them. */
-const ENVIRONMENT = { MALLOC_ARENA_MAX: '1' };
 const PROBE = { path: '/ready', port: '4191', period: '1s', timeout: '1s', failureThreshold: '3' };
 
 export interface StageOptions {
@@ -146,21 +143,22 @@ export class Stage {
     );
   }
 
-  /** Starts the operator and waits for nothing. */
-  launchOperator(): OperatorProcess {
+  /** Starts the operator and waits for nothing. @param flags besides those of the stage */
+  launchOperator(flags: readonly string[] = []): OperatorProcess {
     const { account, kubeconfigFile } = this.#way;
     const { host, port } = this.gateway.address;
     const probes = this.links.map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${host}:${port}`);
     this.#operator = new OperatorProcess({
       built: true,
-      nodeFlags: [...NODE_FLAGS, ...this.#nodeFlags],
-      env: { ...ENVIRONMENT, ...account?.env },
+      nodeFlags: [...SHIPPED_NODE_FLAGS, ...this.#nodeFlags],
+      env: { ...SHIPPED_ENVIRONMENT, ...account?.env },
       flags: [
         ...(account === undefined ? [`--kubeconfig=${kubeconfigFile}`] : []),
         `--probe-connect-to=${probes.join(',')}`,
         `--concurrency=${CONCURRENCY}`,
         '--log-level=info',
         ...this.#flags,
+        ...flags,
       ],
     });
     return this.#operator;

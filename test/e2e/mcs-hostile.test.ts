@@ -118,8 +118,14 @@ onEachBacking('a target with hostile exports', (backing) => {
     for (const name of Object.keys(HOSTILE)) {
       const { metadata } = (await east.serviceImport(name))!;
       const { 'linkspan.dev/service-import': mark, ...labels } = metadata.labels ?? {};
-      const { [Annotation.derivedService]: derived, ...annotations } = metadata.annotations ?? {};
-      expect(derived).toBe(`${name}-clusterset`);
+      const {
+        [Annotation.derivedService]: derived,
+        [Annotation.exports]: order = '',
+        [Annotation.operator]: operator,
+        ...annotations
+      } = metadata.annotations ?? {};
+      expect(order).toMatch(/^north\/[0-9a-f]{12}$/);
+      expect([derived, operator]).toEqual([`${name}-clusterset`, LINKS_NAMESPACE]);
       expect(mark).toBe(name);
       expect([Object.keys(labels).length, Object.keys(annotations).length].every((count) => count <= 64)).toBe(true);
       expect(

@@ -269,9 +269,9 @@ onEachBacking('ServiceExports and ServiceImports', (backing) => {
   test('K2 A6 a ServiceImport and a Service of others are left alone', async () => {
     const foreign = { ...serviceImportRef('taken'), spec: { type: 'Headless', ports: [] } };
     await east.api.apply(foreign);
+    await east.api.apply(service('held-clusterset'));
     await exported(west, 'taken');
     await exported(west, 'held');
-    await east.api.apply(service('held-clusterset'));
     const own = await derivedIdentity(east, 'held');
     const pending = await east.untilImport('waits', 'held', ({ status }) =>
       (status?.conditions ?? []).some(

@@ -1,35 +1,10 @@
 /** The kinds that the clusters of a scene have besides Kubernetes' own, and which objects the operator makes. */
 import { failoverCrd, linkCrd, mcsCrds } from '../../crds/index.ts';
-import { AboutApi, FailoverApi, LinkApi, McsApi, RouteApi } from '../../crds/wire.ts';
-
-/** A kind of the Gateway API, whatever is in it: these scenes do not judge what that API takes. */
-const route = (kind: string, plural: string, apiVersion: string): object => {
-  const [group, version] = apiVersion.split('/');
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      ...{ group, scope: 'Namespaced', names: { kind, plural, singular: kind.toLowerCase() } },
-      versions: [
-        {
-          ...{ name: version, served: true, storage: true, subresources: { status: {} } },
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
-    },
-  };
-};
+import { AboutApi, FailoverApi, LinkApi, McsApi } from '../../crds/wire.ts';
+import { routeCrds } from '../simulation/route-crds.ts';
 
 /** CRDs of the source, as an installation applies them. */
-export const sourceCrds: readonly object[] = [
-  linkCrd,
-  failoverCrd,
-  ...mcsCrds,
-  route('HTTPRoute', 'httproutes', RouteApi.HTTPRoute),
-  route('GRPCRoute', 'grpcroutes', RouteApi.GRPCRoute),
-  route('TCPRoute', 'tcproutes', RouteApi.TCPRoute),
-];
+export const sourceCrds: readonly object[] = [linkCrd, failoverCrd, ...mcsCrds, ...routeCrds];
 
 /** CRDs of a target that exports by the MCS API. */
 export const targetCrds: readonly object[] = mcsCrds;

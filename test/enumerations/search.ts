@@ -1,7 +1,6 @@
 /** Plays all plans of classes, or a sample of them, on several threads. */
 import { Thread } from '../simulation/threads.ts';
 import { type Plan, spread } from './plan.ts';
-import { isKnown } from './known.ts';
 import type { Listed, Task } from './worker.ts';
 
 export interface SearchOptions {
@@ -48,8 +47,7 @@ async function searchClass(id: string, threads: readonly Thread[], options: Sear
   const began = performance.now();
   const { plans, notes } = await threads[0]!.perform<Listed>({ do: 'list', class: id } satisfies Task, signal);
   const chosen = spread(
-    // Who asks for a plan by its name gets it, known to fail or not.
-    plans.filter((plan) => plan.name.includes(named) && (named === plan.name || !isKnown(plan))),
+    plans.filter((plan) => plan.name.includes(named)),
     count,
   );
   const failures: { readonly plan: Plan; readonly problems: readonly string[] }[] = [];

@@ -19,6 +19,8 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 const OF_THE_MOMENT: ReadonlySet<string> = new Set([
   ...['uid', 'resourceVersion', 'creationTimestamp', 'managedFields', 'generation', 'observedGeneration'],
   ...['lastTransitionTime', 'mirror.linkerd.io/remote-resource-version', 'clusterIPs', 'ownerReferences'],
+  // Of them, uids and generations are a part.
+  ...['linkspan.dev/served-spec', 'linkspan.dev/exports'],
   ...['acquireTime', 'renewTime', 'leaseTransitions', 'holderIdentity', 'readySince', 'since'],
 ]);
 

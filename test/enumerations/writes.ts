@@ -1,4 +1,5 @@
 /** What the operator writes to the source, write by write: the numbers by which two courses of one run are compared. */
+import { isDeepStrictEqual } from 'node:util';
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import type { HistoryCluster, Request } from '../simulation/cluster.ts';
@@ -13,6 +14,8 @@ export interface Write {
   readonly kind: string;
   readonly type: StorageEvent['type'];
   readonly process: string;
+  /** Whether it renews a Lease and changes nothing of what that records. */
+  readonly isRenewal: boolean;
 }
 
 /** How often an object was made and deleted. */
@@ -38,7 +41,7 @@ export class Writes {
     source.onOperatorWrite((request, { kind }, event) => {
       const { type, object } = event;
       const made = { index: this.all.length + 1, atMs: nowMs(), id: idOf(object), kind, type };
-      const write = { ...made, process: request.process.name };
+      const write = { ...made, process: request.process.name, isRenewal: isRenewal(event) };
       this.all.push(write);
       this.onWrite?.(write, request, event);
     });
@@ -66,6 +69,11 @@ export class Writes {
     return lives;
   }
 }
+
+const isRenewal = ({ type, object, previous }: StorageEvent): boolean =>
+  object.kind === 'Lease' &&
+  type === 'MODIFIED' &&
+  isDeepStrictEqual(object.metadata.annotations, previous?.metadata.annotations);
 
 /** Objects that were made or deleted another number of times. */
 export function differentLives(

@@ -1,7 +1,7 @@
 /**
- * Faults that the operator once had, as defects that put them back. Several defects together make one fault where more
- * than one place guards against it now. Random histories should find each, `npm run fuzz -- --defects`; what they do not
- * draw, tests hold.
+ * The track record: faults that the operator once had, as defects that put them back, who found each, and what finds it now.
+ * Several defects together make one fault where more than one place guards against it. `npm run fuzz -- --defects` checks it;
+ * docs/reliability.md shows it.
  */
 import type { Defect } from './defect.ts';
 import { DEFECTS } from './defects/index.ts';
@@ -11,7 +11,13 @@ export interface Fault {
   readonly rule: string;
   /** Names of the defects that make it; all of them at once. */
   readonly defects: readonly string[];
-  /** Why no history can show it. Then the tests of its defects hold it alone. */
+  /** Who found it. @default - reports and reading, before this record */
+  readonly by?: string;
+  /** How many histories, or plans, it took when that was counted last. */
+  readonly needed?: number;
+  /** The plans that find it: their class, and what their names contain. @default - histories find it */
+  readonly plans?: { readonly class: string; readonly named: string };
+  /** Why neither histories nor plans can show it. Then the tests of its defects hold it alone. */
   readonly outside?: string;
 }
 
@@ -23,6 +29,7 @@ export const FAULTS: readonly Fault[] = [
   { rule: 'L44', defects: ['M1 a removal starts although an invalid Link names the cluster'] },
   { rule: 'L41', defects: ['M6 M7 the mirrors of a Link that is gone are deleted although another has its cluster'] },
   { rule: 'L43', defects: ['L43 a removal does not begin while deletions are held'] },
+  { rule: 'E7', defects: ['a Link that is invalid when the operator starts is not served as it was'] },
   { rule: 'L42', defects: ['an invalid Link does not keep the cluster that it was served for'] },
   { rule: 'L42', defects: ['the served Link does not keep its cluster from an older one'] },
   { rule: 'L45', defects: ['what the list of another cluster takes away is not counted'] },
@@ -49,7 +56,7 @@ export const FAULTS: readonly Fault[] = [
   {
     rule: 'L46',
     defects: ['what is held is not counted with what the next list takes'],
-    outside: 'no history loses more than ten Services at once and has others left to lose',
+    plans: { class: 'S1', named: 'a loss that is held' },
   },
   { rule: 'L46', defects: ['a list of slices takes endpoint mirrors away uncounted'] },
   {
@@ -76,6 +83,12 @@ export const FAULTS: readonly Fault[] = [
   },
   { rule: 'L68', defects: ['a federated Service goes with its last member before all clusters are known'] },
   { rule: 'L69', defects: ['L69 a write that was sent under a Lease is given up, and may be made later'] },
+  { rule: 'J2', defects: ['requests go back before the hold-down is over'] },
+  { rule: 'J3', defects: ['nothing is known of the mirrors of a suspended Link'] },
+  { rule: 'J3', defects: ['a status that somebody else writes stays as it is'] },
+  { rule: 'J4', defects: ["Linkerd's own HTTPRoutes are not looked at"] },
+  { rule: 'J6', defects: ['two operators serve one ServiceFailover'] },
+  { rule: 'J6', defects: ['routes are written before another operator can see whose the ServiceFailover is'] },
   {
     rule: 'L54',
     defects: [
@@ -88,12 +101,98 @@ export const FAULTS: readonly Fault[] = [
     defects: ['what is gone still claims its name'],
     outside: "it shows only while Linkerd's controller holds the Lease, and that has stopped when a history is at rest",
   },
+  { rule: 'C3', defects: ['slices that others give our Services stay'] },
+  { rule: 'I8', defects: ['a slice of a federated Service that has lost the label of its Service is nobody’s'] },
   { rule: 'H2', defects: ['an operator that stops waits for whatever hangs'] },
   { rule: 'G4', defects: ['a Link that is gone is still measured'], outside: 'no history looks at metrics' },
+  { rule: 'K2', defects: ['an export is as old as its target says'] },
+  { rule: 'K2', defects: ['of two exports of one age that decides whose cluster has the first id'] },
+  { rule: 'K6', defects: ['a ServiceImport does not name its derived Service'] },
+  { rule: 'K7', by: 'histories', defects: ['a ServiceImport that another operator serves is deleted'] },
+  { rule: 'I9', defects: ['what leads to clusters of another operator is deleted'] },
+  { rule: 'K3', defects: ['an address that is yet to be given back counts as taken'] },
+  { rule: 'L81', defects: ['L81 a ServiceImport goes with its last cluster before all others are known'] },
+  {
+    rule: 'L82',
+    defects: ['L82 a target that is called as the cluster itself keeps what the latter exported'],
+    outside: 'when a history comes to rest, no cluster has the name of another',
+  },
+  { rule: 'L83', defects: ['L83 a status that a restored backup has taken back is never written again'] },
+  {
+    rule: 'L68',
+    defects: ['a federated Service goes although a member waits for the address of its gateway'],
+    outside:
+      'the only Link with members must get another cluster name at that very time: test/simulation/regressions.test.ts has such a history',
+  },
+  {
+    rule: 'E10',
+    by: 'review',
+    defects: ['an endpoint mirror copies all annotations of its Service'],
+    outside: 'no history has large annotations',
+  },
+  {
+    rule: 'C2',
+    by: 'review',
+    defects: ['every address that a name leads to is used'],
+    outside: 'no name of a history leads to many addresses',
+  },
+  { rule: 'D5', by: 'review', defects: ['at the limit endpoint mirrors go while their slices are not known'] },
+  {
+    rule: 'D6',
+    by: 'review',
+    defects: ['a pod in two slices with one port name and two numbers loses its endpoint mirror'],
+  },
+  { rule: 'C1', by: 'review', defects: ['mirrors of a Service that is refused do not follow the gateway'] },
+  { rule: 'E4', by: 'review', defects: ['one connection that breaks makes a target unreachable'] },
+  { rule: 'H5', by: 'review', defects: ['an operator whose rights are taken away while it runs is ready'] },
+  { rule: 'C1', by: 'review', defects: ['an empty mirror is ready behind a dead gateway after a restart'] },
+  {
+    rule: 'A7',
+    by: 'P1',
+    defects: ['a name that the mirror of another cluster gives up is noticed by a retry'],
+    plans: { class: 'P1', named: 'one name' },
+  },
+  {
+    rule: 'D3',
+    by: 'review',
+    defects: ['a mirror that must be replaced is deleted before its successor is known to be accepted'],
+  },
+  { rule: 'E10', by: 'review', defects: ['every pod of a headless Service is rendered with each event of one'] },
+  { rule: 'E10', by: 'review', defects: ['all pods of a headless Service are rendered in one turn of the event loop'] },
+  { rule: 'E10', by: 'histories', defects: ['all mirrors that are kept are rendered in one turn of the event loop'] },
+  {
+    rule: 'C3',
+    by: 'histories',
+    defects: ['what somebody keeps creating is deleted without a pause'],
+    plans: { class: 'E2', named: 'is made anew' },
+  },
+  {
+    rule: 'C3',
+    by: 'E2',
+    defects: ['what somebody keeps deleting is created without a pause'],
+    plans: { class: 'E2', named: 'is deleted' },
+  },
+  {
+    rule: 'E6',
+    by: 'S1',
+    defects: ['who is stopped amidst a confirmed loss holds the rest anew'],
+    plans: { class: 'S1', named: 'a loss that is held' },
+  },
+  {
+    rule: 'E6',
+    by: 'S1',
+    defects: ['what was confirmed while an answer was awaited is reported as held'],
+    plans: { class: 'S1', named: 'nobody looks' },
+  },
+  {
+    rule: 'E11',
+    by: 'histories',
+    defects: ['of two answers of the target each is forgotten while the other is asked for'],
+  },
   {
     rule: 'D10',
     defects: ['a slice holds more endpoints than Kubernetes accepts'],
-    outside: 'no Service has hundreds of pods',
+    outside: 'no Service has more than a thousand pods',
   },
 ];
 

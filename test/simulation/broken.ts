@@ -1,8 +1,9 @@
-/** Histories of an operator with a defect: how many it takes until one fails is what they are worth. */
+/** Histories, and plans, of an operator with a defect: how many it takes until one fails is what they are worth. */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Defect } from '../mutants/defect.ts';
-import { defectOf, FAULTS } from '../mutants/faults.ts';
+import { search } from '../enumerations/search.ts';
+import { defectOf, type Fault, FAULTS } from '../mutants/faults.ts';
 import { Tree } from '../mutants/tree.ts';
 import type { Failure } from './run.ts';
 import { explain, play } from './threads.ts';
@@ -13,6 +14,8 @@ export interface BrokenOptions {
   /** Most histories for each defect. */
   readonly count: number;
   readonly threads: number;
+  /** Only histories that have this feature are played. @default - all */
+  readonly feature?: string;
 }
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -53,34 +56,69 @@ async function find(tree: Tree, defects: readonly Defect[], options: BrokenOptio
   return undefined;
 }
 
-const row = (rule: string, defects: string, histories: string, seconds: string, by: string): string =>
-  `${rule.padEnd(4)}  ${defects.padEnd(100)}  ${histories.padStart(9)}  ${seconds.padStart(7)}  ${by}`;
+const row = (rule: string, defects: string, needed: string, seconds: string, by: string): string =>
+  `${rule.padEnd(4)}  ${defects.padEnd(100)}  ${needed.padStart(9)}  ${seconds.padStart(7)}  ${by}`;
 
-/** @returns a row: how many histories it took, the seconds, and what was wrong in the last */
-async function tryOut(tree: Tree, rule: string, names: readonly string[], options: BrokenOptions): Promise<string> {
-  const began = performance.now();
-  const found = await find(tree, names.map(defectOf), options);
-  const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  const [histories, by] =
-    found === undefined
-      ? ['not found', `in ${options.count}`]
-      : [String(found.seed - options.seed + 1), found.failure.problems[0] ?? ''];
-  return row(rule, names.join(' + '), histories, seconds, by.replaceAll(/\s+/g, ' ').slice(0, 120));
+/** What a search for a fault came to: how many histories or plans it took, and what was wrong in the last. */
+interface Search {
+  /** Undefined: it was not found. */
+  readonly needed: number | undefined;
+  readonly noticed: string;
 }
 
-/** Prints for each fault how many histories it takes to find it, or why they cannot. */
-export async function printFaults(options: BrokenOptions): Promise<void> {
-  console.log(row('rule', 'defect', 'histories', 'seconds', 'noticed by'));
+async function inHistories(tree: Tree, { defects }: Fault, options: BrokenOptions): Promise<Search> {
+  const found = await find(tree, defects.map(defectOf), options);
+  if (found === undefined) return { needed: undefined, noticed: `not in ${options.count} histories` };
+  return { needed: found.seed - options.seed + 1, noticed: found.failure.problems[0] ?? '' };
+}
+
+async function inPlans(tree: Tree, { defects, plans }: Fault, threads: number): Promise<Search> {
+  const { class: id, named } = plans!;
+  const worker = pathToFileURL(resolve(tree.folder, 'test/enumerations/worker.ts'));
+  const play = async (): Promise<Search> => {
+    for await (const { played, failures } of search({ classes: [id], named, threads, untilFailure: true, worker })) {
+      const [first] = failures;
+      if (first !== undefined) return { needed: played, noticed: first.problems[0] ?? '' };
+    }
+    return { needed: undefined, noticed: `not in the plans of ${id} named ${named}` };
+  };
+  return tree.allBroken(defects.map(defectOf), play);
+}
+
+/**
+ * Prints for each fault how many histories or plans it takes to find it, or why they cannot.
+ * @returns whether all were found that can be
+ */
+export async function printFaults(options: BrokenOptions): Promise<boolean> {
+  console.log(row('rule', 'defect', 'needed', 'seconds', 'noticed by'));
+  let areFound = true;
   await inTree(async (tree) => {
-    for (const { rule, defects, outside } of FAULTS) {
-      if (outside === undefined) console.log(await tryOut(tree, rule, defects, options));
-      else {
+    for (const fault of FAULTS) {
+      const { rule, defects, outside, plans, needed: last = 0 } = fault;
+      const began = performance.now();
+      if (outside !== undefined) {
         const tests = new Set(defects.map(defectOf).flatMap((each) => each.tests));
         console.log(row(rule, defects.join(' + '), '-', '-', `${outside}; ${[...tests].join(', ')}`));
+        continue;
       }
+      // One that took many is not expected to take fewer.
+      const count = Math.max(options.count, MARGIN * last);
+      const { needed, noticed } =
+        plans === undefined
+          ? await inHistories(tree, fault, { ...options, count })
+          : await inPlans(tree, fault, options.threads);
+      areFound &&= needed !== undefined;
+      const seconds = ((performance.now() - began) / 1000).toFixed(1);
+      const text = noticed.replaceAll(/\s+/g, ' ').slice(0, 120);
+      const how = plans === undefined ? '' : `${plans.class} `;
+      console.log(row(rule, defects.join(' + '), `${how}${needed ?? 'NOT FOUND'}`, seconds, text));
     }
   });
+  return areFound;
 }
+
+/** Histories are drawn: it may take so many times as many as it took last. */
+const MARGIN = 4;
 
 /**
  * Prints how many histories it takes to find a defect, or several at once, and the one that did.

@@ -55,8 +55,10 @@ export interface HistoryClusterOptions {
   readonly name: string;
   /** By their kube-controller-manager names. @default none */
   readonly controllers?: readonly string[];
-  /** Put into every cluster of this name before its history; the same each time. */
+  /** Put into every cluster of this name and variant before its history; the same each time. */
   readonly objects: readonly object[];
+  /** @default - none */
+  readonly variant?: string;
   /** How many versions have been written before. @default 0 */
   readonly ahead?: number | undefined;
   /** Whether watches get bookmarks. @default true */
@@ -66,19 +68,23 @@ export interface HistoryClusterOptions {
   readonly onRequest?: ((request: Request) => void) | undefined;
 }
 
+/** Told of a write. */
+type Listener = (sender: Request | undefined, resource: Resource, event: StorageEvent) => void;
+
 /** A request that has arrived. */
 export type Request = Exchange & Sender;
 
-/** What clusters hold at first, by name: made once, as histories come by the hundred. */
+/** What clusters hold at first, by name and variant: made once, as histories come by the hundred. */
 const snapshots = new Map<string, Snapshot>();
 
-const snapshotOf = ({ name, objects }: HistoryClusterOptions): Snapshot => {
-  let snapshot = snapshots.get(name);
+const snapshotOf = ({ name, variant = '', objects }: HistoryClusterOptions): Snapshot => {
+  const key = `${name} ${variant}`;
+  let snapshot = snapshots.get(key);
   if (snapshot === undefined) {
     const store = new Store(new Registry());
     for (const object of objects) store.upsert(object as Manifest);
     snapshot = store.snapshot();
-    snapshots.set(name, snapshot);
+    snapshots.set(key, snapshot);
   }
   return snapshot;
 };
@@ -87,6 +93,9 @@ const userOf = (name: string) => ({
   name,
   groups: READERS.has(name) ? ['system:authenticated'] : ['system:masters', 'system:authenticated'],
 });
+
+/** What is in a cluster, to be read. */
+export type Content = Pick<HistoryCluster, 'get' | 'list' | 'has'>;
 
 export class HistoryCluster {
   readonly name: string;
@@ -103,6 +112,9 @@ export class HistoryCluster {
   #stopControllers: () => void;
   readonly #senders = new WeakMap<Exchange, Request>();
   readonly #past: Snapshot[] = [];
+  readonly #listeners: Listener[] = [];
+  /** Those whose events are heard. */
+  readonly #heard = new WeakSet<Collection>();
   #isDown = false;
   /** How it answers. */
   manner: Manner | undefined;
@@ -136,6 +148,7 @@ export class HistoryCluster {
     });
     this.#startControllers = () => world.as(this.process, () => startControllers(this.#registry, controllers));
     this.#stopControllers = this.#startControllers();
+    this.#hear();
     const serve = (exchange: Request): void => {
       if (this.#isDown) {
         exchange.destroy();
@@ -244,6 +257,16 @@ export class HistoryCluster {
     return this.#store.list(apiVersion, kind);
   }
 
+  /** Whether there can be objects of a kind. */
+  has({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): boolean {
+    return this.#registry.byKind(apiVersion, kind) !== undefined;
+  }
+
+  /** The addresses of Services that are gone can be had again after so long. */
+  releaseAddressesAfter(ms: number): void {
+    this.#registry.releaseMs = ms;
+  }
+
   /** All objects of all kinds, by kind and name. */
   objects(): readonly KubeObject[] {
     return this.#registry
@@ -273,6 +296,7 @@ export class HistoryCluster {
     const kept = this.#past.at(-back) ?? this.#past[0];
     if (kept === undefined) return false;
     this.faults.restoreFrom(kept);
+    this.#hear();
     for (let written = 0; written < more; written += 1) this.#registry.storage.advance();
     return true;
   }
@@ -284,10 +308,20 @@ export class HistoryCluster {
   }
 
   /** Told of every write. @param listener its sender is undefined for those of users and controllers */
-  onWrite(listener: (sender: Request | undefined, resource: Resource, event: StorageEvent) => void): void {
+  onWrite(listener: Listener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Hears of writes of all kinds: one whose definition is put back is another. */
+  #hear(): void {
     for (const resource of this.#registry.resources()) {
       const collection = this.#registry.storage.collection(idOf(resource));
-      collection.listen((event) => listener(this.#sender, resource, event));
+      if (this.#heard.has(collection)) continue;
+      this.#heard.add(collection);
+      collection.listen((event) => {
+        if (resource.plural === 'customresourcedefinitions') this.#hear();
+        for (const listener of this.#listeners) listener(this.#sender, resource, event);
+      });
     }
   }
 

@@ -2,6 +2,7 @@
  * What happens in a history: one plain value for each thing that users, targets, gateways, networks and processes do.
  * A history is a list of these, so it can be printed, kept as a regression, and shrunk by leaving some out.
  */
+import type { ImportCommand } from './import-commands.ts';
 import type { Manner } from './manners.ts';
 import type { Weather } from './world/internet.ts';
 
@@ -49,7 +50,24 @@ export interface Of extends OfSource {
   readonly link: TargetName;
 }
 
+/** What a ServiceFailover says (J1). */
+export interface FailoverSpec {
+  readonly service: string;
+  readonly backends: readonly {
+    readonly service: string;
+    readonly minReady?: number | string;
+    readonly weight?: number;
+  }[];
+  readonly holdDown?: string;
+  readonly routeKind?: 'HTTPRoute' | 'GRPCRoute' | 'TCPRoute';
+}
+
+/** `policy`: an HTTPRoute of Linkerd's own. */
+export type RouteKind = 'HTTPRoute' | 'GRPCRoute' | 'TCPRoute' | 'policy';
+export type RouteEdit = 'delete' | 'weights' | 'no weights' | 'backend' | 'parent' | 'disown';
+
 export type Command =
+  | ImportCommand
   | ({
       readonly do: 'put service';
       readonly kind: Kind;
@@ -79,6 +97,8 @@ export type Command =
    * the same port.
    */
   | { readonly do: 'put by hand'; readonly link: TargetName; readonly pods: number; readonly second: boolean }
+  /** The pods of the crowd come to be so many, of which so many are ready. */
+  | { readonly do: 'change crowd'; readonly pods: number; readonly ready: number }
   /** Objects that no API server would store, by their number (see hostile.ts). */
   | {
       readonly do: 'put hostile';
@@ -109,6 +129,18 @@ export type Command =
       readonly pods: readonly PodState[];
     } & OfSource)
   | ({ readonly do: 'remove local' } & OfSource)
+  /** A ServiceFailover is made, or says something else from now on; `raw`: by an older CRD, which lets anything pass. */
+  | ({ readonly do: 'put failover'; readonly spec: FailoverSpec; readonly raw?: boolean } & OfSource)
+  | ({ readonly do: 'remove failover' } & OfSource)
+  /** Somebody else writes its status, by the number of what is written. */
+  | ({ readonly do: 'write failover status'; readonly index: number } & OfSource)
+  /** Somebody else has a route whose parent is a Service, or has it no more. */
+  | ({ readonly do: 'put route'; readonly kind: RouteKind; readonly parent: string } & OfSource)
+  | ({ readonly do: 'remove route'; readonly kind: RouteKind } & OfSource)
+  /** Somebody else changes a route of ours, by its number modulo how many there are. */
+  | { readonly do: 'edit route'; readonly index: number; readonly how: RouteEdit }
+  /** Another operator, in a namespace of its own; `remove`: with its namespace. */
+  | { readonly do: 'second operator'; readonly act: 'start' | 'stop' | 'kill' | 'remove' }
   /** Linkerd's control plane gets its copy of the credentials of a target cluster, or loses it (I4). */
   | { readonly do: 'put discovery' | 'remove discovery'; readonly cluster: string }
   | {
@@ -129,7 +161,8 @@ export type Command =
       readonly kind: 'Service' | 'Endpoints' | 'EndpointSlice';
       /** Which of those there are, modulo their number. */
       readonly index: number;
-      readonly how: 'delete' | 'label' | 'annotation' | 'content' | 'disown' | 'manager';
+      readonly how:
+        'delete' | 'label' | 'annotation' | 'content' | 'disown' | 'manager' | 'selector' | 'slice' | 'unlabel';
     }
   | { readonly do: 'put namespace' | 'remove namespace'; readonly namespace: string }
   | { readonly do: 'kill gateway' | 'revive gateway'; readonly link: TargetName }
@@ -173,6 +206,14 @@ export type Command =
     }
   /** The right to list and watch a kind of the source cluster is taken away for so long. */
   | { readonly do: 'forbid'; readonly resource: Forbidden; readonly ms: number }
+  /** An admission webhook of the source cluster denies one operation on one kind for so long. */
+  | {
+      readonly do: 'deny';
+      readonly operation: 'create' | 'update' | 'delete';
+      readonly resource: 'services' | 'endpoints' | 'endpointslices';
+      readonly code: 403 | 500;
+      readonly ms: number;
+    }
   /** One of the two watches of Services breaks, and is refused for so long: the other one goes on. */
   | { readonly do: 'lag'; readonly link: TargetName; readonly mode: 'gateway' | 'flat'; readonly ms: number }
   | { readonly do: 'compact'; readonly at: 'east' | TargetName }
@@ -217,7 +258,8 @@ export type LinkEdit =
   | { readonly field: 'period'; readonly value: '0s' | '3s' }
   | { readonly field: 'targetClusterName'; readonly value: string }
   | { readonly field: 'federatedServiceSelector'; readonly value: 'value' | 'empty' }
-  | { readonly field: 'federation'; readonly value: Federation };
+  | { readonly field: 'federation'; readonly value: Federation }
+  | { readonly field: 'serviceExports'; readonly value: boolean };
 
 /** Ports that a Service of a history may have. */
 export const PORTS: readonly (readonly object[])[] = [

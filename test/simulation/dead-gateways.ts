@@ -5,9 +5,11 @@
  */
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { type Command, type LinkName, LINKS, TARGET_OF, type TargetName } from './command.ts';
-import { clusterOf, NO_GATEWAY } from './link-state.ts';
+import { clusterOf, INVALID_PERIOD, isServable, NO_GATEWAY } from './link-state.ts';
+import { gatewayOf, importOf, one, SERVICE_IMPORT } from './import-objects.ts';
 import { conditionsOf } from './link-users.ts';
 import { membersIn } from './members.ts';
+import { FEATURES } from './parts/index.ts';
 import { PROBE_PERIOD_MS, PROBE_THRESHOLD } from './probe-spec.ts';
 import type { Stage } from './stage.ts';
 
@@ -41,21 +43,23 @@ const OF_TARGETS: ReadonlySet<Command['do']> = new Set<Command['do']>([
     'put by hand',
   ] as const),
   ...(['renew pods', 'export', 'set pods', 'set slice', 'put secret', 'move target', 'put foreign'] as const),
-  ...(['federate', 'federate many'] as const),
+  ...FEATURES.flatMap(({ quiet }) => quiet),
   ...(['kill gateway', 'revive gateway', 'wait', 'put hostile', 'remove hostile', 'spoil service', 'lag'] as const),
 ]);
 
 /** After these commands it is known as before whether a gateway is dead. */
 const KEEPS_KNOWN: ReadonlySet<Command['do']> = new Set<Command['do']>([
   ...[...OF_TARGETS].filter((each) => each !== 'revive gateway'),
-  ...(['stop operator', 'kill operator', 'start operator', 'crash operator', 'edit mirror'] as const),
+  ...(['stop operator', 'kill operator', 'start operator', 'crash operator', 'edit mirror', 'edit import'] as const),
 ]);
 
 export class DeadGateways {
   readonly #stage: Stage;
   readonly #deadSinceMs = new Map<TargetName, number>();
-  /** When a Link that was served became invalid: it stays served as it was, until it is another or the operator is (E7). */
-  readonly #invalidSinceMs = new Map<LinkName, number>();
+  /** Links that are served by the spec that they have. */
+  readonly #served = new Set<LinkName>();
+  /** Links that were, and are invalid since: they stay served as they were, whoever leads, until they are others (E7). */
+  readonly #invalid = new Set<LinkName>();
   /** Links whose status says that their gateway is dead, which it is: until something of them changes, also over restarts. */
   readonly #known = new Set<LinkName>();
   /** When the operator will have been undisturbed for long enough. */
@@ -76,16 +80,41 @@ export class DeadGateways {
     const now = this.#stage.world.nowMs;
     if (command.do === 'kill gateway' && !this.#deadSinceMs.has(command.link)) this.#deadSinceMs.set(command.link, now);
     if (command.do === 'revive gateway') this.#deadSinceMs.delete(command.link);
-    if (command.do === 'rename link') this.#invalidSinceMs.clear();
-    else if (command.do === 'edit link' || command.do === 'remove link' || command.do === 'put link') {
-      const isValid = command.do !== 'edit link' || command.edit.field !== 'period' || command.edit.value !== '0s';
-      if (isValid) this.#invalidSinceMs.delete(command.link);
-      else if (this.#isServed(command.link) && this.#stage.judge.servedSinceMs(command.link) <= now)
-        this.#invalidSinceMs.set(command.link, now);
-    }
+    this.#noticedLink(command);
     if (!KEEPS_KNOWN.has(command.do)) this.#known.clear();
     const ms = disturbanceMs(command);
     if (ms > 0) this.#settledMs = Math.max(this.#settledMs, now + ms);
+  }
+
+  #noticedLink(command: Command): void {
+    switch (command.do) {
+      case 'rename link':
+      case 'down':
+        this.#served.clear();
+        this.#invalid.clear();
+        return;
+      case 'edit link':
+        if (command.edit.field === 'period' && command.edit.value === INVALID_PERIOD) {
+          if (this.#served.delete(command.link)) this.#invalid.add(command.link);
+          return;
+        }
+        break;
+      case 'remove link':
+      case 'put link':
+      case 'suspend link':
+      case 'resume link':
+      case 'linkerd':
+        break;
+      default:
+        return;
+    }
+    this.#served.delete(command.link);
+    this.#invalid.delete(command.link);
+  }
+
+  /** Since when an operator is at work undisturbed. */
+  get undisturbedMs(): number {
+    return Math.max(this.#settledMs, this.#stage.operators.changedMs + SETTLED_MS);
   }
 
   /** Looks no more: what follows is judged otherwise. */
@@ -103,18 +132,31 @@ export class DeadGateways {
   #written(object: KubeObject, previous: KubeObject | undefined): void {
     if (this.#isOver || !readyAtGateway(object) || (previous !== undefined && readyAtGateway(previous))) return;
     const { judge } = this.#stage;
-    const cluster = object.metadata.labels?.['mirror.linkerd.io/cluster-name'] ?? '';
+    const imported = this.#importedFrom(object);
+    const cluster = object.metadata.labels?.['mirror.linkerd.io/cluster-name'] ?? imported ?? '';
     const name = [...this.#known].find((each) => judge.isServedByUs(each, cluster));
-    if (name === undefined || !judge.isMirror(object)) return;
+    if (name === undefined || (imported === undefined && !judge.isMirror(object))) return;
     const { namespace, name: of } = object.metadata;
     judge.complain(`${namespace}/${of} became ready at the gateway of Link ${name}, which is known to be dead (C1)`);
   }
 
-  /** Notes which Links say that their gateway is dead. */
+  /** The cluster whose gateway a slice of an import leads to. What is left beside somebody's own ServiceImport stays. */
+  #importedFrom(slice: KubeObject): string | undefined {
+    const [namespace, name = ''] = importOf(slice)?.split('/') ?? [];
+    if (namespace === undefined || gatewayOf(slice) === undefined) return undefined;
+    const live = one(this.#stage.east, SERVICE_IMPORT, namespace, name);
+    return live !== undefined && importOf(live) !== undefined ? gatewayOf(slice) : undefined;
+  }
+
+  /** Notes which Links are served by their spec, and which say that their gateway is dead. */
   #learn(name: LinkName): void {
+    const { world, judge } = this.#stage;
+    const link = this.#stage.linkOf(name);
+    if (link === undefined || !this.#isServed(name)) return;
+    if (isServable(link) && judge.servedSinceMs(name) <= world.nowMs) this.#served.add(name);
     const sinceMs = this.#deadSinceMs.get(TARGET_OF[name]);
-    if (sinceMs === undefined || this.#stage.world.nowMs < sinceMs + FOUND_OUT_MS || !this.#isServed(name)) return;
-    const alive = conditionsOf(this.#stage.linkOf(name)).find(({ type }) => type === 'GatewayAlive');
+    if (sinceMs === undefined || world.nowMs < sinceMs + FOUND_OUT_MS) return;
+    const alive = conditionsOf(link).find(({ type }) => type === 'GatewayAlive');
     if (alive?.status === 'False') this.#known.add(name);
   }
 
@@ -137,12 +179,9 @@ export class DeadGateways {
     const isWithout = spec?.gatewayAddress === NO_GATEWAY && this.#isServed(name);
     const sinceMs = this.#deadSinceMs.get(TARGET_OF[name]) ?? (isWithout ? this.#settledMs : undefined);
     if (sinceMs === undefined || operators.count === 0) return;
-    // Only the replica that served the Link knows its last valid spec: one that has come to lead since does not, be it that
-    // the Link became invalid while the Lease of a replica that was killed had not expired.
-    const knownSinceMs = Math.max(operators.changedMs, judge.ledSinceMs);
-    const isKept = (this.#invalidSinceMs.get(name) ?? -Infinity) > knownSinceMs && !judge.isHeldByAnother(name);
-    // Until who leads has the Lease of a Link, it writes nothing for it. A Link that is kept was served by the one that leads, which has no reason to give its Lease up.
-    const servedMs = isKept ? 0 : judge.servedSinceMs(name);
+    const isKept = this.#invalid.has(name) && !judge.isHeldByAnother(name);
+    // Until who leads has the Lease of a Link, it writes nothing for it. That of a Link that is kept is nobody else's.
+    const servedMs = isKept ? judge.ledSinceMs + SETTLED_MS : judge.servedSinceMs(name);
     const beganMs = Math.max(sinceMs, this.#settledMs, operators.changedMs + SETTLED_MS, servedMs);
     if (world.nowMs < beganMs + FOUND_OUT_MS) return;
     if (spec === undefined || !(isKept || this.#isServed(name))) return;
@@ -150,6 +189,7 @@ export class DeadGateways {
     // Linkerd's controller writes its mirrors, too, for another Link that names the cluster.
     const naming = LINKS.filter((other) => clusterOf(this.#stage.linkOf(other)) === spec.targetClusterName);
     if (naming.some((other) => judge.isHeldByAnother(other))) return;
+    for (const part of this.#stage.parts) part.deadGateway?.(spec.targetClusterName);
     const slices = east.list('discovery.k8s.io/v1', 'EndpointSlice');
     const mirrors = history.endpoints === 'endpoints' ? east.list('v1', 'Endpoints') : slices;
     const ofCluster = [
@@ -159,6 +199,7 @@ export class DeadGateways {
           judge.isMirror(object),
       ),
       ...slices.filter((slice) => membersIn(slice).includes(spec.targetClusterName)),
+      ...slices.filter((slice) => this.#importedFrom(slice) === spec.targetClusterName),
     ];
     for (const object of ofCluster) {
       const { namespace, name: of } = object.metadata;
@@ -172,8 +213,8 @@ export class DeadGateways {
 /** For how long after a command the operator may be busy with something else. */
 function disturbanceMs(command: Command): number {
   if (OF_TARGETS.has(command.do)) return 0;
-  if (command.do === 'edit mirror') return REPAIRED_MS;
-  if (command.do === 'forbid') return SETTLED_MS + command.ms;
+  if (command.do === 'edit mirror' || command.do === 'edit import') return REPAIRED_MS;
+  if (command.do === 'forbid' || command.do === 'deny') return SETTLED_MS + command.ms;
   const isAtTarget = 'at' in command && (command.at === 'west' || command.at === 'bar');
   if (isAtTarget) return 0;
   if (!('at' in command)) return SETTLED_MS + (command.do === 'pause operator' ? command.ms : 0);

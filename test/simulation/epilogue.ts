@@ -9,6 +9,7 @@ import { conditionsOf } from './link-users.ts';
 import { differences } from './rest.ts';
 import { PROBED_MS, VERDICT_MS } from './dead-gateways.ts';
 import { PROBE_THRESHOLD } from './probe-spec.ts';
+import type { Step } from './parts/part.ts';
 import type { Stage } from './stage.ts';
 
 /** A connection that is cut has been made again by then, and a watch has shown that it lives. */
@@ -36,7 +37,7 @@ const mayBeSilent = (command: Command): boolean =>
 export async function epilogue(stage: Stage, calmMs: number): Promise<readonly string[]> {
   const target = TARGETS[Math.floor(stage.world.users.random() * TARGETS.length)]!;
   const isProbed = LINKS.some((name) => TARGET_OF[name] === target && stage.isAccepted(name));
-  const steps: readonly (readonly [what: string, act: () => Promise<void>, withinMs: number])[] = [
+  const steps: readonly Step[] = [
     [
       `the gateway of ${target} died (F1, F3)`,
       () => stage.play({ do: 'kill gateway', link: target }),
@@ -56,6 +57,7 @@ export async function epilogue(stage: Stage, calmMs: number): Promise<readonly s
         }),
       EXPORTED_MS,
     ],
+    ...stage.parts.flatMap((part) => part.steps?.() ?? []),
   ];
   if (!isProbed) return [];
   const silentMs = stage.history.commands.some(mayBeSilent) ? calmMs + SILENCE_MS - stage.world.nowMs : 0;
@@ -64,12 +66,20 @@ export async function epilogue(stage: Stage, calmMs: number): Promise<readonly s
   if (cut.length > 0) return cut;
   const forbidden = await lostRight(stage);
   if (forbidden.length > 0) return forbidden;
+  for (const part of stage.parts) {
+    const problems = (await part.epilogue?.()) ?? [];
+    if (problems.length > 0) return problems;
+  }
   for (const [what, act, withinMs] of steps) {
     await act();
     await sleep(withinMs);
     const problems = differences(stage);
     if (problems.length > 0)
       return problems.map((problem) => `${(withinMs / 1000).toFixed(1)} s after ${what}: ${problem}`);
+  }
+  for (const part of stage.parts) {
+    const problems = await part.epilogue?.();
+    if (problems !== undefined && problems.length > 0) return problems;
   }
   return [];
 }

@@ -11,9 +11,11 @@ const isWrite: RequestMatcher = ({ verb }) => verb !== 'get' && verb !== 'list' 
 const isNoList: RequestMatcher = ({ verb }) => verb !== 'list';
 const MATCHES: Partial<Record<Failing, RequestMatcher>> = { '409': isWrite, 'hang after': isNoList };
 
+export const FAILURE_403: Failure = { kind: 'status', code: 403 };
+
 const FAILURES: Readonly<Record<Failing, Failure>> = {
   '401': { kind: 'status', code: 401 },
-  '403': { kind: 'status', code: 403 },
+  '403': FAILURE_403,
   '500': { kind: 'status', code: 500 },
   '409': { kind: 'status', code: 409 },
   '429': { kind: 'status', code: 429, retryAfterSeconds: 1 },

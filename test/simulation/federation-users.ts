@@ -2,7 +2,7 @@
  * What users do with federated Services: Services of targets and of the source join them, and Linkerd's control plane gets
  * credentials of clusters.
  */
-import type { HistoryCluster } from './cluster.ts';
+import type { Content, HistoryCluster } from './cluster.ts';
 import { CLUSTER_OF, type Command, OTHER_CLUSTER, type Of, type OfSource } from './command.ts';
 import { MEMBER_LABEL, OWNER_LABEL } from './members.ts';
 import { putService, setPods } from './target-users.ts';
@@ -72,5 +72,5 @@ export function discover(east: HistoryCluster, cluster: string, isDiscovered: bo
 }
 
 /** Whether Linkerd's control plane has credentials of a cluster. */
-export const isDiscovered = (east: HistoryCluster, cluster: string): boolean =>
+export const isDiscovered = (east: Pick<Content, 'get'>, cluster: string): boolean =>
   east.get('v1', 'Secret', CONTROL_PLANE, `cluster-credentials-${cluster}`) !== undefined;

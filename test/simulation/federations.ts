@@ -1,5 +1,5 @@
 /**
- * What federated Services must be when all is quiet: the rules I1 to I8 as test/operator/federation/statement.ts says
+ * What federated Services must be when all is quiet: the rules I1 to I9 as test/operator/federation/statement.ts says
  * them, asked about each name over the last state of all clusters; and what the statement leaves open, that labels, ports
  * and addresses are exactly those of the member or the gateway that they are from.
  */
@@ -9,8 +9,9 @@ import type { EndpointSlice, Service } from '../../operator/kube/objects.ts';
 import type { MirrorStatus } from '../../operator/mirror/status.ts';
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { brokenRules } from '../operator/federation/statement.ts';
-import type { LinkName } from './command.ts';
-import { TARGET_OF } from './command.ts';
+import { LINKS_NAMESPACE } from '../support/builders.ts';
+import type { Content } from './cluster.ts';
+import { type LinkName, TARGET_OF } from './command.ts';
 import { HERE, isDiscovered } from './federation-users.ts';
 import {
   isFederated,
@@ -33,10 +34,20 @@ import {
   sorted,
   specOf,
 } from './oracle.ts';
-import type { Stage } from './stage.ts';
+import { isLeftToKubernetes } from './strays.ts';
 
 const REMOTE = 'multicluster.linkerd.io/remote-discovery';
 const LOCAL = 'multicluster.linkerd.io/local-discovery';
+const OPERATOR = 'linkspan.dev/operator';
+
+/** Where it is, as far as it is not told. */
+interface Place {
+  readonly east: Content;
+  /** A Link as it is now. */
+  linkOf(name: LinkName): KubeObject | undefined;
+  /** @default - nobody takes from what is ours what it is known by */
+  readonly judge?: { isWritten(object: KubeObject): boolean };
+}
 
 /** The source cluster, as far as federated Services are concerned. */
 interface Source {
@@ -51,7 +62,7 @@ const keyOf = ({ metadata: { namespace, name } }: KubeObject): string => `${name
  * Returns what is wrong with federated Services, and with what Links say of them.
  * @param links those that are served
  */
-export function federationProblems(stage: Stage, links: readonly LinkState[], source: Source): readonly string[] {
+export function federationProblems(stage: Place, links: readonly LinkState[], source: Source): readonly string[] {
   const federated = [...source.services, ...source.slices].filter(isFederated);
   const locals = source.services.filter((service) => isMember(service) && !isFederated(service));
   const keys = new Set([
@@ -65,7 +76,7 @@ export function federationProblems(stage: Stage, links: readonly LinkState[], so
 const selectsMember = ({ spec }: LinkState, { metadata: { labels = {} } }: KubeObject): boolean =>
   selects(spec.federatedServiceSelector, labels);
 
-function problemsOf(key: string, stage: Stage, links: readonly LinkState[], source: Source): readonly string[] {
+function problemsOf(key: string, stage: Place, links: readonly LinkState[], source: Source): readonly string[] {
   const observed = observe(key, stage, links, source);
   const { namespace, name, live, slices, targets, local } = observed;
   const joining = targets.flatMap((target) => (target.service === undefined ? [] : [target]));
@@ -110,31 +121,34 @@ function problemsOf(key: string, stage: Stage, links: readonly LinkState[], sour
 }
 
 /** What there is of one name in all clusters, of which everything is known. */
-function observe(key: string, stage: Stage, links: readonly LinkState[], source: Source): ObservedFederation {
+function observe(key: string, stage: Place, links: readonly LinkState[], source: Source): ObservedFederation {
   const [namespace = '', name = ''] = key.split('/');
   const named = (of: readonly KubeObject[], wanted: string): Service | undefined =>
     of.find(({ metadata }) => metadata.namespace === namespace && metadata.name === wanted) as Service | undefined;
   const here = named(source.services, name);
   const isLocal = here !== undefined && isMember(here);
+  const { east, judge } = stage;
+  // Also those that Kubernetes has made of Endpoints: a Service without selector may have Endpoints from when it had one.
+  const behind = east.list('discovery.k8s.io/v1', 'EndpointSlice');
+  const isLeft = (slice: KubeObject): boolean =>
+    judge !== undefined && isLeftToKubernetes(east, slice, (object) => judge.isWritten(object));
   return {
-    ...{ namespace, name, namespaceState: 'exists' },
+    ...{ namespace, name, namespaceState: 'exists', operators: { own: LINKS_NAMESPACE, isGone: () => false } },
     local: {
       ...{ knowledge: 'known', isHeld: true, service: isLocal ? here : undefined },
-      slices: isLocal
-        ? (slicesBehind(source.slices, MEMBERS, here as KubeObject) as unknown as EndpointSlice[])
-        : undefined,
+      slices: isLocal ? (slicesBehind(behind, MEMBERS, here as KubeObject) as unknown as EndpointSlice[]) : undefined,
     },
     targets: links.map((link) => partyOf(link, named(link.services, name), stage)),
     live: named(source.services, `${name}-federated`),
     slices: source.slices.filter(
-      (slice) => isFederated(slice) && joinedBy(slice) === key,
+      (slice) => isFederated(slice) && joinedBy(slice) === key && !isLeft(slice),
     ) as unknown as EndpointSlice[],
   };
 }
 
 const MEMBERS = { matchLabels: { 'mirror.linkerd.io/federated': 'member' } };
 
-function partyOf(link: LinkState, service: Service | undefined, stage: Stage): TargetParty {
+function partyOf(link: LinkState, service: Service | undefined, stage: Place): TargetParty {
   const { spec, createdAt, name, gatewayAlive } = link;
   const { targetClusterName: cluster, targetClusterDomain: clusterDomain, federatedServiceSelector } = spec;
   const joins = service !== undefined && selectsMember(link, service as KubeObject) ? service : undefined;
@@ -170,7 +184,7 @@ const mayJoin = (service: Service | undefined): boolean => {
 };
 
 /** What the status of a Link says of a Service. */
-function statusOf(stage: Stage, name: LinkName, key: string): MirrorStatus | undefined {
+function statusOf(stage: Place, name: LinkName, key: string): MirrorStatus | undefined {
   const { federatedServices = [] } = (stage.linkOf(name)?.status ?? {}) as {
     readonly federatedServices?: readonly {
       readonly remoteRef: { readonly namespace: string; readonly name: string };
@@ -204,7 +218,8 @@ function serviceProblems(
   const source = (owner === HERE ? here : of) as KubeObject | undefined;
   if (source === undefined) return [`its labels are those of ${owner}, which has no member (I3)`];
   const isGateways = leadsThroughGateways(live);
-  const { [REMOTE]: _, [LOCAL]: __, ...others } = annotations;
+  const { [REMOTE]: _, [LOCAL]: __, [OPERATOR]: operator = LINKS_NAMESPACE, ...others } = annotations;
+  if (operator !== LINKS_NAMESPACE) return [`it is served by the operator in ${operator} (I9)`];
   const excluded = owner === HERE ? [] : (link?.spec.excludedAnnotations ?? []);
   const ports = (specOf(source).ports ?? []).filter((port) => !isGateways || isTcp(port));
   const wanted = {

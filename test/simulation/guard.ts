@@ -6,6 +6,7 @@
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { HistoryCluster } from './cluster.ts';
 import { isMember } from './members.ts';
+import { selects } from './oracle.ts';
 import { EXPORT_LABEL } from './target-users.ts';
 
 /** What may always go at once, and which part of all. */
@@ -56,8 +57,38 @@ export const membersOf = (target: HistoryCluster): Exported =>
 export interface Lack {
   readonly before: Exported;
   readonly after: Exported;
+  /**
+   * Keys of which it lost something else now than what they may have lost before. Lists of two kinds may take these away, and
+   * either may take others with it, so that they are counted apart. @default - none
+   */
+  readonly again?: Exported;
   /** Keys of all that there is for a target cluster: what has nothing yet is no loss. */
   readonly there: (cluster: string) => readonly string[];
+}
+
+/**
+ * Keys of what has mirrors and would have none any more if the target exports the same as before, by what a Link selects: those
+ * of Services that are selected no more, and those of the pods of others that would not be mirrored pod by pod.
+ */
+export function notTaken(
+  { spec }: KubeObject,
+  there: readonly string[],
+  serviceOfKey: (key: string) => KubeObject | undefined,
+): ReadonlySet<string> {
+  const { selector, remoteDiscoverySelector, enableHeadlessServices } = spec as {
+    readonly selector?: Parameters<typeof selects>[0];
+    readonly remoteDiscoverySelector?: Parameters<typeof selects>[0];
+    readonly enableHeadlessServices?: boolean;
+  };
+  return new Set(
+    there.filter((key) => {
+      const labels = serviceOfKey(serviceOf(key))?.metadata.labels;
+      if (labels === undefined) return false;
+      const isFlat = selects(remoteDiscoverySelector, labels);
+      const isSelected = isFlat || selects(selector, labels);
+      return isOfPod(key) ? isSelected && (isFlat || enableHeadlessServices !== true) : !isSelected;
+    }),
+  );
 }
 
 export class Guard {
@@ -79,9 +110,10 @@ export class Guard {
    * A target lost what is in `before` and not in `after`.
    * @param clusters names of the target clusters as which it is mirrored
    */
-  lost(what: string, clusters: readonly string[], { before, after, there }: Lack): void {
+  lost(what: string, clusters: readonly string[], { before, after, again = new Set(), there }: Lack): void {
     const gone = [...before].filter((key) => !after.has(key) && after.has(serviceOf(key)) === key.includes('#'));
-    const loss: Loss = { what, deleted: { services: new Set(), pods: new Set() } };
+    const loss = lossOf(what);
+    const twice = lossOf(`${what}, which was not the first loss of them`);
     for (const cluster of clusters) {
       const losses = this.#losses.get(cluster) ?? new Map<string, Loss>();
       this.#losses.set(cluster, losses);
@@ -90,6 +122,7 @@ export class Guard {
       this.#counts.set(cluster, { services: kept.length - pods, pods });
       this.#noteMost(cluster);
       const had = new Set(kept);
+      for (const key of again) if (losses.has(key)) losses.set(key, twice);
       for (const key of gone) if (had.has(key)) losses.set(key, loss);
     }
   }
@@ -139,6 +172,8 @@ export class Guard {
     }
   }
 }
+
+const lossOf = (what: string): Loss => ({ what, deleted: { services: new Set(), pods: new Set() } });
 
 const serviceOf = (key: string): string => key.replace(/#.*/, '');
 

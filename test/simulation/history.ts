@@ -1,12 +1,18 @@
 /** Histories: how an operator is set up, and what happens; and any number of them, drawn by their seeds. */
 import fc from 'fast-check';
 import type { Command, Federation, Kind, LinkName, TargetName } from './command.ts';
+import { denied } from './draw/denials.ts';
 import { episode } from './draw/episodes.ts';
 import { faults } from './draw/faults.ts';
+import { crowded } from './draw/crowd.ts';
+import { failedOver } from './draw/failover.ts';
 import { federated } from './draw/federation.ts';
 import { doing } from './draw/fields.ts';
+import { imported } from './draw/imports.ts';
 import { links } from './draw/links.ts';
+import { selectors } from './draw/selectors.ts';
 import { foreign, foreignLabels, of, pods, services } from './draw/services.ts';
+import type { CrowdSetting } from './parts/crowd.ts';
 import type { Clock } from './world/world.ts';
 
 /** How the operator of a history is set up, and what happens. */
@@ -32,6 +38,21 @@ export interface History {
    * @default - Links select no members
    */
   readonly federation?: Readonly<Record<TargetName, Federation>>;
+  /** A headless Service of many pods. @default - none */
+  readonly crowd?: CrowdSetting;
+  /**
+   * Whether the source cluster has pods, and Kubernetes' controllers that make endpoints of them: somebody may give mirrors
+   * selectors.
+   * @default false
+   */
+  readonly hasPods?: boolean;
+  /**
+   * Whether there are ServiceFailovers, and beside the operator a second one, in a namespace of its own.
+   * @default - there are none
+   */
+  readonly failover?: { readonly second: boolean };
+  /** Whether Services are exported and imported by the MCS API. @default false */
+  readonly imports?: true;
 }
 
 const command: fc.Arbitrary<Command> = fc.oneof(
@@ -71,7 +92,7 @@ const clock = fc.record({
   rate: fc.constantFrom(1, 1, 0.97, 1.03),
 });
 
-/** Any history without federated Services. */
+/** Any history without federated Services and imports. */
 const plain: fc.Arbitrary<History> = fc.record({
   endpoints: fc.constantFrom('endpoints', 'endpoints', 'slices'),
   graceSeconds: fc.constantFrom(0, 0, 5, 60),
@@ -93,10 +114,32 @@ const plain: fc.Arbitrary<History> = fc.record({
     .map(([first, others]) => [...first, ...others.flat()]),
 });
 
-/** Any history. In one of seven, Links select members of federated Services, and more happens, which is drawn last. */
+type Addition = fc.Arbitrary<(history: History) => History>;
+
+/** In one of so many histories, something is added to it. */
+const nowAndThen = (oneOf: number, addition: Addition): Addition =>
+  fc.oneof(
+    { weight: oneOf - 1, arbitrary: fc.constant((history: History): History => history) },
+    { weight: 1, arbitrary: addition },
+  );
+
+/**
+ * Any history. In one of seven, Links select members of federated Services, in one of forty, a Service has hundreds of pods,
+ * in one of twelve, a webhook denies what the operator writes, in one of eight, the source has pods, and mirrors get selectors,
+ * in one of eight, there are ServiceFailovers, and in one of eight, Services are imported.
+ * What more happens is drawn last, so that a seed stays for the same history when something is added here.
+ */
 export const histories: fc.Arbitrary<History> = fc
-  .tuple(plain, fc.oneof({ weight: 6, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: federated }))
-  .map(([history, more]) => (more === undefined ? history : more(history)));
+  .tuple(
+    plain,
+    nowAndThen(7, federated),
+    nowAndThen(40, crowded),
+    nowAndThen(12, denied),
+    nowAndThen(8, selectors),
+    nowAndThen(8, failedOver),
+    nowAndThen(8, imported),
+  )
+  .map(([history, ...additions]) => additions.reduce((sum, add) => add(sum), history));
 
 /** The history of a seed: always the same one. */
 export const historyOf = (seed: number): History => fc.sample(histories, { seed, numRuns: 1 })[0]!;

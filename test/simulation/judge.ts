@@ -8,12 +8,16 @@ import type { Resource } from '../cluster/simulated/kinds/resources.ts';
 import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import type { HistoryCluster } from './cluster.ts';
 import { appliedGeneration, unapplied } from './applied.ts';
-import { Guard, keyOfMirror } from './guard.ts';
+import { Guard, keyOfMirror, notTaken } from './guard.ts';
 import { Lost } from './lost.ts';
 import { LostMembers } from './lost-members.ts';
+import { clusterOf as clusterOfLink, isServable } from './link-state.ts';
 import { keptMirror, MIRRORS } from './lost-mirrors.ts';
 import { LostPods } from './lost-pods.ts';
-import { isFederated, leadsThroughGateways, LOCAL_MEMBER, membersIn } from './members.ts';
+import { serviceBehind } from './strays.ts';
+import { isFederated, isMadeByKubernetes, leadsThroughGateways, LOCAL_MEMBER, membersIn } from './members.ts';
+import { SECOND_NAMESPACE } from './operators.ts';
+import type { Part } from './parts/part.ts';
 import { EXPORT_LABEL } from './target-users.ts';
 import type { Sender } from './world/internet.ts';
 import type { SimulatedProcess } from './world/world.ts';
@@ -38,8 +42,14 @@ const ANSWERED_MS = 10_000 / FASTEST;
 
 const clusterOf = ({ metadata }: KubeObject): string | undefined => metadata.labels?.['mirror.linkerd.io/cluster-name'];
 
-const regardsService = ({ involvedObject }: KubeObject): boolean =>
-  (involvedObject as { readonly kind?: string } | undefined)?.kind === 'Service';
+/** Events of local members (I8), and of exports, imports and ServiceFailovers, are beside them. */
+const isElsewhere = ({ involvedObject }: KubeObject): boolean =>
+  ['Service', 'ServiceExport', 'ServiceImport', 'ServiceFailover'].includes(
+    (involvedObject as { readonly kind?: string } | undefined)?.kind ?? '',
+  );
+
+/** The namespace of the operator that an object of an import names (K7). */
+const operatorOf = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.['linkspan.dev/operator'];
 
 export class Judge {
   readonly #east: HistoryCluster;
@@ -57,6 +67,11 @@ export class Judge {
 
   /** When the source cluster was restored from a backup last. */
   #restoredMs = -Infinity;
+
+  /** Kinds, by their plurals, whose writes a part of the history judges. */
+  readonly judgedElsewhere = new Set<string>();
+  /** Of the features that the history has. */
+  parts: readonly Part[] = [];
 
   /** E6. */
   readonly guard: Guard;
@@ -90,7 +105,7 @@ export class Judge {
   ) {
     this.#nowMs = nowMs;
     this.#east = east;
-    this.#targetsOf = targetsOf;
+    this.targetsOf = targetsOf;
     this.guard = new Guard((what) => this.complain(what));
     const ofLost = {
       nowMs,
@@ -103,21 +118,25 @@ export class Judge {
       nowMs,
       (what) => this.complain(what),
       () => targetsOf('west'),
+      (keys) => this.#isTaken('west', keys),
     );
     if (hasMembers) this.lostMembers = new LostMembers(east, ofLost, (name) => this.isHeldByAnother(name));
     east.onOperatorWrite((sender, resource, event) => this.#saw(sender, resource, event));
     east.onWrite((sender, { plural }, event) => {
       const { type, object } = event;
       // Linkerd's controller takes Leases too.
-      if (plural === 'leases') this.#sawLease(sender, event);
+      if (plural === 'leases' && object.metadata.namespace === OPERATOR_NAMESPACE) this.#sawLease(sender, event);
       if (plural === 'links') {
         this.lost.linksChanged();
         if (object.metadata.generation !== event.previous?.metadata.generation || type === 'DELETED')
           this.lostPods.excuse();
       }
       if (plural === 'namespaces') this.lostPods.excuse();
-      if (plural === 'services' && type === 'DELETED' && sender !== undefined) this.lostPods.deleted(object);
-      else if (plural === 'services' && (type === 'ADDED' || sender === undefined)) this.lostPods.written(object);
+      if (plural === 'services' && type === 'DELETED' && sender !== undefined) {
+        // Mirrors of a Link that was deleted go (E5).
+        if (LINKS.some((name) => clusterOfLink(this.#linkOf(name)) === clusterOf(object)))
+          this.lostPods.deleted(object);
+      } else if (plural === 'services' && (type === 'ADDED' || sender === undefined)) this.lostPods.written(object);
       // What Linkerd's control plane has credentials of counts, too.
       if (plural === 'links' || plural === 'secrets') this.lostMembers?.linksChanged();
       if (plural === 'services') this.lostMembers?.seen(object, { isByUs: sender !== undefined });
@@ -130,7 +149,8 @@ export class Judge {
     });
   }
 
-  readonly #targetsOf: (cluster: string) => readonly HistoryCluster[];
+  /** What a target cluster name stands for now. */
+  readonly targetsOf: (cluster: string) => readonly HistoryCluster[];
 
   /** Since when the replica that leads has led; 0 where there is but one and nothing to contend for, Infinity if none leads. */
   get ledSinceMs(): number {
@@ -175,6 +195,7 @@ export class Judge {
     this.lost.restored();
     this.lostPods.excuse();
     this.lostMembers?.restored();
+    for (const part of this.parts) part.restored?.();
     this.#restoredMs = this.#nowMs();
   }
 
@@ -182,6 +203,37 @@ export class Judge {
   forgive(cluster?: string): void {
     this.guard.forgive(cluster);
     this.lostMembers?.guard.forgive(cluster);
+    for (const part of this.parts) part.forgive?.(cluster);
+  }
+
+  /** A Link is about to be given another spec, which may take away what its target exports (E6). */
+  edited(link: KubeObject, what: string): void {
+    const cluster = clusterOfLink(link);
+    if (cluster === undefined) return;
+    const there = this.#east
+      .list('v1', 'Service')
+      .filter((object) => this.isMirror(object) && clusterOf(object) === cluster)
+      .map((mirror) => keyOfMirror(cluster, mirror));
+    const taken = this.#takenBy(link, cluster, there);
+    const after = new Set(there.filter((key) => !taken.has(key)));
+    this.guard.lost(what, [cluster], { before: new Set(there), after, there: () => there });
+  }
+
+  /** Whether the Link that is served for a cluster, as it is now, takes away any of these keys. */
+  #isTaken(cluster: string, keys: readonly string[]): boolean {
+    return LINKS.some((name) => {
+      const link = this.#linkOf(name);
+      if (link === undefined || clusterOfLink(link) !== cluster || !isServable(link)) return false;
+      return this.isServedByUs(name, cluster) && this.#takenBy(link, cluster, keys).size > 0;
+    });
+  }
+
+  /** Which of these keys, of what has mirrors, a Link does not select, or not pod by pod. */
+  #takenBy(link: KubeObject, cluster: string, keys: readonly string[]): ReadonlySet<string> {
+    return notTaken(link, keys, (key) => {
+      const [namespace = '', name = ''] = key.split('/');
+      return this.targetsOf(cluster).flatMap((target) => target.get('v1', 'Service', namespace, name) ?? [])[0];
+    });
   }
 
   /** What must not have happened, and did. */
@@ -199,7 +251,9 @@ export class Judge {
   }
 
   /** Whether an object is a mirror, or a probe Service, of a Link of ours (rule A6). */
-  isOurs({ metadata: { name, namespace, labels = {} } }: KubeObject): boolean {
+  isOurs(object: KubeObject): boolean {
+    const { name, namespace, labels = {} } = object.metadata;
+    if (isMadeByKubernetes(object)) return false;
     if (!CLUSTERS.has(labels['mirror.linkerd.io/cluster-name'] ?? '')) return false;
     if (labels['mirror.linkerd.io/mirrored-service'] === 'true') return true;
     const service = labels['kubernetes.io/service-name'] ?? name;
@@ -208,17 +262,31 @@ export class Judge {
 
   /** Whether an object is the operator's to write: a mirror, a probe Service, a federated Service (rules A6, I8). */
   isWritten(object: KubeObject): boolean {
+    return this.isMirrorOrMember(object) || this.parts.some((part) => part.isWritten?.(object) === true);
+  }
+
+  /** Whether an object is a mirror, a probe Service, or a federated Service. */
+  isMirrorOrMember(object: KubeObject): boolean {
     return this.isOurs(object) || isFederated(object);
   }
 
-  #saw(sender: Sender, { plural }: Resource, { type, object, previous }: StorageEvent): void {
+  #saw(sender: Sender, { plural }: Resource, event: StorageEvent): void {
+    const { type, object, previous } = event;
     const { namespace = '', name } = object.metadata;
     const what = `${type} ${plural} ${namespace}/${name}`;
+    if (this.parts.some((part) => part.written?.(event, what) === true)) {
+      if (type === 'DELETED' && this.isTerminating(object)) return;
+      this.#writes.push(what);
+      if (!sender.process.name.startsWith(SECOND_NAMESPACE)) this.#mustHoldLeases(sender, [], what);
+      else if (![undefined, SECOND_NAMESPACE].includes(operatorOf(previous ?? object)))
+        this.complain(`${what}: by ${sender.process.name}, though another operator serves it (K7)`);
+      return;
+    }
     switch (plural) {
       case 'leases':
       case 'events':
-        // Of local members (I8).
-        if (namespace === OPERATOR_NAMESPACE || (plural === 'events' && regardsService(object))) return;
+        if (namespace === OPERATOR_NAMESPACE || namespace === SECOND_NAMESPACE) return;
+        if (plural === 'events' && isElsewhere(object)) return;
         this.complain(`${what}: outside the operator's namespace`);
         return;
       case 'links':
@@ -241,6 +309,7 @@ export class Judge {
       case 'endpointslices':
         if (type === 'DELETED' && this.#isTerminating(namespace)) return;
         this.#writes.push(what);
+        if (type === 'DELETED' && this.#isStray(object)) return;
         if (previous !== undefined && !this.isWritten(previous)) this.complain(`${what}: was somebody else's`);
         if (!this.isWritten(object)) this.complain(`${what}: does not have the labels that make it ours`);
         if (isFederated(object)) this.#sawFederated(sender, { type, object, previous }, what);
@@ -249,8 +318,18 @@ export class Judge {
         if (!this.#mayWrite(object)) this.complain(`${what}: outside the namespaces that may be written to`);
         return;
       default:
-        this.complain(`${what}: a kind that is never written`);
+        if (!this.judgedElsewhere.has(plural)) this.complain(`${what}: a kind that is never written`);
+        else this.#writes.push(what);
     }
+  }
+
+  /**
+   * C3: whether an object is an endpoint of a Service of ours, and not ours itself. Under which Lease it is deleted says
+   * nothing of any cluster.
+   */
+  #isStray(object: KubeObject): boolean {
+    const service = serviceBehind(this.#east, object);
+    return service !== undefined && this.isWritten(service) && !this.isWritten(object);
   }
 
   /** E5, I6. What is in a namespace goes with it. */
@@ -280,10 +359,15 @@ export class Judge {
     if (kept !== undefined) this.lost.deleted(kept, `mirror ${mirror.metadata.namespace}/${mirror.metadata.name}`);
     this.guard.deleted(cluster, keyOfMirror(cluster, mirror), (key) => {
       const [namespace = '', name = ''] = key.split('/');
-      return this.#targetsOf(cluster).some(
+      return this.targetsOf(cluster).some(
         (target) => target.get('v1', 'Service', namespace, name)?.metadata.labels?.[EXPORT_LABEL] !== undefined,
       );
     });
+  }
+
+  /** H1: what is written under no Lease but that of the operator. */
+  mustLead(sender: Sender, what: string): void {
+    this.#mustHoldLeases(sender, [], what);
   }
 
   #heldSinceMs(lease: string): number {
@@ -324,6 +408,10 @@ export class Judge {
   ): void {
     const [before, after] = [membersIn(previous), type === 'DELETED' ? [] : membersIn(object)];
     const isSlice = object.kind === 'EndpointSlice';
+    if (sender.process.name.startsWith(SECOND_NAMESPACE)) {
+      this.#sawSecond(isSlice ? serviceBehind(this.#east, object) : (previous ?? object), [before, after], what);
+      return;
+    }
     // Nobody's membership depends on slices that lead nowhere, and from somebody else's Service they must not lead.
     if (isSlice && type === 'DELETED' && !this.#isUsed(object)) {
       this.#mustHoldLeases(sender, [], what);
@@ -336,6 +424,23 @@ export class Judge {
     const isLocal = shapes || (!isSlice && concerned.has(LOCAL_MEMBER));
     concerned.delete(LOCAL_MEMBER);
     this.#mustHoldLeases(sender, [...concerned, ...(isLocal ? [LOCAL_MEMBER] : [])], what);
+  }
+
+  /** I9: the second operator has no Link, so that no membership of a target is its own, nor what another one serves. */
+  #sawSecond(
+    service: KubeObject | undefined,
+    [before, after]: readonly [readonly string[], readonly string[]],
+    what: string,
+  ): void {
+    const operator = service && operatorOf(service);
+    if (operator !== undefined && operator !== SECOND_NAMESPACE)
+      this.complain(`${what}: by the second operator, though another one serves it (I9)`);
+    const isOfTargets = (member: string): boolean => member !== LOCAL_MEMBER;
+    const concerned = [...before, ...after].filter(isOfTargets);
+    const isSlice = what.includes(' endpointslices ');
+    const changed = concerned.filter((each) => isSlice || before.includes(each) !== after.includes(each));
+    for (const cluster of changed)
+      this.complain(`${what}: by the second operator, which has no Link of ${cluster} (I9)`);
   }
 
   /** Whether a slice is of a federated Service that leads through gateways: lists of members hide it. */
@@ -353,6 +458,7 @@ export class Judge {
     if (this.#nowMs() < this.#restoredMs + RESTORED_MS) return;
     const leases = this.#east
       .list('coordination.k8s.io/v1', 'Lease')
+      .filter(({ metadata }) => metadata.namespace === OPERATOR_NAMESPACE)
       .map(({ metadata, spec }) => ({
         name: metadata.name,
         cluster: this.#recordedBy({ metadata }),
@@ -397,10 +503,16 @@ export class Judge {
     return this.#east.get(LINK_API, 'Link', OPERATOR_NAMESPACE, name);
   }
 
+  /** Somebody may have taken the label that names its Service from a slice of ours, which then goes. */
   #mayWrite({ metadata: { namespace, name, labels = {} } }: KubeObject): boolean {
-    const service = labels['kubernetes.io/service-name'] ?? name;
+    const service = labels['kubernetes.io/service-name'] ?? name.replace(/-ipv[46]$/, '');
     if (namespace === OPERATOR_NAMESPACE) return LINKS.some((link) => service === `probe-${link}`);
     return NAMESPACES.some((allowed) => allowed === namespace);
+  }
+
+  /** Whether the namespace of an object is going, with all that is in it. */
+  isTerminating({ metadata }: KubeObject): boolean {
+    return metadata.namespace !== undefined && this.#isTerminating(metadata.namespace);
   }
 
   #isTerminating(namespace: string): boolean {

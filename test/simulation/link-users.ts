@@ -33,6 +33,9 @@ const FLAT_SELECTOR = { matchLabels: { [EXPORT_LABEL]: FLAT } };
 
 const CONFIRM = 'linkspan.dev/confirm-prune';
 
+/** What may take away what has mirrors (E6). */
+const MAY_TAKE: ReadonlySet<string> = new Set(['selector', 'remoteDiscoverySelector', 'enableHeadlessServices']);
+
 interface Spec {
   readonly probeSpec: { readonly period: string };
   readonly gatewayAddress: string;
@@ -144,9 +147,11 @@ export class LinkUsers {
     const link = this.get(name);
     if (link === undefined) return;
     const spec = link.spec as Readonly<Record<string, unknown>>;
-    // What it selects no more, or was another cluster's, may go.
+    // What was another cluster's, and what the target lost before, may go.
     if (edit.field !== 'period') this.#judge.forgive();
-    this.#putEdited({ ...link, spec: { ...spec, ...specOf(spec, edit) } });
+    const edited = { ...link, spec: { ...spec, ...specOf(spec, edit) } };
+    if (MAY_TAKE.has(edit.field)) this.#judge.edited(edited, `Link ${name} was given another ${edit.field}`);
+    this.#putEdited(edited);
     this.#judge.namespacesMayBeMade ||= edit.field === 'enableNamespaceCreation' && edit.value;
   }
 }

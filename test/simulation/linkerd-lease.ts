@@ -23,6 +23,7 @@ export interface LinkerdLeaseOptions {
 interface LeaseSpec {
   readonly holderIdentity?: string;
   readonly leaseDurationSeconds?: number;
+  readonly leaseTransitions?: number;
 }
 
 export class LinkerdLease {
@@ -38,7 +39,10 @@ export class LinkerdLease {
   acquire(): boolean {
     const lease = this.#read();
     if (!this.#holds(lease) && !this.#mayTake(lease)) return false;
-    this.#put(lease, { holderIdentity: this.#options.identity, leaseDurationSeconds: LEASE_SECONDS });
+    const { leaseTransitions: before = 0 } = (lease?.spec ?? {}) as LeaseSpec;
+    const leaseTransitions = before + (this.#holds(lease) || lease === undefined ? 0 : 1);
+    const { identity: holderIdentity } = this.#options;
+    this.#put(lease, { holderIdentity, leaseDurationSeconds: LEASE_SECONDS, leaseTransitions });
     return true;
   }
 

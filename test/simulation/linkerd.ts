@@ -15,6 +15,8 @@ export interface LinkerdOptions {
   readonly link: string;
   /** Name of the target cluster, if there is such a Link. */
   readonly cluster: () => string | undefined;
+  /** Whether it finds the gateway alive. */
+  readonly isAlive: () => boolean;
 }
 
 export class Linkerd {
@@ -86,7 +88,7 @@ export class Linkerd {
 
   /** A mirror with its endpoints, as Linkerd's controller writes them: of what the target may not export any more. */
   #write(): void {
-    const { east } = this.#options;
+    const { east, isAlive } = this.#options;
     const cluster = this.#options.cluster();
     const home = east.get('v1', 'Namespace', undefined, 'shop');
     if (cluster === undefined || home === undefined || home.metadata.deletionTimestamp !== undefined) return;
@@ -106,7 +108,9 @@ export class Linkerd {
     });
     east.put({
       ...{ apiVersion: 'v1', kind: 'Endpoints', metadata },
-      subsets: [{ addresses: [{ ip: '203.0.113.99' }], ports: [{ name: 'http', port: 4143, protocol: 'TCP' }] }],
+      subsets: isAlive()
+        ? [{ addresses: [{ ip: '203.0.113.99' }], ports: [{ name: 'http', port: 4143, protocol: 'TCP' }] }]
+        : [],
     });
   }
 }

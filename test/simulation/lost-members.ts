@@ -14,7 +14,7 @@ import { isDiscovered } from './federation-users.ts';
 import { Guard, type Lack } from './guard.ts';
 import { clusterOf, isServable } from './link-state.ts';
 import { type Kept, Lost, type LostOptions } from './lost.ts';
-import { isFederated, isMember, joinedBy, leadsThroughGateways, membersIn } from './members.ts';
+import { isFederated, isKeptByKubernetes, isMember, joinedBy, leadsThroughGateways, membersIn } from './members.ts';
 import { portsOf, specOf } from './oracle.ts';
 
 const EVEN_PORTS = portsOf((PORTS[0] ?? []) as Parameters<typeof portsOf>[0]);
@@ -101,11 +101,24 @@ export class LostMembers {
     const there = (cluster: string): readonly string[] =>
       [...this.#shown].flatMap(([key, members]) => (members.has(cluster) ? [key] : []));
     this.guard.lost(what, clusters, { ...of, there });
+    this.#forgive();
   }
 
   /** A Link came, changed or went, or who holds its Lease, or what Linkerd's control plane has credentials of. */
   linksChanged(): void {
     for (const lost of [this.#members, this.#services]) lost.linksChanged();
+    this.#forgive();
+  }
+
+  /** Without credentials of its cluster nobody is a member on a flat network (I4), whatever its target has lost before. */
+  #forgive(): void {
+    for (const name of LINKS) {
+      const link = this.#linkOf(name);
+      const { federation } = (link?.spec ?? {}) as { readonly federation?: string };
+      const cluster = clusterOf(link);
+      if (cluster !== undefined && federation !== 'gateway' && !isDiscovered(this.#east, cluster))
+        this.guard.forgive(cluster);
+    }
   }
 
   /** A Service of any cluster was written. */
@@ -177,7 +190,8 @@ export class LostMembers {
     if (!leadsThroughGateways(service)) return new Set(membersIn(service));
     const slices = this.#east
       .list('discovery.k8s.io/v1', 'EndpointSlice')
-      .filter((slice) => isFederated(slice) && joinedBy(slice) === key);
+      // One that somebody has marked as maintained by Kubernetes is none of ours to an operator that starts (C3).
+      .filter((slice) => isFederated(slice) && joinedBy(slice) === key && !isKeptByKubernetes(slice));
     return new Set(slices.flatMap(membersIn));
   }
 

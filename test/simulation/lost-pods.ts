@@ -26,9 +26,20 @@ export class LostPods {
   /** When something changed for which all of them may go. */
   #excusedMs = 0;
 
-  /** @param targets what the cluster of the pods is now */
-  constructor(nowMs: () => number, complain: (what: string) => void, targets: () => readonly HistoryCluster[]) {
+  readonly #isTaken: (keys: readonly string[]) => boolean;
+
+  /**
+   * @param targets what the cluster of the pods is now
+   * @param isTaken whether its Link, as it is now, takes away any of these keys
+   */
+  constructor(
+    nowMs: () => number,
+    complain: (what: string) => void,
+    targets: () => readonly HistoryCluster[],
+    isTaken: (keys: readonly string[]) => boolean,
+  ) {
     this.#targets = targets;
+    this.#isTaken = isTaken;
     this.#nowMs = nowMs;
     this.#complain = complain;
   }
@@ -68,7 +79,11 @@ export class LostPods {
     if (listedMs === undefined || listedMs > madeMs || this.#excusedMs >= madeMs) return;
     const isThere = (target: HistoryCluster): boolean =>
       target.get('v1', 'Service', 'shop', HAND)?.metadata.labels?.[EXPORT_LABEL] === 'true';
-    if (!this.#targets().every(isThere)) return;
+    const targets = this.#targets();
+    // Without a Link they go, also those that were made just after it went.
+    if (targets.length === 0 || !targets.every(isThere)) return;
+    // Made by an operator that read its Link late: that had changed before.
+    if (this.#isTaken([`shop/${HAND}`, `shop/${HAND}#${hostname}`])) return;
     this.#complain(
       `endpoint mirror ${service.metadata.name} was deleted, though its pod has been there all along (D5)`,
     );

@@ -21,6 +21,7 @@ import { explain, play } from './threads.ts';
 const program = new Command('fuzz')
   .option('--histories <count>', 'how many; with defects, how many at most', Number)
   .option('--seed <number>', 'of the first; the next ones follow', Number, Date.now() % 1_000_000_000)
+  .option('--feature <name>', 'only those histories that have it, as in test/simulation/parts')
   .option('--workers <count>', 'threads that play them', Number, availableParallelism())
   .option('--with-defect <names...>', 'play them with defects of test/mutants/defects in the operator, until one fails')
   .option('--defects', 'the same for each fault of test/mutants/faults.ts')
@@ -32,6 +33,7 @@ const program = new Command('fuzz')
 const options = program.opts<{
   histories?: number;
   seed: number;
+  feature?: string;
   workers: number;
   withDefect?: string[];
   defects?: true;
@@ -40,8 +42,14 @@ const options = program.opts<{
   plans?: number;
   shrink: boolean;
 }>();
-const { seed, workers: threads, withDefect, histories = withDefect ? 20_000 : options.defects ? 500 : 1000 } = options;
-const played = { seed, threads, count: histories };
+const {
+  seed,
+  feature,
+  workers: threads,
+  withDefect,
+  histories = withDefect ? 20_000 : options.defects ? 500 : 1000,
+} = options;
+const played = { seed, threads, count: histories, ...(feature !== undefined && { feature }) };
 
 /** Failures that are shrunk; more of them mostly have the same cause. */
 const SHRUNK = 3;
@@ -76,6 +84,6 @@ async function enumerate(classes: readonly string[]): Promise<void> {
 
 if (options.enumerate === undefined) console.log(`${histories} histories from seed ${seed}`);
 if (options.enumerate !== undefined) await enumerate(options.enumerate === true ? [] : options.enumerate);
-else if (options.defects) await printFaults(played);
+else if (options.defects) process.exitCode = (await printFaults(played)) ? 0 : 1;
 else if (withDefect !== undefined) await printDefect(withDefect, budgetMs, played);
 else await fuzz();

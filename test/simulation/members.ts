@@ -9,6 +9,7 @@ interface Named {
     readonly namespace?: string | undefined;
     readonly labels?: Labels | undefined;
     readonly annotations?: Labels | undefined;
+    readonly ownerReferences?: readonly object[] | undefined;
   };
 }
 
@@ -42,17 +43,27 @@ const isFlat = ({ metadata: { annotations = {} } }: Named): boolean => REMOTE in
 export const leadsThroughGateways = (object: Named | undefined): boolean =>
   object !== undefined && !isFlat(object) && object.metadata.labels?.[SHAPE] === 'gateway';
 
+/** Whether Kubernetes' own controllers made a slice: they copy the labels of the Service, or of its Endpoints. */
+export const isMadeByKubernetes = (object: Named): boolean =>
+  object.kind === 'EndpointSlice' && object.metadata.ownerReferences !== undefined && isKeptByKubernetes(object);
+
+/** Whether the label of a slice says that a controller of Kubernetes maintains it, whoever made it. */
+export const isKeptByKubernetes = ({ metadata: { labels = {} } }: Named): boolean =>
+  /^endpointslice(mirroring)?-controller\.k8s\.io$/.test(labels['endpointslice.kubernetes.io/managed-by'] ?? '');
+
 /** Whether an object is a federated Service, or a slice of one, by its labels and annotations (I8). */
 export const isFederated = (object: Named): boolean => {
   const { labels = {} } = object.metadata;
-  if (labels[MIRRORED] !== 'true' || labels[CLUSTER] !== undefined) return false;
+  if (isMadeByKubernetes(object)) return false;
+  // Our own mark proves a slice ours.
   if (object.kind === 'EndpointSlice') return labels[SHAPE] === 'gateway';
+  if (labels[MIRRORED] !== 'true' || labels[CLUSTER] !== undefined) return false;
   return object.kind === 'Service' && (isFlat(object) || labels[SHAPE] === 'gateway');
 };
 
 /** `namespace/name` of the Services that an object, which {@link isFederated}, joins. */
 export function joinedBy({ kind, metadata: { name, namespace = '', labels = {} } }: Named): string {
-  const service = kind === 'EndpointSlice' ? (labels['kubernetes.io/service-name'] ?? '') : name;
+  const service = kind === 'EndpointSlice' ? (labels['kubernetes.io/service-name'] ?? name.split('.')[0]!) : name;
   return `${namespace}/${service.slice(0, -SUFFIX.length)}`;
 }
 

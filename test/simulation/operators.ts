@@ -8,7 +8,7 @@ import { LeadershipLostError, runOperator } from '../../operator/main.ts';
 import type { Readiness, startAdmin } from '../../operator/runtime/admin.ts';
 import type { Logger } from '../../operator/runtime/logger.ts';
 import type { FlagValues } from '../../operator/config/flags.ts';
-import { ENDLESS } from '../../operator/runtime/turns.ts';
+import { ENDLESS, EventLoop } from '../../operator/runtime/turns.ts';
 import type { HistoryCluster } from './cluster.ts';
 import type { History } from './history.ts';
 import type { Internet } from './world/internet.ts';
@@ -26,7 +26,7 @@ export interface LogRecord {
 export interface OperatorsOptions {
   readonly history: Pick<
     History,
-    'endpoints' | 'replicas' | 'clocks' | 'graceSeconds' | 'scrapesHang' | 'maxEndpointMirrors'
+    'endpoints' | 'replicas' | 'clocks' | 'graceSeconds' | 'scrapesHang' | 'maxEndpointMirrors' | 'crowd' | 'failover'
   >;
   readonly world: World;
   readonly internet: Internet;
@@ -45,6 +45,11 @@ interface Running {
   /** What it answers to `/readyz`. */
   isReady: () => boolean;
 }
+
+/** Namespace of the second operator, which has no Link. */
+export const SECOND_NAMESPACE = 'second';
+/** Its place among the replicas, of which it is none. */
+export const SECOND = 2;
 
 /** Rule H2. */
 const STOP_DEADLINE_MS = 5_000;
@@ -89,7 +94,12 @@ export class Operators {
 
   /** How many replicas run. */
   get count(): number {
-    return this.#running.size;
+    return [...this.#running.keys()].filter((replica) => replica !== SECOND).length;
+  }
+
+  /** Whether one runs, or the second operator does. */
+  runs(replica: number): boolean {
+    return this.#running.has(replica);
   }
 
   /** Whether all replicas that run are ready (H5). */
@@ -99,10 +109,13 @@ export class Operators {
 
   /** The pods' names. */
   static identity(replica: number): string {
-    return `linkspan-${replica}`;
+    return replica === SECOND ? `${SECOND_NAMESPACE}-0` : `linkspan-${replica}`;
   }
 
   startAll(): void {
+    const { history, east } = this.#options;
+    const isThere = east.get('v1', 'Namespace', undefined, SECOND_NAMESPACE) !== undefined;
+    if (history.failover?.second === true && isThere) this.start(SECOND);
     for (let replica = 0; replica < this.#options.history.replicas; replica += 1) this.start(replica);
   }
 
@@ -129,6 +142,7 @@ export class Operators {
         failover: false,
         probeConnectTo,
         ...flags,
+        ...(replica === SECOND && { namespace: SECOND_NAMESPACE, leaderElect: false }),
       },
       {},
     );
@@ -144,7 +158,7 @@ export class Operators {
       tuning: {
         network: internet.networkOf(process),
         serveAdmin: adminOf(history, (ready) => (running.isReady = () => world.as(process, () => ready().ok))),
-        turns: ENDLESS,
+        turns: history.crowd === undefined ? ENDLESS : new EventLoop(),
         metrics: { recorded: false },
       },
     };

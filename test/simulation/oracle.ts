@@ -69,6 +69,8 @@ interface Host {
   readonly hostname: string;
   readonly listed: boolean;
   readonly ports: readonly Port[];
+  /** Set if it has no endpoint mirror, and it depends on the past whether the limit allows it one (E10). */
+  readonly isUncertain?: boolean;
 }
 
 /** An exported Service that is mirrored if its name is to be had. */
@@ -105,7 +107,7 @@ export function expected(links: readonly LinkState[], source: SourceState): Expe
     if (isCrowded) counts.delete(link.name);
     probe(link, source, objects);
   }
-  const given = names(wishes);
+  const given = names(wishes, source);
   for (const wish of wishes) {
     const { link, service } = wish;
     // The namespace is made for a mirror that gets its name.
@@ -199,7 +201,7 @@ function mirroredPart(wish: Wish, source: SourceState): Wish {
         isOf(wish.link, object) &&
         object.metadata.annotations?.['mirror.linkerd.io/remote-svc-fq-name']?.startsWith(`${hostname}.${name}.`),
     );
-  return { ...wish, hosts: wish.hosts.filter(isMirrored) };
+  return { ...wish, hosts: wish.hosts.map((host) => ({ ...host, isUncertain: !isMirrored(host) })) };
 }
 
 /** D9: those without the export label count where there is no selector, or those with it list nobody. */
@@ -223,12 +225,18 @@ interface Endpoint {
 }
 
 /** A7: who gets which name. */
-function names(wishes: readonly Wish[]): ReadonlyMap<string, string> {
+function names(wishes: readonly Wish[], source: SourceState): ReadonlyMap<string, string> {
   const claims = wishes.flatMap((wish) => [
-    { wish, host: '', names: [`${wish.service.metadata.name}-${wish.link.spec.targetClusterName}`] },
-    ...wish.hosts.map(({ hostname }) => ({
+    {
+      wish,
+      host: '',
+      isUncertain: false,
+      names: [`${wish.service.metadata.name}-${wish.link.spec.targetClusterName}`],
+    },
+    ...wish.hosts.map(({ hostname, isUncertain = false }) => ({
       wish,
       host: hostname,
+      isUncertain,
       names: [hostname, `${hostname}-${wish.service.metadata.name}`].map(
         (name) => `${name}-${wish.link.spec.targetClusterName}`,
       ),
@@ -238,16 +246,30 @@ function names(wishes: readonly Wish[]): ReadonlyMap<string, string> {
   const taken = new Set<string>();
   const given = new Map<string, string>();
   for (const choice of [0, 1]) {
-    for (const { wish, host, names: wanted } of claims) {
+    for (const { wish, host, isUncertain, names: wanted } of claims) {
       const id = idOf(wish, host);
       const name = wanted[choice];
       const at = `${wish.service.metadata.namespace}/${name}`;
       if (given.has(id) || name === undefined || taken.has(at)) continue;
+      if (isUncertain && !isClaimedInVain(name, wish, given.has(idOf(wish)), source)) continue;
       taken.add(at);
       given.set(id, name);
     }
   }
   return given;
+}
+
+/**
+ * Whether a pod that has no endpoint mirror may yet claim a name, so that it is within the limit: its Service has lost its
+ * own name, or somebody else's object has the pod's; and no mirror has the name.
+ */
+function isClaimedInVain(name: string, { link, service }: Wish, isNamed: boolean, source: SourceState): boolean {
+  const { namespace = '' } = service.metadata;
+  const has = (object: KubeObject): boolean => object.metadata.namespace === namespace && object.metadata.name === name;
+  if (source.services.some((object) => has(object) && isOurs(object))) return false;
+  return (
+    !isNamed || isTaken(source.services, link, namespace, name) || isTaken(source.endpoints, link, namespace, name)
+  );
 }
 
 /**

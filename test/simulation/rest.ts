@@ -4,11 +4,12 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { sleep } from '../../operator/kube/backoff.ts';
+import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import { type LinkName, LINKS, TARGET_OF } from './command.ts';
-import { federationProblems } from './federations.ts';
 import { expected, found, type LinkState, type SourceState } from './oracle.ts';
 import { fateOf } from './hostile.ts';
 import { conditionsOf } from './link-users.ts';
+import { isLeftToKubernetes, strays } from './strays.ts';
 import type { Stage } from './stage.ts';
 
 /** Time without a write after which the source cluster is at rest. */
@@ -40,6 +41,8 @@ export async function rest(stage: Stage): Promise<readonly string[]> {
       const after = judge.writes.slice(before);
       if (after.length === 0 && differences(stage).length === 0) return [];
       last = `right, but writing went on: ${after.join('; ')}`;
+      // Time alone may make it wrong.
+      seen = undefined;
     }
     if (world.nowMs > confirmAt) {
       stage.links.confirmPrunes();
@@ -74,7 +77,7 @@ export function differences(stage: Stage): readonly string[] {
   const links = all.filter(({ name }) => stage.isAccepted(name as LinkName));
   const clusters = new Set(all.map(({ spec }) => spec.targetClusterName));
   const endpoints = east.list('v1', 'Endpoints');
-  const slices = east.list('discovery.k8s.io/v1', 'EndpointSlice');
+  const slices = east.list('discovery.k8s.io/v1', 'EndpointSlice').filter((slice) => !isCopied(slice));
   const source: SourceState = {
     endpointsKind: history.endpoints,
     maxEndpointMirrors: history.maxEndpointMirrors ?? Infinity,
@@ -89,7 +92,8 @@ export function differences(stage: Stage): readonly string[] {
     slices,
   };
   const want = expected(links, source);
-  const have = found(history.endpoints, source.services, endpoints, slices, (object) => judge.isOurs(object));
+  const seen = slices.filter((slice) => !isLeftToKubernetes(east, slice, (object) => judge.isWritten(object)));
+  const have = found(history.endpoints, source.services, endpoints, seen, (object) => judge.isOurs(object));
   const problems = stage.down.map((name) => `${name} is down`);
   const shared = [...clusters].flatMap((cluster) => {
     const owners = links.filter(({ spec }) => spec.targetClusterName === cluster);
@@ -115,9 +119,14 @@ export function differences(stage: Stage): readonly string[] {
     }
     problems.push(...statusProblems(stage, name));
   }
-  if (history.federation !== undefined) problems.push(...federationProblems(stage, links, source));
+  problems.push(...strays(east, history.endpoints, (object) => judge.isWritten(object)));
+  problems.push(...stage.parts.flatMap((part) => part.problems(links, source)));
   return problems;
 }
+
+/** Whether Kubernetes has made a slice of Endpoints: it does so in clusters where slices count. */
+const isCopied = ({ metadata: { labels = {} } }: KubeObject): boolean =>
+  labels['endpointslice.kubernetes.io/managed-by'] === 'endpointslicemirroring-controller.k8s.io';
 
 /** What the conditions of a Link that is served say, where nothing is broken (G1). */
 function statusProblems(stage: Stage, name: LinkName): readonly string[] {

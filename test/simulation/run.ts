@@ -43,7 +43,7 @@ export async function run(
       stage.calm();
       const calmMs = world.nowMs;
       problems.push(...(await rest(stage)));
-      if (problems.length === 0) problems.push(...(await epilogue(stage, calmMs)));
+      if (problems.length + stage.judge.complaints.length === 0) problems.push(...(await epilogue(stage, calmMs)));
       await stage.stop();
     })
     .catch((error: unknown) => problems.push(error instanceof Error ? (error.stack ?? '') : String(error)));

@@ -7,6 +7,7 @@ import type { HistoryCluster } from './cluster.ts';
 import type { Command } from './command.ts';
 import { at } from './hostile.ts';
 import { isFederated } from './members.ts';
+import { setPods } from './target-users.ts';
 
 type Of<T extends Command['do']> = Omit<Extract<Command, { do: T }>, 'do'>;
 
@@ -25,10 +26,16 @@ export function putForeign(east: HistoryCluster, { kind, namespace, name, labels
       },
     },
     ...(kind === 'Service'
-      ? { spec: { ports: [{ port: 1234 }], selector: { app: 'own' } } }
+      ? { spec: { ports: [{ port: 1234 }], selector: { app: OWN } } }
       : { subsets: [{ addresses: [{ ip: '192.0.2.9' }], ports: [{ port: 1234 }] }] }),
   });
 }
+
+/** A ready pod in a namespace, which the selectors select that users give to mirrors. */
+export const putOwnPod = (east: HistoryCluster, namespace: string): void =>
+  setPods(east, { namespace, name: OWN, pods: [{ hostname: '', ready: true }] });
+
+const OWN = 'own';
 
 /** @param isOurs whether an object is a mirror */
 export function editMirror(
@@ -64,12 +71,43 @@ export function editMirror(
       // That of a slice says who maintains it. Kubernetes' own controllers select theirs by it.
       east.put({ ...rest, metadata: { ...metadata, labels: { ...labels, [MANAGED_BY]: at(MANAGERS, index) } } });
       break;
+    case 'selector':
+      // The Service comes to lead to pods of the source cluster.
+      if (kind === 'Service') east.put({ ...object, spec: { ...(object.spec as object), selector: { app: OWN } } });
+      break;
+    case 'slice':
+      if (kind === 'Service') putSliceOf(east, object);
+      break;
+    case 'unlabel': {
+      // By these slices are found, and known to be ours.
+      const { [at(SLICE_LABELS, index)]: _, ...others } = labels;
+      if (kind === 'EndpointSlice') east.put({ ...object, metadata: { ...metadata, labels: others } });
+      break;
+    }
     case 'disown': {
       const { [labelOf(object)]: _, ...others } = labels;
       east.put({ ...rest, metadata: { ...metadata, labels: others } });
     }
   }
 }
+
+/** A slice of a Service that somebody makes by hand. */
+function putSliceOf(east: HistoryCluster, { metadata: { name, namespace = '' } }: KubeObject): void {
+  east.put({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name: `${name.slice(0, 40)}-by-hand`, namespace, labels: { [SERVICE_NAME]: name } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['192.0.2.7'], conditions: { ready: true } }],
+    ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
+  });
+}
+
+const SERVICE_NAME = 'kubernetes.io/service-name';
+const SLICE_LABELS: readonly string[] = [
+  ...[SERVICE_NAME, 'mirror.linkerd.io/mirrored-service', 'mirror.linkerd.io/cluster-name'],
+  ...['linkspan.dev/federation', 'linkspan.dev/federation-member', 'endpointslice.kubernetes.io/managed-by'],
+];
 
 const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';
 const MANAGERS: readonly string[] = ['somebody', 'endpointslice-controller.k8s.io', ''];

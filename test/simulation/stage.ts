@@ -4,6 +4,7 @@
  * happens.
  */
 import { linkCrd } from '../../crds/index.ts';
+import type { FlagValues } from '../../operator/config/flags.ts';
 import { sleep } from '../../operator/kube/backoff.ts';
 import type { Exchange } from '../cluster/simulated/exchange.ts';
 import type { KubeObject } from '../cluster/simulated/storage/object.ts';
@@ -26,7 +27,6 @@ import {
 import { mendSpoiled, putHostileService, putHostileSlice, removeHostile, spoil, writeStatus } from './hostile.ts';
 import { DeadGateways } from './dead-gateways.ts';
 import { fail, forbid, lag } from './failing.ts';
-import { discover, federate, putDiscovery, putLocal } from './federation-users.ts';
 import { exportedBy, keyOfMirror, membersOf } from './guard.ts';
 import type { History } from './history.ts';
 import { Judge } from './judge.ts';
@@ -36,6 +36,8 @@ import { Linkerd } from './linkerd.ts';
 import { LinkerdLocal } from './linkerd-local.ts';
 import { Operators } from './operators.ts';
 import { Pace } from './pace.ts';
+import { FEATURES } from './parts/index.ts';
+import type { Part } from './parts/part.ts';
 import { editMirror, putForeign } from './source-users.ts';
 import {
   copyServices,
@@ -66,6 +68,8 @@ export class Stage {
   readonly #credentials: Credentials;
   readonly #clusters: readonly HistoryCluster[];
   readonly operators: Operators;
+  /** Of the features that the history has. */
+  readonly parts: readonly Part[];
   readonly #mayRestore: boolean;
   /** Of the gateway that has a name. */
   #addresses: readonly string[] = ['203.0.113.20', '203.0.113.21'];
@@ -81,7 +85,9 @@ export class Stage {
     this.internet.probed = (at) => (this.#alive[gatewayAt(at)] ? 200 : undefined);
     const internet = this.internet;
     const namespaces = [LINKS_NAMESPACE, ...NAMESPACES].map(namespaceObject);
-    const { bookmarks, spareAhead, federation } = history;
+    const { bookmarks, spareAhead, federation, failover } = history;
+    const features = FEATURES.filter((feature) => feature.isIn(history));
+    const variant = features.map((feature) => feature.name).join(' ');
     const pace = new Pace((what) => this.judge.complain(what));
     const onRequest =
       (name: string) =>
@@ -89,16 +95,15 @@ export class Stage {
         pace.asked(request.process.name, name, request, world.nowMs);
     const target = (name: string, ahead?: number): HistoryCluster =>
       new HistoryCluster({
-        ...{ name, ahead, bookmarks, internet, onRequest: onRequest(name) },
+        ...{ name, variant, ahead, bookmarks, internet, onRequest: onRequest(name) },
         controllers: SLICES_ALONE,
-        objects: [...namespaces, ...readerRoles],
+        objects: [...namespaces, ...readerRoles, ...features.flatMap(({ targetObjects }) => targetObjects)],
       });
-    const objects = [linkCrd, ...namespaces];
+    const objects = [linkCrd, ...namespaces, ...features.flatMap(({ sourceObjects }) => sourceObjects)];
     this.east = new HistoryCluster({
-      ...{ name: 'east', objects, bookmarks, internet, onRequest: onRequest('east') },
-      controllers: federation === undefined ? [] : SLICES_ALONE,
+      ...{ name: 'east', variant, objects, bookmarks, internet, onRequest: onRequest('east') },
+      controllers: [...new Set(features.flatMap(({ sourceControllers }) => sourceControllers))],
     });
-    if (federation !== undefined) putDiscovery(this.east);
     this.#homes = { west: target('west'), bar: target('bar') };
     this.#spare = target('spare', spareAhead);
     this.#clusters = [this.east, this.#homes.west, this.#homes.bar, this.#spare];
@@ -128,13 +133,20 @@ export class Stage {
     this.#linkerd = new Map(
       LINKS.map((link) => [
         link,
-        new Linkerd({ world, east: this.east, namespace: LINKS_NAMESPACE, link, cluster: () => this.#clusterOf(link) }),
+        new Linkerd({
+          ...{ world, east: this.east, namespace: LINKS_NAMESPACE, link, cluster: () => this.#clusterOf(link) },
+          // Whether it finds gateways dead matters to ServiceFailovers alone.
+          isAlive: () => failover === undefined || this.isAlive(link),
+        }),
       ]),
     );
     this.#linkerdLocal = new LinkerdLocal({ world, east: this.east, namespace: LINKS_NAMESPACE });
     const probeConnectTo = LINKS.map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${GATEWAYS[TARGET_OF[name]]}`);
     const complain = (what: string): void => this.judge.complain(what);
-    this.operators = new Operators({ history, world, internet, east: this.east, probeConnectTo, complain });
+    this.parts = features.map((feature) => feature.join(this));
+    this.judge.parts = this.parts;
+    const flags = Object.assign({}, ...features.map((feature) => feature.flags)) as FlagValues;
+    this.operators = new Operators({ history, world, internet, east: this.east, probeConnectTo, complain, flags });
     for (const name of LINKS) this.#credentials.put(name, 'good');
     for (const name of TARGETS) this.links.put(name);
     if (history.commands[0]?.do === 'linkerd') this.#linkerd.get(history.commands[0].link)?.start();
@@ -178,6 +190,11 @@ export class Stage {
     return this.#clusters.map(({ name, revision, isDown }) => `${name} ${revision} ${isDown}`).join(' ');
   }
 
+  /** The source, and all clusters that may be targets. */
+  get clusters(): readonly HistoryCluster[] {
+    return this.#clusters;
+  }
+
   /** What each target is at present. */
   get targets(): Readonly<Record<TargetName, HistoryCluster>> {
     return this.#homes;
@@ -213,12 +230,14 @@ export class Stage {
       this.links.mend(name);
       this.#credentials.put(name, 'good');
     }
+    for (const part of this.parts) part.calm?.();
     this.operators.calm();
   }
 
   async play(command: Command): Promise<void> {
     if (mayBeUndecided(command)) this.judge.appliesAtOnce = false;
     this.deadGateways.noticed(command);
+    for (const part of this.parts) part.noticed?.(command);
     if (this.#mayRestore) for (const cluster of this.#clusters) cluster.backUp();
     // What no API server would store it does not let users change in part.
     if (command.do === 'export' || command.do === 'federate' || command.do === 'put service')
@@ -237,10 +256,10 @@ export class Stage {
         }
         break;
       case 'lose all':
-        this.#lose(command.link, command.do, (target) => target.faults.wipe(({ kind }) => kind === 'Service'));
+        this.lose(command.link, command.do, (target) => target.faults.wipe(({ kind }) => kind === 'Service'));
         break;
       case 'lose part':
-        this.#lose(command.link, command.do, (target) =>
+        this.lose(command.link, command.do, (target) =>
           target.faults.wipe(
             ({ kind, metadata }) => kind === 'Service' && Number(metadata.name.replace(/\D/g, '')) % 3 === command.part,
           ),
@@ -252,7 +271,7 @@ export class Stage {
       case 'lose slices': {
         const target = this.targets[command.link];
         const putBack = keepSlicesByHand(target);
-        this.#lose(command.link, command.do, () => target.faults.wipe(({ kind }) => kind === 'EndpointSlice'));
+        this.lose(command.link, command.do, () => target.faults.wipe(({ kind }) => kind === 'EndpointSlice'));
         this.world.after(this.world.users, command.ms, () => {
           putBack();
           target.restartControllers();
@@ -295,22 +314,6 @@ export class Stage {
       case 'set slice':
         setSlice(this.targets[command.link], command);
         break;
-      case 'federate':
-        federate(this.targets[command.link], command);
-        break;
-      case 'federate many':
-        for (const each of MANY) federate(this.targets[command.link], { ...command, namespace: 'shop', name: each });
-        break;
-      case 'put local':
-        putLocal(this.east, command);
-        break;
-      case 'remove local':
-        this.east.remove('v1', 'Service', command.namespace, command.name);
-        break;
-      case 'put discovery':
-      case 'remove discovery':
-        discover(this.east, command.cluster, command.do === 'put discovery');
-        break;
       case 'put foreign':
         putForeign(this.east, command);
         break;
@@ -321,7 +324,7 @@ export class Stage {
         break;
       }
       case 'edit mirror':
-        editMirror(this.east, command, (object) => this.judge.isWritten(object));
+        editMirror(this.east, command, (object) => this.judge.isMirrorOrMember(object));
         break;
       case 'put namespace':
         if (this.east.get('v1', 'Namespace', undefined, command.namespace) === undefined) {
@@ -378,7 +381,7 @@ export class Stage {
       case 'move target': {
         const left = this.#homes.west;
         copyServices(left, this.#spare, command.services);
-        this.#lose('west', command.do, () => {
+        this.lose('west', command.do, () => {
           this.#homes.west = this.#spare;
           this.#spare = left;
         });
@@ -420,7 +423,7 @@ export class Stage {
         cluster.goDown();
         if (command.back > 0) {
           const restore = (): boolean => cluster.restore(command.back, command.more);
-          if (command.at !== 'east') this.#lose(command.at, command.do, restore);
+          if (command.at !== 'east') this.lose(command.at, command.do, restore);
           else if (restore()) {
             this.judge.restored();
             for (const linkerd of this.#linkerd.values()) linkerd.restored();
@@ -475,15 +478,21 @@ export class Stage {
         break;
       case 'wait':
         await sleep(command.ms);
+        break;
+      default:
+        if (!this.parts.some((part) => part.play(command)))
+          throw new Error(`this history does not have "${command.do}"`);
     }
   }
 
   /** Lets a target lose something without anybody deleting it. */
-  #lose(name: TargetName, what: string, lose: (target: HistoryCluster) => unknown): void {
+  lose(name: TargetName, what: string, lose: (target: HistoryCluster) => unknown): void {
     const [before, members] = [exportedBy(this.targets[name]), membersOf(this.targets[name])];
+    const clusters = LINKS.flatMap((link) => (TARGET_OF[link] === name ? (this.#clusterOf(link) ?? []) : []));
+    const told = this.parts.map((part) => part.lose?.(name, what, clusters));
     lose(this.targets[name]);
     const target = this.targets[name];
-    const clusters = LINKS.flatMap((link) => (TARGET_OF[link] === name ? (this.#clusterOf(link) ?? []) : []));
+    for (const each of told) each?.();
     const mirrors = this.east.list('v1', 'Service').filter((object) => this.judge.isMirror(object));
     this.judge.guard.lost(what, clusters, {
       ...{ before, after: exportedBy(target) },
@@ -537,4 +546,6 @@ const mayBeUndecided = (command: Command): boolean =>
 
 const UNDECIDED: ReadonlySet<Command['do']> = new Set<Command['do']>([
   ...(['lose all', 'lose part', 'lose slices', 'move target', 'put link', 'remove link', 'rename link'] as const),
+  // What is refused is in the status of its Service, and waits for nothing.
+  'deny',
 ]);

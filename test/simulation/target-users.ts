@@ -6,6 +6,7 @@ import type { KubeObject } from '../cluster/simulated/storage/object.ts';
 import type { HistoryCluster } from './cluster.ts';
 import { fateOf } from './hostile.ts';
 import { type Command, type Export, type OfSource, type PodState, PORTS } from './command.ts';
+import { all, SERVICE_EXPORT } from './import-objects.ts';
 import { membershipOf } from './members.ts';
 
 export const EXPORT_LABEL = 'mirror.linkerd.io/exported';
@@ -78,12 +79,32 @@ export function setPods(target: HistoryCluster, { namespace, name, pods }: Of<'s
       },
       status: {
         phase: 'Running',
-        podIP: `10.244.0.${index + 1}`,
-        podIPs: [{ ip: `10.244.0.${index + 1}` }],
+        podIP: addressOf(index),
+        podIPs: [{ ip: addressOf(index) }],
         conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
       },
     });
   }
+}
+
+const addressOf = (pod: number): string => `10.244.${100 + Math.floor(pod / 250)}.${(pod % 250) + 1}`;
+
+/** The name of the Service that {@link putCrowd} puts. */
+export const CROWD = 'crowd';
+
+/** A headless Service with so many pods, each with a hostname; the first ones are ready. */
+export function putCrowd(target: HistoryCluster, pods: number, ready: number): void {
+  putHeadless(
+    target,
+    CROWD,
+    Array.from({ length: pods }, (_, index) => ({ hostname: `${CROWD}-${index}`, ready: index < ready })),
+  );
+}
+
+function putHeadless(target: HistoryCluster, name: string, pods: readonly PodState[]): void {
+  const of = { namespace: 'shop', name };
+  putService(target, { ...of, kind: 'headless', exported: 'true', ports: 0, tag: 'a', publishNotReady: false });
+  setPods(target, { ...of, pods });
 }
 
 /** The name of the Service that {@link putSet} puts. */
@@ -91,10 +112,11 @@ const SET = 'set';
 
 /** A headless Service with so many pods, each with a hostname. */
 export function putSet(target: HistoryCluster, pods: number): void {
-  const of = { namespace: 'shop', name: SET };
-  putService(target, { ...of, kind: 'headless', exported: 'true', ports: 0, tag: 'a', publishNotReady: false });
-  const hostnames = Array.from({ length: pods }, (_, index) => `${SET}-${index}`);
-  setPods(target, { ...of, pods: hostnames.map((hostname) => ({ hostname, ready: true })) });
+  putHeadless(
+    target,
+    SET,
+    Array.from({ length: pods }, (_, index) => ({ hostname: `${SET}-${index}`, ready: true })),
+  );
 }
 
 /** The name of the Service that {@link putByHand} puts. */
@@ -107,23 +129,24 @@ export function putByHand(target: HistoryCluster, pods: number, second: boolean)
     const plain = { ...of, exported: 'true', ports: 0, tag: 'a', publishNotReady: false } as const;
     putService(target, { ...plain, kind: 'headless', selector: false });
   }
-  const hostnames = Array.from({ length: pods }, (_, index) => `${HAND}-${index}`);
-  putSlice(target, { ...of, slice: HAND + BY_HAND, hostnames, port: 8080 });
-  putSlice(target, { ...of, slice: `${HAND}-2${BY_HAND}`, hostnames: hostnames.slice(0, second ? 1 : 0), port: 9090 });
+  const endpoints = Array.from({ length: pods }, (_, index) => ({
+    addresses: [`10.244.2.${index + 1}`],
+    conditions: { ready: true },
+    hostname: `${HAND}-${index}`,
+  }));
+  putSlice(target, { ...of, slice: HAND + BY_HAND, endpoints, port: 8080 });
+  putSlice(target, { ...of, slice: `${HAND}-2${BY_HAND}`, endpoints: endpoints.slice(0, second ? 1 : 0), port: 9090 });
 }
 
-/** A slice made by hand; without an endpoint it goes. */
-function putSlice(
-  target: HistoryCluster,
-  {
-    namespace,
-    name,
-    slice,
-    hostnames,
-    port,
-  }: OfSource & Readonly<{ slice: string; hostnames: readonly string[]; port: number }>,
-): void {
-  if (hostnames.length === 0) {
+interface HandSlice extends OfSource {
+  readonly slice: string;
+  readonly endpoints: readonly object[];
+  readonly port: number;
+}
+
+/** Puts a slice made by hand; without an endpoint it goes. */
+function putSlice(target: HistoryCluster, { namespace, name, slice, endpoints, port }: HandSlice): void {
+  if (endpoints.length === 0) {
     if (target.get('discovery.k8s.io/v1', 'EndpointSlice', namespace, slice) !== undefined)
       target.remove('discovery.k8s.io/v1', 'EndpointSlice', namespace, slice);
     return;
@@ -133,9 +156,7 @@ function putSlice(
     kind: 'EndpointSlice',
     metadata: { name: slice, namespace, labels: { 'kubernetes.io/service-name': name } },
     addressType: 'IPv4',
-    endpoints: hostnames.map((hostname, index) => ({
-      ...{ addresses: [`10.244.2.${index + 1}`], conditions: { ready: true }, hostname },
-    })),
+    endpoints,
     ports: [{ name: 'http', port, protocol: 'TCP' }],
   });
 }
@@ -174,14 +195,15 @@ export function keepSlicesByHand(target: HistoryCluster): () => void {
 /** Another cluster comes to have Services, pods and slices made by hand of one, and no others. */
 export function copyServices(from: HistoryCluster, to: HistoryCluster, which: 'all' | 'half' | 'none'): void {
   const isOld = ({ kind, metadata }: KubeObject): boolean =>
-    metadata.namespace !== 'default' && (kind === 'Service' || kind === 'Pod' || kind === 'EndpointSlice');
+    metadata.namespace !== 'default' && ['Service', 'Pod', 'EndpointSlice', SERVICE_EXPORT.kind].includes(kind ?? '');
   const kinds = [
     ['v1', 'Service'],
     ['v1', 'Pod'],
     ['discovery.k8s.io/v1', 'EndpointSlice'],
   ] as const;
   // Who still reads it learns of that by a list alone. One that has been empty can be watched from any version.
-  if (kinds.some(([version, kind]) => to.list(version, kind).some(isOld))) to.faults.wipe(isOld);
+  if (kinds.some(([version, kind]) => to.list(version, kind).some(isOld)) || all(to, SERVICE_EXPORT).length > 0)
+    to.faults.wipe(isOld);
   const services = from
     .list('v1', 'Service')
     .filter((service) => service.metadata.namespace !== 'default' && fateOf(service) === undefined);
@@ -199,6 +221,9 @@ export function copyServices(from: HistoryCluster, to: HistoryCluster, which: 'a
     const { namespace, labels } = slice.metadata;
     if (isCopied(namespace, labels?.['kubernetes.io/service-name'])) to.put(slice);
   }
+  if (!to.has(SERVICE_EXPORT)) return;
+  for (const { status: _, ...each } of all(from, SERVICE_EXPORT))
+    if (isCopied(each.metadata.namespace, each.metadata.name)) to.put(each);
 }
 
 /** How slices made by hand are called, after their Service. */
@@ -208,23 +233,12 @@ const BY_HAND = '-by-hand';
 export function setSlice(target: HistoryCluster, { namespace, name, pods }: Of<'set slice'>): void {
   const service = target.get('v1', 'Service', namespace, name);
   if (service === undefined || kindOf(service) !== 'selectorless') return;
-  const slice = `${name}${BY_HAND}`;
-  if (pods.length === 0) {
-    target.remove('discovery.k8s.io/v1', 'EndpointSlice', namespace, slice);
-    return;
-  }
-  target.put({
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: { name: slice, namespace, labels: { 'kubernetes.io/service-name': name } },
-    addressType: 'IPv4',
-    endpoints: named(pods).map(({ hostname, ready }, index) => ({
-      addresses: [`10.244.1.${index + 1}`],
-      conditions: { ready },
-      ...(hostname === '' ? {} : { hostname }),
-    })),
-    ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
-  });
+  const endpoints = named(pods).map(({ hostname, ready }, index) => ({
+    addresses: [`10.244.1.${index + 1}`],
+    conditions: { ready },
+    ...(hostname === '' ? {} : { hostname }),
+  }));
+  putSlice(target, { namespace, name, slice: `${name}${BY_HAND}`, endpoints, port: 8080 });
 }
 
 const exportLabels = (exported: Export): Labels => (exported === 'none' ? {} : { [EXPORT_LABEL]: exported });

@@ -1,5 +1,7 @@
 /** Plays histories on several threads, in the order of their seeds. */
 import { Worker } from 'node:worker_threads';
+import { historyOf } from './history.ts';
+import { FEATURES } from './parts/index.ts';
 import type { Failure } from './run.ts';
 import type { Task } from './worker.ts';
 
@@ -8,6 +10,8 @@ export interface PlayOptions {
   readonly seed: number;
   readonly count: number;
   readonly threads: number;
+  /** Only histories that have this feature are played. @default - all */
+  readonly feature?: string;
   /** The module that plays them, which may be that of another copy of this tree. @default this tree's */
   readonly worker?: URL;
   /** Whether the first failure is enough. @default false */
@@ -27,8 +31,9 @@ const WORKER = new URL('./worker.ts', import.meta.url);
  * @returns the failures by seed, in its order
  */
 export async function play(options: PlayOptions): Promise<ReadonlyMap<number, Failure>> {
-  const { seed, count, threads, worker = WORKER, untilFailure = false, signal, onDone } = options;
+  const { seed, count, threads, feature, worker = WORKER, untilFailure = false, signal, onDone } = options;
   const failures = new Map<number, Failure>();
+  const wanted = FEATURES.find(({ name }) => name === feature);
   let [next, done] = [seed, 0];
   const work = async (): Promise<void> => {
     const thread = new Thread(worker);
@@ -37,6 +42,7 @@ export async function play(options: PlayOptions): Promise<ReadonlyMap<number, Fa
         signal?.throwIfAborted();
         const current = next;
         next += 1;
+        if (wanted?.isIn(historyOf(current)) === false) continue;
         const failure = await thread
           .perform<Failure | undefined>({ do: 'play', seed: current } satisfies Task, signal)
           .catch(asFailure);

@@ -40,11 +40,7 @@ export const FAULTS: readonly Fault[] = [
     endsLeader: false,
     make: async ({ targets }, users) => {
       const target = anyOf(targets);
-      await users.alone(target, async () => {
-        target.cluster.pause();
-        await sleep(between(3_000, 12_000));
-        target.cluster.resume();
-      });
+      await users.alone(target, () => pauseFor(target, between(3_000, 12_000)));
     },
   },
   {
@@ -55,20 +51,12 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'the source stops answering for a moment',
     endsLeader: false,
-    make: async ({ source }) => {
-      source.pause();
-      await sleep(between(1_000, 2_500));
-      source.resume();
-    },
+    make: ({ here }, users) => users.alone(here, () => pauseFor(here, between(1_000, 2_500))),
   },
   {
     name: 'the source stops answering for longer than a Lease',
     endsLeader: true,
-    make: async ({ source }) => {
-      source.pause();
-      await sleep(between(9_000, 12_000));
-      source.resume();
-    },
+    make: ({ here }, users) => users.alone(here, () => pauseFor(here, between(16_000, 20_000))),
   },
   {
     name: 'the API server of a target is started anew',
@@ -82,6 +70,13 @@ export const FAULTS: readonly Fault[] = [
     },
   },
 ];
+
+/** Its API server answers nobody for so long. */
+async function pauseFor({ cluster }: Target, ms: number): Promise<void> {
+  cluster.pause();
+  await sleep(ms);
+  cluster.resume();
+}
 
 /** The target becomes what it was a few seconds ago; its resourceVersions go back. */
 async function restore(target: Target, model: Stage['model'], users: Users): Promise<void> {

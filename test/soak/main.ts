@@ -1,10 +1,10 @@
 /**
  * `npm run soak`: the operator on real API servers for as long as one likes, while users change what is exported and
- * things go wrong. Exits 1 if a mirror was lost, an object of others was written, or memory or open files grow.
+ * things go wrong. Exits 1 if something was lost, an object of others was written, or memory at rest or open files grow.
  *
- *     npm run soak -- [--minutes 60] [--links 20] [--services 2000]
+ *     npm run soak -- [--minutes 60] [--links 20] [--services 2000] [--built]
  *
- * `--services` counts those of all Links.
+ * `--services` counts those of all Links. `--built` runs what `npm run build` has made instead of the sources: less memory.
  */
 import { parseArgs } from 'node:util';
 import { isOver, table } from '../bench/report.ts';
@@ -18,10 +18,11 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '60' },
     links: { type: 'string', default: '20' },
     services: { type: 'string', default: '2000' },
+    built: { type: 'boolean', default: false },
   },
 });
 
-const positive = (flag: keyof typeof values): number => {
+const positive = (flag: 'minutes' | 'links' | 'services'): number => {
   const value = Number(values[flag]);
   if (value > 0) return value;
   throw new RangeError(`--${flag} ${values[flag]}: must be a number above 0`);
@@ -40,6 +41,7 @@ try {
     minutes: positive('minutes'),
     links: Math.round(positive('links')),
     services: Math.round(positive('services')),
+    built: values.built,
     progress,
   });
   const rows = verdictRows(findings);

@@ -64,6 +64,11 @@ export class Model {
     }
   }
 
+  /** Whether the gateway of a Link is. */
+  isAlive(link: string): boolean {
+    return !this.#deadGateways.has(link);
+  }
+
   /** The Services of one target as they are now, to be put back when it is restored. */
   backup(target: string): readonly ExportedService[] {
     return [...this.#services.values()].filter((service) => service.target === target);
@@ -73,7 +78,7 @@ export class Model {
   expected(mirror: string): MirrorState | undefined {
     const service = this.#services.get(mirror);
     if (service?.exported !== true) return undefined;
-    const whenUsed = this.#deadGateways.has(service.link) ? 'notReady' : 'ready';
+    const whenUsed = this.isAlive(service.link) ? 'ready' : 'notReady';
     return { port: service.port, readiness: service.ready ? whenUsed : 'empty' };
   }
 

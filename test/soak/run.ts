@@ -4,12 +4,15 @@ import { UserAgent } from '../../crds/wire.ts';
 import type { AuditEntry } from '../cluster/index.ts';
 import { LINKS_NAMESPACE } from '../support/builders.ts';
 import { FAULTS, type Fault } from './faults.ts';
+import { isDerived, isLasting, isRoute, mayBeImported } from './shared.ts';
 import { NAMESPACE, Stage, type StageOptions } from './stage.ts';
 import { Users } from './users.ts';
 import { type Findings, SAMPLE_MS } from './verdict.ts';
 
 /** Time in which everything must be right again once nothing changes any more. */
 const REST_DEADLINE_MS = 180_000;
+/** Time in which connections, and what was under way, are done with. */
+const SETTLE_MS = 3_000;
 /** Between two faults. */
 const QUIET_MS = 3_000;
 /** Share of the time after which nothing ends the leader any more: its memory is watched from then on. */
@@ -17,7 +20,15 @@ const EARLY = 0.3;
 
 const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 const AGENTS: ReadonlySet<string> = new Set(Object.values(UserAgent));
-const WRITTEN = new Set(['services', 'endpoints', 'endpointslices', 'links', 'events', 'leases']);
+const WRITTEN = new Set(['services', 'endpoints', 'endpointslices']);
+const isStatus = ({ subresource }: { readonly subresource: string }): boolean => subresource === 'status';
+/** Which writes of resources that only shared Services have are the operator's to make. */
+const SHARED_WRITES: Readonly<Record<string, (of: { name: string; subresource: string }) => boolean>> = {
+  servicefailovers: isStatus,
+  serviceexports: isStatus,
+  serviceimports: ({ name }) => mayBeImported(name),
+  httproutes: ({ name }) => isRoute(name),
+};
 
 export interface SoakOptions extends StageOptions {
   readonly minutes: number;
@@ -77,6 +88,7 @@ class Soak {
       foreign: this.#foreign,
       ended: replicas.ended,
       samples: replicas.samples,
+      memories: replicas.memories,
       longestNotReadySeconds: seen.longestNotReady.seconds,
       longestToRestSeconds: this.#longestToRestSeconds,
     };
@@ -126,13 +138,25 @@ class Soak {
     this.#options.progress(
       `${what}: ${mirrors} mirrors, right after ${(elapsed() / 1000).toFixed(1)} s; ${wrong.length} wrong, ${seen.lost.length} lost so far`,
     );
+    await this.#remember();
     for (const each of wrong.slice(0, 10)) this.#options.progress(`  ${each}`);
+  }
+
+  /** Notes what the leader takes of memory once it has nothing to do any more. */
+  async #remember(): Promise<void> {
+    await sleep(SETTLE_MS);
+    const memory = await this.#stage.replicas.remember();
+    if (memory === undefined) return;
+    const figures = [memory.residentMegabytes, memory.liveMegabytes].map((each) => each.toFixed(1));
+    this.#options.progress(`  the leader: ${figures[0]} MB resident, ${figures[1]} MB of live heap`);
   }
 
   async #wrongNow(): Promise<readonly string[]> {
     const { model, seen } = this.#stage;
     const differences = model.differences(seen.mirrors);
     if (differences.length > 0) return differences;
+    const shared = await this.#stage.shared.problems().catch((error: unknown) => [String(error)]);
+    if (shared.length > 0) return shared;
     const unready = await this.#stage.unreadyLinks().catch(() => ['of an API server that does not answer']);
     return unready.map((name) => `Link ${name} is not Ready`);
   }
@@ -143,6 +167,7 @@ class Soak {
     await source.clearAudit();
     this.#writes += written.filter(({ resource }) => resource !== 'leases').length;
     this.#foreign.push(...written.filter((entry) => !this.#mayWrite(entry)).map(nameOf));
+    this.#wrong.push(...written.filter(isLoss).map((entry) => `${nameOf(entry)}, of what was there throughout`));
     for (const { cluster } of targets) {
       this.#foreign.push(...(await cluster.audit()).filter(isWriteOfOurs).map(nameOf));
       await cluster.clearAudit();
@@ -150,17 +175,24 @@ class Soak {
     this.#foreign.push(...(await this.#stage.foreignWrites()));
   }
 
-  #mayWrite({ resource, namespace = '', name = '' }: AuditEntry): boolean {
-    if (!WRITTEN.has(resource)) return false;
-    if (namespace === LINKS_NAMESPACE)
-      return ['links', 'events', 'leases'].includes(resource) || name.startsWith('probe-');
-    return namespace === NAMESPACE && this.#stage.model.services.has(name);
+  #mayWrite({ resource, namespace = '', name = '', subresource = '' }: AuditEntry): boolean {
+    if (resource === 'events') return true;
+    if (namespace === LINKS_NAMESPACE) return ['links', 'leases'].includes(resource) || name.startsWith('probe-');
+    if (namespace !== NAMESPACE) return false;
+    if (resource in SHARED_WRITES) return SHARED_WRITES[resource]!({ name, subresource });
+    return WRITTEN.has(resource) && (this.#stage.model.services.has(name) || isDerived(name));
   }
 }
 
 /** A write that the operator made, and that was not refused. */
 const isWriteOfOurs = ({ verb, userAgent, code }: AuditEntry): boolean =>
   WRITES.has(verb) && AGENTS.has(userAgent) && code < 400;
+
+/** Whether it ended what stays while something is shared throughout. */
+const isLoss = ({ verb, resource, name = '' }: AuditEntry): boolean =>
+  verb === 'delete' && ENDED.has(resource) && isLasting(name);
+
+const ENDED = new Set(['services', 'endpointslices', 'serviceimports']);
 
 const nameOf = ({ verb, resource, namespace = '', name = '' }: AuditEntry): string =>
   `${verb} ${resource} ${namespace}/${name}`;

@@ -6,7 +6,8 @@ import type { Api, KubeObject } from '../cluster/workload/index.ts';
 import type { EndpointsObject } from '../support/objects.ts';
 import type { MirrorState, Model, Readiness } from './model.ts';
 
-const MIRRORED = 'mirror.linkerd.io/mirrored-service=true';
+/** What has no cluster is a federated Service. */
+const MIRRORED = 'mirror.linkerd.io/mirrored-service=true,mirror.linkerd.io/cluster-name';
 const KINDS = ['Service', 'Endpoints'] as const;
 type Kind = (typeof KINDS)[number];
 const TICK_MS = 250;

@@ -1,11 +1,12 @@
 /**
  * Where the operator is soaked: a source and two targets of real API servers, Links that share the targets, each with a
  * cluster name and Services of its own, gateways that serve some Links each, and objects of others that have the names
- * of mirrors.
+ * of mirrors. One more Link for each target takes part in what Services share over clusters.
  */
 import { linkCrd } from '../../crds/index.ts';
 import { type Api, api, installCrd, type KubeObject, type ObjectRef } from '../cluster/workload/index.ts';
 import { type RealCluster, startReal } from '../cluster/real/real.ts';
+import { TARGETS, type TargetName } from '../simulation/command.ts';
 import { credentials, EXPORTED, link, LINKS_NAMESPACE, namespace, service, slice } from '../support/builders.ts';
 import { concurrently } from '../support/concurrently.ts';
 import { TestGateway } from '../support/gateway.ts';
@@ -13,16 +14,17 @@ import type { LinkObject } from '../support/objects.ts';
 import { clusterOf, type ExportedService, mirrorOf, Model } from './model.ts';
 import { Replicas } from './replicas.ts';
 import { Seen } from './seen.ts';
+import { exportedOf, fillSource, fillTarget, HERE, installShared, newPodIp, SHARED, SHARED_LINK } from './shared.ts';
+import { SharedJudge } from './shared-judge.ts';
 
-const TARGETS = ['west', 'north'] as const;
 const GATEWAYS = 4;
 const SETUP_CONCURRENCY = 16;
 const PROBE = { path: '/ready', port: '4191', period: '1s', timeout: '1s', failureThreshold: '2' };
-const LEASE = ['--lease-duration=8s', '--renew-deadline=5s', '--retry-period=1s'];
 export const NAMESPACE = 'shop';
 /** A Service of this name is exported to each Link, and somebody else's has the name of its mirror. */
 const takenOf = (link: string): string => `taken-of-${link}`;
 
+/** A cluster that users change: a target, or the source. */
 export interface Target {
   readonly name: string;
   readonly cluster: RealCluster;
@@ -39,42 +41,57 @@ export interface StageOptions {
   readonly links: number;
   /** Number of Services over all Links. */
   readonly services: number;
+  /** Whether the operator runs from `dist`, as it is shipped, instead of the sources. */
+  readonly built: boolean;
 }
 
 export class Stage {
   readonly source: RealCluster;
   readonly east: Api;
+  /** The source as users change it. */
+  readonly here: Target;
   readonly targets: readonly Target[];
   readonly gateways: readonly Gateway[];
   readonly links: readonly string[];
   readonly model: Model;
   readonly seen: Seen;
+  readonly shared: SharedJudge;
   readonly replicas: Replicas;
-  /** Objects of others, as they were made, by kind and name. */
-  readonly #foreign = new Map<string, KubeObject>();
+  /** Objects of others, as they were made. */
+  readonly #foreign: KubeObject[] = [];
 
-  private constructor(source: RealCluster, targets: readonly Target[], links: readonly string[], gateways: Gateway[]) {
+  private constructor(
+    source: RealCluster,
+    targets: readonly Target[],
+    links: readonly string[],
+    gateways: Gateway[],
+    built: boolean,
+  ) {
     this.source = source;
     this.east = api(source);
+    this.here = { name: HERE, cluster: source, api: this.east };
     this.targets = targets;
     this.links = links;
     this.gateways = gateways;
     this.model = new Model();
     this.seen = new Seen(this.east, this.model);
+    this.shared = new SharedJudge({
+      east: this.east,
+      targets: Object.fromEntries(targets.map((each) => [each.name, each.api])) as Record<TargetName, Api>,
+      isAlive: (name) => this.model.isAlive(name),
+    });
     const probes = gateways.flatMap(({ gateway, links: led }) =>
       led.map((name) => `probe-${name}.${LINKS_NAMESPACE}.svc=${gateway.address.host}:${gateway.address.port}`),
     );
-    this.replicas = new Replicas([
-      `--kubeconfig=${source.kubeconfigFile}`,
-      `--probe-connect-to=${probes.join(',')}`,
-      '--log-level=info',
-      ...LEASE,
-    ]);
+    this.replicas = new Replicas(
+      [`--kubeconfig=${source.kubeconfigFile}`, `--probe-connect-to=${probes.join(',')}`, '--log-level=info'],
+      built,
+    );
   }
 
-  static async set({ links: count, services }: StageOptions): Promise<Stage> {
+  static async set({ links: count, services, built }: StageOptions): Promise<Stage> {
     const links = Array.from({ length: count }, (_, index) => `soak-${index}`);
-    const source = await startReal({ name: 'east' });
+    const source = await startReal({ name: HERE });
     const targets: Target[] = [];
     for (const name of TARGETS) {
       const cluster = await startReal({ name });
@@ -84,10 +101,10 @@ export class Stage {
       Array.from({ length: GATEWAYS }, async (_, at): Promise<Gateway> => {
         const gateway = new TestGateway();
         await gateway.revive();
-        return { gateway, links: links.filter((_name, index) => index % GATEWAYS === at) };
+        return { gateway, links: [...links, ...TARGETS].filter((_name, index) => index % GATEWAYS === at) };
       }),
     );
-    const stage = new Stage(source, targets, links, gateways);
+    const stage = new Stage(source, targets, links, gateways, built);
     await stage.#fill(services);
     return stage;
   }
@@ -95,18 +112,20 @@ export class Stage {
   /** Objects that differ from what others made of them, or are gone; each with what differs. */
   async foreignWrites(): Promise<readonly string[]> {
     const complaints: string[] = [];
-    for (const [what, before] of this.#foreign) {
-      const now = await this.east.get({ ...before, apiVersion: 'v1', kind: what.split(' ')[0]! });
-      const { uid, resourceVersion } = before.metadata;
-      if (now?.metadata.uid !== uid || now?.metadata.resourceVersion !== resourceVersion) complaints.push(what);
+    for (const before of this.#foreign) {
+      const now = await this.east.get(before);
+      const { uid, resourceVersion, name } = before.metadata;
+      if (now?.metadata.uid !== uid || now?.metadata.resourceVersion !== resourceVersion)
+        complaints.push(`${before.kind} ${name}`);
     }
     return complaints;
   }
 
   /** Names of the Links that are not Ready. */
   async unreadyLinks(): Promise<readonly string[]> {
-    const found = await Promise.all(this.links.map((name) => this.east.get<LinkObject>(link(name))));
-    return this.links.filter(
+    const links = [...this.links, ...TARGETS];
+    const found = await Promise.all(links.map((name) => this.east.get<LinkObject>(link(name))));
+    return links.filter(
       (_, index) =>
         found[index]?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') !== true,
     );
@@ -122,28 +141,33 @@ export class Stage {
 
   async #fill(services: number): Promise<void> {
     await installCrd(this.source, linkCrd);
+    for (const { cluster } of [this.here, ...this.targets]) await installShared(cluster);
     for (const name of [LINKS_NAMESPACE, NAMESPACE]) await this.east.apply(namespace(name));
     for (const target of this.targets) await target.api.apply(namespace(NAMESPACE));
     for (const name of this.links) await this.#putForeign(name);
-    const wanted = Array.from({ length: services }, (_, index) => this.#newService(index));
+    const shared = TARGETS.flatMap((target) => SHARED.map((name) => exportedOf(name, target)));
+    const own = Array.from({ length: services }, (_, index) => this.#newService(index));
+    const wanted = [...own, ...shared];
     await concurrently(wanted, SETUP_CONCURRENCY, async (each) => {
       await this.#create(each);
       this.model.put(each);
     });
     for (const [index, name] of this.links.entries()) {
-      const target = this.#targetOf(index);
       await this.#create({ ...this.#newService(index), name: takenOf(name) });
-      await this.east.apply(credentials(name, target.cluster.kubeconfig));
-      const selector = { matchLabels: exportLabels(name) };
-      await this.east.apply(
-        link(name, {
-          selector,
-          remoteDiscoverySelector: undefined,
-          targetClusterName: clusterOf(name),
-          probeSpec: PROBE,
-        }),
-      );
+      await this.#link(name, this.#targetOf(index), { serviceExports: false });
     }
+    this.#foreign.push(...(await fillSource(this.east)));
+    for (const target of this.targets) {
+      await fillTarget(target.name, target.api);
+      await this.#link(target.name, target, SHARED_LINK);
+    }
+  }
+
+  async #link(name: string, target: Target, spec: object): Promise<void> {
+    await this.east.apply(credentials(name, target.cluster.kubeconfig));
+    const selector = { matchLabels: exportLabels(name) };
+    const own = { selector, remoteDiscoverySelector: undefined, targetClusterName: clusterOf(name), probeSpec: PROBE };
+    await this.east.apply(link(name, { ...own, ...spec }));
   }
 
   #newService(index: number): ExportedService {
@@ -168,7 +192,7 @@ export class Stage {
     const own = { ...service(name, { namespace: NAMESPACE }) };
     const endpoints = { apiVersion: 'v1', kind: 'Endpoints', metadata: { name: `own-${link}`, namespace: NAMESPACE } };
     for (const object of [own, endpoints]) {
-      this.#foreign.set(`${object.kind} ${object.metadata.name}`, await this.east.create(object));
+      this.#foreign.push(await this.east.create(object));
     }
   }
 }
@@ -189,5 +213,5 @@ export const sliceOf = (each: ExportedService): ObjectRef =>
   slice(each.name, {
     namespace: NAMESPACE,
     labels: exportLabels(each.link),
-    endpoints: [{ ready: each.ready }],
+    endpoints: [{ ready: each.ready, ip: newPodIp() }],
   });

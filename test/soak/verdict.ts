@@ -1,5 +1,6 @@
 /** What a soak came to: figures, each with the most that it may be. Pure. */
 import { percentile, type Row } from '../bench/report.ts';
+import type { Memory } from './memory.ts';
 
 /** Time between two samples, in milliseconds. */
 export const SAMPLE_MS = 2_000;
@@ -22,6 +23,8 @@ export interface Findings {
   /** Replicas that ended by themselves. */
   readonly ended: number;
   readonly samples: readonly Sample[];
+  /** Of the last leader, at one rest after the other. */
+  readonly memories: readonly Memory[];
   readonly longestNotReadySeconds: number;
   readonly longestToRestSeconds: number;
 }
@@ -30,9 +33,13 @@ export interface Findings {
 const WARM_UP = 120_000 / SAMPLE_MS;
 /** Fewer are not judged. */
 const FEWEST = 30;
-/** Growth that is none: what a collector leaves, and connections that come and go. */
-const FREE_MEGABYTES = 24;
-const FREE_RATIO = 1.15;
+/** Rests of one leader, of which the first says nothing either; fewer are not judged. */
+const FEWEST_RESTS = 5;
+/** Growth that is none: between two rests, connections and histories of what was written differ, and pages are left over. */
+const FREE: Readonly<Record<keyof Memory, { readonly ratio: number; readonly megabytes: number }>> = {
+  liveMegabytes: { ratio: 1.1, megabytes: 6 },
+  residentMegabytes: { ratio: 1.15, megabytes: 24 },
+};
 const FREE_FILES = 16;
 
 export function verdictRows(findings: Findings): readonly Row[] {
@@ -42,17 +49,8 @@ export function verdictRows(findings: Findings): readonly Row[] {
   const third = Math.floor(samples.length / 3);
   const first = samples.slice(0, third);
   const last = samples.slice(samples.length - third);
-  const middle = (of: readonly Sample[], field: keyof Sample): number =>
-    of.length === 0
-      ? 0
-      : percentile(
-          of.map((each) => each[field]),
-          0.5,
-        );
   // Connections close while a target is away: the most at any moment is what grows with a leak.
-  const most = (of: readonly Sample[]): number => Math.max(0, ...of.map(({ files }) => files));
-  const files = most(first);
-  const megabytes = middle(first, 'megabytes');
+  const files = mostOf(first, 'files');
   return [
     { measure: 'minutes of change', value: findings.minutes, unit: '' },
     ...[...findings.faults].map(([fault, count]) => ({ measure: `  fault: ${fault}`, value: count, unit: '' })),
@@ -61,17 +59,34 @@ export function verdictRows(findings: Findings): readonly Row[] {
     { measure: 'replicas that ended by themselves', value: findings.ended, unit: '' },
     { measure: 'rests that were checked', value: findings.rests, unit: '' },
     { measure: '  longest time to rest', value: findings.longestToRestSeconds, unit: 's' },
-    { measure: 'mirrors lost or wrong', value: findings.lost.length, unit: '', goal: 0 },
+    { measure: 'lost or wrong', value: findings.lost.length, unit: '', goal: 0 },
     { measure: 'foreign writes', value: findings.foreign.length, unit: '', goal: 0 },
     { measure: 'longest time not ready', value: findings.longestNotReadySeconds, unit: 's' },
-    { measure: 'memory of the last leader, first third', value: megabytes, unit: 'MB' },
-    {
-      measure: '  last third',
-      value: middle(last, 'megabytes'),
-      unit: 'MB',
-      ...(isJudged && { goal: megabytes * FREE_RATIO + FREE_MEGABYTES }),
-    },
+    ...atRest(findings.memories, 'liveMegabytes', 'live heap of the last leader at rest, first third'),
+    ...atRest(findings.memories, 'residentMegabytes', 'resident at rest, first third'),
+    // What is resident while things change has garbage in it, which is the collector's to leave.
+    { measure: 'most resident while things change', value: mostOf(samples, 'megabytes'), unit: 'MB' },
     { measure: 'most open files, first third', value: files, unit: '' },
-    { measure: '  last third', value: most(last), unit: '', ...(isJudged && { goal: files + FREE_FILES }) },
+    { measure: '  last third', value: mostOf(last, 'files'), unit: '', ...(isJudged && { goal: files + FREE_FILES }) },
+  ];
+}
+
+const mostOf = (of: readonly Sample[], field: keyof Sample): number => Math.max(0, ...of.map((each) => each[field]));
+
+/** The middle of the first third of the rests, and that of the last, which is judged by it. */
+function atRest(all: readonly Memory[], field: keyof Memory, measure: string): readonly Row[] {
+  const settled = all.slice(1);
+  const third = Math.ceil(settled.length / 3);
+  const middle = (of: readonly Memory[]): number =>
+    percentile(
+      of.map((each) => each[field]),
+      0.5,
+    );
+  const [first, last] = [middle(settled.slice(0, third)), middle(settled.slice(settled.length - third))];
+  const { ratio, megabytes } = FREE[field];
+  const isJudged = all.length >= FEWEST_RESTS;
+  return [
+    { measure, value: first, unit: 'MB' },
+    { measure: '  last third', value: last, unit: 'MB', ...(isJudged && { goal: first * ratio + megabytes }) },
   ];
 }

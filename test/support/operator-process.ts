@@ -97,6 +97,11 @@ export class OperatorProcess {
     return sumOf(await readMetrics(await this.up()), name, labels);
   }
 
+  /** Sends a signal that does not end it. */
+  signal(signal: NodeJS.Signals): void {
+    this.#running.signal(signal);
+  }
+
   /** SIGTERM, as the kubelet does it, SIGKILL if that does not help. @returns its exit code, or the signal */
   async stop(): Promise<number | NodeJS.Signals> {
     this.#ending = true;

@@ -170,6 +170,35 @@ onBothBackings("Kubernetes' own controllers", (backing) => {
     expect([slice.addressType, slice.endpoints ?? [], slice.ports ?? []]).toEqual(['IPv4', [], []]);
   });
 
+  it('leave the slice and the Endpoints of a Service that loses its selector, and mirror the latter', async () => {
+    const name = 'unselected';
+    const selected = headless(name) as ObjectRef & { readonly spec: object };
+    await client.apply(selected);
+    const endpoints = { apiVersion: 'v1', kind: 'Endpoints', metadata: { name, namespace } };
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, namespace, labels: { app: name }, annotations: { [READY_ANNOTATION]: 'true' } },
+      spec: { containers: [{ name: 'web', image: 'nginx', ports: [{ name: 'web', containerPort: 8080 }] }] },
+    };
+    await client.apply(pod);
+    await eventually('both list the pod', async () => {
+      const [slice] = await slicesOf(name);
+      const found = await client.get<Any & { readonly subsets?: readonly object[] }>(endpoints);
+      return (slice?.endpoints ?? []).length === 1 && found?.subsets?.length === 1;
+    });
+    await client.patch(selected, { spec: { selector: null } });
+    const managers = async (): Promise<string> =>
+      (await slicesOf(name))
+        .map(({ metadata }) => metadata.labels?.['endpointslice.kubernetes.io/managed-by'] ?? '')
+        .toSorted()
+        .join();
+    const both = 'endpointslice-controller.k8s.io,endpointslicemirroring-controller.k8s.io';
+    await eventually('the Endpoints are mirrored', async () => (await managers()) === both);
+    await client.delete(pod);
+    expect((await slicesOf(name)).map(({ metadata }) => metadata.labels?.['team'])).toEqual(['a', 'a']);
+  });
+
   it('mirror hand-made Endpoints of a Service without a selector, with labels and annotations', async () => {
     const name = 'mirror-east';
     const labels = { 'mirror.linkerd.io/mirrored-service': 'true' };

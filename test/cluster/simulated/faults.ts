@@ -77,6 +77,12 @@ export class Faults {
     return () => void this.#latencies.delete(fault);
   }
 
+  /** Refuses Services whose names begin with a digit, as API servers before Kubernetes 1.36 do. */
+  refuseDigits(): Disposer {
+    this.#registry.hasStrictNames = true;
+    return () => void (this.#registry.hasStrictNames = false);
+  }
+
   /** Makes requests fail. */
   refuse(refusal: Refusal): Disposer {
     const active = { ...refusal, left: refusal.times ?? Infinity };

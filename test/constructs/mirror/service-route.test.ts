@@ -76,11 +76,11 @@ test('a route keeps the order of failover beside it', () => {
 test('a route with invalid props is refused with every reason at once', () => {
   expect(
     errorsOf(() =>
-      route({ service: '1', port: 0, name: 'A', namespace: 'a.b', backends: [], failover: [{ service: 'podinfo' }] }),
+      route({ service: '-', port: 0, name: 'A', namespace: 'a.b', backends: [], failover: [{ service: 'podinfo' }] }),
     ),
   ).toEqual([
     'port: 0 must be between 1 and 65535',
-    'service: "1" must be a valid Service name',
+    'service: "-" must be a valid Service name',
     'name: "A" must be a valid DNS subdomain',
     'namespace: "a.b" must be a valid DNS label',
     'backends: [] must not be empty',

@@ -72,7 +72,7 @@ const OWN_RULES = [
 ];
 
 const FAILOVER_RULES = [
-  { apiGroups: ['linkspan.dev'], resources: ['servicefailovers'], verbs: READ },
+  { apiGroups: ['linkspan.dev'], resources: ['servicefailovers'], verbs: ['get', ...READ] },
   { apiGroups: ['linkspan.dev'], resources: ['servicefailovers/status'], verbs: ['patch'] },
   ...['httproutes', 'grpcroutes', 'tcproutes'].map((plural) => ({
     apiGroups: ['gateway.networking.k8s.io'],

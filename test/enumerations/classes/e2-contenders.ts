@@ -1,9 +1,11 @@
 /**
- * E2: somebody who writes one object of ours for ever, undoing what the operator wrote or only touching it: that costs a bounded
- * number of writes, and whatever else users do comes about as ever. When that ends, all is as it was.
+ * E2: somebody who writes one object of ours for ever, undoes what the operator wrote, touches or deletes it, or makes anew
+ * what the operator deletes: that costs a bounded number of writes, and whatever else users do comes about as ever. When that
+ * ends, all is as it was.
  */
 import { sleep } from '../../../operator/kube/backoff.ts';
 import type { KubeObject } from '../../cluster/simulated/storage/object.ts';
+import type { HistoryCluster } from '../../simulation/cluster.ts';
 import { everything } from '../pairs.ts';
 import type { PlanClass } from '../plan.ts';
 import { inScene, type Played, type Scene } from '../scene.ts';
@@ -21,8 +23,6 @@ const MIRRORED_MS = 4_000;
 /** Longer than the longest time that a repair is put off. */
 const REPAIRED_MS = 330_000;
 
-type Writing = (object: KubeObject, round: number) => KubeObject;
-
 const spec = (object: KubeObject, changed: object): KubeObject => ({
   ...object,
   spec: { ...(object['spec'] as object), ...changed },
@@ -39,12 +39,40 @@ const CONTENTS: Readonly<Record<string, (object: KubeObject) => KubeObject>> = {
   ServiceFailover: (object) => ({ ...object, status: {} }),
 };
 
-const HOWS: Readonly<Record<string, Writing>> = {
-  'is undone': (object) => CONTENTS[object.kind]!(object),
-  'is touched': (object, round) => {
-    const annotations = { ...object.metadata.annotations, 'example.com/round': String(round) };
-    return { ...object, metadata: { ...object.metadata, annotations } };
+/** One way to contend for an object of ours. */
+interface How {
+  /** What they do about it, again and again. */
+  readonly act: (source: HistoryCluster, object: KubeObject, round: number) => void;
+  /** Whether the operator is to delete the object, since the Link selects nothing any more. @default false */
+  readonly isUnselected?: boolean;
+  /** Kinds of what users made, which are left out. @default - none */
+  readonly except?: readonly string[];
+}
+
+const USERS: readonly string[] = ['Link', 'ServiceFailover'];
+
+const NOTHING = { matchLabels: { 'example.com/selected': 'never' } };
+const SELECTING_NOTHING = { selector: NOTHING, remoteDiscoverySelector: NOTHING, federatedServiceSelector: NOTHING };
+
+/** As it would be made by somebody who does not ask for an address. */
+const withoutAddress = (object: KubeObject): KubeObject => {
+  const { clusterIP, clusterIPs, ...rest } = (object['spec'] ?? {}) as Readonly<Record<string, unknown>>;
+  return clusterIP === undefined || clusterIP === 'None' ? object : { ...object, spec: rest };
+};
+
+const removed = (source: HistoryCluster, { apiVersion, kind, metadata }: KubeObject): void =>
+  source.remove(apiVersion, kind, metadata.namespace, metadata.name);
+
+const HOWS: Readonly<Record<string, How>> = {
+  'is undone': { act: (source, object) => source.put(CONTENTS[object.kind]!(object)) },
+  'is touched': {
+    act: (source, object, round) => {
+      const annotations = { ...object.metadata.annotations, 'example.com/round': String(round) };
+      source.put({ ...object, metadata: { ...object.metadata, annotations } });
+    },
   },
+  'is deleted': { act: removed, except: USERS },
+  'is made anew': { act: (source, object) => source.put(withoutAddress(object)), isUnselected: true, except: USERS },
 };
 
 interface Data {
@@ -61,25 +89,32 @@ const inPlace = <T>(play: (scene: Scene, users: Users) => Promise<T>): Promise<P
   });
 
 async function contend({ id, how }: Data): Promise<readonly string[]> {
+  const { act, isUnselected = false } = HOWS[how]!;
   const problems: string[] = [];
   const { complaints } = await inPlace(async (scene, users) => {
     const { source, world, writes } = scene;
-    const [state, from, untilMs] = [scene.state, writes.all.length, world.nowMs + FOR_MS];
-    world.after(world.users, 5_000, () => users.service('west', 'meanwhile'));
+    const find = (): KubeObject | undefined => source.objects().find((each) => idOf(each) === id);
+    const [state, before, from, untilMs] = [scene.state, find()!, writes.all.length, world.nowMs + FOR_MS];
+    world.after(world.users, 5_000, () => users.service('bar', 'meanwhile'));
     world.after(world.users, 5_000 + MIRRORED_MS, () => {
-      const isThere = source.get('v1', 'Service', 'shop', 'meanwhile-west') !== undefined;
+      const isThere = source.get('v1', 'Service', 'shop', 'meanwhile-bar') !== undefined;
       if (!isThere) problems.push(`a Service that is exported meanwhile has no mirror after ${MIRRORED_MS} ms`);
-      users.remove('west', 'Service', 'meanwhile');
+      users.remove('bar', 'Service', 'meanwhile');
     });
+    if (isUnselected) users.editLink('west', SELECTING_NOTHING);
     for (let round = 0; world.nowMs < untilMs; round += 1) {
-      const object = source.objects().find((each) => idOf(each) === id);
-      if (object !== undefined) source.put(HOWS[how]!(object, round));
+      const object = find();
+      if (isUnselected ? object === undefined : object !== undefined) act(source, object ?? before, round);
       await sleep(EACH_MS);
     }
-    const count = writes.all.slice(from).filter((write) => write.id === id).length;
-    if (count > MOST_WRITES) problems.push(`${count} writes of it in ${FOR_MS} ms`);
+    const theirs = writes.all.slice(from).filter((write) => write.id === id);
+    if (theirs.length > MOST_WRITES) problems.push(`${theirs.length} writes of it in ${FOR_MS} ms`);
     await scene.rest(REPAIRED_MS);
-    problems.push(...differentStates(state, scene.state).filter((each) => !each.includes('example.com/round')));
+    if (!isUnselected) {
+      problems.push(...differentStates(state, scene.state).filter((each) => !each.includes('example.com/round')));
+    } else if (theirs.some(({ type }) => type === 'DELETED') && find() !== undefined) {
+      problems.push(`${id} stays, though nothing is selected`);
+    }
   });
   return [...complaints, ...problems];
 }
@@ -98,7 +133,9 @@ export const contenders: PlanClass<Data> = {
       return Promise.resolve(ids.filter((id) => ours.has(id)));
     });
     return value.flatMap((id) =>
-      Object.keys(HOWS).map((how) => ({ name: `${id} ${how} for ever`, data: { id, how } })),
+      Object.entries(HOWS)
+        .filter(([, { except = [] }]) => !except.includes(id.split(' ')[0]!))
+        .map(([how]) => ({ name: `${id} ${how} for ever`, data: { id, how } })),
     );
   },
 

@@ -1,6 +1,7 @@
 /** All classes of the search. */
 import type { PlanClass } from '../plan.ts';
 import { properties } from './a1-properties.ts';
+import { ownFields } from './a4-own-fields.ts';
 import { mistakes } from './a2-mistakes.ts';
 import { atOnceOrNot } from './a3-at-once.ts';
 import { stays } from './e1-stays.ts';
@@ -14,7 +15,7 @@ import { unseen } from './s3-unseen.ts';
 
 export const CLASSES: readonly PlanClass[] = [
   ...[stops, lagging, unseen, events],
-  ...[properties, mistakes, atOnceOrNot],
+  ...[properties, mistakes, atOnceOrNot, ownFields],
   ...[stays, contenders, promptness],
   watches,
 ].map((each) => each as unknown as PlanClass);

@@ -1,7 +1,11 @@
 /**
- * S1: the operator is stopped after each write. Whatever it had done by then, it comes to the same end, and no object is made
- * or deleted once more or once less: what was half done is gone on with, not begun anew.
+ * S1: the operator is stopped after each write, or its answer is lost or late. Whatever it had done by then, it comes to the same
+ * end, and no object is made or deleted once more or once less: what was half done is gone on with, not begun anew.
  */
+import type { Exchange } from '../../cluster/simulated/exchange.ts';
+import type { Request } from '../../simulation/cluster.ts';
+import { Passing } from '../../simulation/manners.ts';
+import type { World } from '../../simulation/world/world.ts';
 import type { PlanClass } from '../plan.ts';
 import { course, reference } from '../run.ts';
 import { RUNS, runOf } from '../runs/index.ts';
@@ -21,8 +25,11 @@ const HOWS = {
   'is stopped at': (scene: Scene) => scene.operators.end(0, 'stop'),
   /** The connection breaks before the answer arrives, and it goes on. */
   'has no answer to': (_: Scene, close: () => void) => close(),
+  /** The answer comes late, and much else is done meanwhile. */
+  'has a late answer to': (_: Scene, __: () => void, delay: () => void) => delay(),
 } as const;
 type How = keyof typeof HOWS;
+const GOES_ON: ReadonlySet<How> = new Set(['has no answer to', 'has a late answer to']);
 
 interface Data {
   readonly run: string;
@@ -35,14 +42,33 @@ interface Data {
 const ANSWERED_MS = 8;
 /** How long the operator is down. */
 const DOWN_MS = 1_000;
+/** How late an answer is. */
+const LATE_MS = 3_000;
 
-/** A Lease that is renewed says no more than the one before; the first of each does. */
-const isTold = ({ kind, type }: Write): boolean => kind !== 'Event' && (kind !== 'Lease' || type !== 'MODIFIED');
+/** A Lease that is renewed says no more than the one before; the first of each does, and what it comes to record. */
+const isTold = ({ kind, isRenewal }: Write): boolean => kind !== 'Event' && !isRenewal;
+
+/** An exchange whose answer can be held back. */
+class Delayed extends Passing {
+  readonly #world: World;
+  isLate = false;
+
+  constructor(request: Request, world: World) {
+    super(request);
+    this.#world = world;
+  }
+
+  override answer(...answer: Parameters<Exchange['answer']>): void {
+    const send = (): void => super.answer(...answer);
+    if (this.isLate) this.#world.after(this.#world.users, LATE_MS, send);
+    else send();
+  }
+}
 
 export const stops: PlanClass<Data> = {
   id: 'S1',
   about:
-    'a stop after each write, and a lost answer to each: the same end, as many creations and deletions of each object',
+    'a stop after each write, and a lost or late answer to each: the same end, as many creations and deletions of each object',
 
   list: async () => {
     const plans = await Promise.all(
@@ -66,12 +92,20 @@ export const stops: PlanClass<Data> = {
     const wanted = await reference(run);
     const found = await course(run, {
       begin: (scene) => {
+        const answers = new WeakMap<Request, Delayed>();
+        scene.source.wrap = (request) => {
+          const answer = new Delayed(request, scene.world);
+          answers.set(request, answer);
+          return answer;
+        };
         scene.writes.onWrite = (write, request) => {
           if (write.index !== index) return;
-          HOWS[how](scene, () => request.destroy());
-          if (how !== 'has no answer to') {
-            scene.world.after(scene.world.users, DOWN_MS, () => scene.operators.start(0));
-          }
+          HOWS[how](
+            scene,
+            () => request.destroy(),
+            () => (answers.get(request)!.isLate = true),
+          );
+          if (!GOES_ON.has(how)) scene.world.after(scene.world.users, DOWN_MS, () => scene.operators.start(0));
         };
       },
     });

@@ -52,6 +52,7 @@ export const failoverLife: Life = {
     'spec.backends[].weight=18': 'invalid, as what is before it: the other backend has none',
     'spec.backends[].weight=1': 'invalid, as what is before it',
   },
+  pasts: { 'spec.holdDown="3m"': 'the first backend is made with it, and becomes ready after the second' },
   isOfOthers: (id) => /others/.test(id),
   measures: { 'spec.holdDown': wayBack },
 };

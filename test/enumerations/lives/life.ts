@@ -43,7 +43,9 @@ interface Definition {
 }
 
 /** The schema of the version that is stored. */
-export function schemaOf({ crd }: Life): Schema & { readonly properties: Readonly<Record<string, Schema>> } {
+export function schemaOf({
+  crd,
+}: Pick<Life, 'crd'>): Schema & { readonly properties: Readonly<Record<string, Schema>> } {
   const { versions } = (crd as Definition).spec;
   return versions.find(({ storage }) => storage)!.schema.openAPIV3Schema;
 }

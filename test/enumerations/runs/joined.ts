@@ -1,5 +1,5 @@
 /** Reference runs of what joins clusters: failover, federated Services and imports. */
-import type { Run } from '../run.ts';
+import type { Run, Step } from '../run.ts';
 import { FEDERATED, type Users } from '../users.ts';
 
 const failoverRun: Run = {
@@ -119,21 +119,38 @@ const importRun: Run = {
   ],
 };
 
+const LINK_SET: Step = {
+  name: 'link',
+  act: (users) => {
+    users.claimIds();
+    users.link('west');
+    users.service('west', 'db', { kind: 'headless', exported: 'none' });
+    users.pods('west', 'db', 'db-0', 'db-1');
+    users.exportService('west', 'db');
+  },
+};
+
 const headlessImportRun: Run = {
   name: 'import, headless',
   steps: [
-    {
-      name: 'link',
-      act: (users) => {
-        users.claimIds();
-        users.link('west');
-        users.service('west', 'db', { kind: 'headless', exported: 'none' });
-        users.pods('west', 'db', 'db-0', 'db-1');
-        users.exportService('west', 'db');
-      },
-    },
+    LINK_SET,
     { name: 'down', act: (users) => users.pods('west', 'db', 'db-1') },
     { name: 'take back', act: (users) => users.unexportService('west', 'db') },
+  ],
+};
+
+const renewedImportRun: Run = {
+  name: 'import, a pod made anew',
+  setting: { flags: { endpointMirrorGrace: '20s' } },
+  steps: [
+    LINK_SET,
+    {
+      name: 'gone and back',
+      act: (users, { world }) => {
+        users.pods('west', 'db', 'db-0');
+        world.after(world.users, 5_000, () => users.pods('west', 'db', 'db-0', 'db-1'));
+      },
+    },
   ],
 };
 
@@ -168,5 +185,13 @@ const conflictRun: Run = {
 };
 
 export const joinedRuns: readonly Run[] = [
-  ...[failoverRun, federateRun('gateway'), federateRun('flat'), importRun, headlessImportRun, conflictRun],
+  ...[
+    failoverRun,
+    federateRun('gateway'),
+    federateRun('flat'),
+    importRun,
+    headlessImportRun,
+    renewedImportRun,
+    conflictRun,
+  ],
 ];

@@ -2,7 +2,7 @@
 import { mirrorName } from '../../../crds/wire.ts';
 import { SUSPENDED } from '../../simulation/link-state.ts';
 import { LINK } from '../kinds.ts';
-import type { Run } from '../run.ts';
+import type { Run, Step } from '../run.ts';
 import type { Users } from '../users.ts';
 
 /** Two Services that the target exports, one of them with a pod that has a name. */
@@ -154,8 +154,52 @@ const uninstallRun: Run = {
   ],
 };
 
+/** Whether it is one of the first twelve of those Services that are lost. */
+const isOfDozen = ({
+  kind,
+  metadata,
+}: {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+}): boolean => kind === 'Service' && /^many-(\d|1[01])$/.test(metadata.name);
+
+const confirmed: Step = {
+  name: 'confirmed',
+  act: (users) => {
+    const { status } = users.linkOf('west') as { readonly status?: { readonly conditions?: readonly object[] } };
+    const [, count] = /confirm-prune="([^"]+)"/.exec(JSON.stringify(status).replaceAll('\\"', '"')) ?? [];
+    users.annotateLink('west', 'linkspan.dev/confirm-prune', count ?? 'nothing is held');
+  },
+  hasPast: true,
+};
+
 const guardRun: Run = {
   name: 'a loss that is held',
+  steps: [
+    linked,
+    {
+      name: 'a dozen, and a few',
+      act: (users) => {
+        for (let index = 0; index < 16; index += 1) users.service('west', `many-${index}`);
+      },
+    },
+    {
+      name: 'lost at once',
+      act: (users) => users.in('west').faults.wipe(isOfDozen),
+      ...{ hasPast: true, forgets: 'mirrors of what is not listed any more are not counted' },
+    },
+    {
+      name: 'and then the few',
+      act: (users) => users.in('west').faults.wipe(({ kind }) => kind === 'Service'),
+      ...{ hasPast: true, forgets: 'mirrors of what is not listed any more are not counted' },
+    },
+    confirmed,
+  ],
+};
+
+/** What is held then is of mirrors that the operator has not made itself. */
+const unseenLossRun: Run = {
+  name: 'a loss while nobody looks',
   steps: [
     linked,
     {
@@ -166,18 +210,14 @@ const guardRun: Run = {
     },
     {
       name: 'lost at once',
-      act: (users) => users.in('west').faults.wipe(({ kind }) => kind === 'Service'),
-      ...{ hasPast: true, forgets: 'mirrors of what is not listed any more are not counted' },
-    },
-    {
-      name: 'confirmed',
-      act: (users) => {
-        const { status } = users.linkOf('west') as { readonly status?: { readonly conditions?: readonly object[] } };
-        const [, count] = /confirm-prune="([^"]+)"/.exec(JSON.stringify(status).replaceAll('\\"', '"')) ?? [];
-        users.annotateLink('west', 'linkspan.dev/confirm-prune', count ?? 'nothing is held');
+      act: (users, { operators, world }) => {
+        operators.end(0, 'kill');
+        users.in('west').faults.wipe(({ kind }) => kind === 'Service');
+        world.after(world.users, 1_000, () => operators.start(0));
       },
-      ...{ hasPast: true, isLostBy: 'what is left is held anew, as it is another number' },
+      hasPast: true,
     },
+    confirmed,
   ],
 };
 
@@ -185,5 +225,5 @@ const guardRun: Run = {
 export const isLink = ({ kind }: { readonly kind: string }): boolean => kind === LINK.kind;
 
 export const linkRuns: readonly Run[] = [
-  ...[editRun, renameRun, rotateRun, gatewayRun, takeOverRun, invalidRun, uninstallRun, guardRun],
+  ...[editRun, renameRun, rotateRun, gatewayRun, takeOverRun, invalidRun, uninstallRun, guardRun, unseenLossRun],
 ];

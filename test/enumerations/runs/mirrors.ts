@@ -1,7 +1,15 @@
 /** Reference runs of mirrors: how Services come, change and go, and who gets a name. */
-import type { Run } from '../run.ts';
+import type { Run, Step } from '../run.ts';
 
 const NAMESPACE = (name: string): object => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+
+const EXPORT_SET: Step = {
+  name: 'export',
+  act: (users) => {
+    users.service('west', 'db', { kind: 'headless' });
+    users.pods('west', 'db', 'db-0', 'db-1');
+  },
+};
 
 const exportRun: Run = {
   name: 'export',
@@ -26,13 +34,7 @@ const headlessRun: Run = {
   name: 'headless',
   steps: [
     { name: 'link', act: (users) => users.link('west', { enableHeadlessServices: true }) },
-    {
-      name: 'export',
-      act: (users) => {
-        users.service('west', 'db', { kind: 'headless' });
-        users.pods('west', 'db', 'db-0', 'db-1');
-      },
-    },
+    EXPORT_SET,
     { name: 'up', act: (users) => users.pods('west', 'db', 'db-0', 'db-1', 'db-2') },
     { name: 'not ready', act: (users) => users.pods('west', 'db', 'db-0', '!db-1', 'db-2') },
     { name: 'down', act: (users) => users.pods('west', 'db', 'db-0') },
@@ -45,13 +47,7 @@ const renewRun: Run = {
   setting: { flags: { endpointMirrorGrace: '20s' } },
   steps: [
     { name: 'link', act: (users) => users.link('west', { enableHeadlessServices: true }) },
-    {
-      name: 'export',
-      act: (users) => {
-        users.service('west', 'db', { kind: 'headless' });
-        users.pods('west', 'db', 'db-0', 'db-1');
-      },
-    },
+    EXPORT_SET,
     {
       name: 'gone and back',
       act: (users, { world }) => {

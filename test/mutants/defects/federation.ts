@@ -17,8 +17,53 @@ const SELECTION = { file: 'operator/link/selection.ts', tests: ['test/operator/l
 const DISCOVERY = { file: 'operator/source/discovery.ts', tests: ['test/operator/source/discovery.test.ts'] };
 const LEFTOVERS = { file: 'operator/link/leftovers.ts', tests: ['test/operator/link/leftovers.test.ts'] };
 const STORES = { ...FEDERATIONS, file: 'operator/source/stores.ts' };
+const OPERATORS = { file: 'operator/federation/operators.ts', tests: [DECIDE] };
 
 export const FEDERATION: readonly Defect[] = [
+  {
+    file: 'operator/federation/decide.ts',
+    tests: [DECIDE],
+    name: 'a federated Service that another operator serves is written',
+    rule: 'I9',
+    find: "if (standing === 'another' || standing === 'none') return left(observed);",
+    replace: "if (standing === 'none') return left(observed);",
+  },
+  {
+    file: 'operator/federation/decide.ts',
+    tests: [DECIDE],
+    name: 'what leads to clusters of another operator is deleted',
+    rule: 'I9',
+    find: "if (standing === 'another' || standing === 'none') return left(observed);",
+    replace: "if (standing === 'another') return left(observed);",
+  },
+  {
+    ...OPERATORS,
+    name: 'the federated Service of an operator whose namespace is gone stays its own',
+    rule: 'I9',
+    find: 'isGone(operator)) ?',
+    replace: 'false) ?',
+  },
+  {
+    ...OPERATORS,
+    name: 'a federated Service does not say whose it is while it has members',
+    rule: 'I9',
+    find: 'if (isAwaited || targets.some(({ service }) => service !== undefined)) return true;',
+    replace: 'if (isAwaited) return true;',
+  },
+  {
+    ...OPERATORS,
+    name: 'the lack of a mark is a reason to write',
+    rule: 'I9',
+    find: '...(isLacking && {',
+    replace: '...(false && {',
+  },
+  {
+    ...LEFTOVERS,
+    name: 'a removal waits for memberships that another operator serves',
+    rule: 'I9',
+    find: '...ownMembershipsOf(this.#cluster, this.#env), ...parts',
+    replace: '...source.membershipsOf(this.#cluster), ...parts',
+  },
   {
     ...FEDERATIONS,
     name: 'L69 an interruption does not wait for what is being written',
@@ -185,6 +230,13 @@ export const FEDERATION: readonly Defect[] = [
   },
   {
     ...DESIRED,
+    name: 'one annotation goes before the other, which another manager owns',
+    rule: 'I5',
+    find: 'isHidden ? { ...each, atOnce: true } : each',
+    replace: 'each',
+  },
+  {
+    ...DESIRED,
     name: 'labels that another writer left are replaced while their member cannot be read',
     rule: 'I3',
     find: 'return [withMetadataOf(live, service), ...slices];',
@@ -251,15 +303,15 @@ export const FEDERATION: readonly Defect[] = [
     ...FEDERATIONS,
     name: 'the membership of a cluster goes whose session has not begun',
     rule: 'I6',
-    find: '!this.#parties.has(cluster) && mayHaveLink(cluster)',
-    replace: 'false',
+    find: '.filter(mayHaveLink)',
+    replace: '.filter(() => false)',
   },
   {
     ...FEDERATIONS,
     name: 'the membership of a cluster stays whose Link is gone (N5)',
     rule: 'E5',
-    find: '!this.#parties.has(cluster) && mayHaveLink(cluster)',
-    replace: '!this.#parties.has(cluster)',
+    find: '.filter(mayHaveLink)',
+    replace: '',
   },
   {
     ...DESIRED,
@@ -272,8 +324,8 @@ export const FEDERATION: readonly Defect[] = [
     ...DESIRED,
     name: "a federated Service without members has a shape that Linkerd's local mirror deletes",
     rule: 'I6',
-    find: 'if (local.isHeld && !isFlat(live)) return [live];',
-    replace: 'if (!isFlat(live)) return [live];',
+    find: 'const isAsItIs = local.isHeld && !isFlat(live);',
+    replace: 'const isAsItIs = !isFlat(live);',
   },
   {
     file: 'operator/link/session-findings.ts',
@@ -311,8 +363,8 @@ export const FEDERATION: readonly Defect[] = [
     ...FEDERATIONS,
     name: 'a federated Service goes while a Link moves, whose session has not begun',
     rule: 'L68',
-    find: '...[...selecting()].filter((cluster) => !this.#parties.has(cluster)),',
-    replace: '',
+    find: 'new Set([...listed, ...linked])',
+    replace: 'new Set([...listed])',
   },
   {
     ...FEDERATIONS,
@@ -346,7 +398,7 @@ export const FEDERATION: readonly Defect[] = [
     ...STORES,
     name: 'a federated Service that somebody changed is not looked at (N2)',
     rule: 'C3',
-    find: 'this.#federations?.(federation);',
+    find: 'this.ofFederations?.(federation);',
     replace: 'void federation;',
   },
   {
@@ -468,7 +520,7 @@ export const FEDERATION: readonly Defect[] = [
     ...LEFTOVERS,
     name: "a deleted Link's Lease goes before its memberships",
     rule: 'E5',
-    find: '[...source.keysOf(this.#cluster), ...source.membershipsOf(this.#cluster), ...parts].some(',
+    find: '[...source.keysOf(this.#cluster), ...ownMembershipsOf(this.#cluster, this.#env), ...parts].some(',
     replace: '[...source.keysOf(this.#cluster)].some(',
   },
   {

@@ -18,6 +18,41 @@ const STATUS_PATCH = {
 
 export const IMPORTS: readonly Defect[] = [
   {
+    ...CONTROLLER,
+    name: 'the end of a Link waits for its part in a ServiceImport that another operator serves',
+    rule: 'K7',
+    find: 'parts.filter((key) => !this.#isAnothers(key))',
+    replace: 'parts.filter((key) => !this.#isAnothers(key) || true)',
+  },
+  {
+    ...RECONCILE,
+    name: 'what another operator has taken over is written by a view that is older',
+    rule: 'K7',
+    find: 'if (await this.#isTaken(observed, signal)) return { requeueAfterMs: STALE_RETRY_MS };',
+    replace: '',
+  },
+  {
+    ...RECONCILE,
+    name: 'nobody learns that another operator serves a ServiceImport',
+    rule: 'K7',
+    find: 'report.say(key, resolution && servedByAnother',
+    replace: 'report.say(key, resolution && undefined && servedByAnother',
+  },
+  {
+    ...REPORT,
+    name: 'a ServiceImport that another operator serves is counted',
+    rule: 'K7',
+    find: 'leave(key: string): void { this.#count(key, undefined);',
+    replace: 'leave(key: string): void {',
+  },
+  {
+    ...PARTIES,
+    name: 'a Link without a session has no part in a ServiceImport that names no operator',
+    rule: 'K7',
+    find: 'silentExporter(cluster, served.has(cluster), linked.has(cluster))',
+    replace: 'silentExporter(cluster, served.has(cluster), false)',
+  },
+  {
     file: 'operator/link/work.ts',
     tests: ['test/e2e/mcs-unknown.test.ts'],
     name: 'parts that outlive their Link stay when ServiceImports can be read',
@@ -99,6 +134,13 @@ export const IMPORTS: readonly Defect[] = [
   },
   {
     ...STATUS_PATCH,
+    name: 'L83 a status that a restored backup has taken back is never written again',
+    rule: 'C3',
+    find: 'if (sinceLastMs < shownMs) return { waitMs: shownMs - sinceLastMs };',
+    replace: "return 'unchanged';",
+  },
+  {
+    ...STATUS_PATCH,
     name: 'a status that was made from an old view is an error',
     find: 'if (isConflict(error)) return { waitMs: Math.max(periodMs, CONFLICT_MS) };',
     replace: '',
@@ -140,10 +182,17 @@ export const IMPORTS: readonly Defect[] = [
   },
   {
     ...RECONCILE,
+    name: 'an address that is yet to be given back counts as taken',
+    rule: 'K3',
+    find: 'const RELEASE_MS = 2_000;',
+    replace: 'const RELEASE_MS = 0;',
+  },
+  {
+    ...RECONCILE,
     name: 'a derived Service that is made an alias asks for ever for an address that is taken',
     rule: 'K3',
-    find: 'if (derivedAddresses(standing).length > 0)',
-    replace: 'if (standing.derived !== undefined)',
+    find: 'standing.live === undefined || derivedAddresses(standing).length > 0',
+    replace: 'standing.live === undefined || standing.derived !== undefined',
   },
   {
     ...RECONCILE,
@@ -177,15 +226,22 @@ export const IMPORTS: readonly Defect[] = [
     ...PARTIES,
     name: 'the Service of a pod goes as soon as the pod does',
     rule: 'D11',
-    find: 'return new Map([...left].filter(([, ms]) => ms > 0));',
+    find: 'return departed;',
     replace: 'return NONE;',
+  },
+  {
+    ...PARTIES,
+    name: 'the Service of a pod goes before the target has confirmed that the pod is gone',
+    rule: 'D5',
+    find: 'else if (!party.lacksPod(key, hostname))',
+    replace: 'else if (key === hostname)',
   },
   {
     ...PARTIES,
     name: 'the Service of a pod that is gone stays for ever',
     rule: 'D11',
-    find: '.filter(([, ms]) => ms > 0)',
-    replace: '',
+    find: 'if (ms > 0) departed.set(hostname, ms); else if',
+    replace: 'if (ms !== 0) departed.set(hostname, ms); else if',
   },
   {
     ...RECONCILE,
@@ -205,7 +261,7 @@ export const IMPORTS: readonly Defect[] = [
     ...PARTIES,
     name: 'two that leave at once wait for each other',
     rule: 'K5',
-    find: 'if (!isMember(standing, each)) this.#from(each)?.forgetAnswer(key);',
+    find: 'if (!isMember(standing, each, local.id)) this.#from(each)?.forgetAnswer(key);',
     replace: 'this.#from(each)?.forgetAnswer(key);',
   },
   {
@@ -219,7 +275,7 @@ export const IMPORTS: readonly Defect[] = [
     ...PARTIES,
     name: 'a cluster without a session has no part any more',
     rule: 'K5',
-    find: 'targets: [...targets, ...this.#silent(standing).map(silentExporter)],',
+    find: 'targets: [...targets, ...this.#silent(standing)],',
     replace: 'targets,',
   },
   {
@@ -410,8 +466,8 @@ export const IMPORTS: readonly Defect[] = [
     tests: ['test/operator/link/held.test.ts'],
     name: 'an export that is back stays held',
     rule: 'E6',
-    find: 'return this.#losses.changed(this.#import(key), this.#options.imports?.stateOf(key));',
-    replace: 'return false;',
+    find: 'this.#reportIf(this.#losses.changed(this.#import(key), this.#options.imports?.stateOf(key)));',
+    replace: '',
   },
   {
     file: 'operator/link/target-reader.ts',
@@ -446,7 +502,7 @@ export const IMPORTS: readonly Defect[] = [
     replace: 'if (config !== undefined) {',
   },
   {
-    ...STORES,
+    ...OWNER,
     name: 'nobody learns that a name which a ServiceImport needs is free',
     rule: 'A6',
     find: 'return service === undefined ? [] : [`${namespace}/${service}`];',

@@ -1,6 +1,7 @@
 /**
  * All defects, one file for each folder of the operator, one for the local members of federated Services, one for
- * the controller of ServiceImports, one for the constructs that users compose with, and one for the commands.
+ * the controller of ServiceImports, one for the constructs that users compose with, one for the commands, and one for what a
+ * review found.
  */
 import type { Defect } from '../defect.ts';
 import { COMMANDS } from './commands.ts';
@@ -16,6 +17,7 @@ import { MCS } from './mcs.ts';
 import { MIRROR } from './mirror.ts';
 import { PROCESS } from './process.ts';
 import { RUNTIME } from './runtime.ts';
+import { REVIEWED } from './reviewed.ts';
 import { SOURCE } from './source.ts';
 import { TARGET } from './target.ts';
 
@@ -34,5 +36,6 @@ export const DEFECTS: readonly Defect[] = [
   ...IMPORTS,
   ...PROCESS,
   ...CONSTRUCTS,
+  ...REVIEWED,
   ...COMMANDS,
 ];

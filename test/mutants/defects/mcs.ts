@@ -1,13 +1,16 @@
 import type { Defect } from '../defect.ts';
 
 const DECIDE_TEST = 'test/operator/mcs/decide.test.ts';
+const CONFLICTS_TEST = 'test/operator/mcs/conflicts.test.ts';
 const RULES_TEST = 'test/operator/mcs/rules.test.ts';
 const PODS_TEST = 'test/operator/mcs/pods.test.ts';
 const CONSTRUCT_TEST = 'test/constructs/mirror/service-import.test.ts';
 
 const EXPORTS = { file: 'operator/mcs/exports.ts', tests: [DECIDE_TEST] };
 const CONFLICTS = { file: 'operator/mcs/conflicts.ts', tests: [DECIDE_TEST] };
+const PRECEDENCE = { file: 'operator/mcs/precedence.ts', tests: [DECIDE_TEST] };
 const DECIDE = { file: 'operator/mcs/decide.ts', tests: [DECIDE_TEST] };
+const OPERATORS = { file: 'operator/mcs/operators.ts', tests: [DECIDE_TEST] };
 const PLAN = { file: 'operator/mcs/import-plan.ts', tests: [DECIDE_TEST] };
 const DESIRED = { file: 'operator/mcs/desired.ts', tests: [DECIDE_TEST] };
 const SOURCES = { file: 'operator/mcs/sources.ts', tests: [DECIDE_TEST] };
@@ -35,6 +38,69 @@ const OPTIONAL = { file: 'operator/runtime/optional-kind.ts', tests: ['test/oper
 const SESSION_IMPORTS_TESTS = ['test/operator/link/session-imports.test.ts'];
 
 export const MCS: readonly Defect[] = [
+  {
+    ...DECIDE,
+    name: 'a ServiceImport that another operator serves is deleted',
+    rule: 'K7',
+    find: 'const operator = operatorOf(observed, operators);',
+    replace: 'const operator = operatorOf(observed, operators) && operators.own;',
+  },
+  {
+    ...DECIDE,
+    name: 'an operator deletes a ServiceImport that names none, and in which it has no part',
+    rule: 'K7',
+    find: 'if (valid.length === 0 && !exporters.some(isPart)) return left;',
+    replace: 'void isPart;',
+  },
+  {
+    ...DECIDE,
+    name: 'a cluster that no Link is known to name counts as a part of its own',
+    rule: 'K7',
+    find: 'targetOf(exporter)?.isLinked !== false',
+    replace: 'exporter !== undefined',
+  },
+  {
+    ...DECIDE,
+    name: 'of two operators with targets that export a Service each takes the ServiceImport from the other',
+    rule: 'K7',
+    find: 'if (!bringsMore || !isOfLocalAlone(observed))',
+    replace: 'if (!bringsMore)',
+  },
+  {
+    ...DECIDE,
+    name: 'an operator without targets keeps the ServiceImport of what the cluster exports itself',
+    rule: 'K7',
+    find: 'if (!bringsMore || !isOfLocalAlone(observed))',
+    replace: 'if (bringsMore || !isOfLocalAlone(observed) || operator !== operators.own)',
+  },
+  {
+    ...DECIDE,
+    name: 'a ServiceImport that is taken over names its new operator last',
+    rule: 'K7',
+    find: 'namedOperator(live) !== operators.own',
+    replace: "namedOperator(live) === ''",
+  },
+  {
+    ...DECIDE,
+    name: 'a ServiceImport that is taken over can be taken back',
+    rule: 'K7',
+    find: "claimed(observed, decides && order.join(','))",
+    replace: 'claimed(observed, undefined)',
+  },
+  {
+    ...OPERATORS,
+    name: 'the ServiceImport of an operator whose namespace is gone stays its own',
+    rule: 'K7',
+    find: '(namespace === own || !isGone(namespace))',
+    replace: '(namespace === own || !isGone(own))',
+  },
+  {
+    ...OPERATORS,
+    name: 'a derived Service does not say whose it is when its ServiceImport is gone',
+    rule: 'K7',
+    find: 'return [live, derived]',
+    replace: 'return [live, live ?? derived].slice(0, 1)',
+  },
   {
     file: 'operator/link/session-findings.ts',
     tests: SESSION_IMPORTS_TESTS,
@@ -140,7 +206,7 @@ export const MCS: readonly Defect[] = [
     ...DECIDE,
     name: 'a ServiceImport that is deleted comes back with another type while a cluster is not known',
     rule: 'K5',
-    find: 'return isLeftOf(observed, resolution.oldest.type) ? resolution : undefined;',
+    find: 'return isLeftOf(observed, resolution.first.type) ? resolution : undefined;',
     replace: 'return resolution;',
   },
   {
@@ -320,6 +386,45 @@ export const MCS: readonly Defect[] = [
   },
   {
     ...CONFLICTS,
+    name: 'of two exports of one age that decides whose cluster has the first id',
+    rule: 'K2',
+    find: 'if (a.uid !== b.uid) return a.uid < b.uid ? -1 : 1;',
+    replace: '',
+    tests: [CONFLICTS_TEST],
+  },
+  {
+    ...EXPORTS,
+    name: 'an export is as old as its target says',
+    rule: 'K2',
+    find: 'linkedAt === undefined ? 0 : timeOf(linkedAt)',
+    replace: '(void linkedAt, 0)',
+    tests: [CONFLICTS_TEST],
+  },
+  {
+    file: 'constructs/mirror/service-import.ts',
+    tests: [CONSTRUCT_TEST],
+    name: 'a ServiceImport does not name its derived Service',
+    rule: 'K6',
+    find: "...(props.type !== 'Headless' && { [Annotation.derivedService]: derivedName(service) }),",
+    replace: '',
+  },
+  {
+    ...DECIDE,
+    name: 'L81 a ServiceImport goes with its last cluster before all others are known',
+    rule: 'K5',
+    find: 'live === undefined || !targets.some(mayExport)',
+    replace: 'true || !targets.some(mayExport)',
+  },
+  {
+    file: 'operator/mcs/membership.ts',
+    tests: [DECIDE_TEST],
+    name: 'L82 a target that is called as the cluster itself keeps what the latter exported',
+    rule: 'K2',
+    find: '&& (target === undefined || cluster !== ownId)',
+    replace: '&& (ownId !== null)',
+  },
+  {
+    ...CONFLICTS,
     name: 'a ServiceImport has two ports of one number',
     rule: 'K2',
     find: 'if (names.has(name) || numbers.has(key) || union.length === MAX_PORTS) continue;',
@@ -330,9 +435,46 @@ export const MCS: readonly Defect[] = [
     ...CONFLICTS,
     name: 'Services of another type than the oldest are imported',
     rule: 'K2',
-    find: 'byAge.filter(({ type }) => type === oldest.type)',
-    replace: 'byAge',
+    find: 'inOrder.filter(({ type }) => type === first.type)',
+    replace: 'inOrder',
     tests: [RULES_TEST],
+  },
+  {
+    ...PRECEDENCE,
+    name: 'an export that is newly seen takes what a ServiceImport has',
+    rule: 'K2',
+    find: 'observed.isSettled ?',
+    replace: 'observed.isSettled === undefined ?',
+    tests: [DECIDE_TEST, RULES_TEST],
+  },
+  {
+    ...PRECEDENCE,
+    name: 'another export of a cluster has the place of the one before',
+    rule: 'K2',
+    find: 'update(uid)',
+    replace: "update('')",
+  },
+  {
+    ...PRECEDENCE,
+    name: 'whoever is read first has a new ServiceImport',
+    rule: 'K2',
+    find: 'observed.isSettled ?',
+    replace: 'observed.isSettled !== undefined ?',
+  },
+  {
+    ...PLAN,
+    name: 'who gave what a ServiceImport has is forgotten while that is not known',
+    rule: 'K2',
+    find: 'resolution === undefined ? recordedOrder(observed) :',
+    replace: 'resolution === undefined ? undefined :',
+  },
+  {
+    file: 'operator/mcs/watched.ts',
+    tests: ['test/operator/link/imports.test.ts'],
+    name: 'the age of a ServiceImport is not kept',
+    rule: 'K2',
+    find: 'const metadata = { name, namespace, uid, resourceVersion, generation, creationTimestamp, labels, annotations };',
+    replace: 'const metadata = { name, namespace, uid, resourceVersion, generation, labels, annotations };',
   },
   {
     ...CONFLICTS,
@@ -352,15 +494,15 @@ export const MCS: readonly Defect[] = [
     ...DECIDE,
     name: 'a target that cannot be read costs its part of a ServiceImport',
     rule: 'K5',
-    find: 'exporters.filter((each) => !isKnown(each) && isMember(observed, each))',
+    find: 'exporters.filter((each) => !isKnown(each) && isMember(observed, each, local.id))',
     replace: 'exporters.filter(() => false)',
   },
   {
     ...DECIDE,
     name: 'a ServiceImport follows some exports while others are not known',
     rule: 'K5',
-    find: 'planOf(observed, type, sources, decides)',
-    replace: 'planOf(observed, type, sources, resolution)',
+    find: 'planOf(observed, type, sources, decides && {',
+    replace: 'planOf(observed, type, sources, resolution && {',
   },
   {
     ...DECIDE,
@@ -510,8 +652,8 @@ export const MCS: readonly Defect[] = [
     tests: CLUSTER_EXPORTS.tests,
     name: 'a list of the slices of some exports is one of all',
     rule: 'E11',
-    find: 'onRelisted: () => this.#allChanged(names)',
-    replace: 'onRelisted: () => this.#allChanged()',
+    find: 'this.#allChanged(names);',
+    replace: 'this.#allChanged();',
   },
   {
     ...CLUSTER_EXPORTS,

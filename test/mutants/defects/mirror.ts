@@ -21,6 +21,8 @@ const RENDER = { file: 'constructs/mirror/render.ts', tests: ['test/constructs/m
 const RENDERED = { file: 'operator/mirror/rendered.ts', tests: ['test/operator/mirror/rendered.test.ts'] };
 const STATUS = { file: 'operator/mirror/status.ts', tests: ['test/operator/mirror/status.test.ts'] };
 
+const PASS_OF_NAMES = { file: 'operator/mirror/pass.ts', tests: ['test/operator/mirror/reconcile.test.ts'] };
+
 export const MIRROR: readonly Defect[] = [
   {
     ...RENDER,
@@ -170,8 +172,22 @@ export const MIRROR: readonly Defect[] = [
     ...SHAPE,
     name: 'a headless Service without endpoints is mirrored at once',
     rule: 'D2',
-    find: 'if (mirror === undefined) {',
-    replace: "if (mirror?.metadata.name === '') {",
+    find: 'if (mirror !== undefined) return shape(',
+    replace: "if (mirror?.metadata.name !== '') return shape(",
+  },
+  {
+    ...SHAPE,
+    name: 'endpoint mirrors alone go while the pods are not known',
+    rule: 'D5',
+    find: 'if (endpoints === undefined && ownsAnything(observed)) return',
+    replace: "if (endpoints === undefined && ownsAnything(observed) && observed.name === '') return",
+  },
+  {
+    ...SHAPE,
+    name: 'pods that are gone keep no endpoint mirror where their Service has lost its own',
+    rule: 'D11',
+    find: 'endpoints?.any === true || hasHosts',
+    replace: 'endpoints?.any === true',
   },
   {
     ...SHAPE,
@@ -388,15 +404,15 @@ export const MIRROR: readonly Defect[] = [
     ...GATEWAY_ENDPOINTS,
     name: 'D3 while the target cannot be read empty endpoints get the gateway',
     rule: 'C1',
-    find: 'if (metadata === undefined || addresses.length === 0) return [];',
-    replace: 'if (metadata === undefined) return [];',
+    find: 'if (metadata === undefined || addresses.length === 0) return undefined;',
+    replace: 'if (metadata === undefined) return undefined;',
   },
   {
     ...GATEWAY_ENDPOINTS,
     name: 'D4 while the target cannot be read headless mirrors point at the gateway',
     rule: 'D1',
-    find: "spec?.clusterIP !== 'None' && stays(metadata.name)",
-    replace: 'stays(metadata.name)',
+    find: ".filter(({ spec }) => spec?.clusterIP !== 'None')\n    .flatMap(({ metadata: { name } }) => {",
+    replace: '.flatMap(({ metadata: { name } }) => {',
   },
   {
     ...GATEWAY_ENDPOINTS,
@@ -423,8 +439,15 @@ export const MIRROR: readonly Defect[] = [
     ...GATEWAY_ENDPOINTS,
     name: 'addresses that are not ready are forgotten',
     rule: 'C2',
-    find: 'subset.addresses ?? []), ...notReady].map(',
-    replace: 'subset.addresses ?? [])].map(',
+    find: 'subset.addresses ?? []), ...notReady];',
+    replace: 'subset.addresses ?? [])];',
+  },
+  {
+    ...GATEWAY_ENDPOINTS,
+    name: 'pods that a headless mirror listed are taken for the gateway',
+    rule: 'C1',
+    find: '.filter(({ leadToGateway }) => leadToGateway)',
+    replace: '',
   },
   {
     ...GATEWAY_ENDPOINTS,
@@ -472,8 +495,8 @@ export const MIRROR: readonly Defect[] = [
     ...DESIRED,
     name: 'R10 while the target cannot be read endpoints do not follow the gateway',
     rule: 'C1',
-    find: 'endpoints: refreshedEndpoints(observed).map(toDesired)',
-    replace: 'endpoints: refreshedEndpoints(observed).slice(0, 0).map(toDesired)',
+    find: 'endpoints: refreshedEndpoints(observed, staying).map(toDesired)',
+    replace: 'endpoints: refreshedEndpoints(observed, staying).slice(0, 0).map(toDesired)',
   },
   {
     ...DESIRED,
@@ -507,7 +530,7 @@ export const MIRROR: readonly Defect[] = [
     ...DESIRED,
     name: 'one pod that cannot be mirrored keeps all others from it',
     rule: 'D1',
-    find: "parts.push({ ...kept(observed, given.name), refusals: [{ reason: 'InvalidService', message: describe(error) }] });",
+    find: 'parts.push({ ...kept(observed, given.name, staying), refusals });',
     replace: 'throw new Error(describe(error));',
   },
   {
@@ -612,15 +635,31 @@ export const MIRROR: readonly Defect[] = [
     ...PASS,
     name: 'a pass that has written deletes nothing in the end',
     rule: 'E5',
-    find: 'again: !isLast || isPartial || gone.length > 0',
-    replace: 'again: !isLast || isPartial',
+    find: 'again: !isLast || isPartial || gone.length + foreign.length > 0',
+    replace: 'again: !isLast || isPartial || foreign.length > 0',
+  },
+  {
+    ...PASS,
+    tests: ['test/operator/mirror/foreign-slices.test.ts'],
+    name: 'slices that others give our Services stay',
+    rule: 'C3',
+    find: 'tally.isViewOld ? 0 : await tally.execute(clearings(foreign, gone), signal)',
+    replace: '0',
+  },
+  {
+    ...PASS,
+    tests: ['test/operator/mirror/foreign-slices.test.ts'],
+    name: 'slices of a Service that goes are deleted beside it',
+    rule: 'C3',
+    find: '.filter(({ service }) => !gone.some(({ object }) => object === service))',
+    replace: '',
   },
   {
     ...PASS,
     name: 'more that is desired waits for the next change',
     rule: 'C5',
-    find: 'again: !isLast || isPartial || gone.length > 0',
-    replace: 'again: !isLast || gone.length > 0',
+    find: 'again: !isLast || isPartial || gone.length + foreign.length > 0',
+    replace: 'again: !isLast || gone.length + foreign.length > 0',
   },
   {
     ...PASS,
@@ -647,7 +686,21 @@ export const MIRROR: readonly Defect[] = [
     ...PASS,
     name: 'a namespace that is gone is not looked at again',
     rule: 'A3',
-    find: 'this.requeue(this.#context.conflictRetryMs);',
+    find: 'object.metadata.name)); this.requeue(this.#context.conflictRetryMs);',
+    replace: 'object.metadata.name));',
+  },
+  {
+    ...PASS_OF_NAMES,
+    name: 'a name that an older API server refuses is an error',
+    rule: 'A4',
+    find: "if (isNameRefused(error) && op === 'create') {",
+    replace: "if (isNameRefused(error) && op !== 'create') {",
+  },
+  {
+    ...PASS_OF_NAMES,
+    name: 'endpoints of a Service whose name is refused are written',
+    rule: 'A4',
+    find: 'this.#refusedNames.add(object.metadata.name);',
     replace: '',
   },
   {
@@ -717,10 +770,17 @@ export const MIRROR: readonly Defect[] = [
   },
   {
     ...SHAPE,
+    name: 'endpoint mirrors go by what is shown of their Service alone',
+    rule: 'D5',
+    find: 'isNoLongerByPod(observed, shape);',
+    replace: 'shape.kind === undefined;',
+  },
+  {
+    ...SHAPE,
     name: 'the mirror of what is not mirrored any more is deleted before the target has confirmed it',
     rule: 'L65',
-    find: "const takesAway = shape.kind === 'absent' || (shape.kind === 'refused' && shape.existing === 'remove');",
-    replace: "const takesAway = shape.kind === 'absent';",
+    find: "shape.kind === 'absent' || (shape.kind === 'refused' && shape.existing === 'remove') || isNoLonger",
+    replace: "shape.kind === 'absent' || isNoLonger",
   },
   {
     ...SHAPE,
@@ -742,6 +802,20 @@ export const MIRROR: readonly Defect[] = [
     rule: 'E10',
     find: 'if (this.#rendered >= LEAST_PODS && this.#isTurnOver()) return undefined;',
     replace: '',
+  },
+  {
+    ...RENDERED,
+    name: 'all mirrors that are kept are rendered in one turn of the event loop',
+    rule: 'E10',
+    find: 'this.#isUnfinished ||= this.#rendered >= LEAST_PODS && this.#isTurnOver();',
+    replace: '',
+  },
+  {
+    ...RENDERED,
+    name: 'every mirror that is kept is rendered with each event',
+    rule: 'E10',
+    find: 'if (before?.props === props) {',
+    replace: 'if (before?.props === given.name) {',
   },
   {
     ...RENDERED,

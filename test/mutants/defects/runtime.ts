@@ -33,7 +33,40 @@ const LIMITED_LOG = {
 const CONTROLLER = { file: 'operator/runtime/controller.ts', tests: ['test/operator/runtime/controller.test.ts'] };
 const WORKQUEUE = { file: 'operator/runtime/workqueue.ts', tests: ['test/operator/runtime/workqueue.test.ts'] };
 
+const CLEAR = { file: 'operator/runtime/applier.ts', tests: ['test/operator/runtime/clear.test.ts'], rule: 'C3' };
+
 export const RUNTIME: readonly Defect[] = [
+  {
+    ...CLEAR,
+    name: 'slices are deleted of a Service that is not ours any more',
+    find: 'live.metadata.uid !== uid || !isOurs(live) || hasSelector(live)',
+    replace: 'live.metadata.uid !== uid || hasSelector(live)',
+  },
+  {
+    ...CLEAR,
+    name: 'slices are deleted of a Service that somebody gave a selector just now',
+    find: 'live.metadata.uid !== uid || !isOurs(live) || hasSelector(live)',
+    replace: 'live.metadata.uid !== uid || !isOurs(live)',
+  },
+  {
+    ...CLEAR,
+    name: 'Endpoints that Kubernetes made of a federated Service stay, and are mirrored',
+    find: 'if (mayHaveEndpoints === true) await',
+    replace: 'if (mayHaveEndpoints === undefined) await',
+  },
+  {
+    ...CLEAR,
+    name: 'Endpoints of somebody else go with slices',
+    rule: 'A6',
+    find: 'if (endpoints !== undefined && isCopy(endpoints, live)) await',
+    replace: 'if (endpoints !== undefined) await',
+  },
+  {
+    ...CLEAR,
+    name: 'who makes slices again and again is answered at once',
+    find: "this.#repairs.wrote(id, '');",
+    replace: '',
+  },
   {
     ...LEASE,
     name: 'a Lease is held past its own expiry',
@@ -66,16 +99,15 @@ export const RUNTIME: readonly Defect[] = [
     ...LEASE,
     name: 'L62 a Lease that a restored server may not have is renewed when it is due',
     rule: 'H1',
-    find: 'if (isRetry || interruptions === undefined) await',
+    find: 'if (isRetry) await',
     replace: 'if (true) await',
   },
   {
     ...LEASE,
     name: 'a Lease is renewed without a pause while the server is away',
     rule: 'E11',
-    find: 'if (isRetry || interruptions === undefined) await sleep(waitMs, stop);',
-    replace:
-      'if (interruptions === undefined) await sleep(waitMs, stop); else if (isRetry) await sleep(waitMs, stop, interruptions.next);',
+    find: 'if (isRetry) await sleep(waitMs, stop);',
+    replace: 'if (isRetry) await sleep(waitMs, stop, interruptions?.next);',
   },
   {
     ...LEASE,
@@ -367,6 +399,13 @@ export const RUNTIME: readonly Defect[] = [
   },
   {
     ...APPLIER,
+    name: 'a mirror that must be replaced is deleted before its successor is known to be accepted',
+    rule: 'D3',
+    find: 'await this.#tryCreation(action, signal);',
+    replace: 'if (action.live === undefined) await this.#tryCreation(action, signal);',
+  },
+  {
+    ...APPLIER,
     name: 'what has just stopped being ours is deleted',
     rule: 'A6',
     find: '{ namespace, name }, { uid, resourceVersion }, signal).catch',
@@ -468,6 +507,13 @@ export const RUNTIME: readonly Defect[] = [
     rule: 'F3',
     find: 'let written = await this.#applyOver',
     replace: 'this.#repairs.wrote(id, digest); let written = await this.#applyOver',
+  },
+  {
+    ...APPLIER,
+    name: 'what may not be seen half done is applied beside what other managers own',
+    rule: 'I5',
+    find: 'if (wanted.atOnce === true)',
+    replace: 'if (false)',
   },
   {
     ...APPLIER,
@@ -934,8 +980,8 @@ export const RUNTIME: readonly Defect[] = [
     ...REPAIRS,
     name: 'a change of readiness is put off as a repair that is undone',
     rule: 'F3',
-    find: 'isRecent && repair.digest === digest ?',
-    replace: 'isRecent && digest !== undefined ?',
+    find: 'if (isRecent && repair.digest === digest) return repair;',
+    replace: 'if (isRecent && digest !== undefined) return repair;',
   },
   {
     ...APPLIER,

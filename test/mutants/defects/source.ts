@@ -6,7 +6,59 @@ const FAMILIES = { file: 'operator/source/families.ts', tests: ['test/operator/s
 const SOURCE_CLUSTER = { file: 'operator/source/source.ts', tests: ['test/operator/source/source.test.ts'] };
 const SOURCE_STORES = { ...SOURCE_CLUSTER, file: 'operator/source/stores.ts' };
 
+const OTHERS = {
+  file: 'operator/source/slices-of-others.ts',
+  tests: ['test/operator/source/slices-of-others.test.ts'],
+  rule: 'C3',
+};
+
 export const SOURCE: readonly Defect[] = [
+  {
+    ...OTHERS,
+    name: 'slices that Kubernetes made of a selector are found of nothing',
+    find: 'indexes: { foreign: servicesOf },',
+    replace: 'indexes: { foreign: () => [] },',
+  },
+  {
+    ...OTHERS,
+    name: 'slices of a Service go while Kubernetes makes them anew',
+    find: '.filter((service) => !hasSelector(service))',
+    replace: '',
+  },
+  {
+    ...OTHERS,
+    name: 'a slice that is ours again goes, since another watch has not heard of it',
+    find: 'return foreign.filter((slice) => [undefined, slice].includes(this.#written.get(keyOf(slice))));',
+    replace: 'return foreign;',
+  },
+  {
+    ...OTHERS,
+    file: 'operator/source/stores.ts',
+    name: 'nobody learns of a slice that others gave a Service of ours',
+    find: "if (service !== undefined) this.#changed({ key, before: service, after: service }, 'endpoints');",
+    replace: 'void service;',
+  },
+  {
+    ...OTHERS,
+    file: 'operator/source/trim.ts',
+    name: 'a slice that somebody makes by hand is of no Service',
+    find: '...(service !== undefined && { labels: { [Label.serviceName]: service } }),',
+    replace: '',
+  },
+  {
+    ...OWNER,
+    name: 'a slice of a federated Service that has lost the label of its Service is nobody’s',
+    rule: 'I8',
+    find: "name.replace(/\\..*/, '')",
+    replace: 'name',
+  },
+  {
+    ...SOURCE_STORES,
+    name: 'a name that the same operator gives up for another cluster is noticed by a retry',
+    rule: 'A7',
+    find: 'onDeleted: (object) => this.#freed(object),',
+    replace: '',
+  },
   {
     ...SOURCE_STORES,
     name: 'a name that the mirror of another cluster gives up is noticed by a retry',
@@ -32,8 +84,8 @@ export const SOURCE: readonly Defect[] = [
     ...OWNER,
     name: 'a slice belongs to a Service of its own name',
     rule: 'A6',
-    find: "('addressType' in object ? object.metadata.labels?.[Label.serviceName] : undefined) ?? object.metadata.name",
-    replace: 'object.metadata.name',
+    find: "return 'addressType' in object ? (labels?.[Label.serviceName] ?? name.replace(/\\..*/, '')) : name;",
+    replace: 'return name;',
   },
   {
     ...OWNER,
@@ -130,9 +182,10 @@ export const SOURCE: readonly Defect[] = [
   },
   {
     ...SOURCE_STORES,
+    file: 'operator/source/listeners.ts',
     name: 'two sessions write the mirrors of one cluster',
     rule: 'E9',
-    find: 'if (this.#listeners.has(cluster)) throw',
+    find: 'if (this.ofClusters.has(cluster)) throw',
     replace: "if (cluster === '') throw",
   },
   {

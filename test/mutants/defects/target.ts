@@ -6,6 +6,11 @@ const TARGET_TESTS = ['test/operator/target/target.test.ts'];
 const WATCH = { file: 'operator/target/export-watch.ts', tests: ['test/operator/target/export-watch.test.ts'] };
 const CAP = { file: 'operator/target/cap.ts', tests: ['test/operator/target/cap.test.ts'] };
 const REREADS = { file: 'operator/target/rereads.ts', tests: ['test/operator/target/rereads.test.ts'] };
+const QUESTIONS = { file: 'operator/target/questions.ts', tests: ['test/operator/target/rereads.test.ts'] };
+const POD_REREADS = {
+  file: 'operator/target/pod-rereads.ts',
+  tests: ['test/operator/target/pod-rereads.test.ts'],
+};
 const WATCH_SLICES = { file: 'operator/target/export-watch.ts', tests: TARGET_TESTS };
 const TARGET_FILE = { file: 'operator/target/target.ts', tests: TARGET_TESTS };
 const BY_NAME = {
@@ -75,8 +80,15 @@ export const TARGET: readonly Defect[] = [
     ...LOSSES,
     name: 'a confirmation is ignored after a second loss',
     rule: 'E6',
-    find: 'if (going.length > 0 && before.length === 0)',
+    find: 'if (going.some((key) => !before.has(key)))',
     replace: 'if (going.length > 0)',
+  },
+  {
+    ...LOSSES,
+    name: 'a second loss is confirmed by what the first was, if some of that is still held',
+    rule: 'E6',
+    find: 'if (going.some((key) => !before.has(key)))',
+    replace: 'if (going.length > 0 && before.size === 0)',
   },
   {
     ...LOSSES,
@@ -117,7 +129,7 @@ export const TARGET: readonly Defect[] = [
     ...LOSSES,
     name: 'any text confirms a deletion',
     rule: 'E6',
-    find: '|| confirmed !== this.confirmation',
+    find: '&& confirmed === this.confirmation',
     replace: '',
   },
   {
@@ -191,56 +203,84 @@ export const TARGET: readonly Defect[] = [
     replace: 'a?.mode === b?.mode',
   },
   {
-    ...REREADS,
+    ...POD_REREADS,
+    name: 'pods of slices that do not count are behind a Service',
+    rule: 'D9',
+    find: 'if (isLabelled(item.metadata.labels)) labelled.push(result.object);',
+    replace: '',
+  },
+  {
+    ...POD_REREADS,
+    name: 'a pod is gone before the target has been asked',
+    rule: 'D5',
+    find: 'this.answer(key)?.has(hostname) === false',
+    replace: 'this.answer(key)?.has(hostname) !== true',
+  },
+  {
+    ...POD_REREADS,
+    name: 'a pod that has no address that is routed to is there',
+    find: "filter(({ addressType }) => addressType !== 'FQDN')",
+    replace: 'filter(() => true)',
+  },
+  {
+    file: 'operator/target/export-watch.ts',
+    tests: ['test/operator/link/exports.test.ts'],
+    name: 'an answer about pods counts though pods have come and gone since',
+    rule: 'D5',
+    find: 'const onPods = (key: string): void => this.#podRereads.forget(key);',
+    replace: 'const onPods = (): void => undefined;',
+  },
+  {
+    ...QUESTIONS,
     name: 'an answer to an earlier question counts',
     rule: 'L66',
     find: 'if (signal.aborted || this.#asked.get(key) !== question) return {};',
     replace: 'if (signal.aborted) return {};',
   },
   {
-    ...REREADS,
+    ...QUESTIONS,
     name: 'the target is asked again about what it does not confirm, without a pause',
     rule: 'E11',
     find: 'if (this.#asked.has(key) || this.#answers.has(key)) return;',
     replace: 'if (this.#asked.has(key)) return;',
   },
   {
-    ...REREADS,
+    ...QUESTIONS,
     name: 'a target is asked for thousands of Services at once',
     rule: 'E1',
     find: 'const AT_ONCE = 16;',
     replace: 'const AT_ONCE = 16_000;',
   },
   {
-    ...REREADS,
+    ...QUESTIONS,
     name: 'each failure to ask the target for a Service is reported',
     rule: 'G3',
     find: 'if (!signal.aborted && !question.hasFailed)',
     replace: 'if (!signal.aborted)',
   },
   {
-    ...REREADS,
+    ...QUESTIONS,
     name: 'a target that asks for time is asked for a Service all the same',
     rule: 'E11',
     find: '(error instanceof ApiError ? error.retryAfterMs : undefined) ?? 0',
     replace: 'error instanceof ApiError ? 0 : 0',
   },
   {
-    ...REREADS,
+    ...QUESTIONS,
     name: 'an answer that settled nothing is not asked for anew',
     rule: 'A7',
     find: '[...this.#asked.keys(), ...[...this.#answers.keys()].filter((key) => !isSettled(key))]',
     replace: '[...this.#asked.keys()].filter((key) => !isSettled(key))',
   },
   {
-    ...REREADS,
+    ...QUESTIONS,
     name: 'all that was ever answered is asked for anew',
     rule: 'E1',
     find: '.filter((key) => !isSettled(key))',
     replace: '',
   },
   {
-    ...REREADS,
+    ...QUESTIONS,
     name: 'an answer outlives what forgets all of them',
     rule: 'L67',
     find: 'this.#asked.clear(); this.#answers.clear();',
@@ -271,7 +311,7 @@ export const TARGET: readonly Defect[] = [
     ...WATCH,
     name: 'an answer outlives a change of its Service',
     rule: 'L66',
-    find: 'this.#rereads.forget(key); this.#options.onChange(key);',
+    find: 'this.#rereads.forget(key); this.#podRereads.forget(key); this.#options.onChange(key);',
     replace: 'this.#options.onChange(key);',
   },
   {
@@ -479,8 +519,8 @@ export const TARGET: readonly Defect[] = [
     ...LOSSES,
     name: 'what goes one by one is held when a list comes',
     rule: 'E6',
-    find: '&& !this.#leaving.has(key);',
-    replace: ';',
+    find: '&& !this.#leaving.has(key) && !this.confirmed.has(key);',
+    replace: '&& !this.confirmed.has(key);',
   },
   {
     ...LOSSES,

@@ -134,11 +134,39 @@ describe('the controller of ServiceFailovers', () => {
       await eventually('it is taken over', async () => status()?.operator === 'linkerd-multicluster');
     });
 
+    it('has no route before it is said whose it is (J6)', async () => {
+      const failure = { kind: 'status', code: 500 } as const;
+      let isTried = false;
+      const heal = stage.east.faults.refuse({
+        failure,
+        match: ({ subresource }) => {
+          isTried ||= subresource === 'status';
+          return subresource === 'status';
+        },
+      });
+      put();
+      await start();
+      await eventually('that is tried', async () => isTried);
+      await failovers.idle();
+      expect(weights()).toBeUndefined();
+      heal();
+      await eventually('it is served', async () => weights() === 'web 1, spare 0');
+    });
+
+    it('is served all the same by an older CRD, which does not say by whom (J6)', async () => {
+      const crd = JSON.parse(JSON.stringify(failoverCrd).replaceAll('"operator":', '"other":')) as ObjectRef;
+      await installCrd(stage.east, crd);
+      put();
+      await start();
+      await eventually('that is reported', async () => reason() === 'Ready');
+      expect([weights(), status()?.operator]).toEqual(['web 1, spare 0', undefined]);
+    });
+
     it('is given up when that was the first to write its status (J6)', async () => {
       stage.east.store.upsert(namespace('other') as Manifest);
       put();
       await start();
-      await eventually('it is served', async () => status()?.operator === 'linkerd-multicluster');
+      await eventually('it is served', async () => reason() === 'Ready');
       serve('other');
       stage.east.store.delete(ROUTES, 'HTTPRoute', 'shop', 'web-80');
       await eventually('it is said', async () => events.some((each) => each.startsWith('ServedByAnother')));

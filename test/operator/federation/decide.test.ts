@@ -1,8 +1,8 @@
 /** What a federated Service must be, example by example; test/operator/federation/rules.test.ts draws the rest. */
 import { describe, expect, test } from 'vitest';
 import { decideFederation } from '../../../operator/federation/decide.ts';
-import type { ObservedFederation } from '../../../operator/federation/observed.ts';
-import type { ServicePort } from '../../../operator/kube/objects.ts';
+import type { ObservedFederation, TargetParty } from '../../../operator/federation/observed.ts';
+import type { Service, ServicePort } from '../../../operator/kube/objects.ts';
 import { formerParty } from '../../../operator/link/federation-party.ts';
 import { unknownParty } from '../../../operator/link/federations.ts';
 import {
@@ -19,6 +19,7 @@ import {
 } from './observed.ts';
 
 const REMOTE = 'multicluster.linkerd.io/remote-discovery';
+const OPERATOR = 'linkspan.dev/operator';
 const LOCAL = 'multicluster.linkerd.io/local-discovery';
 
 /** The annotations of the result, and its slices, each with how many of its endpoints are ready. */
@@ -340,6 +341,16 @@ describe('gateway shape (I5)', () => {
     expect(Object.values(shownOf(federation(gateways, { ...flat, local: here })).slices)).toEqual([1, 1, 1]);
   });
 
+  test('both annotations go in one write, also if another manager owns one of them', () => {
+    const live = linkerds('web@west', { local: true });
+    const observed = federation([throughGateway('west')], { local: local({ service: member('here') }), live });
+    const { after } = step(observed);
+    expect(step({ ...observed, ...after }).actions).toMatchObject([{ op: 'update', live, atOnce: true }]);
+    expect(step(federation([target('west')], { live: linkerds('web@old') })).actions).not.toMatchObject([
+      { atOnce: true },
+    ]);
+  });
+
   test('going from one shape to the other keeps the Service, and clients are never without a member', () => {
     const flat = federation([target('a'), target('b')]);
     const there = settled({ ...flat, targets: [throughGateway('a'), target('b')], ...settled(flat)[0] });
@@ -371,7 +382,7 @@ describe('fail static (I6)', () => {
     ['cannot be read', throughGateway('a', unknown)],
     ['is written for by another', throughGateway('a', { ...unknown, knowledge: 'anothers' })],
     ['has no session', unknownParty('a')],
-    ['has no Link any more', formerParty('a', lease as never, { source: source as never }).observe('shop/web')],
+    ['has no Link any more', formerParty('a', lease as never, { source, config: {} } as never).observe('shop/web')],
   ])('a cluster that %s does not keep the dead gateway of another ready', (_, silent) => {
     const [there] = settled(federation([throughGateway('a'), throughGateway('b')]));
     const b = throughGateway('b');
@@ -492,7 +503,7 @@ describe('without members (I6, L68)', () => {
 
   test('a federated Service stays as it is, with an empty list, while a cluster may have a member', () => {
     const [there] = settled(federation([unread, none], { live }));
-    expect(there.live?.metadata.annotations).toEqual({ [REMOTE]: '' });
+    expect(there.live?.metadata.annotations).toEqual({ [REMOTE]: '', [OPERATOR]: 'linkerd-multicluster' });
     expect(there.live?.metadata.labels).toEqual({ owner: 'gone', 'mirror.linkerd.io/mirrored-service': 'true' });
     expect(there.live?.spec?.clusterIP).toBe(live.spec?.clusterIP);
     expect(there.live?.spec?.ports).toEqual(live.spec?.ports);
@@ -537,6 +548,89 @@ describe('without members (I6, L68)', () => {
     expect(step(federation([unread])).actions).toEqual([]);
     const foreign = federation([unread], { live: linkerds(undefined) });
     expect([step(foreign).actions, decideFederation(foreign).awaited.size]).toEqual([[], 0]);
+  });
+});
+
+describe('one operator (I9)', () => {
+  const OWN = 'linkerd-multicluster';
+  const markOf = (observed: ObservedFederation): string | undefined =>
+    settled(observed)[0].live?.metadata.annotations?.[OPERATOR];
+  const servedBy = (operator: string, service: Service): Service => ({
+    ...service,
+    metadata: { ...service.metadata, annotations: { ...service.metadata.annotations, [OPERATOR]: operator } },
+  });
+  const here = local({ service: member('here') });
+  /** A cluster that nothing is known of: one of another operator's Links. */
+  const foreign = (cluster: string): TargetParty => ({ ...unknownParty(cluster), isLinked: false });
+  const [{ live: made }] = settled(federation([throughGateway('a')]));
+  const [led] = settled(federation([throughGateway('a')], { local: here }));
+
+  test('a Service with a member of a target says whose it is, and one of local Services alone does not', () => {
+    expect(markOf(federation([target('a')]))).toBe(OWN);
+    expect(markOf(federation([target('a')], { local: here }))).toBe(OWN);
+    expect(markOf(federation([], { local: here }))).toBeUndefined();
+    expect(markOf(federation([target('a')], { live: linkerds(undefined, { local: true }), local: here }))).toBe(OWN);
+    // What a target wants to be called means nothing.
+    const service = member('a', {}, { annotations: { [OPERATOR]: 'evil' } });
+    expect(markOf(federation([target('a', { service })]))).toBe(OWN);
+  });
+
+  test('a Service that has no mark and no members goes once those who have Links have looked for some (I6)', () => {
+    const unmarked = linkerds('');
+    const none = target('b', { service: undefined });
+    expect(settled(federation([none], { live: unmarked }))[0]).toEqual(NOTHING);
+    expect(settled(federation([], { live: unmarked }))[0].live).toEqual(unmarked);
+  });
+
+  test.each<[string, Partial<ObservedFederation>]>([
+    ['that has no slices yet', { live: servedBy('other', made!) }],
+    ['that is kept without members', { live: linkerds('', { operator: 'other' }) }],
+    ['with its slices', { ...led, live: servedBy('other', led.live!), targets: [foreign('a')] }],
+    ['whose slices a list hides yet', { live: linkerds('web@a', { operator: 'other' }), slices: led.slices }],
+  ])('a Service of another operator %s is left alone, whoever would join', (_, there) => {
+    for (const joining of [local(), here]) {
+      expect(step({ ...federation([]), ...there, local: joining }).actions).toEqual([]);
+      const observed = {
+        ...federation([]),
+        ...there,
+        local: joining,
+        targets: [...(there.targets ?? []), target('b')],
+      };
+      expect(step(observed).actions).toEqual([]);
+      expect(reasonsOf(observed)).toEqual({ b: 'ServedByAnother' });
+      expect(decideFederation(observed)).toMatchObject({ isLeft: true, manifests: { isBlocked: true } });
+    }
+  });
+
+  test('of one that says nothing, what another operator has there is left alone until a cluster of ours has a part', () => {
+    const unmarked = { ...led, live: linkerds('web@a'), targets: [foreign('a')], local: here };
+    expect(step(federation([], unmarked)).actions).toEqual([]);
+    expect(step(federation([], { ...unmarked, live: undefined })).actions).toEqual([]);
+    expect(step(federation([], { live: linkerds('') })).actions).toEqual([]);
+    const beside = federation([foreign('a'), target('b')], { live: linkerds('web@a') });
+    expect([remoteOf(beside), markOf(beside)]).toEqual(['web@a,web@b', OWN]);
+  });
+
+  test('what an older version kept without members is taken over, and goes when nobody has one', () => {
+    const unread = target('a', { knowledge: 'unknown', service: undefined });
+    const [kept] = settled(federation([unread], { live: linkerds('') }));
+    expect(kept.live?.metadata.annotations?.[OPERATOR]).toBe(OWN);
+    expect(settled(federation([target('a', { service: undefined })], kept))[0]).toEqual(NOTHING);
+  });
+
+  test('one of an operator whose namespace is gone is taken over', () => {
+    const operators = { own: OWN, isGone: (namespace: string) => namespace === 'other' };
+    const live = linkerds('web@a', { operator: 'other' });
+    expect(markOf(federation([target('a')], { live, operators }))).toBe(OWN);
+  });
+
+  test('the mark goes when nothing but local Services is left, and not while a member is refused or may come back', () => {
+    const own = { live: linkerds('web@a', { local: true, operator: OWN }), local: here };
+    expect(markOf(federation([target('a', { service: undefined })], own))).toBeUndefined();
+    const lacking = target('a', { service: member('a', { ports: [{ name: 'other', port: 81 }] }) });
+    expect(markOf(federation([lacking], own))).toBe(OWN);
+    expect(markOf(federation([target('b', { knowledge: 'unknown', service: undefined })], own))).toBe(OWN);
+    expect(markOf(federation([foreign('a')], own))).toBe(OWN);
   });
 });
 

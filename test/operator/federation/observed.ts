@@ -79,6 +79,7 @@ export const federation = (
   namespace: 'shop',
   name: 'web',
   namespaceState: 'exists',
+  operators: { own: 'linkerd-multicluster', isGone: () => false },
   local: local(),
   targets,
   ...NOTHING,
@@ -88,7 +89,7 @@ export const federation = (
 /** The federated Service as Linkerd's controllers write it. */
 export const linkerds = (
   remote: string | undefined,
-  more: { readonly local?: true; readonly labels?: object } = {},
+  more: { readonly local?: true; readonly labels?: object; readonly operator?: string } = {},
 ): Service => ({
   metadata: {
     name: 'web-federated',
@@ -98,6 +99,7 @@ export const linkerds = (
     annotations: {
       ...(remote !== undefined && { 'multicluster.linkerd.io/remote-discovery': remote }),
       ...(more.local && { 'multicluster.linkerd.io/local-discovery': 'web' }),
+      ...(more.operator !== undefined && { 'linkspan.dev/operator': more.operator }),
     },
   },
   spec: {

@@ -47,10 +47,12 @@ function setUp(
     probeAddress = () => undefined,
     probe = (request, signal) => machineNetwork.probe(request, signal),
     connectTo = new Map([SERVICE_HOST, '203.0.113.1'].map((host) => [host, remote.address])),
+    wasAlive = () => undefined,
   }: {
     readonly probeAddress?: () => string | undefined;
     readonly probe?: Network['probe'];
     readonly connectTo?: OperatorConfig['probeConnectTo'];
+    readonly wasAlive?: () => boolean | undefined;
   } = {},
 ) {
   const events: string[] = [];
@@ -68,6 +70,7 @@ function setUp(
     families: new Set(['IPv4']),
     network: { resolve, probe },
     probeAddress,
+    wasAlive,
     metrics,
     log: recordingLog(lines),
     report: {
@@ -115,6 +118,12 @@ describe('a gateway that is probed (F1)', () => {
     gateway.start(settings());
     expect(gateway.view).toMatchObject({ addresses: [], alive: undefined });
     expect(gateway.findings()).toMatchObject({ resolved: undefined, gatewayAlive: undefined });
+  });
+
+  it('is until then what it was found to be before a restart (C1)', () => {
+    const { gateway } = setUp(() => later().promise, 'service', { wasAlive: () => false });
+    gateway.start(settings());
+    expect(gateway.view).toMatchObject({ alive: undefined, wasAlive: false });
   });
 
   it('is neither again when it becomes another: a verdict holds for the gateway that was probed (F2)', async () => {

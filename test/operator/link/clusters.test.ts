@@ -4,7 +4,7 @@ import { Annotation } from '../../../crds/wire.ts';
 import { parseOperatorConfig } from '../../../operator/config/config.ts';
 import { sleep } from '../../../operator/kube/backoff.ts';
 import type { Verdict } from '../../../operator/kube/conditions.ts';
-import type { Secret } from '../../../operator/kube/objects.ts';
+import type { Lease, Secret } from '../../../operator/kube/objects.ts';
 import { Clusters } from '../../../operator/link/clusters.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import type { Link } from '../../../operator/link/link.ts';
@@ -352,7 +352,7 @@ describe('a cluster (E9)', () => {
     await pass(60_000);
     expect(servedBeside).toEqual([[]]);
     expect(said).toEqual(['serves west by a', 'removes north of a', 'serves west by a']);
-    expect(leases.get(leaseOf('a'))?.metadata.annotations).toEqual({ [Annotation.targetCluster]: 'west' });
+    expect(leases.get(leaseOf('a'))?.metadata.annotations).toMatchObject({ [Annotation.targetCluster]: 'west' });
     await end();
   });
 
@@ -364,6 +364,65 @@ describe('a cluster (E9)', () => {
     await end();
   });
 
+  describe('by an invalid Link, when the operator starts (E7)', () => {
+    /** What the operator that served Link `a` left on its Lease. */
+    const left = async (changed: Parameters<typeof read>[1] = {}): Promise<Lease> => {
+      const before = await world([read('a')]);
+      if (Object.keys(changed).length > 0) await before.put(read('a', changed));
+      await before.end();
+      return before.leases.get(leaseOf('a'))!;
+    };
+    const start = async (lease: Lease, link: LinkRead): Promise<World> => {
+      const made = new World([link], { a: 'west' });
+      made.leases.keep(lease);
+      await pass(500);
+      return made;
+    };
+
+    it('is served as it was, and that stays recorded', async () => {
+      const lease = await left({ secret: 'other' });
+      const made = await start(lease, read('a', { valid: false }));
+      expect(made.said).toEqual(['serves west by a']);
+      expect(made.secretsRead).toEqual(['other']);
+      await made.put(read('a'));
+      expect(made.said).toEqual(['serves west by a']);
+      expect(made.secretsRead).toEqual(['other', 'cluster-credentials-a']);
+      await made.put(read('a', { valid: false }));
+      await made.end();
+      const again = await start(made.leases.get(leaseOf('a'))!, read('a', { valid: false }));
+      expect(again.secretsRead).toEqual(['cluster-credentials-a']);
+      await again.end();
+    });
+
+    it('is not served by the spec of one that was deleted, nor while it is suspended', async () => {
+      const lease = await left();
+      for (const link of [read('a', { valid: false, uid: 'new' }), read('a', { valid: false, suspended: true })]) {
+        const made = await start(lease, link);
+        expect(made.said).toEqual([]);
+        await made.end();
+      }
+    });
+
+    it('is not served by what it was before another held its Lease', async () => {
+      const { metadata, spec } = await left();
+      const made = await start({ metadata, spec: { ...spec, leaseTransitions: 1 } }, read('a', { valid: false }));
+      expect(made.said).toEqual([]);
+      await made.end();
+    });
+  });
+
+  it('is not served by the spec of a Link that was deleted, and is there again and invalid (E7)', async () => {
+    const made = await world([read('a')]);
+    await made.delete('a');
+    await made.put(read('a', { uid: 'new', valid: false }));
+    await pass(10_000);
+    made.leases.put(leaseOf('a'), 'linkerd-0');
+    await pass(60_000);
+    // Nobody contends for its Lease.
+    expect([made.said, made.leases.holders]).toEqual([['serves west by a'], { [leaseOf('a')]: 'linkerd-0' }]);
+    await made.end();
+  });
+
   it('is not served for a Link whose Lease serves another cluster until that is given up', async () => {
     const made = await world([read('a')]);
     made.left.set('west', ['shop/web']);
@@ -373,7 +432,9 @@ describe('a cluster (E9)', () => {
     made.left.clear();
     await pass(3_000);
     expect(made.said).toEqual(['serves west by a', 'removes west of a', 'serves east by a']);
-    expect(made.leases.get(leaseOf('a'))?.metadata.annotations).toEqual({ 'linkspan.dev/target-cluster': 'east' });
+    expect(made.leases.get(leaseOf('a'))?.metadata.annotations).toMatchObject({
+      'linkspan.dev/target-cluster': 'east',
+    });
     await made.end();
   });
 

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { sourceAccess } from '../../../operator/kube/access/in-cluster.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
-import { Exports, type ExportsOptions, type ImportListener } from '../../../operator/link/exports.ts';
+import { Exports, type ExportsOptions } from '../../../operator/link/exports.ts';
+import type { ImportListener } from '../../../operator/link/listeners.ts';
 import type { Mirrors } from '../../../operator/link/mirrors.ts';
 import { Progress } from '../../../operator/link/progress.ts';
 import { createMetrics } from '../../../operator/metrics.ts';
@@ -58,7 +59,12 @@ const NO_IMPORTS: ImportListener = {
 };
 const NOTHING: OwnedObjects = { services: [], endpoints: [], slices: [] };
 
-const SETTINGS: ExportsOptions['settings'] = { name: 'west', cluster: 'west', selector: selectorOf(EXPORTED) };
+const SETTINGS: ExportsOptions['settings'] = {
+  name: 'west',
+  uid: 'u1',
+  cluster: 'west',
+  selector: selectorOf(EXPORTED),
+};
 
 /** Exports of west that are read, and mirrors that just record what they are asked for. */
 function reading(
@@ -68,6 +74,7 @@ function reading(
   owned: ReadonlyMap<string, OwnedObjects> = new Map(),
   maxMirrors = 40,
   federated: readonly string[] = [],
+  graceMs = 60_000,
 ) {
   const report = new RecordedReport();
   const metrics = createMetrics({ process: false });
@@ -89,7 +96,7 @@ function reading(
   } as unknown as Mirrors;
   const env = {
     config: {
-      endpointMirrorGraceMs: 60_000,
+      endpointMirrorGraceMs: graceMs,
       enableHeadlessServices: true,
       maxMirrors,
       maxEndpointMirrors: 40,
@@ -204,7 +211,7 @@ describe('the exports of a target', () => {
     expect(exports.held).toBe(12);
     expect(exports.observe('shop/web-3').decidable).toBe(false);
     expect(report.events).toEqual([
-      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services, pods, members of federated Services and exports; what they have here stays',
+      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services, pods, members of federated Services and exports, or the settings no longer ask for them; what they have here stays',
     ]);
     added.length = 0;
     exports.update({ ...SETTINGS, confirmPrune: '12' });
@@ -212,6 +219,23 @@ describe('the exports of a target', () => {
     exports.update({ ...SETTINGS, confirmPrune: exports.confirmation! });
     expect([exports.held, added.length]).toEqual([0, 12]);
     expect(exports.observe('shop/web-3').decidable).toBe(true);
+  });
+
+  it('are not held anew by who leads next once they are confirmed, by the Lease (E6)', async () => {
+    const first = reading(keysOf(numbered(12)));
+    await first.listed();
+    const { confirmation } = first.exports;
+    first.exports.update({ ...SETTINGS, confirmPrune: confirmation! });
+    const annotations = first.exports.leaseNotes(3, undefined) as Record<string, string>;
+    const lease = { metadata: { name: 'a', annotations }, spec: { leaseTransitions: 3 } };
+    // Eleven are left when it is stopped.
+    for (const confirmPrune of [confirmation!, 'another']) {
+      const next = reading(keysOf(numbered(12)).slice(1), { ...SETTINGS, confirmPrune });
+      next.exports.leaseNotes(4, lease);
+      await next.listed();
+      expect(next.exports.held).toBe(confirmPrune === 'another' ? 11 : 0);
+      next.exports.stop();
+    }
   });
 
   it('are not held for ten, with which the probe Service does not count (E6)', async () => {
@@ -410,6 +434,68 @@ describe('the pods of a headless Service', () => {
     expect([...departed().values()].every((ms) => ms <= 60_000)).toBe(true);
   });
 
+  it('are held when headless Services are not to be mirrored pod by pod any more, which then goes on (E6)', async () => {
+    const { exports, added, departed, report } = await readingPods(30);
+    const off = { ...SETTINGS, enableHeadlessServices: false };
+    exports.update(off);
+    const held = () => {
+      const { isHeldByPod, decidable } = exports.observe('shop/set');
+      return [exports.held, isHeldByPod, decidable];
+    };
+    expect(held()).toEqual([30, true, true]);
+    expect(report.events.at(-1)).toMatch(/or the settings no longer ask for them/);
+    // What a pod does meanwhile, or a list, changes nothing.
+    list(names(29));
+    await eventually('it is gone', async () => departed().size === 1);
+    relisting();
+    await eventually('slices are listed', async () => exports.observe('shop/set').slices?.length === 1);
+    expect([held(), [...departed().values()]]).toEqual([[30, true, true], [Infinity]]);
+    exports.update(SETTINGS);
+    expect(held()).toEqual([1, false, true]);
+    list(names(30));
+    await eventually('it is back', async () => exports.held === 0);
+    exports.update(off);
+    expect(exports.held).toBe(30);
+    added.length = 0;
+    exports.update({ ...off, confirmPrune: exports.confirmation! });
+    expect([held(), added]).toEqual([[0, false, true], ['shop/set']]);
+  });
+
+  it('are held at a start, too, and few are not (E6)', async () => {
+    put(service('set', { labels: EXPORTED, headless: true }));
+    list(names(30));
+    const off = { ...SETTINGS, enableHeadlessServices: false };
+    const many = reading(['shop/set'], off, [], ownedPods(names(30)));
+    await many.listed();
+    expect([many.exports.held, many.exports.observe('shop/set').isHeldByPod]).toEqual([30, true]);
+    many.exports.stop();
+    const few = reading(['shop/set'], off, [], ownedPods(names(10)));
+    await few.listed();
+    expect([few.exports.held, few.exports.observe('shop/set').isHeldByPod]).toEqual([0, false]);
+  });
+
+  it('are held when their Service is selected as flat, and nothing is decided about it (E6)', async () => {
+    const { exports } = await readingPods(30);
+    exports.update({ name: 'west', uid: 'u1', cluster: 'west', remoteDiscoverySelector: selectorOf(EXPORTED) });
+    await eventually('they are held', async () => exports.held === 30);
+    const { target, decidable, isHeldByPod } = exports.observe('shop/set');
+    expect([target?.mode, decidable, isHeldByPod]).toEqual(['remote-discovery', false, false]);
+  });
+
+  it('are not held if their Service becomes flat by itself', async () => {
+    put(service('set', { labels: EXPORTED, headless: true }));
+    list(names(30));
+    const both = { ...SETTINGS, remoteDiscoverySelector: selectorOf(EXPORTED_FLAT) };
+    const { exports, listed } = reading(['shop/set'], both, [], ownedPods(names(30)));
+    await listed();
+    await eventually('its slices are known', async () => exports.observe('shop/set').slices?.length === 1);
+    put(service('set', { labels: { ...EXPORTED_FLAT }, headless: true }));
+    await eventually('it is flat', async () => exports.observe('shop/set').target?.mode === 'remote-discovery');
+    relisting();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect([exports.held, exports.observe('shop/set').decidable]).toEqual([0, true]);
+  });
+
   it('are not held while nothing is known of its slices', async () => {
     const release = cluster.faults.refuse({
       failure: { kind: 'status', code: 503 },
@@ -459,6 +545,55 @@ describe('the pods of a headless Service', () => {
     list(names(2));
     await eventually('it is gone again', async () => departed().size === 1);
     expect(departed().get('set-2')).toBeGreaterThan(60_000 - 5_000);
+  });
+});
+
+describe('a pod that is gone for longer than the grace period', () => {
+  const pods = ['set-0', 'set-1'];
+  const mirrorOf = (hostname: string) => ({
+    metadata: {
+      ...{ namespace: 'shop', name: `${hostname}-west` },
+      labels: { 'mirror.linkerd.io/headless-mirror-svc-name': 'set-west' },
+      annotations: { 'mirror.linkerd.io/remote-svc-fq-name': `${hostname}.set.shop.svc.cluster.local` },
+    },
+    spec: { ports: [{ name: 'http', port: 8080 }] },
+  });
+  const key = 'shop/set';
+  async function gone() {
+    put(service('set', { labels: EXPORTED, headless: true }));
+    put(statefulSlice('set', pods));
+    const owned = new Map([[key, { ...NOTHING, services: pods.map(mirrorOf) }]]);
+    const read = reading([key], SETTINGS, [], owned, 40, [], 0);
+    await read.listed();
+    const seen = () => {
+      const { departed, arePodsUnconfirmed } = read.exports.observe(key);
+      return [[...departed.keys()], arePodsUnconfirmed];
+    };
+    await eventually('its slices are known', async () => read.exports.observe(key).slices?.length === 1);
+    put(statefulSlice('set', ['set-0']));
+    await eventually('it is gone', async () => seen()[1] === true);
+    return { ...read, seen };
+  }
+
+  it('keeps its endpoint mirror until the target, asked for the pods, has answered (D5)', async () => {
+    const { exports, added, seen } = await gone();
+    expect(seen()).toEqual([['set-1'], true]);
+    added.length = 0;
+    exports.ask(key, 'pods');
+    await eventually('the target has answered', async () => added.includes(key));
+    expect(seen()).toEqual([[], false]);
+    exports.forgetAnswer(key, 'pods');
+    expect(seen()).toEqual([['set-1'], true]);
+  });
+
+  it('has the target asked again if pods have come or gone since (D5)', async () => {
+    const { exports, seen } = await gone();
+    exports.ask(key, 'pods');
+    await eventually('the target has answered', async () => seen()[1] === false);
+    put(statefulSlice('set', pods));
+    await eventually('it is back', async () => exports.observe(key).slices?.[0]?.endpoints?.length === 2);
+    put(statefulSlice('set', ['set-0']));
+    await eventually('it is gone again', async () => seen()[1] === true);
   });
 });
 

@@ -119,6 +119,23 @@ describe('the controller of federated Services', () => {
     expect(await writes()).toEqual(['patch']);
   });
 
+  it('leaves what another operator serves alone, to the slices that somebody gave it, and says so (I9)', async () => {
+    stage.put({ ...linkerds('web@b', { operator: 'other' }), apiVersion: 'v1', kind: 'Service' });
+    stage.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } });
+    const metadata = { name: 'by-hand', namespace: 'shop', labels: { 'kubernetes.io/service-name': 'web-federated' } };
+    const byHand = {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata,
+      addressType: 'IPv4',
+      endpoints: [],
+    };
+    stage.put(byHand);
+    await stage.east.clearAudit();
+    await start(target('a'));
+    expect([entries(), reasons(), await writes()]).toEqual(['web@b', { a: 'ServedByAnother' }, []]);
+  });
+
   it('joins what another has created a moment before, which no watch has shown yet (I2, N1)', async () => {
     linked.add('b');
     await start();

@@ -10,15 +10,17 @@ const no = (): Promise<boolean> => Promise.resolve(false);
 /** How long Links cannot be there, and since when the cluster was said to have none. */
 let holdMs: number;
 let asked: number[];
+/** Whether the API server lists a Link of the cluster. */
+let isLinked: boolean;
 const graceOf = (removalGraceMs?: number): Grace => {
-  [holdMs, asked] = [0, []];
+  [holdMs, asked, isLinked] = [0, [], false];
   const presence = {
     holdMs: (sinceMs: number) => {
       asked.push(sinceMs);
       return Promise.resolve(holdMs);
     },
   };
-  return new Grace({ presence, removalGraceMs });
+  return new Grace({ presence, isLinked: () => Promise.resolve(isLinked), removalGraceMs });
 };
 
 describe('a cluster without a Link (E5)', () => {
@@ -45,6 +47,19 @@ describe('a cluster without a Link (E5)', () => {
       await vi.advanceTimersByTimeAsync(10_000);
     }
     holdMs = 0;
+    expect(await grace.leftMs('west', signal, no)).toBe(0);
+  });
+
+  it('keeps them while a Link is listed for it, though no watch shows one', async () => {
+    const grace = graceOf(300);
+    isLinked = true;
+    expect(await grace.leftMs('west', signal, no)).toBe(300);
+    await vi.advanceTimersByTimeAsync(300);
+    for (let looks = 0; looks < 3; looks += 1) {
+      expect(await grace.leftMs('west', signal, no)).toBe(1_000);
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    isLinked = false;
     expect(await grace.leftMs('west', signal, no)).toBe(0);
   });
 

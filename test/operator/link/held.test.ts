@@ -23,6 +23,8 @@ let serviceExports: Set<string>;
 let parts: Set<string>;
 let report: RecordedReport;
 let held: HeldDeletions;
+/** What is to be put on record; undefined: nothing has to be. */
+let recorded: PromiseWithResolvers<void> | undefined;
 
 const target = {
   get: (key: string) => (exported.has(key) ? { service: service('web'), mode: 'gateway' } : undefined),
@@ -37,7 +39,13 @@ beforeEach(() => {
   [members, federated] = [new Set(), new Set()];
   [serviceExports, parts] = [new Set(), new Set()];
   report = new RecordedReport();
-  held = new HeldDeletions({
+  recorded = undefined;
+  held = heldDeletions();
+});
+
+const heldDeletions = (): HeldDeletions =>
+  new HeldDeletions({
+    record: () => recorded?.promise,
     link: 'west',
     cluster: 'west',
     env: {
@@ -52,6 +60,29 @@ beforeEach(() => {
       stateOf: (key) => (serviceExports.has(key) ? 'exported' : unknown.has(key) ? undefined : 'gone'),
     },
   });
+
+/** Keys of what may go once this confirms it. */
+function confirmedBy(confirmation: string | undefined): ReadonlySet<string> {
+  let released: ReadonlySet<string> = new Set();
+  held.confirm(
+    () => confirmation,
+    (keys) => (released = keys),
+  );
+  return released;
+}
+
+/** Returns how often the status of the Link is to be written anew for a change. */
+function reportsOf(change: () => void): number {
+  const before = report.statusChanges;
+  change();
+  return report.statusChanges - before;
+}
+
+it('parts in ServiceImports are held also if the target is not read (E6)', () => {
+  parts = new Set(keysOf(12));
+  mirrored = new Set(keysOf(12, 'bank'));
+  expect(held.relisted(undefined, undefined)).toEqual(new Set());
+  expect([held.count, held.holdsImport('shop/web-0')]).toEqual([12, true]);
 });
 
 describe('deletions that a list asks for (E6)', () => {
@@ -61,7 +92,7 @@ describe('deletions that a list asks for (E6)', () => {
     expect([held.count, held.some.length]).toEqual([12, 5]);
     expect([held.decides(target, 'shop/web-3'), held.isGone(target, 'shop/web-3')]).toEqual([false, false]);
     expect(report.events).toEqual([
-      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services, pods, members of federated Services and exports; what they have here stays',
+      'Warning PruneHeld the target no longer lists 12 of 12 mirrored Services, pods, members of federated Services and exports, or the settings no longer ask for them; what they have here stays',
     ]);
   });
 
@@ -80,9 +111,9 @@ describe('deletions that a list asks for (E6)', () => {
     expect([held.count, held.some[0]]).toEqual([12, 'shop/web-0!west']);
     expect([held.holdsImport('shop/web-3'), held.decides(target, 'shop/web-3')]).toEqual([true, true]);
     serviceExports.add('shop/web-0');
-    expect(held.importChanged('shop/web-0')).toBe(true);
+    expect(reportsOf(() => held.importChanged('shop/web-0'))).toBe(1);
     expect([held.count, held.holdsImport('shop/web-0')]).toEqual([11, false]);
-    expect(held.confirm(held.confirmation)).toEqual(new Set(keysOf(12).slice(1)));
+    expect(confirmedBy(held.confirmation)).toEqual(new Set(keysOf(12).slice(1)));
     expect(held.holdsImport('shop/web-3')).toBe(false);
   });
 
@@ -98,9 +129,9 @@ describe('deletions that a list asks for (E6)', () => {
     expect([held.count, held.some[0]]).toEqual([12, 'shop/web-0@west']);
     expect([held.decidesMember(target, 'shop/web-3'), held.decides(target, 'shop/web-3')]).toEqual([false, true]);
     members.add('shop/web-0');
-    expect(held.memberChanged(target, 'shop/web-0')).toBe(true);
+    expect(reportsOf(() => held.memberChanged(target, 'shop/web-0'))).toBe(1);
     expect([held.count, held.decidesMember(target, 'shop/web-0')]).toEqual([11, true]);
-    expect(held.confirm(held.confirmation)).toEqual(new Set(keysOf(12).slice(1)));
+    expect(confirmedBy(held.confirmation)).toEqual(new Set(keysOf(12).slice(1)));
     expect(held.decidesMember(target, 'shop/web-3')).toBe(true);
   });
 
@@ -120,16 +151,79 @@ describe('deletions that a list asks for (E6)', () => {
   it('are released by what confirms them, and by nothing else', () => {
     mirrored = new Set(keysOf(12));
     held.relisted(target, undefined);
-    expect(held.confirm('12')).toEqual(new Set());
-    expect(held.confirm(held.confirmation)).toEqual(mirrored);
+    expect(confirmedBy('12')).toEqual(new Set());
+    expect(confirmedBy(held.confirmation)).toEqual(mirrored);
     expect([held.count, held.isGone(target, 'shop/web-3')]).toEqual([0, true]);
+  });
+
+  describe('and that are confirmed', () => {
+    const confirm = (): { readonly released: ReadonlySet<string>[] } => {
+      const released: ReadonlySet<string>[] = [];
+      const { confirmation } = held;
+      held.confirm(
+        () => confirmation,
+        (keys) => void released.push(keys),
+      );
+      return { released };
+    };
+
+    beforeEach(() => {
+      mirrored = new Set(keysOf(12));
+      held.relisted(target, undefined);
+      recorded = Promise.withResolvers();
+    });
+
+    it('are held until that is on record', async () => {
+      const { released } = confirm();
+      expect([released, held.count, held.confirmed(target).size]).toEqual([[], 12, 12]);
+      const reported = report.statusChanges;
+      recorded!.resolve();
+      await recorded!.promise;
+      expect([released, held.count, held.confirmed(target).size]).toEqual([[mirrored], 0, 12]);
+      // The status that was written meanwhile says that they are held.
+      expect(report.statusChanges).toBe(reported + 1);
+    });
+
+    it('stay held if they are more by then', async () => {
+      const { released } = confirm();
+      mirrored = new Set(keysOf(30));
+      held.relisted(target, undefined);
+      recorded!.resolve();
+      await recorded!.promise;
+      expect([released, held.count, held.confirmed(target).size]).toEqual([[new Set()], 30, 0]);
+    });
+
+    it('are not held anew by who leads next, be it told before its first list or after', () => {
+      void confirm();
+      const digests = [...held.confirmed(target)];
+      for (const isToldFirst of [true, false]) {
+        const next = heldDeletions();
+        if (isToldFirst) next.resume(digests);
+        next.relisted(target, undefined);
+        expect(next.count).toBe(isToldFirst ? 0 : 12);
+        if (!isToldFirst) expect(next.resume(digests)).toEqual(mirrored);
+        expect([next.count, next.decides(target, 'shop/web-3')]).toEqual([0, true]);
+      }
+    });
+
+    it('are forgotten as they go, and as the target has them again', () => {
+      void confirm();
+      mirrored.delete('shop/web-0');
+      expect(held.confirmed(target).size).toBe(11);
+      exported.add('shop/web-1');
+      held.changed(target, 'shop/web-1', []);
+      exported.add('shop/web-2');
+      held.relisted(target, undefined);
+      expect(held.confirmed(target).size).toBe(9);
+      expect(held.confirmed(undefined).size).toBe(9);
+    });
   });
 
   it('are released when the target has the Service again, by a watch or by a list', () => {
     mirrored = new Set(keysOf(12));
     held.relisted(target, undefined);
     exported.add('shop/web-0');
-    expect(held.changed(target, 'shop/web-0', [])).toBe(true);
+    expect(reportsOf(() => held.changed(target, 'shop/web-0', []))).toBe(1);
     expect(held.count).toBe(11);
     exported.add('shop/web-1');
     expect(held.relisted(target, undefined)).toEqual(new Set(['shop/web-1']));

@@ -196,6 +196,12 @@ describe('the part of a session in ServiceImports', () => {
     await eventually('only what is named is read', async () => party.observe(KEY).isKnown && party.size === 0);
   });
 
+  it('is counted at a start if the Link takes no exports, since no list says so (E6)', () => {
+    settings = { ...settings, serviceExports: false };
+    party.read();
+    expect(told).toEqual(['listed']);
+  });
+
   it('of a cluster without a Link is over', () => {
     parts = [KEY];
     const former = formerExporter('west', {

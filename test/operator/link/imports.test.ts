@@ -17,7 +17,10 @@ const SLICES = 'discovery.k8s.io/v1';
 const CRDS = [serviceExportCrd, serviceImportCrd] as const;
 
 interface Live extends ObjectRef {
-  readonly metadata: ObjectRef['metadata'] & { readonly uid: string };
+  readonly metadata: ObjectRef['metadata'] & {
+    readonly uid: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly spec: { readonly clusterIP?: string; readonly ips?: readonly string[]; readonly ports: readonly object[] };
   readonly status?: {
     readonly clusters?: readonly { readonly cluster: string }[];
@@ -51,6 +54,7 @@ describe('the controller of ServiceImports', () => {
   let sinceMs: number;
   let timesReadable: number;
   let writesAtOnce: number;
+  let importSettledMs: number;
   /** How long the Service of a pod that is gone stays. */
   let podGraceMs: number;
   let stop: AbortController;
@@ -73,6 +77,7 @@ describe('the controller of ServiceImports', () => {
     mayWrite = true;
     sinceMs = -Infinity;
     timesReadable = 0;
+    importSettledMs = 60_000;
     writesAtOnce = 32;
     podGraceMs = 0;
     stop = new AbortController();
@@ -104,7 +109,11 @@ describe('the controller of ServiceImports', () => {
     parties.set(cluster, observed);
     const seniority = { createdAt: '2026-01-01T00:00:00Z', name: cluster };
     const base = exporter(cluster, () => parties.get(cluster) ?? observed);
-    return Object.defineProperties({ cluster, seniority } as ImportParty, Object.getOwnPropertyDescriptors(base));
+    const pods = { lacksPod: () => confirms, forgetPods: () => undefined };
+    return Object.defineProperties(
+      { cluster, seniority, ...pods } as Partial<ImportParty> as ImportParty,
+      Object.getOwnPropertyDescriptors(base),
+    );
   };
   const begin = async (): Promise<void> => {
     stop = new AbortController();
@@ -115,6 +124,7 @@ describe('the controller of ServiceImports', () => {
         mayWrite: () => mayWrite,
         writes: new FairSemaphore(writesAtOnce),
         config: { ...env.config, endpointMirrorGraceMs: podGraceMs },
+        tuning: { ...env.tuning, importSettledMs },
       },
       events: {
         record: ({ kind, namespace: within = '', name }, type, reason) =>
@@ -123,6 +133,7 @@ describe('the controller of ServiceImports', () => {
       local: exporter('(local)', () => here),
       mayHaveLink: (cluster) => linked.has(cluster),
       exporting: () => exporting,
+      serving: () => exporting,
       onReadable: () => void (timesReadable += 1),
     });
     running = imports.run(stop.signal);
@@ -156,8 +167,8 @@ describe('the controller of ServiceImports', () => {
   const slices = (): Readonly<Record<string, boolean | undefined>> =>
     Object.fromEntries(
       stage.east.store.list(SLICES, 'EndpointSlice', 'shop').map((slice) => {
-        const { endpoints } = slice as unknown as { endpoints: { conditions: { ready?: boolean } }[] };
-        return [slice.metadata.name, endpoints[0]?.conditions.ready];
+        const { endpoints } = slice as unknown as { endpoints: { conditions: { ready?: boolean } }[] | null };
+        return [slice.metadata.name, endpoints?.[0]?.conditions.ready];
       }),
     );
   const condition = (of: Live | undefined, type: string): string | undefined => {
@@ -174,6 +185,22 @@ describe('the controller of ServiceImports', () => {
     const { metadata } = stage.east.store.get(MCS, 'ServiceExport', 'shop', 'web')!;
     here = local({ serviceExport: { ...serviceExport(), metadata } as never, service: service() });
   };
+  /** Somebody gives the derived Service a slice. */
+  const addSlice = (): void => {
+    const metadata = {
+      ...{ name: 'by-hand', namespace: 'shop' },
+      labels: { 'kubernetes.io/service-name': 'web-clusterset' },
+    };
+    stage.put({ apiVersion: SLICES, kind: 'EndpointSlice', metadata, addressType: 'IPv4', endpoints: [] } as ObjectRef);
+  };
+  /** Has an object name another operator. */
+  const name = (object: Live, operator: string): void => {
+    const annotations = { ...object.metadata.annotations, 'linkspan.dev/operator': operator };
+    stage.put({ ...object, metadata: { ...object.metadata, annotations } } as ObjectRef);
+  };
+  /** The operators that the ServiceImport and the derived Service name. */
+  const operators = (): readonly unknown[] =>
+    [live(), derived()].map((each) => each?.metadata.annotations?.['linkspan.dev/operator']);
   const exported = (): Live => stage.east.store.get(MCS, 'ServiceExport', 'shop', 'web') as unknown as Live;
 
   it('imports what clusters export: a Service, its slices, and then the ServiceImport that they are of (K2, K3)', async () => {
@@ -369,7 +396,7 @@ describe('the controller of ServiceImports', () => {
     await eventually('its status is back', async () => clusters() === 'id-a');
   });
 
-  it('keeps the Service of a pod that is gone for a while, and for all of it after a restart (D11, K3)', async () => {
+  it('keeps the Service of a pod that is gone for a while, and for all of it after a restart (D5, D11, K3)', async () => {
     const pods = (...hostnames: readonly string[]) =>
       target('a', {
         service: service({ clusterIP: 'None' }),
@@ -395,7 +422,12 @@ describe('the controller of ServiceImports', () => {
     await change(pods('web-0'));
     await end();
     podGraceMs = 200;
+    confirms = false;
     await start(pods('web-0'));
+    await new Promise((resolve) => setTimeout(resolve, 2 * podGraceMs));
+    expect(services()).toEqual(before);
+    confirms = true;
+    await change(pods('web-0'));
     await eventually('its Service is gone', async () => Object.keys(services()).join() === 'web-0');
     expect(services()['web-0']).toBe(before['web-0']);
   });
@@ -464,6 +496,79 @@ describe('the controller of ServiceImports', () => {
     await eventually('the name is taken', async () => condition(live(), 'Ready') === 'True Ready');
   });
 
+  it('leaves what another operator serves alone, says so once, and has no part in it (K7)', async () => {
+    const serve = (operator: string): void => {
+      for (const object of [live()!, derived()!]) name(object, operator);
+    };
+    stage.put(namespace('other'));
+    await start(target('a'));
+    expect(operators()).toEqual(['linkerd-multicluster', 'linkerd-multicluster']);
+    await end();
+    serve('other');
+    exportHere();
+    addSlice();
+    const before = [live(), derived(), exported(), slices()];
+    await start(target('a', { gateway: undefined }), target('b'));
+    await eventually('it is said', async () => events.length > 0);
+    await change(target('b', GONE));
+    await imports.leave('a');
+    imports.join(formerExporter('a', { imports }));
+    await imports.idle();
+    expect([live(), derived(), exported(), slices()]).toEqual(before);
+    expect(events).toEqual(['ServiceExport shop/web Warning ServedByAnother']);
+    expect([imports.endingOf('a'), [...imports.partsOf('a')]]).toEqual([[], []]);
+
+    serve('nobody');
+    await eventually(
+      'it is taken over',
+      async () => operators().join() === 'linkerd-multicluster,linkerd-multicluster',
+    );
+    const counted = async (): Promise<number> =>
+      (await stage.metrics.serviceImports.get()).values.reduce((sum, { value }) => sum + value, 0);
+    await eventually('it is counted', async () => (await counted()) === 1);
+    serve('other');
+    await eventually('it is counted no longer', async () => (await counted()) === 0);
+  });
+
+  it('leaves alone what another operator has taken over, though no watch shows that of the ServiceImport (K7)', async () => {
+    stage.put(namespace('other'));
+    await start(target('a'));
+    name(derived()!, 'other');
+    await eventually('what somebody has edited is put right', async () => operators()[1] === 'linkerd-multicluster');
+
+    stage.east.faults.silenceWatches(({ resource }) => resource === 'serviceimports');
+    await stage.east.clearAudit();
+    name(live()!, 'other');
+    name(derived()!, 'other');
+    await eventually('it is asked', async () =>
+      (await stage.east.audit()).some(({ verb, resource }) => verb === 'get' && resource === 'serviceimports'),
+    );
+    await imports.idle();
+    expect(operators()).toEqual(['other', 'other']);
+    expect(await writes()).toEqual([]);
+  });
+
+  it('deletes nothing that names no operator and has nothing of its own (K7)', async () => {
+    await start(target('a'));
+    await end();
+    parties.clear();
+    for (const object of [live()!, derived()!])
+      stage.put({ ...object, metadata: { ...object.metadata, annotations: {} } } as ObjectRef);
+    addSlice();
+    const before = [live(), derived(), slices()];
+    linked.add('a');
+    await start();
+    linked.delete('a');
+    imports.addAll();
+    await imports.idle();
+    expect([live(), derived(), slices()]).toEqual(before);
+    // A Link without a session has its part.
+    exporting = ['a'];
+    imports.addAll();
+    await imports.idle();
+    expect(derived()?.metadata.annotations).toEqual({ 'linkspan.dev/operator': 'linkerd-multicluster' });
+  });
+
   it('tells the exporter of this cluster about conflicts, with an Event when one comes (K1)', async () => {
     exportHere();
     await start(target('a'));
@@ -477,6 +582,27 @@ describe('the controller of ServiceImports', () => {
     await change(target('a', { service: service({ sessionAffinity: 'ClientIP' }) }));
     expect(condition(exported(), 'Conflict')).toBe('True SessionAffinityConflict');
     expect(events).toEqual(['ServiceExport shop/web Warning SessionAffinityConflict']);
+  });
+
+  it('has what it has by whoever gave it, over a restart, though another says that it is older (K2)', async () => {
+    const headless = { serviceExport: serviceExport('2025-01-01T00:00:00Z'), service: service({ clusterIP: 'None' }) };
+    importSettledMs = 0;
+    await start(target('a'), target('b', GONE));
+    const address = derived()?.spec.clusterIP;
+    await change(target('b', headless));
+    expect([live()?.spec.ips, clusters()]).toEqual([[address], 'id-a']);
+    await end();
+    await start(target('a'), target('b', headless));
+    expect([live()?.spec.ips, clusters()]).toEqual([[address], 'id-a']);
+    await change(target('a', GONE));
+    await eventually('the other one has it', async () => clusters() === 'id-b' && live()?.spec.ips === undefined);
+    await end();
+    importSettledMs = 60_000;
+    await start(target('a', GONE), target('b', headless));
+    await change(
+      target('a', { serviceExport: serviceExport('2024-01-01T00:00:00Z'), linkedAt: '2024-01-01T00:00:00Z' }),
+    );
+    await eventually('the oldest has one that is new', async () => clusters() === 'id-a');
   });
 
   it('loses no condition that somebody adds while the watch lags behind (C3)', async () => {

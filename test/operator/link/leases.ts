@@ -48,6 +48,11 @@ export class Leases {
     this.#store({ metadata: { name, namespace: 'links', annotations }, spec }, `uid-${this.#version}`);
   }
 
+  /** Has a Lease as it was elsewhere. */
+  keep(lease: Lease): void {
+    this.#store(lease, lease.metadata.uid ?? '');
+  }
+
   get(name: string): Lease | undefined {
     return this.#leases.get(name);
   }

@@ -93,6 +93,15 @@ describe('the removal of what a Link left (E5)', () => {
     await running;
   });
 
+  it('waits for no membership of a federated Service that another operator serves (I9)', async () => {
+    await start(() => {
+      stage.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'other' } });
+      stage.put({ ...linkerds('web@west', { operator: 'other' }), apiVersion: 'v1', kind: 'Service' });
+      stage.lease('old', '', 'west');
+    });
+    expect(await result).toBe('complete');
+  });
+
   it('takes its part in ServiceImports, and keeps the Lease until that is gone (E5, K5)', async () => {
     const joined: string[] = [];
     let ending: readonly string[] = ['shop/web'];

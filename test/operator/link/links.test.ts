@@ -46,6 +46,7 @@ const summary = (assignment: Assignment): string => {
     case 'serve':
       return `serve ${assignment.settings.name}`;
     case 'continue':
+      return `continue ${assignment.link.name}`;
     case 'keep':
     case 'remove':
       return `${assignment.do} ${assignment.link}`;

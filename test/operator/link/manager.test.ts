@@ -18,6 +18,7 @@ describe('the manager of Links', () => {
   let said: string[];
   let stop: AbortController;
   let running: Promise<void>;
+  let manager: Manager;
   afterEach(async () => {
     stop.abort();
     await running;
@@ -40,7 +41,7 @@ describe('the manager of Links', () => {
     const events = recorder as unknown as EventRecorder;
     const { mayWrite, hasCeased } = stage;
     const rest = { mayWrite, hasCeased, interruptions: new Interruptions() };
-    const manager = new Manager({ client, config, tuning, metrics, log, events, ...rest });
+    manager = new Manager({ client, config, tuning, metrics, log, events, ...rest });
     running = manager.run(stop.signal);
   };
   const restart = async (meanwhile: () => void): Promise<void> => {
@@ -101,6 +102,19 @@ describe('the manager of Links', () => {
     await untilServed({ west: 'west' });
     put('west', { gatewayAddress: '203.0.113.77' });
     await eventually('it is up to date', async () => stage.addresses('a-west').join() === '203.0.113.77');
+  });
+
+  it('is not ready while it may not read what it has read before (H5)', async () => {
+    await start(() => put('west'));
+    await eventually('it is ready', async () => manager.check().ok);
+    const isRead = ({ resource, verb }: { readonly resource: string; readonly verb: string }): boolean =>
+      resource === 'endpoints' && (verb === 'list' || verb === 'watch');
+    const allow = stage.east.faults.refuse({ failure: { kind: 'status', code: 403 }, match: isRead });
+    stage.east.faults.dropWatches(isRead);
+    await eventually('it is not', async () => !manager.check().ok);
+    expect(manager.check().message).toContain('endpoints');
+    allow();
+    await eventually('it is ready again', async () => manager.check().ok);
   });
 
   it('removes what a deleted Link leaves, and its Lease (E5)', async () => {
@@ -224,6 +238,31 @@ describe('the manager of Links', () => {
       remove('old');
       await untilServed({ new: 'west' });
       await until('new', 'Accepted', 'Accepted');
+      expect(versions()).toEqual(before);
+    });
+
+    it('loses nothing when the new one is there in time, and the watch shows it late', async () => {
+      const prepare = (): void => {
+        mirrors('a', 'b');
+        put('old');
+      };
+      await start(prepare, { tuning: { removalGraceMs: 300 } });
+      await untilServed({ old: 'west' });
+      const before = versions();
+      await stage.east.clearAudit();
+      remove('old');
+      await eventually('that is seen', async () =>
+        (await stage.east.audit()).some(({ uri }) => uri.split('?')[0] === '/apis/multicluster.linkerd.io/v1alpha3'),
+      );
+      const isOfLinks = ({ resource }: { readonly resource?: string | undefined }): boolean => resource === 'links';
+      const hear = stage.east.faults.silenceWatches(isOfLinks);
+      put('new');
+      await eventually('Links are listed', async () =>
+        (await stage.east.audit()).some((request) => isOfLinks(request) && request.verb === 'list'),
+      );
+      hear();
+      stage.east.faults.dropWatches(isOfLinks);
+      await untilServed({ new: 'west' });
       expect(versions()).toEqual(before);
     });
 

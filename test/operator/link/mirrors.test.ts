@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, test, vi } from 'vitest';
 import type { Environment } from '../../../operator/link/environment.ts';
-import { Mirrors } from '../../../operator/link/mirrors.ts';
+import { type Asked, Mirrors } from '../../../operator/link/mirrors.ts';
 import { namespaceStateOf } from '../../../operator/link/namespaces.ts';
 import { SERVICES, splitKey } from '../../../operator/kube/objects.ts';
 import { type Manifests, NOTHING } from '../../../operator/mirror/desired.ts';
@@ -9,7 +9,7 @@ import { PROBE_KEY } from '../../../operator/source/owner.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import type { ObjectRef } from '../../cluster/workload/index.ts';
 import { service } from '../../support/builders.ts';
-import { observed, targetService } from '../mirror/observed.ts';
+import { observed, targetService, targetSlice } from '../mirror/observed.ts';
 import { RecordedReport } from './recorded.ts';
 import { Stage } from './stage.ts';
 
@@ -26,6 +26,8 @@ describe('the mirrors of a target cluster', () => {
   let probe: Manifests | undefined;
   /** What was asked of the target, and which answers were forgotten. */
   let questions: string[];
+  /** The same of the pods behind Services. */
+  let podQuestions: string[];
   /** Called when the target answers about a Service, which it does at once, and when the answer is forgotten. */
   let answer: ((name: string, isConfirmed: boolean) => void) | undefined;
   let stop: AbortController;
@@ -58,6 +60,7 @@ describe('the mirrors of a target cluster', () => {
     exported = new Map();
     probe = NOTHING;
     questions = [];
+    podQuestions = [];
     answer = undefined;
     stop = new AbortController();
     running = Promise.resolve();
@@ -68,12 +71,20 @@ describe('the mirrors of a target cluster', () => {
       keys,
       observe,
       probe: () => probe,
-      ask: (key: string) => {
+      ask: (key: string, of: Asked) => {
+        if (of === 'pods') {
+          podQuestions.push(`ask ${key}`);
+          return;
+        }
         questions.push(`ask ${key}`);
         answer?.(splitKey(key).name, true);
         if (answer !== undefined) mirrors.add(key);
       },
-      forgetAnswer: (key: string) => {
+      forgetAnswer: (key: string, of: Asked) => {
+        if (of === 'pods') {
+          podQuestions.push(`forget ${key}`);
+          return;
+        }
         questions.push(`forget ${key}`);
         answer?.(splitKey(key).name, false);
       },
@@ -106,6 +117,47 @@ describe('the mirrors of a target cluster', () => {
     expect(statusOf('web')).toMatchObject({ mirrored: true, local: 'web-west' });
     expect(report.statusChanges).toBeGreaterThan(0);
     expect(report.events).toEqual([]);
+  });
+
+  it('may have names that begin with a digit, unless the API server is too old, which is no error (A4, E8)', async () => {
+    await start();
+    run();
+    const allow = stage.east.faults.refuseDigits();
+    exports('0web');
+    await stage.east.clearAudit();
+    await reconcile('shop/0web');
+    expect(stage.services()).toEqual([]);
+    expect(statusOf('0web')).toMatchObject({
+      mirrored: false,
+      reason: 'InvalidName',
+      message: expect.stringMatching(/Service shop\/0web-west: before Kubernetes 1.36/) as string,
+    });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const writes = (await stage.east.audit()).filter(({ verb }) => verb === 'patch' || verb === 'create');
+    expect(writes.filter(({ resource }) => resource === 'services')).toHaveLength(1);
+    allow();
+    await reconcile('shop/0web');
+    expect(stage.services()).toEqual(['0web-west']);
+    expect(stage.addresses('0web-west')).toEqual(['203.0.113.1', '203.0.113.2']);
+    expect(statusOf('0web')).toMatchObject({ mirrored: true });
+  });
+
+  it('are those of the other pods, where the name of one is refused (A4, D5)', async () => {
+    await start();
+    run();
+    stage.east.faults.refuseDigits();
+    exports('web', {
+      target: {
+        service: targetService({ clusterIP: 'None' }, { name: 'web', creationTimestamp: OLDER }),
+        mode: 'gateway',
+      },
+      slices: [targetSlice([{ hostname: '0' }, { hostname: 'web-1' }])],
+    });
+    await reconcile('shop/web');
+    expect(stage.services()).toEqual(['web-1-west', 'web-west']);
+    expect(stage.addresses('web-1-west')).toEqual(['203.0.113.1', '203.0.113.2']);
+    expect(stage.addresses('web-west')).toHaveLength(1);
+    expect(statusOf('web')).toMatchObject({ reason: 'InvalidName' });
   });
 
   it('take turns with the writes of other Links, however many these are (H7)', async () => {
@@ -301,6 +353,32 @@ describe('the mirrors of a target cluster', () => {
     expect(questions.slice(0, 4)).toEqual(['ask shop/web', 'forget shop/web', 'ask shop/web', 'forget shop/web']);
     accept();
     await eventually('it is gone', async () => stage.services().length === 0);
+  });
+
+  it('that wait for two answers of the target keep each until both are there, and do not ask for ever (E11)', async () => {
+    await start(() => stage.mirror('web'));
+    run();
+    const unconfirmed = { departed: new Map([['web-0', Infinity]]), arePodsUnconfirmed: true };
+    exports('web', { ...unconfirmed, isConfirmed: true });
+    await reconcile('shop/web');
+    expect([questions, new Set(podQuestions)]).toEqual([[], new Set(['ask shop/web'])]);
+    podQuestions.length = 0;
+    exported.set('web', { isConfirmed: false });
+    await reconcile('shop/web');
+    expect([questions, podQuestions]).toEqual([['ask shop/web'], []]);
+  });
+
+  it('of pods that are gone wait for the answer of the target, and are not applied before (D5)', async () => {
+    await start();
+    run();
+    const unconfirmed = { departed: new Map([['web-0', Infinity]]), arePodsUnconfirmed: true };
+    exports('web', unconfirmed);
+    mirrors.progress.start(['shop/web']);
+    await reconcile('shop/web');
+    expect([new Set(podQuestions), mirrors.progress.isCaughtUp]).toEqual([new Set(['ask shop/web']), false]);
+    exports('web');
+    await reconcile('shop/web');
+    expect([podQuestions.at(-1), mirrors.progress.isCaughtUp]).toEqual(['forget shop/web', true]);
   });
 
   it('keep the last status while nothing can be decided (E4, E6)', async () => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { EndpointSlice, Service } from '../../../operator/kube/objects.ts';
 import { Pods } from '../../../operator/link/pods.ts';
 import { admitted } from '../../../operator/target/cap.ts';
-import { Losses } from '../../../operator/target/losses.ts';
+import { Losses, podKey } from '../../../operator/target/losses.ts';
 import type { TargetView } from '../../../operator/target/target.ts';
 import { headlessService, NOTHING_OWNED, ownedService, targetSlice } from '../mirror/observed.ts';
 
@@ -54,3 +54,29 @@ it('pods that are mirrored are served, and counted, while their slices are not k
   restarted.recount(target);
   expect([served(restarted), restarted.count]).toEqual([all, 4]);
 });
+
+it.each(['complete', 'not complete'])(
+  'pods that nobody wants are held by lists that are %s when they are seen (E6)',
+  (lists) => {
+    const hostnames = Array.from({ length: 12 }, (_, index) => `a-${index}`);
+    const services = hostnames.map((hostname) => mirrorOf(hostname, 'a'));
+    const target = {
+      get: () => ({ service: headlessService(), mode: 'gateway' }),
+      decides: () => lists === 'complete',
+      slicesOf: () => undefined,
+    } as unknown as TargetView;
+    const source = { keysOf: () => new Set(['shop/a']), ownedBy: () => ({ ...NOTHING_OWNED, services }) };
+    const losses = new Losses();
+    const options = { cluster: 'west', source, losses, graceMs: 0, maxServicePods: 1_000, isHeadless: () => false };
+    const pods = new Pods(options);
+    const count = () => {
+      const states = pods.states(target);
+      losses.relisted(new Set(states.keys()), (key) => states.get(key), undefined);
+    };
+    // A watch reports what comes after the lists, and that goes one by one.
+    if (lists === 'complete') count();
+    pods.changed(target, 'shop/a', []);
+    count();
+    expect(hostnames.every((hostname) => losses.isHeld(podKey('shop/a', hostname)))).toBe(true);
+  },
+);

@@ -93,6 +93,34 @@ describe('a session', () => {
     expect([...(session.findings().mirrors?.keys() ?? [])].sort()).toEqual(['shop/a', 'shop/b']);
   });
 
+  it('looks at nothing that is mirrored when another namespace goes, and at what waits for room (E1)', async () => {
+    await start({ exported: names(20) });
+    await untilMirrored(...names(20));
+    await untilSynced();
+    const reconciled = async (): Promise<number> => {
+      const lines = (await stage.metrics.registry.metrics()).split('\n');
+      const counts = lines.filter((line) =>
+        line.startsWith('controller_runtime_reconcile_total{controller="link/west"'),
+      );
+      return counts.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+    };
+    const idle = async (): Promise<number> => {
+      let before = -1;
+      let now = await reconciled();
+      await eventually('it is at rest', async () => {
+        [before, now] = [now, await reconciled()];
+        return before === now;
+      });
+      return now;
+    };
+    const before = await idle();
+    session.namespaceChanged('other', 'missing');
+    await eventually('the probe Service is looked at', async () => (await reconciled()) > before);
+    expect((await idle()) - before).toBeLessThan(5);
+    session.namespaceChanged('shop', 'exists');
+    await eventually('what is in a namespace is', async () => (await reconciled()) >= before + 20);
+  });
+
   it('knows nothing of the target before it has read it, and touches nothing but the gateway (E4)', async () => {
     await start({ mirrored: ['a'], spec: { gatewayAddress: '203.0.113.77' } });
     await eventually('the gateway is in use', async () => stage.addresses('a-west').join() === '203.0.113.77');

@@ -84,7 +84,7 @@ describe('the conditions of a Link (G1)', () => {
       'kubectl annotate --overwrite --namespace linkerd-multicluster links.multicluster.linkerd.io west linkspan.dev/confirm-prune="12-0a1b2c3d"',
     );
     const few = conditionOf(statusOf({ pruneHeld: 1, someHeld: ['shop/a'] }), 'PruneHeld');
-    expect(few.message).toContain('(shop/a);');
+    expect(few.message).toContain('(shop/a),');
   });
 
   it('count what is not mirrored by reason, and keep the counts while the mirrors are not known', () => {

@@ -19,7 +19,7 @@ const exported = (cluster: string, { createdAt, linkedAt, uid = cluster, cluster
   return read.value;
 };
 
-const oldestOf = (...all: readonly ExportedService[]): string | undefined => resolve(all)?.oldest.cluster;
+const oldestOf = (...all: readonly ExportedService[]): string | undefined => resolve(all)?.first.cluster;
 
 it('of one age are settled by the uid, which all clusters see alike, whatever they call each other (K2)', () => {
   const [north, west] = [{ uid: 'b' }, { uid: 'a', clusterIP: 'None' }];

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { clusterIds } from '../../../operator/mcs/cluster-ids.ts';
 import { decideImport } from '../../../operator/mcs/decide.ts';
+import type { Service } from '../../../operator/kube/objects.ts';
 import { readServiceImport, type ServiceImport } from '../../../operator/mcs/objects.ts';
 import type { ObservedImport } from '../../../operator/mcs/observed.ts';
 import { exportStatus, importStatus } from '../../../operator/mcs/status.ts';
@@ -202,7 +203,7 @@ describe('a ServiceImport (K2, K3)', () => {
       derived?.metadata.annotations?.['multicluster.linkerd.io/remote-discovery'] === 'web@west' ||
       imported.some(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === 'web-clusterset');
     expect(history.every(isServed)).toBe(true);
-    expect(history[0].derived?.metadata.annotations ?? {}).toEqual({});
+    expect(history[0].derived?.metadata.annotations).toEqual({ 'linkspan.dev/operator': 'linkerd-multicluster' });
     expect(history[0].derived?.spec?.clusterIP).toBe(before.derived?.spec?.clusterIP);
   });
 
@@ -258,6 +259,39 @@ describe('a headless ServiceImport (K3, K4)', () => {
 });
 
 describe('what is not known (K5)', () => {
+  test('of a cluster that may yet export keeps the ServiceImport and its address, without clusters (L81)', () => {
+    for (const first of [target('west'), flat('west')]) {
+      const before = after(observed([first]));
+      const unread = target('far', { id: undefined, isKnown: false, serviceExport: undefined, service: undefined });
+      const kept = after(observed([{ ...unread, mayExport: true }], before));
+      expect(kept.live?.spec).toEqual(before.live?.spec);
+      expect(kept.derived?.spec?.clusterIPs).toEqual(before.derived?.spec?.clusterIPs);
+      expect(kept.derived?.metadata.annotations).toEqual({ 'linkspan.dev/operator': 'linkerd-multicluster' });
+      expect(kept.imported).toEqual([]);
+      expect(kept.live?.status?.clusters).toEqual([]);
+      expect(kept.live?.status?.conditions).toMatchObject([{ type: 'Ready', status: 'False', reason: 'Pending' }]);
+      expect(after(observed([unread], kept))).toEqual(NOTHING);
+      const back = after(observed([target('far', { mode: first.mode })], kept));
+      expect(back.live?.spec?.ips).toEqual(before.live?.spec?.ips);
+      expect(back.live?.status?.clusters).toEqual([{ cluster: 'id-far' }]);
+    }
+    expect(after(observed([target('far', { isKnown: false, serviceExport: undefined, mayExport: true })]))).toEqual(
+      NOTHING,
+    );
+  });
+
+  test('of a target that is called as the cluster itself is keeps nothing of the latter (K2)', () => {
+    const shadow = target('here', { id: undefined, isKnown: true });
+    const own = exporting({ id: 'here' });
+    const before = after(observed([shadow], { local: own }));
+    expect(before.live?.status?.clusters).toEqual([{ cluster: 'here' }]);
+    expect(before.imported).toHaveLength(1);
+    expect(after(observed([shadow], { ...before, local: own }))).toEqual(before);
+    expect(
+      after(observed([{ ...shadow, serviceExport: undefined }], { ...before, local: local({ id: 'here' }) })),
+    ).toEqual(NOTHING);
+  });
+
   const before = after(observed([target('west'), target('north')]));
 
   test('costs no ServiceImport while ServiceImports cannot be read, or the namespace may not', () => {
@@ -308,12 +342,166 @@ describe('what is not known (K5)', () => {
     const had = after(observed([target('west', headless), target('north', headless)]));
     const gone = target('west', { isKnown: false, serviceExport: undefined, service: undefined });
     const now = after(observed([gone, target('north', headless)], { ...had, live: undefined }));
-    expect(now).toEqual(had);
+    expect({ ...now, live: now.live?.spec }).toEqual({ ...had, live: had.live?.spec });
     expect(step(observed([gone, target('north')], { ...had, live: undefined })).actions).toEqual([]);
   });
 
   test('is gone with its Link', () => {
     expect(after(observed([], before))).toEqual(NOTHING);
+  });
+});
+
+describe('what a ServiceImport has (K2)', () => {
+  const aged = (uid: string, createdAt: string, options: object = {}) => ({
+    serviceExport: { ...serviceExport(createdAt), metadata: { ...serviceExport(createdAt).metadata, uid } },
+    ...options,
+  });
+  const ports = (...of: readonly (readonly [string, number])[]) =>
+    service({ ports: of.map(([name, port]) => ({ name, port, protocol: 'TCP' })) });
+  const first = aged('1', '2026-03-01T00:00:00Z', { service: ports(['http', 80]) });
+  const second = aged('2', '2026-04-01T00:00:00Z', { service: ports(['admin', 82]) });
+  const older = aged('3', '2025-02-01T00:00:00Z', { service: ports(['http', 81], ['admin', 83], ['dns', 53]) });
+  const headless = aged('3', '2025-02-01T00:00:00Z', { service: service({ clusterIP: 'None' }) });
+  const had = after(observed([target('west', first), target('north', second)]));
+  const portsOf = ({ live }: typeof had) => live?.spec?.ports?.map(({ name, port }) => `${name} ${port}`);
+  const later = (options: object, isSettled: boolean, targets = [target('west', first), target('north', second)]) =>
+    observed([...targets, target('new', options)], { ...had, isSettled });
+
+  test('is not taken by an export that is newly seen, and says that it is older, until the one goes that gave it', () => {
+    expect(portsOf(had)).toEqual(['http 80', 'admin 82']);
+    expect(after(later(headless, true)).live?.spec?.type).toBe('ClusterSetIP');
+    const joined = after(later(older, true));
+    expect(portsOf(joined)).toEqual(['http 80', 'admin 82', 'dns 53']);
+    const left = [target('north', second), target('new', older)];
+    const now = observed(left, { ...joined, isSettled: true });
+    expect(portsOf(after(now))).toEqual(['admin 82', 'http 81', 'dns 53']);
+    // Another export of that cluster is not the one that gave it.
+    const anew = target('west', { ...first, serviceExport: aged('4', '2026-05-01T00:00:00Z').serviceExport });
+    const replaced = later(older, true, [anew, target('north', second)]);
+    expect(portsOf(after(replaced))).toEqual(['admin 82', 'http 81', 'dns 53']);
+  });
+
+  test('is that of the oldest export while it is new: clusters are read in any order', () => {
+    expect(after(later(headless, false)).live?.spec?.type).toBe('Headless');
+    expect(portsOf(after(later(older, false)))).toEqual(['http 81', 'admin 83', 'dns 53']);
+  });
+
+  test('stays with whoever gave it while that is not known, and is found again by an operator that starts', () => {
+    const unknown = [target('west', { isKnown: false, serviceExport: undefined, service: undefined })];
+    const meanwhile = after(later(older, true, [...unknown, target('north', second)]));
+    expect(portsOf(meanwhile)).toEqual(['http 80', 'admin 82']);
+    const all = [target('west', first), target('north', second), target('new', older)];
+    expect(portsOf(after(observed(all, { ...meanwhile, isSettled: true })))).toEqual(['http 80', 'admin 82', 'dns 53']);
+  });
+
+  test('is reported as what was there first', () => {
+    const given = observed([target('west', first)], {
+      ...after(observed([target('west', first)])),
+      ...{ isSettled: true, local: local({ ...aged('9', '2025-01-01T00:00:00Z'), service: ports(['http', 90]) }) },
+    });
+    const { conditions } = exportStatus(decideImport(given), given.local.serviceExport!, NOW)!;
+    expect(conditions.find(({ type }) => type === 'Conflict')?.message).toBe(
+      'Conflicting ports: using "http 80/TCP" of the export that was there first, in id-west; id-here disagrees. (compared: id-here, id-west)',
+    );
+  });
+
+  test('stays in no order that others write there', () => {
+    for (const order of ['', ',,/', 'new/,west', 'x'.repeat(10_000)]) {
+      const live = {
+        ...had.live!,
+        metadata: { ...had.live!.metadata, annotations: { 'linkspan.dev/exports': order } },
+      };
+      expect(portsOf(after({ ...later(older, true), live }))).toEqual(['http 81', 'admin 83', 'dns 53']);
+    }
+  });
+});
+
+describe('beside another operator (K7)', () => {
+  const OTHER = { own: 'other', isGone: () => false };
+  const before = after(observed([target('west')]));
+  const of = (operator: string | undefined, standing = before) => {
+    const marked = <T extends ServiceImport | Service>(object: T | undefined): T | undefined => {
+      const { 'linkspan.dev/operator': _, ...annotations } = object?.metadata.annotations ?? {};
+      const mark = operator !== undefined && { 'linkspan.dev/operator': operator };
+      return object && { ...object, metadata: { ...object.metadata, annotations: { ...annotations, ...mark } } };
+    };
+    return { ...standing, live: marked(standing.live), derived: marked(standing.derived) };
+  };
+  const operatorsIn = ({ live, derived }: typeof before) =>
+    [live, derived].map((each) => each?.metadata.annotations?.['linkspan.dev/operator']);
+  const MINE = ['linkerd-multicluster', 'linkerd-multicluster'];
+  const THEIRS = ['other', 'other'];
+
+  test('a ServiceImport and its derived Service name the operator', () => {
+    expect(operatorsIn(before)).toEqual(MINE);
+  });
+
+  test('one that another serves is left alone, whether this one knows an export or not', () => {
+    for (const targets of [[], [target('north')], [target('west', { isKnown: false, isLinked: false })]]) {
+      const given = observed(targets, of('other'));
+      const { another, isLeft, sources } = decideImport(given);
+      expect([another, isLeft, sources]).toEqual(['other', true, undefined]);
+      expect(after(given)).toEqual(of('other'));
+    }
+  });
+
+  test('the derived Service decides when the ServiceImport is gone, and the ServiceImport before it', () => {
+    const left = { ...of('other'), live: undefined };
+    expect(after(observed([target('north')], left))).toEqual(left);
+    const given = { ...of('other'), live: before.live };
+    expect(operatorsIn(after(observed([target('west')], given)))).toEqual(MINE);
+  });
+
+  test('one of an operator whose namespace is gone is taken over by one that has a part in it', () => {
+    const operators = { own: 'linkerd-multicluster', isGone: (each: string) => each === 'other' };
+    expect(operatorsIn(after(observed([target('west')], { ...of('other'), operators })))).toEqual(MINE);
+    expect(after(observed([], { ...of('other'), operators }))).toEqual(of('other'));
+    const taken = { ...of('other'), derived: of('third').derived, operators };
+    expect(decideImport(observed([target('west')], taken)).another).toBe('third');
+  });
+
+  test('one that names none is taken over by an operator that has a part in it, and deleted by no other', () => {
+    const unlinked = target('west', { isKnown: false, isLinked: false, serviceExport: undefined });
+    for (const targets of [[], [unlinked], [target('north', { serviceExport: undefined })]]) {
+      const given = observed(targets, of(undefined));
+      expect([decideImport(given).isLeft, after(given)]).toEqual([true, of(undefined)]);
+    }
+    expect(operatorsIn(after(observed([target('west')], of(undefined))))).toEqual(MINE);
+    expect(operatorsIn(after(observed([target('west', { isKnown: false })], of(undefined))))).toEqual(MINE);
+    expect(after(observed([target('west', { serviceExport: undefined })], of(undefined)))).toEqual(NOTHING);
+  });
+
+  test('one of the cluster itself is taken over by an operator that imports it from others too, once', () => {
+    const own = after(observed([], { local: exporting(), operators: OTHER }));
+    expect(operatorsIn(own)).toEqual(THEIRS);
+    expect(after(observed([], { local: exporting(), ...own }))).toEqual(own);
+    const both = after(observed([target('west')], { local: exporting(), ...own }));
+    expect(operatorsIn(both)).toEqual(MINE);
+    for (const targets of [[], [target('north')]]) {
+      const given = observed(targets, { local: exporting(), operators: OTHER, ...both });
+      expect([decideImport(given).another, after(given)]).toEqual(['linkerd-multicluster', both]);
+    }
+  });
+
+  test('one that is taken over names its new operator, and is as it was, before anything else of it is written', () => {
+    const own = after(observed([], { local: exporting(), operators: OTHER }));
+    const given = observed([target('west')], { local: exporting(), ...own });
+    const taken = step(given);
+    expect(taken.actions.map(({ op, of }) => `${op} ${of.plural}`)).toEqual(['update serviceimports']);
+    expect(operatorsIn(taken.after)).toEqual(['linkerd-multicluster', 'other']);
+    expect(taken.after.live?.spec).toEqual(own.live?.spec);
+    // It is taken over once: who served it before does not take it back.
+    const back = observed([target('north')], { local: exporting(), operators: OTHER, ...taken.after });
+    expect(decideImport(back).another).toBe('linkerd-multicluster');
+  });
+
+  test('one of the cluster itself stays where another type of export is all that is new', () => {
+    const own = after(observed([], { local: exporting(), operators: OTHER }));
+    const headless = target('west', {
+      service: service({ clusterIP: 'None' }),
+      serviceExport: serviceExport('2026-02-01T00:00:00Z'),
+    });
+    expect(decideImport(observed([headless], { local: exporting(), ...own })).another).toBe('other');
   });
 });
 

@@ -79,7 +79,9 @@ class Draw {
   exported(): Exported {
     const labels = this.chance(0.3) ? { exportedLabels: { team: this.one('x', 'y') } } : {};
     const createdAt = this.one('2025-01-01T00:00:00Z', '2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z');
-    return { serviceExport: serviceExport(createdAt, labels), service: this.service() };
+    const drawn = serviceExport(createdAt, labels);
+    const uid = String(Math.floor(this.#random() * 1_000_000));
+    return { serviceExport: { ...drawn, metadata: { ...drawn.metadata, uid } }, service: this.service() };
   }
 
   /** The exports a while later: each stays, changes, or comes or goes. */
@@ -141,6 +143,7 @@ class Draw {
     return observed(targets, {
       local: local({ ...exports.get(HERE), slices: [ownSlice('10.1.0.1', 'web-7')] }),
       isReadable: this.chance(0.95),
+      isSettled: this.chance(0.7),
       namespaceState: this.chance(0.97) ? 'exists' : 'unreadable',
       maxPods: this.one(100, 100, 2),
       isForeign: this.chance(0.1) ? (name) => /[0-7]$/.test(name) : () => false,

@@ -1,7 +1,7 @@
 /**
  * What K3 to K5 say of the pods of a headless ServiceImport behind gateways, said a second time; see statement.ts.
  */
-import type { EndpointSlice, KubeObject, Service } from '../../../operator/kube/objects.ts';
+import type { EndpointSlice, KubeObject, Service, ServicePort } from '../../../operator/kube/objects.ts';
 import type { ObservedImport, TargetExporter } from '../../../operator/mcs/observed.ts';
 import type { Standing } from './observed.ts';
 import type { Cluster } from './statement.ts';
@@ -18,36 +18,62 @@ export const isOfPod = (slice: EndpointSlice): boolean => label(slice, POD) !== 
 
 /** A pod of a target, as DNS must have it. */
 interface Expected {
-  readonly name: string;
   readonly ready: boolean;
   readonly authority: string;
+  /** By name, the number that it listens on; undefined: that of a pod that is gone for now. */
+  readonly ports: ReadonlyMap<string, number> | undefined;
 }
 
 /** The pods behind a Service whose hostnames or addresses DNS can have, and those that are gone for now, by name. */
-function expectedPods({ slices = [], link, service, departed }: TargetExporter): ReadonlyMap<string, Expected> {
+function expectedPods(
+  { name: of, namespace, podServices }: ObservedImport,
+  after: Standing,
+  target: TargetExporter,
+): ReadonlyMap<string, Expected> {
+  const portsOfGone = (name: string): readonly ServicePort[] =>
+    podServices.find((each) => label(each, POD) === name && label(each, FROM) === link.cluster)?.spec?.ports ?? [];
+  const { slices = [], link, service, departed } = target;
   const all = new Map<string, Expected>();
-  const domain = `web.shop.svc.${link.clusterDomain}`;
-  const isListed = (slice: EndpointSlice): boolean =>
-    slice.ports?.some(({ name }) => isImportable(service, name)) ?? false;
-  for (const slice of slices.filter(isListed)) {
+  const domain = `${of}.${namespace}.svc.${link.clusterDomain}`;
+  const shared = sharedPorts(after, target);
+  for (const slice of slices) {
+    const listed = (slice.ports ?? []).filter((each) => (each.protocol ?? 'TCP') === 'TCP');
     for (const { hostname = '', addresses, conditions } of slice.endpoints ?? []) {
       const name = hostname === '' ? (addresses[0] ?? '').replaceAll('.', '-') : hostname;
       if (!/^[a-z0-9-]{1,63}$/.test(name) || name.startsWith('-') || name.endsWith('-')) continue;
-      all.set(name, {
-        name,
-        ready: (all.get(name)?.ready ?? false) || conditions?.ready !== false,
-        authority: hostname === '' ? domain : `${hostname}.${domain}`,
-      });
+      const known = all.get(name);
+      const isElsewhere = ({ name: port = '', port: number }: ServicePort): boolean =>
+        hostname === '' && (service?.spec?.ports ?? []).some((each) => each.port === number && each.name !== port);
+      const had = listed.filter((each) => shared.has(each.name ?? '') && !isElsewhere(each as ServicePort));
+      const ports = new Map([
+        ...had.map((each) => [each.name ?? '', each.port ?? 0] as const),
+        ...(known?.ports ?? []),
+      ]);
+      if (ports.size === 0) continue;
+      const isPublished = service?.spec?.publishNotReadyAddresses === true || conditions?.ready !== false;
+      const authority = hostname === '' ? domain : `${hostname}.${domain}`;
+      all.set(name, { ready: known?.ready === true || isPublished, authority, ports });
     }
   }
   for (const name of departed.keys())
-    if (!all.has(name)) all.set(name, { name, ready: false, authority: `${name}.${domain}` });
+    if (!all.has(name) && portsOfGone(name).some((port) => shared.has(port.name ?? '')))
+      all.set(name, { ready: false, authority: `${name}.${domain}`, ports: undefined });
   return all;
 }
 
-/** Only the slices' own port is drawn in histories. */
-const isImportable = (service: Service | undefined, name: string | undefined): boolean =>
-  (service?.spec?.ports ?? []).some((each) => each.name === name && each.protocol !== 'UDP');
+/** Names of the ports that are imported from a cluster and cross a gateway. */
+const sharedPorts = ({ live }: Standing, { service }: TargetExporter): ReadonlySet<string> =>
+  new Set(
+    (live?.spec?.ports ?? [])
+      .filter(({ protocol = 'TCP' }) => protocol === 'TCP')
+      .map(({ name = '', port }) => ({ name, port }))
+      .filter(({ name, port }) =>
+        (service?.spec?.ports ?? []).some(
+          (each) => (each.name ?? '') === name && each.port === port && (each.protocol ?? 'TCP') === 'TCP',
+        ),
+      )
+      .map(({ name }) => name),
+  );
 
 /** What holds of the ServiceImport as a whole. */
 interface Whole {
@@ -91,15 +117,20 @@ export function brokenPods(given: ObservedImport, after: Standing, whole: Whole)
   }
   for (const { id, target } of whole.stays)
     if (target !== undefined) broken.push(...brokenStay(given, after, id, target));
+  // All are reached as one Link wants it that has a gateway.
+  const isThroughGateways = whole.backing.some(({ target }) => target?.mode === 'gateway');
   for (const { id, target } of whole.backing) {
     if (target === undefined) continue;
     const isKnown = target.slices !== undefined;
     if (!isKnown) broken.push(...brokenStay(given, after, id, target));
-    else if (target.mode === 'gateway') broken.push(...brokenCluster(given, after, id, target));
+    else if (isThroughGateways) broken.push(...brokenCluster(given, after, id, target));
     else must(of(after.podServices, target).length === 0, `K3: ${id} is on a flat network`);
   }
   return broken;
 }
+
+const sortedPorts = (ports: readonly (readonly [string, number])[]): readonly string[] =>
+  ports.map(([name, number]) => `${name} ${number}`).sort();
 
 const of = <T extends KubeObject>(objects: readonly T[], { link }: TargetExporter): readonly T[] =>
   objects.filter((each) => label(each, FROM) === link.cluster);
@@ -126,7 +157,9 @@ function brokenStay(given: ObservedImport, after: Standing, id: string, target: 
   // Of what had an address, slices of a flat network alone may stay: statement.ts says so.
   const wasHeadless = given.live?.spec?.type === 'Headless';
   // While only the pods are not known, ports that are not imported any more go.
-  const isLess = target.isKnown && !sharesPort(after, target);
+  const shared = sharedPorts(after, target);
+  const had = listed(given, target).flatMap(({ ports }) => (ports ?? []).map(({ name = '' }) => name));
+  const isLess = target.isKnown && had.some((name) => !shared.has(name));
   const endpoints = (standing: Pick<Standing, 'imported'>) =>
     listed(standing, target).map(({ hostname, address, ready }) => [hostname, address, ready]);
   return [
@@ -138,12 +171,8 @@ function brokenStay(given: ObservedImport, after: Standing, id: string, target: 
   ];
 }
 
-/** Reports whether the port that pods listen on is imported from a cluster. */
-const sharesPort = ({ live }: Standing, { service }: TargetExporter): boolean =>
-  (live?.spec?.ports ?? []).some(
-    ({ name, port }) =>
-      name === 'http' && service?.spec?.ports?.some((each) => each.name === name && each.port === port),
-  );
+/** Reports whether a port is imported from a cluster. */
+const sharesPort = (after: Standing, target: TargetExporter): boolean => sharedPorts(after, target).size > 0;
 
 /** All slices of Services of pods lead to the gateway as it is now, or nowhere. */
 function brokenGateway({ imported }: Standing, id: string, { link, gateway }: TargetExporter): readonly string[] {
@@ -165,7 +194,7 @@ function brokenCluster(given: ObservedImport, after: Standing, id: string, targe
   const must = (holds: boolean, rule: string): void => {
     if (!holds) broken.push(`${id}: ${rule}`);
   };
-  const expected = expectedPods(target);
+  const expected = expectedPods(given, after, target);
   const services = new Map(of(after.podServices, target).map((each) => [label(each, POD), each]));
   const before = of(given.podServices, target).length;
   must(services.size <= Math.max(given.maxPods, before), 'E10: more pods than the limit allows');
@@ -183,11 +212,13 @@ function brokenCluster(given: ObservedImport, after: Standing, id: string, targe
     must(pod !== undefined && service !== undefined, `K3: pod ${hostname} is gone`);
     must(service?.spec?.clusterIP === address, `K3: pod ${hostname} is reached at the address of its Service`);
     must(pod?.ready === ready, `K3: pod ${hostname} is ready or not`);
-    // A client of DNS connects to this number at the Service, as it would at the pod.
-    const [port] = ports ?? [];
+    // A client of DNS connects to these numbers at the Service, as it would at the pod.
+    const told = (ports ?? []).map((port) => [port.name ?? '', port.port ?? 0] as const);
+    const numbers = new Set((service?.spec?.ports ?? []).map((port) => port.port));
+    const isRight = pod?.ports === undefined || same(sortedPorts(told), sortedPorts([...pod.ports]));
     must(
-      port?.port === 8080 && service?.spec?.ports?.[0]?.port === 8080,
-      `D6: pod ${hostname} listens on its own port`,
+      isRight && told.length > 0 && told.every(([, number]) => numbers.has(number)),
+      `D6: pod ${hostname} listens on its own ports`,
     );
     const way = of(after.imported, target).find((each) => isOfPod(each) && label(each, POD) === hostname);
     must(

@@ -2,6 +2,7 @@
  * The rules K1 to K5 and those of KEP-1645, said a second time, of what there is before and after: nothing here is taken
  * from the operator's own code. Each broken rule is a sentence.
  */
+import { createHash } from 'node:crypto';
 import type { EndpointSlice, Service, ServicePort } from '../../../operator/kube/objects.ts';
 import type { LocalExporter, ObservedImport, TargetExporter } from '../../../operator/mcs/observed.ts';
 import type { Standing } from './observed.ts';
@@ -35,7 +36,25 @@ const counts = ({ party, target }: Cluster): boolean => {
   return isHeadless(service) || (service.spec?.ports ?? []).length > 0;
 };
 
-const ageOf = ({ party, id }: Cluster): string => `${party.serviceExport?.metadata.creationTimestamp ?? ''} ${id}`;
+/** A target can report any age, so it counts at most back to its Link; of two of one age, the uid counts (K2). */
+const ageOf = ({ party, id, target }: Cluster): string => {
+  const { creationTimestamp = '', uid = '' } = party.serviceExport?.metadata ?? {};
+  const { linkedAt = '' } = target ?? {};
+  return `${creationTimestamp > linkedAt ? creationTimestamp : linkedAt} ${uid} ${id}`;
+};
+
+/** Which of two exports counts as the older. */
+export type Seniority = (a: Cluster, b: Cluster) => number;
+
+export const byAge: Seniority = (a, b) => (ageOf(a) < ageOf(b) ? -1 : 1);
+
+/** The exports that the ServiceImport was made of, in their order, go before the others (K2). */
+const standingOf = ({ live, isSettled }: ObservedImport, { party, target }: Cluster): number => {
+  const hash = createHash('sha256').update(party.serviceExport?.metadata.uid ?? '');
+  const entry = `${target?.link.cluster ?? ''}/${hash.digest('hex').slice(0, 12)}`;
+  const entries = live?.metadata.annotations?.['linkspan.dev/exports']?.split(',') ?? [];
+  return isSettled && entries.includes(entry) ? entries.indexOf(entry) : entries.length;
+};
 
 /** What the exports come to, by KEP-1645. */
 interface Kep {
@@ -46,8 +65,9 @@ interface Kep {
   readonly reasons: readonly string[];
 }
 
-const kepOf = (all: readonly Cluster[]): Kep | undefined => {
-  const exports = all.filter(counts).sort((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));
+const kepOf = (given: ObservedImport, all: readonly Cluster[], seniority: Seniority = byAge): Kep | undefined => {
+  const senior = all.filter(counts).sort(seniority);
+  const exports = senior.toSorted((a, b) => standingOf(given, a) - standingOf(given, b));
   const [oldest] = exports;
   if (oldest === undefined) return undefined;
   const backing = exports.filter(({ party }) => isHeadless(party.service) === isHeadless(oldest.party.service));
@@ -61,7 +81,7 @@ const kepOf = (all: readonly Cluster[]): Kep | undefined => {
   const differs = (of: (cluster: Cluster) => unknown): boolean =>
     exports.some((each) => JSON.stringify(of(each)) !== JSON.stringify(of(oldest)));
   const spec = (each: Cluster): Record<string, unknown> => each.party.service?.spec ?? {};
-  const labels = (each: Cluster) => each.party.serviceExport?.spec?.exportedLabels ?? {};
+  const labels = (each: Cluster) => sorted(each.party.serviceExport?.spec?.exportedLabels);
   const aspects: readonly (readonly [string, boolean])[] = [
     ['PortConflict', differs(({ party }) => (party.service?.spec?.ports ?? []).map(exactly).sort())],
     ['TypeConflict', differs(({ party }) => isHeadless(party.service))],
@@ -79,35 +99,43 @@ const idsIn = ({ live }: Pick<Standing, 'live'>): readonly string[] =>
   (live?.status?.clusters ?? []).map(({ cluster }) => cluster);
 /** Reports whether a ServiceImport is made of a cluster, by what there is of it. */
 const isPartOf = (given: ObservedImport, { id, target }: Cluster): boolean => {
-  const { derived, podServices, imported } = given;
+  const { name, derived, podServices, imported } = given;
   if (idsIn(given).includes(id) || imported.some((each) => sourceOf(each) === id)) return true;
   const { annotations = {} } = derived?.metadata ?? {};
-  if (target === undefined) return annotations['multicluster.linkerd.io/local-discovery'] === 'web';
+  if (target === undefined) return annotations['multicluster.linkerd.io/local-discovery'] === name;
   const { cluster } = target.link;
   const told = annotations['multicluster.linkerd.io/remote-discovery'] ?? '';
   const pods = podServices.some(({ metadata }) => metadata.labels?.['linkspan.dev/imported-from'] === cluster);
-  return pods || told.split(',').includes(`web@${cluster}`);
+  return pods || told.split(',').includes(`${name}@${cluster}`);
 };
 
 /** Reports whether what is left of a ServiceImport that was deleted is that of one of the type that there must be. */
-const fits = ({ derived, podServices, imported }: ObservedImport, { isHeadless }: Kep): boolean => {
+const fits = ({ name, derived, podServices, imported }: ObservedImport, { isHeadless }: Kep): boolean => {
   const of = imported.map(({ metadata }) => metadata.labels?.['kubernetes.io/service-name']);
-  if (isHeadless) return derived === undefined && !of.includes('web-clusterset');
+  if (isHeadless) return derived === undefined && !of.includes(`${name}-clusterset`);
   const hostnames = imported.flatMap(({ endpoints }) => (endpoints ?? []).map(({ hostname }) => hostname));
   return podServices.length === 0 && hostnames.every((each) => each === undefined);
 };
 
+const sorted = (labels: Readonly<Record<string, string>> = {}): readonly string[] =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .sort();
+
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** The reasons of the condition `Conflict` of the local export; undefined if it is not valid, or not there. */
-export const conflictsOf = (given: ObservedImport): readonly string[] | undefined => {
+export const conflictsOf = (given: ObservedImport, seniority = byAge): readonly string[] | undefined => {
   const all = clustersOf(given);
   const [own] = all;
-  return own !== undefined && counts(own) ? kepOf(all)?.reasons : undefined;
+  return own !== undefined && counts(own) ? kepOf(given, all, seniority)?.reasons : undefined;
 };
 
-/** Returns what is wrong with what there is afterwards. */
-export function brokenRules(given: ObservedImport, after: Standing): readonly string[] {
+/**
+ * Returns what is wrong with what there is afterwards.
+ * @param seniority which of two exports counts as the older
+ */
+export function brokenRules(given: ObservedImport, after: Standing, seniority = byAge): readonly string[] {
   const broken: string[] = [];
   const must = (holds: boolean, rule: string): void => {
     if (!holds) broken.push(rule);
@@ -119,7 +147,7 @@ export function brokenRules(given: ObservedImport, after: Standing): readonly st
     must(same(after, { live, derived, podServices, imported }), 'K5: all stays');
     return broken;
   }
-  const kep = kepOf(all);
+  const kep = kepOf(given, all, seniority);
   const stays = all.filter((each) => !each.party.isKnown && isPartOf(given, each));
   if (kep === undefined && stays.length === 0) {
     must(
@@ -156,10 +184,11 @@ export function brokenRules(given: ObservedImport, after: Standing): readonly st
     must(live?.spec?.internalTrafficPolicy === service?.internalTrafficPolicy, 'KEP: policy is that of the oldest');
     const { 'linkspan.dev/service-import': _, ...labels } = live?.metadata.labels ?? {};
     must(
-      same(labels, kep.oldest.party.serviceExport?.spec?.exportedLabels ?? {}),
+      same(sorted(labels), sorted(kep.oldest.party.serviceExport?.spec?.exportedLabels)),
       'KEP: labels are those of the oldest',
     );
   }
+  broken.push(...taken(given, after, all));
   if (headless) {
     must(live?.spec?.ips === undefined && derived === undefined, 'K3: a headless one has no address');
   } else {
@@ -187,11 +216,30 @@ export function brokenRules(given: ObservedImport, after: Standing): readonly st
   return broken;
 }
 
+/** What is newly seen takes nothing from those that a ServiceImport was made of, and that still export it (K2). */
+function taken(given: ObservedImport, after: Standing, all: readonly Cluster[]): readonly string[] {
+  const { live, isSettled } = given;
+  const entries = live?.metadata.annotations?.['linkspan.dev/exports']?.split(',') ?? [];
+  if (!isSettled || live?.spec === undefined || after.live?.spec === undefined) return [];
+  const old = all.filter((each) => counts(each) && standingOf(given, each) < entries.length);
+  const { type, ports } = live.spec;
+  if (old.length === 0 || !old.every(({ party }) => isHeadless(party.service) === (type === 'Headless'))) return [];
+  if (after.live.spec.type !== type) return ['K2: the type is taken by one that is newly seen'];
+  return ports.flatMap((each) => {
+    const port = each as ServicePort;
+    const of = old.flatMap(({ party }) => party.service?.spec?.ports ?? []);
+    const rivals = of.filter((other) => nameOf(other) === nameOf(port) || numberOf(other) === numberOf(port));
+    const isGiven = rivals.length > 0 && rivals.every((other) => exactly(other) === exactly(port));
+    const isThere = (after.live?.spec?.ports ?? []).some((other) => exactly(other) === exactly(port));
+    return isGiven && !isThere ? [`K2: port ${exactly(port)} is taken by one that is newly seen`] : [];
+  });
+}
+
 const hasPort = (service: Service | undefined, port: ServicePort): boolean =>
   (service?.spec?.ports ?? []).some((each) => nameOf(each) === nameOf(port) && numberOf(each) === numberOf(port));
 
 function brokenSlice(
-  { targets }: ObservedImport,
+  { name: service, local, targets }: ObservedImport,
   { live, derived, imported }: Standing,
   slice: EndpointSlice,
   all: readonly Cluster[],
@@ -207,7 +255,7 @@ function brokenSlice(
     (live?.status?.clusters ?? []).some(({ cluster }) => cluster === sourceOf(slice)),
     'K2: a slice of no exporter',
   );
-  must(labels['multicluster.kubernetes.io/service-name'] === 'web', 'K3: DNS does not find it');
+  must(labels['multicluster.kubernetes.io/service-name'] === service, 'K3: DNS does not find it');
   must(labels['endpointslice.kubernetes.io/managed-by'] === 'linkspan.dev', 'K3: Kubernetes takes it for its own');
   const of = labels['kubernetes.io/service-name'];
   must(of === undefined || of === derived?.metadata.name, 'K4: it is the slice of another Service');
@@ -226,6 +274,6 @@ function brokenSlice(
       must(port !== undefined && hasPort(source.party.service, port), `KEP: its cluster lacks port ${name}`);
     }
   }
-  must(targets.length > 0 || imported.every((each) => sourceOf(each) === 'id-here'), 'K2: a cluster without a Link');
+  must(targets.length > 0 || imported.every((each) => sourceOf(each) === local.id), 'K2: a cluster without a Link');
   return broken;
 }

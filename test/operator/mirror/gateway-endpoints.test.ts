@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Endpoints, EndpointSlice, Service } from '../../../operator/kube/objects.ts';
-import { gatewayEndpoints, refreshedEndpoints } from '../../../operator/mirror/gateway-endpoints.ts';
+import { Rendered } from '../../../operator/mirror/rendered.ts';
+import { gatewayEndpoints, gatewayReadiness, refreshedEndpoints } from '../../../operator/mirror/gateway-endpoints.ts';
 import { NOTHING_OWNED, observed, type ObservedOptions, ownedEndpoints, ownedService, ownedSlice } from './observed.ts';
 
 const IDENTITY = 'mirror.linkerd.io/remote-gateway-identity';
@@ -18,6 +19,12 @@ const owned = (
 
 const ready = ownedEndpoints('web-west', [{ addresses: [{ ip: '203.0.113.9' }], ports: PORTS }]);
 const notReady = ownedEndpoints('web-west', [{ notReadyAddresses: [{ ip: '203.0.113.9' }], ports: PORTS }]);
+/** As a mirror that was headless left them. */
+const ofPods = ownedEndpoints('web-west', [{ addresses: [{ ip: '10.0.0.7', hostname: 'web-0' }], ports: PORTS }]);
+const sliceOfPods: EndpointSlice = {
+  ...ownedSlice('web-west-ipv4', 'web-west', { addresses: [], ready: true }),
+  endpoints: [{ addresses: ['10.0.0.7'], hostname: 'web-0', conditions: { ready: true } }],
+};
 const slice = (isReady: boolean) =>
   ownedSlice('web-west-ipv4', 'web-west', { addresses: ['203.0.113.9'], ready: isReady });
 
@@ -64,6 +71,29 @@ describe('the gateway behind a mirror', () => {
     ]);
   });
 
+  test.each([
+    ['Endpoints', owned({ endpoints: [ofPods] })],
+    ['slices', owned({ slices: [sliceOfPods] })],
+  ])('is as it last was, and nowhere, where %s list the pods of a mirror that was headless (C1)', (_, options) => {
+    const gateway = { alive: undefined, addresses: [] };
+    expect(found({ ...options, gateway: { ...gateway, wasAlive: false } })).toMatchObject({
+      alive: false,
+      addresses: [],
+    });
+    expect(found({ ...options, gateway: { ...gateway, wasAlive: true } })).toMatchObject({
+      alive: true,
+      addresses: [],
+    });
+  });
+
+  it('was found alive or not by what leads to it, not by what lists pods (F2)', () => {
+    const services = [ownedService('web-west')];
+    expect(gatewayReadiness({ ...NOTHING_OWNED, services, endpoints: [notReady], slices: [sliceOfPods] })).toEqual([
+      false,
+    ]);
+    expect(gatewayReadiness({ ...NOTHING_OWNED, services, endpoints: [ready] })).toEqual([true]);
+  });
+
   it('is not alive after the verdict that it is not, whatever endpoints say (C1)', () => {
     expect(found({ ...owned({ endpoints: [ready] }), gateway: { alive: false } }).alive).toBe(false);
     expect(found({ ...owned({ endpoints: [notReady] }), gateway: { alive: true } }).alive).toBe(true);
@@ -83,7 +113,8 @@ describe('the gateway behind a mirror', () => {
 });
 
 describe('while the target cannot be read, endpoints follow the gateway', () => {
-  const refreshed = (options: ObservedOptions) => refreshedEndpoints(observed(options));
+  const refreshed = (options: ObservedOptions) =>
+    refreshedEndpoints(observed(options), new Rendered().staying('shop/web'));
 
   it('and nothing else of them changes (C1, C4)', () => {
     const was = { ...ready, metadata: { ...ready.metadata, annotations: { c: 'd', [IDENTITY]: 'old' } } };
@@ -117,6 +148,20 @@ describe('while the target cannot be read, endpoints follow the gateway', () => 
     ['slices', owned({ slices: [slice(true)] }), { endpoints: [{ conditions: { ready: false } }], ports: PORTS }],
   ])('and %s are not ready once the Link has no gateway, but stay as they are (C1)', (_, options, body) => {
     expect(refreshed({ ...options, gateway: null })).toMatchObject([body]);
+  });
+
+  it('and what lists the pods of a mirror that was headless does once it is known where that is (C1, C2)', () => {
+    const options = owned({ slices: [sliceOfPods] });
+    const gateway = { alive: undefined, wasAlive: false };
+    expect(refreshed({ ...options, gateway: { ...gateway, addresses: [] } })).toEqual([]);
+    expect(refreshed({ ...options, gateway })).toMatchObject([
+      {
+        endpoints: [
+          { addresses: ['203.0.113.1'], conditions: { ready: false } },
+          { addresses: ['203.0.113.2'], conditions: { ready: false } },
+        ],
+      },
+    ]);
   });
 
   it('and slices do too, each with the addresses of its family', () => {

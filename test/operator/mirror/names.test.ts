@@ -267,7 +267,8 @@ describe('a change of claims', () => {
 describe('the names of an endpoint mirror', () => {
   test.each([
     ['web-0', 'web', 'west', ['web-0-west', 'web-0-web-west']],
-    ['0-web', 'web', 'west', []],
+    ['0-web', 'web', 'west', ['0-web-west', '0-web-web-west']],
+    ['-web', 'web', 'west', []],
     ['UPPER', 'web', 'west', []],
   ])('of pod %s of %s on %s begin with %j', (hostname, service, cluster, expected) => {
     expect(endpointMirrorNames(hostname, service, cluster).slice(0, 2)).toEqual(expected);

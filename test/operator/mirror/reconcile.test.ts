@@ -13,6 +13,8 @@ import { NOTHING_OWNED, ownedEndpoints, ownedService } from './observed.ts';
 const CONFLICT = new ApiError(409, { reason: 'Conflict' }, 'apply');
 const FORBIDDEN = new ApiError(403, { reason: 'Forbidden' }, 'apply');
 const NO_NAMESPACE = new ApiError(404, { reason: 'NotFound', details: { kind: 'namespaces' } }, 'apply');
+const BAD_NAME = new ApiError(422, { reason: 'Invalid', details: { causes: [{ field: 'metadata.name' }] } }, 'apply');
+const BAD_PORT = new ApiError(422, { reason: 'Invalid', details: { causes: [{ field: 'spec.ports' }] } }, 'apply');
 const TERMINATING = new ApiError(
   403,
   { reason: 'Forbidden', details: { causes: [{ reason: 'NamespaceTerminating' }] } },
@@ -291,5 +293,33 @@ describe('a namespace that is gone when it is written to (A3)', () => {
       answers: { 'create Endpoints a': error },
     });
     expect(result).toMatchObject({ errors: [error], refusals: [], namespaceInDoubt, requeueAfterMs: undefined });
+  });
+});
+
+describe('a name that the API server refuses (A4)', () => {
+  it('is reported and tried again without backoff, and nothing else of that name is written', async () => {
+    const result = await pass({
+      desired: { services: [service('0a'), service('b')], endpoints: [endpoints('0a')] },
+      answers: { 'create Service 0a': BAD_NAME },
+    });
+    expect(result.did).toEqual(['create Service 0a', 'create Service b']);
+    expect(result).toMatchObject({
+      errors: [],
+      refusals: [{ reason: 'InvalidName', message: expect.stringContaining('must begin with a letter') as string }],
+      requeueAfterMs: 30_000,
+    });
+    const alone = await pass({
+      desired: { services: [service('0a')], endpoints: [endpoints('0a')] },
+      answers: { 'create Service 0a': BAD_NAME },
+    });
+    expect(alone.did).toEqual(['create Service 0a']);
+  });
+
+  it('is no other mistake', async () => {
+    const result = await pass({
+      desired: { services: [service('a')] },
+      answers: { 'create Service a': BAD_PORT },
+    });
+    expect([result.errors, result.refusals]).toEqual([[BAD_PORT], []]);
   });
 });

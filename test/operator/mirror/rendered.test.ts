@@ -9,11 +9,13 @@ import {
   observed,
   type ObservedOptions,
   ownedService,
+  ownedSlice,
   targetSlice,
 } from './observed.ts';
 
 const PODS = 50;
 const names = (count = PODS): readonly string[] => Array.from({ length: count }, (_, at) => `web-${at}`);
+const GATEWAY = { addresses: ['203.0.113.9'], ready: true };
 const link = { endpointsKind: 'slices', headless: true } as const;
 
 /** A headless Service with all that there is of it, decided by one controller. */
@@ -39,6 +41,18 @@ class Controlled {
     const { services, endpoints } = this.decide().manifests;
     return new Map([...services, ...endpoints].map(({ object }) => [`${object.kind} ${object.metadata.name}`, object]));
   }
+}
+
+/** Decides until all is rendered: before that, nothing is decided. */
+function inTurns(controlled: Controlled): { readonly turns: number; readonly decision: Decision } {
+  let turns = 0;
+  let decision = controlled.decide();
+  while (decision.manifests.isUnfinished) {
+    expect(decision.manifests).toMatchObject({ services: [], endpoints: [], refusals: [] });
+    decision = controlled.decide();
+    turns += 1;
+  }
+  return { turns, decision };
 }
 
 describe('what is rendered for the pods of a headless Service', () => {
@@ -90,15 +104,48 @@ describe('what is rendered for the pods of a headless Service', () => {
 
   it('is rendered in turns: nothing is decided before all of it is there (E10)', () => {
     const controlled = new Controlled(new Rendered({ isTurnOver: () => true }));
-    let turns = 0;
-    let decision = controlled.decide();
-    while (decision.manifests.isUnfinished) {
-      expect(decision.manifests).toMatchObject({ services: [], endpoints: [], refusals: [] });
-      decision = controlled.decide();
-      turns += 1;
-    }
+    const { turns, decision } = inTurns(controlled);
     expect(turns).toBe(2);
     expect(decision.manifests.services).toHaveLength(PODS + 1);
+  });
+
+  describe('while its endpoints in the target are not known', () => {
+    /** All mirrors are kept, and follow a gateway. */
+    const kept = (rendered = new Rendered()): Controlled => {
+      const controlled = new Controlled(rendered);
+      const slices = names().map((name) => ownedSlice(`${name}-west-ipv4`, `${name}-west`, GATEWAY));
+      const services = [...names().map((name) => ownedService(`${name}-west`)), ownedService('web-west', 'None')];
+      const owned = { ...NOTHING_OWNED, services, slices };
+      return Object.assign(controlled, { given: { ...controlled.given, slices: undefined, owned } });
+    };
+
+    it('is kept as it was rendered, until its gateway is another (E10)', () => {
+      const controlled = kept();
+      const before = controlled.objects();
+      expect(before.size).toBeGreaterThan(PODS);
+      const again = controlled.objects();
+      expect([...again].filter(([name, object]) => /web-\d/.test(name) && before.get(name) !== object)).toEqual([]);
+      controlled.given = { ...controlled.given, gateway: { alive: false } };
+      expect(controlled.objects().get('EndpointSlice web-7-west-ipv4')).toMatchObject({
+        endpoints: Array(2).fill({ conditions: { ready: false } }),
+      });
+    });
+
+    it('is rendered in turns, and then all of it is there (E10)', () => {
+      const controlled = kept(new Rendered({ isTurnOver: () => true }));
+      const { turns, decision } = inTurns(controlled);
+      expect(turns).toBe(2);
+      expect(decision.manifests.endpoints).toHaveLength(PODS);
+    });
+
+    it('is forgotten once they are known', () => {
+      const controlled = kept();
+      controlled.decide();
+      expect(controlled.rendered.size).toBe(PODS);
+      controlled.given = { ...controlled.given, slices: [targetSlice([{ hostname: 'web-1' }])] };
+      controlled.decide();
+      expect(controlled.rendered.size).toBe(1);
+    });
   });
 
   it('is forgotten with the pod, and with the Service', () => {

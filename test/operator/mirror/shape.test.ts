@@ -30,6 +30,21 @@ describe('a mirror that would be taken away (A2, L65)', () => {
     expect(shapeOf(observed({ ...options, isConfirmed })).kind).not.toBe('undecided');
   });
 
+  test.each<[string, ObservedOptions]>([
+    ['flat', { mode: 'remote-discovery', service: headlessService() }],
+    ['of a ClusterIP', { service: targetService() }],
+  ])('stays pod by pod until the target has confirmed that the Service is %s (D5)', (_, options) => {
+    const services = [ownedService('web-west', 'None'), mirrorOf('web-0', 8080)];
+    const byPod = { owned: { ...NOTHING_OWNED, services }, link: { headless: true } };
+    expect(shapeOf(observed({ ...options, ...byPod, isConfirmed }))).toEqual(unconfirmed);
+    expect(shapeOf(observed({ ...options, ...byPod })).kind).not.toBe('undecided');
+    // It is not mirrored pod by pod.
+    expect(shapeOf(observed({ ...options, ...byPod, ...mirrored, isConfirmed })).kind).not.toBe('undecided');
+    expect(shapeOf(observed({ ...options, ...byPod, isConfirmed, link: { headless: false } })).kind).not.toBe(
+      'undecided',
+    );
+  });
+
   it('is not asked for while it stays', () => {
     const kindOf = (options: ObservedOptions) => shapeOf(observed({ ...options, ...mirrored, isConfirmed })).kind;
     expect(kindOf({})).toBe('clusterIP');
@@ -157,7 +172,7 @@ describe('a Service is not mirrored', () => {
       'remove',
       `${'x'.repeat(59)}-west`,
     ],
-    ['whose mirror would have no valid name (A4)', { name: '0web' }, 'InvalidName', 'remove', '0web-west'],
+    ['whose mirror would have no valid name (A4)', { name: '-web' }, 'InvalidName', 'remove', '-web-west'],
     [
       'without its namespace (A3)',
       { namespaceState: 'missing' },
@@ -312,9 +327,24 @@ describe('pods that are gone and keep their endpoint mirrors (D11, E6)', () => {
     }
   });
 
+  it('keep them also where the mirror of their Service has been deleted', () => {
+    const alone = { ...state(['web-0', 'web-7'], []), owned: { ...NOTHING_OWNED, services: services.slice(1) } };
+    const shape = shapeOf(alone);
+    expect([shape.kind, hostsOf(shape).length]).toEqual(['headless', 2]);
+    expect(shapeOf({ ...alone, departed: new Map() })).toMatchObject({ kind: 'refused', existing: 'remove' });
+  });
+
   it('are none that no endpoint mirror stands for', () => {
     expect(hostsOf(shapeOf(state(['web-5']))).map(({ hostname }) => hostname)).not.toContain('web-5');
   });
+});
+
+it('leaves endpoint mirrors alone that a crash left without that of their Service, until the pods are known (D5)', () => {
+  const state = { ...observed({ service: headlessService() }), slices: undefined };
+  expect(shapeOf({ ...state, owned: { ...NOTHING_OWNED, services: [mirrorOf('web-0', 8080)] } })).toEqual({
+    kind: 'undecided',
+  });
+  expect(shapeOf(state)).toMatchObject({ kind: 'refused', refusal: { reason: 'WaitingForEndpoints' } });
 });
 
 describe('the names that a shape needs', () => {

@@ -93,6 +93,8 @@ class Server {
   mayWrite = true;
   #version = 100;
 
+  namespaceUid = 'ns';
+
   readonly client = fenceable({
     fieldManager: 'linkspan',
     apply: async (_of: unknown, object: Service) => {
@@ -179,6 +181,7 @@ function setUp(object?: Service, slice?: KubeObject) {
     },
     isOurs: ({ metadata }) => metadata.labels?.['owner'] === 'us',
     mayWrite: () => server.mayWrite,
+    namespaceUid: () => server.namespaceUid,
   });
   const execute = (action: Action) => applier.execute(action, new AbortController().signal);
   /** What a reconcile does: from what there is to what is wanted. */
@@ -358,6 +361,16 @@ describe('what another field manager has left (A8)', () => {
     expect(server.object?.metadata.labels).toEqual(OURS);
   });
 
+  it('is made ours first where nobody may see it beside what we want (I5)', async () => {
+    const { server, execute } = setUp(foreign);
+    const update: Action = { op: 'update', live: foreign, ...want(service('a', 81)), atOnce: true };
+    await execute(update);
+    expect(server.calls).toEqual(['read', 'claim', 'apply a u1 101']);
+    expect(server.object?.metadata.labels).toEqual(OURS);
+    // It has changed meanwhile.
+    await expect(execute(update)).rejects.toMatchObject({ code: 409 });
+  });
+
   it('stays, as far as it is metadata, where others may put theirs (F4)', async () => {
     const { server, execute } = setUp(foreign);
     server.clashes = true;
@@ -406,6 +419,67 @@ describe('somebody who undoes what we write', () => {
     }
     expect(results.slice(0, 4)).toEqual(['written', 'written', 'written', 'written']);
     expect(results.at(-1)).toBe('deferred');
+  });
+
+  /** What comes of an action, ten times in a row, each after somebody has undone the one before. */
+  const tenTimes = async (
+    act: () => Promise<{ readonly result: string }>,
+    undo: () => void,
+  ): Promise<readonly string[]> => {
+    const results: string[] = [];
+    for (let undone = 0; undone < 10; undone += 1) {
+      results.push((await act()).result);
+      undo();
+    }
+    return results;
+  };
+
+  it('that deletes what we create is answered less and less often', async () => {
+    const { server, execute } = setUp(undefined);
+    const results = await tenTimes(
+      () => execute({ op: 'create', ...want(service('a', 80)) }),
+      () => void (server.object = undefined),
+    );
+    expect(results.slice(0, 4)).toEqual(['written', 'written', 'written', 'written']);
+    expect(results.at(-1)).toBe('deferred');
+    expect(server.calls.filter((call) => call.startsWith('apply')).length).toBeLessThan(6);
+  });
+
+  it('is not who deletes a namespace: what went with it is created in the next one at once', async () => {
+    const { server, execute } = setUp(undefined);
+    for (let life = 0; life < 10; life += 1) {
+      server.namespaceUid = `ns-${life}`;
+      expect((await execute({ op: 'create', ...want(service('a', 80)) })).result).toBe('written');
+      server.object = undefined;
+    }
+  });
+
+  it('that creates what we delete is answered less and less often', async () => {
+    const { server, execute } = setUp(live(service('a', 80)));
+    const results = await tenTimes(
+      () => execute({ op: 'delete', ...own(server.object!) }),
+      () => void (server.object = live(service('a', 80))),
+    );
+    expect(results.slice(0, 4)).toEqual(['deleted', 'deleted', 'deleted', 'deleted']);
+    expect(results.at(-1)).toBe('deferred');
+  });
+
+  it('is not us: what we delete ourselves is created at once, as often as it is wanted', async () => {
+    const { server, execute } = setUp(undefined);
+    for (let times = 0; times < 10; times += 1) {
+      expect((await execute({ op: 'create', ...want(service('a', 80)) })).result).toBe('written');
+      expect((await execute({ op: 'delete', ...own(server.object!) })).result).toBe('deleted');
+    }
+  });
+
+  it('that turns a Service into what must be replaced is answered less and less often (D3)', async () => {
+    const headless = live(service('a', 80, { clusterIP: 'None' }));
+    const { server, execute } = setUp(headless);
+    const results = await tenTimes(
+      () => execute({ op: 'replace', live: server.object!, ...want(service('a', 80)) }),
+      () => void (server.object = headless),
+    );
+    expect([results[0], results.at(-1)]).toEqual(['written', 'deferred']);
   });
 
   it('is not who makes our writes fail: these are not spaced out', async () => {

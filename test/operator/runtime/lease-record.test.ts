@@ -79,6 +79,27 @@ describe('a Lease', () => {
     expect(leases.holders).toEqual({});
   });
 
+  it('has the notes of whoever holds it, which know its transitions, and keeps them when it is released (E7)', async () => {
+    const notes: { text: string | undefined } = { text: 'a' };
+    const record = new LeaseRecord({
+      ...{ client: leases.client, namespace: 'ns', name: 'lock', identity: 'a', leaseDurationMs: 14_500 },
+      annotations: { cluster: 'west' },
+      notes: (transitions) => ({ note: notes.text && `${notes.text}${transitions}` }),
+    });
+    const annotations = () => leases.get('lock')?.metadata.annotations;
+    await record.attempt(signal);
+    expect(annotations()).toEqual({ cluster: 'west', note: 'a0' });
+    await record.leave(() => 'release');
+    await recordOf('b').attempt(signal);
+    expect(annotations()).toEqual({ cluster: 'west', note: 'a0' });
+    await recordOf('b').leave(() => 'release');
+    await record.attempt(signal);
+    expect(annotations()).toEqual({ cluster: 'west', note: 'a2' });
+    notes.text = undefined;
+    await record.attempt(signal);
+    expect(annotations()).toEqual({ cluster: 'west' });
+  });
+
   it('is not written over once it records something else, as in a cluster that was restored (E5)', async () => {
     const found: unknown[] = [];
     const record = new LeaseRecord({

@@ -293,6 +293,27 @@ describe('keeping', () => {
     expect(seldom.lease?.spec?.leaseTransitions).toBe(0);
   });
 
+  it('is renewed at once, and once, when its notes have changed, also while it is being written (E7)', async () => {
+    const server = new LeaseServer();
+    let note = 'a';
+    const { lock } = run(server, { notes: () => ({ note }) });
+    const change = (to: string): void => {
+      note = to;
+      void lock.renew();
+    };
+    await pass(500);
+    const before = server.writes;
+    change('b');
+    await pass(0);
+    expect([server.lease?.metadata.annotations, server.writes]).toEqual([{ note: 'b' }, before + 1]);
+    server.delayMs = 300;
+    change('c');
+    await pass(100);
+    change('d');
+    await pass(700);
+    expect([server.lease?.metadata.annotations, server.writes]).toEqual([{ note: 'd' }, before + 3]);
+  });
+
   it('keeps what others put on the Lease, and its own annotations, also when released', async () => {
     const server = new LeaseServer();
     server.put({}, { labels: { app: 'x' }, annotations: { theirs: '1', ours: 'old' } });

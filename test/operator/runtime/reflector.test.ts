@@ -396,6 +396,17 @@ describe('a reflector (H3)', () => {
     await end();
   });
 
+  it('does not report that a watch breaks soon after a version has expired (E4)', async () => {
+    const { server, states, end } = setUp();
+    await pass(20_000);
+    server.tell(expired());
+    await pass(1_000);
+    server.tell(new ConnectionError('reset'));
+    await pass(20_000);
+    expect(connections(states)).not.toContain(false);
+    await end();
+  });
+
   it('reports a watch that breaks again before it has lived for ten seconds (E4, E11)', async () => {
     const { server, states, end } = setUp();
     await pass(20_000);

@@ -31,6 +31,15 @@ describe('content that is written to an object again and again', () => {
     expect(repairs.waitMs('a', 'content')).toBe(0);
   });
 
+  it('is forgotten after a minute where it was written once, as most is', () => {
+    const repairs = new Repairs();
+    for (let at = 0; at < 1_000; at += 1) repairs.wrote(`shop/web-${at}`, 'content');
+    for (let times = 0; times < 4; times += 1) repairs.wrote('a', 'content');
+    vi.advanceTimersByTime(60_001);
+    repairs.wrote('b', 'content');
+    expect(repairs.size).toBe(2);
+  });
+
   it('delays neither other content nor another object', () => {
     const repairs = writtenOften(20);
     expect([repairs.waitMs('a', 'other content'), repairs.waitMs('b', 'content')]).toEqual([0, 0]);
@@ -65,5 +74,17 @@ describe('content that an object does not come to have', () => {
     vi.advanceTimersByTime(600_001);
     repairs.wrote('a', 'content');
     expect(repairs.size).toBe(1);
+  });
+
+  it('is forgotten in the end of objects that nobody looks at any more, and of no other', () => {
+    const repairs = new Repairs();
+    for (let at = 0; at < 1_000; at += 1) repairs.inVain(`pr-${at}/web`, 'content', version('5'));
+    repairs.inVain('a', 'content', version('5'));
+    for (let hours = 0; hours < 30; hours += 1) {
+      vi.advanceTimersByTime(3_600_000);
+      expect(repairs.isInVain('a', 'content', version('5'))).toBe(true);
+    }
+    repairs.wrote('b', 'content');
+    expect([repairs.size, repairs.isInVain('a', 'content', version('5'))]).toEqual([2, true]);
   });
 });

@@ -21,7 +21,13 @@ const widget = (version: string, status?: object): Widget => ({
 });
 
 /** A server whose CRD keeps what `kept` says of a status. */
-function setUp({ periodMs = 0, kept = (status: object): object => status, fails = false, isGuarded = false } = {}) {
+function setUp({
+  periodMs = 0,
+  shownMs = 10_000,
+  kept = (status: object): object => status,
+  fails = false,
+  isGuarded = false,
+} = {}) {
   const written: (readonly [string, object])[] = [];
   const shown: Widget[] = [];
   let version = 1;
@@ -51,6 +57,7 @@ function setUp({ periodMs = 0, kept = (status: object): object => status, fails 
     of: WIDGETS,
     mayWrite: () => mayWrite,
     periodMs,
+    shownMs,
     onWritten: (object) => void shown.push(object),
   });
   return { patch, written, shown, lose: () => (mayWrite = false) };
@@ -75,8 +82,17 @@ describe('the status of an object', () => {
   it('is not written again while the watch has yet to show it', async () => {
     const { patch, written } = setUp();
     await patch.write(widget('1'), { ready: true }, signal);
-    expect(await patch.write(widget('1'), { ready: true }, signal)).toBe('unchanged');
+    const outcome = await patch.write(widget('1'), { ready: true }, signal);
+    expect(outcome).toEqual({ waitMs: expect.any(Number) as number });
+    expect((outcome as { readonly waitMs: number }).waitMs).toBeGreaterThan(9_000);
     expect(written).toHaveLength(1);
+  });
+
+  it('is written again if the object stays as it was before: a backup was restored (L83)', async () => {
+    const { patch, written } = setUp({ shownMs: 0 });
+    await patch.write(widget('1'), { ready: true }, signal);
+    expect(await patch.write(widget('1'), { ready: true }, signal)).toBe('written');
+    expect(written).toHaveLength(2);
   });
 
   it('is not written again and again though the CRD drops a part of it, until something changes (C5)', async () => {

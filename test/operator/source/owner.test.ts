@@ -1,6 +1,13 @@
 import { describe, expect, it, test } from 'vitest';
 import type { EndpointSlice, KubeObject } from '../../../operator/kube/objects.ts';
-import { indexValueOf, mirroredName, ownerOf, PROBE_KEY, sameOwner } from '../../../operator/source/owner.ts';
+import {
+  federationOf,
+  indexValueOf,
+  mirroredName,
+  ownerOf,
+  PROBE_KEY,
+  sameOwner,
+} from '../../../operator/source/owner.ts';
 
 const MIRROR = { 'mirror.linkerd.io/mirrored-service': 'true', 'mirror.linkerd.io/cluster-name': 'west' };
 const PROBE = { 'mirror.linkerd.io/mirrored-gateway': 'true', 'mirror.linkerd.io/cluster-name': 'west' };
@@ -89,4 +96,11 @@ test.each<[string, string, string | undefined]>([
   ['west', 'west', undefined],
 ])('the mirror name %s stands in cluster %s for %s', (mirror, cluster, expected) => {
   expect(mirroredName(mirror, cluster)).toBe(expected);
+});
+
+it('knows a slice of a federated Service that has lost the label of its Service by its name (C3, I8)', () => {
+  const labels = { 'mirror.linkerd.io/mirrored-service': 'true', 'linkspan.dev/federation': 'gateway' };
+  const slice = sliceOf('web-federated.west-ipv4', 'web-federated', labels);
+  expect(federationOf(slice)).toBe('shop/web');
+  expect(federationOf({ ...slice, metadata: { ...slice.metadata, labels } })).toBe('shop/web');
 });

@@ -73,6 +73,29 @@ describe('the source cluster', () => {
     await eventually('north is told', () => Promise.resolve(changes.includes('north shop/lost service')));
   });
 
+  it('tells those who wait for a name that an operator gave it up for another of its own (A7)', async () => {
+    const wanted: string[] = [];
+    const ends = [
+      source.subscribeFederations((key) => wanted.push(`federations ${key}`)),
+      source.subscribeImports((key) => wanted.push(`imports ${key}`)),
+    ];
+    const ofCluster = (cluster: string) => ({ ...MIRROR, 'mirror.linkerd.io/cluster-name': cluster });
+    put(service('late-north-west', { labels: MIRROR, selector: null }));
+    put(service('late-north', { labels: MIRROR, selector: null }));
+    put(service('late-federated', { labels: ofCluster('federated'), selector: null }));
+    put(service('late-clusterset', { labels: ofCluster('clusterset'), selector: null }));
+    const found = (name: string) => source.services.get(`shop/${name}`);
+    const names = ['late-north-west', 'late-north', 'late-federated', 'late-clusterset'];
+    await eventually('all are known', async () => names.every(found));
+    changes.splice(0);
+    wanted.splice(0);
+    for (const name of names) source.written['services']!.deleted(found(name)!);
+    expect(changes).toEqual(['north shop/late service']);
+    expect(wanted).toEqual(['federations shop/late', 'imports shop/late']);
+    for (const name of names) cluster.store.delete('v1', 'Service', 'shop', name);
+    for (const end of ends) end();
+  });
+
   it('knows what is whose', () => {
     expect(source.ownedBy(west('shop/web')).services.map(({ metadata }) => metadata.name)).toEqual(['web-west']);
     expect(source.ownedBy(west('shop/other'))).toEqual({ services: [], endpoints: [], slices: [] });
@@ -320,11 +343,11 @@ describe('the source cluster, limited to namespaces', () => {
   it('opens the watches of one anew only once, however many writes are refused in a while', async () => {
     const watch = vi.spyOn(client, 'watch');
     source.recheck('bank');
-    await eventually('they are open', async () => watch.mock.calls.length === 3);
+    await eventually('they are open', async () => watch.mock.calls.length === 4);
     source.recheck('bank');
     put(service('late-west', { labels: MIRROR, selector: null, namespace: 'bank' }));
     await eventually('they have heard of a Service', async () => source.keysOf('west').has('bank/late'));
-    expect(watch).toHaveBeenCalledTimes(3);
+    expect(watch).toHaveBeenCalledTimes(4);
     watch.mockRestore();
   });
 });

@@ -249,6 +249,17 @@ describe('what is held', () => {
     }
   });
 
+  it('is not confirmed by what was confirmed before, though some of it was held throughout', () => {
+    const { losses } = afterList(12, 0);
+    const confirmed = losses.confirmation;
+    for (const key of keys(11)) losses.changed(key, 'exported');
+    // Heard too late: it is of more than is held.
+    expect(losses.confirm(confirmed)).toEqual([]);
+    losses.relisted(keys(12), () => 'gone', confirmed);
+    expect(losses.confirm(confirmed)).toEqual([]);
+    expect(losses.confirm(losses.confirmation)).toHaveLength(12);
+  });
+
   it('is not confirmed by what others were held for when more came to be held', () => {
     const { losses } = afterList(30, 14);
     const confirmed = losses.confirmation;

@@ -9,12 +9,15 @@ import { commandsPage } from './commands.ts';
 import { constructsPage } from './constructs.ts';
 import { metricsPage } from './metrics.ts';
 import { rightsPage } from './rights.ts';
+import { trackRecord } from './track-record.ts';
 
 const root = new URL('../../../', import.meta.url);
 
 /** The documents as they should be, by path from the root. */
 export const documents = async (): Promise<ReadonlyMap<string, string>> => {
   const configuration = await readFile(new URL('docs/configuration.md', root), 'utf8');
+  const reliability = await readFile(new URL('docs/reliability.md', root), 'utf8');
+  const record = `<!-- track record -->\n\n${trackRecord()}\n\n<!-- /track record -->`;
   const table = `<!-- flags -->\n\n${flagsTable()}\n\n<!-- /flags -->`;
   const pages: readonly (readonly [string, string])[] = [
     ['docs/configuration.md', configuration.replace(/<!-- flags -->.*<!-- \/flags -->/s, () => table)],
@@ -24,6 +27,7 @@ export const documents = async (): Promise<ReadonlyMap<string, string>> => {
     ['docs/commands.md', commandsPage()],
     ['docs/constructs.md', await constructsPage()],
     ['docs/metrics.md', metricsPage()],
+    ['docs/reliability.md', reliability.replace(/<!-- track record -->.*<!-- \/track record -->/s, () => record)],
     ['docs/rights.md', rightsPage()],
   ];
   const formatted = pages.map(async ([path, text]) => {

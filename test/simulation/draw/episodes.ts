@@ -3,11 +3,9 @@ import fc from 'fast-check';
 import type { Command, LinkEdit, LinkName, TargetName } from '../command.ts';
 import { HOSTILE } from '../hostile.ts';
 import { NO_GATEWAY } from '../link-state.ts';
+import { wait } from './lots.ts';
 
 /** For so long: until what was begun is under way, or is done, or has been given up. */
-const wait = (...ms: readonly number[]): fc.Arbitrary<Command> =>
-  fc.constantFrom(...ms).map((each) => ({ do: 'wait', ms: each }));
-
 /** One after another, each followed by a wait. */
 const paced = (
   commands: fc.Arbitrary<Command>,
@@ -36,6 +34,34 @@ const confirmed = fc
     ...[again, { do: 'wait', ms: 4_000 } as const, lost],
   ]);
 
+const edit = (link: LinkName, field: LinkEdit): Command => ({ do: 'edit link', link, edit: field });
+
+/** Settings of a Link that take away much of what has mirrors, and give it back or not; and the operator may start anew (E6). */
+const settings = fc
+  .tuple(
+    fc.constantFrom<Command>({ do: 'put many', link: 'west' }, { do: 'put set', link: 'west', pods: 12 }),
+    fc.constantFrom<LinkEdit>(
+      { field: 'selector', value: 'empty' },
+      { field: 'enableHeadlessServices', value: false },
+      { field: 'enableHeadlessServices', value: false },
+    ),
+    paced(
+      fc.constantFrom<Command>(
+        { do: 'kill operator', replica: 0 },
+        { do: 'start operator', replica: 0 },
+        { do: 'confirm prunes' },
+        ...[{ do: 'edit link', link: 'west', edit: { field: 'enableHeadlessServices', value: true } } as const],
+        ...[{ do: 'edit link', link: 'west', edit: { field: 'selector', value: 'value' } } as const],
+      ),
+      wait(1_000, 4_000),
+      [1, 4],
+    ),
+  )
+  .map(([put, change, meanwhile]): readonly Command[] => [
+    ...[put, { do: 'wait', ms: 4_000 } as const, edit('west', change), { do: 'wait', ms: 1_000 } as const],
+    ...meanwhile,
+  ]);
+
 /** Mass losses, one after another, of what has mirrors. */
 const losses = fc
   .tuple(
@@ -44,21 +70,27 @@ const losses = fc
   )
   .map(([put, lost]): readonly Command[] => [put, { do: 'wait', ms: 4_000 }, ...lost]);
 
-const edit = (link: LinkName, field: LinkEdit): Command => ({ do: 'edit link', link, edit: field });
 const PERIOD = { invalid: { field: 'period', value: '0s' }, valid: { field: 'period', value: '3s' } } as const;
 
 const PLAIN = { ports: 0, tag: 'a', publishNotReady: false } as const;
 
 const of = (link: TargetName) => ({ link, namespace: 'shop', name: 'web' }) as const;
 
-/** A gateway is dead for long enough to be found out; also of a Link that has become invalid (E7). */
+const RESTART = [
+  { do: 'kill operator', replica: 0 },
+  { do: 'wait', ms: 1_000 },
+  { do: 'start operator', replica: 0 },
+] as const;
+
+/** A gateway is dead for long enough to be found out; also of a Link that has become invalid, and over a restart (E7). */
 const deadGateway = fc
-  .tuple(fc.constantFrom('west' as const, 'bar' as const), fc.boolean())
-  .map(([link, isInvalid]): readonly Command[] => [
+  .tuple(fc.constantFrom('west' as const, 'bar' as const), fc.constantFrom('valid', 'invalid', 'restarted'))
+  .map(([link, as]): readonly Command[] => [
     { do: 'put service', ...of(link), kind: 'clusterIP', exported: 'true', ...PLAIN },
     { do: 'set pods', ...of(link), pods: [{ hostname: '', ready: true }] },
     { do: 'wait', ms: 4_000 },
-    ...(isInvalid ? [edit(link, PERIOD.invalid), { do: 'wait', ms: 35_000 } as const] : []),
+    ...(as === 'valid' ? [] : [edit(link, PERIOD.invalid), { do: 'wait', ms: 35_000 } as const]),
+    ...(as === 'restarted' ? [...RESTART, { do: 'wait', ms: 35_000 } as const] : []),
     { do: 'kill gateway', link },
     { do: 'wait', ms: 4_000 },
     { do: 'wait', ms: 15_000 },
@@ -269,6 +301,7 @@ const suspended = fc
 export const episode: fc.Arbitrary<readonly Command[]> = fc.oneof(
   { weight: 2, arbitrary: losses },
   { weight: 1, arbitrary: confirmed },
+  { weight: 1, arbitrary: settings },
   { weight: 1, arbitrary: deadGateway },
   { weight: 1, arbitrary: keptMirror },
   { weight: 1, arbitrary: byHand },

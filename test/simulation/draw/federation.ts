@@ -1,5 +1,5 @@
 /**
- * Draws federated Services (rules I1 to I8) into a history: how Links want members to be reached, the members that there
+ * Draws federated Services (rules I1 to I9) into a history: how Links want members to be reached, the members that there
  * are to begin with, and what users do with them. All of it is drawn after the rest of a history, which stays as it was.
  */
 import fc from 'fast-check';
@@ -21,6 +21,7 @@ import {
 } from '../command.ts';
 import type { History } from '../history.ts';
 import { doing } from './fields.ts';
+import { insert, lost, placed, single, wait, type WeightedLots } from './lots.ts';
 import { pods as anyPods } from './services.ts';
 import type { Weighted } from './weighted.ts';
 
@@ -96,9 +97,6 @@ const foreign = {
   name: fc.constantFrom('web-federated', 'web-federated', 'alt-federated'),
 };
 
-const wait = (...ms: readonly number[]): fc.Arbitrary<Command> =>
-  fc.constantFrom(...ms).map((each): Command => ({ do: 'wait', ms: each }));
-
 /** Memberships change while answers take their time, and the Link is given up meanwhile (L69). */
 const givenUp = fc
   .tuple(
@@ -155,26 +153,19 @@ const beside = fc
   ]);
 
 /** Many members are lost at once, without anybody deleting them (E6). */
-const losses = fc
-  .array(
-    fc.tuple(
-      fc.oneof(
-        fc.constantFrom<Command>({ do: 'lose all', link: 'west' }, { do: 'move target', services: 'none' }),
-        fc.constantFrom<0 | 1 | 2>(0, 1, 2).map((part): Command => ({ do: 'lose part', link: 'west', part })),
-        fc.constantFrom(2, 3).map((back): Command => ({ do: 'down', at: 'west', ms: 3_000, back, more: 0 })),
-      ),
-      wait(5, 1_000, 4_000),
-    ),
-    { minLength: 1, maxLength: 2, size: 'max' },
-  )
-  .map((lost): readonly Command[] => [
-    ...[{ do: 'put many', link: 'west' } as const, { do: 'federate many', link: 'west', member: true } as const],
-    ...[{ do: 'wait', ms: 4_000 } as const, ...lost.flat()],
-  ]);
+const losses = lost(
+  [
+    { do: 'put many', link: 'west' },
+    { do: 'federate many', link: 'west', member: true },
+  ],
+  fc.oneof(
+    fc.constantFrom<Command>({ do: 'lose all', link: 'west' }, { do: 'move target', services: 'none' }),
+    fc.constantFrom<0 | 1 | 2>(0, 1, 2).map((part): Command => ({ do: 'lose part', link: 'west', part })),
+    fc.constantFrom(2, 3).map((back): Command => ({ do: 'down', at: 'west', ms: 3_000, back, more: 0 })),
+  ),
+);
 
-const single = (commands: fc.Arbitrary<Command>): fc.Arbitrary<readonly Command[]> => commands.map((one) => [one]);
-
-const happens: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<readonly Command[]>])[] = [
+const happens: WeightedLots = [
   [8, member(of)],
   [3, givenUp],
   [2, renamed],
@@ -237,24 +228,8 @@ const beginning = fc
 
 /** Draws what is added to a history. */
 export const federated: fc.Arbitrary<(history: History) => History> = fc
-  .tuple(
-    shapes,
-    beginning,
-    fc.array(fc.tuple(fc.nat(), fc.oneof(...happens.map(([weight, arbitrary]) => ({ weight, arbitrary })))), {
-      minLength: 3,
-      maxLength: 10,
-      size: 'max',
-    }),
-  )
-  .map(([federation, first, more]) => (history: History): History => {
-    const { commands } = history;
-    // Linkerd's controller is there before all else.
-    const begun = commands[0]?.do === 'linkerd' ? 1 : 0;
-    const rest = commands
-      .slice(begun)
-      .flatMap((command, at, { length }) => [
-        ...more.filter(([where]) => where % length === at).flatMap(([, what]) => what),
-        command,
-      ]);
-    return { ...history, federation, commands: [...commands.slice(0, begun), ...first, ...rest] };
-  });
+  .tuple(shapes, beginning, placed(happens, { minLength: 3, maxLength: 10 }))
+  .map(([federation, first, more]) => (history: History): History => ({
+    ...{ ...history, federation },
+    commands: insert(history.commands, more, first),
+  }));

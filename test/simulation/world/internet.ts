@@ -41,6 +41,8 @@ interface Route {
   readonly stalled: (() => void)[];
   /** Answers are cut off after so many bytes, so many times. */
   cut: { readonly bytes: number; times: number } | undefined;
+  /** How often it was mended: an answer that has begun before is not cut off any more. */
+  mended: number;
 }
 
 export class Internet {
@@ -79,14 +81,17 @@ export class Internet {
     for (const deliver of route.stalled.splice(0)) deliver();
   }
 
-  /** Answers from a host break off after so many bytes, so many times. */
+  /** Answers from a host break off after so many bytes, so many times; with none, also those under way are whole again. */
   cut(at: string, bytes: number, times: number): void {
-    this.route(at).cut = times > 0 ? { bytes, times } : undefined;
+    const route = this.route(at);
+    route.cut = times > 0 ? { bytes, times } : undefined;
+    if (times === 0) route.mended += 1;
   }
 
   route(at: string): Route {
     let route = this.#routes.get(at);
-    if (route === undefined) this.#routes.set(at, (route = { weather: 'fair', stalled: [], cut: undefined }));
+    if (route === undefined)
+      this.#routes.set(at, (route = { weather: 'fair', stalled: [], cut: undefined, mended: 0 }));
     return route;
   }
 
@@ -267,6 +272,8 @@ class Call implements Exchange, Sender {
   /** The client has its answer, or waits for it no longer. */
   #isOver = false;
   #bytesLeft = Infinity;
+  /** Of the route, when the answer began. */
+  #mended = 0;
   begun = false;
   closed = false;
 
@@ -311,6 +318,7 @@ class Call implements Exchange, Sender {
     const { cut } = this.#route;
     if (cut !== undefined) {
       this.#bytesLeft = cut.bytes;
+      this.#mended = this.#route.mended;
       if (--cut.times === 0) this.#route.cut = undefined;
     }
     const { internet } = this.#connections;
@@ -341,7 +349,7 @@ class Call implements Exchange, Sender {
 
   #send(chunk: Buffer): void {
     if (this.closed) return;
-    if (chunk.length <= this.#bytesLeft) {
+    if (chunk.length <= this.#bytesLeft || this.#mended < this.#route.mended) {
       this.#bytesLeft -= chunk.length;
       this.#toClient({ chunk });
       return;

@@ -1,7 +1,7 @@
 /**
  * A world of processes under one virtual clock. All that happens is an event of a process at a time: a timer that is
  * due, a message that arrives. Events run one by one, each with all the microtasks that it causes, in an order that the
- * seed decides alone; between them no time passes. So hours play in a moment, and a seed replays exactly.
+ * seed decides alone; no time passes in them, unless they spend it. So hours play in a moment, and a seed replays exactly.
  */
 import { installGlobals } from './globals.ts';
 import { type Entry, EventQueue } from './queue.ts';
@@ -21,6 +21,9 @@ const EPOCH_MS = Date.UTC(2026, 0, 1);
 /** Events that run before the thread looks for anything else: each of its turns costs a system call. */
 const EVENTS_A_TURN = 64;
 
+/** Before all orders that are drawn. */
+const DEFERRED = Number.MIN_SAFE_INTEGER;
+
 /** The thread's own, since those of a world take their place. */
 const { setImmediate } = globalThis;
 
@@ -33,6 +36,8 @@ export class SimulatedProcess {
   readonly random: Random;
   /** Its events while it is paused. */
   held: Entry<SimulatedProcess>[] | undefined;
+  /** Until when it computes, by true time: nothing else happens in it before. */
+  busyUntilMs = 0;
   isKilled = false;
 
   constructor(name: string, { aheadMs = 0, rate = 1 }: Clock, random: Random) {
@@ -53,6 +58,12 @@ export class World {
   #nowMs = 0;
   #events = 0;
   #isOver = false;
+  /** Number of events that waited for their process. */
+  #deferred = 0;
+  /** When the event that runs began. */
+  #beganMs = 0;
+  /** Told how long one event kept its process busy, in milliseconds, if it spent any time. */
+  onHeld: ((process: SimulatedProcess, ms: number) => void) | undefined;
 
   constructor(seed: number) {
     this.seed = seed;
@@ -85,9 +96,19 @@ export class World {
     return new SimulatedProcess(name, clock, randomFor(this.seed, name));
   }
 
+  /** The time that it is for the process in which things are happening, which may have spent some. */
+  get #localMs(): number {
+    return Math.max(this.#nowMs, this.#current.busyUntilMs);
+  }
+
+  /** Keeps the process in which things are happening busy for a true time: what is due in it meanwhile comes late. */
+  spend(ms: number): void {
+    this.#current.busyUntilMs = this.#localMs + ms;
+  }
+
   /** Lets something happen in a process after a true time. @returns calls it off */
   after(owner: SimulatedProcess, delayMs: number, run: () => void): () => void {
-    const entry: Entry<SimulatedProcess> = { atMs: this.#nowMs + delayMs, order: this.#order(), owner, run };
+    const entry: Entry<SimulatedProcess> = { atMs: this.#localMs + delayMs, order: this.#order(), owner, run };
     this.#queue.push(entry);
     return () => {
       entry.run = undefined;
@@ -143,10 +164,10 @@ export class World {
    */
   async run<T>(main: () => Promise<T>): Promise<T> {
     const restore = installGlobals({
-      monotonicMs: () => this.#nowMs * this.#current.clock.rate,
+      monotonicMs: () => this.#localMs * this.#current.clock.rate,
       wallMs: () => {
         const { aheadMs, rate } = this.#current.clock;
-        return Math.trunc(EPOCH_MS + aheadMs + this.#nowMs * rate);
+        return Math.trunc(EPOCH_MS + aheadMs + this.#localMs * rate);
       },
       random: () => this.#current.random(),
       after: (delayMs, run) => this.after(this.#current, delayMs / this.#current.clock.rate, run),
@@ -177,6 +198,8 @@ export class World {
 
   /** Runs the next event. @returns whether there was one */
   #step(): boolean {
+    const { busyUntilMs } = this.#current;
+    if (busyUntilMs > this.#beganMs) this.onHeld?.(this.#current, busyUntilMs - this.#beganMs);
     for (;;) {
       const entry = this.#queue.pop();
       if (entry === undefined) return false;
@@ -187,8 +210,14 @@ export class World {
         owner.held.push(entry);
         continue;
       }
+      if (owner.busyUntilMs > this.#nowMs) {
+        // In the order in which they were due, and before what is due then.
+        this.#queue.push(Object.assign(entry, { atMs: owner.busyUntilMs, order: DEFERRED + ++this.#deferred }));
+        continue;
+      }
       this.#events += 1;
       this.#current = owner;
+      this.#beganMs = this.#nowMs;
       try {
         run();
       } catch (error) {

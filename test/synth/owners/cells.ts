@@ -24,6 +24,12 @@ const isDerived = (name: string, object: Fields | undefined): boolean => {
   return /^(Service|Endpoints|EndpointSlice) /.test(name) && 'mirror.linkerd.io/cluster-name' in labels;
 };
 
+/** Whether Kubernetes has put a token into each Secret that is to hold one, which takes a moment. */
+export const hasTokens = (state: State): boolean =>
+  Object.values(state).every(
+    ({ type, data }) => type !== 'kubernetes.io/service-account-token' || 'token' in ((data ?? {}) as Fields),
+  );
+
 const inCluster = (before: State, after: State): readonly string[] => {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     // Kinds outlast a test in the clusters that tests share; the API server makes its own Service when it comes to it.

@@ -8,7 +8,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { onReal } from '../../cluster/on-each-backing.ts';
 import { StopStage } from '../stops/stage.ts';
 import { plant, versions } from './bystanders.ts';
-import { cell } from './cells.ts';
+import { eventually } from '../../cluster/workload/index.ts';
+import { cell, hasTokens } from './cells.ts';
 import { COMMANDS } from './commands.ts';
 import { OWNERS } from './owners.ts';
 
@@ -33,7 +34,11 @@ onReal('commands that write', () => {
         const { east, west } = stage.clusters;
         const [ofEast, ofWest] = [await plant(east, command.east), await plant(west, 'target')];
         const bystanders = async () => [await versions(east, ofEast), await versions(west, ofWest)];
-        const [before, others] = [await stage.state(true), await bystanders()];
+        const before = await eventually('Kubernetes has made all tokens', async () => {
+          const state = await stage.state(true);
+          return [state.east, state.west].every(hasTokens) ? state : undefined;
+        });
+        const others = await bystanders();
         const run = await stage.run(command.args(stage));
         expect(await bystanders()).toEqual(others);
         expect(stage.failures).toEqual([]);

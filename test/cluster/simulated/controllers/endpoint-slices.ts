@@ -1,6 +1,7 @@
 /**
  * Keeps one EndpointSlice for every Service with a selector, and mirrors hand-made Endpoints of Services without one
- * into slices of their own, with their labels and annotations, unless they ask to be skipped.
+ * into slices of their own, with their labels and annotations, unless they ask to be skipped. A slice of a Service that
+ * has lost its selector stays; one whose Service is gone goes, as the garbage collector has it.
  */
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
@@ -28,9 +29,9 @@ interface Slice {
 }
 
 /** A name that is the same for the same slice, and unlike any other's, in the form of a generated one. */
-const nameOf = (owner: string, { addressType, ports }: Slice): string =>
-  `${owner}-${createHash('sha256')
-    .update(JSON.stringify([addressType, ports]))
+const nameOf = (owner: KubeObject, { addressType, ports }: Slice): string =>
+  `${owner.metadata.name}-${createHash('sha256')
+    .update(JSON.stringify([owner.kind, addressType, ports]))
     .digest('hex')
     .slice(0, 5)}`;
 
@@ -45,7 +46,7 @@ function putSlices(
   slices: readonly Slice[],
 ): void {
   const { namespace = '', name, uid } = owner.metadata;
-  const wanted = new Map(slices.map((slice) => [nameOf(name, slice), slice]));
+  const wanted = new Map(slices.map((slice) => [nameOf(owner, slice), slice]));
   for (const slice of slicesOf(registry, namespace, name, manager)) {
     if (!wanted.has(slice.metadata.name)) remove(registry, ENDPOINT_SLICES, namespace, slice.metadata.name);
   }
@@ -78,11 +79,23 @@ const slicesOf = (registry: Registry, namespace: string, service: string, manage
         metadata.labels[MANAGED_BY] === manager,
     );
 
-function removeSlices(registry: Registry, key: string, manager: string): void {
+function removeSlices(
+  registry: Registry,
+  key: string,
+  manager: string,
+  stays: (slice: KubeObject) => boolean = () => false,
+): void {
   const [namespace = '', name = ''] = key.split('/');
-  for (const { metadata } of slicesOf(registry, namespace, name, manager))
-    remove(registry, ENDPOINT_SLICES, namespace, metadata.name);
+  for (const slice of slicesOf(registry, namespace, name, manager)) {
+    if (!stays(slice)) remove(registry, ENDPOINT_SLICES, namespace, slice.metadata.name);
+  }
 }
+
+/** Whether the garbage collector leaves a slice: its owner, if it has one, is the Service that there is. */
+const isOwned = ({ metadata }: KubeObject, service: KubeObject | undefined): boolean =>
+  (metadata.ownerReferences ?? []).every(
+    (owner) => service !== undefined && (owner as { readonly uid?: string }).uid === service.metadata.uid,
+  );
 
 function endpointOf(pod: PodEndpoint, publishNotReady: boolean): object {
   return {
@@ -122,7 +135,7 @@ function slicesFor(registry: Registry, service: KubeObject): readonly Slice[] {
 export function reconcileEndpointSlices(registry: Registry, key: string): void {
   const service = registry.storage.collection(idOf(SERVICES)).get(key);
   if (service === undefined || !isSelecting(service)) {
-    removeSlices(registry, key, CONTROLLER);
+    removeSlices(registry, key, CONTROLLER, (slice) => isOwned(slice, service));
     return;
   }
   const headless = (service.spec as ServiceSpec).clusterIP === 'None';

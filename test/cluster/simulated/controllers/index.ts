@@ -46,13 +46,18 @@ const serviceOfSlice = ({ object: { metadata } }: StorageEvent): readonly string
 const own = (resource: Resource): Controller['sources'][number] => ({ resource, keys: ownKey });
 const pods = { resource: PODS, keys: servicesSelecting };
 const slices = { resource: ENDPOINT_SLICES, keys: serviceOfSlice };
+/** Kubernetes makes Endpoints anew that somebody deletes; it neither undoes changes nor looks at such as have no Service. */
+const deletedEndpoints: Controller['sources'][number] = {
+  resource: ENDPOINTS,
+  keys: (event) => (event.type === 'DELETED' ? ownKey(event) : []),
+};
 
 const CONTROLLERS: Readonly<Record<string, Controller>> = {
   'statefulset-controller': {
     sources: [own(STATEFUL_SETS), { resource: PODS, keys: setOf }],
     reconcile: reconcileStatefulSet,
   },
-  'endpoints-controller': { sources: [own(SERVICES), own(ENDPOINTS), pods], reconcile: reconcileEndpoints },
+  'endpoints-controller': { sources: [own(SERVICES), deletedEndpoints, pods], reconcile: reconcileEndpoints },
   'endpointslice-controller': { sources: [own(SERVICES), slices, pods], reconcile: reconcileEndpointSlices },
   'serviceaccount-token-controller': {
     sources: [

@@ -20,8 +20,8 @@ interface ServiceSpec {
 }
 
 const RANGE_SIZE = 65_534;
-/** Time until the address of a Service that is gone can be had again, in milliseconds. */
-const RELEASE_MS = 20;
+/** Time until the address of a Service that is gone can be had again, in milliseconds, mostly. */
+export const RELEASE_MS = 20;
 const FIRST_NODE_PORT = 30_000;
 const NODE_PORTS = 2_768;
 const NOT_ALLOCATED = new Set(['', 'None']);
@@ -34,6 +34,8 @@ export class ClusterIPs {
   #used = new Set<string>();
   #next = 10;
   #nextNodePort = 0;
+  /** Time until the address of a Service that is gone can be had again, in milliseconds. */
+  releaseMs = RELEASE_MS;
 
   /** Starts over from the Services that exist. */
   reset(services: Iterable<KubeObject>): void {
@@ -55,7 +57,7 @@ export class ClusterIPs {
   /** Gives back the address of a Service that is gone: as on a real API server, a moment after watches have told of it. */
   releaseSoon(service: KubeObject): void {
     const used = this.#used;
-    setTimeout(() => used.delete(specOf(service).clusterIP ?? ''), RELEASE_MS).unref();
+    setTimeout(() => used.delete(specOf(service).clusterIP ?? ''), this.releaseMs).unref();
   }
 
   /** Completes a Service, in place, that is created or changed: addresses, families, node ports. */

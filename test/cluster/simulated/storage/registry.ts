@@ -73,8 +73,13 @@ function withoutOwners({ metadata: { managedFields = [], ...metadata }, ...field
   return { fields: mutable({ ...fields, metadata }), owners: managedFields };
 }
 
+const BAD_1035 =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
 /** The objects of one cluster and the rules for changing them. */
 export class Registry {
+  /** Whether Services need names that begin with a letter, as before Kubernetes 1.36. */
+  hasStrictNames = false;
   readonly storage = new Storage();
   readonly #clusterIPs = new ClusterIPs();
   #custom = new Map<string, Resource>();
@@ -91,6 +96,11 @@ export class Registry {
     if (snapshot === undefined) this.#seedAll();
     else this.restore(snapshot);
     this.storage.collection(idOf(DEFINITIONS)).listen(() => this.#readDefinitions());
+  }
+
+  /** Time until the address of a Service that is gone can be had again, in milliseconds. */
+  set releaseMs(ms: number) {
+    this.#clusterIPs.releaseMs = ms;
   }
 
   #seedAll(): void {
@@ -380,7 +390,9 @@ export class Registry {
   }
 
   #validate(resource: Resource, object: KubeObject, old: KubeObject | undefined): void {
-    const errors = resource.validate(object, old);
+    const { name } = object.metadata;
+    const isStrict = this.hasStrictNames && resource === SERVICES && old === undefined && /^[0-9]/.test(name);
+    const errors = [...(isStrict ? [invalid('metadata.name', name, BAD_1035)] : []), ...resource.validate(object, old)];
     if (errors.length > 0) throw unprocessable(resource, object.metadata.name, errors);
   }
 

@@ -437,7 +437,7 @@ const FAULTS: readonly Fault[] = [
     inject: async (site) => {
       const names = Array.from({ length: 12 }, (_, index) => `many-${index}`);
       for (const name of names) await exported(name)(site);
-      await mirrored('many-11-west')(site);
+      for (const name of names) await mirrored(`${name}-west`)(site);
       await site.clusters.stopOperators();
       for (const name of names) await site.west.delete(service(name));
       await site.run();

@@ -231,9 +231,9 @@ onEachBacking('linkspan migrate', (backing) => {
       ]);
       expect((await run('migrate', '--apply', '--accept-changes')).code).toBe(0);
       expect(await holder()).toBe('linkspan-0');
-      const now = identities(await inventory(clusters));
-      expect(now).toMatchObject(identities(seeded));
-      expect(Object.keys(now)).toContain('Service shop/new-west');
+      const isNew = async (): Promise<boolean> => 'Service shop/new-west' in identities(await inventory(clusters));
+      await eventually('the operator has made the mirror', isNew);
+      expect(identities(await inventory(clusters))).toMatchObject(identities(seeded));
     },
     SLOW_MS,
   );

@@ -1,0 +1,38 @@
+/**
+ * What a user has confirmed of a loss (rule E6), as the Lease of the Link records it before any of it is deleted: whoever
+ * leads next goes on with the deletions, and holds none of them anew. It counts only while the Link still has the
+ * confirmation.
+ */
+import type { LinkSettings } from '../../crds/index.ts';
+import { Annotation } from '../../crds/wire.ts';
+import type { Lease } from '../kube/objects.ts';
+import type { LeaseNotes } from '../runtime/lease-record.ts';
+import type { Digest } from '../target/confirmed.ts';
+import { type Note, noteOf, readNote } from './lease-notes.ts';
+
+/** Of at most twelve thousand keys: what is confirmed beyond that is held anew after a restart. */
+const NOTE: Note = { annotation: Annotation.confirmed, maxLength: 65_536 };
+
+const BYTES = 4;
+
+type Link = Pick<LinkSettings, 'uid' | 'confirmPrune'>;
+
+/** Returns the annotation for a Lease: {@link noteOf}. */
+export function confirmedRecordOf(
+  digests: ReadonlySet<Digest>,
+  { uid, confirmPrune }: Link,
+  leaseTransitions: number,
+): ReturnType<LeaseNotes> {
+  if (digests.size === 0 || confirmPrune === undefined) return noteOf(NOTE, undefined, leaseTransitions);
+  const bytes = Buffer.alloc(digests.size * BYTES);
+  for (const [at, digest] of [...digests].entries()) bytes.writeUInt32BE(digest, at * BYTES);
+  return noteOf(NOTE, { uid, confirmPrune, digests: bytes.toString('base64') }, leaseTransitions);
+}
+
+/** Returns what a Lease records as confirmed; nothing if that is not known to be of this Link, and to be so still. */
+export function readConfirmedRecord(lease: Lease, { uid, confirmPrune }: Link): readonly Digest[] {
+  const { confirmPrune: confirmed, digests } = readNote(NOTE, lease, uid) ?? {};
+  if (confirmed === undefined || confirmed !== confirmPrune || typeof digests !== 'string') return [];
+  const bytes = Buffer.from(digests, 'base64');
+  return Array.from({ length: Math.floor(bytes.length / BYTES) }, (_, at) => bytes.readUInt32BE(at * BYTES));
+}

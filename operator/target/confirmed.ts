@@ -1,0 +1,42 @@
+/**
+ * The keys whose deletion the user has confirmed, until they are gone or exported again. They are kept as digests, so that
+ * whoever leads next can be told of ten thousand of them.
+ */
+import { createHash } from 'node:crypto';
+
+/** Of one key: 32 bits. That another key that is gone has the digest of one of ten thousand is two in a million. */
+export type Digest = number;
+
+const digestOf = (key: string): Digest => createHash('sha256').update(key).digest().readUInt32BE(0);
+
+export class Confirmed {
+  readonly #digests = new Set<Digest>();
+
+  get digests(): ReadonlySet<Digest> {
+    return this.#digests;
+  }
+
+  has(key: string): boolean {
+    return this.#digests.size > 0 && this.#digests.has(digestOf(key));
+  }
+
+  add(keys: Iterable<string>): void {
+    for (const key of keys) this.#digests.add(digestOf(key));
+  }
+
+  addDigests(digests: Iterable<Digest>): void {
+    for (const digest of digests) this.#digests.add(digest);
+  }
+
+  /** The target exports a key again: if it goes once more, that is another loss. */
+  forget(key: string): void {
+    if (this.#digests.size > 0) this.#digests.delete(digestOf(key));
+  }
+
+  /** Forgets all but these keys. */
+  retain(keys: Iterable<string>): void {
+    if (this.#digests.size === 0) return;
+    const kept = new Set([...keys].map(digestOf));
+    for (const digest of this.#digests) if (!kept.has(digest)) this.#digests.delete(digest);
+  }
+}
