@@ -96,46 +96,62 @@ const endpoints = (
   });
 };
 
-const slices = (scope: Construct, props: EndpointsObjectProps, family: 'IPv4' | 'IPv6'): readonly ApiObject[] => {
+const slices = (scope: Construct, props: EndpointsObjectProps, family: Family): readonly ApiObject[] => {
   const { name, namespace, labels, annotations, slicePrefix = name, isOfService = true } = props;
-  return props.subsets
+  return contentsOf(props.subsets, family).map(
+    ({ suffix, subset: { addresses, ports, state } }) =>
+      new ApiObject(scope, `EndpointSlice-${suffix}`, {
+        apiVersion: 'discovery.k8s.io/v1',
+        kind: 'EndpointSlice',
+        metadata: {
+          name: `${slicePrefix}-${suffix}`,
+          namespace,
+          labels: {
+            ...labels,
+            ...(isOfService && { [Label.serviceName]: name }),
+            [Label.endpointSliceManagedBy]: ENDPOINT_SLICE_MANAGER,
+          },
+          annotations,
+        },
+        addressType: family,
+        endpoints: addresses.map(({ ip, hostname, ready = state === 'ready' }) => ({
+          addresses: [ip],
+          conditions: { ready },
+          hostname,
+        })),
+        // Here the API server stores an unnamed port as "", other than in Endpoints.
+        ports: ports.map((port) => ({ ...endpointPort(port), name: port.name ?? '' })),
+      }),
+  );
+};
+
+type Family = 'IPv4' | 'IPv6';
+
+/** What one of several slices holds. */
+export interface SliceContent {
+  /** What its name ends with, after a dash. */
+  readonly suffix: string;
+  /** So many addresses as one slice holds, all of one family. */
+  readonly subset: EndpointsSubset;
+}
+
+/** Returns the slices that subsets are divided into, those of IPv4 first. */
+export const sliceContents = (subsets: readonly EndpointsSubset[]): readonly SliceContent[] =>
+  (['IPv4', 'IPv6'] as const).flatMap((family) => contentsOf(subsets, family));
+
+const contentsOf = (subsets: readonly EndpointsSubset[], family: Family): readonly SliceContent[] =>
+  subsets
     .map((subset) => ({
       ...subset,
       addresses: subset.addresses.filter(({ ip }) => isIPv6(ip) === (family === 'IPv6')),
     }))
     .filter(({ addresses }) => addresses.length > 0)
-    .flatMap(({ addresses, ports, state }, index) =>
-      fillSlices(state === 'absent' ? [] : ordered(addresses)).map(({ bits, addresses: listed }) => {
-        const suffix = [
-          family.toLowerCase(),
-          ...(index === 0 ? [] : [index + 1]),
-          ...(bits === '' ? [] : [`b${bits}`]),
-        ];
-        return new ApiObject(scope, `EndpointSlice-${suffix.join('-')}`, {
-          apiVersion: 'discovery.k8s.io/v1',
-          kind: 'EndpointSlice',
-          metadata: {
-            name: [slicePrefix, ...suffix].join('-'),
-            namespace,
-            labels: {
-              ...labels,
-              ...(isOfService && { [Label.serviceName]: name }),
-              [Label.endpointSliceManagedBy]: ENDPOINT_SLICE_MANAGER,
-            },
-            annotations,
-          },
-          addressType: family,
-          endpoints: listed.map(({ ip, hostname, ready = state === 'ready' }) => ({
-            addresses: [ip],
-            conditions: { ready },
-            hostname,
-          })),
-          // Here the API server stores an unnamed port as "", other than in Endpoints.
-          ports: ports.map((port) => ({ ...endpointPort(port), name: port.name ?? '' })),
-        });
+    .flatMap(({ addresses: all, ...subset }, index) =>
+      fillSlices(subset.state === 'absent' ? [] : ordered(all)).map(({ bits, addresses }) => {
+        const parts = [family.toLowerCase(), ...(index === 0 ? [] : [index + 1]), ...(bits === '' ? [] : [`b${bits}`])];
+        return { suffix: parts.join('-'), subset: { ...subset, addresses } };
       }),
     );
-};
 
 const endpointPort = ({ name, port, protocol = 'TCP', appProtocol }: EndpointPort) => ({
   name: name || undefined,

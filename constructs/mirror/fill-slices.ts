@@ -6,7 +6,7 @@
  * The name of a part changes when it is divided, so the slices of its halves are created before the old one is deleted,
  * and no address is missing in between.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Most endpoints in one slice: what Kubernetes' own controllers put into one. The API server accepts 1000. */
 export const MAX_ENDPOINTS = 100;
@@ -51,4 +51,13 @@ function divide<A>(bits: string, hashed: readonly Hashed<A>[]): readonly SlicePa
 
 const bitAt = (hash: Buffer, index: number): number => ((hash[index >> 3] ?? 0) >> (7 - (index & 7))) & 1;
 
-const hashOf = ({ hostname = '', ip }: Address): Buffer => createHash('sha256').update(`${hostname} ${ip}`).digest();
+const hashes = new WeakMap<Address, Buffer>();
+
+function hashOf(address: Address): Buffer {
+  let found = hashes.get(address);
+  if (found === undefined) {
+    const { hostname = '', ip } = address;
+    hashes.set(address, (found = hash('sha256', `${hostname} ${ip}`, 'buffer')));
+  }
+  return found;
+}

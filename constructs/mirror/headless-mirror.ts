@@ -10,7 +10,7 @@ import { mirrorName } from '../../crds/wire.ts';
 import { refuse } from '../common/invalid-props.ts';
 import { beside, readJsonProps } from '../common/props.ts';
 import { dnsLabel, ipAddress, portNumber } from '../common/prop-rules.ts';
-import { type EndpointsKind, endpointsObjects, type EndpointsSubset } from './endpoints.ts';
+import { type EndpointsKind, endpointsObjects, type EndpointsSubset, sliceContents } from './endpoints.ts';
 import { crossesGateway, type EndpointPort, type MirrorPort, portErrors, servicePorts } from './ports.ts';
 import { staticError, type StaticEndpointsProps } from './static-endpoints.ts';
 import {
@@ -116,6 +116,24 @@ export class HeadlessMirror extends Construct {
       : [];
   }
 }
+
+/** A part of the endpoints of a headless mirror that is one slice. */
+export interface HeadlessMirrorPart {
+  /** What the name of the slice ends with, after a dash. */
+  readonly suffix: string;
+  /** By itself, it is rendered as the first slice of the mirror. */
+  readonly subset: HeadlessMirrorSubset;
+}
+
+/**
+ * Divides the pods behind a headless mirror as {@link HeadlessMirror} does: who renders thousands of them again and again
+ * renders the parts that have changed.
+ */
+export const headlessMirrorParts = (subsets: readonly HeadlessMirrorSubset[]): readonly HeadlessMirrorPart[] =>
+  sliceContents(orderedSubsets(subsets)).map(({ suffix, subset: { addresses, ports } }) => ({
+    suffix,
+    subset: { ports, addresses: addresses.map(({ hostname = '', ip }) => ({ hostname, ip })) },
+  }));
 
 /** Ready subsets of the ports that cross a gateway, the one with the first hostname first. */
 const orderedSubsets = (subsets: readonly HeadlessMirrorSubset[]): readonly EndpointsSubset[] =>

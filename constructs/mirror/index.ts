@@ -21,6 +21,8 @@ export {
   HeadlessMirror,
   type HeadlessMirrorAddress,
   type HeadlessMirrorEndpoints,
+  type HeadlessMirrorPart,
+  headlessMirrorParts,
   type HeadlessMirrorProps,
   type HeadlessMirrorSubset,
 } from './headless-mirror.ts';

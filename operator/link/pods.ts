@@ -132,11 +132,14 @@ export class Pods {
     const leaving = new Set(left);
     // What the first lists take away is counted once all of them are complete (rule E6), and does not go one by one.
     const areNotWanted = wanted === NO_PODS && target.decides(key);
-    const released = mirrored.map((hostname) => {
+    const mayBeGone = (hostname: string): boolean => areNotWanted || leaving.has(hostname);
+    // While nothing is held or about to go, a pod that is there changes nothing: a Service may have thousands.
+    const concerned = losses.isIdle ? mirrored.filter(mayBeGone) : mirrored;
+    const released = concerned.map((hostname) => {
       const pod = podKey(key, hostname);
       if (wanted === undefined) return losses.forget(pod);
       if (wanted !== 'unknown' && wanted.has(hostname)) return losses.changed(pod, 'exported');
-      return (areNotWanted || leaving.has(hostname)) && losses.changed(pod, 'gone');
+      return mayBeGone(hostname) && losses.changed(pod, 'gone');
     });
     // The grace period begins now.
     this.departed(target, key);

@@ -10,7 +10,7 @@ import { describe } from '../kube/errors.ts';
 import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, type Resource, type Service, SERVICES } from '../kube/objects.ts';
 import type { Desired } from '../runtime/plan.ts';
 import { bytesOf } from './bytes.ts';
-import { gatewayEndpoints, refreshedEndpoints } from './gateway-endpoints.ts';
+import { gatewayEndpoints, gatewayEndpointsOf, refreshedEndpoints } from './gateway-endpoints.ts';
 import type { Claim, Resolved } from './names.ts';
 import type { Observed } from './observed.ts';
 import { indexOf } from './owned-index.ts';
@@ -120,6 +120,7 @@ function headless(
   const render = pods.begin(common(observed, shape.service));
   const parts: Manifests[] = [];
   const clusterIPs = new Map<string, string>();
+  const gatewayOf = gatewayEndpointsOf(observed, endpoints?.anyReady === true);
   for (const host of hostsOf(shape)) {
     const given = nameOf(host.hostname);
     if (given === undefined || 'lostTo' in given) {
@@ -133,7 +134,7 @@ function headless(
         hostname: host.hostname,
         name: given.name,
         ports: host.ports,
-        endpoints: gatewayEndpoints(observed, given.name, endpoints?.anyReady === true),
+        endpoints: gatewayOf(given.name),
       });
       if (rendered === undefined) return UNFINISHED;
       parts.push(writable(observed, given.name, rendered));
@@ -262,15 +263,21 @@ function desiredOf(objects: readonly ApiJson[]): DesiredObjects {
   return found;
 }
 
-const merged = (parts: readonly Manifests[]): Manifests => ({
-  namespaces: [],
-  services: parts.flatMap(({ services }) => services),
-  endpoints: parts.flatMap(({ endpoints }) => endpoints),
-  refusals: parts.flatMap(({ refusals }) => refusals),
-  isPartial: parts.some(({ isPartial }) => isPartial),
-  isBlocked: parts.some(({ isBlocked }) => isBlocked),
-  bytes: parts.reduce((sum, { bytes = 0 }) => sum + bytes, 0),
-});
+function merged(parts: readonly Manifests[]): Manifests {
+  const services: Desired[] = [];
+  const endpoints: Desired[] = [];
+  const refusals: Refusal[] = [];
+  let [isPartial, isBlocked, bytes] = [false, false, 0];
+  for (const part of parts) {
+    services.push(...part.services);
+    endpoints.push(...part.endpoints);
+    refusals.push(...part.refusals);
+    isPartial ||= part.isPartial;
+    isBlocked ||= part.isBlocked;
+    bytes += part.bytes ?? 0;
+  }
+  return { namespaces: [], services, endpoints, refusals, isPartial, isBlocked, bytes };
+}
 
 const namespaceManifest = (name: string, cluster: string): Desired => ({
   of: NAMESPACES,

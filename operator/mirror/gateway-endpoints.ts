@@ -11,7 +11,7 @@ import {
 } from '../../constructs/mirror/index.ts';
 import { Annotation } from '../../crds/wire.ts';
 import type { ObjectMeta, Service } from '../kube/objects.ts';
-import type { Observed, OwnedObjects } from './observed.ts';
+import type { GatewayView, Observed, OwnedObjects } from './observed.ts';
 import { indexOf } from './owned-index.ts';
 import type { StayingRender } from './rendered.ts';
 
@@ -35,8 +35,7 @@ interface Live {
  */
 export function gatewayEndpoints({ link, gateway, owned }: Observed, name: string, ready: boolean): GatewayEndpoints {
   const { port = 0, identity, addresses = [], alive, wasAlive } = gateway ?? {};
-  const isKnown = addresses.length > 0 && alive !== undefined;
-  const live = isKnown ? [] : gatewaysOf(owned, name);
+  const live = isGatewayKnown(gateway) ? [] : gatewaysOf(owned, name);
   const listed = live.flatMap((each) => each.addresses);
   return {
     addresses: addresses.length > 0 ? addresses : listed,
@@ -46,6 +45,17 @@ export function gatewayEndpoints({ link, gateway, owned }: Observed, name: strin
     ready,
     kind: link.endpointsKind,
   };
+}
+
+/** Whether the endpoints of all Services are the same, whatever they have now. */
+const isGatewayKnown = (gateway: GatewayView | undefined): boolean =>
+  (gateway?.addresses ?? []).length > 0 && gateway?.alive !== undefined;
+
+/** Returns {@link gatewayEndpoints} by the name of each of many Services: one object while they are the same for all. */
+export function gatewayEndpointsOf(observed: Observed, ready: boolean): (name: string) => GatewayEndpoints {
+  if (!isGatewayKnown(observed.gateway)) return (name) => gatewayEndpoints(observed, name, ready);
+  const same = gatewayEndpoints(observed, observed.name, ready);
+  return () => same;
 }
 
 /**

@@ -56,6 +56,11 @@ interface Contender {
   readonly claim: Claim;
 }
 
+/** Those who claim one name. */
+type Contenders = ReadonlySet<Contender>;
+
+const NOBODY: Contenders = new Set();
+
 /** A cluster whose claims count. */
 interface Party {
   readonly seniority: Seniority;
@@ -68,8 +73,8 @@ interface Party {
 /** The claims on local names of all clusters that are served. */
 export class NameClaims {
   readonly #parties = new Map<string, Party>();
-  /** `namespace/name` → contenders. */
-  readonly #contenders = new Map<string, Set<Contender>>();
+  /** By namespace and name. */
+  readonly #contenders = new Map<string, Map<string, Set<Contender>>>();
 
   /**
    * Lets a cluster take part.
@@ -103,29 +108,32 @@ export class NameClaims {
     const party = this.#parties.get(owner.cluster);
     if (party === undefined) return;
     const before = party.claims.get(owner.key);
-    if (before !== undefined && before.namespace === namespace && sameClaims(before.claims, claims)) return;
-    const touched = new Set<string>();
-    if (before !== undefined) this.#remove(owner, before.namespace, before.claims, touched);
+    const [was, is] = before?.namespace === namespace ? [before.claims, claims] : [[], []];
+    const touched = new Set<Contenders>();
+    for (const claim of without(before?.claims ?? [], is)) this.#remove(before?.namespace ?? namespace, claim, touched);
     if (claims.length === 0) party.claims.delete(owner.key);
     else party.claims.set(owner.key, { namespace, claims });
-    for (const claim of claims) this.#enter(namespace, claim, touched);
+    for (const claim of without(claims, was)) this.#enter(namespace, claim, touched);
     this.#notify(owner, touched);
   }
 
   /** Returns the name that a claim gets; undefined if it has no valid name. */
   resolve(namespace: string, claim: Claim): Resolved | undefined {
+    const places = this.#contenders.get(namespace);
+    const [first = ''] = claim.names;
+    if (isAlone(places?.get(first), claim)) return { name: first };
     let lostTo: Claim | undefined;
     for (const [rank, name] of claim.names.entries()) {
-      const winner = this.#winner(`${namespace}/${name}`, { rank, claim });
+      const winner = this.#winner(places?.get(name) ?? NOBODY, { rank, claim });
       if (winner.claim === claim) return { name };
       lostTo = winner.claim;
     }
     return lostTo && { lostTo };
   }
 
-  #winner(place: string, own: Contender): Contender {
+  #winner(contenders: Contenders, own: Contender): Contender {
     let best = own;
-    for (const contender of this.#contenders.get(place) ?? []) {
+    for (const contender of contenders) {
       if (!isSame(contender.claim, own.claim) && this.#beats(contender, best)) best = contender;
     }
     return best;
@@ -141,31 +149,33 @@ export class NameClaims {
     return compare(ageOf(a.claim), ageOf(b.claim)) < 0;
   }
 
-  #enter(namespace: string, claim: Claim, touched: Set<string>): void {
+  #enter(namespace: string, claim: Claim, touched: Set<Contenders>): void {
+    const places = this.#contenders.get(namespace) ?? new Map<string, Set<Contender>>();
+    this.#contenders.set(namespace, places);
     for (const [rank, name] of claim.names.entries()) {
-      const place = `${namespace}/${name}`;
-      const contenders = this.#contenders.get(place) ?? new Set<Contender>();
+      const contenders = places.get(name) ?? new Set<Contender>();
       contenders.add({ rank, claim });
-      this.#contenders.set(place, contenders);
-      touched.add(place);
+      places.set(name, contenders);
+      touched.add(contenders);
     }
   }
 
-  #remove(owner: ClaimOwner, namespace: string, claims: readonly Claim[], touched: Set<string>): void {
-    for (const place of new Set(claims.flatMap(({ names }) => names.map((name) => `${namespace}/${name}`)))) {
-      const contenders = this.#contenders.get(place);
-      for (const contender of contenders ?? []) {
-        if (isSameOwner(contender.claim.owner, owner)) contenders?.delete(contender);
-      }
-      if (contenders?.size === 0) this.#contenders.delete(place);
-      else touched.add(place);
+  #remove(namespace: string, claim: Claim, touched: Set<Contenders>): void {
+    const places = this.#contenders.get(namespace);
+    for (const name of claim.names) {
+      const contenders = places?.get(name);
+      if (contenders === undefined) continue;
+      for (const contender of contenders) if (isSame(contender.claim, claim)) contenders.delete(contender);
+      touched.add(contenders);
+      if (contenders.size === 0) places?.delete(name);
     }
+    if (places?.size === 0) this.#contenders.delete(namespace);
   }
 
-  #notify(owner: ClaimOwner, touched: ReadonlySet<string>): void {
+  #notify(owner: ClaimOwner, touched: Iterable<Contenders>): void {
     const affected = new Map<string, Set<string>>();
-    for (const place of touched) {
-      for (const { claim } of this.#contenders.get(place) ?? []) {
+    for (const contenders of touched) {
+      for (const { claim } of contenders) {
         if (isSameOwner(claim.owner, owner)) continue;
         const keys = affected.get(claim.owner.cluster) ?? new Set<string>();
         affected.set(claim.owner.cluster, keys.add(claim.owner.key));
@@ -197,18 +207,22 @@ function compare(a: readonly string[], b: readonly string[]): number {
   return 0;
 }
 
-function sameClaims(a: readonly Claim[], b: readonly Claim[]): boolean {
-  return (
-    a.length === b.length &&
-    a.every((claim, index) => {
-      const other = b[index];
-      if (other === claim) return true;
-      return (
-        other !== undefined &&
-        other.hostname === claim.hostname &&
-        other.since === claim.since &&
-        other.names.join() === claim.names.join()
-      );
-    })
-  );
+/** Whether nobody else claims a name. */
+function isAlone(contenders: Contenders | undefined, claim: Claim): boolean {
+  if (contenders?.size !== 1) return false;
+  for (const contender of contenders) return isSame(contender.claim, claim);
+  return false;
 }
+
+/** Returns those of the claims that are not among others. */
+function without(claims: readonly Claim[], others: readonly Claim[]): readonly Claim[] {
+  if (claims.length === 0 || others.length === 0) return claims;
+  const byHostname = new Map(others.map((claim) => [claim.hostname, claim]));
+  return claims.filter((claim) => {
+    const other = byHostname.get(claim.hostname);
+    return other !== claim && (other === undefined || !isAlike(claim, other));
+  });
+}
+
+const isAlike = (a: Claim, b: Claim): boolean =>
+  isSame(a, b) && a.since === b.since && a.names.join() === b.names.join();

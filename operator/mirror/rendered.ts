@@ -9,13 +9,10 @@ import {
   EndpointMirror,
   type EndpointsObjectProps,
   endpointsObjects,
-  HeadlessMirror,
   podMetadata,
   render,
 } from '../../constructs/mirror/index.ts';
-
-/** Props that all pods of a Service have in common. */
-export type SharedProps = Omit<HeadlessMirrorProps, 'endpoints'>;
+import { RenderedHeadless, type SharedProps } from './rendered-headless.ts';
 
 /** Props of the endpoint mirror of one pod. */
 export interface PodProps extends Pick<EndpointMirrorProps, 'hostname' | 'ports'> {
@@ -45,7 +42,7 @@ interface OfPod {
 interface OfService {
   readonly shared: string;
   readonly pods: Map<string, OfPod>;
-  mirror?: OfProps;
+  readonly mirror: RenderedHeadless;
 }
 
 /** Objects, and the props that they were rendered from, as JSON. */
@@ -89,7 +86,8 @@ export class Rendered {
     const ofPods = { ...given, ...podMetadata(given) };
     const shared = JSON.stringify({ ...ofPods, remoteResourceVersion: undefined });
     const before = this.#services.get(key);
-    const known: OfService = before?.shared === shared ? before : { shared, pods: new Map() };
+    const known: OfService =
+      before?.shared === shared ? before : { shared, pods: new Map(), mirror: new RenderedHeadless() };
     this.#services.set(key, known);
     return new ServiceRender(given, ofPods, known, this.#isTurnOver);
   }
@@ -134,12 +132,7 @@ export class ServiceRender {
   /** Returns the headless mirror, and forgets the pods that were not asked for. */
   mirror(endpoints: HeadlessMirrorProps['endpoints']): readonly ApiJson[] {
     for (const hostname of this.#known.pods.keys()) if (!this.#asked.has(hostname)) this.#known.pods.delete(hostname);
-    const props = JSON.stringify([this.#shared, endpoints]);
-    if (this.#known.mirror?.props !== props) {
-      const objects = render((chart) => new HeadlessMirror(chart, 'rendered', { ...this.#shared, endpoints }));
-      this.#known.mirror = { props, objects };
-    }
-    return this.#known.mirror.objects;
+    return this.#known.mirror.objects(this.#shared, endpoints);
   }
 
   #renderPod(given: PodProps): Result | undefined {

@@ -57,14 +57,14 @@ function readAnew(service: Service, slices: readonly EndpointSlice[]): TargetEnd
   let any = false;
   let anyReady = false;
   for (const { isReady, hostname, ports, portsKey } of listings(service, slices)) {
-    const listed = publishAll || isReady;
+    const isListed = publishAll || isReady;
     any = true;
-    anyReady ||= listed;
-    if (hostname === undefined || !isDnsLabel(hostname)) continue;
+    anyReady ||= isListed;
+    if (hostname === undefined) continue;
     const known = hosts.get(hostname);
     const merged = known === undefined ? ports : mergePorts(known.ports, ports);
-    hosts.set(hostname, { hostname, listed: listed || known?.listed === true, ports: merged });
-    if (!listed) continue;
+    hosts.set(hostname, { hostname, listed: isListed || known?.listed === true, ports: merged });
+    if (!isListed) continue;
     const own = known === undefined ? ports : ports.filter((port) => isAmong(merged, port));
     // Another slice tells all of them.
     if (own.length === 0 && ports.length > 0) continue;
@@ -84,6 +84,7 @@ function readAnew(service: Service, slices: readonly EndpointSlice[]): TargetEnd
 /** One endpoint as a slice lists it. */
 interface Listing {
   readonly isReady: boolean;
+  /** Undefined also if it is none that a pod can have. */
   readonly hostname: string | undefined;
   readonly ports: readonly EndpointPort[];
   readonly portsKey: string;
@@ -91,18 +92,29 @@ interface Listing {
 
 /** Returns what slices list, those first that count where two tell different ports of one pod: {@link newestFirst}. */
 function listings(service: Service, slices: readonly EndpointSlice[]): readonly Listing[] {
-  const all: Listing[] = [];
-  for (const slice of newestFirst(slices)) {
-    // Addresses that are host names are not routed to.
-    if (slice.addressType === 'FQDN') continue;
-    const ports = endpointPorts(slice, service);
-    const portsKey = JSON.stringify(ports);
-    for (const { conditions, hostname } of slice.endpoints ?? []) {
-      // The API defines an absent `ready` as ready.
-      all.push({ isReady: conditions?.ready ?? true, hostname, ports, portsKey });
-    }
-  }
+  // Addresses that are host names are not routed to.
+  const all = newestFirst(slices)
+    .filter(({ addressType }) => addressType !== 'FQDN')
+    .flatMap((slice) => listingsOf(service, slice));
   return [...all.filter(({ isReady }) => isReady), ...all.filter(({ isReady }) => !isReady)];
+}
+
+/** What was last read of a slice. */
+const listed = new WeakMap<EndpointSlice, { readonly service: Service; readonly listings: readonly Listing[] }>();
+
+/** Returns what one slice lists; read once, since an event of one pod changes one slice of many. */
+function listingsOf(service: Service, slice: EndpointSlice): readonly Listing[] {
+  const before = listed.get(slice);
+  if (before?.service === service) return before.listings;
+  const ports = endpointPorts(slice, service);
+  const portsKey = JSON.stringify(ports);
+  const listings = (slice.endpoints ?? []).map(({ conditions, hostname }): Listing => {
+    const isOfPod = hostname !== undefined && isDnsLabel(hostname);
+    // The API defines an absent `ready` as ready.
+    return { isReady: conditions?.ready ?? true, hostname: isOfPod ? hostname : undefined, ports, portsKey };
+  });
+  listed.set(slice, { service, listings });
+  return listings;
 }
 
 /**

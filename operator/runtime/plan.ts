@@ -44,10 +44,12 @@ export const idOf = (of: Resource, object: KubeObject): string => `${of.plural}/
  * an object that replaces another under a new name exists before the old one is deleted.
  */
 export function plan(desired: readonly Desired[], owned: readonly Owned[]): readonly Action[] {
-  const live = new Map(owned.map(({ of, object }) => [idOf(of, object), object]));
+  const { rest, others } = unsettled(desired, owned);
+  if (rest.length === 0 && others.length === 0) return [];
+  const live = new Map(others.map(({ of, object }) => [idOf(of, object), object]));
   const wanted = new Set<string>();
   const writes: Action[] = [];
-  for (const each of desired) {
+  for (const each of rest) {
     const id = idOf(each.of, each.object);
     wanted.add(id);
     const current = live.get(id);
@@ -57,10 +59,20 @@ export function plan(desired: readonly Desired[], owned: readonly Owned[]): read
       writes.push({ op: 'update', live: current, ...each });
     }
   }
-  const deletions = owned
+  const deletions = others
     .filter(({ of, object }) => !wanted.has(idOf(of, object)))
     .map(({ of, object }): Action => ({ op: 'delete', of, object }));
   return [...writes, ...deletions];
+}
+
+/** What has to be looked at: mostly all but a few of thousands of pods are as they were found to be before. */
+function unsettled(desired: readonly Desired[], owned: readonly Owned[]) {
+  const there = new Set(owned.map(({ object }) => object));
+  const rest = desired.filter(({ object }) => {
+    const live = settled.get(object);
+    return live === undefined || !there.delete(live);
+  });
+  return { rest, others: there.size === 0 ? [] : owned.filter(({ object }) => there.has(object)) };
 }
 
 /** The live object that each desired one was last found equivalent to. */

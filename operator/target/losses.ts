@@ -75,6 +75,11 @@ export class Losses {
     return `${this.#held.size}-${createHash('sha256').update(text).digest('hex').slice(0, HASH_DIGITS)}`;
   }
 
+  /** Whether nothing is held, was confirmed or is about to go: what the target exports changes nothing then. */
+  get isIdle(): boolean {
+    return this.#held.size === 0 && this.#leaving.size === 0 && this.confirmed.digests.size === 0;
+  }
+
   isHeld(key: string): boolean {
     return this.#held.has(key);
   }

@@ -1248,7 +1248,7 @@ export const LINK: readonly Defect[] = [
     ...PODS,
     name: 'a pod that a watch reported as gone is held when a list comes',
     rule: 'E6',
-    find: "return (areNotWanted || leaving.has(hostname)) && losses.changed(pod, 'gone');",
+    find: "return mayBeGone(hostname) && losses.changed(pod, 'gone');",
     replace: 'return false;',
   },
   {

@@ -80,3 +80,27 @@ it.each(['complete', 'not complete'])(
     expect(hostnames.every((hostname) => losses.isHeld(podKey('shop/a', hostname)))).toBe(true);
   },
 );
+
+it('a pod that is back is not among those that a watch reported as gone (E6)', () => {
+  const hostnames = Array.from({ length: 12 }, (_, index) => `a-${index}`);
+  const services = hostnames.map((hostname) => mirrorOf(hostname, 'a'));
+  let listed = hostnames;
+  const target = {
+    get: () => ({ service: headlessService(), mode: 'gateway' }),
+    decides: () => true,
+    slicesOf: () => [targetSlice(listed.map((hostname) => ({ hostname })))],
+    lacksPod: () => false,
+  } as unknown as TargetView;
+  const source = { keysOf: () => new Set(['shop/a']), ownedBy: () => ({ ...NOTHING_OWNED, services }) };
+  const losses = new Losses();
+  const options = { cluster: 'west', source, losses, graceMs: 0, maxServicePods: 1_000, isHeadless: () => true };
+  const pods = new Pods(options);
+  listed = hostnames.slice(1);
+  pods.changed(target, 'shop/a', ['a-0']);
+  listed = hostnames;
+  pods.changed(target, 'shop/a', []);
+  listed = [];
+  const states = pods.states(target);
+  losses.relisted(new Set(states.keys()), (key) => states.get(key), undefined);
+  expect([losses.count, losses.isHeld(podKey('shop/a', 'a-0'))]).toEqual([12, true]);
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { type KubeObject, SERVICES } from '../../../operator/kube/objects.ts';
+import { type Action, plan } from '../../../operator/runtime/plan.ts';
+
+type Labelled = Readonly<Record<string, string>>;
+
+const serviceNamed = (name: string, labels: Labelled = {}, live = {}): KubeObject =>
+  ({ metadata: { name, namespace: 'shop', labels, ...live }, spec: { ports: [{ port: 80 }] } }) as KubeObject;
+
+const of = SERVICES;
+const wanted = ['a', 'b', 'c'].map((name) => ({ of, object: serviceNamed(name) }));
+const ours = ['a', 'b', 'c'].map((name) => ({
+  of,
+  object: serviceNamed(name, {}, { uid: name, resourceVersion: '7' }),
+}));
+
+const brief = (actions: readonly Action[]): readonly string[] =>
+  actions.map(({ op, object }) => `${op} ${object.metadata.name}`);
+
+describe('what is as it should be (B4)', () => {
+  it('needs nothing, however often it is looked at', () => {
+    expect([1, 2, 3].map(() => brief(plan(wanted, ours)))).toEqual([[], [], []]);
+  });
+
+  it('is changed back, made again or taken away when something of it is not so any more', () => {
+    plan(wanted, ours);
+    const edited = { of, object: serviceNamed('b', { by: 'somebody' }, { uid: 'b', resourceVersion: '8' }) };
+    expect(brief(plan(wanted, [ours[0]!, edited, ours[2]!]))).toEqual(['update b']);
+    expect(brief(plan(wanted, [ours[0]!, ours[2]!]))).toEqual(['create b']);
+    expect(brief(plan([wanted[0]!, wanted[2]!], ours))).toEqual(['delete b']);
+    expect(brief(plan([{ of, object: serviceNamed('d') }, ...wanted.slice(1)], ours))).toEqual([
+      'create d',
+      'delete a',
+    ]);
+    expect(brief(plan([], ours))).toEqual(['delete a', 'delete b', 'delete c']);
+  });
+
+  it('is found again once it is as it was', () => {
+    plan(wanted, ours);
+    const elsewhere = ours.map(({ object }) => ({ of, object: { ...object } }));
+    expect(brief(plan(wanted, elsewhere))).toEqual([]);
+    expect(brief(plan(wanted, ours))).toEqual([]);
+  });
+});
