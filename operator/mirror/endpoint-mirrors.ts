@@ -4,18 +4,21 @@ import { isDnsLabel } from '../../crds/names.ts';
 import { Annotation, Label } from '../../crds/wire.ts';
 import type { Service } from '../kube/objects.ts';
 import type { OwnedObjects } from './observed.ts';
+import { onceEach } from './owned-index.ts';
 
 /** Returns the ports of each pod that has an endpoint mirror, by hostname. */
-export function endpointMirrors({
+export const endpointMirrors = ({
   services,
-}: Pick<OwnedObjects, 'services'>): ReadonlyMap<string, readonly EndpointPort[]> {
+}: Pick<OwnedObjects, 'services'>): ReadonlyMap<string, readonly EndpointPort[]> => portsByHostname(services);
+
+const portsByHostname = onceEach((services: readonly Service[]) => {
   const found = new Map<string, readonly EndpointPort[]>();
   for (const service of services) {
     const { hostname, ports } = podOf(service);
     if (hostname !== undefined) found.set(hostname, ports);
   }
   return found;
-}
+});
 
 /** The pod that a Service stands for. */
 interface Pod {

@@ -1,6 +1,6 @@
 /** What we own for one target Service, found by name: a headless Service may have thousands of endpoint mirrors. */
 import { Label } from '../../crds/wire.ts';
-import type { Endpoints, EndpointSlice, Service } from '../kube/objects.ts';
+import type { Endpoints, EndpointSlice, KubeObject, Service } from '../kube/objects.ts';
 import type { OwnedObjects } from './observed.ts';
 
 export interface OwnedIndex {
@@ -12,17 +12,28 @@ export interface OwnedIndex {
   readonly slices: ReadonlyMap<string, readonly EndpointSlice[]>;
 }
 
-const indexes = new WeakMap<OwnedObjects, OwnedIndex>();
+/** Returns the index of what is owned; that of a list is made once. */
+export const indexOf = ({ services, endpoints, slices }: OwnedObjects): OwnedIndex => ({
+  services: servicesByName(services),
+  endpoints: endpointsByName(endpoints),
+  slices: slicesByService(slices),
+});
 
-/** Returns the index of what is owned; it is made once. */
-export function indexOf(owned: OwnedObjects): OwnedIndex {
-  const known = indexes.get(owned);
-  if (known !== undefined) return known;
-  const index = {
-    services: new Map(owned.services.map((service) => [service.metadata.name, service])),
-    endpoints: new Map(owned.endpoints.map((endpoints) => [endpoints.metadata.name, endpoints])),
-    slices: Map.groupBy(owned.slices, ({ metadata }) => metadata.labels?.[Label.serviceName] ?? ''),
+const servicesByName = onceEach((services: readonly Service[]) => byName(services));
+const endpointsByName = onceEach((endpoints: readonly Endpoints[]) => byName(endpoints));
+const slicesByService = onceEach((slices: readonly EndpointSlice[]) =>
+  Map.groupBy(slices, ({ metadata }) => metadata.labels?.[Label.serviceName] ?? ''),
+);
+
+const byName = <T extends KubeObject>(objects: readonly T[]): ReadonlyMap<string, T> =>
+  new Map(objects.map((object) => [object.metadata.name, object]));
+
+/** Returns a function that is asked once for each list. */
+export function onceEach<T extends object, R>(read: (list: readonly T[]) => R): (list: readonly T[]) => R {
+  const known = new WeakMap<readonly T[], R>();
+  return (list) => {
+    const found = known.get(list) ?? read(list);
+    known.set(list, found);
+    return found;
   };
-  indexes.set(owned, index);
-  return index;
 }

@@ -6,19 +6,31 @@
 /** The values that an object is filed under, by the name of the index. */
 export type IndexFunctions<T> = Readonly<Record<string, (object: T) => readonly string[]>>;
 
+/** A list that is longer is kept until it changes: what is made of it then is made once. */
+const LONG = 16;
+
 export class Indexes<T> {
   readonly #functions: IndexFunctions<T>;
   /** Index name → value → key → object. */
   readonly #filed = new Map<string, Map<string, Map<string, T>>>();
+  /** Long lists of what is filed, as they are now. */
+  readonly #lists = new WeakMap<Map<string, T>, readonly T[]>();
 
   constructor(functions: IndexFunctions<T>) {
     this.#functions = functions;
     for (const name of Object.keys(functions)) this.#filed.set(name, new Map());
   }
 
-  /** The objects that an index files under a value. @throws Error if there is no index of that name */
+  /**
+   * The objects that an index files under a value; the same list while it is long and does not change.
+   * @throws Error if there is no index of that name
+   */
   by(name: string, value: string): readonly T[] {
-    return [...(this.#index(name).get(value)?.values() ?? [])];
+    const filed = this.#index(name).get(value);
+    if (filed === undefined) return [];
+    const list = this.#lists.get(filed) ?? [...filed.values()];
+    if (list.length > LONG) this.#lists.set(filed, list);
+    return list;
   }
 
   /** The values that an index files anything under. @throws Error if there is no index of that name */
@@ -32,13 +44,16 @@ export class Indexes<T> {
       const index = this.#index(name);
       for (const value of before === undefined ? [] : valuesOf(before)) {
         const filed = index.get(value);
-        filed?.delete(key);
-        if (filed?.size === 0) index.delete(value);
+        if (filed === undefined) continue;
+        filed.delete(key);
+        this.#lists.delete(filed);
+        if (filed.size === 0) index.delete(value);
       }
       if (after === undefined) continue;
       for (const value of valuesOf(after)) {
         const filed = index.get(value) ?? new Map<string, T>();
         filed.set(key, after);
+        this.#lists.delete(filed);
         index.set(value, filed);
       }
     }

@@ -158,4 +158,20 @@ export const REVIEWED: readonly Defect[] = [
       'test/operator/target/losses.test.ts',
     ],
   },
+  {
+    name: 'a long list of an index lacks what came later',
+    file: 'operator/runtime/indexes.ts',
+    rule: 'H7',
+    find: 'filed.set(key, after); this.#lists.delete(filed);',
+    replace: 'filed.set(key, after);',
+    tests: ['test/operator/runtime/store.test.ts'],
+  },
+  {
+    name: 'a long list of an index still has what is gone',
+    file: 'operator/runtime/indexes.ts',
+    rule: 'H7',
+    find: 'filed.delete(key); this.#lists.delete(filed);',
+    replace: 'filed.delete(key);',
+    tests: ['test/operator/runtime/store.test.ts'],
+  },
 ];

@@ -373,7 +373,7 @@ export const RUNTIME: readonly Defect[] = [
   {
     ...INDEXES,
     name: 'an index still finds what has changed or gone',
-    find: 'filed?.delete(key);',
+    find: 'filed.delete(key);',
     replace: '',
   },
   {

@@ -136,6 +136,20 @@ describe("a store's indexes", () => {
     expect([names('x'), names('y')]).toEqual([[], ['c']]);
   });
 
+  it('give a long list once, and another one when something of it changes', () => {
+    const { store } = setUp();
+    listed(store, ...Array.from({ length: 40 }, (_, at) => object(`a-${at}`, '1', { app: at < 30 ? 'x' : 'y' })));
+    const [x, y] = [store.by('app', 'x'), store.by('app', 'y')];
+    expect([store.by('app', 'x') === x, x.length, y.length]).toEqual([true, 30, 10]);
+    store.sink().applied(object('a-3', '2', { app: 'x' }));
+    expect(store.by('app', 'x').map(({ metadata }) => metadata.resourceVersion)).toContain('2');
+    const names = (): readonly string[] => store.by('app', 'x').map(({ metadata }) => metadata.name);
+    store.sink().applied(object('a-30', '2', { app: 'x' }));
+    expect([names().length, names().includes('a-30')]).toEqual([31, true]);
+    store.sink().removed(object('a-4', '3', { app: 'x' }));
+    expect([names().length, names().includes('a-4'), x.length]).toEqual([30, false, 30]);
+  });
+
   it('that are not there are a mistake in the program', () => {
     expect(() => setUp().store.by('nonsense', 'x')).toThrow('no index "nonsense"');
   });
