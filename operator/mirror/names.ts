@@ -54,6 +54,8 @@ export function endpointMirrorNames(hostname: string, service: string, cluster: 
 interface Contender {
   readonly rank: number;
   readonly claim: Claim;
+  /** What it comes to if nobody else claims the name. */
+  readonly alone: { readonly name: string };
 }
 
 /** Those who claim one name. */
@@ -121,11 +123,12 @@ export class NameClaims {
   resolve(namespace: string, claim: Claim): Resolved | undefined {
     const places = this.#contenders.get(namespace);
     const [first = ''] = claim.names;
-    if (isAlone(places?.get(first), claim)) return { name: first };
+    const alone = onlyOne(places?.get(first));
+    if (alone !== undefined && isSame(alone.claim, claim)) return alone.alone;
     let lostTo: Claim | undefined;
     for (const [rank, name] of claim.names.entries()) {
-      const winner = this.#winner(places?.get(name) ?? NOBODY, { rank, claim });
-      if (winner.claim === claim) return { name };
+      const winner = this.#winner(places?.get(name) ?? NOBODY, { rank, claim, alone: { name } });
+      if (winner.claim === claim) return winner.alone;
       lostTo = winner.claim;
     }
     return lostTo && { lostTo };
@@ -154,7 +157,7 @@ export class NameClaims {
     this.#contenders.set(namespace, places);
     for (const [rank, name] of claim.names.entries()) {
       const contenders = places.get(name) ?? new Set<Contender>();
-      contenders.add({ rank, claim });
+      contenders.add({ rank, claim, alone: { name } });
       places.set(name, contenders);
       touched.add(contenders);
     }
@@ -207,11 +210,11 @@ function compare(a: readonly string[], b: readonly string[]): number {
   return 0;
 }
 
-/** Whether nobody else claims a name. */
-function isAlone(contenders: Contenders | undefined, claim: Claim): boolean {
-  if (contenders?.size !== 1) return false;
-  for (const contender of contenders) return isSame(contender.claim, claim);
-  return false;
+/** Returns who claims a name, if it is one alone. */
+function onlyOne(contenders: Contenders | undefined): Contender | undefined {
+  if (contenders?.size !== 1) return undefined;
+  const [only] = contenders;
+  return only;
 }
 
 /** Returns those of the claims that are not among others. */

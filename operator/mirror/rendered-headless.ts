@@ -29,6 +29,9 @@ export class RenderedHeadless {
   /** By the suffixes of slices. */
   #parts: ReadonlyMap<string, OfProps> = new Map();
   #objects: readonly ApiJson[] = [];
+  /** All but the subsets, as JSON. */
+  #common = '';
+  #subsets: readonly HeadlessMirrorSubset[] = [];
   /** By hostname. */
   #addresses: ReadonlyMap<string, HeadlessMirrorAddress> = new Map();
 
@@ -38,6 +41,9 @@ export class RenderedHeadless {
    */
   objects(shared: SharedProps, endpoints: HeadlessMirrorEndpoints | undefined): readonly ApiJson[] {
     const text = JSON.stringify(shared);
+    const subsets = this.#known(endpoints?.subsets ?? []);
+    const common = `${text} ${JSON.stringify({ ...endpoints, subsets: endpoints && [] })}`;
+    if (common === this.#common && areSame(subsets, this.#subsets)) return this.#objects;
     const parts = new Map<string, OfProps>();
     const add = (suffix: string, given: HeadlessMirrorEndpoints | undefined): void => {
       const props = `${text} ${JSON.stringify(given)}`;
@@ -46,7 +52,7 @@ export class RenderedHeadless {
     };
     if (endpoints?.kind === 'slices') {
       add(WHOLE, undefined);
-      for (const { suffix, subset } of headlessMirrorParts(this.#known(endpoints.subsets))) {
+      for (const { suffix, subset } of headlessMirrorParts(subsets)) {
         add(suffix, { ...endpoints, subsets: [subset] });
       }
     } else add(WHOLE, endpoints);
@@ -54,6 +60,8 @@ export class RenderedHeadless {
     const isSame = objects.length === this.#objects.length && objects.every((each, at) => each === this.#objects[at]);
     if (!isSame) this.#objects = objects;
     this.#parts = parts;
+    this.#common = common;
+    this.#subsets = subsets;
     return this.#objects;
   }
 
@@ -71,6 +79,18 @@ export class RenderedHeadless {
     return same;
   }
 }
+
+/** Whether two lists hold the very same addresses, and ports of one value. */
+const areSame = (a: readonly HeadlessMirrorSubset[], b: readonly HeadlessMirrorSubset[]): boolean =>
+  a.length === b.length &&
+  a.every(({ addresses, ports }, at) => {
+    const other = b[at];
+    return (
+      addresses.length === other?.addresses.length &&
+      addresses.every((address, index) => address === other.addresses[index]) &&
+      JSON.stringify(ports) === JSON.stringify(other.ports)
+    );
+  });
 
 /** Renders one part of the mirror: the Service goes with the whole, and a slice gets its own name. */
 function rendered(shared: SharedProps, suffix: string, endpoints: HeadlessMirrorEndpoints | undefined) {

@@ -149,8 +149,9 @@ function endpointsOf({ slices, departed, owned }: Observed, service: Service): T
 function withoutSurplus(endpoints: TargetEndpoints, { admitsPod, departed, owned }: Observed): TargetEndpoints {
   const mirrored = endpointMirrors(owned);
   const stays = (hostname: string): boolean => departed.has(hostname) || mirrored.has(hostname);
-  const hosts = [...endpoints.hosts].filter(([hostname]) => stays(hostname) || admitsPod(hostname));
-  return { ...endpoints, hosts: new Map(hosts) };
+  const isWithin = (hostname: string): boolean => stays(hostname) || admitsPod(hostname);
+  if ([...endpoints.hosts.keys()].every(isWithin)) return endpoints;
+  return { ...endpoints, hosts: new Map([...endpoints.hosts].filter(([hostname]) => isWithin(hostname))) };
 }
 
 /** Leaves out the pods that are more than one Service may have. */
