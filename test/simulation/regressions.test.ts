@@ -257,16 +257,14 @@ const OF_FEDERATED_SERVICES: typeof REGRESSIONS = [
 const READY = [{ hostname: '', ready: true }];
 const HERE = { namespace: 'shop', name: 'web' } as const;
 
+const TO_WEST = { service: 'web', backends: [{ service: 'web-west' }, { service: 'web' }], holdDown: '5s' } as const;
+
 /** What all of the next ones begin with: requests go to the mirror of west, and else to the Service of this cluster. */
 const FAILED_OVER: readonly Command[] = [
   { do: 'put service', link: 'west', ...HERE, ...EXPORTED },
   { do: 'set pods', link: 'west', ...HERE, pods: READY },
   { do: 'put local', ...HERE, kind: 'clusterIP', ports: 0, pods: READY, member: false },
-  {
-    do: 'put failover',
-    ...HERE,
-    spec: { service: 'web', backends: [{ service: 'web-west' }, { service: 'web' }], holdDown: '5s' },
-  },
+  { do: 'put failover', ...HERE, spec: TO_WEST },
   { do: 'wait', ms: 35_000 },
 ];
 
@@ -290,6 +288,18 @@ const OF_FAILOVERS: typeof REGRESSIONS = [
       },
       { do: 'wait', ms: 35_000 },
       { do: 'put failover', ...HERE, spec: { service: 'web', backends: [{ service: 'web' }], holdDown: '5s' } },
+    ],
+  ],
+  [
+    'a route follows what is ready while the one of another kind that replaces it cannot be made (J3)',
+    [
+      { do: 'put failover', ...HERE, spec: { ...TO_WEST, routeKind: 'TCPRoute' } },
+      { do: 'wait', ms: 4000 },
+      { do: 'put route', namespace: 'shop', name: 'mine', kind: 'policy', parent: 'web' },
+      { do: 'put failover', ...HERE, spec: TO_WEST },
+      { do: 'wait', ms: 4000 },
+      { do: 'kill gateway', link: 'west' },
+      { do: 'wait', ms: 35_000 },
     ],
   ],
 ];

@@ -122,4 +122,20 @@ export const REVIEWED: readonly Defect[] = [
     replace: '',
     tests: ['test/operator/link/held.test.ts'],
   },
+  {
+    name: 'a route is left as it is while the one of another kind that replaces it cannot be there',
+    file: 'operator/failover/plan.ts',
+    rule: 'J3',
+    find: 'const others = isReplaced ? [] :',
+    replace: 'const others = [] as readonly Route[]; void',
+    tests: ['test/operator/failover/plan.test.ts', 'test/simulation/regressions.test.ts'],
+  },
+  {
+    name: 'a route goes before the one of another kind that replaces it is there',
+    file: 'operator/failover/plan.ts',
+    rule: 'J4',
+    find: 'const isReplaced = isPossible && own !== undefined;',
+    replace: 'const isReplaced = isPossible;',
+    tests: ['test/operator/failover/plan.test.ts'],
+  },
 ];
