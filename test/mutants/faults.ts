@@ -90,6 +90,7 @@ export const FAULTS: readonly Fault[] = [
     rule: 'J3',
     by: 'histories',
     defects: ['a route is left as it is while the one of another kind that replaces it cannot be there'],
+    needed: 420,
   },
   { rule: 'J4', defects: ["Linkerd's own HTTPRoutes are not looked at"] },
   { rule: 'J6', defects: ['two operators serve one ServiceFailover'] },
