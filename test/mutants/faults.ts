@@ -93,6 +93,11 @@ export const FAULTS: readonly Fault[] = [
     needed: 420,
   },
   { rule: 'J4', defects: ["Linkerd's own HTTPRoutes are not looked at"] },
+  {
+    rule: 'C3',
+    by: 'histories',
+    defects: ['a mirror that is kept keeps the selector that somebody has given it'],
+  },
   { rule: 'J6', defects: ['two operators serve one ServiceFailover'] },
   { rule: 'J6', defects: ['routes are written before another operator can see whose the ServiceFailover is'] },
   {

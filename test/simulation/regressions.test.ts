@@ -304,6 +304,22 @@ const OF_FAILOVERS: typeof REGRESSIONS = [
   ],
 ];
 
+/** The same where the source cluster has pods. */
+const OF_PODS: typeof REGRESSIONS = [
+  [
+    'a mirror whose deletion is held does not keep the selector that somebody has given it (C3, E6)',
+    [
+      { do: 'put many', link: 'west' },
+      { do: 'wait', ms: 4000 },
+      { do: 'lose all', link: 'west' },
+      { do: 'wait', ms: 35_000 },
+      { do: 'edit mirror', kind: 'Service', index: 1, how: 'selector' },
+      { do: 'edit mirror', kind: 'Service', index: 2, how: 'selector' },
+      { do: 'wait', ms: 15_000 },
+    ],
+  ],
+];
+
 /** The same of imports. */
 const OF_IMPORTS: readonly (readonly [string, readonly Command[]])[] = [
   [
@@ -366,6 +382,12 @@ test.each(OF_FAILOVERS)('%s', { timeout: 120_000 }, async (_, then) => {
   const commands = [...FAILED_OVER, ...then];
   const failover = { second: false };
   expect(await run({ endpoints: 'endpoints', commands, replicas: 1, clocks: [], failover }, 1)).toBeUndefined();
+});
+
+test.each(OF_PODS)('%s', { timeout: 120_000 }, async (_, commands) => {
+  for (const endpoints of ['endpoints', 'slices'] as const) {
+    expect(await run({ endpoints, commands, replicas: 1, clocks: [], hasPods: true }, 1)).toBeUndefined();
+  }
 });
 
 test.each(OF_A_LIMIT)('%s', { timeout: 120_000 }, async (_, commands) => {

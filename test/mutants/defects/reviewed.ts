@@ -30,8 +30,8 @@ export const REVIEWED: readonly Defect[] = [
     name: 'mirrors of a Service that is refused do not follow the gateway',
     file: 'operator/mirror/desired.ts',
     rule: 'C1',
-    find: "shape.existing === 'keep' ? refreshedEndpoints(observed, staying) : []",
-    replace: "shape.existing === 'keep' ? refreshedEndpoints(observed, staying).slice(0, 0) : []",
+    find: "...(shape.existing === 'keep' ? keptAs(observed, staying) : NOTHING),",
+    replace: "...(shape.existing === 'keep' ? { ...keptAs(observed, staying), endpoints: [] } : NOTHING),",
     tests: ['test/operator/mirror/desired.test.ts', 'test/operator/mirror/gateway-endpoints.test.ts'],
   },
   {
@@ -137,5 +137,21 @@ export const REVIEWED: readonly Defect[] = [
     find: 'const isReplaced = isPossible && own !== undefined;',
     replace: 'const isReplaced = isPossible;',
     tests: ['test/operator/failover/plan.test.ts'],
+  },
+  {
+    name: 'a mirror that is kept keeps the selector that somebody has given it',
+    file: 'operator/mirror/kept-services.ts',
+    rule: 'C3',
+    find: 'if (hasSelector(live) || type',
+    replace: 'if (type',
+    tests: ['test/operator/mirror/desired.test.ts', 'test/simulation/regressions.test.ts'],
+  },
+  {
+    name: 'an endpoint mirror is left as others have changed it while the pods of its Service are not known',
+    file: 'operator/mirror/desired.ts',
+    rule: 'C3',
+    find: 'services: [...rendered.services, ...services],',
+    replace: 'services: [...rendered.services, ...services.slice(0, 0)],',
+    tests: ['test/operator/mirror/desired.test.ts'],
   },
 ];
