@@ -243,7 +243,8 @@ export class Failovers {
   #apply(observed: ObservedFailover, decision: Decision, signal: AbortSignal): Promise<Pass<Finding>> {
     const owned = observed.owned.map((object) => ({ of: ROUTES[object.kind], object }));
     const retain = (_: unknown, object: KubeObject): boolean => decision.kept.includes(object as Route);
-    const goal = { steps: [{ desired: decision.routes, owned }], isPartial: false, isBlocked: false, retain };
+    const { routes, isPartial } = decision;
+    const goal = { steps: [{ desired: routes, owned }], isPartial, isBlocked: false, retain };
     return takeStep(goal, { applier: this.#applier, conflictRetryMs: RETRY_MS, texts: TEXTS }, signal);
   }
 

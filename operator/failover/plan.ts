@@ -17,6 +17,8 @@ export interface Decision {
   readonly routes: readonly Desired[];
   /** Routes of ours that are not among them, and stay. */
   readonly kept: readonly Route[];
+  /** Whether routes go once those are there that replace them. */
+  readonly isPartial: boolean;
   /** In the order of the settings. */
   readonly readiness: readonly Readiness[];
   /** The weight of each backend in the first route that has it, in the order of the settings. */
@@ -53,8 +55,9 @@ export function decideFailover(observed: ObservedFailover, nowMs: number): Decis
   );
   const due = plans.flatMap(({ dueMs }) => (dueMs === undefined ? [] : [dueMs]));
   return {
-    routes: plans.flatMap(({ desired }) => (desired === undefined ? [] : [desired])),
+    routes: plans.flatMap(({ desired }) => desired),
     kept: owned.filter((each) => isKept(observed, each, plans)),
+    isPartial: plans.some(({ isReplacing }) => isReplacing),
     readiness,
     weights,
     ofBackends: backendFinding(observed, ports),
@@ -66,7 +69,13 @@ export function decideFailover(observed: ObservedFailover, nowMs: number): Decis
 interface PortPlan {
   readonly port: number;
   readonly kind: RouteKind;
-  readonly desired: Desired | undefined;
+  /** The route of this kind if there can be one, and those of other kinds until it is there. */
+  readonly desired: readonly Desired[];
+  /** Whether the route is there, and may be written: those of other kinds go. */
+  readonly isReplaced: boolean;
+  /** Whether it is to be made in place of others. */
+  readonly isReplacing: boolean;
+  /** Of the first one that is desired. */
   readonly weights: ReadonlyMap<string, number> | undefined;
   readonly dueMs: number | undefined;
   readonly conflict: Route | undefined;
@@ -84,21 +93,40 @@ function planPort(
   const ofPort = owned.filter(({ metadata }) => metadata.name === name);
   const own = ofPort.find((each) => each.kind === kind);
   const conflict = conflictOf(observed, port, kind, own);
-  const nothing = { port, kind, desired: undefined, weights: undefined, dueMs: undefined, conflict };
   const isPossible =
     kinds[kind] === 'readable' && candidates.length > 0 && (conflict === undefined || own !== undefined);
-  if (!isPossible) return nothing;
-  // Where the kind changes, the new route goes on from where the old one sends requests.
-  const from = own ?? ofPort[0];
-  const { weights, dueMs } = sharesOf(candidates, from && weightsIn(from), settings.holdDownMs, nowMs);
-  const listed = candidates.map(({ service }, at) => ({ service, weight: weights[at] ?? 0 }));
-  const object = renderRoute(observed, port, kind, listed);
-  return {
-    ...nothing,
-    desired: { of: ROUTES[kind], object, comparison: { extraMetadata: 'ignored' } },
-    weights: new Map(listed.map(({ service, weight }) => [service, weight])),
-    dueMs,
+  const isReplaced = isPossible && own !== undefined;
+  const isKnown = (each: Route): boolean => kinds[each.kind] === 'readable' && candidates.length > 0;
+  // Requests follow these until the route of the right kind is there: something may be in its way for long.
+  const others = isReplaced ? [] : ofPort.filter((each) => each.kind !== kind && isKnown(each));
+  const plan = (of: RouteKind, from: Route | undefined): PlannedRoute => {
+    const { weights, dueMs } = sharesOf(candidates, from && weightsIn(from), settings.holdDownMs, nowMs);
+    const listed = candidates.map(({ service }, at) => ({ service, weight: weights[at] ?? 0 }));
+    const object = renderRoute(observed, port, of, listed);
+    return {
+      desired: { of: ROUTES[of], object, comparison: { extraMetadata: 'ignored' } },
+      weights: new Map(listed.map(({ service, weight }) => [service, weight])),
+      dueMs,
+    };
   };
+  // Where the kind changes, the new route goes on from where the old one sends requests.
+  const planned = [
+    ...(isPossible ? [plan(kind, own ?? ofPort[0])] : []),
+    ...others.map((each) => plan(each.kind, each)),
+  ];
+  const due = planned.flatMap(({ dueMs }) => (dueMs === undefined ? [] : [dueMs]));
+  return {
+    ...{ port, kind, conflict, isReplaced },
+    desired: planned.map(({ desired }) => desired),
+    isReplacing: isPossible && others.length > 0,
+    weights: planned[0]?.weights,
+    dueMs: due.length === 0 ? undefined : Math.min(...due),
+  };
+}
+
+interface PlannedRoute extends Pick<PortPlan, 'dueMs'> {
+  readonly desired: Desired;
+  readonly weights: ReadonlyMap<string, number>;
 }
 
 /** Linkerd takes no Service without a ClusterIP for the parent of a route. */
@@ -106,13 +134,12 @@ const canBeParent = ({ spec }: Service): boolean => spec?.type !== 'ExternalName
 
 /**
  * Reports whether a route of ours stays although it is not desired: nothing says that it must go while the Service or all
- * its backends are missing, or the route that replaces it cannot be there yet.
+ * its backends are missing, or the route that replaces it is not there yet.
  */
 function isKept({ apex }: ObservedFailover, { kind, metadata }: Route, plans: readonly PortPlan[]): boolean {
   if (apex === undefined) return true;
   const plan = plans.find(({ port }) => metadata.name.endsWith(`-${port}`));
-  if (plan === undefined) return false;
-  return plan.desired === undefined || (plan.kind === kind && plan.desired.object.metadata.name === metadata.name);
+  return plan !== undefined && (!plan.isReplaced || plan.kind === kind);
 }
 
 function backendFinding(

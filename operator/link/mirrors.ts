@@ -7,7 +7,7 @@ import { RETRY_BACKOFF } from '../kube/backoff.ts';
 import { isConflict, isForbidden, isInvalid } from '../kube/errors.ts';
 import { SERVICES, splitKey } from '../kube/objects.ts';
 import { claimAnew, decide, type Decision, refusalOf, statusOf } from '../mirror/decide.ts';
-import { type Manifests, stayingEndpoints } from '../mirror/desired.ts';
+import { type Manifests, stayingAs } from '../mirror/desired.ts';
 import type { Observed, OwnedObjects } from '../mirror/observed.ts';
 import type { Pass } from '../mirror/pass.ts';
 import { reconcile } from '../mirror/reconcile.ts';
@@ -165,7 +165,7 @@ export class Mirrors {
     const pass = await this.#execute(manifests, observed.owned, retained(observed, shape), signal);
     if (pass.unreplaced.size > 0) {
       // It stays, and follows the gateway.
-      const stay = (): Manifests => stayingEndpoints(observed, this.#rendered, (name) => pass.unreplaced.has(name));
+      const stay = (): Manifests => stayingAs(observed, this.#rendered, (name) => pass.unreplaced.has(name));
       const kept = await this.#inTurns(stay, (manifests) => manifests);
       await this.#execute(kept, observed.owned, () => true, signal);
     }

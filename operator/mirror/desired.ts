@@ -11,10 +11,11 @@ import { ENDPOINT_SLICES, ENDPOINTS, NAMESPACES, type Resource, type Service, SE
 import type { Desired } from '../runtime/plan.ts';
 import { bytesOf } from './bytes.ts';
 import { gatewayEndpoints, gatewayEndpointsOf, refreshedEndpoints } from './gateway-endpoints.ts';
-import type { Claim, Resolved } from './names.ts';
+import type { Resolved } from './names.ts';
 import type { Observed } from './observed.ts';
+import { keptServices } from './kept-services.ts';
 import { indexOf } from './owned-index.ts';
-import { foreignObject, type Refusal } from './reasons.ts';
+import { foreignObject, lostName, type Refusal } from './reasons.ts';
 import { Rendered, type StayingRender } from './rendered.ts';
 import { hostsOf, type MirroredShape, type Shape } from './shape.ts';
 import { mirrorSubsets } from './target-endpoints.ts';
@@ -69,26 +70,28 @@ interface Renderers {
 function desiredOrBegun(observed: Observed, shape: Shape, nameOf: NameOf, { pods, staying }: Renderers): Manifests {
   switch (shape.kind) {
     case 'undecided':
-      return { ...NOTHING, endpoints: refreshedEndpoints(observed, staying).map(toDesired) };
+      return keptAs(observed, staying);
     case 'absent':
       return NOTHING;
-    case 'refused': {
-      // What is kept still follows the gateway.
-      const kept = shape.existing === 'keep' ? refreshedEndpoints(observed, staying) : [];
-      return { ...NOTHING, endpoints: kept.map(toDesired), refusals: [shape.refusal] };
-    }
+    case 'refused':
+      return {
+        ...(shape.existing === 'keep' ? keptAs(observed, staying) : NOTHING),
+        refusals: [shape.refusal],
+      };
     case 'flat':
     case 'clusterIP':
     case 'headless': {
       const own = nameOf();
-      if (own === undefined || 'lostTo' in own) return { ...NOTHING, refusals: [lost(observed, own)] };
+      if (own === undefined || 'lostTo' in own) return { ...NOTHING, refusals: [lostName(observed, own)] };
       const { link, namespace, namespaceState } = observed;
       const rendered =
         shape.kind === 'headless' ? headless(observed, shape, nameOf, { pods, staying }) : single(observed, shape);
       if (rendered.isUnfinished) return rendered;
+      const { services, endpoints } = retainedAs(observed, shape, staying);
       return {
         ...rendered,
-        endpoints: [...rendered.endpoints, ...retainedEndpoints(observed, shape, staying)],
+        services: [...rendered.services, ...services],
+        endpoints: [...rendered.endpoints, ...endpoints],
         namespaces: namespaceState === 'missing' ? [namespaceManifest(namespace, link.cluster)] : [],
       };
     }
@@ -124,7 +127,7 @@ function headless(
   for (const host of hostsOf(shape)) {
     const given = nameOf(host.hostname);
     if (given === undefined || 'lostTo' in given) {
-      parts.push({ ...NOTHING, refusals: [lost(observed, given, host.hostname)] });
+      parts.push({ ...NOTHING, refusals: [lostName(observed, given, host.hostname)] });
       continue;
     }
     const ip = services.get(given.name)?.spec?.clusterIP;
@@ -154,35 +157,46 @@ function headless(
   return merged(parts);
 }
 
+/** Our Services as they are, and their endpoints, which follow the gateway. @param services those that are kept. @default - all */
+const keptAs = (observed: Observed, staying: StayingRender, services = observed.owned.services): Manifests => ({
+  ...NOTHING,
+  services: keptServices(observed, services),
+  endpoints: refreshedEndpoints(observed, staying, services).map(toDesired),
+});
+
 /**
- * Our endpoints of some Services that stay as they are, and follow the gateway.
+ * Some of our Services that stay as they are, and their endpoints, which follow the gateway.
  * @param pods what was rendered before
  */
-export function stayingEndpoints(observed: Observed, pods: Rendered, stays: (service: string) => boolean): Manifests {
+export function stayingAs(observed: Observed, pods: Rendered, stays: (service: string) => boolean): Manifests {
   const staying = pods.staying(`${observed.namespace}/${observed.name}`);
-  const endpoints = refreshedEndpoints(
+  const kept = keptAs(
     observed,
     staying,
     observed.owned.services.filter(({ metadata }) => stays(metadata.name)),
-  ).map(toDesired);
+  );
   staying.end();
-  return staying.isUnfinished ? UNFINISHED : { ...NOTHING, endpoints };
+  return staying.isUnfinished ? UNFINISHED : kept;
 }
 
 /** One of our Services as it is, and its endpoints, which follow the gateway: what it must be no construct takes. */
 function kept(observed: Observed, name: string, staying: StayingRender): Manifests {
   const live = indexOf(observed.owned).services.get(name);
   if (live === undefined) return NOTHING;
-  const endpoints = refreshedEndpoints(observed, staying, [live]).map(toDesired);
-  return { ...NOTHING, endpoints, services: [{ of: SERVICES, object: live }] };
+  const manifests = keptAs(observed, staying, [live]);
+  return manifests.services.length > 0 ? manifests : { ...manifests, services: [{ of: SERVICES, object: live }] };
 }
 
 /** While the endpoints of the target are not known, ours stay, and still follow the gateway (rules F3, G1). */
-function retainedEndpoints(observed: Observed, shape: MirroredShape, staying: StayingRender): readonly Desired[] {
-  if (shape.kind === 'flat' || shape.endpoints !== undefined) return [];
-  const mirror = indexOf(observed.owned).services.get(mirrorName(observed.name, observed.link.cluster));
-  const stay = shape.kind === 'headless' ? undefined : mirror === undefined ? [] : [mirror];
-  return refreshedEndpoints(observed, staying, stay).map(toDesired);
+function retainedAs(observed: Observed, shape: MirroredShape, staying: StayingRender): Manifests {
+  if (shape.kind === 'flat' || shape.endpoints !== undefined) return NOTHING;
+  const local = mirrorName(observed.name, observed.link.cluster);
+  const isMirror = ({ metadata }: Service): boolean => metadata.name === local;
+  const { services } = observed.owned;
+  const stay = shape.kind === 'headless' ? services : services.filter(isMirror);
+  const manifests = keptAs(observed, staying, stay);
+  // What the mirror itself must be is known.
+  return { ...manifests, services: manifests.services.filter(({ object }) => object.metadata.name !== local) };
 }
 
 function common({ link, name, namespace }: Observed, service: Service) {
@@ -285,16 +299,3 @@ const namespaceManifest = (name: string, cluster: string): Desired => ({
     metadata: { name, labels: { [Label.mirroredService]: Value.true, [Label.clusterName]: cluster } },
   },
 });
-
-function lost({ name, link }: Observed, resolved: { readonly lostTo: Claim } | undefined, hostname?: string): Refusal {
-  const local = mirrorName(hostname ?? name, link.cluster);
-  const what = hostname === undefined ? 'the mirror' : `the endpoint mirror of pod ${hostname}`;
-  const by =
-    resolved === undefined
-      ? 'no name for it is a valid Service name'
-      : `${claimant(resolved.lostTo)} has it: its Link or Service is older, or first by name`;
-  return { reason: 'NameConflict', message: `the name of ${what} would be ${local}, but ${by}` };
-}
-
-const claimant = ({ owner, hostname }: Claim): string =>
-  `${owner.key}@${owner.cluster}${hostname === undefined ? '' : `#${hostname}`}`;

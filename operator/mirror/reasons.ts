@@ -1,6 +1,8 @@
 /** Why something is not mirrored, as the Link's status reports it: a reason for machines, a message for people. */
 
-import { Annotation, Label } from '../../crds/wire.ts';
+import { Annotation, Label, mirrorName } from '../../crds/wire.ts';
+import type { Claim } from './names.ts';
+import type { Observed } from './observed.ts';
 
 /** Reasons of the `Mirrored` condition: Linkerd's own, and more specific ones. */
 export type RefusalReason =
@@ -73,3 +75,25 @@ export const contestedObject = (object: string): Refusal => ({
   reason: 'Error',
   message: `somebody else keeps changing ${object}; it is repaired less and less often. Find out who writes it, in its managedFields`,
 });
+
+/**
+ * Refusal for a Service, or one of its pods, whose mirror would have a name that another has.
+ * @param resolved who has it; undefined: no name is valid
+ * @param hostname of the pod. @default - of the Service itself
+ */
+export function lostName(
+  { name, link }: Pick<Observed, 'name' | 'link'>,
+  resolved: { readonly lostTo: Claim } | undefined,
+  hostname?: string,
+): Refusal {
+  const local = mirrorName(hostname ?? name, link.cluster);
+  const what = hostname === undefined ? 'the mirror' : `the endpoint mirror of pod ${hostname}`;
+  const by =
+    resolved === undefined
+      ? 'no name for it is a valid Service name'
+      : `${claimant(resolved.lostTo)} has it: its Link or Service is older, or first by name`;
+  return { reason: 'NameConflict', message: `the name of ${what} would be ${local}, but ${by}` };
+}
+
+const claimant = ({ owner, hostname }: Claim): string =>
+  `${owner.key}@${owner.cluster}${hostname === undefined ? '' : `#${hostname}`}`;

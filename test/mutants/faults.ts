@@ -86,7 +86,18 @@ export const FAULTS: readonly Fault[] = [
   { rule: 'J2', defects: ['requests go back before the hold-down is over'] },
   { rule: 'J3', defects: ['nothing is known of the mirrors of a suspended Link'] },
   { rule: 'J3', defects: ['a status that somebody else writes stays as it is'] },
+  {
+    rule: 'J3',
+    by: 'histories',
+    defects: ['a route is left as it is while the one of another kind that replaces it cannot be there'],
+    needed: 420,
+  },
   { rule: 'J4', defects: ["Linkerd's own HTTPRoutes are not looked at"] },
+  {
+    rule: 'C3',
+    by: 'histories',
+    defects: ['a mirror that is kept keeps the selector that somebody has given it'],
+  },
   { rule: 'J6', defects: ['two operators serve one ServiceFailover'] },
   { rule: 'J6', defects: ['routes are written before another operator can see whose the ServiceFailover is'] },
   {

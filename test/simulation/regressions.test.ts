@@ -257,16 +257,14 @@ const OF_FEDERATED_SERVICES: typeof REGRESSIONS = [
 const READY = [{ hostname: '', ready: true }];
 const HERE = { namespace: 'shop', name: 'web' } as const;
 
+const TO_WEST = { service: 'web', backends: [{ service: 'web-west' }, { service: 'web' }], holdDown: '5s' } as const;
+
 /** What all of the next ones begin with: requests go to the mirror of west, and else to the Service of this cluster. */
 const FAILED_OVER: readonly Command[] = [
   { do: 'put service', link: 'west', ...HERE, ...EXPORTED },
   { do: 'set pods', link: 'west', ...HERE, pods: READY },
   { do: 'put local', ...HERE, kind: 'clusterIP', ports: 0, pods: READY, member: false },
-  {
-    do: 'put failover',
-    ...HERE,
-    spec: { service: 'web', backends: [{ service: 'web-west' }, { service: 'web' }], holdDown: '5s' },
-  },
+  { do: 'put failover', ...HERE, spec: TO_WEST },
   { do: 'wait', ms: 35_000 },
 ];
 
@@ -290,6 +288,34 @@ const OF_FAILOVERS: typeof REGRESSIONS = [
       },
       { do: 'wait', ms: 35_000 },
       { do: 'put failover', ...HERE, spec: { service: 'web', backends: [{ service: 'web' }], holdDown: '5s' } },
+    ],
+  ],
+  [
+    'a route follows what is ready while the one of another kind that replaces it cannot be made (J3)',
+    [
+      { do: 'put failover', ...HERE, spec: { ...TO_WEST, routeKind: 'TCPRoute' } },
+      { do: 'wait', ms: 4000 },
+      { do: 'put route', namespace: 'shop', name: 'mine', kind: 'policy', parent: 'web' },
+      { do: 'put failover', ...HERE, spec: TO_WEST },
+      { do: 'wait', ms: 4000 },
+      { do: 'kill gateway', link: 'west' },
+      { do: 'wait', ms: 35_000 },
+    ],
+  ],
+];
+
+/** The same where the source cluster has pods. */
+const OF_PODS: typeof REGRESSIONS = [
+  [
+    'a mirror whose deletion is held does not keep the selector that somebody has given it (C3, E6)',
+    [
+      { do: 'put many', link: 'west' },
+      { do: 'wait', ms: 4000 },
+      { do: 'lose all', link: 'west' },
+      { do: 'wait', ms: 35_000 },
+      { do: 'edit mirror', kind: 'Service', index: 1, how: 'selector' },
+      { do: 'edit mirror', kind: 'Service', index: 2, how: 'selector' },
+      { do: 'wait', ms: 15_000 },
     ],
   ],
 ];
@@ -356,6 +382,12 @@ test.each(OF_FAILOVERS)('%s', { timeout: 120_000 }, async (_, then) => {
   const commands = [...FAILED_OVER, ...then];
   const failover = { second: false };
   expect(await run({ endpoints: 'endpoints', commands, replicas: 1, clocks: [], failover }, 1)).toBeUndefined();
+});
+
+test.each(OF_PODS)('%s', { timeout: 120_000 }, async (_, commands) => {
+  for (const endpoints of ['endpoints', 'slices'] as const) {
+    expect(await run({ endpoints, commands, replicas: 1, clocks: [], hasPods: true }, 1)).toBeUndefined();
+  }
 });
 
 test.each(OF_A_LIMIT)('%s', { timeout: 120_000 }, async (_, commands) => {

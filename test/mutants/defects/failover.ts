@@ -73,8 +73,8 @@ export const FAILOVER: readonly Defect[] = [
     ...PLAN,
     name: 'a route is deleted since the CRD of its kind cannot be read',
     rule: 'J4',
-    find: 'return plan.desired === undefined || (',
-    replace: 'return (',
+    find: '(!plan.isReplaced || plan.kind === kind)',
+    replace: 'plan.isReplaced && plan.kind === kind',
   },
   {
     ...ROUTES,
@@ -260,7 +260,7 @@ export const FAILOVER: readonly Defect[] = [
     tests: AT_SCALE,
     name: 'a backend without requests is not listed as a standby',
     rule: 'J1',
-    find: 'const object = renderRoute(observed, port, kind, listed);',
-    replace: 'const object = renderRoute(observed, port, kind, listed.filter(({ weight }) => weight > 0));',
+    find: 'const object = renderRoute(observed, port, of, listed);',
+    replace: 'const object = renderRoute(observed, port, of, listed.filter(({ weight }) => weight > 0));',
   },
 ];

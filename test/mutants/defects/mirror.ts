@@ -468,8 +468,8 @@ export const MIRROR: readonly Defect[] = [
     ...DESIRED,
     name: 'endpoints do not follow the gateway while those of the target are not known',
     rule: 'F3',
-    find: "if (shape.kind === 'flat' || shape.endpoints !== undefined) return [];",
-    replace: 'return [];',
+    find: "if (shape.kind === 'flat' || shape.endpoints !== undefined) return NOTHING;",
+    replace: 'return NOTHING;',
   },
   {
     ...DESIRED,
@@ -496,8 +496,8 @@ export const MIRROR: readonly Defect[] = [
     ...DESIRED,
     name: 'R10 while the target cannot be read endpoints do not follow the gateway',
     rule: 'C1',
-    find: 'endpoints: refreshedEndpoints(observed, staying).map(toDesired)',
-    replace: 'endpoints: refreshedEndpoints(observed, staying).slice(0, 0).map(toDesired)',
+    find: 'return keptAs(observed, staying);',
+    replace: 'return { ...keptAs(observed, staying), endpoints: [] };',
   },
   {
     ...DESIRED,
@@ -545,7 +545,7 @@ export const MIRROR: readonly Defect[] = [
     ...DESIRED,
     name: 'a pod that lost its name to another has nothing said of it',
     rule: 'A7',
-    find: 'refusals: [lost(observed, given, host.hostname)] });',
+    find: 'refusals: [lostName(observed, given, host.hostname)] });',
     replace: 'refusals: [] });',
   },
   {

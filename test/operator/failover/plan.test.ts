@@ -106,26 +106,52 @@ describe('a ServiceFailover has a route for each port (J1)', () => {
     expect(kinds({ apex })).toEqual(['TCPRoute']);
   });
 
-  it('which goes on from where its predecessor of another kind sent requests', () => {
-    const first = decide({
+  it('which goes on from where its predecessor of another kind sent requests, and replaces it', () => {
+    const toEast = [
+      { live: service('web'), endpoints: NOT_READY },
+      { live: service('web-east'), endpoints: READY },
+    ];
+    const former = applied(decide({ backends: toEast }));
+    const wanted = { settings: settings({ routeKind: 'GRPCRoute' }) };
+    const both = decide({ ...wanted, owned: former });
+    const weights = [
+      ['web', 0],
+      ['web-east', 1],
+    ];
+    expect(summary(both)).toEqual([
+      ['GRPCRoute', 'web-80', weights],
+      ['HTTPRoute', 'web-80', weights],
+    ]);
+    expect(both.isPartial).toBe(true);
+    const last = decide({ ...wanted, owned: applied(both) });
+    expect(summary(last)).toEqual([['GRPCRoute', 'web-80', weights]]);
+    expect(last.kept.map(({ kind }) => kind)).toEqual(['GRPCRoute']);
+    expect(last.isPartial).toBe(false);
+  });
+
+  it.each<[string, Partial<ObservedFailover>, string]>([
+    ['is not installed', { kinds: { GRPCRoute: 'missing', HTTPRoute: 'readable', TCPRoute: 'readable' } }, 'missing'],
+    ['has no effect beside an older one', { others: [foreign('GRPCRoute', 'theirs')] }, 'blocked'],
+    ['is not there yet', {}, 'to be made'],
+  ])('and while one of another kind %s, the one that is there follows what is ready (J3)', (_, given, state) => {
+    const owned = applied(decide());
+    const decision = decide({
+      ...given,
+      settings: settings({ routeKind: 'GRPCRoute' }),
+      owned,
       backends: [
         { live: service('web'), endpoints: NOT_READY },
         { live: service('web-east'), endpoints: READY },
       ],
     });
-    const owned = applied(first);
-    const second = decide({ owned, settings: settings({ routeKind: 'GRPCRoute' }) });
-    expect(summary(second)).toEqual([
-      [
-        'GRPCRoute',
-        'web-80',
-        [
-          ['web', 0],
-          ['web-east', 1],
-        ],
-      ],
-    ]);
-    expect(second.kept).toEqual([]);
+    const weights = [
+      ['web', 0],
+      ['web-east', 1],
+    ];
+    const made = state === 'to be made' ? [['GRPCRoute', 'web-80', weights]] : [];
+    expect(summary(decision)).toEqual([...made, ['HTTPRoute', 'web-80', weights]]);
+    expect(decision.kept).toEqual(owned);
+    expect(decision.weights).toEqual([0, 1]);
   });
 });
 

@@ -64,6 +64,49 @@ describe('a mirror that is kept although it is refused', () => {
     expect([manifests.refusals.length, names(manifests.services)]).toEqual([1, []]);
     expect(subsetsOf(manifests)).toEqual([{ notReadyAddresses, ports: gatewayPorts }]);
   });
+
+  const [web, pod] = ['web-west', 'web-0-west'].map((name) => ownedService(name)) as [Service, Service];
+  const ports = [{ name: 'http', port: 80, protocol: 'TCP', targetPort: 8080 }];
+  const mirrored = { type: 'ClusterIP', ports };
+  const added: Service = {
+    metadata: { ...web.metadata, annotations: { note: 'x' } },
+    spec: { clusterIP: '10.96.0.1', ports, selector: { app: 'own' }, externalIPs: ['192.0.2.1'] },
+  };
+  const exposed = { clusterIP: 'None', publishNotReadyAddresses: true, ports: [{ ...ports[0]!, nodePort: 30_080 }] };
+  const KEPT: readonly (readonly [string, ObservedOptions])[] = [
+    ['is not known yet, or whose deletion is held (E6)', { decidable: false }],
+    ['is beyond the limit (E10)', { isAdmitted: false }],
+  ];
+  test.each(KEPT)('is freed from what others have added to lead requests elsewhere: one that %s (C3)', (_, options) => {
+    const clean: Service = { ...pod, spec: { clusterIP: '10.96.0.2', ports } };
+    const state = { owned: { ...NOTHING_OWNED, services: [added, clean] }, ...options };
+    const { services } = decide(observed(state), claims()).manifests;
+    const metadata = { name: 'web-west', namespace: 'shop', labels: web.metadata.labels, annotations: { note: 'x' } };
+    expect(services.map(({ object }) => object)).toEqual([{ metadata, spec: mirrored }]);
+  });
+
+  it('stays headless, or not, whatever others have added (D3)', () => {
+    const services = [{ ...web, spec: exposed }];
+    const state = { owned: { ...NOTHING_OWNED, services }, isAdmitted: false };
+    const freed = decide(observed(state), claims()).manifests.services.map(({ object }) => (object as Service).spec);
+    expect(freed).toEqual([{ ...mirrored, clusterIP: 'None' }]);
+  });
+
+  it('is freed while the pods of the Service are not known, and written once (C3)', () => {
+    const mirror = { ...web, spec: exposed };
+    const ofPod = { ...pod, spec: { ...added.spec, ports } };
+    const { services } = manifestsOf({
+      service: headlessService(),
+      slices: undefined,
+      owned: { ...NOTHING_OWNED, services: [mirror, ofPod] },
+    });
+    expect(names(services)).toEqual(['web-0-west', 'web-west']);
+  });
+
+  it('is left alone where nothing may be written (A3)', () => {
+    const state = { owned: { ...NOTHING_OWNED, services: [added] }, namespaceState: 'forbidden' } as const;
+    expect(decide(observed(state), claims()).manifests.services).toEqual([]);
+  });
 });
 
 describe('a ClusterIP mirror', () => {

@@ -30,3 +30,28 @@ export const selectors: fc.Arbitrary<(history: History) => History> = fc
       edits.map(([place, before, one]) => [place, [before, one]]),
     ),
   }));
+
+/** A mirror gets a selector while its deletion is held (E6). */
+const held = fc
+  .record({
+    index: fc.nat({ max: 15 }),
+    before: fc.constantFrom(4_000, 35_000),
+    after: fc.constantFrom(15_000, 60_000),
+  })
+  .map(({ index, before, after }): readonly Command[] => [
+    { do: 'put many', link: 'west' },
+    { do: 'wait', ms: 4_000 },
+    { do: 'lose all', link: 'west' },
+    { do: 'wait', ms: before },
+    { do: 'edit mirror', kind: 'Service', index, how: 'selector' },
+    { do: 'wait', ms: after },
+  ]);
+
+/** Draws what is added to a history. */
+export const selectedWhileHeld: fc.Arbitrary<(history: History) => History> = fc
+  .tuple(fc.nat(), held)
+  .map((episode) => (history: History): History => ({
+    ...history,
+    hasPods: true,
+    commands: insert(history.commands, [episode]),
+  }));

@@ -5,15 +5,16 @@
 import type { KubeObject } from '../../cluster/simulated/storage/object.ts';
 import type { RequestInfo } from '../../cluster/simulated/request.ts';
 import type { HistoryCluster } from '../cluster.ts';
-import type { Command } from '../command.ts';
-import { MIRRORS } from '../lost-mirrors.ts';
-import { isTcp, specOf } from '../oracle.ts';
+import { type Command, LINKS } from '../command.ts';
+import { clusterOf } from '../link-state.ts';
+import { type LabelSelector, isTcp, selects, specOf } from '../oracle.ts';
 import type { Stage } from '../stage.ts';
+import type { Sender } from '../world/internet.ts';
 import type { Feature, Part } from './part.ts';
 
 type Denial = Extract<Command, { do: 'deny' }>;
 
-/** Time in which a write that was asked for before the denial may still arrive. */
+/** Time after the beginning of a denial in which what was tried before it may still be sent. */
 const UNDER_WAY_MS = 12_000;
 
 /** Time after a change of Links in which mirrors go to another, or go. */
@@ -33,8 +34,8 @@ class Denials implements Part {
       const isNews = type === 'DELETED' || object.metadata.generation !== previous?.metadata.generation;
       if (plural === 'links' && isNews) this.#linksMs = stage.world.nowMs;
     });
-    stage.east.onOperatorWrite((_, { plural }, { type, object }) => {
-      if (plural === 'services' && type === 'DELETED') this.#deleted(object);
+    stage.east.onOperatorWrite((sender, { plural }, { type, object }) => {
+      if (plural === 'services' && type === 'DELETED') this.#deleted(sender, object);
     });
   }
 
@@ -74,17 +75,40 @@ class Denials implements Part {
     world.after(world.users, ms, heal);
   }
 
-  #deleted(object: KubeObject): void {
-    const { world, judge } = this.#stage;
-    if (world.nowMs < Math.max(this.#sinceMs + UNDER_WAY_MS, this.#linksMs + ASSIGNED_MS) || !judge.isMirror(object))
-      return;
-    const { namespace, name, labels } = object.metadata;
+  #deleted({ sentMs }: Sender, object: KubeObject): void {
+    const { judge } = this.#stage;
+    // What has been sent arrives when it may; nobody can take it back.
+    if (sentMs < Math.max(this.#sinceMs + UNDER_WAY_MS, this.#linksMs + ASSIGNED_MS) || !judge.isMirror(object)) return;
+    const { namespace = '', name, labels } = object.metadata;
     const cluster = labels?.['mirror.linkerd.io/cluster-name'] ?? '';
     const of = name.slice(0, -cluster.length - 1);
-    const services = judge.targetsOf(cluster).map((target) => target.get('v1', 'Service', namespace, of));
-    if (!UNDISPUTED.has(of) || !services.every(isMirrored)) return;
+    if (!UNDISPUTED.has(of) || !this.#isMirrored(cluster, namespace, of)) return;
     judge.complain(`${namespace}/${name} is deleted, though what comes in its place may not be created (D3)`);
   }
+
+  /**
+   * Whether a Service of a cluster is selected, and can be mirrored in one form or another. All mirrors of a cluster that no
+   * Link names any more go, as soon as somebody can delete them (E5).
+   */
+  #isMirrored(cluster: string, namespace: string, name: string): boolean {
+    const links = LINKS.flatMap((link) => this.#stage.linkOf(link) ?? []).filter((link) => clusterOf(link) === cluster);
+    if (links.length === 0) return false;
+    return this.#stage.judge.targetsOf(cluster).every((target) => {
+      const service = target.get('v1', 'Service', namespace, name);
+      if (service === undefined) return false;
+      const { type, ports } = specOf(service);
+      const isPossible = type !== 'ExternalName' && Array.isArray(ports) && ports.some(isTcp);
+      return isPossible && links.every((link) => isSelected(link, service));
+    });
+  }
+}
+
+function isSelected({ spec }: KubeObject, { metadata: { labels = {} } }: KubeObject): boolean {
+  const { selector, remoteDiscoverySelector } = spec as {
+    readonly selector?: LabelSelector;
+    readonly remoteDiscoverySelector?: LabelSelector;
+  };
+  return [selector, remoteDiscoverySelector].some((each) => selects(each, labels));
 }
 
 const KINDS = {
@@ -104,13 +128,6 @@ function operationOf(east: HistoryCluster, request: RequestInfo): Denial['operat
 
 /** Names that no other Service of a history would have a mirror under. */
 const UNDISPUTED: ReadonlySet<string> = new Set(['web', 'alt']);
-
-/** Whether a Service is exported, and can be mirrored in one form or another. */
-function isMirrored(service: KubeObject | undefined): boolean {
-  if (service === undefined || !MIRRORS.isExported(service)) return false;
-  const { type, ports } = specOf(service);
-  return type !== 'ExternalName' && Array.isArray(ports) && ports.some(isTcp);
-}
 
 export const denialsFeature: Feature = {
   name: 'denials',

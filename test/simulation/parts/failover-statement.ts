@@ -24,6 +24,8 @@ type Kind = 'GRPCRoute' | 'HTTPRoute' | 'TCPRoute';
 /** In the order in which Linkerd prefers them. */
 const PREFERENCE: readonly Kind[] = ['GRPCRoute', 'HTTPRoute', 'TCPRoute'];
 
+const rankOf = (route: KubeObject): number => PREFERENCE.indexOf(route['kind'] as Kind);
+
 /** Whether a Service can be the parent of routes. */
 function canBeParent({ spec }: KubeObject): boolean {
   const { type, clusterIP } = spec as { readonly type?: string; readonly clusterIP?: string };
@@ -44,6 +46,8 @@ interface Port {
   readonly kind: Kind;
   readonly candidates: readonly Judged[];
   readonly own: KubeObject | undefined;
+  /** Ours of other kinds. */
+  readonly others: readonly KubeObject[];
   readonly isBlocked: boolean;
   /** Whether a route of somebody else has the name. */
   readonly isTaken: boolean;
@@ -114,8 +118,12 @@ function portsOf(failover: KubeObject, apex: KubeObject, backends: readonly Judg
     );
     const isOwn = named !== undefined && failoverOf(named) === name;
     const own = isOwn ? named : undefined;
+    const others = ownRoutes(failover, view).filter(
+      (route) => route['kind'] !== kind && route.metadata.name === `${name}-${port}`,
+    );
     return {
       ...{ port, kind, own, isTaken: named !== undefined && !isOwn },
+      others: others.toSorted((a, b) => rankOf(a) - rankOf(b)),
       candidates: backends.filter(({ live }) => tcpPortsOf(live).includes(port)),
       isBlocked: view.routes.some((route) => isPreferred(route, { failover, port, kind, own })),
     };
@@ -145,29 +153,35 @@ function isPreferred(
   };
   if (!parentRefs.some((parent) => parent.name === specOf(failover).service && (parent.port ?? port) === port))
     return false;
-  const [theirs, ours] = [route['kind'] as Kind, kind].map((each) => PREFERENCE.indexOf(each)) as [number, number];
+  const [theirs, ours] = [rankOf(route), PREFERENCE.indexOf(kind)];
   if (theirs !== ours) return theirs < ours;
   if (own === undefined) return true;
   const age = ({ metadata }: KubeObject): string => `${metadata.creationTimestamp} ${metadata.name}`;
   return age(route) < age(own);
 }
 
-/** What is wrong with the route of one port. */
+/** What is wrong with the routes of one port. */
 function portProblems(failover: KubeObject, port: Port, view: View): readonly string[] {
-  const { namespace, name } = failover.metadata;
-  const { candidates, own, isBlocked, isTaken } = port;
-  const what = `${port.kind} ${name}-${port.port}`;
-  // Beside a route that Linkerd prefers none is made, and one that is there goes on.
-  if (own === undefined) return candidates.length === 0 || isBlocked || isTaken ? [] : [`${what} is missing`];
+  const { kind, candidates, own, others, isBlocked, isTaken } = port;
   if (candidates.length === 0) return [];
-  const parentRefs = [{ group: 'core', kind: 'Service', namespace, name: specOf(failover).service, port: port.port }];
+  if (own !== undefined) return routeProblems(failover, port, own, view);
+  // Beside a route that Linkerd prefers none is made, and one that is there goes on, be it of another kind.
+  const missing = isBlocked || isTaken ? [] : [`${kind} ${failover.metadata.name}-${port.port} is missing`];
+  return [...missing, ...others.flatMap((route) => routeProblems(failover, port, route, view))];
+}
+
+/** What is wrong with one route of a port. */
+function routeProblems(failover: KubeObject, { port, candidates }: Port, own: KubeObject, view: View): string[] {
+  const { namespace } = failover.metadata;
+  const what = `${own['kind']} ${own.metadata.name}`;
+  const parentRefs = [{ group: 'core', kind: 'Service', namespace, name: specOf(failover).service, port }];
   const problems: string[] = [];
   if (!isDeepStrictEqual((own.spec as { readonly parentRefs?: unknown }).parentRefs, parentRefs))
     problems.push(
       `${what} has the parents ${JSON.stringify((own.spec as { readonly parentRefs?: unknown }).parentRefs)}`,
     );
   const refs = backendsOf(own);
-  const listed = candidates.map(({ backend }) => ({ name: backend.service, namespace, port: port.port }));
+  const listed = candidates.map(({ backend }) => ({ name: backend.service, namespace, port }));
   if (
     !isDeepStrictEqual(
       refs.map(({ weight: _, ...ref }) => sorted(ref)),
@@ -257,9 +271,11 @@ function statusProblems(status: Status, backends: readonly Judged[], ports: read
     if (counts !== undefined && (readyEndpoints !== counts.ready || endpoints !== counts.total))
       problems.push(`its status says of ${service} ${readyEndpoints} of ${endpoints}, not ${JSON.stringify(counts)}`);
     const first = ports.find(
-      (port) => isTried(port) && port.candidates.some((each) => each.backend.service === service),
+      (port) =>
+        (isTried(port) || port.others.length > 0) && port.candidates.some((each) => each.backend.service === service),
     );
-    const routed = first?.own && backendsOf(first.own).find(({ name }) => name === service)?.weight;
+    const route = first?.own ?? first?.others[0];
+    const routed = route && backendsOf(route).find(({ name }) => name === service)?.weight;
     if (routed !== undefined && routed !== weight)
       problems.push(`its status gives ${service} ${weight}, its route ${routed}`);
     const isActive = (active ?? '').split(',').includes(service);
