@@ -156,7 +156,8 @@ function observe(key: string, stage: Place, links: readonly LinkState[], source:
     ...{ id: ids.local, isKnown: true },
     serviceExport: one(east, SERVICE_EXPORT, namespace, name) as ServiceExport | undefined,
     service: in_(source.services, name) as Service | undefined,
-    slices: behind(source.slices, namespace, name),
+    // Also those that Kubernetes has made of Endpoints: a Service without selector may have Endpoints from when it had one.
+    slices: behind(east.list('discovery.k8s.io/v1', 'EndpointSlice'), namespace, name),
   };
   return {
     ...{ namespace, name, namespaceState: 'exists', families: ['IPv4'], isReadable: true, isAddressTaken: false },
