@@ -46,7 +46,10 @@ describe('a headless mirror that is rendered in parts (E10)', () => {
     const rendered = new RenderedHeadless();
     const { subsets, ...endpoints } = endpointsOf(PODS);
     const [first, ...others] = subsets;
-    for (const changed of [first!.addresses.slice(1), addresses(PODS).with(7, { hostname: 'web-7', ip: '10.97.0.7' })]) {
+    for (const changed of [
+      first!.addresses.slice(1),
+      addresses(PODS).with(7, { hostname: 'web-7', ip: '10.97.0.7' }),
+    ]) {
       const before = rendered.objects(SHARED, endpointsOf(PODS));
       const given = { ...endpoints, subsets: [{ ...first!, addresses: changed }, ...others] };
       const objects = rendered.objects(SHARED, given);
