@@ -16,7 +16,7 @@ import { Interruptions } from './runtime/interruptions.ts';
 import { limitedLog } from './runtime/limited-log.ts';
 import type { Logger } from './runtime/logger.ts';
 import { eventLoop } from './runtime/turns.ts';
-import { createMetrics } from './metrics.ts';
+import { createMetrics } from './metrics/index.ts';
 import { Candidate } from './candidate.ts';
 import { StopClock } from './stop-clock.ts';
 import { FIELD_MANAGER, OPERATOR_LEASE, UserAgent } from '../crds/wire.ts';

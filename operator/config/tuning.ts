@@ -2,7 +2,7 @@
  * Limits and periods that are not user settings: one value is right in every cluster. Tests use shorter ones, and a
  * network of their own.
  */
-import type { MetricsOptions } from '../metrics.ts';
+import type { MetricsOptions } from '../metrics/index.ts';
 import type { BackoffPolicy } from '../kube/backoff.ts';
 import type { Network } from '../kube/network.ts';
 import type { startAdmin } from '../runtime/admin.ts';

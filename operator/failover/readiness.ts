@@ -5,6 +5,8 @@
 import type { MinReady } from '../../crds/failover/settings.ts';
 import type { MirrorMode } from '../../constructs/mirror/index.ts';
 import type { EndpointSlice } from '../kube/objects.ts';
+import type { GatewayView } from '../mirror/observed.ts';
+import type { ObservedExport } from '../served/observe.ts';
 
 /** Endpoints of a Service. */
 export interface EndpointCounts {
@@ -62,6 +64,16 @@ export interface TargetKnowledge {
 
 /** What is known of a target that is about to be read for its Link. */
 export const NOTHING_KNOWN: TargetKnowledge = { exported: undefined, slices: undefined, isGatewayAlive: undefined };
+
+/** Returns what failover knows of a target Service; no gateway is one that is not alive. */
+export const knowledgeOf = (
+  { target, slices, decidable }: Pick<ObservedExport, 'target' | 'slices' | 'decidable'>,
+  gateway: GatewayView | undefined,
+): TargetKnowledge => ({
+  exported: target?.mode ?? (decidable ? 'not' : undefined),
+  slices,
+  isGatewayAlive: gateway === undefined ? false : gateway.alive,
+});
 
 /**
  * Returns how many endpoints in a target can be reached; undefined while that is not known.

@@ -5,7 +5,7 @@ import type { KubeClient } from '../kube/client.ts';
 import { fieldsOf } from '../kube/conditions.ts';
 import { describe } from '../kube/errors.ts';
 import { splitKey } from '../kube/objects.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../metrics/index.ts';
 import type { Outcome } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/events.ts';
 import type { MayWrite } from '../runtime/fence.ts';

@@ -3,18 +3,12 @@ import type { LinkSettings } from '../../crds/index.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import type { TargetParty } from '../federation/observed.ts';
 import { type KubeObject, type Resource, ENDPOINTS, SERVICES, splitKey } from '../kube/objects.ts';
-import type { LinkReport } from '../link/environment.ts';
-import { HeldDeletions } from '../link/held.ts';
-import { Limits } from '../link/limits.ts';
-import { NamespaceBudget, namespaceStateOf } from '../link/namespaces.ts';
-import {
-  linkViewOf,
-  observeExport,
-  observeLeft,
-  observeMember,
-  observeServed,
-  probeManifests,
-} from '../link/observe.ts';
+import type { LinkReport } from '../served/environment.ts';
+import { HeldDeletions } from '../served/held.ts';
+import { Limits } from '../served/limits.ts';
+import { NamespaceBudget, namespaceStateOf } from '../source/write-scope.ts';
+import { linkViewOf, observeLeft, observeServed, probeManifests } from '../mirrors/observe.ts';
+import { observeExport, observeMember } from '../served/observe.ts';
 import { claimAnew, decide, refusalOf, statusOf } from '../mirror/decide.ts';
 import { type Manifests, NOTHING } from '../mirror/desired.ts';
 import type { NameClaims } from '../mirror/names.ts';

@@ -9,7 +9,7 @@ import type { OperatorConfig } from '../config/config.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { Network } from '../kube/network.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../metrics/index.ts';
 import type { GatewayView } from '../mirror/observed.ts';
 import { type GatewayAddressState, type IpFamily, watchGatewayAddresses } from './addresses.ts';
 import { probeGateway, type ProbeTarget } from './probe.ts';

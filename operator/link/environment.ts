@@ -1,57 +1,14 @@
-/** What the operator gives to everything that works for a Link, and what that work reports back to its Link. */
-import type { OperatorConfig } from '../config/config.ts';
-import type { Tuning } from '../config/tuning.ts';
-import type { KubeClient } from '../kube/client.ts';
-import type { FairSemaphore } from '../kube/semaphore.ts';
-import type { Metrics } from '../metrics.ts';
-import type { NameClaims } from '../mirror/names.ts';
-import type { MayWrite } from '../runtime/fence.ts';
-import type { Interruptions } from '../runtime/interruptions.ts';
-import type { Logger } from '../runtime/logger.ts';
-import type { IpFamily } from '../gateway/addresses.ts';
-import type { SourceCluster } from '../source/source.ts';
-import type { DiscoveredClusters, Federation, ServiceImports } from './participants.ts';
+/** What the operator gives to the life of a Link. */
+import type { FederationEnvironment } from '../federation/party.ts';
+import type { ImportsEnvironment } from '../mcs/party.ts';
+import type { SharedEnvironment } from '../served/environment.ts';
 import type { LinkPresence } from './presence.ts';
 
-/** What all work in the source cluster shares. */
-export interface SharedEnvironment {
-  readonly config: OperatorConfig;
-  readonly tuning: Tuning;
-  /** The source cluster. */
-  readonly client: KubeClient;
-  /** The turns of writes of mirrors, shared fairly among Links (rule H7). */
-  readonly writes: FairSemaphore;
-  readonly source: SourceCluster;
+/** What the work for all Links is given. */
+export interface LinksEnvironment extends SharedEnvironment {
   /** Whether Links can be there at all. */
   readonly presence: Pick<LinkPresence, 'holdMs'>;
-  readonly families: ReadonlySet<IpFamily>;
-  readonly claims: NameClaims;
-  /** Takes notice that what is known of a target Service has changed, or that its mirror has: `namespace/name` of the mirror, or of the federated Service. */
-  readonly mirrorChanged?: ((key: string) => void) | undefined;
-  readonly metrics: Metrics;
-  readonly log: Logger;
-  /** Whether this replica certainly leads. */
-  readonly mayWrite: MayWrite;
-  /** Whether another replica has certainly ceased to write: this one leads in its place. */
-  readonly hasCeased: (identity: string) => boolean;
-  /** Of the source cluster. */
-  readonly interruptions: Interruptions;
 }
 
-/** What all Links share. */
-export interface Environment extends SharedEnvironment {
-  readonly federations: Federation;
-  /** Absent: the operator leaves the MCS API alone. */
-  readonly imports?: ServiceImports | undefined;
-  readonly discovery: DiscoveredClusters;
-}
-
-/** Receives the reports of the work for a Link. */
-export interface LinkReport {
-  /** Schedules a write of the status: what is known may have changed. */
-  statusChanged(): void;
-  /** Records an Event on the Link. */
-  event(type: 'Normal' | 'Warning', reason: string, message: string): void;
-  /** Returns the verdict on the gateway that the status has. @default - it is not known */
-  wasAlive?(): boolean | undefined;
-}
+/** What the work for each Link is given. */
+export interface Environment extends LinksEnvironment, FederationEnvironment, ImportsEnvironment {}

@@ -6,8 +6,9 @@
 import type { Observed } from '../mirror/observed.ts';
 import { NOTHING } from '../mirror/desired.ts';
 import { PROBE_KEY } from '../source/owner.ts';
-import type { Environment, LinkReport } from './environment.ts';
-import { Mirrors } from './mirrors.ts';
+import type { Environment } from './environment.ts';
+import type { LinkReport } from '../served/environment.ts';
+import { Mirrors } from '../mirrors/mirrors.ts';
 import { NO_FINDINGS, type SessionFindings } from './status.ts';
 import { WriteLease } from './write-lease.ts';
 

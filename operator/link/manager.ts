@@ -9,7 +9,7 @@ import { backoffMs, RETRY_BACKOFF, sleep } from '../kube/backoff.ts';
 import { describe, isNotFound } from '../kube/errors.ts';
 import type { KubeClient } from '../kube/client.ts';
 import { FairSemaphore } from '../kube/semaphore.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../metrics/index.ts';
 import type { OperatorConfig } from '../config/config.ts';
 import type { Tuning } from '../config/tuning.ts';
 import { Failovers } from '../failover/failovers.ts';

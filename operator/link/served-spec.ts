@@ -8,7 +8,7 @@ import { type LinkSettings, readLink } from '../../crds/index.ts';
 import { Annotation } from '../../crds/wire.ts';
 import type { Lease } from '../kube/objects.ts';
 import type { LeaseNotes } from '../runtime/lease-record.ts';
-import { type Note, noteOf, readNote } from './lease-notes.ts';
+import { type Note, noteOf, readNote } from '../served/lease-notes.ts';
 
 const NOTE: Note = { annotation: Annotation.servedSpec, maxLength: 16_384 };
 

@@ -6,11 +6,11 @@ import type { LinkSettings } from '../../crds/index.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { type Verdict, verdict } from '../kube/conditions.ts';
 import type { SourceCluster } from '../source/source.ts';
-import type { Exports } from './exports.ts';
-import type { SessionParty } from './federation-party.ts';
-import type { SessionImports } from './import-party.ts';
-import type { Mirrors } from './mirrors.ts';
-import type { Reachability } from './reachability.ts';
+import type { Exports } from '../served/exports.ts';
+import type { SessionParty } from '../federation/session-party.ts';
+import type { SessionImports } from '../mcs/session-party.ts';
+import type { Mirrors } from '../mirrors/mirrors.ts';
+import type { Reachability } from '../served/reachability.ts';
 import type { SessionFindings } from './status.ts';
 import type { WriteLease } from './write-lease.ts';
 

@@ -6,21 +6,21 @@ import type { EventRecorder } from '../runtime/events.ts';
 import { Discovery } from '../source/discovery.ts';
 import type { SourceNamespaceState } from '../source/namespaces.ts';
 import { Clusters, type ClustersOptions } from './clusters.ts';
-import type { SharedEnvironment } from './environment.ts';
-import { Federations } from './federations.ts';
-import { Imports } from './imports.ts';
+import type { LinksEnvironment } from './environment.ts';
+import { Federations } from '../federation/federations.ts';
+import { Imports } from '../mcs/imports.ts';
 import { exportingClusters, importingClusters, selectingClusters } from './links.ts';
-import { LocalExports } from './local-exports.ts';
-import { LocalMember } from './local-member.ts';
+import { LocalExports } from '../mcs/local-exports.ts';
+import { LocalMember } from '../federation/local-member.ts';
 
 export interface WorkOptions extends Omit<ClustersOptions, 'env'> {
-  readonly env: SharedEnvironment;
+  readonly env: LinksEnvironment;
   readonly events: Pick<EventRecorder, 'record'>;
 }
 
 export class Work {
   readonly clusters: Clusters;
-  readonly #env: SharedEnvironment;
+  readonly #env: LinksEnvironment;
   readonly #federations: Federations;
   readonly #member: LocalMember;
   /** Undefined: the MCS API is left alone. */

@@ -5,10 +5,12 @@
 import { Annotation, writeLeaseName } from '../../crds/wire.ts';
 import { isForbidden, isInvalid, isNotFound } from '../kube/errors.ts';
 import { endOfWrites } from '../runtime/fence.ts';
-import { LeaseLock, type LeaseLockOptions } from '../runtime/lease.ts';
+import { LeaseLock } from '../runtime/lease.ts';
 import type { LeaseNotes } from '../runtime/lease-record.ts';
 import { leaseRemedy } from '../source/advice.ts';
-import type { Environment, LinkReport, SharedEnvironment } from './environment.ts';
+import { sharedLease } from '../source/shared-lease.ts';
+import type { Environment } from './environment.ts';
+import type { LinkReport } from '../served/environment.ts';
 import { isSameSpec, recordOf, type ServedSpec } from './served-spec.ts';
 
 export interface WriteLeaseOptions {
@@ -195,22 +197,4 @@ export class WriteLease {
     this.#quiet.abort(endOfWrites(this.#env.mayWrite));
     await this.#working;
   }
-}
-
-/** Returns the options of a Lease that Linkerd's controllers take too: it is renewed every third of its duration. */
-export function sharedLease(name: string, env: SharedEnvironment): LeaseLockOptions {
-  const { config, client, hasCeased, interruptions } = env;
-  const { namespace, identity, leaseDurationMs, renewDeadlineMs, retryPeriodMs } = config;
-  return {
-    client,
-    namespace,
-    name,
-    identity,
-    leaseDurationMs,
-    renewDeadlineMs,
-    retryPeriodMs,
-    renewEveryMs: leaseDurationMs / 3,
-    interruptions,
-    hasCeased,
-  };
 }

@@ -2,7 +2,7 @@
  * The reconcile loop, one class for Links and for mirrors: keys wait in a queue, workers reconcile them, one error policy
  * says when what failed is tried again, and all of it is measured under the names that controller-runtime uses.
  */
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../metrics/index.ts';
 import { type BackoffPolicy, jittered, RETRY_BACKOFF } from '../kube/backoff.ts';
 import { ApiError, describe, isConflict, isForbidden, isInvalid } from '../kube/errors.ts';
 import type { Logger } from './logger.ts';

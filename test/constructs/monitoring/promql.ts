@@ -3,7 +3,7 @@
  * registers. It reads expressions as far as ours go; that they are PromQL at all, Prometheus' parser has said.
  */
 import { expect } from 'vitest';
-import { createMetrics } from '../../../operator/metrics.ts';
+import { createMetrics } from '../../../operator/metrics/index.ts';
 import { verdict } from '../../../operator/kube/conditions.ts';
 import { linkStatus, type LinkFindings, NO_FINDINGS } from '../../../operator/link/status.ts';
 

@@ -224,8 +224,8 @@ export const FAILOVER: readonly Defect[] = [
     replace: '[key]',
   },
   {
-    file: 'operator/link/federations.ts',
-    tests: ['test/operator/link/federations.test.ts'],
+    file: 'operator/federation/federations.ts',
+    tests: ['test/operator/federation/federations.test.ts'],
     name: 'failover does not learn that a federated Service was written',
     rule: 'J3',
     find: 'env.mirrorChanged?.(`${observed.namespace}/${federatedName(observed.name)}`);',
@@ -239,7 +239,7 @@ export const FAILOVER: readonly Defect[] = [
     replace: '',
   },
   {
-    file: 'operator/link/mirrors.ts',
+    file: 'operator/mirrors/mirrors.ts',
     tests: E2E,
     name: 'the verdict on a gateway waits for somebody else to turn the routes',
     rule: 'J3',

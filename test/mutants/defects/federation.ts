@@ -8,12 +8,15 @@ const OWNER = { file: 'operator/source/owner.ts', tests: [DECIDE] };
 const DESIRED = { file: 'operator/federation/desired.ts', tests: [DECIDE] };
 const SLICES = { file: 'operator/federation/member-slices.ts', tests: [DECIDE] };
 
-const FEDERATIONS = { file: 'operator/link/federations.ts', tests: ['test/operator/link/federations.test.ts'] };
+const FEDERATIONS = {
+  file: 'operator/federation/federations.ts',
+  tests: ['test/operator/federation/federations.test.ts'],
+};
 const E2E = ['test/e2e/federation.test.ts'];
-const PARTY = { file: 'operator/link/federation-party.ts', tests: E2E };
-const HELD = { file: 'operator/link/held.ts', tests: ['test/operator/link/held.test.ts'] };
-const EXPORTS = { file: 'operator/link/exports.ts', tests: ['test/operator/link/exports.test.ts'] };
-const SELECTION = { file: 'operator/link/selection.ts', tests: ['test/operator/link/selection.test.ts'] };
+const PARTY = { file: 'operator/federation/session-party.ts', tests: E2E };
+const HELD = { file: 'operator/served/held.ts', tests: ['test/operator/served/held.test.ts'] };
+const EXPORTS = { file: 'operator/served/exports.ts', tests: ['test/operator/served/exports.test.ts'] };
+const SELECTION = { file: 'operator/served/selection.ts', tests: ['test/operator/served/selection.test.ts'] };
 const DISCOVERY = { file: 'operator/source/discovery.ts', tests: ['test/operator/source/discovery.test.ts'] };
 const LEFTOVERS = { file: 'operator/link/leftovers.ts', tests: ['test/operator/link/leftovers.test.ts'] };
 const STORES = { ...FEDERATIONS, file: 'operator/source/stores.ts' };
@@ -468,7 +471,7 @@ export const FEDERATION: readonly Defect[] = [
   },
   {
     ...EXPORTS,
-    file: 'operator/link/limits.ts',
+    file: 'operator/served/limits.ts',
     name: 'a target may have any number of members',
     rule: 'E10',
     find: 'count: () => members()?.memberCount ?? 0,',
@@ -532,7 +535,7 @@ export const FEDERATION: readonly Defect[] = [
   },
   {
     ...PARTY,
-    tests: ['test/operator/link/federation-party.test.ts'],
+    tests: ['test/operator/federation/session-party.test.ts'],
     name: 'a target that has not been listed has no members (I6)',
     rule: 'I6',
     find: "isKnown ? 'known' : 'unknown'",

@@ -1,13 +1,13 @@
 import type { Defect } from '../defect.ts';
 
-const IMPORTS_TEST = 'test/operator/link/imports.test.ts';
-const CONTROLLER = { file: 'operator/link/imports.ts', tests: [IMPORTS_TEST] };
-const RECONCILE = { ...CONTROLLER, file: 'operator/link/import-reconcile.ts' };
-const PARTIES = { file: 'operator/link/import-parties.ts', tests: [IMPORTS_TEST] };
-const REPORT = { file: 'operator/link/import-report.ts', tests: [IMPORTS_TEST] };
-const CLAIMS = { file: 'operator/link/import-ids.ts', tests: ['test/operator/link/import-ids.test.ts'] };
-const PARTY = { file: 'operator/link/import-party.ts', tests: ['test/operator/link/import-party.test.ts'] };
-const READING = { ...PARTY, file: 'operator/link/import-reading.ts' };
+const IMPORTS_TEST = 'test/operator/mcs/imports.test.ts';
+const CONTROLLER = { file: 'operator/mcs/imports.ts', tests: [IMPORTS_TEST] };
+const RECONCILE = { ...CONTROLLER, file: 'operator/mcs/reconcile.ts' };
+const PARTIES = { file: 'operator/mcs/parties.ts', tests: [IMPORTS_TEST] };
+const REPORT = { file: 'operator/mcs/report.ts', tests: [IMPORTS_TEST] };
+const CLAIMS = { file: 'operator/mcs/ids.ts', tests: ['test/operator/mcs/ids.test.ts'] };
+const PARTY = { file: 'operator/mcs/session-party.ts', tests: ['test/operator/mcs/session-party.test.ts'] };
+const READING = { ...PARTY, file: 'operator/mcs/reading.ts' };
 const STORES = { file: 'operator/source/stores.ts', tests: ['test/operator/source/source.test.ts'] };
 const OWNER = { ...STORES, file: 'operator/source/owner.ts' };
 const TRIM = { ...STORES, file: 'operator/source/trim.ts' };
@@ -454,24 +454,24 @@ export const IMPORTS: readonly Defect[] = [
     replace: 'throw error;',
   },
   {
-    file: 'operator/link/held.ts',
-    tests: ['test/operator/link/held.test.ts'],
+    file: 'operator/served/held.ts',
+    tests: ['test/operator/served/held.test.ts'],
     name: 'a list takes away any number of parts in ServiceImports',
     rule: 'E6',
     find: 'for (const key of imports?.parts() ?? []) states.set(this.#import(key), imports?.stateOf(key));',
     replace: '',
   },
   {
-    file: 'operator/link/held.ts',
-    tests: ['test/operator/link/held.test.ts'],
+    file: 'operator/served/held.ts',
+    tests: ['test/operator/served/held.test.ts'],
     name: 'an export that is back stays held',
     rule: 'E6',
     find: 'this.#reportIf(this.#losses.changed(this.#import(key), this.#options.imports?.stateOf(key)));',
     replace: '',
   },
   {
-    file: 'operator/link/target-reader.ts',
-    tests: ['test/operator/link/exports.test.ts'],
+    file: 'operator/served/reader.ts',
+    tests: ['test/operator/served/exports.test.ts'],
     name: 'exports are read with credentials that have been replaced',
     rule: 'E2',
     find: 'imports.use(trial.client);',

@@ -1,21 +1,21 @@
 import type { Defect } from '../defect.ts';
 
 const LINKS = { file: 'operator/link/links.ts', tests: ['test/operator/link/links.test.ts'] };
-const PROGRESS = { file: 'operator/link/progress.ts', tests: ['test/operator/link/progress.test.ts'] };
-const REACHABILITY = { file: 'operator/link/reachability.ts', tests: ['test/operator/link/reachability.test.ts'] };
+const PROGRESS = { file: 'operator/mirrors/progress.ts', tests: ['test/operator/mirrors/progress.test.ts'] };
+const REACHABILITY = { file: 'operator/served/reachability.ts', tests: ['test/operator/served/reachability.test.ts'] };
 const STATUS = { file: 'operator/link/status.ts', tests: ['test/operator/link/status.test.ts'] };
 const STATUS_BEFORE = {
   file: 'operator/link/status-before.ts',
   tests: ['test/operator/link/status-before.test.ts'],
 };
-const MIRROR_LOG = { file: 'operator/link/mirror-log.ts', tests: ['test/operator/link/mirrors.test.ts'] };
+const MIRROR_LOG = { file: 'operator/mirrors/log.ts', tests: ['test/operator/mirrors/mirrors.test.ts'] };
 const STATUS_WRITER = { file: 'operator/link/status-writer.ts', tests: ['test/operator/link/status-writer.test.ts'] };
-const NAMESPACES = { file: 'operator/link/namespaces.ts', tests: ['test/operator/link/namespaces.test.ts'] };
-const PROTECTED = { file: 'crds/operator-values.ts', tests: ['test/operator/link/namespaces.test.ts'] };
+const NAMESPACES = { file: 'operator/source/write-scope.ts', tests: ['test/operator/source/write-scope.test.ts'] };
+const PROTECTED = { file: 'crds/operator-values.ts', tests: ['test/operator/source/write-scope.test.ts'] };
 const WRITE_LEASE = { file: 'operator/link/write-lease.ts', tests: ['test/operator/link/write-lease.test.ts'] };
 const LEASE_NOTES = {
-  file: 'operator/link/lease-notes.ts',
-  tests: ['test/operator/link/served-spec.test.ts', 'test/operator/link/confirmed-record.test.ts'],
+  file: 'operator/served/lease-notes.ts',
+  tests: ['test/operator/link/served-spec.test.ts', 'test/operator/served/confirmed-record.test.ts'],
 };
 const CLUSTERS = { file: 'operator/link/clusters.ts', tests: ['test/operator/link/clusters.test.ts'] };
 const SESSIONS = { file: 'operator/link/sessions.ts', tests: ['test/operator/link/clusters.test.ts'] };
@@ -37,20 +37,20 @@ const LEFTOVERS = {
   tests: ['test/operator/link/clusters.test.ts', 'test/operator/link/leftovers.test.ts'],
 };
 const PRESENCE = { file: 'operator/link/presence.ts', tests: ['test/operator/link/presence.test.ts'] };
-const EXPORTS = { file: 'operator/link/exports.ts', tests: ['test/operator/link/exports.test.ts'] };
-const SELECTION = { file: 'operator/link/selection.ts', tests: ['test/operator/link/selection.test.ts'] };
-const TARGET_READER = { file: 'operator/link/target-reader.ts', tests: ['test/operator/link/target-reader.test.ts'] };
-const TARGET_LOG = { file: 'operator/link/target-log.ts', tests: ['test/operator/link/target-log.test.ts'] };
+const EXPORTS = { file: 'operator/served/exports.ts', tests: ['test/operator/served/exports.test.ts'] };
+const SELECTION = { file: 'operator/served/selection.ts', tests: ['test/operator/served/selection.test.ts'] };
+const TARGET_READER = { file: 'operator/served/reader.ts', tests: ['test/operator/served/reader.test.ts'] };
+const TARGET_LOG = { file: 'operator/served/target-log.ts', tests: ['test/operator/served/target-log.test.ts'] };
 const HELD = {
-  file: 'operator/link/held.ts',
-  tests: ['test/operator/link/held.test.ts', 'test/operator/link/exports.test.ts'],
+  file: 'operator/served/held.ts',
+  tests: ['test/operator/served/held.test.ts', 'test/operator/served/exports.test.ts'],
 };
 const TRIAL = {
-  file: 'operator/link/trial.ts',
-  tests: ['test/operator/link/trial.test.ts', 'test/operator/link/exports.test.ts'],
+  file: 'operator/served/trial.ts',
+  tests: ['test/operator/served/trial.test.ts', 'test/operator/served/exports.test.ts'],
 };
-const LIMITS = { file: 'operator/link/limits.ts', tests: ['test/operator/link/exports.test.ts'] };
-const PODS = { file: 'operator/link/pods.ts', tests: ['test/operator/link/exports.test.ts'] };
+const LIMITS = { file: 'operator/served/limits.ts', tests: ['test/operator/served/exports.test.ts'] };
+const PODS = { file: 'operator/served/pods.ts', tests: ['test/operator/served/exports.test.ts'] };
 const LOSSES = { file: 'operator/target/losses.ts', tests: ['test/operator/target/losses.test.ts'] };
 const SESSION = { file: 'operator/link/session.ts', tests: ['test/operator/link/clusters.test.ts'] };
 const SESSION_FINDINGS = {
@@ -58,7 +58,7 @@ const SESSION_FINDINGS = {
   tests: ['test/operator/link/session-findings.test.ts'],
 };
 const LINK_FILE = { file: 'operator/link/link.ts' };
-const MIRRORS = { file: 'operator/link/mirrors.ts' };
+const MIRRORS = { file: 'operator/mirrors/mirrors.ts' };
 const MANAGER = { file: 'operator/link/manager.ts' };
 
 export const LINK: readonly Defect[] = [
@@ -77,15 +77,15 @@ export const LINK: readonly Defect[] = [
     replace: 'env.log.debug({ server }, "");',
   },
   {
-    file: 'operator/link/mirror-counts.ts',
-    tests: ['test/operator/link/mirrors.test.ts'],
+    file: 'operator/mirrors/counts.ts',
+    tests: ['test/operator/mirrors/mirrors.test.ts'],
     name: 'writes of endpoints count as mirrors',
     find: 'done.filter(({ of }) => of === SERVICES)',
     replace: 'done',
   },
   {
     ...MIRRORS,
-    tests: ['test/operator/link/mirrors.test.ts'],
+    tests: ['test/operator/mirrors/mirrors.test.ts'],
     name: 'a counter of mirrors begins with its first event',
     find: 'startCounts(env.metrics.target, cluster);',
     replace: '',
@@ -107,7 +107,7 @@ export const LINK: readonly Defect[] = [
   },
   {
     file: 'operator/metrics/target.ts',
-    tests: ['test/operator/metrics.test.ts'],
+    tests: ['test/operator/metrics/index.test.ts'],
     name: 'a reason for which nothing fails any more stays in the metrics',
     find: 'if (!counts.has(reason)) target.mirrorsFailed.remove(',
     replace: 'if (counts.has(reason)) target.mirrorsFailed.remove(',
@@ -1014,7 +1014,7 @@ export const LINK: readonly Defect[] = [
     tests: ['test/operator/link/leftovers.test.ts'],
   },
   {
-    file: 'operator/link/mirrors.ts',
+    file: 'operator/mirrors/mirrors.ts',
     tests: ['test/operator/link/session.test.ts'],
     name: 'L80 what other selectors leave out before it is mirrored claims its name for ever',
     rule: 'A7',
@@ -1117,7 +1117,7 @@ export const LINK: readonly Defect[] = [
     ...EXPORTS,
     name: 'a session has caught up before it has read by other selectors',
     rule: 'G1',
-    find: 'mirrors.progress.restart();',
+    find: 'mirrors.restarted();',
     replace: '',
   },
   {
@@ -1157,7 +1157,7 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...TARGET_READER,
-    tests: ['test/operator/link/exports.test.ts'],
+    tests: ['test/operator/served/exports.test.ts'],
     name: 'what the list of another cluster takes away is not counted',
     rule: 'E6',
     find: 'onReachable(trial.obstacle); onRelisted(target);',
@@ -1229,8 +1229,8 @@ export const LINK: readonly Defect[] = [
     replace: "=== '~') this.#judge(other);",
   },
   {
-    file: 'operator/link/namespaces.ts',
-    tests: ['test/operator/link/namespaces.test.ts'],
+    file: 'operator/source/write-scope.ts',
+    tests: ['test/operator/source/write-scope.test.ts'],
     name: 'namespaces that are about to be created do not count',
     rule: 'E10',
     find: '+ this.#pending.size >= this.#most',
@@ -1253,7 +1253,7 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...PODS,
-    tests: ['test/operator/link/pods.test.ts'],
+    tests: ['test/operator/served/pods.test.ts'],
     name: 'what the first of several lists takes away goes uncounted',
     rule: 'E6',
     find: 'wanted === NO_PODS && target.decides(key)',
@@ -1487,7 +1487,7 @@ export const LINK: readonly Defect[] = [
     rule: 'A7',
     find: 'for (const key of new Set([...exported, ...env.claims.keysOf(cluster)])) claimAnew(from.observe(key), env.claims);',
     replace: '',
-    tests: ['test/operator/link/mirrors.test.ts'],
+    tests: ['test/operator/mirrors/mirrors.test.ts'],
   },
   {
     ...MIRRORS,
@@ -1611,7 +1611,7 @@ export const LINK: readonly Defect[] = [
     ...MIRRORS,
     name: 'mirrors are written without a turn',
     rule: 'H7',
-    tests: ['test/operator/link/mirrors.test.ts'],
+    tests: ['test/operator/mirrors/mirrors.test.ts'],
     find: 'turn: (signal, execute) => env.writes.run(cluster, signal, execute),',
     replace: '',
   },
@@ -1631,7 +1631,7 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...MIRRORS,
-    tests: ['test/operator/link/mirrors.test.ts'],
+    tests: ['test/operator/mirrors/mirrors.test.ts'],
     name: 'an answer of the target is good for more than one attempt',
     rule: 'A2',
     find: "else if (observed.isConfirmed && !arePodsUnconfirmed) from.forgetAnswer?.(key, 'service');",
@@ -1639,7 +1639,7 @@ export const LINK: readonly Defect[] = [
   },
   {
     ...MIRRORS,
-    tests: ['test/operator/link/mirrors.test.ts'],
+    tests: ['test/operator/mirrors/mirrors.test.ts'],
     name: 'a deletion that the target has yet to confirm counts as applied',
     rule: 'G1',
     find: 'const isApplied = isFinal && !isPending && !signal.aborted;',

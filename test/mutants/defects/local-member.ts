@@ -1,10 +1,10 @@
 import type { Defect } from '../defect.ts';
 
 const MEMBER = {
-  file: 'operator/link/local-member.ts',
-  tests: ['test/operator/link/local-member.test.ts'],
+  file: 'operator/federation/local-member.ts',
+  tests: ['test/operator/federation/local-member.test.ts'],
 };
-const REPORT = { ...MEMBER, file: 'operator/link/local-report.ts' };
+const REPORT = { ...MEMBER, file: 'operator/federation/report.ts' };
 const DECIDE = ['test/operator/federation/decide.test.ts'];
 
 export const LOCAL_MEMBER: readonly Defect[] = [
@@ -105,7 +105,7 @@ export const LOCAL_MEMBER: readonly Defect[] = [
   },
   {
     ...MEMBER,
-    file: 'operator/link/local-lease.ts',
+    file: 'operator/federation/local-lease.ts',
     name: 'what is wrong with local memberships is not put right when their Lease is taken',
     rule: 'I7',
     find: 'this.#isHeld = isHeld; onChange(lost);',

@@ -164,7 +164,7 @@ export const MCS: readonly Defect[] = [
     replace: '',
   },
   {
-    file: 'operator/link/target-reader.ts',
+    file: 'operator/served/reader.ts',
     tests: SESSION_IMPORTS_TESTS,
     name: 'new credentials are adopted untried where ServiceExports are all that is read',
     rule: 'E2',
@@ -172,16 +172,16 @@ export const MCS: readonly Defect[] = [
     replace: '',
   },
   {
-    file: 'operator/link/trial.ts',
-    tests: ['test/operator/link/trial.test.ts'],
+    file: 'operator/served/trial.ts',
+    tests: ['test/operator/served/trial.test.ts'],
     name: 'ServiceExports are read for ever with credentials that were given up',
     rule: 'E2',
     find: 'this.#ended.abort(); this.#target?.stop();',
     replace: 'this.#target?.stop();',
   },
   {
-    file: 'operator/link/import-reading.ts',
-    tests: ['test/operator/link/import-party.test.ts'],
+    file: 'operator/mcs/reading.ts',
+    tests: ['test/operator/mcs/session-party.test.ts'],
     name: 'what tries new credentials goes on once they are in use',
     rule: 'E2',
     find: 'await Promise.race([promise, aborted(signal)]); stop.abort();',
@@ -277,8 +277,8 @@ export const MCS: readonly Defect[] = [
     replace: 'JSON.stringify(status)',
   },
   {
-    file: 'operator/link/import-parties.ts',
-    tests: ['test/operator/link/imports.test.ts'],
+    file: 'operator/mcs/parties.ts',
+    tests: ['test/operator/mcs/imports.test.ts'],
     name: 'the part of a cluster ends unconfirmed when its Service is not listed',
     rule: 'A2',
     find: '(serviceExport === undefined || service === undefined)',
@@ -299,7 +299,7 @@ export const MCS: readonly Defect[] = [
     replace: '      onChange: ({ key }) => {',
   },
   {
-    file: 'operator/link/import-party.ts',
+    file: 'operator/mcs/session-party.ts',
     tests: ['test/e2e/mcs-unknown.test.ts'],
     name: 'Services that all exports lack are not counted as losses',
     rule: 'E6',
@@ -470,7 +470,7 @@ export const MCS: readonly Defect[] = [
   },
   {
     file: 'operator/mcs/watched.ts',
-    tests: ['test/operator/link/imports.test.ts'],
+    tests: ['test/operator/mcs/imports.test.ts'],
     name: 'the age of a ServiceImport is not kept',
     rule: 'K2',
     find: 'const metadata = { name, namespace, uid, resourceVersion, generation, creationTimestamp, labels, annotations };',

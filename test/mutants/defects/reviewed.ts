@@ -12,11 +12,11 @@ export const REVIEWED: readonly Defect[] = [
   },
   {
     name: 'at the limit endpoint mirrors go while their slices are not known',
-    file: 'operator/link/pods.ts',
+    file: 'operator/served/pods.ts',
     rule: 'D5',
     find: 'if (listed === undefined) continue; const since',
     replace: "if (listed === undefined || listed === 'unknown') continue; const since",
-    tests: ['test/operator/link/pods.test.ts'],
+    tests: ['test/operator/served/pods.test.ts'],
   },
   {
     name: 'a pod in two slices with one port name and two numbers loses its endpoint mirror',
@@ -76,19 +76,19 @@ export const REVIEWED: readonly Defect[] = [
   },
   {
     name: 'who is stopped amidst a confirmed loss holds the rest anew',
-    file: 'operator/link/exports.ts',
+    file: 'operator/served/exports.ts',
     rule: 'E6',
     find: 'if (before !== undefined) this.#reconcile(',
     replace: 'if (before !== undefined && leaseTransitions < 0) this.#reconcile(',
-    tests: ['test/operator/link/exports.test.ts'],
+    tests: ['test/operator/served/exports.test.ts'],
   },
   {
     name: 'a confirmed loss is deleted before it is on record',
-    file: 'operator/link/held.ts',
+    file: 'operator/served/held.ts',
     rule: 'E6',
     find: 'if (recorded === undefined) confirm(); else void recorded.then(confirm);',
     replace: 'confirm();',
-    tests: ['test/operator/link/held.test.ts'],
+    tests: ['test/operator/served/held.test.ts'],
   },
   {
     name: 'what goes with its namespace counts as deleted by somebody',
@@ -100,11 +100,11 @@ export const REVIEWED: readonly Defect[] = [
   },
   {
     name: 'of two answers of the target each is forgotten while the other is asked for',
-    file: 'operator/link/mirrors.ts',
+    file: 'operator/mirrors/mirrors.ts',
     rule: 'E11',
     find: "else if (observed.isConfirmed && !arePodsUnconfirmed) from.forgetAnswer?.(key, 'service');",
     replace: "else if (observed.isConfirmed) from.forgetAnswer?.(key, 'service');",
-    tests: ['test/operator/link/mirrors.test.ts'],
+    tests: ['test/operator/mirrors/mirrors.test.ts'],
   },
   {
     name: 'a version that has expired counts as a failure before the one that breaks a connection',
@@ -116,11 +116,11 @@ export const REVIEWED: readonly Defect[] = [
   },
   {
     name: 'what was confirmed while an answer was awaited is reported as held',
-    file: 'operator/link/held.ts',
+    file: 'operator/served/held.ts',
     rule: 'E6',
     find: 'this.#reportIf(keys.length > 0);',
     replace: '',
-    tests: ['test/operator/link/held.test.ts'],
+    tests: ['test/operator/served/held.test.ts'],
   },
   {
     name: 'a headless mirror whose pods have changed keeps the slices that it was rendered with',
@@ -153,8 +153,8 @@ export const REVIEWED: readonly Defect[] = [
     find: 'this.#held.size === 0 && this.#leaving.size === 0 && this.confirmed.digests.size === 0',
     replace: 'this.#held.size === 0',
     tests: [
-      'test/operator/link/pods.test.ts',
-      'test/operator/link/held.test.ts',
+      'test/operator/served/pods.test.ts',
+      'test/operator/served/held.test.ts',
       'test/operator/target/losses.test.ts',
     ],
   },

@@ -224,7 +224,7 @@ export const TARGET: readonly Defect[] = [
   },
   {
     file: 'operator/target/export-watch.ts',
-    tests: ['test/operator/link/exports.test.ts'],
+    tests: ['test/operator/served/exports.test.ts'],
     name: 'an answer about pods counts though pods have come and gone since',
     rule: 'D5',
     find: 'const onPods = (key: string): void => this.#podRereads.forget(key);',

@@ -3,6 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { EndpointSlice } from '../../../operator/kube/objects.ts';
 import {
   countSlice,
+  knowledgeOf,
   NOTHING_KNOWN,
   reachable,
   readyMembers,
@@ -53,4 +54,30 @@ test('of a federated Service on a flat network the members count, and one that i
   expect(readyMembers([true, undefined, false])).toEqual({ ready: 1, total: 3 });
   expect(readyMembers([false, undefined])).toBeUndefined();
   expect(readyMembers([false, false])).toEqual({ ready: 0, total: 2 });
+});
+
+test.each<readonly [string, Parameters<typeof knowledgeOf>, ReturnType<typeof knowledgeOf>]>([
+  [
+    'nothing while the target has not been read',
+    [{ target: undefined, slices: undefined, decidable: false }, undefined],
+    { exported: undefined, slices: undefined, isGatewayAlive: false },
+  ],
+  [
+    'that it is not exported, once that is certain',
+    [
+      { target: undefined, slices: undefined, decidable: true },
+      { addresses: [], port: 4143, alive: undefined },
+    ],
+    { exported: 'not', slices: undefined, isGatewayAlive: undefined },
+  ],
+  [
+    'how it is exported, and whether the gateway is alive',
+    [
+      { target: { service: { metadata: { name: 'web' } }, mode: 'gateway' }, slices: [], decidable: true },
+      { addresses: ['203.0.113.1'], port: 4143, alive: true },
+    ],
+    { exported: 'gateway', slices: [], isGatewayAlive: true },
+  ],
+])('failover knows of a target Service %s (J3)', (_, given, knowledge) => {
+  expect(knowledgeOf(...given)).toEqual(knowledge);
 });

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, test, vi } from 'vitest';
 import { servicesOf, Splits, splitWeights, type TrafficSplit } from '../../../operator/failover/splits.ts';
-import { createMetrics } from '../../../operator/metrics.ts';
+import { createMetrics } from '../../../operator/metrics/index.ts';
 import { fenceable } from '../../support/fenced.ts';
 import { recordingLog } from '../link/recorded.ts';
 

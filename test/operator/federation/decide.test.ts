@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { decideFederation } from '../../../operator/federation/decide.ts';
 import type { ObservedFederation, TargetParty } from '../../../operator/federation/observed.ts';
 import type { Service, ServicePort } from '../../../operator/kube/objects.ts';
-import { formerParty } from '../../../operator/link/federation-party.ts';
-import { unknownParty } from '../../../operator/link/federations.ts';
+import { formerParty } from '../../../operator/federation/session-party.ts';
+import { unknownParty } from '../../../operator/federation/federations.ts';
 import {
   federation,
   linkerds,

@@ -3,7 +3,7 @@ import { type LinkSettings, probeName, readLink } from '../../../crds/index.ts';
 import type { OperatorConfig } from '../../../operator/config/config.ts';
 import { Gateway } from '../../../operator/gateway/gateway.ts';
 import { machineNetwork, type Network } from '../../../operator/kube/network.ts';
-import { createMetrics } from '../../../operator/metrics.ts';
+import { createMetrics } from '../../../operator/metrics/index.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { link } from '../../support/builders.ts';
 import { TestGateway } from '../../support/gateway.ts';

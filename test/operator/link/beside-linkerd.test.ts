@@ -5,8 +5,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TargetParty } from '../../../operator/federation/observed.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
-import { Federations } from '../../../operator/link/federations.ts';
-import { LocalMember } from '../../../operator/link/local-member.ts';
+import { Federations } from '../../../operator/federation/federations.ts';
+import { LocalMember } from '../../../operator/federation/local-member.ts';
 import type { Service } from '../../../operator/kube/objects.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import type { KubeObject } from '../../cluster/simulated/storage/object.ts';

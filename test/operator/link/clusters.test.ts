@@ -9,7 +9,7 @@ import { Clusters } from '../../../operator/link/clusters.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
 import type { Link } from '../../../operator/link/link.ts';
 import { type LinkRead, readLinkObject } from '../../../operator/link/links.ts';
-import { createMetrics } from '../../../operator/metrics.ts';
+import { createMetrics } from '../../../operator/metrics/index.ts';
 import { NameClaims } from '../../../operator/mirror/names.ts';
 import { Interruptions } from '../../../operator/runtime/interruptions.ts';
 import { link } from '../../support/builders.ts';

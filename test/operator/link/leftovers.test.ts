@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Environment } from '../../../operator/link/environment.ts';
-import { Federations } from '../../../operator/link/federations.ts';
+import { Federations } from '../../../operator/federation/federations.ts';
 import { Removal, type RemovalResult } from '../../../operator/link/leftovers.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';
 import { LINKS_NAMESPACE, service } from '../../support/builders.ts';

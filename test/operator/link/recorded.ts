@@ -1,5 +1,5 @@
 /** What is reported for a Link, and what is logged, as plain lines. */
-import type { LinkReport } from '../../../operator/link/environment.ts';
+import type { LinkReport } from '../../../operator/served/environment.ts';
 import type { Logger } from '../../../operator/runtime/logger.ts';
 
 export class RecordedReport implements LinkReport {

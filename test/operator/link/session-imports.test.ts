@@ -4,7 +4,7 @@ import { type LinkSettings, readLink, serviceExportCrd } from '../../../crds/ind
 import { KubeClient } from '../../../operator/kube/client.ts';
 import { LimitError } from '../../../operator/kube/errors.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
-import type { ImportParty } from '../../../operator/link/participants.ts';
+import type { ImportParty } from '../../../operator/mcs/party.ts';
 import { Session } from '../../../operator/link/session.ts';
 import type { SimulatedCluster } from '../../cluster/simulated/start.ts';
 import { eventually } from '../../cluster/workload/eventually.ts';

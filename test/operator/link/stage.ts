@@ -9,7 +9,7 @@ import { sourceAccess } from '../../../operator/kube/access/in-cluster.ts';
 import { KubeClient } from '../../../operator/kube/client.ts';
 import { FairSemaphore } from '../../../operator/kube/semaphore.ts';
 import type { Environment } from '../../../operator/link/environment.ts';
-import { createMetrics } from '../../../operator/metrics.ts';
+import { createMetrics } from '../../../operator/metrics/index.ts';
 import { NameClaims } from '../../../operator/mirror/names.ts';
 import { Interruptions } from '../../../operator/runtime/interruptions.ts';
 import { SourceCluster } from '../../../operator/source/source.ts';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startAdmin, type AdminOptions, type AdminServer } from '../../../operator/runtime/admin.ts';
-import { createMetrics } from '../../../operator/metrics.ts';
+import { createMetrics } from '../../../operator/metrics/index.ts';
 
 let admin: AdminServer | undefined;
 afterEach(() => admin?.close());

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { ApiError, ConnectionError } from '../../../operator/kube/errors.ts';
-import { createMetrics } from '../../../operator/metrics.ts';
+import { createMetrics } from '../../../operator/metrics/index.ts';
 import { Controller, type Outcome, retryAfterMs } from '../../../operator/runtime/controller.ts';
 import { recordingLog } from '../link/recorded.ts';
 

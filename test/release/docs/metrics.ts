@@ -1,5 +1,5 @@
 /** docs/metrics.md, produced from the metrics that the operator registers. */
-import { createMetrics } from '../../../operator/metrics.ts';
+import { createMetrics } from '../../../operator/metrics/index.ts';
 
 /** A metric as the page shows it. */
 export interface ShownMetric {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import * as constructs from '../../../constructs/index.ts';
 import { render } from '../../../constructs/mirror/render.ts';
 import { ALERT_RULES, alertName } from '../../../constructs/monitoring/alert-rules.ts';
-import { createMetrics } from '../../../operator/metrics.ts';
+import { createMetrics } from '../../../operator/metrics/index.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const guides = (await readdir(join(ROOT, 'docs'))).filter((file) => file.endsWith('.md')).map((file) => `docs/${file}`);

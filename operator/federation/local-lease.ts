@@ -1,0 +1,73 @@
+/**
+ * The Lease under which local memberships of federated Services are written (rule I7), the one that Linkerd's local mirror
+ * takes.
+ */
+import { LOCAL_WRITE_LEASE } from '../../crds/wire.ts';
+import { RevokedError } from '../kube/abort.ts';
+import { LeaseLock } from '../runtime/lease.ts';
+import { leaseRemedy } from '../source/advice.ts';
+import { sharedLease } from '../source/shared-lease.ts';
+import type { SharedEnvironment } from '../served/environment.ts';
+
+export class LocalLease {
+  readonly #env: SharedEnvironment;
+  readonly #lock: LeaseLock;
+  readonly #stopped = new AbortController();
+  #isHeld = false;
+  #locked: Promise<void> = Promise.resolve();
+
+  constructor(env: SharedEnvironment) {
+    this.#env = env;
+    this.#lock = new LeaseLock(sharedLease(LOCAL_WRITE_LEASE, env));
+  }
+
+  /** Whether it is held, as far as is known. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** Whether it is certainly held at this moment: ask right before each write. */
+  get mayWrite(): boolean {
+    return this.#lock.mayWrite;
+  }
+
+  /**
+   * Acquires the Lease, again and again.
+   * @param onChange called whenever it was acquired, or lost for a reason
+   */
+  run(onChange: (lost?: RevokedError) => void): void {
+    const { log, config } = this.#env;
+    const lease = LOCAL_WRITE_LEASE;
+    const setHeld = (isHeld: boolean, lost?: RevokedError): void => {
+      this.#isHeld = isHeld;
+      onChange(lost);
+    };
+    this.#locked = this.#lock.run(this.#stopped.signal, {
+      held: () => {
+        log.info({ lease }, 'the Lease of local memberships is held: local Services join federated Services');
+        setHeld(true);
+      },
+      heldByAnother: (holder) =>
+        log.info(
+          { lease, holder },
+          'another holds the Lease of local memberships: they are left to it, and no Service begins to lead through gateways',
+        ),
+      lost: (reason) => {
+        log.warn({ lease, error: reason }, 'the Lease of local memberships is lost: they are no longer written');
+        setHeld(false, new RevokedError(reason));
+      },
+      failing: (message, error) =>
+        log.warn(
+          { lease, error: `${message}${leaseRemedy(error, config.namespace)}` },
+          'the Lease of local memberships cannot be acquired or renewed',
+        ),
+    });
+  }
+
+  /** Releases the Lease. What writes under it must have ended. */
+  async release(): Promise<void> {
+    this.#stopped.abort(new Error('the Lease is released'));
+    await this.#locked;
+    this.#isHeld = false;
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * The part of the source cluster in federated Services (rules I1, I5, I7): its Services that `--federated-selector`
+ * selects are read as those of a target are, with the pods behind them, and join while the Lease of local memberships is
+ * held. With no selector nothing is read, and nothing joins.
+ */
+import { parseSelectorText, type Selector } from '../../crds/selector.ts';
+import type { LocalParty } from './observed.ts';
+import { describe } from '../kube/errors.ts';
+import type { Service } from '../kube/objects.ts';
+import { isMirrorItself } from '../mirror/shape.ts';
+import type { MirrorStatus } from '../mirror/status.ts';
+import type { EventRecorder } from '../runtime/events.ts';
+import { sourceProblem } from '../source/advice.ts';
+import { readLocalSlice } from '../target/objects.ts';
+import { Target, type TargetObstacle } from '../target/target.ts';
+import type { SharedEnvironment } from '../served/environment.ts';
+import type { Federations } from './federations.ts';
+import { LocalLease } from './local-lease.ts';
+import { LocalReport } from './report.ts';
+import type { Participant } from './party.ts';
+
+export interface LocalMemberOptions {
+  readonly env: SharedEnvironment;
+  readonly events: Pick<EventRecorder, 'record'>;
+}
+
+/** What is not selected, and never will be. */
+const NOTHING: LocalParty = { knowledge: 'known', isHeld: false, slices: undefined };
+
+/** Nothing is exported to the cluster itself. */
+const NEVER = (): void => undefined;
+
+export class LocalMember implements Participant<LocalParty> {
+  readonly #env: SharedEnvironment;
+  readonly #report: LocalReport;
+  readonly #selector: Selector | undefined;
+  readonly #lease: LocalLease;
+  readonly #stopped = new AbortController();
+  #target: Target | undefined;
+
+  constructor({ env, events }: LocalMemberOptions) {
+    const { metrics, log } = env;
+    this.#env = env;
+    this.#selector = selectorOf(env);
+    this.#lease = new LocalLease(env);
+    this.#report = new LocalReport({ metrics, events, log, uidOf: (key) => this.#service(key)?.metadata.uid });
+  }
+
+  keys(): Iterable<string> {
+    return [...(this.#target?.memberKeys() ?? [])].filter((key) => this.#service(key) !== undefined);
+  }
+
+  observe(key: string): LocalParty {
+    if (this.#selector === undefined) return NOTHING;
+    const { isHeld } = this.#lease;
+    if (this.#target?.decidesMember(key) !== true) return { knowledge: 'unknown', isHeld, slices: undefined };
+    return { knowledge: 'known', isHeld, service: this.#service(key), slices: this.#target.memberSlicesOf(key) };
+  }
+
+  /** Whether local memberships are not ours to write, or certainly are at this moment. */
+  readonly mayWrite = (): boolean => !this.#lease.isHeld || this.#lease.mayWrite;
+
+  report(key: string, status: MirrorStatus | undefined): void {
+    this.#report.report(key, status);
+  }
+
+  /** Starts to read the Services, and to acquire the Lease. */
+  start(federations: Pick<Federations, 'add' | 'addAll' | 'interrupt'>): void {
+    if (this.#selector === undefined) return;
+    const { client } = this.#env;
+    this.#target = this.#makeTarget(this.#selector, federations);
+    this.#target.run(client, this.#stopped.signal);
+    this.#lease.run((reason) => void federations.interrupt(reason));
+  }
+
+  /** Stops, and releases the Lease: federations must have stopped. */
+  async stop(): Promise<void> {
+    this.#target?.stop();
+    this.#stopped.abort(new Error('the operator stops'));
+    await this.#lease.release();
+    await this.#report.forget();
+  }
+
+  /** A Service that is selected. Mirrors and federated Services have the label from what they were made of. */
+  #service(key: string): Service | undefined {
+    const service = this.#target?.member(key);
+    return service === undefined || isMirrorItself(service) ? undefined : service;
+  }
+
+  #makeTarget(selector: Selector, federations: Pick<Federations, 'add' | 'addAll'>): Target {
+    const { config, tuning, log } = this.#env;
+    let isFirst = true;
+    const target: Target = new Target({
+      selectors: { gateway: undefined, flat: undefined, members: selector, readsMemberSlices: true },
+      namespaces: config.mirrorNamespaces,
+      timings: tuning.sourceTimings,
+      labelCopyMs: tuning.labelCopyMs,
+      readSlice: readLocalSlice,
+      onMember: (key) => federations.add(key),
+      onChange: NEVER,
+      onAnswer: NEVER,
+      onUnanswered: NEVER,
+      onRelisted: () => {
+        if (isFirst) this.#report.listed(target.memberKeys());
+        isFirst = false;
+        federations.addAll();
+      },
+      onReachable: (obstacle) => this.#reachable(obstacle),
+      onMalformed: (object) => log.warn({ object }, 'an object that the API does not allow is ignored'),
+    });
+    return target;
+  }
+
+  #reachable(obstacle: TargetObstacle | undefined): void {
+    const { log, config } = this.#env;
+    if (obstacle === undefined) return;
+    const problem = sourceProblem('Services that join federated Services', obstacle.error, config.namespace);
+    log.error({ error: describe(obstacle.error), namespaces: obstacle.namespaces }, problem);
+  }
+}
+
+/** The selector was checked when the configuration was read. */
+function selectorOf({ config }: SharedEnvironment): Selector | undefined {
+  const parsed = parseSelectorText(config.federatedSelector);
+  return parsed.ok ? parsed.value : undefined;
+}

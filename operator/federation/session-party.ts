@@ -1,0 +1,247 @@
+/**
+ * A Link as it takes part in federated Services: what its session knows of its members, and what becomes of them. One that
+ * was deleted has no members, so that its memberships are removed with its mirrors.
+ */
+import type { LinkSettings } from '../../crds/index.ts';
+import { federatedName } from '../../crds/wire.ts';
+import type { Knowledge, TargetParty } from './observed.ts';
+import { operatorOf } from './operators.ts';
+import { splitKey } from '../kube/objects.ts';
+import type { GatewayView, LinkView } from '../mirror/observed.ts';
+import type { MirrorStatus } from '../mirror/status.ts';
+import type { FederationEnvironment } from './party.ts';
+import type { LinkReport } from '../served/environment.ts';
+import type { Exports } from '../served/exports.ts';
+import type { MemberListener } from '../served/listeners.ts';
+import { type NamespaceBudget, namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
+import type { FederationParty } from './party.ts';
+
+/** The Lease under which the memberships of a Link are written. */
+export interface MembershipLease {
+  readonly isHeld: boolean;
+  /** Identity of another holder. */
+  readonly heldBy: string | undefined;
+  /** Whether it is certainly held at this moment: asked right before each write. */
+  readonly mayWrite: boolean;
+}
+
+export interface SessionPartyOptions {
+  readonly cluster: string;
+  readonly env: FederationEnvironment;
+  readonly report: LinkReport;
+  readonly lease: MembershipLease;
+  readonly budget: NamespaceBudget;
+  readonly members: Pick<Exports, 'memberKeys' | 'observeMember' | 'confirmsNoMember' | 'forgetMemberAnswer'>;
+  /** What the Link says now, and its gateway as it is now. */
+  readonly link: () => {
+    readonly settings: LinkSettings;
+    readonly view: LinkView;
+    readonly gateway: GatewayView | undefined;
+  };
+}
+
+export class SessionParty implements FederationParty, MemberListener {
+  readonly cluster: string;
+  readonly #options: SessionPartyOptions;
+  readonly #statuses = new Map<string, MirrorStatus>();
+  /**
+   * Keys that have not been reconciled since all members were listed, or the Lease was taken; undefined before. Each with
+   * whether it has been observed since: a reconcile that began before does not count.
+   */
+  #unseen: Map<string, boolean> | undefined;
+  #hasSeenAll = false;
+  /** Keys of federated Services that stay without members until those of this cluster are known. */
+  readonly #awaiting = new Set<string>();
+
+  constructor(options: SessionPartyOptions) {
+    this.#options = options;
+    this.cluster = options.cluster;
+  }
+
+  /**
+   * Status of each member; undefined while they are not all known, or while another holder of the Lease writes them. The
+   * last report is kept until then.
+   */
+  get statuses(): ReadonlyMap<string, MirrorStatus> | undefined {
+    return this.#options.lease.isHeld && this.#hasSeenAll ? this.#statuses : undefined;
+  }
+
+  /** Whether every member has been reconciled since all were listed. */
+  get isCaughtUp(): boolean {
+    return this.#unseen?.size === 0;
+  }
+
+  /** Number of federated Services that stay without members until those of this cluster are known (rule I6). */
+  get awaiting(): number {
+    return this.#awaiting.size;
+  }
+
+  /** Returns all keys that may need work: selected, federated, awaiting a member or reported in the status. */
+  keys(): ReadonlySet<string> {
+    const { members, env } = this.#options;
+    const memberships = env.source.membershipsOf(this.cluster);
+    return new Set([...members.memberKeys(), ...memberships, ...this.#awaiting, ...this.#statuses.keys()]);
+  }
+
+  observe(key: string): TargetParty {
+    const { members, env, lease, link } = this.#options;
+    const { settings, view, gateway } = link();
+    if (this.#unseen?.has(key) === true) this.#unseen.set(key, true);
+    const { service, isKnown, isAdmitted, anyReady } = members.observeMember(key);
+    const isFlat = settings.federation === 'flat';
+    return {
+      knowledge: this.#knowledge(isKnown),
+      service,
+      link: { ...view, createNamespaces: service !== undefined && this.#mayCreate(key, view) },
+      seniority: { createdAt: settings.createdAt, name: settings.name },
+      mayHaveMember: settings.federatedServiceSelector !== undefined && lease.heldBy === undefined,
+      mode: isFlat ? 'remote-discovery' : 'gateway',
+      // Nobody else needs the right to know it.
+      isDiscoverable: isFlat && service !== undefined ? env.discovery.has(this.cluster) : undefined,
+      isAdmitted,
+      gateway,
+      lacksGateway: gateway === undefined,
+      anyReady,
+    };
+  }
+
+  confirmsNoMember(key: string): boolean {
+    return this.#options.members.confirmsNoMember(key);
+  }
+
+  forgetAnswer(key: string): void {
+    this.#options.members.forgetMemberAnswer(key);
+  }
+
+  readonly mayWrite = (): boolean => this.#options.lease.mayWrite;
+
+  report(key: string, status: MirrorStatus | undefined, isAwaited: boolean): void {
+    const { report } = this.#options;
+    if (isAwaited !== this.#awaiting.has(key)) this.#await(key, isAwaited);
+    const isLast = this.#unseen?.get(key) === true && this.#unseen.delete(key) && this.#unseen.size === 0;
+    this.#hasSeenAll ||= isLast;
+    if (this.#isNews(key, status) || isLast) report.statusChanged();
+  }
+
+  changed(keys: Iterable<string>): void {
+    const { federations, mirrorChanged } = this.#options.env;
+    for (const key of keys) {
+      federations.add(key);
+      const { namespace, name } = splitKey(key);
+      mirrorChanged?.(`${namespace}/${federatedName(name)}`);
+    }
+  }
+
+  /** Reconciles all keys: the Link, its gateway or its Lease has changed. */
+  changedAll(): void {
+    this.changed(this.keys());
+  }
+
+  listed(): void {
+    this.#begin();
+  }
+
+  restarted(): void {
+    this.#unseen = undefined;
+    this.#hasSeenAll = false;
+  }
+
+  /** Handles that the Lease was taken: nothing was reported while another wrote. */
+  taken(): void {
+    this.#hasSeenAll = false;
+    if (this.#unseen === undefined) this.changedAll();
+    else this.#begin();
+  }
+
+  /** Handles that the Lease was lost, or is given up, and why. Resolves when nothing is being written under it any more. */
+  lost(reason: unknown): Promise<void> {
+    return this.#options.env.federations.interrupt(reason);
+  }
+
+  #begin(): void {
+    const keys = this.keys();
+    this.#unseen = new Map([...keys].map((key) => [key, false]));
+    this.#hasSeenAll ||= keys.size === 0;
+    this.changed(keys);
+  }
+
+  #await(key: string, isAwaited: boolean): void {
+    const { report, env } = this.#options;
+    if (!isAwaited) this.#awaiting.delete(key);
+    else {
+      this.#awaiting.add(key);
+      // The list may have come while that was decided.
+      if (this.#unseen !== undefined) env.federations.add(key);
+    }
+    report.statusChanged();
+  }
+
+  /** Keeps a status. Reports whether it is another than before. */
+  #isNews(key: string, status: MirrorStatus | undefined): boolean {
+    const { report, members, env, link } = this.#options;
+    const before = this.#statuses.get(key);
+    // While nothing is known, the last status is kept.
+    if (status === undefined && this.#knowledge(members.observeMember(key).isKnown) !== 'known') return false;
+    if (status === undefined) this.#statuses.delete(key);
+    else this.#statuses.set(key, status);
+    if (before?.reason === status?.reason && before?.message === status?.message) return false;
+    if (status?.mirrored === false) {
+      const { reason, message } = status;
+      if (before?.reason !== reason) {
+        env.log.warn(
+          { link: link().settings.name, service: key, reason, error: message },
+          'the Service does not join its federated Service',
+        );
+      }
+      report.event('Warning', reason, `Service ${key} does not join ${federatedName(splitKey(key).name)}: ${message}`);
+    }
+    return true;
+  }
+
+  #knowledge(isKnown: boolean): Knowledge {
+    return !this.#options.lease.isHeld ? 'anothers' : isKnown ? 'known' : 'unknown';
+  }
+
+  #mayCreate(key: string, { createNamespaces }: LinkView): boolean {
+    const { budget, env } = this.#options;
+    const { namespace } = splitKey(key);
+    return createNamespaces && (namespaceStateOf(namespace, env) !== 'missing' || budget.admits(namespace));
+  }
+}
+
+/** Returns the keys of the federated Services that a cluster is a member of, but for those of other operators (rule I9). */
+export function ownMembershipsOf(
+  cluster: string,
+  env: Pick<FederationEnvironment, 'source' | 'config'>,
+): ReadonlySet<string> {
+  const operators = operatorsOf(env);
+  const isOwn = (key: string): boolean =>
+    [undefined, operators.own].includes(operatorOf(env.source.federation(key).live, operators));
+  return new Set([...env.source.membershipsOf(cluster)].filter(isOwn));
+}
+
+/**
+ * Returns the party of a cluster that no Link has any more: it has no members.
+ * @param lease of the Link that the cluster had
+ */
+export const formerParty = (
+  cluster: string,
+  lease: Omit<MembershipLease, 'heldBy'>,
+  env: Pick<FederationEnvironment, 'source' | 'config'>,
+): FederationParty => ({
+  cluster,
+  keys: () => ownMembershipsOf(cluster, env),
+  observe: () => ({
+    knowledge: lease.isHeld ? 'known' : 'anothers',
+    link: { cluster, clusterDomain: '', excludedLabels: [], excludedAnnotations: [], createNamespaces: false },
+    seniority: { createdAt: '', name: cluster },
+    mayHaveMember: false,
+    mode: 'remote-discovery',
+    isDiscoverable: undefined,
+    isAdmitted: true,
+    anyReady: undefined,
+  }),
+  confirmsNoMember: () => true,
+  mayWrite: () => lease.mayWrite,
+  report: () => undefined,
+});

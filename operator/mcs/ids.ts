@@ -1,0 +1,43 @@
+/** What the clusters of ServiceImports are called (rule K2), as far as it is known what they claim. Pure. */
+import { isDnsLabel } from '../../crds/names.ts';
+import { clusterIds } from './cluster-ids.ts';
+import type { ImportParty } from './party.ts';
+
+/** Id of the cluster itself, if it claims none. */
+const DEFAULT_ID = 'local';
+
+/** Ids by the cluster names of Links, and that of the cluster itself; absent or undefined while it is not known. */
+export interface ImportIds {
+  readonly local: string | undefined;
+  readonly targets: ReadonlyMap<string, string>;
+}
+
+/**
+ * Returns the ids. The cluster itself has its own before all others: a target whose Link calls it that has none.
+ * @param local what the cluster itself claims; null: nothing; undefined: that is not known
+ * @param silent clusters that have a Link, and of which nothing is known
+ */
+export function importIds(
+  local: string | null | undefined,
+  parties: readonly Pick<ImportParty, 'cluster' | 'seniority' | 'claimedId'>[],
+  silent: Iterable<string> = [],
+): ImportIds {
+  const here = typeof local === 'string' && isDnsLabel(local) ? local : DEFAULT_ID;
+  const others = parties.filter(({ cluster }) => cluster !== here);
+  const ids = clusterIds([
+    { name: here, claimed: here },
+    ...others
+      .toSorted(
+        (a, b) => compare(a.seniority.createdAt, b.seniority.createdAt) || compare(a.seniority.name, b.seniority.name),
+      )
+      .map(({ cluster, claimedId }) => ({ name: cluster, claimed: claimedId ?? undefined })),
+    ...[...silent].filter((name) => name !== here).map((name) => ({ name, claimed: undefined })),
+  ]);
+  const known = others.filter(({ claimedId }) => claimedId !== undefined);
+  return {
+    local: local === undefined ? undefined : here,
+    targets: new Map(known.map(({ cluster }) => [cluster, ids.get(cluster) ?? cluster])),
+  };
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,189 @@
+/**
+ * The controller of ServiceImports (rules K1 to K5): one reconcile for each namespace and name covers all clusters. The
+ * cluster itself and the sessions of Links take part, and say what is known of their exports. Nobody else writes here, so
+ * that no Lease of a Link is needed.
+ */
+import { derivedName } from '../../crds/mcs/derived-name.ts';
+import { RETRY_BACKOFF } from '../kube/backoff.ts';
+import { keyOf, splitKey } from '../kube/objects.ts';
+import { isOfImport } from './membership.ts';
+import { operatorOf } from './operators.ts';
+import { WatchedImports } from './watched.ts';
+import { Controller } from '../runtime/controller.ts';
+import type { EventRecorder } from '../runtime/events.ts';
+import { Gathering } from '../runtime/gathering.ts';
+import { UnderWay } from '../runtime/under-way.ts';
+import type { SourceNamespaceState } from '../source/namespaces.ts';
+import type { SharedEnvironment } from '../served/environment.ts';
+import { ImportParties, type ImportPartiesOptions } from './parties.ts';
+import { ImportReconcile } from './reconcile.ts';
+import { ImportReport } from './report.ts';
+import { operatorsOf } from '../source/write-scope.ts';
+import type { ImportParty, ServiceImports } from './party.ts';
+
+/** The writes of ServiceImports take turns with those of the mirrors of each cluster, under a name of no cluster. */
+const TURN = '!mcs';
+
+export interface ImportsOptions extends Omit<ImportPartiesOptions, 'settleMs' | 'podGraceMs'> {
+  readonly env: SharedEnvironment;
+  readonly events: Pick<EventRecorder, 'record'>;
+  /** Called when more ServiceImports may be readable than before: what stayed for want of that may go. */
+  readonly onReadable?: () => void;
+}
+
+export class Imports implements ServiceImports {
+  readonly #options: ImportsOptions;
+  readonly #controller: Controller;
+  readonly #gathering: Gathering;
+  readonly #watched: WatchedImports;
+  readonly #report: ImportReport;
+  readonly #parties: ImportParties;
+  /** The reconciles: what was decided while a cluster took part that has left is ended. */
+  readonly #underWay = new UnderWay();
+  #isMissingReported = false;
+  /** Ends the reconciles; undefined before they begin. */
+  #stop: AbortSignal | undefined;
+
+  constructor(options: ImportsOptions) {
+    const { env, events } = options;
+    const { client, config, tuning, log } = env;
+    const turn = <T>(signal: AbortSignal, execute: () => Promise<T>): Promise<T> =>
+      env.writes.run(TURN, signal, execute);
+    this.#options = options;
+    this.#parties = new ImportParties({
+      ...options,
+      settleMs: tuning.importSettleMs,
+      podGraceMs: config.endpointMirrorGraceMs,
+    });
+    this.#watched = new WatchedImports({
+      client,
+      partitions: config.mirrorNamespaces ?? [undefined],
+      timings: tuning.sourceTimings,
+      interruptions: env.interruptions,
+      log,
+      onChange: (key) => this.add(key),
+      onState: () => this.#stateChanged(),
+    });
+    const { store } = this.#watched.kind;
+    this.#report = new ImportReport({ env, events, turn, wrote: (written, before) => store.wrote(written, before) });
+    const reconcile = new ImportReconcile({
+      env,
+      watched: this.#watched,
+      parties: this.#parties,
+      report: this.#report,
+      turn,
+    });
+    this.#controller = new Controller({
+      name: 'imports',
+      reconcile: (key, stop) =>
+        this.#underWay.run((interrupted) => reconcile.run(key, AbortSignal.any([stop, interrupted]))),
+      concurrency: config.concurrency,
+      metrics: env.metrics,
+      log,
+      backoff: tuning.retryBackoff ?? RETRY_BACKOFF,
+      turns: tuning.turns,
+    });
+    this.#gathering = new Gathering({
+      all: () => this.#keys(),
+      add: (key) => this.#controller.add(key),
+      quietMs: tuning.importGatherMs,
+    });
+  }
+
+  join(party: ImportParty): void {
+    this.#parties.join(party);
+    this.addAll();
+  }
+
+  async leave(cluster: string): Promise<void> {
+    if (!this.#parties.leave(cluster)) return;
+    const ended = this.#underWay.interrupt(new Error('a cluster takes part no longer'));
+    this.addAll();
+    await ended;
+  }
+
+  add(key: string): void {
+    this.#gathering.add(key);
+  }
+
+  addAll(): void {
+    this.#parties.identify();
+    // Nothing is reconciled any more.
+    if (this.#stop?.aborted === true) return;
+    this.#gathering.addAll();
+  }
+
+  partsOf(cluster: string): ReadonlySet<string> {
+    const named = this.#watched.namedBy(this.#parties.idOf(cluster));
+    const parts = [...this.#options.env.source.importsFrom(cluster), ...named];
+    return new Set(parts.filter((key) => !this.#isAnothers(key)));
+  }
+
+  endingOf(cluster: string): readonly string[] {
+    return [...this.partsOf(cluster)].filter((key) => {
+      const { namespace, name } = splitKey(key);
+      const live = this.#watched.kind.store.get(key);
+      return !this.#watched.isRefusedIn(namespace) && (live === undefined || isOfImport(name, live));
+    });
+  }
+
+  keptOf(cluster: string): readonly string[] {
+    return [...this.partsOf(cluster)].filter((key) => this.#watched.isRefusedIn(splitKey(key).namespace));
+  }
+
+  /** Handles a namespace of the source cluster that was created or deleted, or whose access changed. */
+  namespaceChanged(namespace: string, state: SourceNamespaceState): void {
+    if (state === 'missing') return;
+    for (const key of this.#keys()) if (splitKey(key).namespace === namespace) this.add(key);
+  }
+
+  /** Reconciles until the signal aborts and the reconciles under way have ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#stop = signal;
+    const unsubscribe = this.#options.env.source.subscribeImports((key) => this.add(key));
+    await Promise.all([this.#watched.kind.run(signal), this.#controller.run(signal)]);
+    this.#gathering.stop();
+    unsubscribe();
+    this.#report.forget();
+    await this.#controller.forget();
+  }
+
+  /** Resolves when no key waits for a worker or is being reconciled; those that are being gathered do not wait for others. */
+  idle(): Promise<void> {
+    this.#gathering.flush();
+    return this.#controller.idle();
+  }
+
+  /** Whether another operator serves a ServiceImport: this one has no part in it (rule K7). */
+  #isAnothers(key: string): boolean {
+    const { env } = this.#options;
+    const { namespace, name } = splitKey(key);
+    const derived = env.source.services.get(`${namespace}/${derivedName(name)}`);
+    const operators = operatorsOf(env);
+    const operator = operatorOf({ name, live: this.#watched.kind.store.get(key), derived }, operators);
+    return operator !== undefined && operator !== operators.own;
+  }
+
+  /** Returns all keys that may need work. */
+  #keys(): ReadonlySet<string> {
+    const imports = [...this.#watched.kind.store.values()].map(keyOf);
+    return new Set([...imports, ...this.#options.env.source.imports(), ...this.#parties.keys()]);
+  }
+
+  /** ServiceImports were listed anew, or can be read, or not any more. */
+  #stateChanged(): void {
+    const { env } = this.#options;
+    if (this.#watched.kind.isMissing && !this.#isMissingReported) {
+      this.#isMissingReported = true;
+      const message =
+        'ServiceImports are not served here, so that the MCS API is left alone; `linkspan crds --mcs` prints its CRDs';
+      env.log.info({ controller: 'imports' }, message);
+    }
+    if (this.#watched.isReadable) {
+      this.#parties.read();
+      env.source.watchDerived();
+      this.#options.onReadable?.();
+    }
+    this.addAll();
+  }
+}

@@ -1,0 +1,71 @@
+/** The part of the source cluster in ServiceImports: its own ServiceExports, and the Services and pods behind them. */
+import type { LocalExporter } from './observed.ts';
+import { ClusterExports } from '../target/cluster-exports.ts';
+import { readLocalSlice } from '../target/objects.ts';
+import type { SharedEnvironment } from '../served/environment.ts';
+import type { Exporting, ServiceImports } from './party.ts';
+
+export class LocalExports implements Exporting<LocalExporter> {
+  readonly #exports: ClusterExports;
+  readonly #stopped = new AbortController();
+  #imports: Pick<ServiceImports, 'add' | 'addAll'> | undefined;
+  #reading: Promise<void> | undefined;
+  #sinceMs = performance.now();
+
+  constructor({ client, config, tuning, interruptions, log }: SharedEnvironment) {
+    this.#exports = new ClusterExports({
+      client,
+      namespaces: config.mirrorNamespaces,
+      timings: tuning.sourceTimings,
+      interruptions,
+      returnGraceMs: tuning.returnGraceMs,
+      readSlice: readLocalSlice,
+      log,
+      onChange: (key) => this.#imports?.add(key),
+      onRelisted: () => this.#imports?.addAll(),
+      onIdentity: () => this.#imports?.addAll(),
+      onMalformed: (object) => log.warn({ object }, 'an object that the API does not allow is ignored'),
+    });
+  }
+
+  get claimedId(): string | null | undefined {
+    return this.#exports.claimedId;
+  }
+
+  get sinceMs(): number {
+    return this.#sinceMs;
+  }
+
+  keys(): Iterable<string> {
+    return this.#exports.keys();
+  }
+
+  observe(key: string): Omit<LocalExporter, 'id'> {
+    return this.#exports.observe(key);
+  }
+
+  confirmsNoExport(key: string): boolean {
+    return this.#exports.confirmsNoExport(key);
+  }
+
+  forgetAnswer(key: string): void {
+    this.#exports.forgetAnswer(key);
+  }
+
+  read(): void {
+    if (this.#reading !== undefined) return;
+    this.#sinceMs = performance.now();
+    this.#reading = this.#exports.run(this.#stopped.signal);
+  }
+
+  /** Reports what changes. */
+  start(imports: Pick<ServiceImports, 'add' | 'addAll'>): void {
+    this.#imports = imports;
+  }
+
+  /** Stops reading. */
+  async stop(): Promise<void> {
+    this.#stopped.abort(new Error('the operator stops'));
+    await this.#reading;
+  }
+}

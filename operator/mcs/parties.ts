@@ -1,0 +1,202 @@
+/**
+ * Who takes part in ServiceImports: the cluster itself, and a session for each Link. All that is said of exports, of ids
+ * and of what is not known goes through here.
+ */
+import { Default } from '../../crds/wire.ts';
+import { isMember, type Standing } from './membership.ts';
+import { gonePods } from './pods.ts';
+import { type Exporter, type LocalExporter, type ObservedImport, targetOf, type TargetExporter } from './observed.ts';
+import { importedClusters } from '../source/owner.ts';
+import { Departures } from '../target/departures.ts';
+import { importIds, type ImportIds } from './ids.ts';
+import type { Exporting, ImportParty } from './party.ts';
+
+/**
+ * Time for which a cluster that has just begun to be read is about to be known: what is said of all clusters is not written
+ * anew for its sake.
+ */
+const SETTLE_MS = 10_000;
+
+const NONE: TargetExporter['departed'] = new Map();
+
+export interface ImportPartiesOptions {
+  readonly local: Exporting<LocalExporter>;
+  /** Whether a Link names a cluster, or it is not known yet that none does: what there is of it stays. */
+  readonly mayHaveLink: (cluster: string) => boolean;
+  /** Clusters whose exports count, by their Links, with a session or without. */
+  readonly exporting: () => Iterable<string>;
+  /** Those of them whose Links are, or are to be, served: they will say what they export. */
+  readonly serving: () => Iterable<string>;
+  /** How long a pod of a headless Service may be gone before the Service that stands for it is deleted. */
+  readonly podGraceMs: number;
+  /** @default 10000 */
+  readonly settleMs?: number | undefined;
+}
+
+/** What all clusters export under one key. */
+export interface ObservedExports extends Pick<ObservedImport, 'local' | 'targets'> {
+  /** Whether a cluster is asked if an export that is not there any more is really gone; it counts as not known. */
+  readonly isUnconfirmed: boolean;
+}
+
+export class ImportParties {
+  readonly #options: ImportPartiesOptions;
+  readonly #parties = new Map<string, ImportParty>();
+  readonly #beganMs = performance.now();
+  /** When each cluster last left: it may be about to come back. */
+  readonly #leftMs = new Map<string, number>();
+  readonly #departures: Departures;
+  #ids: ImportIds | undefined;
+  #isOpen = false;
+
+  constructor(options: ImportPartiesOptions) {
+    this.#options = options;
+    this.#departures = new Departures(options.podGraceMs);
+  }
+
+  /** @throws Error if the cluster takes part already */
+  join(party: ImportParty): void {
+    if (this.#parties.has(party.cluster)) throw new Error(`cluster ${party.cluster} already takes part in imports`);
+    this.#parties.set(party.cluster, party);
+    if (this.#isOpen) party.read();
+  }
+
+  /** @returns whether the cluster took part */
+  leave(cluster: string): boolean {
+    this.#leftMs.set(cluster, performance.now());
+    return this.#parties.delete(cluster);
+  }
+
+  /** Begins to read exports, those of clusters that join later included; once, however often it is called. */
+  read(): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    for (const each of this.#all()) each.read();
+  }
+
+  /** Returns the keys of all exports, and of others that may need work. */
+  keys(): readonly string[] {
+    return this.#all().flatMap((each) => [...each.keys()]);
+  }
+
+  /** Returns what a cluster is called, by the name that its Link gives it; that name while it is not known. */
+  idOf(cluster: string): string {
+    return this.#identity.targets.get(cluster) ?? cluster;
+  }
+
+  /** Notes that a cluster may be called otherwise. */
+  identify(): void {
+    this.#ids = undefined;
+  }
+
+  /** Returns what is known of all exports of a key. */
+  observe(key: string, standing: Standing): ObservedExports {
+    const { local } = this.#options;
+    const ids = this.#identity;
+    let isUnconfirmed = false;
+    const certain = <P extends Exporter>(exporter: P, from: Exporting<LocalExporter>): P => {
+      const isLeaving = hasLeft(exporter) && isMember(standing, exporter, ids.local);
+      if (!isLeaving || from.confirmsNoExport(key)) return exporter;
+      isUnconfirmed = true;
+      return { ...exporter, isKnown: false };
+    };
+    const targets = [...this.#parties.values()].map((party) => {
+      const said = { ...party.observe(key), id: ids.targets.get(party.cluster) };
+      return certain<TargetExporter>({ ...said, departed: this.#departed(key, standing, said, party) }, party);
+    });
+    return {
+      local: certain<LocalExporter>({ ...local.observe(key), id: ids.local }, local),
+      targets: [...targets, ...this.#silent(standing)],
+      isUnconfirmed,
+    };
+  }
+
+  /** Returns how long each cluster that is not known is given to be known, in milliseconds; less than 0: no longer. */
+  awaited({ local, targets }: Pick<ObservedImport, 'local' | 'targets'>): ReadonlyMap<Exporter, number> {
+    const { settleMs = SETTLE_MS } = this.#options;
+    const unknown = [local, ...targets].filter(({ id, isKnown }) => id === undefined || !isKnown);
+    return new Map(unknown.map((each) => [each, this.#sinceMs(each) + settleMs - performance.now()]));
+  }
+
+  /** Forgets the answers by which parts have ended: the next that ends needs another. */
+  forgetAnswers(key: string, { local, targets }: ObservedExports, standing: Standing): void {
+    for (const each of [local, ...targets].filter(hasLeft))
+      if (!isMember(standing, each, local.id)) this.#from(each)?.forgetAnswer(key);
+    for (const { link, departed } of targets) {
+      const isAsked = [...departed.values()].includes(Infinity);
+      if (!isAsked) this.#parties.get(link.cluster)?.forgetPods(key);
+    }
+  }
+
+  /**
+   * Pods that are gone and keep their Services, with how long still, in milliseconds, by hostname (rules D11, K3). It is
+   * Infinity for those for which the target has yet to confirm that they are gone (rule D5).
+   */
+  #departed(
+    key: string,
+    standing: Standing,
+    target: Omit<TargetExporter, 'departed'>,
+    party: ImportParty,
+  ): TargetExporter['departed'] {
+    const gone = gonePods(standing, target);
+    if (gone === undefined) return NONE;
+    const departed = new Map<string, number>();
+    for (const [hostname, ms] of this.#departures.update(`${target.link.cluster} ${key}`, gone)) {
+      if (ms > 0) departed.set(hostname, ms);
+      else if (!party.lacksPod(key, hostname)) departed.set(hostname, Infinity);
+    }
+    return departed;
+  }
+
+  get #identity(): ImportIds {
+    const { local, exporting } = this.#options;
+    const silent = [...exporting()].filter((cluster) => !this.#parties.has(cluster));
+    return (this.#ids ??= importIds(local.claimedId, [...this.#parties.values()], silent));
+  }
+
+  #all(): readonly Exporting<LocalExporter>[] {
+    return [this.#options.local, ...this.#parties.values()];
+  }
+
+  /** Who says what a cluster exports; undefined if it has no session. */
+  #from(exporter: Exporter): Exporting<LocalExporter> | undefined {
+    const target = targetOf(exporter);
+    return target === undefined ? this.#options.local : this.#parties.get(target.link.cluster);
+  }
+
+  /** Since when a cluster is about to be known, on the monotonic clock. */
+  #sinceMs(exporter: Exporter): number {
+    const cluster = targetOf(exporter)?.link.cluster ?? '';
+    return this.#from(exporter)?.sinceMs ?? this.#leftMs.get(cluster) ?? this.#beganMs;
+  }
+
+  /** Clusters that have a Link, or, of those that have a part, may have one, and no session. */
+  #silent({ derived, podServices, imported }: Standing): readonly TargetExporter[] {
+    const { mayHaveLink, exporting, serving } = this.#options;
+    const objects = [...(derived === undefined ? [] : [derived]), ...podServices, ...imported];
+    const having = objects.flatMap(importedClusters).filter(mayHaveLink);
+    const linked = new Set(exporting());
+    const clusters = [...new Set([...having, ...linked])].filter((cluster) => !this.#parties.has(cluster));
+    const served = new Set(clusters.length === 0 ? [] : serving());
+    return clusters.map((cluster) => silentExporter(cluster, served.has(cluster), linked.has(cluster)));
+  }
+}
+
+/** Whether a cluster is known to export nothing: it has no export, or no Service of its name. */
+const hasLeft = ({ isKnown, serviceExport, service }: Exporter): boolean =>
+  isKnown && (serviceExport === undefined || service === undefined);
+
+/** A cluster that has a Link, or may have one, and no session that takes part. */
+const silentExporter = (cluster: string, mayExport: boolean, isLinked: boolean): TargetExporter => ({
+  mayExport,
+  isLinked,
+  id: undefined,
+  isKnown: false,
+  slices: undefined,
+  link: { cluster, clusterDomain: Default.clusterDomain },
+  linkedAt: '',
+  mode: 'gateway',
+  anyReady: undefined,
+  departed: NONE,
+  isAdmitted: true,
+});

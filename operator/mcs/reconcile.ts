@@ -1,0 +1,277 @@
+/**
+ * One reconcile of a ServiceImport (rules K1 to K5): what there is of it and what all clusters export is observed once, one
+ * step is taken towards what it must be, and what came of it is reported.
+ */
+import { derivedName } from '../../crds/mcs/derived-name.ts';
+import { Annotation, Label } from '../../crds/wire.ts';
+import { describe, isConflict, isInvalid, unlessNotFound } from '../kube/errors.ts';
+import { ENDPOINT_SLICES, keyOf, SERVICES, splitKey } from '../kube/objects.ts';
+import { decideImport, type ImportDecision } from './decide.ts';
+import { derivedAddresses, isOfImport, type Standing } from './membership.ts';
+import { SERVICE_IMPORTS } from './objects.ts';
+import type { ObservedImport } from './observed.ts';
+import { isInDoubt, namedOperator } from './operators.ts';
+import type { WatchedImports } from './watched.ts';
+import { type Pass, type PassTexts, type Step, takeStep } from '../mirror/pass.ts';
+import { contestedObject, refusedName, type Refusal } from '../mirror/reasons.ts';
+import { Applier } from '../runtime/applier.ts';
+import type { Outcome } from '../runtime/controller.ts';
+import { importOf } from '../source/owner.ts';
+import { SERVICE_EXPORTS } from '../target/mcs-objects.ts';
+import type { SharedEnvironment } from '../served/environment.ts';
+import type { ImportParties, ObservedExports } from './parties.ts';
+import { type ImportReport, merged } from './report.ts';
+import { namespaceStateOf, operatorsOf } from '../source/write-scope.ts';
+
+/** Time until a name that a foreign object has is tried again. */
+const CONFLICT_RETRY_MS = 30_000;
+
+/** Time until it is looked again whether the namespace of another operator is gone. */
+const LOOK_MS = 60_000;
+
+/** Time until a ServiceImport is looked at again of which a watch has yet to show that another operator has it. */
+const STALE_RETRY_MS = 1_000;
+
+/** Age of a ServiceImport from which on an export is newly seen, by when all clusters that can be read have been. */
+const SETTLED_MS = 60_000;
+
+/** Longest time for which the addresses of a Service that is gone are still taken, in milliseconds. */
+const RELEASE_MS = 2_000;
+/** Time until they are asked for again, in milliseconds. */
+const RELEASE_RETRY_MS = 100;
+
+/** Most pods of one headless Service that get Services: rendering them must not hold up what others wait for (rule E10). */
+const MAX_PODS = 500;
+
+export interface ImportReconcileOptions {
+  readonly env: SharedEnvironment;
+  readonly watched: WatchedImports;
+  readonly parties: ImportParties;
+  readonly report: ImportReport;
+  /** Waits for the turn of a write, and makes it. */
+  readonly turn: <T>(signal: AbortSignal, execute: () => Promise<T>) => Promise<T>;
+}
+
+export class ImportReconcile {
+  readonly #options: ImportReconcileOptions;
+  readonly #applier: Applier;
+  /** Keys of which the API server refused the former addresses for the derived Service: others have them. */
+  readonly #taken = new Set<string>();
+  /** Since when it has refused them; others have them after a while. */
+  readonly #refusedMs = new Map<string, number>();
+
+  constructor(options: ImportReconcileOptions) {
+    const { env, watched, turn } = options;
+    const { source, client } = env;
+    this.#options = options;
+    this.#applier = new Applier({
+      client,
+      turn,
+      stores: { ...source.written, serviceimports: watched.kind.store },
+      isOurs: (object) => importOf(object) !== undefined,
+      namespaceUid: (name) => source.namespaces.uidOf(name),
+      mayWrite: env.mayWrite,
+    });
+  }
+
+  /** Reconciles one key. */
+  async run(key: string, signal: AbortSignal): Promise<Outcome> {
+    const { env, parties, report } = this.#options;
+    const { conflictRetryMs = CONFLICT_RETRY_MS } = env.tuning;
+    const standing = this.#standing(key);
+    const exports = parties.observe(key, standing);
+    const observed = this.#observe(key, standing, exports);
+    const decision = decideImport(observed);
+    if (decision.another !== undefined) return this.#leave(key, observed, exports, decision, decision.another);
+    if (await this.#isTaken(observed, signal)) return { requeueAfterMs: STALE_RETRY_MS };
+    const { isPartial, isBlocked } = decision.manifests;
+    const steps = stepsOf(observed, decision);
+    const { foreign } = observed.namespaceState === 'exists' && !decision.isLeft ? env.source.import(key) : {};
+    const context = { applier: this.#applier, conflictRetryMs, texts: TEXTS };
+    const pass = await takeStep({ steps, isPartial, isBlocked, foreign }, context, signal);
+    if (pass.namespaceInDoubt) env.source.recheck(observed.namespace);
+    report.wrote(key, pass.done);
+    for (const { of, object } of pass.done) if (of === SERVICES) env.mirrorChanged?.(keyOf(object));
+    if (signal.aborted) return { again: true };
+    const refused = this.#whenRefused(key, observed, pass);
+    if (refused !== undefined) return refused;
+    if (pass.again) return pass;
+    const reported = await this.#reportOn(key, exports, decision, pass, signal);
+    parties.forgetAnswers(key, exports, this.#standing(key));
+    const departures = exports.targets.flatMap(({ departed }) => [...departed.values()].filter(Number.isFinite));
+    return merged([pass, reported, ...departures.map((requeueAfterMs) => ({ requeueAfterMs }))]);
+  }
+
+  /**
+   * Reports whether another operator has taken a ServiceImport over, which a watch has yet to show. That operator writes the
+   * derived Service after it; where just that has been seen, the API server is asked.
+   */
+  async #isTaken(observed: ObservedImport, signal: AbortSignal): Promise<boolean> {
+    const { name, namespace, namespaceState, isReadable, operators } = observed;
+    if (namespaceState !== 'exists' || !isReadable || !isInDoubt(observed, operators)) return false;
+    const { client } = this.#options.env;
+    const live = await client
+      .read(SERVICE_IMPORTS, namespace, name, signal)
+      .catch((error: unknown) => (signal.aborted ? undefined : unlessNotFound(error)));
+    return live === undefined || namedOperator(live) !== operators.own;
+  }
+
+  /** Says that another operator serves a ServiceImport, if this one would import the Service too (rule K7). */
+  #leave(
+    key: string,
+    { name, live, derived }: ObservedImport,
+    exports: ObservedExports,
+    { resolution }: ImportDecision,
+    operator: string,
+  ): Outcome {
+    const { env, parties, report } = this.#options;
+    parties.forgetAnswers(key, exports, this.#standing(key));
+    const { serviceExport } = exports.local;
+    const object =
+      serviceExport === undefined
+        ? live && { ...live, kind: SERVICE_IMPORTS.kind }
+        : { ...serviceExport, kind: SERVICE_EXPORTS.kind };
+    const own = derived !== undefined && isOfImport(name, derived) ? derived : undefined;
+    const marked = [live && `serviceimport/${name}`, own && `service/${own.metadata.name}`];
+    report.leave(key);
+    report.say(key, resolution && servedByAnother(key, operator, env.config.namespace, marked), object);
+    return { requeueAfterMs: LOOK_MS };
+  }
+
+  /** What there is of a ServiceImport. */
+  #standing(key: string): Standing {
+    const { env, watched } = this.#options;
+    const { source } = env;
+    const { namespace, name } = splitKey(key);
+    const { services, slices } = source.import(key);
+    return {
+      name,
+      live: watched.kind.store.get(key),
+      derived: source.services.get(`${namespace}/${derivedName(name)}`),
+      podServices: services.filter(({ metadata }) => metadata.labels?.[Label.importedPod] !== undefined),
+      imported: slices,
+    };
+  }
+
+  #observe(key: string, standing: Standing, { local, targets }: ObservedExports): ObservedImport {
+    const { env, watched } = this.#options;
+    const { source, config, tuning } = env;
+    const { namespace } = splitKey(key);
+    const madeMs = Date.parse(standing.live?.metadata.creationTimestamp ?? '');
+    if (standing.live === undefined || derivedAddresses(standing).length > 0) {
+      this.#taken.delete(key);
+      this.#refusedMs.delete(key);
+    }
+    return {
+      ...standing,
+      namespace,
+      namespaceState: namespaceStateOf(namespace, env),
+      operators: operatorsOf(env),
+      families: [...env.families],
+      local,
+      targets,
+      isReadable: watched.isReadableIn(namespace),
+      isForeign: (service: string) => {
+        const object = source.services.get(`${namespace}/${service}`);
+        return object !== undefined && importOf(object) !== key;
+      },
+      maxPods: Math.min(config.maxEndpointMirrors, config.maxServicePods, MAX_PODS),
+      isAddressTaken: this.#taken.has(key),
+      isSettled: Date.now() - madeMs >= (tuning.importSettledMs ?? SETTLED_MS),
+    };
+  }
+
+  /**
+   * What to do if the API server refuses the addresses of a ServiceImport to a derived Service that was deleted: ask for them
+   * again, as it gives them back a moment after a watch has told of the deletion; then do without, since another has them.
+   */
+  #whenRefused(key: string, { isAddressTaken, live }: ObservedImport, { errors }: Pass): Outcome | undefined {
+    const isRefused = errors.some((error) => isInvalid(error) && error.message.includes('spec.clusterIP'));
+    if (!isRefused || isAddressTaken || live?.spec?.ips === undefined) return undefined;
+    const sinceMs = this.#refusedMs.get(key) ?? performance.now();
+    this.#refusedMs.set(key, sinceMs);
+    if (performance.now() - sinceMs < RELEASE_MS) return { requeueAfterMs: RELEASE_RETRY_MS };
+    this.#options.env.log.warn(
+      { controller: 'imports', service: key, addresses: live.spec.ips, error: describe(errors[0]) },
+      'the addresses of a ServiceImport are taken; it gets others',
+    );
+    this.#taken.add(key);
+    return { again: true };
+  }
+
+  /** Says what is in the way; if nothing failed, writes the statuses. */
+  async #reportOn(
+    key: string,
+    exports: ObservedExports,
+    decision: ImportDecision,
+    { refusals, errors }: Pass,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const { watched, parties, report } = this.#options;
+    const { serviceExport } = exports.local;
+    const live = watched.kind.store.get(key);
+    const isForeign = live !== undefined && !isOfImport(live.metadata.name, live);
+    // A conflict says no more than that the view was old.
+    const error = errors.find((each) => !isConflict(each));
+    const failure = error === undefined ? undefined : ({ reason: 'Error', message: describe(error) } as const);
+    if (isForeign && decision.manifests.isBlocked) {
+      report.say(key, foreignImport(key), { ...live, kind: SERVICE_IMPORTS.kind });
+    } else {
+      const object = serviceExport && { ...serviceExport, kind: SERVICE_EXPORTS.kind };
+      report.say(key, refusals[0] ?? failure, object);
+    }
+    if (errors.length > 0) return {};
+    const awaited = parties.awaited(exports);
+    const waitMs = Math.max(0, ...awaited.values());
+    const waits = {
+      conflict: waitMs > 0 || exports.isUnconfirmed,
+      ofImport: (decision.sources ?? []).some(({ exporter }) => (awaited.get(exporter) ?? 0) > 0),
+    };
+    const findings = { decision, live: isForeign ? undefined : live, serviceExport, waits };
+    const reported = await report.report(key, findings, signal);
+    return merged([reported, waitMs > 0 ? { requeueAfterMs: waitMs } : {}]);
+  }
+}
+
+/** The objects of a ServiceImport, in the order in which they are written: it is there once it can be reached. */
+function stepsOf(observed: ObservedImport, { manifests }: ImportDecision): readonly Step[] {
+  const { name, live, derived, podServices, imported } = observed;
+  const own = <T extends Parameters<typeof isOfImport>[1]>(object: T | undefined): readonly T[] =>
+    object !== undefined && isOfImport(name, object) ? [object] : [];
+  return [
+    {
+      desired: manifests.services,
+      owned: [...own(derived), ...podServices].map((object) => ({ of: SERVICES, object })),
+    },
+    { desired: manifests.endpoints, owned: imported.map((object) => ({ of: ENDPOINT_SLICES, object })) },
+    { desired: manifests.imports, owned: own(live).map((object) => ({ of: SERVICE_IMPORTS, object })) },
+  ];
+}
+
+const servedByAnother = (
+  key: string,
+  operator: string,
+  own: string,
+  marked: readonly (string | undefined)[],
+): Refusal => ({
+  reason: 'ServedByAnother',
+  message: `the operator in namespace ${operator} serves ServiceImport ${key}, and the one in ${own} leaves it alone. If there is none in ${operator} any more, run: kubectl annotate ${marked.filter((each) => each !== undefined).join(' ')} --namespace ${splitKey(key).namespace} ${Annotation.operator}-`,
+});
+
+const foreignImport = (key: string): Refusal => ({
+  reason: 'NameConflict',
+  message: `ServiceImport ${key} is not ours: it has no label ${Label.serviceImport}, and is left alone. Delete it to have the Service imported`,
+});
+
+const TEXTS: PassTexts<Refusal> = {
+  foreign: (kind, name) => ({
+    reason: 'NameConflict',
+    message: `${kind} ${name} exists and is not derived from a ServiceImport; it is left alone. Rename or delete it`,
+  }),
+  contested: contestedObject,
+  refusedName,
+  vanished: (namespace) => ({
+    reason: 'MissingNamespace',
+    message: `namespace ${namespace} does not exist in this cluster, or is being deleted`,
+  }),
+};

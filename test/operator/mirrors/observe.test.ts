@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { probeAddress } from '../../../operator/mirrors/observe.ts';
+import type { OwnedObjects } from '../../../operator/mirror/observed.ts';
+import { PROBE_KEY } from '../../../operator/source/owner.ts';
+
+const probe = (name: string, clusterIP?: string): OwnedObjects['services'][number] => ({
+  metadata: { name, namespace: 'linkerd-multicluster' },
+  spec: { ...(clusterIP !== undefined && { clusterIP }) },
+});
+
+test.each<readonly [string, OwnedObjects['services'], string | undefined]>([
+  ['its ClusterIP', [probe('probe-west', '10.96.0.7')], '10.96.0.7'],
+  ['none before it is made', [], undefined],
+  ['none before it has a ClusterIP', [probe('probe-west')], undefined],
+  ['none where it is headless', [probe('probe-west', 'None')], undefined],
+  ['not that of another Link', [probe('probe-former', '10.96.0.8')], undefined],
+])('the probe Service of a Link has the address that it is probed at: %s', (_, services, address) => {
+  const source = {
+    ownedBy: ({ cluster, key }: { readonly cluster: string; readonly key: string }): OwnedObjects => ({
+      services: cluster === 'far-west' && key === PROBE_KEY ? services : [],
+      endpoints: [],
+      slices: [],
+    }),
+  };
+  expect(probeAddress({ name: 'west', cluster: 'far-west' }, source)).toBe(address);
+});

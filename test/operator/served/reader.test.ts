@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { sourceAccess } from '../../../operator/kube/access/in-cluster.ts';
+import { parseTargetKubeconfig } from '../../../operator/kube/access/secret-kubeconfig.ts';
+import { KubeClient } from '../../../operator/kube/client.ts';
+import type { Selection } from '../../../operator/served/selection.ts';
+import { TargetLog } from '../../../operator/served/target-log.ts';
+import { TargetReader } from '../../../operator/served/reader.ts';
+import { createMetrics } from '../../../operator/metrics/index.ts';
+import { type SimulatedCluster, startSimulated } from '../../cluster/simulated/start.ts';
+import { eventually } from '../../cluster/workload/eventually.ts';
+import { EXPORTED, namespace, selectorOf, service } from '../../support/builders.ts';
+import { RecordedReport, recordingLog } from '../link/recorded.ts';
+
+const HALF = 'token-of-half';
+const SELECTION: Selection = { selector: selectorOf(EXPORTED) };
+const OTHER: Selection = { selector: selectorOf({ pick: 'me' }) };
+
+let cluster: SimulatedCluster;
+/** Where other credentials lead to. */
+let other: SimulatedCluster;
+let running: TargetReader | undefined;
+const clients: KubeClient[] = [];
+const stop = new AbortController();
+
+beforeEach(async () => {
+  cluster = await startSimulated({ name: 'west' });
+  other = await startSimulated({ name: 'west-2', users: [{ name: 'half', token: HALF }] });
+  for (const each of [cluster, other]) each.store.upsert({ ...namespace('shop') });
+  cluster.store.upsert({ ...namespace('bank') });
+});
+afterEach(async () => {
+  running?.stop();
+  await Promise.all(clients.splice(0).map((each) => each.close()));
+  await Promise.all([cluster, other].map((each) => each.stop()));
+});
+
+const kept = (client: KubeClient): KubeClient => {
+  clients.push(client);
+  return client;
+};
+
+/** A client of the other cluster. */
+const clientOf = async (kubeconfig: string): Promise<KubeClient> => {
+  const parsed = parseTargetKubeconfig(kubeconfig);
+  if (!parsed.ok) throw new Error('not a kubeconfig of the other cluster');
+  return kept(new KubeClient(parsed.value.access, { userAgent: 'other', fieldManager: 'test' }));
+};
+
+const putExported = (name: string): void => void cluster.store.upsert({ ...service(name, { labels: EXPORTED }) });
+
+/** West as it is read, and what was reported of it. */
+async function reading(selection = SELECTION) {
+  const lines: string[] = [];
+  /** Keys of the exports, at each list. */
+  const lists: (readonly string[])[] = [];
+  const reachable: boolean[] = [];
+  const metrics = createMetrics({ process: false });
+  const log = recordingLog(lines);
+  const reader = new TargetReader({
+    link: 'west',
+    cluster: 'west',
+    selection,
+    imports: { use: () => undefined, whenRead: () => Promise.resolve() },
+    env: { tuning: { targetTimings: { backoff: { baseMs: 20, capMs: 100 } }, labelCopyMs: 0 }, metrics, log },
+    log: new TargetLog('west', log, new RecordedReport()),
+    signal: stop.signal,
+    onChange: () => undefined,
+    onMember: () => undefined,
+    onRelisted: (target) => lists.push([...target.keys()].sort()),
+    onAnswer: () => undefined,
+    onMemberAnswer: () => undefined,
+    onReachable: (obstacle) => reachable.push(obstacle === undefined),
+  });
+  running = reader;
+  const access = await sourceAccess({ kubeconfig: cluster.kubeconfigFile });
+  const client = kept(new KubeClient(access, { userAgent: 'test', fieldManager: 'test' }));
+  void reader.adopt(client, () => undefined, stop.signal);
+  const listed = (): Promise<unknown> => eventually('it is listed', async () => lists.length > 0);
+  const exported = (): readonly string[] => [...(reader.target?.keys() ?? [])].sort();
+  const lastHeard = async (): Promise<number> =>
+    (await metrics.target.lastHeard.get()).values.map(({ value }) => value)[0] ?? 0;
+  return { reader, lines, lists, reachable, listed, exported, lastHeard };
+}
+
+/** What becomes of a client that is offered. */
+function offer(reader: TargetReader, offered: KubeClient, signal = new AbortController().signal) {
+  const problems: string[] = [];
+  const adopted = reader.adopt(offered, (error) => problems.push(String(error)), signal);
+  return { problems, adopted };
+}
+
+it('measures when the target was last heard', async () => {
+  const startMs = Date.now();
+  const { listed, lastHeard } = await reading();
+  await listed();
+  await eventually('it was heard', async () => (await lastHeard()) >= startMs / 1000);
+  const before = await lastHeard();
+  putExported('web');
+  await eventually('it was heard again', async () => (await lastHeard()) > before);
+  expect(await lastHeard()).toBeLessThanOrEqual(Date.now() / 1000);
+});
+
+describe('other credentials (E2)', () => {
+  test.each([
+    ['watch Services', { services: ['list'], endpointslices: ['list', 'watch'] }, /watch services/],
+    ['list EndpointSlices', { services: ['list', 'watch'], endpointslices: ['watch'] }, /list endpointslices/],
+    ['watch EndpointSlices', { services: ['list', 'watch'], endpointslices: ['list'] }, /watch endpointslices/],
+  ])('that may not %s do not replace those that may', async (_, verbs, problem) => {
+    allow(other, verbs);
+    putExported('web');
+    const { reader, exported, listed } = await reading();
+    await listed();
+    const { adopted, problems } = offer(reader, await clientOf(other.kubeconfigFor(HALF)));
+    await eventually('the problem is reported', async () => problems.some((each) => problem.test(each)));
+    putExported('later');
+    await eventually('the old ones are still in use', async () => exported().includes('shop/later'));
+    allow(other, { services: ['list', 'watch'], endpointslices: ['list', 'watch'] });
+    expect(await adopted).toBe(true);
+    expect(exported()).toEqual([]);
+  });
+
+  it('that may read fewer namespaces do not replace those that may read more', async () => {
+    const barred = other.faults.refuse({
+      failure: { kind: 'status', code: 403 },
+      match: ({ namespace: within }) => within === 'bank',
+    });
+    const { reader, exported, listed } = await reading({ ...SELECTION, targetNamespaces: ['shop', 'bank'] });
+    await listed();
+    const { adopted, problems } = offer(reader, await clientOf(other.kubeconfig));
+    await eventually('the problem is reported', async () => problems.length > 0);
+    putExported('later');
+    await eventually('the old ones are still in use', async () => exported().includes('shop/later'));
+    barred();
+    expect(await adopted).toBe(true);
+  });
+
+  it('replace those that work no more, with what they may read', async () => {
+    other.faults.refuse({
+      failure: { kind: 'status', code: 403 },
+      match: ({ namespace: within }) => within === 'bank',
+    });
+    const { reader, lines, lists, reachable, listed } = await reading({
+      ...SELECTION,
+      targetNamespaces: ['shop', 'bank'],
+    });
+    await listed();
+    await eventually('the target can be read', async () => reachable.at(-1) === true);
+    await cluster.kill();
+    await eventually('the target cannot be read', async () => reachable.at(-1) === false);
+    const before = lists.length;
+    expect(await offer(reader, await clientOf(other.kubeconfig)).adopted).toBe(true);
+    expect([lists.length > before, lines]).toEqual([true, ['info the target is read with new credentials']]);
+  });
+
+  it('that are superseded, or tried when the session ends, are given up', async () => {
+    other.faults.refuse({ failure: { kind: 'status', code: 503 } });
+    const { reader, listed } = await reading();
+    await listed();
+    const newer = new AbortController();
+    const offered = await clientOf(other.kubeconfig);
+    const superseded = offer(reader, offered, newer.signal);
+    newer.abort();
+    expect(await superseded.adopted).toBe(false);
+    const last = offer(reader, offered);
+    reader.stop();
+    expect(await last.adopted).toBe(false);
+  });
+
+  it('that are being tried are tried with other selectors once the Link has them', async () => {
+    const release = other.faults.refuse({ failure: { kind: 'status', code: 503 } });
+    other.store.upsert({ ...service('picked', { labels: { pick: 'me' } }) });
+    const { reader, exported, listed } = await reading();
+    await listed();
+    const { adopted } = offer(reader, await clientOf(other.kubeconfig));
+    reader.select(OTHER);
+    release();
+    expect(await adopted).toBe(true);
+    expect(exported()).toEqual(['shop/picked']);
+  });
+});
+
+it('reports nothing of what the former selectors select', async () => {
+  putExported('web');
+  const { reader, reachable, lists, listed } = await reading();
+  // Replaced before it has listed anything.
+  expect(reader.isReadOtherwise(OTHER)).toBe(true);
+  reader.select(OTHER);
+  expect(reader.isReadOtherwise(OTHER)).toBe(false);
+  await listed();
+  await eventually('the target can be read', async () => reachable.length > 0);
+  expect([lists.flat(), reachable]).toEqual([[], [true]]);
+});
+
+/** Lets user half do this with Services and EndpointSlices, and nothing else. */
+function allow(of: SimulatedCluster, verbs: { readonly services: string[]; readonly endpointslices: string[] }): void {
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const rules = [
+    { apiGroups: [''], resources: ['services'], verbs: verbs.services },
+    { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: verbs.endpointslices },
+  ];
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'half' };
+  const subjects = [{ kind: 'User', name: 'half', apiGroup: 'rbac.authorization.k8s.io' }];
+  of.store.upsert({ apiVersion, kind: 'ClusterRole', metadata: { name: 'half' }, rules });
+  of.store.upsert({ apiVersion, kind: 'ClusterRoleBinding', metadata: { name: 'half' }, roleRef, subjects });
+}
