@@ -14,7 +14,7 @@ import { LostMembers } from './lost-members.ts';
 import { clusterOf as clusterOfLink, isServable } from './link-state.ts';
 import { keptMirror, MIRRORS } from './lost-mirrors.ts';
 import { LostPods } from './lost-pods.ts';
-import { serviceBehind } from './strays.ts';
+import { Readings, serviceBehind } from './strays.ts';
 import { isFederated, isMadeByKubernetes, leadsThroughGateways, LOCAL_MEMBER, membersIn } from './members.ts';
 import { SECOND_NAMESPACE } from './operators.ts';
 import type { Part } from './parts/part.ts';
@@ -79,6 +79,8 @@ export class Judge {
   readonly lost: Lost;
   readonly lostMembers: LostMembers | undefined;
   readonly lostPods: LostPods;
+  /** C3. */
+  readonly #readings: Readings;
 
   /** By Lease of a Link: who holds it, and since when by true time. */
   readonly #holders = new Map<
@@ -121,6 +123,8 @@ export class Judge {
       (keys) => this.#isTaken('west', keys),
     );
     if (hasMembers) this.lostMembers = new LostMembers(east, ofLost, (name) => this.isHeldByAnother(name));
+    this.#readings = new Readings(east, nowMs, (object) => this.isWritten(object));
+    east.onOperatorRequest((request) => this.#readings.asked(request));
     east.onOperatorWrite((sender, resource, event) => this.#saw(sender, resource, event));
     east.onWrite((sender, { plural }, event) => {
       const { type, object } = event;
@@ -309,7 +313,7 @@ export class Judge {
       case 'endpointslices':
         if (type === 'DELETED' && this.#isTerminating(namespace)) return;
         this.#writes.push(what);
-        if (type === 'DELETED' && this.#isStray(object)) return;
+        if (type === 'DELETED' && this.#isStray(sender, object)) return;
         if (previous !== undefined && !this.isWritten(previous)) this.complain(`${what}: was somebody else's`);
         if (!this.isWritten(object)) this.complain(`${what}: does not have the labels that make it ours`);
         if (isFederated(object)) this.#sawFederated(sender, { type, object, previous }, what);
@@ -324,12 +328,14 @@ export class Judge {
   }
 
   /**
-   * C3: whether an object is an endpoint of a Service of ours, and not ours itself. Under which Lease it is deleted says
-   * nothing of any cluster.
+   * C3: whether an object is an endpoint of a Service of ours, and not ours itself, or was when the Service was read for
+   * its deletion. Under which Lease it is deleted says nothing of any cluster.
    */
-  #isStray(object: KubeObject): boolean {
+  #isStray(sender: Sender, object: KubeObject): boolean {
+    if (this.isWritten(object)) return false;
     const service = serviceBehind(this.#east, object);
-    return service !== undefined && this.isWritten(service) && !this.isWritten(object);
+    const mayGo = object.kind === 'EndpointSlice' && this.#readings.allow(sender, object);
+    return mayGo || (service !== undefined && this.isWritten(service));
   }
 
   /** E5, I6. What is in a namespace goes with it. */
