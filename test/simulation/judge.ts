@@ -8,7 +8,7 @@ import type { Resource } from '../cluster/simulated/kinds/resources.ts';
 import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import type { HistoryCluster } from './cluster.ts';
 import { appliedGeneration, unapplied } from './applied.ts';
-import { Guard, keyOfMirror, notTaken } from './guard.ts';
+import { exportedBy, Guard, keyOfMirror, notTaken } from './guard.ts';
 import { Lost } from './lost.ts';
 import { LostMembers } from './lost-members.ts';
 import { clusterOf as clusterOfLink, isServable } from './link-state.ts';
@@ -220,7 +220,10 @@ export class Judge {
       .map((mirror) => keyOfMirror(cluster, mirror));
     const taken = this.#takenBy(link, cluster, there);
     const after = new Set(there.filter((key) => !taken.has(key)));
-    this.guard.lost(what, [cluster], { before: new Set(there), after, there: () => there });
+    // A pod that is gone may keep its endpoint mirror for a while (D11). What deleted the pod takes that away, not this.
+    const exported = new Set(this.targetsOf(cluster).flatMap((target) => [...exportedBy(target)]));
+    const before = new Set(there.filter((key) => !key.includes('#') || exported.has(key)));
+    this.guard.lost(what, [cluster], { before, after, there: () => there });
   }
 
   /** Whether the Link that is served for a cluster, as it is now, takes away any of these keys. */

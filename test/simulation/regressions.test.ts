@@ -378,6 +378,18 @@ const OF_A_LIMIT: readonly (readonly [string, readonly Command[]])[] = [
   ],
 ];
 
+test('of a crowd, pods that are gone already do not count when headless Services are switched off (E6, D11)', async () => {
+  const commands: readonly Command[] = [
+    { do: 'wait', ms: 4000 },
+    { do: 'change crowd', pods: 90, ready: 90 },
+    { do: 'wait', ms: 4000 },
+    { do: 'edit link', link: 'west', edit: { field: 'enableHeadlessServices', value: false } },
+  ];
+  const crowd = { pods: 250, renderMs: 2 };
+  const history = { endpoints: 'endpoints', replicas: 1, clocks: [], graceSeconds: 60, maxEndpointMirrors: 8 } as const;
+  expect(await run({ ...history, commands, crowd }, 1)).toBeUndefined();
+});
+
 test.each(OF_FAILOVERS)('%s', { timeout: 120_000 }, async (_, then) => {
   const commands = [...FAILED_OVER, ...then];
   const failover = { second: false };
