@@ -210,20 +210,33 @@ export class Judge {
     for (const part of this.parts) part.forgive?.(cluster);
   }
 
-  /** A Link is about to be given another spec, which may take away what its target exports (E6). */
+  /**
+   * A Link is about to be given another spec, which may take away what its target exports (E6). What was lost before may go,
+   * but for what its present spec takes away too: that is no new loss, and stays held, or confirmed, as it was.
+   */
   edited(link: KubeObject, what: string): void {
     const cluster = clusterOfLink(link);
-    if (cluster === undefined) return;
-    const there = this.#east
+    if (cluster === undefined) {
+      this.forgive();
+      return;
+    }
+    const mirrored = this.#east
       .list('v1', 'Service')
       .filter((object) => this.isMirror(object) && clusterOf(object) === cluster)
       .map((mirror) => keyOfMirror(cluster, mirror));
-    const taken = this.#takenBy(link, cluster, there);
-    const after = new Set(there.filter((key) => !taken.has(key)));
     // A pod that is gone may keep its endpoint mirror for a while (D11). What deleted the pod takes that away, not this.
     const exported = new Set(this.targetsOf(cluster).flatMap((target) => [...exportedBy(target)]));
-    const before = new Set(there.filter((key) => !key.includes('#') || exported.has(key)));
-    this.guard.lost(what, [cluster], { before, after, there: () => there });
+    const there = mirrored.filter((key) => !key.includes('#') || exported.has(key));
+    const taken = this.#takenBy(link, cluster, there);
+    const former = this.#linkOf(link.metadata.name);
+    const isServed = former !== undefined && clusterOfLink(former) === cluster && isServable(former);
+    const takenBefore = isServed ? this.#takenBy(former, cluster, there) : new Set();
+    const before = this.guard.lossesOf(cluster, (key) => taken.has(key) && takenBefore.has(key));
+    this.forgive();
+    this.guard.lostAlready(cluster, before);
+    const isTakenNow = (key: string): boolean => taken.has(key) && !takenBefore.has(key);
+    const after = new Set(mirrored.filter((key) => !isTakenNow(key)));
+    this.guard.lost(what, [cluster], { before: new Set(mirrored), after, there: () => mirrored });
   }
 
   /** Whether the Link that is served for a cluster, as it is now, takes away any of these keys. */

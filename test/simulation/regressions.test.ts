@@ -217,6 +217,19 @@ const REGRESSIONS: readonly (readonly [string, readonly Command[]])[] = [
     ],
   ],
   ['an operator that is stopped before it has begun stops (H2)', [{ do: 'stop operator' }]],
+  [
+    'what is confirmed may go after the next change of settings too, which takes away nothing more (E6)',
+    [
+      { do: 'put set', link: 'west', pods: 12 },
+      { do: 'wait', ms: 4000 },
+      { do: 'edit link', link: 'west', edit: { field: 'enableHeadlessServices', value: false } },
+      { do: 'wait', ms: 4000 },
+      { do: 'weather', at: 'east', weather: 'slow', ms: 12_000 },
+      { do: 'confirm prunes' },
+      { do: 'edit link', link: 'west', edit: { field: 'selector', value: 'value' } },
+      { do: 'wait', ms: 4000 },
+    ],
+  ],
 ];
 
 /** The same of federated Services that lead through gateways. */
