@@ -230,6 +230,19 @@ const REGRESSIONS: readonly (readonly [string, readonly Command[]])[] = [
       { do: 'wait', ms: 4000 },
     ],
   ],
+  [
+    'what a mirror that becomes headless has of the one before is not ready once its Link has no gateway (C1, D3)',
+    [
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'web', ...EXPORTED },
+      { do: 'set pods', link: 'bar', namespace: 'shop', name: 'web', pods: [{ hostname: 'web-1', ready: true }] },
+      { do: 'wait', ms: 4000 },
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'web', ...EXPORTED, kind: 'headless' },
+      { do: 'wait', ms: 3 },
+      { do: 'edit link', link: 'bar', edit: { field: 'gatewayAddress', value: '' } },
+      { do: 'wait', ms: 35_000 },
+      { do: 'wait', ms: 35_000 },
+    ],
+  ],
 ];
 
 /** The same of federated Services that lead through gateways. */
