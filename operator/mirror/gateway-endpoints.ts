@@ -61,8 +61,8 @@ export function gatewayEndpointsOf(observed: Observed, ready: boolean): (name: s
 /**
  * Returns our endpoints that lead to the gateway, with only the gateway brought up to date, for a mirror that is kept
  * although what it must be is not known, or cannot be (rules C1, C4). Empty endpoints stay empty, and the names of ports
- * stay as they are. If the Link has no gateway, they are not ready. Those of headless mirrors lead to endpoint mirrors,
- * not to the gateway, and are left out.
+ * stay as they are. If the Link has no gateway, they are not ready. Those of a headless mirror are left out once they lead
+ * to endpoint mirrors: until then they are those of the mirror in whose place it came.
  * @param staying renders them; what it leaves for the next turn is not returned
  * @param services those of ours whose endpoints are wanted. @default - all
  */
@@ -73,21 +73,23 @@ export function refreshedEndpoints(
 ): readonly ApiJson[] {
   const { owned, namespaceState } = observed;
   if (namespaceState === 'forbidden' || namespaceState === 'unreadable') return [];
-  return services
-    .filter(({ spec }) => spec?.clusterIP !== 'None')
-    .flatMap(({ metadata: { name } }) => {
-      const gateway = gatewayEndpoints(observed, name, true);
-      return [
-        refreshed(observed, name, { ...gateway, kind: 'endpoints' }, endpointsOf(owned, name)),
-        refreshed(observed, name, { ...gateway, kind: 'slices' }, slicesOf(owned, name)),
-      ].flatMap((props) => (props === undefined ? [] : staying.endpoints(props)));
-    });
+  return services.flatMap(({ metadata: { name }, spec }) => {
+    const gateway = gatewayEndpoints(observed, name, true);
+    const isRefreshed = ({ leadToGateway }: Live): boolean => leadToGateway || spec?.clusterIP !== 'None';
+    const live = [
+      { kind: 'endpoints', ...endpointsOf(owned, name) },
+      { kind: 'slices', ...slicesOf(owned, name) },
+    ] as const;
+    return live
+      .filter(isRefreshed)
+      .map(({ kind, ...each }) => refreshed(observed, name, { ...gateway, kind }, each))
+      .flatMap((props) => (props === undefined ? [] : staying.endpoints(props)));
+  });
 }
 
 /** Returns of each of our Services that lead to the gateway, and have addresses, whether these are ready. */
 export const gatewayReadiness = (owned: OwnedObjects): readonly boolean[] =>
   owned.services
-    .filter(({ spec }) => spec?.clusterIP !== 'None')
     .flatMap(({ metadata: { name } }) => gatewaysOf(owned, name))
     .flatMap(({ addresses, alive }) => (addresses.length === 0 ? [] : [alive]));
 

@@ -8,16 +8,15 @@ import { hasNoDryRun, isConflict, isInvalid, unlessNotFound } from '../kube/erro
 import {
   ENDPOINT_SLICES,
   ENDPOINTS,
-  hasSelector,
   keyOf,
   type KubeObject,
   type Resource,
-  type Service,
   SERVICES,
   withPreconditions,
 } from '../kube/objects.ts';
+import { clear, type Clearing } from './clear.ts';
 import { fenced, type Fenceable, type MayWrite } from './fence.ts';
-import { additions, digestOf, isCopy, isEquivalent } from './compare.ts';
+import { additions, digestOf, isEquivalent } from './compare.ts';
 import { claimed } from './managed-fields.ts';
 import { Lives } from './lives.ts';
 import { type Action, type Desired, idOf, type Owned } from './plan.ts';
@@ -261,32 +260,16 @@ export class Applier {
     for (const store of Object.values(this.#options.stores)) store.deleted(live);
   }
 
-  /**
-   * Deletes slices that are not ours, of a Service that certainly is and that has no selector: while it has one, Kubernetes
-   * makes them anew.
-   */
-  async #clear({ object, slices, mayHaveEndpoints }: Action & { op: 'clear' }, signal: AbortSignal): Promise<Outcome> {
-    const { namespace, name, uid } = object.metadata;
-    const id = `${idOf(ENDPOINT_SLICES, object)} of others`;
+  /** Deletes slices that others give a Service of ours, unless they come again and again. */
+  async #clear(action: Clearing, signal: AbortSignal): Promise<Outcome> {
+    const id = `${idOf(ENDPOINT_SLICES, action.object)} of others`;
     const afterMs = this.#repairs.waitMs(id, '');
     if (afterMs > 0) return { result: 'deferred', afterMs };
     const { client, isOurs } = this.#options;
-    const live = await client.read<Service>(SERVICES, namespace, name, signal).catch(unlessNotFound);
-    if (live === undefined || live.metadata.uid !== uid || !isOurs(live) || hasSelector(live)) {
-      return { result: 'unchanged' };
-    }
-    // Kubernetes makes slices of these, so they go first.
-    if (mayHaveEndpoints === true) await this.#deleteSelectedEndpoints(live, signal);
-    for (const slice of slices) await this.#delete(ENDPOINT_SLICES, slice, signal);
+    const remove = (of: Resource, live: KubeObject): Promise<void> => this.#delete(of, live, signal);
+    if (!(await clear(action, { client, isOurs, remove }, signal))) return { result: 'unchanged' };
     this.#repairs.wrote(id, '');
     return { result: 'deleted' };
-  }
-
-  /** Deletes the Endpoints that Kubernetes made of a Service while it had a selector: they have its labels. */
-  async #deleteSelectedEndpoints(live: Service, signal: AbortSignal): Promise<void> {
-    const { namespace, name } = live.metadata;
-    const endpoints = await this.#options.client.read(ENDPOINTS, namespace, name, signal).catch(unlessNotFound);
-    if (endpoints !== undefined && isCopy(endpoints, live)) await this.#delete(ENDPOINTS, endpoints, signal);
   }
 
   #stored(of: Resource): WriteThrough | undefined {

@@ -201,6 +201,11 @@ export const FAULTS: readonly Fault[] = [
     defects: ['of two answers of the target each is forgotten while the other is asked for'],
   },
   {
+    rule: 'C1',
+    by: 'histories',
+    defects: ['what a headless mirror has of the one in whose place it came does not follow the gateway'],
+  },
+  {
     rule: 'D10',
     defects: ['a slice holds more endpoints than Kubernetes accepts'],
     outside: 'no Service has more than a thousand pods',

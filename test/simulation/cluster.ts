@@ -113,6 +113,7 @@ export class HistoryCluster {
   readonly #senders = new WeakMap<Exchange, Request>();
   readonly #past: Snapshot[] = [];
   readonly #listeners: Listener[] = [];
+  readonly #requestListeners: ((request: Request) => void)[] = [];
   /** Those whose events are heard. */
   readonly #heard = new WeakSet<Collection>();
   #isDown = false;
@@ -143,6 +144,7 @@ export class HistoryCluster {
       audit: false,
       onCarryingOut: (exchange) => {
         this.#sender = exchange && this.#senders.get(exchange);
+        if (this.#sender !== undefined) for (const listener of this.#requestListeners) listener(this.#sender);
       },
       random: randomFor(world.seed, `${name} faults`),
     });
@@ -323,6 +325,11 @@ export class HistoryCluster {
         for (const listener of this.#listeners) listener(this.#sender, resource, event);
       });
     }
+  }
+
+  /** Told of every request just before it is carried out: nothing but the operator sends any. */
+  onOperatorRequest(listener: (request: Request) => void): void {
+    this.#requestListeners.push(listener);
   }
 
   /** Told of every effect of a request: nothing but the operator makes any. */

@@ -19,6 +19,9 @@ interface Loss {
   readonly deleted: { readonly services: Set<string>; readonly pods: Set<string> };
 }
 
+/** By key. */
+type Losses = ReadonlyMap<string, Loss>;
+
 interface Counts {
   readonly services: number;
   readonly pods: number;
@@ -131,6 +134,16 @@ export class Guard {
   seen(object: KubeObject): void {
     const keys = object.kind === 'Service' ? [keyOf(object)] : podsOf(object);
     for (const losses of this.#losses.values()) for (const key of keys) losses.delete(key);
+  }
+
+  /** What these keys of a cluster were lost by. */
+  lossesOf(cluster: string, isOne: (key: string) => boolean): Losses {
+    return new Map([...(this.#losses.get(cluster) ?? [])].filter(([key]) => isOne(key)));
+  }
+
+  /** Keys of a cluster were lost by what {@link lossesOf} returned, and still are. */
+  lostAlready(cluster: string, losses: Losses): void {
+    this.#losses.set(cluster, new Map([...(this.#losses.get(cluster) ?? []), ...losses]));
   }
 
   /** Whatever goes from a cluster now may go: its deletion was confirmed, or its Link is another. */

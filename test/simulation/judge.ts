@@ -8,13 +8,13 @@ import type { Resource } from '../cluster/simulated/kinds/resources.ts';
 import type { StorageEvent } from '../cluster/simulated/storage/storage.ts';
 import type { HistoryCluster } from './cluster.ts';
 import { appliedGeneration, unapplied } from './applied.ts';
-import { Guard, keyOfMirror, notTaken } from './guard.ts';
+import { exportedBy, Guard, keyOfMirror, notTaken } from './guard.ts';
 import { Lost } from './lost.ts';
 import { LostMembers } from './lost-members.ts';
 import { clusterOf as clusterOfLink, isServable } from './link-state.ts';
 import { keptMirror, MIRRORS } from './lost-mirrors.ts';
 import { LostPods } from './lost-pods.ts';
-import { serviceBehind } from './strays.ts';
+import { Readings, serviceBehind } from './strays.ts';
 import { isFederated, isMadeByKubernetes, leadsThroughGateways, LOCAL_MEMBER, membersIn } from './members.ts';
 import { SECOND_NAMESPACE } from './operators.ts';
 import type { Part } from './parts/part.ts';
@@ -79,6 +79,8 @@ export class Judge {
   readonly lost: Lost;
   readonly lostMembers: LostMembers | undefined;
   readonly lostPods: LostPods;
+  /** C3. */
+  readonly #readings: Readings;
 
   /** By Lease of a Link: who holds it, and since when by true time. */
   readonly #holders = new Map<
@@ -121,6 +123,8 @@ export class Judge {
       (keys) => this.#isTaken('west', keys),
     );
     if (hasMembers) this.lostMembers = new LostMembers(east, ofLost, (name) => this.isHeldByAnother(name));
+    this.#readings = new Readings(east, nowMs, (object) => this.isWritten(object));
+    east.onOperatorRequest((request) => this.#readings.asked(request));
     east.onOperatorWrite((sender, resource, event) => this.#saw(sender, resource, event));
     east.onWrite((sender, { plural }, event) => {
       const { type, object } = event;
@@ -206,17 +210,33 @@ export class Judge {
     for (const part of this.parts) part.forgive?.(cluster);
   }
 
-  /** A Link is about to be given another spec, which may take away what its target exports (E6). */
+  /**
+   * A Link is about to be given another spec, which may take away what its target exports (E6). What was lost before may go,
+   * but for what its present spec takes away too: that is no new loss, and stays held, or confirmed, as it was.
+   */
   edited(link: KubeObject, what: string): void {
     const cluster = clusterOfLink(link);
-    if (cluster === undefined) return;
-    const there = this.#east
+    if (cluster === undefined) {
+      this.forgive();
+      return;
+    }
+    const mirrored = this.#east
       .list('v1', 'Service')
       .filter((object) => this.isMirror(object) && clusterOf(object) === cluster)
       .map((mirror) => keyOfMirror(cluster, mirror));
+    // A pod that is gone may keep its endpoint mirror for a while (D11). What deleted the pod takes that away, not this.
+    const exported = new Set(this.targetsOf(cluster).flatMap((target) => [...exportedBy(target)]));
+    const there = mirrored.filter((key) => !key.includes('#') || exported.has(key));
     const taken = this.#takenBy(link, cluster, there);
-    const after = new Set(there.filter((key) => !taken.has(key)));
-    this.guard.lost(what, [cluster], { before: new Set(there), after, there: () => there });
+    const former = this.#linkOf(link.metadata.name);
+    const isServed = former !== undefined && clusterOfLink(former) === cluster && isServable(former);
+    const takenBefore = isServed ? this.#takenBy(former, cluster, there) : new Set();
+    const before = this.guard.lossesOf(cluster, (key) => taken.has(key) && takenBefore.has(key));
+    this.forgive();
+    this.guard.lostAlready(cluster, before);
+    const isTakenNow = (key: string): boolean => taken.has(key) && !takenBefore.has(key);
+    const after = new Set(mirrored.filter((key) => !isTakenNow(key)));
+    this.guard.lost(what, [cluster], { before: new Set(mirrored), after, there: () => mirrored });
   }
 
   /** Whether the Link that is served for a cluster, as it is now, takes away any of these keys. */
@@ -309,7 +329,7 @@ export class Judge {
       case 'endpointslices':
         if (type === 'DELETED' && this.#isTerminating(namespace)) return;
         this.#writes.push(what);
-        if (type === 'DELETED' && this.#isStray(object)) return;
+        if (type === 'DELETED' && this.#isStray(sender, object)) return;
         if (previous !== undefined && !this.isWritten(previous)) this.complain(`${what}: was somebody else's`);
         if (!this.isWritten(object)) this.complain(`${what}: does not have the labels that make it ours`);
         if (isFederated(object)) this.#sawFederated(sender, { type, object, previous }, what);
@@ -324,12 +344,14 @@ export class Judge {
   }
 
   /**
-   * C3: whether an object is an endpoint of a Service of ours, and not ours itself. Under which Lease it is deleted says
-   * nothing of any cluster.
+   * C3: whether an object is an endpoint of a Service of ours, and not ours itself, or was when the Service was read for
+   * its deletion. Under which Lease it is deleted says nothing of any cluster.
    */
-  #isStray(object: KubeObject): boolean {
+  #isStray(sender: Sender, object: KubeObject): boolean {
+    if (this.isWritten(object)) return false;
     const service = serviceBehind(this.#east, object);
-    return service !== undefined && this.isWritten(service) && !this.isWritten(object);
+    const mayGo = object.kind === 'EndpointSlice' && this.#readings.allow(sender, object);
+    return mayGo || (service !== undefined && this.isWritten(service));
   }
 
   /** E5, I6. What is in a namespace goes with it. */

@@ -147,10 +147,10 @@ export class LinkUsers {
     const link = this.get(name);
     if (link === undefined) return;
     const spec = link.spec as Readonly<Record<string, unknown>>;
-    // What was another cluster's, and what the target lost before, may go.
-    if (edit.field !== 'period') this.#judge.forgive();
     const edited = { ...link, spec: { ...spec, ...specOf(spec, edit) } };
     if (MAY_TAKE.has(edit.field)) this.#judge.edited(edited, `Link ${name} was given another ${edit.field}`);
+    // What was another cluster's, and what the target lost before, may go.
+    else if (edit.field !== 'period') this.#judge.forgive();
     this.#putEdited(edited);
     this.#judge.namespacesMayBeMade ||= edit.field === 'enableNamespaceCreation' && edit.value;
   }

@@ -53,7 +53,17 @@ export class LostPods {
   targetChanged(name: TargetName, target: HistoryCluster, object: KubeObject): void {
     if (name !== 'west') return;
     if (object.kind === 'Service' && object.metadata.name === HAND) this.excuse();
-    if (object.kind !== 'EndpointSlice' || !isBehind(object)) return;
+    if (object.kind === 'EndpointSlice' && isBehind(object)) this.#list(target);
+  }
+
+  /** A target is another cluster, or has lost something without an event. */
+  targetReplaced(name: TargetName, target: HistoryCluster): void {
+    if (name !== 'west') return;
+    this.excuse();
+    this.#list(target);
+  }
+
+  #list(target: HistoryCluster): void {
     const slices = target.list('discovery.k8s.io/v1', 'EndpointSlice').filter(isBehind);
     const listed = new Set(
       slices.flatMap((slice) =>

@@ -217,6 +217,32 @@ const REGRESSIONS: readonly (readonly [string, readonly Command[]])[] = [
     ],
   ],
   ['an operator that is stopped before it has begun stops (H2)', [{ do: 'stop operator' }]],
+  [
+    'what is confirmed may go after the next change of settings too, which takes away nothing more (E6)',
+    [
+      { do: 'put set', link: 'west', pods: 12 },
+      { do: 'wait', ms: 4000 },
+      { do: 'edit link', link: 'west', edit: { field: 'enableHeadlessServices', value: false } },
+      { do: 'wait', ms: 4000 },
+      { do: 'weather', at: 'east', weather: 'slow', ms: 12_000 },
+      { do: 'confirm prunes' },
+      { do: 'edit link', link: 'west', edit: { field: 'selector', value: 'value' } },
+      { do: 'wait', ms: 4000 },
+    ],
+  ],
+  [
+    'what a mirror that becomes headless has of the one before is not ready once its Link has no gateway (C1, D3)',
+    [
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'web', ...EXPORTED },
+      { do: 'set pods', link: 'bar', namespace: 'shop', name: 'web', pods: [{ hostname: 'web-1', ready: true }] },
+      { do: 'wait', ms: 4000 },
+      { do: 'put service', link: 'bar', namespace: 'shop', name: 'web', ...EXPORTED, kind: 'headless' },
+      { do: 'wait', ms: 3 },
+      { do: 'edit link', link: 'bar', edit: { field: 'gatewayAddress', value: '' } },
+      { do: 'wait', ms: 35_000 },
+      { do: 'wait', ms: 35_000 },
+    ],
+  ],
 ];
 
 /** The same of federated Services that lead through gateways. */
@@ -377,6 +403,18 @@ const OF_A_LIMIT: readonly (readonly [string, readonly Command[]])[] = [
     ],
   ],
 ];
+
+test('of a crowd, pods that are gone already do not count when headless Services are switched off (E6, D11)', async () => {
+  const commands: readonly Command[] = [
+    { do: 'wait', ms: 4000 },
+    { do: 'change crowd', pods: 90, ready: 90 },
+    { do: 'wait', ms: 4000 },
+    { do: 'edit link', link: 'west', edit: { field: 'enableHeadlessServices', value: false } },
+  ];
+  const crowd = { pods: 250, renderMs: 2 };
+  const history = { endpoints: 'endpoints', replicas: 1, clocks: [], graceSeconds: 60, maxEndpointMirrors: 8 } as const;
+  expect(await run({ ...history, commands, crowd }, 1)).toBeUndefined();
+});
 
 test.each(OF_FAILOVERS)('%s', { timeout: 120_000 }, async (_, then) => {
   const commands = [...FAILED_OVER, ...then];

@@ -502,7 +502,7 @@ export class Stage {
           .map((mirror) => keyOfMirror(cluster, mirror)),
     });
     this.judge.lost.targetReplaced(name, target);
-    this.judge.lostPods.excuse();
+    this.judge.lostPods.targetReplaced(name, target);
     this.judge.lostMembers?.lost(what, clusters, { before: members, after: membersOf(target) });
     this.judge.lostMembers?.targetReplaced(name, target);
   }

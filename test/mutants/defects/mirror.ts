@@ -412,8 +412,8 @@ export const MIRROR: readonly Defect[] = [
     ...GATEWAY_ENDPOINTS,
     name: 'D4 while the target cannot be read headless mirrors point at the gateway',
     rule: 'D1',
-    find: ".filter(({ spec }) => spec?.clusterIP !== 'None')\n    .flatMap(({ metadata: { name } }) => {",
-    replace: '.flatMap(({ metadata: { name } }) => {',
+    find: "=> leadToGateway || spec?.clusterIP !== 'None';",
+    replace: "=> leadToGateway || spec?.clusterIP !== '';",
   },
   {
     ...GATEWAY_ENDPOINTS,

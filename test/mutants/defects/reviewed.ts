@@ -206,4 +206,12 @@ export const REVIEWED: readonly Defect[] = [
     replace: 'services: [...rendered.services, ...services.slice(0, 0)],',
     tests: ['test/operator/mirror/desired.test.ts'],
   },
+  {
+    name: 'what a headless mirror has of the one in whose place it came does not follow the gateway',
+    file: 'operator/mirror/gateway-endpoints.ts',
+    rule: 'C1',
+    find: "=> leadToGateway || spec?.clusterIP !== 'None';",
+    replace: "=> spec?.clusterIP !== 'None';",
+    tests: ['test/operator/mirror/gateway-endpoints.test.ts', 'test/simulation/regressions.test.ts'],
+  },
 ];

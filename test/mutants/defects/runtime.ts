@@ -33,7 +33,7 @@ const LIMITED_LOG = {
 const CONTROLLER = { file: 'operator/runtime/controller.ts', tests: ['test/operator/runtime/controller.test.ts'] };
 const WORKQUEUE = { file: 'operator/runtime/workqueue.ts', tests: ['test/operator/runtime/workqueue.test.ts'] };
 
-const CLEAR = { file: 'operator/runtime/applier.ts', tests: ['test/operator/runtime/clear.test.ts'], rule: 'C3' };
+const CLEAR = { file: 'operator/runtime/clear.ts', tests: ['test/operator/runtime/clear.test.ts'], rule: 'C3' };
 
 export const RUNTIME: readonly Defect[] = [
   {
@@ -50,6 +50,12 @@ export const RUNTIME: readonly Defect[] = [
   },
   {
     ...CLEAR,
+    name: 'all slices of others are deleted after one reading of their Service',
+    find: 'if ((await readUnselected(service, options, signal)) === undefined) break;',
+    replace: 'if (!isAnyDeleted && (await readUnselected(service, options, signal)) === undefined) break;',
+  },
+  {
+    ...CLEAR,
     name: 'Endpoints that Kubernetes made of a federated Service stay, and are mirrored',
     find: 'if (mayHaveEndpoints === true) await',
     replace: 'if (mayHaveEndpoints === undefined) await',
@@ -58,12 +64,13 @@ export const RUNTIME: readonly Defect[] = [
     ...CLEAR,
     name: 'Endpoints of somebody else go with slices',
     rule: 'A6',
-    find: 'if (endpoints !== undefined && isCopy(endpoints, live)) await',
-    replace: 'if (endpoints !== undefined) await',
+    find: 'if (live !== undefined && isCopy(endpoints, live)) await',
+    replace: 'if (live !== undefined) await',
   },
   {
     ...CLEAR,
     name: 'who makes slices again and again is answered at once',
+    file: 'operator/runtime/applier.ts',
     find: "this.#repairs.wrote(id, '');",
     replace: '',
   },

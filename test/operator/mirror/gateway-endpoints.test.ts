@@ -199,16 +199,29 @@ describe('while the target cannot be read, endpoints follow the gateway', () => 
     ]);
   });
 
-  const hosts = { addresses: ['10.96.0.1'], ready: true };
+  test.each([
+    [
+      'Endpoints',
+      owned({ endpoints: [ready] }, [ownedService('web-west', 'None')]),
+      { notReadyAddresses: GATEWAY_IPS },
+    ],
+    ['slices', owned({ slices: [slice(true)] }, [ownedService('web-west', 'None')]), undefined],
+  ])('and %s that a headless mirror has of the one in whose place it came do too (C1)', (_, options, subset) => {
+    const dead = refreshed({ ...options, gateway: { alive: false } });
+    const listed = { conditions: { ready: false } };
+    expect(dead).toMatchObject([subset ? { subsets: [subset] } : { endpoints: [listed, listed] }]);
+    const without = refreshed({ ...options, gateway: null });
+    const former = { notReadyAddresses: [{ ip: '203.0.113.9' }] };
+    expect(without).toMatchObject([subset ? { subsets: [former] } : { endpoints: [listed] }]);
+  });
+
+  const headless = [ownedService('web-west', 'None')];
   test.each<[string, ObservedOptions]>([
     ['empty Endpoints', owned({ endpoints: [ownedEndpoints('web-west', [])] })],
-    ['Endpoints of a headless mirror', owned({ endpoints: [ready] }, [ownedService('web-west', 'None')])],
+    ['Endpoints of a headless mirror', owned({ endpoints: [ofPods] }, headless)],
     ['Endpoints without their Service', owned({ endpoints: [ready] }, [])],
     ['empty slices', owned({ slices: [ownedSlice('web-west-ipv4', 'web-west', undefined)] })],
-    [
-      'slices of a headless mirror',
-      owned({ slices: [ownedSlice('web-west-ipv4', 'web-west', hosts)] }, [ownedService('web-west', 'None')]),
-    ],
+    ['slices of a headless mirror', owned({ slices: [sliceOfPods] }, headless)],
     ['endpoints that are not there', owned({})],
     ['endpoints where nothing may be written (E8)', { ...owned({ endpoints: [ready] }), namespaceState: 'forbidden' }],
     ['endpoints that cannot be read', { ...owned({ endpoints: [ready] }), namespaceState: 'unreadable' }],

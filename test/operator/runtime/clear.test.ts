@@ -9,7 +9,7 @@ import {
   type Service,
 } from '../../../operator/kube/objects.ts';
 import { Applier, type WriteClient } from '../../../operator/runtime/applier.ts';
-import type { Action } from '../../../operator/runtime/plan.ts';
+import type { Clearing } from '../../../operator/runtime/clear.ts';
 import { fenceable } from '../../support/fenced.ts';
 
 const MIRRORED = { 'mirror.linkerd.io/mirrored-service': 'true' };
@@ -24,12 +24,11 @@ const slices = ['a', 'b'].map((name): EndpointSlice => ({
 }));
 const endpoints: KubeObject = { metadata: { ...at, name: 'web-federated', uid: 'u2', labels: MIRRORED } };
 
-type Clearing = Action & { op: 'clear' };
 const clear: Clearing = { op: 'clear', of: ENDPOINT_SLICES, object: service, slices };
 const both: Clearing = { ...clear, mayHaveEndpoints: true };
 
-/** What is deleted in a cluster that holds these objects, by kind. */
-function cluster(there: Readonly<Record<string, KubeObject>>) {
+/** What is deleted in a cluster that holds these objects, by kind, and in which users act after each deletion. */
+function cluster(there: Record<string, KubeObject>, afterwards: () => void = () => undefined) {
   const did: string[] = [];
   const client = fenceable({
     fieldManager: 'linkspan',
@@ -39,6 +38,7 @@ function cluster(there: Readonly<Record<string, KubeObject>>) {
     },
     delete: ({ kind }: Resource, { name }: { name: string }, { uid, resourceVersion }: Preconditions) => {
       did.push(`${kind} ${name} ${uid} ${resourceVersion}`);
+      afterwards();
       return Promise.resolve();
     },
   }) as unknown as WriteClient;
@@ -66,6 +66,22 @@ describe('slices of others (C3)', () => {
     const { did, clear } = cluster({ ...(now && { Service: now }), Endpoints: endpoints });
     expect(await clear(both)).toEqual({ result: 'unchanged' });
     expect(did).toEqual([]);
+  });
+
+  it('stay as soon as their Service is not ours any more, also after others of them were deleted (A6)', async () => {
+    const there: Record<string, KubeObject> = { Service: service };
+    const { did, clear } = cluster(there, () => {
+      there['Service'] = { ...service, metadata: { ...service.metadata, labels: {} } };
+    });
+    expect(await clear()).toEqual({ result: 'deleted' });
+    expect(did).toEqual(OF_SLICES.slice(0, 1));
+  });
+
+  it('stay if their Service stops being ours while Endpoints that Kubernetes made are deleted (A6)', async () => {
+    const there: Record<string, KubeObject> = { Service: service, Endpoints: endpoints };
+    const { did, clear } = cluster(there, () => delete there['Service']);
+    expect(await clear(both)).toEqual({ result: 'unchanged' });
+    expect(did).toEqual(['Endpoints web-federated u2 7']);
   });
 
   it('go after the Endpoints that Kubernetes made with them, of which it would make others', async () => {
