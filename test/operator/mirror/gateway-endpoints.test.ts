@@ -92,6 +92,8 @@ describe('the gateway behind a mirror', () => {
       false,
     ]);
     expect(gatewayReadiness({ ...NOTHING_OWNED, services, endpoints: [ready] })).toEqual([true]);
+    const headless = [ownedService('web-west', 'None')];
+    expect(gatewayReadiness({ ...NOTHING_OWNED, services: headless, endpoints: [notReady] })).toEqual([false]);
   });
 
   it('is not alive after the verdict that it is not, whatever endpoints say (C1)', () => {
